@@ -1,0 +1,1 @@
+"""The access point: the WebSocket door for clients; sessions, topic maps, outboxes."""

@@ -1,0 +1,73 @@
+"""Calls: client requests that a service answers (act, pull, seen, read), relayed over a link."""
+
+from collections import deque
+from collections.abc import Callable
+from typing import Final
+
+from infra.kernel.announcer import Outlet
+from infra.kernel.errors import Refused
+from infra.kernel.frames import Call, Reply
+from infra.kernel.ring import Ring
+
+SERVICE_OF: Final = {"act": "presence", "pull": "notification", "seen": "notification", "read": "notification"}
+
+# Called once with the reply, or with why there is none.
+Then = Callable[[Reply | Refused], None]
+
+
+class Calls:
+    """Open calls. A user's calls go to one node of the service, by the ring over those that can be reached."""
+
+    def __init__(self, max_calls: int, timeout_s: float) -> None:
+        self._max_calls = max_calls
+        self._timeout_s = timeout_s
+        self._nodes: dict[str, dict[str, Outlet]] = {}
+        self._rings: dict[str, Ring] = {}
+        self._open: dict[int, tuple[str, Then]] = {}
+        self._deadlines: deque[tuple[float, int]] = deque()
+        self._n = 0
+
+    def node_up(self, service: str, address: str, outlet: Outlet) -> None:
+        """A node of `service` can be reached."""
+        self._nodes.setdefault(service, {})[address] = outlet
+        self._rings[service] = Ring(self._nodes[service])
+
+    def node_down(self, service: str, address: str) -> None:
+        """A node of `service` is lost, and with it the answers it owes."""
+        nodes = self._nodes.get(service, {})
+        nodes.pop(address, None)
+        self._rings[service] = Ring(nodes)
+        for n in [n for n, (where, _) in self._open.items() if where == address]:
+            self._end(n, Refused("unavailable", f"the {service} service went away before it answered"))
+
+    def has(self, service: str) -> bool:
+        """Whether any node of `service` can be reached."""
+        return bool(self._nodes.get(service))
+
+    def call(self, op: str, user: str, client: str, body: bytes, now_s: float, then: Then) -> None:
+        """Relay a request. Raises `Refused("unavailable")` if nobody can answer it."""
+        service = SERVICE_OF[op]
+        address = self._rings[service].owner(user.encode()) if service in self._rings else None
+        if address is None:
+            raise Refused("unavailable", f"no {service} service can be reached now")
+        if len(self._open) >= self._max_calls:
+            raise Refused("unavailable", "too many requests are waiting for an answer")
+        self._n += 1
+        self._open[self._n] = (address, then)
+        self._deadlines.append((now_s + self._timeout_s, self._n))
+        self._nodes[service][address].send(Call(self._n, user, client, op, body))
+
+    def reply(self, reply: Reply) -> None:
+        """A service answered."""
+        self._end(reply.n, reply)
+
+    def tick(self, now_s: float) -> None:
+        """Give up on calls that have waited too long."""
+        while self._deadlines and self._deadlines[0][0] <= now_s:
+            _, n = self._deadlines.popleft()
+            self._end(n, Refused("unavailable", f"no answer within {self._timeout_s:g} s"))
+
+    def _end(self, n: int, result: Reply | Refused) -> None:
+        found = self._open.pop(n, None)
+        if found is not None:
+            found[1](result)

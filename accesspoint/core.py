@@ -1,0 +1,252 @@
+"""What an access point decides: who is let in, what each message does, when a client is sent away.
+
+Time and randomness are arguments; sessions, the announcer and the calls are told what to do and do not wait.
+"""
+
+import random
+from collections import Counter
+from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import islice
+from typing import Protocol
+
+from infra.kernel.announcer import Announcer
+from infra.kernel.codes import Code
+from infra.kernel.errors import Refused
+from infra.kernel.frames import Reply
+from infra.kernel.limbo import Limbo
+from infra.kernel.topics import Topic, parse_topic
+
+from . import messages
+from .calls import Calls
+from .hub import Hub, Row
+from .options import AccessPointOptions
+from .session import Session, State
+from .waits import Waits
+
+
+class Identity(Protocol):
+    """Who a token says its bearer is."""
+
+    @property
+    def user(self) -> str:
+        """The user name."""
+
+
+Verify = Callable[[str, float], Identity]
+
+
+class AccessPointCore:
+    """All sessions of one access point. `verify(token, wall_s)` raises `Refused`."""
+
+    def __init__(self, options: AccessPointOptions, verify: Verify, rng: random.Random) -> None:
+        self.hub = Hub()
+        self.announcer = Announcer(options.site, self.hub.wanted)
+        self.waits = Waits(options.site)
+        self.calls = Calls(options.max_calls, options.call_s)
+        self.sessions: dict[Session, None] = {}
+        self.draining = False
+        self.connects = self.evictions = self.skipped = self.paused = 0
+        self.said: Counter[str] = Counter()
+        self.refusals: Counter[str] = Counter()
+        self.disconnects: Counter[str] = Counter()
+        self._options = options
+        self._verify = verify
+        self._rng = rng
+        self._limbo = Limbo([self.announcer])
+        self._sweep: Iterator[Session] = iter(())
+        self._sweep_size = 0
+        self._limits = {
+            "message_bytes": options.max_message_bytes,
+            "topics_per_message": options.max_topics_per_message,
+            "topics": options.max_topics,
+            "messages_per_s": options.max_messages_per_s,
+        }
+
+    # Life of a session.
+
+    def admit(self) -> None:
+        """Raises `Refused` if no further connection may be made now."""
+        if self.draining:
+            raise Refused("going-away")
+        if len(self.sessions) >= self._options.max_connections:
+            raise Refused("overloaded", f"this access point serves {self._options.max_connections} connections and no more")
+
+    def join(self, session: Session) -> None:
+        """A connection stands; it has not said hello yet."""
+        self.sessions[session] = None
+        self.connects += 1
+
+    def leave(self, session: Session, why: str) -> None:
+        """A connection is gone: withdraw its topics and no others (SB-10)."""
+        if session not in self.sessions:
+            return
+        del self.sessions[session]
+        session.state = State.ENDED
+        self.disconnects[why] += 1
+        if session.outbox is not None:
+            self.resumed(session)
+        self._withdraw(self.hub.leave(session))
+
+    def receive(self, session: Session, text: bytes, now_s: float, wall_s: float) -> None:
+        """One message. What is wrong is answered with an error; raises `Refused` if the connection must end."""
+        try:
+            if not session.count(now_s, self._options.max_messages_per_s):
+                raise Refused("rate-limited", f"more than {self._options.max_messages_per_s} messages in one second")
+            message = messages.parse(text)
+            session.expect(message)
+            self._act_on(session, message, text, now_s, wall_s)
+        except Refused as refused:
+            self.refusals[refused.code.name] += 1
+            if refused.code.fatal:
+                raise
+            session.say(messages.error(refused, messages.id_of(text)))
+
+    def _act_on(self, session: Session, message: messages.Message, text: bytes, now_s: float, wall_s: float) -> None:
+        self.said[type(message).__name__.lower()] += 1
+        match message:
+            case messages.Subscribe():
+                self._subscribe(session, message, now_s)
+            case messages.Unsubscribe(topics, id_):
+                self._unsubscribe(session, topics)
+                session.say(messages.unsubscribed(id_))
+            case messages.Ping():
+                session.say(messages.pong(int(wall_s * 1000)))
+            case messages.Hello():
+                self._hello(session, message, now_s, wall_s)
+            case messages.Act() | messages.Pull() | messages.Seen() | messages.Read():
+                op = type(message).__name__.lower()
+                self._call(session, op, text, message.id, now_s)
+
+    def _hello(self, session: Session, hello: messages.Hello, now_s: float, wall_s: float) -> None:
+        user = self._verify(hello.token, wall_s).user
+        if hello.user is not None and hello.user != user:
+            raise Refused("wrong-user", f"hello says {hello.user!r}, but the token is {user!r}'s")
+        session.user, session.client, session.state = user, hello.client, State.READY
+        session.id = f"{self._rng.getrandbits(64):016x}"
+        session.say(messages.welcome(session.id, self._options.site, user, int(wall_s * 1000), self._limits))
+        if self.calls.has("notification"):  # one pull for the client, so that it need not ask (SB-11)
+            self._call(session, "pull", b'{"op":"pull","limit":50}', None, now_s)
+
+    # Subscriptions.
+
+    def _subscribe(self, session: Session, message: messages.Subscribe, now_s: float) -> None:
+        limit = self._options.max_topics_per_message
+        if len(message.topics) > limit:
+            raise Refused("too-many-topics", f"{len(message.topics)} topics in one message; send at most {limit} at a time")
+        news: list[tuple[int, Topic]] = []
+        rejected: list[tuple[str, Code]] = []
+        subscribe, most = self.hub.subscribe, self._options.max_topics
+        for uri in message.topics:
+            try:
+                topic = parse_topic(uri)
+                if len(session.handles) >= most:
+                    raise Refused("too-many-topics")
+            except Refused as refused:
+                rejected.append((uri, refused.code))
+                continue
+            row = subscribe(session, topic)
+            if row is not None:
+                news.append((row.handle, topic))
+        if news:
+            self.announcer.want(news)
+        self._answer_when_installed(session, message, rejected, now_s)
+
+    def _answer_when_installed(
+        self, session: Session, message: messages.Subscribe, rejected: list[tuple[str, Code]], now_s: float
+    ) -> None:
+        def answer(installed: str, missing_sites: list[str]) -> None:
+            if session.state is State.READY:
+                session.say(messages.subscribed(message.id, installed, missing_sites, rejected))
+
+        self.waits.add(message.wait, self.announcer.mark(), now_s + self._options.install_s, answer)
+        self.waits.advance(self.announcer.reached, now_s)
+
+    def _unsubscribe(self, session: Session, uris: list[str]) -> None:
+        last: list[Row] = []
+        for uri in uris:
+            row = self.hub.unsubscribe(session, parse_topic(uri))
+            if row is not None:
+                last.append(row)
+        self._withdraw(last)
+
+    def _withdraw(self, rows: list[Row]) -> None:
+        if rows:
+            self.announcer.unwant(row.topic for row in rows)
+            self._limbo.add((row.handle, row.topic) for row in rows)
+
+    def advanced(self, now_s: float) -> None:
+        """The announcer has made progress: answer who waited for it, free the numbers of withdrawn topics."""
+        self.waits.advance(self.announcer.reached, now_s)
+        for handle, topic in self._limbo.leave():
+            self.hub.release(handle, topic)
+
+    # Services.
+
+    def _call(self, session: Session, op: str, text: bytes, id_: messages.Id, now_s: float) -> None:
+        self.calls.call(op, session.user, session.client, text, now_s, partial(self._called, session, id_))
+
+    def _called(self, session: Session, id_: messages.Id, result: Reply | Refused) -> None:
+        if session.state is not State.READY:
+            return
+        if isinstance(result, Reply) and result.code:
+            result = Refused(result.code, result.reason)
+        if isinstance(result, Refused):
+            self.refusals[result.code.name] += 1
+            session.say(messages.error(result, id_))
+        else:
+            session.say(result.body or messages.ok(id_))
+
+    # Slowness, silence, leaving.
+
+    def stopped(self, session: Session) -> None:
+        """The client has stopped reading: from now on its events wait."""
+        self.paused += 1
+
+    def resumed(self, session: Session) -> None:
+        """The client reads again, or is gone."""
+        self.paused -= 1
+        if session.outbox is not None:
+            self.skipped += session.outbox.skipped
+            session.outbox = None
+
+    def check_slow(self, session: Session, now_s: float) -> None:
+        """Send a client away that keeps too much waiting, or for too long."""
+        outbox = session.outbox
+        if outbox is None or session.state is State.ENDED:
+            return
+        options = self._options
+        if outbox.size_bytes > options.outbox_bytes:
+            reason = f"over {options.outbox_bytes} bytes wait for this client"
+        elif now_s - outbox.since_s > options.stalled_s:
+            reason = f"nothing was read for {options.stalled_s:g} s"
+        else:
+            return
+        self.evictions += 1
+        session.end(Refused("slow-consumer", reason))
+
+    def tick(self, now_s: float, period_s: float) -> None:
+        """Every `period_s`: answers that are due, and a share of all sessions is looked at, each once in half a `ping_s`."""
+        self.waits.advance(self.announcer.reached, now_s)
+        self.calls.tick(now_s)
+        share = 1 + int(self._sweep_size * 2 * period_s / self._options.ping_s)
+        seen = 0
+        for session in islice(self._sweep, share):
+            seen += 1
+            self._look_at(session, now_s)
+        if seen < share:
+            self._sweep_size = len(self.sessions)
+            self._sweep = iter(list(self.sessions))
+
+    def _look_at(self, session: Session, now_s: float) -> None:
+        silent_s = now_s - session.heard_s
+        if session.state is State.ENDED:
+            return
+        if session.state is State.READY and silent_s > self._options.silent_s:
+            session.end(Refused("heartbeat-timeout", f"nothing heard for {silent_s:.0f} s"))
+        elif session.state is State.READY and silent_s > self._options.ping_s:
+            session.ping()
+
+    def farewell(self, session: Session) -> None:
+        """Draining: ask a client to come back elsewhere, each at its own time."""
+        session.end(Refused("going-away"), self._rng.randrange(self._options.reconnect_within_ms + 1))

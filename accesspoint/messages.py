@@ -1,0 +1,137 @@
+"""What clients and access points say to each other (design 4.1), as typed messages."""
+
+from typing import Final, Literal
+
+import msgspec
+
+from infra.kernel.codes import Code
+from infra.kernel.errors import Refused
+
+Id = int | str | None
+
+
+class _Op(msgspec.Struct, frozen=True, tag_field="op", tag=str.lower, gc=False):
+    """A message; `op` is its class name in lower case. Unknown fields are ignored, so that clients may be newer."""
+
+
+class Hello(_Op, frozen=True):
+    """First message. `user`, if given, must be the token's."""
+
+    token: str
+    client: str = ""
+    device: Literal["desktop", "mobile"] = "desktop"
+    user: str | None = None
+
+
+class Subscribe(_Op, frozen=True):
+    """Idempotent. `wait`: answer when the own site has it installed, or all live sites."""
+
+    topics: list[str]
+    id: Id = None
+    wait: Literal["local", "all"] = "local"
+
+
+class Unsubscribe(_Op, frozen=True):
+    """Idempotent."""
+
+    topics: list[str]
+    id: Id = None
+
+
+class Act(_Op, frozen=True):
+    """A presence action of the user; all other fields are the action's own."""
+
+    kind: str
+    id: Id = None
+
+
+class Pull(_Op, frozen=True):
+    """Stored notifications after a mark."""
+
+    id: Id = None
+    limit: int = 50
+
+
+class Seen(_Op, frozen=True):
+    """This client has seen everything up to a mark."""
+
+    id: Id = None
+
+
+class Read(_Op, frozen=True):
+    """The user has read everything up to a mark."""
+
+    id: Id = None
+
+
+class Ping(_Op, frozen=True):
+    """Answered with the access point's time: it is the clock of its clients (spec 3.2)."""
+
+
+Message = Hello | Subscribe | Unsubscribe | Act | Pull | Seen | Read | Ping
+OPS: Final = frozenset({"hello", "subscribe", "unsubscribe", "act", "pull", "seen", "read", "ping"})
+
+_DECODER: Final[msgspec.json.Decoder[Message]] = msgspec.json.Decoder(Message)
+_ENCODE: Final = msgspec.json.Encoder().encode
+
+
+def parse(text: bytes) -> Message:
+    """The message in `text`. Raises `Refused` (bad-json, unknown-op, bad-field) with a reason that teaches."""
+    try:
+        return _DECODER.decode(text)
+    except msgspec.ValidationError as wrong:
+        raise _why_invalid(text, wrong) from wrong
+    except (msgspec.DecodeError, RecursionError) as wrong:
+        raise Refused("bad-json", str(wrong)) from wrong
+
+
+def _why_invalid(text: bytes, wrong: msgspec.ValidationError) -> Refused:
+    loose = msgspec.json.decode(text)
+    if not isinstance(loose, dict):
+        return Refused("bad-field", "a message is a JSON object with an op")
+    op = loose.get("op")
+    if isinstance(op, str) and op not in OPS:
+        return Refused("unknown-op", f"op must be one of {', '.join(sorted(OPS))}")
+    return Refused("bad-field", str(wrong))
+
+
+def id_of(text: bytes) -> Id:
+    """The id of a message that could not be parsed, so that its answer can be matched; None if there is none."""
+    try:
+        found = msgspec.json.decode(text, type=dict[str, msgspec.Raw]).get("id")
+        return msgspec.json.decode(found, type=int | str) if found is not None else None
+    except (msgspec.DecodeError, RecursionError):
+        return None
+
+
+def welcome(session: str, site: str, user: str, time_ms: int, limits: dict[str, int]) -> bytes:
+    """Answer to hello."""
+    return _ENCODE({"op": "welcome", "session": session, "site": site, "user": user, "time_ms": time_ms, "limits": limits})
+
+
+def subscribed(id_: Id, installed: str, missing_sites: list[str], rejected: list[tuple[str, Code]]) -> bytes:
+    """Answer to subscribe: an honest word about where the subscription is installed."""
+    refusals = [{"topic": topic, "code": code.name, "number": code.number} for topic, code in rejected]
+    return _ENCODE({"op": "subscribed", "id": id_, "installed": installed, "missing_sites": missing_sites, "rejected": refusals})
+
+
+def unsubscribed(id_: Id) -> bytes:
+    """Answer to unsubscribe."""
+    return _ENCODE({"op": "unsubscribed", "id": id_})
+
+
+def ok(id_: Id) -> bytes:
+    """Answer to an action that was taken."""
+    return _ENCODE({"op": "ok", "id": id_})
+
+
+def pong(time_ms: int) -> bytes:
+    """Answer to ping."""
+    return _ENCODE({"op": "pong", "time_ms": time_ms})
+
+
+def error(refused: Refused, id_: Id = None, reconnect_in_ms: int | None = None) -> bytes:
+    """What was wrong; a fatal one is followed by a close with the same number."""
+    hint = {} if reconnect_in_ms is None else {"reconnect_in_ms": reconnect_in_ms}
+    code = refused.code
+    return _ENCODE({"op": "error", "id": id_, "code": code.name, "number": code.number, "reason": refused.reason, **hint})

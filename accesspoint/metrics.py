@@ -1,0 +1,26 @@
+"""What an access point counts. A subscription is the pair (user, topic); a topic is stored once whoever wants it."""
+
+from typing import Final
+
+from infra.runtime.metrics import Metric
+
+METRICS: Final = (
+    Metric("accesspoint_connections", "gauge", "Clients connected now.", "connections"),
+    Metric("accesspoint_topics", "gauge", "Topics that at least one connected client wants.", "topics"),
+    Metric("accesspoint_subscriptions", "gauge", "Pairs (connection, topic) held now.", "subscriptions"),
+    Metric("accesspoint_outbox_bytes", "gauge", "Bytes that wait to be written to clients, all outboxes together.", "bytes"),
+    Metric("accesspoint_paused_connections", "gauge", "Clients whose socket takes nothing more for now.", "connections"),
+    Metric("accesspoint_upstream_connected", "gauge", "1 while an aggregator is linked, 0 while none is.", "bool"),
+    Metric("accesspoint_draining", "gauge", "1 while the access point sends its clients away before it stops, 0 otherwise.", "bool"),
+    Metric("accesspoint_connects_total", "counter", "Clients that connected and were welcomed.", "connections"),
+    Metric("accesspoint_disconnects_total", "counter", "Connections ended, by code; `normal`: the client left.", "connections", "code"),
+    Metric("accesspoint_evictions_total", "counter", "Clients closed with slow-consumer because their outbox was full.", "connections"),
+    Metric("accesspoint_messages_total", "counter", "Messages from clients, by op; `unknown` stands for all others.", "messages", "op"),
+    Metric("accesspoint_refused_total", "counter", "Messages and connections answered with an error, by code.", "messages", "code"),
+    Metric("accesspoint_acts_total", "counter", "Presence actions passed on to the presence service.", "actions"),
+    Metric("accesspoint_events_received_total", "counter", "Events that the aggregator sent.", "events"),
+    Metric("accesspoint_deliveries_total", "counter", "Events put into outboxes: one per event and subscribed connection.", "events"),
+    Metric("accesspoint_delivered_bytes_total", "counter", "Bytes of those events, WebSocket frame headers included.", "bytes"),
+    Metric("accesspoint_skipped_total", "counter", "Events replaced in an outbox by a newer one of their topic.", "events"),
+    Metric("accesspoint_upstream_failovers_total", "counter", "Times that another aggregator took over.", "failovers"),
+)

@@ -1,0 +1,49 @@
+"""Options of an access point."""
+
+import msgspec
+
+from infra.kernel.errors import ConfigError
+from infra.runtime.node import LinkTiming
+
+
+class AccessPointOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One access point. It uses one of `aggregators` at a time; `services` maps a service name to its link addresses."""
+
+    site: str
+    node: str
+    aggregators: list[str]
+    services: dict[str, list[str]] = {}
+    door: str = "127.0.0.1:7700"
+    admin: str = "127.0.0.1:7790"
+    link: LinkTiming = LinkTiming()
+    reuse_port: bool = False
+    # What a client may do.
+    max_connections: int = 250_000
+    max_message_bytes: int = 256 << 10
+    max_topics_per_message: int = 2_000
+    max_topics: int = 10_000
+    max_messages_per_s: int = 200
+    hello_s: float = 10.0
+    # How long an answer may take before it says less: `partial`, or an error.
+    install_s: float = 2.0
+    call_s: float = 5.0
+    max_calls: int = 10_000
+    # Silence: a ping after `ping_s`, the end after `silent_s`.
+    ping_s: float = 30.0
+    silent_s: float = 75.0
+    # Slowness: kernel buffer, our buffer, what is kept beyond both, and for how long.
+    send_buffer_bytes: int = 64 << 10
+    write_buffer_bytes: int = 64 << 10
+    outbox_bytes: int = 256 << 10
+    stalled_s: float = 10.0
+    # Draining: how many clients are sent away a second, and how long they are asked to wait at most.
+    drain_per_s: float = 500.0
+    drain_s: float = 30.0
+    reconnect_within_ms: int = 5_000
+
+    def check(self) -> None:
+        """Raises ConfigError when fields contradict each other."""
+        if not self.aggregators:
+            raise ConfigError('accesspoint.aggregators is empty; name at least one link address, such as ["127.0.0.1:7801"]')
+        if self.silent_s <= self.ping_s:
+            raise ConfigError("accesspoint.silent_s must be over ping_s, or every quiet client is cut off before it could answer")

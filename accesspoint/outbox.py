@@ -1,0 +1,54 @@
+"""Outbox: what waits for a client that reads more slowly than its topics speak.
+
+A client that keeps up has none: its frames go from the hub into one write per batch. When the socket's buffers are
+full, frames wait here. Of presence events only the newest of each (topic, origin site) is kept, and it says how many
+it replaced; everything else is kept in order. The bound is in bytes; who goes over it, or reads nothing for too long,
+is closed with `slow-consumer` (design 5.3).
+"""
+
+from collections.abc import Iterable
+
+from infra.kernel.events import origin, with_skipped
+from infra.kernel.websocket import text_frame
+
+
+class Outbox:
+    """Events that wait for one slow client. `since_s` is when it stopped reading."""
+
+    __slots__ = ("_bytes", "_latest", "_queue", "since_s", "skipped")
+
+    def __init__(self, since_s: float) -> None:
+        self.since_s = since_s
+        self.skipped = 0
+        self._bytes = 0
+        self._queue: list[bytes] = []
+        self._latest: dict[tuple[int, bytes], tuple[bytes, int]] = {}
+
+    @property
+    def size_bytes(self) -> int:
+        """What is kept now."""
+        return self._bytes
+
+    def add(self, handle: int, presence: bool, bodies: Iterable[bytes]) -> None:
+        """Events of one topic, in order."""
+        for body in bodies:
+            if presence:
+                self._replace((handle, origin(body)), body)
+            else:
+                self._queue.append(body)
+            self._bytes += len(body)
+
+    def _replace(self, key: tuple[int, bytes], body: bytes) -> None:
+        older = self._latest.pop(key, None)
+        skipped = 0
+        if older is not None:
+            self._bytes -= len(older[0])
+            self.skipped += 1
+            skipped = older[1] + 1
+        self._latest[key] = (body, skipped)
+
+    def drain(self) -> bytes:
+        """Everything as WebSocket frames; the outbox is empty afterwards."""
+        bodies = self._queue + [with_skipped(body, n) if n else body for body, n in self._latest.values()]
+        self._queue, self._latest, self._bytes = [], {}, 0
+        return b"".join(map(text_frame, bodies))

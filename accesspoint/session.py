@@ -1,0 +1,72 @@
+"""Session: one client connection, from its handshake to its end. Pure; whoever has the socket subclasses it."""
+
+from enum import Enum
+from typing import Final
+
+from infra.kernel.errors import Refused
+from infra.kernel.websocket import text_frame
+
+from . import messages
+from .hub import Member
+
+
+class State(Enum):
+    """new --hello--> ready --fatal code, close or loss--> ended; new --anything else--> ended."""
+
+    NEW = "new"
+    READY = "ready"
+    ENDED = "ended"
+
+
+# Which messages make sense when, and the code that answers the others. Executed by `AccessPointCore.receive`.
+EXPECTED: Final[dict[State, tuple[frozenset[type], str]]] = {
+    State.NEW: (frozenset({messages.Hello}), "hello-first"),
+    State.READY: (
+        frozenset({messages.Subscribe, messages.Unsubscribe, messages.Act, messages.Pull, messages.Seen, messages.Read, messages.Ping}),
+        "hello-again",
+    ),
+    State.ENDED: (frozenset(), "going-away"),
+}
+
+
+class Session(Member):
+    """What the access point knows of one client. `heard_s`: when it last said anything."""
+
+    __slots__ = ("client", "heard_s", "id", "pinged", "said", "second", "state", "user")
+
+    def __init__(self, now_s: float) -> None:
+        super().__init__()
+        self.state = State.NEW
+        self.id = ""
+        self.user = ""
+        self.client = ""
+        self.heard_s = now_s
+        self.pinged = False
+        self.second = 0
+        self.said = 0
+
+    def say(self, message: bytes) -> None:
+        """Send one message."""
+        self.write(text_frame(message))
+
+    def expect(self, message: messages.Message) -> None:
+        """Raises `Refused` unless `message` makes sense in this state."""
+        allowed, code = EXPECTED[self.state]
+        if type(message) not in allowed:
+            raise Refused(code)
+
+    def count(self, now_s: float, limit: int) -> bool:
+        """Whether this message is within `limit` messages in the same second."""
+        second = int(now_s)
+        if second != self.second:
+            self.second, self.said = second, 0
+        self.said += 1
+        return self.said <= limit
+
+    def end(self, refused: Refused, reconnect_in_ms: int | None = None) -> None:
+        """Tell the client why, and close."""
+        raise TypeError(f"{type(self).__name__} must say how it ends")
+
+    def ping(self) -> None:
+        """Ask for a sign of life."""
+        raise TypeError(f"{type(self).__name__} must say how it pings")

@@ -1,0 +1,1 @@
+"""The aggregator: many subscriptions become one per topic; one event becomes one copy per access point."""

@@ -1,0 +1,59 @@
+"""What an aggregator decides: only the first subscriber of a topic is announced, only the last one's leaving withdraws
+it (SB-14, SB-15); an event goes to each access point that wants it, once (SB-16)."""
+
+from collections.abc import Iterable, Sequence
+
+from infra.kernel.fanout import Fanout, Receiver
+from infra.kernel.topics import Topic
+
+Rows = list[tuple[int, Topic]]
+ALL: int = (1 << 63) - 1
+
+
+class AggregatorCore:
+    """The interest of all access points of one aggregator."""
+
+    def __init__(self) -> None:
+        self.fanout = Fanout()
+        self.interest = self.fanout.interest
+        self.received = self.stale = self.subscribes = self.unsubscribes = 0
+
+    def open(self, receiver: Receiver) -> int:
+        """An access point; its number."""
+        return self.fanout.open(receiver)
+
+    def close(self, bit: int) -> Rows:
+        """The access point is gone. Returns the (row, topic) that nobody wants any more."""
+        gone = self.interest.close(bit)
+        self.fanout.forget(bit)
+        return self._last(gone)
+
+    def subscribe(self, bit: int, topics: Sequence[Topic], handles: Sequence[int]) -> Rows:
+        """Interest of an access point. Returns the (row, topic) that nobody wanted before: announce them."""
+        first = [(row, topic) for row, topic, before in self.interest.subscribe(bit, topics, handles) if not before]
+        self.subscribes += len(first)
+        return first
+
+    def unsubscribe(self, bit: int, topics: Iterable[Topic]) -> Rows:
+        """Returns the (row, topic) that nobody wants any more: withdraw them."""
+        return self._last(self.interest.unsubscribe(bit, topics))
+
+    def _last(self, gone: list[tuple[int, Topic, int]]) -> Rows:
+        last = [(row, topic) for row, topic, after in gone if not after]
+        self.unsubscribes += len(last)
+        return last
+
+    def wanted(self) -> Iterable[tuple[int, Topic]]:
+        """All (row, topic) that any access point wants."""
+        return self.interest.wanted(ALL)
+
+    def fan_out(self, rows: Sequence[int], bodies: Sequence[bytes]) -> None:
+        """Events from brokers, under the rows announced to them."""
+        masks, known, send = self.interest.masks, len(self.interest.masks), self.fanout.send
+        self.received += len(rows)
+        for row, body in zip(rows, bodies, strict=True):
+            mask = masks[row] if row < known else 0
+            if mask:
+                send(row, mask, body)
+            else:
+                self.stale += 1

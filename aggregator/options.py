@@ -1,0 +1,24 @@
+"""Options of an aggregator."""
+
+import msgspec
+
+from infra.kernel.errors import ConfigError
+from infra.runtime.link import MAX_QUEUED_BYTES
+from infra.runtime.node import LinkTiming
+
+
+class AggregatorOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One aggregator. `brokers` maps each slot of its site to a link address."""
+
+    site: str
+    node: str
+    brokers: dict[str, str]
+    listen: str = "127.0.0.1:7801"
+    admin: str = "127.0.0.1:7792"
+    link: LinkTiming = LinkTiming()
+    max_link_queue_bytes: int = MAX_QUEUED_BYTES
+
+    def check(self) -> None:
+        """Raises ConfigError when fields contradict each other."""
+        if not self.brokers:
+            raise ConfigError('aggregator.brokers is empty; name each broker of the site, such as b1 = "127.0.0.1:7811"')

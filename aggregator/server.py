@@ -1,0 +1,164 @@
+"""The aggregator as a process: access points call it, it calls every broker of its site."""
+
+import random
+import time
+from collections.abc import Callable, Sequence
+from typing import Any as Anything
+from typing import Final
+
+from broker.client import SiteClient
+from infra.kernel.errors import Refused
+from infra.kernel.frames import Any as AnyFrame
+from infra.kernel.frames import Applied, Heartbeat, Hello, Subscribe, Unsubscribe, View
+from infra.kernel.limbo import Limbo
+from infra.kernel.receipts import Receipts
+from infra.kernel.topics import Topic
+from infra.runtime.link import Link
+from infra.runtime.node import Node
+from infra.runtime.wire import Network
+
+from .core import AggregatorCore, Rows
+from .options import AggregatorOptions
+
+ROLE: Final = "aggregator"
+
+
+class _AccessPoint:
+    """What a subscribing access point has and was told."""
+
+    __slots__ = ("bit", "receipts")
+
+    def __init__(self, bit: int) -> None:
+        self.bit = bit
+        self.receipts = Receipts()
+
+
+class Aggregator:
+    """One aggregator. `start` opens its door, `close` ends it: access points then go to another one."""
+
+    role = ROLE
+
+    def __init__(
+        self,
+        options: AggregatorOptions,
+        network: Network,
+        *,
+        log: Anything,
+        rng: random.Random,
+        wall: Callable[[], float] = time.time,
+    ) -> None:
+        self.options, self.site, self.node = options, options.site, options.node
+        self.core = AggregatorCore()
+        self.address = options.listen
+        self.failovers = self.link_drops = 0
+        self.links = Node((ROLE, self.node, self.site), network, self, timing=options.link, rng=rng, log=log, wall=wall)
+        self._brokers = SiteClient(self.links, self.site, options.brokers, self.core.wanted)
+        self._limbo = Limbo([self._brokers.announcer])
+        self._points: dict[Link, _AccessPoint] = {}
+
+    async def start(self) -> None:
+        """Dial the brokers, then listen for access points. Raises OSError if the address is taken."""
+        self._brokers.start()
+        self.address = await self.links.listen(self.options.listen)
+
+    async def close(self) -> None:
+        """Close all links."""
+        await self.links.close()
+
+    def ready(self) -> str | None:
+        """Why subscriptions cannot be installed now; None when they can."""
+        missing = [slot for slot in self._brokers.view.slots if slot not in self._brokers.links]
+        if not self._brokers.view.slots:
+            return "no broker has told the site's view yet"
+        return f"no link to {', '.join(missing)}" if missing else None
+
+    # Links (see `LinkRole`).
+
+    def view(self) -> View:
+        """The newest view of the site."""
+        return self._brokers.view
+
+    def admit(self, hello: Hello) -> None:
+        """Access points of this site only."""
+        if (hello.role, hello.site) != ("accesspoint", self.site):
+            raise Refused("wrong-peer", f"this aggregator serves access points of {self.site}, not a {hello.role} of {hello.site}")
+
+    def link_up(self, link: Link) -> None:
+        """A broker answered, or an access point called."""
+        link.max_queued_bytes = self.options.max_link_queue_bytes
+        if self._brokers.concerns(link):
+            self._brokers.link_up(link)
+        else:
+            self._points[link] = _AccessPoint(self.core.open(link))
+
+    def link_down(self, link: Link, reason: str) -> None:
+        """A broker is lost (another takes over), or an access point with all that it wanted."""
+        self.link_drops += link.drops
+        if self._brokers.concerns(link):
+            self.failovers += 1
+            self._brokers.link_down(link)
+        elif point := self._points.pop(link, None):
+            self._withdraw(self.core.close(point.bit))
+
+    def frames(self, link: Link, frames: list[AnyFrame]) -> None:
+        """A batch from a peer. Raises `Refused` if the peer may not say that."""
+        if point := self._points.get(link):
+            self._from_point(link, point, frames)
+            return
+        for deliver in self._brokers.frames(link, frames):
+            self.core.fan_out(deliver.handles, deliver.bodies)
+        if any(isinstance(frame, Applied | Heartbeat) for frame in frames):
+            self._release()
+            for target, each in self._points.items():
+                self._tell(target, each)
+
+    def _from_point(self, link: Link, point: _AccessPoint, frames: list[AnyFrame]) -> None:
+        for frame in frames:
+            match frame:
+                case Subscribe(n, handles, topics):
+                    known: Sequence[Topic] = topics  # type: ignore[assignment]  # the codec has checked them
+                    self._brokers.want(self.core.subscribe(point.bit, known, handles))
+                    point.receipts.record(n, {}, self._brokers.announcer.mark())
+                case Unsubscribe(n, topics):
+                    known = topics  # type: ignore[assignment]
+                    self._withdraw(self.core.unsubscribe(point.bit, known))
+                    point.receipts.record(n, {}, self._brokers.announcer.mark())
+                case Heartbeat():
+                    pass
+                case _:
+                    raise Refused("bad-link-frame", f"{type(frame).__name__} from an access point makes no sense here")
+        self._tell(link, point)
+
+    def tick(self, now: float) -> None:
+        """Nothing to decide on time here."""
+        self._release()
+
+    def _withdraw(self, rows: Rows) -> None:
+        if rows:
+            self._brokers.unwant(topic for _, topic in rows)
+            self._limbo.add(rows)
+
+    def _release(self) -> None:
+        for row, topic in self._limbo.leave():
+            self.core.interest.release(row, topic)
+
+    def _tell(self, link: Link, point: _AccessPoint) -> None:
+        if (news := point.receipts.advance(self._brokers.announcer.reached)) is not None:
+            link.send(Applied(news))
+
+    def counters(self) -> dict[str, float]:
+        """Figures for `metrics.METRICS`."""
+        core = self.core
+        return {
+            "aggregator_topics": len(core.interest) - len(self._limbo),
+            "aggregator_links": len(self.links.links),
+            "aggregator_brokers_live": len(self._brokers.links),
+            "aggregator_events_received_total": core.received,
+            "aggregator_deliveries_total": core.fanout.deliveries,
+            "aggregator_subscribes_total": core.subscribes,
+            "aggregator_unsubscribes_total": core.unsubscribes,
+            "aggregator_link_queue_bytes": sum(link.wire.queued_bytes for link in self.links.links),
+            "aggregator_link_drops_total": self.link_drops + sum(link.drops for link in self.links.links),
+            "aggregator_failovers_total": self.failovers,
+            "aggregator_protocol_errors_total": self.links.refused,
+        }

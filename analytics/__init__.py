@@ -1,0 +1,1 @@
+"""Workload characterization and capacity planning, on Spark."""

@@ -1,0 +1,105 @@
+"""The public door of a site's brokers for other roles: announce interest, receive events, publish, follow the view.
+
+Aggregators use it for their own site, brokers for each other site, services to publish. It owns no sockets: the
+role's `Node` dials, and the role passes on what concerns these links.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from infra.kernel.announcer import Announcer, Wanted
+from infra.kernel.events import Event
+from infra.kernel.frames import Any as AnyFrame
+from infra.kernel.frames import Applied, Deliver, Heartbeat, Published, View
+from infra.kernel.topics import Topic
+from infra.runtime.link import Link
+from infra.runtime.node import Node
+
+from .forwarder import Done, Forwarder
+
+ROLE: Final = "broker"
+
+
+class SiteClient:
+    """All links from this node to the brokers of one site. `brokers` maps slot to address; without `wanted` this node
+    only publishes."""
+
+    def __init__(self, node: Node, site: str, brokers: Mapping[str, str], wanted: Wanted | None = None) -> None:
+        self.site = site
+        self.announcer = Announcer(site, wanted or tuple)
+        self._announces = wanted is not None
+        self.forwarder = Forwarder()
+        self.links: dict[str, Link] = {}
+        self._node = node
+        self._brokers = dict(brokers)
+        self._slots = {address: slot for slot, address in brokers.items()}
+
+    def start(self) -> None:
+        """Dial every broker of the site, and go on doing so."""
+        for address in self._brokers.values():
+            self._node.dial(address, ROLE, self.site)
+
+    def concerns(self, link: Link) -> bool:
+        """Whether `link` is one of ours."""
+        return link.dialled in self._slots
+
+    def link_up(self, link: Link) -> None:
+        """A broker answered: tell it everything that it owns, under the newest view known."""
+        slot = self._slot(link)
+        self.links[slot] = link
+        self.forwarder.up(slot, link)
+        self.announcer.set_view(link.peer.view)
+        if self._announces:
+            self.announcer.node_up(slot, link)
+
+    def link_down(self, link: Link) -> None:
+        """The link to a broker is lost."""
+        slot = self._slot(link)
+        self.links.pop(slot, None)
+        self.forwarder.down(slot)
+        self.announcer.node_down(slot)
+
+    def frames(self, link: Link, frames: Iterable[AnyFrame]) -> list[Deliver]:
+        """Handles what is ours; returns the deliveries, in order."""
+        deliveries: list[Deliver] = []
+        for frame in frames:
+            match frame:
+                case Deliver():
+                    deliveries.append(frame)
+                case Applied(sites):
+                    self.announcer.applied(self._slot(link), sites)
+                case Published(n):
+                    self.forwarder.published(self._slot(link), n)
+                case Heartbeat(view):
+                    self.announcer.set_view(view)
+        return deliveries
+
+    def _slot(self, link: Link) -> str:
+        assert link.dialled is not None
+        return self._slots[link.dialled]
+
+    @property
+    def view(self) -> View:
+        """The newest view of the site that is known."""
+        return self.announcer.view
+
+    @property
+    def alive(self) -> bool:
+        """Whether any broker of the site can be reached."""
+        return bool(self.links)
+
+    def want(self, news: Iterable[tuple[int, Topic]]) -> None:
+        """Announce (row, topic) pairs to their owners."""
+        self.announcer.want(news)
+
+    def unwant(self, topics: Iterable[Topic]) -> None:
+        """Withdraw topics from their owners."""
+        self.announcer.unwant(topics)
+
+    def publish(self, event: Event, done: Done) -> None:
+        """Send `event` to the owner of its topic; `done(ok)` is called once, perhaps before this returns."""
+        slot = self.announcer.ring.owner(event.topic)
+        if slot is None:
+            done(False)
+        else:
+            self.forwarder.forward(slot, 0, [event], done)

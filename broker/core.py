@@ -1,0 +1,133 @@
+"""What a broker decides: who gets an event, under which number, and which interest other sites must hear of.
+
+Rules. (1) An event of this site is numbered by the owner of its topic and goes to each interested link once: local
+aggregators and the counterparts of other sites. (2) An event from another site goes to local aggregators only, so it
+crosses one site link at most. (3) Other sites hear of a topic while a local aggregator wants it, and not because a
+third site does. (4) An id that was seen lately on the same topic is not published again.
+
+Numbers rise by one per topic while anybody is interested. The count of a topic that nobody wants is not kept; a new
+one starts above every number this process ever gave, so within an epoch numbers of a topic never repeat (SB-21).
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from infra.kernel.events import Event, numbering
+from infra.kernel.fanout import Fanout, Receiver
+from infra.kernel.topics import Topic
+
+RECENT_IDS: Final = 1 << 16
+
+Rows = list[tuple[int, Topic]]
+
+
+class RecentIds:
+    """The last ids, at least `size` and at most twice that many."""
+
+    __slots__ = ("_new", "_old", "_size")
+
+    def __init__(self, size: int = RECENT_IDS) -> None:
+        self._size = size
+        self._new: set[bytes] = set()
+        self._old: set[bytes] = set()
+
+    def seen(self, key: bytes) -> bool:
+        """Whether `key` was seen lately; from now on it was."""
+        if key in self._new or key in self._old:
+            return True
+        self._new.add(key)
+        if len(self._new) >= self._size:
+            self._old, self._new = self._new, set()
+        return False
+
+
+class BrokerCore:
+    """The interest of one broker and what follows from it."""
+
+    def __init__(self, site: str, epoch: int) -> None:
+        self.fanout = Fanout()
+        self.interest = self.fanout.interest
+        self.matched = self.unmatched = self.duplicates = 0
+        self.site_copies = self.site_events = self.stale = 0
+        self._numbering = numbering(site, epoch)
+        self._local = 0
+        self._far = 0
+        self._seqs: dict[int, int] = {}
+        self._stamped = 0
+        self._recent = RecentIds()
+
+    def open(self, receiver: Receiver, far: bool) -> int:
+        """A subscribing link: an aggregator of this site, or (`far`) a broker of another one. Its number."""
+        bit = self.fanout.open(receiver)
+        if far:
+            self._far |= 1 << bit
+        else:
+            self._local |= 1 << bit
+        return bit
+
+    def close(self, bit: int) -> tuple[Rows, Rows]:
+        """The link is gone. Returns what `unsubscribe` of all its topics returns."""
+        gone = self.interest.close(bit)
+        local = bool(self._local & 1 << bit)
+        self._local &= ~(1 << bit)
+        self._far &= ~(1 << bit)
+        self.fanout.forget(bit)
+        return self._withdrawn(gone, local, self._local)
+
+    def subscribe(self, bit: int, topics: Sequence[Topic], handles: Sequence[int]) -> Rows:
+        """Interest of link `bit`. Returns the (row, topic) that this site did not want before: other sites must hear."""
+        news = self.interest.subscribe(bit, topics, handles)
+        if not self._local & 1 << bit:
+            return []
+        return [(row, topic) for row, topic, before in news if not before & self._local]
+
+    def unsubscribe(self, bit: int, topics: Iterable[Topic]) -> tuple[Rows, Rows]:
+        """Link `bit` loses interest. Returns (rows this site no longer wants, rows that nobody wants)."""
+        return self._withdrawn(self.interest.unsubscribe(bit, topics), bool(self._local & 1 << bit), self._local)
+
+    @staticmethod
+    def _withdrawn(gone: list[tuple[int, Topic, int]], was_local: bool, local: int) -> tuple[Rows, Rows]:
+        silent = [(row, topic) for row, topic, after in gone if was_local and not after & local]
+        dead = [(row, topic) for row, topic, after in gone if not after]
+        return silent, dead
+
+    def release(self, row: int, topic: Topic) -> None:
+        """The number of a dead row may be used again."""
+        if self.interest.release(row, topic):
+            self._seqs.pop(row, None)
+
+    def wanted_here(self) -> Iterable[tuple[int, Topic]]:
+        """All (row, topic) that local aggregators want: what every other site must know."""
+        return self.interest.wanted(self._local)
+
+    def publish(self, event: Event) -> None:
+        """Number and deliver an event whose topic this broker owns (SB-18, SB-24)."""
+        if event.id and self._recent.seen(b"%b %b" % (event.topic, event.id)):
+            self.duplicates += 1
+            return
+        row = self.interest.rows.get(event.topic)
+        mask = self.interest.masks[row] if row is not None else 0
+        if row is None or not mask:
+            self.unmatched += 1
+            return
+        self._stamped += 1
+        seq = self._seqs.get(row)
+        seq = self._stamped if seq is None else seq + 1
+        self._seqs[row] = seq
+        body = b"%b%d,%b" % (self._numbering, seq, event.tail)
+        self.matched += 1
+        self.fanout.send(row, mask, body)
+        if mask & self._far:
+            self.site_copies += (mask & self._far).bit_count()
+
+    def relay(self, handles: Sequence[int], bodies: Sequence[bytes]) -> None:
+        """Events from another site, under the handles (rows) announced to it: local aggregators only (SB-25)."""
+        masks, local = self.interest.masks, self._local
+        rows = len(masks)
+        self.site_events += len(handles)
+        for row, body in zip(handles, bodies, strict=True):
+            mask = masks[row] & local if row < rows else 0
+            if mask:
+                self.fanout.send(row, mask, body)
+            else:
+                self.stale += 1

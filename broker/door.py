@@ -1,0 +1,251 @@
+"""The HTTP door for publishing services: `POST /v1/events` on every broker (design 4.2).
+
+One event, a JSON array, or NDJSON in a stream of any length. The answer says how many were accepted and which were
+not, by position. An accepted event is in its owner's memory and queued to every interested link; it is not stored.
+"""
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable
+from itertools import count
+from typing import Any as Anything
+from typing import Final
+
+import msgspec
+
+from infra.kernel.errors import Refused
+from infra.kernel.events import Event, Submission, accept
+from infra.kernel.topics import Kind, kind_of
+from infra.runtime.http import Answer, BufferedExchange, Exchange, Head, HttpDoor, HttpLimits, Response
+
+from .client import ROLE
+from .server import SERVICE_KINDS, Broker
+
+NDJSON: Final = b"application/x-ndjson"
+JSON: Final = b"application/json"
+ROOM_FOR_FIELDS: Final = 1024
+
+_ONE: Final = msgspec.json.Decoder(Submission)
+_MANY: Final = msgspec.json.Decoder(list[Submission])
+_RAWS: Final = msgspec.json.Decoder(list[msgspec.Raw])
+_ENCODE: Final = msgspec.json.Encoder().encode
+
+# `verify(token, wall_s)` gives who may publish; raises `Refused`.
+Verify = Callable[[str, float], Anything]
+
+
+class Door:
+    """A broker with its publishing door: what a process runs. `wall` is Unix time in seconds."""
+
+    role = ROLE
+
+    def __init__(self, broker: Broker, verify: Verify, wall: Callable[[], float]) -> None:
+        self.node, self.site = broker.node, broker.site
+        self.accepted = 0
+        self.requests = 0
+        self.rejected: Counter[str] = Counter()
+        self.broker, self.wall = broker, wall
+        self.max_payload_bytes = broker.options.max_payload_bytes
+        self.max_body_bytes = broker.options.max_body_bytes
+        self.address = broker.options.door
+        self._verify = verify
+        self._numbers = count(1)
+        self._prefix = f"{broker.links.incarnation:x}"
+        limits = HttpLimits(max_connections=broker.options.max_connections)
+        self._http = HttpDoor(routes={("POST", "/v1/events"): self._exchange}, limits=limits)
+        self._server: asyncio.Server | None = None
+
+    async def start(self) -> None:
+        """Start the broker and open the door. Raises OSError if an address is taken."""
+        await self.broker.start()
+        host, _, port = self.broker.options.door.rpartition(":")
+        loop = asyncio.get_running_loop()
+        self._server = await loop.create_server(self._http.protocol_factory, host, int(port), backlog=4096)
+        bound = self._server.sockets[0].getsockname()
+        self.address = f"{bound[0]}:{bound[1]}"
+
+    async def drain(self) -> None:
+        """Take nothing new, leave the ring, answer what was asked."""
+        await self.broker.drain()
+        self._http.drain()
+
+    async def close(self) -> None:
+        """Close the door, its connections and all links. May be called twice."""
+        if self._server is not None:
+            self._server.close()
+        self._http.close()
+        await self.broker.close()
+
+    def ready(self) -> str | None:
+        """See `Broker.ready`."""
+        return self.broker.ready()
+
+    def counters(self) -> dict[str, Anything]:
+        """Figures for `metrics.METRICS`."""
+        mine = {
+            "broker_http_requests_total": self.requests,
+            "broker_events_accepted_total": self.accepted,
+            "broker_events_rejected_total": dict(self.rejected),
+        }
+        return mine | self.broker.counters()
+
+    def _exchange(self, head: Head) -> Exchange:
+        self.requests += 1
+        try:
+            kinds = self._admit(head)
+            content_type = head.headers.get(b"content-type", JSON).partition(b";")[0].strip().lower()
+            if content_type == NDJSON:
+                return _Lines(self, kinds)
+            if content_type == JSON:
+                return BufferedExchange(head, _Document(self, kinds).answer_to, self.max_body_bytes)
+            raise Refused("bad-content-type")
+        except Refused as refused:
+            self.rejected[refused.code.name] += 1
+            raise
+
+    def _admit(self, head: Head) -> frozenset[Kind]:
+        scheme, _, token = head.headers.get(b"authorization", b"").partition(b" ")
+        if scheme.lower() != b"bearer" or not token:
+            raise Refused("bad-token", "send the service's token: Authorization: Bearer <token>")
+        service = self._verify(token.decode("latin-1").strip(), self.wall()).name
+        if service not in SERVICE_KINDS:
+            raise Refused("forbidden", f"service {service!r} may not publish; only {', '.join(sorted(SERVICE_KINDS))} may")
+        if self.broker.draining:
+            raise Refused("draining")
+        if (why := self.broker.ready()) is not None:
+            raise Refused("unavailable", why)
+        return SERVICE_KINDS[service]
+
+    def check(self, submission: Submission, kinds: frozenset[Kind], ts_ms: int) -> Event:
+        """The event, ready to be numbered. Raises `Refused`."""
+        event = accept(submission, ts_ms, f"{self._prefix}-{next(self._numbers)}", self.max_payload_bytes)
+        if kind_of(event.topic) not in kinds:
+            raise Refused("forbidden", f"this service may publish {', '.join(sorted(kinds))} topics, not {kind_of(event.topic)}")
+        return event
+
+
+class _Tally:
+    """One request: which of its events were accepted, by position, across all its parts."""
+
+    def __init__(self, door: Door, kinds: frozenset[Kind]) -> None:
+        self._door = door
+        self._kinds = kinds
+        self._total = 0
+        self._rejected: list[tuple[int, Refused]] = []
+        self._open = 0
+        self._answer: asyncio.Future[Response] | None = None
+
+    def take(self, items: list[Submission | Refused]) -> None:
+        """Publish what is right, note what is not."""
+        door, events, positions = self._door, list[Event](), list[int]()
+        ts_ms = int(door.wall() * 1000)
+        for position, item in enumerate(items, self._total):
+            try:
+                if isinstance(item, Refused):
+                    raise item
+                events.append(door.check(item, self._kinds, ts_ms))
+                positions.append(position)
+            except Refused as refused:
+                self._rejected.append((position, refused))
+        self._total += len(items)
+        if events:
+            self._open += 1
+            door.broker.submit(events, 0, lambda failed: self._published(positions, failed))
+
+    def _published(self, positions: list[int], failed: list[int]) -> None:
+        self._open -= 1
+        for index in failed:
+            refused = Refused("unavailable", "the owner of this topic cannot be reached; repeating it with the same id is safe")
+            self._rejected.append((positions[index], refused))
+        if not self._open and self._answer is not None and not self._answer.done():
+            self._answer.set_result(self._response())
+
+    def answer(self) -> Answer:
+        """The answer, now or when the owners of forwarded events have them."""
+        if not self._open:
+            return self._response()
+        self._answer = asyncio.get_running_loop().create_future()
+        return self._answer
+
+    def _response(self) -> Response:
+        accepted = self._total - len(self._rejected)
+        self._door.accepted += accepted
+        if not self._rejected:
+            return Response(202, b'{"accepted":%d,"rejected":[]}' % accepted)
+        for _, refused in self._rejected:
+            self._door.rejected[refused.code.name] += 1
+        rejected = [
+            {"index": index, "code": refused.code.name, "number": refused.code.number, "reason": refused.reason}
+            for index, refused in sorted(self._rejected, key=lambda each: each[0])
+        ]
+        return Response(202, _ENCODE({"accepted": accepted, "rejected": rejected}))
+
+
+class _Document(_Tally):
+    """A body that is one JSON event or an array of them."""
+
+    def answer_to(self, head: Head, body: bytes) -> Answer:
+        """See `BufferedExchange`. A single event that is wrong is refused as a whole: the status says it."""
+        if body.lstrip()[:1] == b"[":
+            self.take(_decode_array(body))
+            return self.answer()
+        one = _decode(body)
+        if isinstance(one, Refused):
+            raise one
+        self.take([one])
+        if self._rejected:
+            raise self._rejected[0][1]
+        return self.answer()
+
+
+class _Lines(_Tally):
+    """NDJSON: each line is published as soon as it is whole; only an unfinished line is kept."""
+
+    def __init__(self, door: Door, kinds: frozenset[Kind]) -> None:
+        super().__init__(door, kinds)
+        self._rest = b""
+
+    def chunk(self, data: bytes) -> None:
+        """See `Exchange`."""
+        whole, newline, rest = data.rpartition(b"\n")
+        if newline:
+            whole, self._rest = self._rest + whole, rest
+            self.take(_decode_lines(whole))
+        else:
+            self._rest += data
+        if len(self._rest) > self._door.max_payload_bytes + ROOM_FOR_FIELDS:
+            raise Refused("too-large", f"a line is longer than {self._door.max_payload_bytes + ROOM_FOR_FIELDS} bytes")
+
+    def end(self) -> Answer:
+        """See `Exchange`."""
+        if self._rest.strip():
+            self.take(_decode_lines(self._rest))
+        return self.answer()
+
+
+def _decode(text: bytes) -> Submission | Refused:
+    try:
+        return _ONE.decode(text)
+    except msgspec.ValidationError as wrong:
+        return Refused("bad-field", str(wrong))
+    except (msgspec.DecodeError, RecursionError) as wrong:
+        return Refused("bad-json", str(wrong))
+
+
+def _decode_array(body: bytes) -> list[Submission | Refused]:
+    """All at once; one by one only if something is wrong, so that one bad event does not spoil the others."""
+    try:
+        return list(_MANY.decode(body))
+    except (msgspec.DecodeError, RecursionError):
+        pass
+    try:
+        return [_decode(bytes(raw)) for raw in _RAWS.decode(body)]
+    except (msgspec.DecodeError, RecursionError) as wrong:
+        raise Refused("bad-json", str(wrong)) from wrong
+
+
+def _decode_lines(text: bytes) -> list[Submission | Refused]:
+    try:
+        return list(_ONE.decode_lines(text))
+    except (msgspec.DecodeError, RecursionError):
+        return [_decode(line) for line in text.split(b"\n") if line.strip()]

@@ -1,0 +1,83 @@
+"""Forwarding events to the broker that owns their topics, and knowing when it has them."""
+
+from collections import deque
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from infra.kernel.announcer import Outlet
+from infra.kernel.events import Event
+from infra.kernel.frames import Publish
+
+MAX_WAITING: Final = 100_000
+
+Done = Callable[[bool], None]
+
+
+class Forwarder:
+    """Cumulative acknowledgement per owner. At most `max_waiting` events wait for each; more are refused."""
+
+    def __init__(self, max_waiting: int = MAX_WAITING) -> None:
+        self.forwarded = 0
+        self._max_waiting = max_waiting
+        self._owners: dict[str, _Owner] = {}
+
+    def up(self, slot: str, outlet: Outlet) -> None:
+        """There is a link to `slot`."""
+        self.down(slot)
+        self._owners[slot] = _Owner(outlet)
+
+    def down(self, slot: str) -> None:
+        """The link to `slot` is lost: what it has not acknowledged has failed (it may have been published)."""
+        owner = self._owners.pop(slot, None)
+        for _, _, done in owner.waiting if owner else ():
+            done(False)
+
+    def forward(self, slot: str, hops: int, events: Sequence[Event], done: Done) -> None:
+        """Send `events`; `done(True)` is called when the owner has them, `done(False)` when that cannot be known."""
+        owner = self._owners.get(slot)
+        if owner is None or owner.events + len(events) > self._max_waiting:
+            done(False)
+            return
+        owner.sent += 1
+        owner.events += len(events)
+        owner.waiting.append((owner.sent, len(events), done))
+        self.forwarded += len(events)
+        topics = [event.topic for event in events]
+        owner.outlet.send(Publish(owner.sent, hops, list(topics), [event.id for event in events], [event.tail for event in events]))
+
+    def published(self, slot: str, n: int) -> None:
+        """`slot` has everything up to frame `n`."""
+        owner = self._owners.get(slot)
+        while owner and owner.waiting and owner.waiting[0][0] <= n:
+            _, events, done = owner.waiting.popleft()
+            owner.events -= events
+            done(True)
+
+
+class _Owner:
+    __slots__ = ("events", "outlet", "sent", "waiting")
+
+    def __init__(self, outlet: Outlet) -> None:
+        self.outlet = outlet
+        self.sent = 0
+        self.events = 0
+        self.waiting: deque[tuple[int, int, Done]] = deque()
+
+
+class Prefix:
+    """The highest number up to which everything is done, when things are done out of order."""
+
+    __slots__ = ("_early", "reached")
+
+    def __init__(self) -> None:
+        self.reached = 0
+        self._early: set[int] = set()
+
+    def done(self, n: int) -> bool:
+        """`n` is done. True if that moved `reached`."""
+        self._early.add(n)
+        before = self.reached
+        while self.reached + 1 in self._early:
+            self.reached += 1
+            self._early.discard(self.reached)
+        return self.reached > before

@@ -1,0 +1,27 @@
+"""What a broker counts. Event counters have no label per topic or user (design 5.5)."""
+
+from typing import Final
+
+from infra.runtime.metrics import Metric
+
+METRICS: Final = (
+    Metric("broker_events_accepted_total", "counter", "Events that publishers handed in at this broker and that were taken.", "events"),
+    Metric("broker_events_rejected_total", "counter", "Events refused at the HTTP door, by code of the code table.", "events", "code"),
+    Metric("broker_events_matched_total", "counter", "Events that at least one aggregator or site wanted.", "events"),
+    Metric("broker_events_unmatched_total", "counter", "Events that nobody wanted; they end here.", "events"),
+    Metric("broker_events_forwarded_total", "counter", "Events passed on to the broker of this site that owns the topic.", "events"),
+    Metric("broker_events_misrouted_total", "counter", "Events that arrived for a topic of another owner and could not go on.", "events"),
+    Metric("broker_events_duplicate_total", "counter", "Events left out because their id was seen before: a retry.", "events"),
+    Metric("broker_events_shed_total", "counter", "Events given up, by class, on a slow link between brokers that stays open.", "events"),
+    Metric("broker_deliveries_total", "counter", "Copies of events queued to aggregators: one per event and interested link.", "copies"),
+    Metric("broker_site_copies_total", "counter", "Copies sent to other sites: at most one per event and site.", "copies"),
+    Metric("broker_site_events_received_total", "counter", "Events that came from the counterpart at another site.", "events"),
+    Metric("broker_http_requests_total", "counter", "Requests of publishing services, whatever the answer.", "requests"),
+    Metric("broker_link_drops_total", "counter", "Frames lost because a link was full or closed; without shed events.", "frames"),
+    Metric("broker_protocol_errors_total", "counter", "Links closed because the peer broke the link protocol.", "errors"),
+    Metric("broker_interest_rows", "gauge", "Topics in the interest table, wanted at this site or at another one.", "rows"),
+    Metric("broker_links", "gauge", "Open links: aggregators, brokers of this site, counterparts.", "links"),
+    Metric("broker_sites_live", "gauge", "Other sites whose counterpart is linked and alive.", "sites"),
+    Metric("broker_view_number", "gauge", "Number of the view of live slots; lasting differences mean a split.", "view"),
+    Metric("broker_link_queue_bytes", "gauge", "Bytes that wait to be written to links.", "bytes"),
+)

@@ -1,0 +1,45 @@
+"""Options of a broker. Every default is here; units are in the names."""
+
+import msgspec
+
+from infra.kernel.errors import ConfigError
+from infra.kernel.membership import Timing
+from infra.runtime.link import MAX_QUEUED_BYTES
+from infra.runtime.node import LinkTiming
+
+
+class BrokerOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One broker. `sites` names every broker there is: site -> slot -> link address, the same in each broker's file."""
+
+    site: str
+    slot: str
+    sites: dict[str, dict[str, str]]
+    door: str = "127.0.0.1:7710"
+    admin: str = "127.0.0.1:7791"
+    link: LinkTiming = LinkTiming()
+    membership: Timing = Timing()
+    max_payload_bytes: int = 16 << 10
+    max_body_bytes: int = 1 << 20
+    max_connections: int = 10_000
+    max_link_queue_bytes: int = MAX_QUEUED_BYTES
+    drain_s: float = 5.0
+
+    @property
+    def listen(self) -> str:
+        """Where this broker takes links."""
+        return self.sites[self.site][self.slot]
+
+    def check(self) -> None:
+        """Raises ConfigError when fields contradict each other."""
+        if self.site not in self.sites:
+            raise ConfigError(f"broker.site is {self.site!r}, but broker.sites names {', '.join(sorted(self.sites)) or 'none'}")
+        if self.slot not in self.sites[self.site]:
+            raise ConfigError(f"broker.slot is {self.slot!r}, but broker.sites.{self.site} has {', '.join(sorted(self.sites[self.site]))}")
+        slots = {site: sorted(brokers) for site, brokers in self.sites.items()}
+        odd = [site for site in slots if slots[site] != slots[self.site]]
+        if odd:
+            raise ConfigError(f"the ring is the same at every site: broker.sites.{odd[0]} must have the slots {', '.join(slots[self.site])}")
+        if not self.membership.suspect_s <= self.membership.dead_s:
+            raise ConfigError("broker.membership.suspect_s must not be over dead_s")
+        if self.link.heartbeat_s * 2 > self.membership.suspect_s:
+            raise ConfigError("broker.membership.suspect_s must be at least two heartbeats (broker.link.heartbeat_s)")

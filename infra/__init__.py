@@ -1,0 +1,1 @@
+"""The floor of the house: `kernel` (pure), `runtime` (asyncio, sockets, files), `deploy` (samples)."""

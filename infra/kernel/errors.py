@@ -1,0 +1,25 @@
+"""The exception tree.
+
+SegueError
+├── Refused          the other side asked for something that has a row in the code table
+└── ConfigError      what the operator wrote cannot be used; the message says what to write instead
+"""
+
+from .codes import BY_NAME, Code
+
+
+class SegueError(Exception):
+    """Base of everything that Segue raises on purpose."""
+
+
+class Refused(SegueError):  # noqa: N818 - it is an answer, and reads as one
+    """An answer from the code table: `code` goes to the peer, `reason` says what exactly was wrong."""
+
+    def __init__(self, name: str, reason: str = "") -> None:
+        self.code: Code = BY_NAME[name]
+        self.reason: str = reason or self.code.text
+        super().__init__(f"{name}: {self.reason}")
+
+
+class ConfigError(SegueError):
+    """The configuration is wrong. The message names the file or key and the nearest thing that would be right."""

@@ -1,0 +1,97 @@
+"""Events: from what a service submits to the bytes that clients get.
+
+Encode once: the broker that takes an event in builds its *tail* (all that is known there); the owner of the topic puts
+the number in front and has the *body*, the very text that clients receive. Nobody decodes or encodes it again; the
+access point may only splice in how many older events it skipped.
+
+    body = {"op":"event","site":"sto","epoch":7,"seq":42, + tail
+    tail = "topic":"hm://...","ts":...,"id":"...","kind":"play","payload":{...}}
+"""
+
+import re
+from typing import Final
+
+import msgspec
+
+from .errors import Refused
+from .topics import Topic, parse_topic
+
+OPENING: Final = b'{"op":"event",'
+_PRESENCE: Final = b'"topic":"hm://presence/'
+_KIND: Final = re.compile(r"[a-z][a-z0-9-]{0,31}")
+_ID: Final = re.compile(r"[A-Za-z0-9._:-]{1,64}")
+
+
+class Submission(msgspec.Struct, forbid_unknown_fields=True):
+    """What a service sends (design 4.2). `payload` stays the JSON text that came in."""
+
+    topic: str
+    kind: str
+    payload: msgspec.Raw
+    id: str = ""
+
+
+class Event(msgspec.Struct, gc=False):
+    """A submission that has been checked: ready to be numbered by its owner. `id` is empty if the service gave none."""
+
+    topic: Topic
+    id: bytes
+    tail: bytes
+
+
+def accept(submission: Submission, ts_ms: int, fallback_id: str, max_payload_bytes: int) -> Event:
+    """Check one submission and encode its tail. Raises `Refused` (bad-topic, bad-field, bad-utf8, too-large)."""
+    topic = parse_topic(submission.topic)
+    if not _KIND.fullmatch(submission.kind):
+        raise Refused("bad-field", "kind must be 1 to 32 characters a-z 0-9 - and start with a letter")
+    if submission.id and not _ID.fullmatch(submission.id):
+        raise Refused("bad-field", "id must be 1 to 64 characters out of A-Z a-z 0-9 . _ : -")
+    payload = bytes(submission.payload)
+    if len(payload) > max_payload_bytes:
+        raise Refused("too-large", f"payload of {len(payload)} bytes is over the limit of {max_payload_bytes}")
+    if payload[:1] != b"{":
+        raise Refused("bad-field", "payload must be a JSON object")
+    if not payload.isascii():
+        check_utf8(payload)
+    tail = encode_tail(submission.topic, ts_ms, submission.id or fallback_id, submission.kind, payload)
+    return Event(topic, submission.id.encode(), tail)
+
+
+def check_utf8(data: bytes) -> None:
+    """Raises `Refused("bad-utf8")` unless `data` is UTF-8: a browser would close the connection on anything else."""
+    try:
+        data.decode()
+    except UnicodeDecodeError as wrong:
+        raise Refused("bad-utf8", f"byte {wrong.start} is not UTF-8") from wrong
+
+
+def encode_tail(uri: str, ts_ms: int, event_id: str, kind: str, payload: bytes) -> bytes:
+    """The tail of an event whose parts have been checked: none of them needs escaping."""
+    return b'"topic":"%b","ts":%d,"id":"%b","kind":"%b","payload":%b}' % (
+        uri.encode(),
+        ts_ms,
+        event_id.encode(),
+        kind.encode(),
+        payload,
+    )
+
+
+def numbering(site: str, epoch: int) -> bytes:
+    """The constant part of the bodies that one owner makes; `b"%b%d,%b" % (it, seq, tail)` is a body."""
+    return b'%b"site":"%b","epoch":%d,"seq":' % (OPENING, site.encode(), epoch)
+
+
+def with_skipped(body: bytes, skipped: int) -> bytes:
+    """The body, saying that `skipped` older events of its topic were dropped for it (design 6)."""
+    return b'%b"skipped":%d,%b' % (OPENING, skipped, body[len(OPENING) :])
+
+
+def is_presence(body: bytes) -> bool:
+    """Whether an event is on a user topic, the class that is shed first under load (design 5.3)."""
+    return _PRESENCE in body[:160]
+
+
+def origin(body: bytes) -> bytes:
+    """The site where an event was numbered."""
+    start = len(OPENING) + len(b'"site":"')
+    return body[start : body.index(b'"', start)]

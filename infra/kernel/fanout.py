@@ -1,0 +1,45 @@
+"""Fan-out: one event to each link that wants its topic, once, under the handle that link chose."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from .interest import Interest
+
+
+class Receiver(Protocol):
+    """A subscribing link, as pure code sees it."""
+
+    def deliver(self, handle: int, body: bytes) -> None:
+        """Queue `body` for the peer's topic `handle`; never blocks."""
+
+
+class Fanout:
+    """Interest together with the links it speaks of."""
+
+    def __init__(self) -> None:
+        self.interest = Interest()
+        self.deliveries = 0
+        self._receivers: dict[int, Receiver] = {}
+        self._targets: dict[int, list[tuple[Receiver, Sequence[int]]]] = {}
+
+    def open(self, receiver: Receiver) -> int:
+        """A subscribing link; its number. Raises OverflowError when there are too many."""
+        bit = self.interest.open()
+        self._receivers[bit] = receiver
+        return bit
+
+    def forget(self, bit: int) -> None:
+        """The link is gone (its interest has been closed)."""
+        del self._receivers[bit]
+        self._targets.clear()
+
+    def send(self, row: int, mask: int, body: bytes) -> None:
+        """Give `body` to every link of `mask`, all of which want `row`."""
+        targets = self._targets.get(mask)
+        if targets is None:
+            targets = self._targets[mask] = [
+                (receiver, self.interest.handles(bit)) for bit, receiver in self._receivers.items() if mask & 1 << bit
+            ]
+        for receiver, handles in targets:
+            receiver.deliver(handles[row], body)
+        self.deliveries += len(targets)

@@ -1,0 +1,97 @@
+"""Interest: which links want which topic, in little memory (design 5.4).
+
+A topic has a dense *row* number; a row is one bit mask of links, and per link one 32-bit handle. There is no object
+per row beyond the topic's bytes and its number. Rows are reused only after `release`, so that whoever uses row
+numbers as handles towards other nodes decides when the last delivery under an old meaning has passed.
+"""
+
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
+
+from .topics import Topic
+
+MAX_LINKS: Final = 63
+
+
+class Interest:
+    """Topic -> row -> mask of links. Link numbers are bits 0 to 62."""
+
+    def __init__(self) -> None:
+        self.rows: dict[Topic, int] = {}
+        self.masks = array("Q")
+        self._handles: dict[int, array[int]] = {}
+        self._free: list[int] = []
+
+    def __len__(self) -> int:
+        """Rows that exist, including those nobody wants any more that have not been released."""
+        return len(self.rows)
+
+    def handles(self, bit: int) -> "array[int]":
+        """The handles of link `bit`, indexed by row. The same object for as long as the link exists."""
+        return self._handles[bit]
+
+    def open(self) -> int:
+        """A free link number. Raises OverflowError when there are as many links as a mask has bits."""
+        for bit in range(MAX_LINKS):
+            if bit not in self._handles:
+                self._handles[bit] = array("I")
+                return bit
+        raise OverflowError(f"more than {MAX_LINKS} links")
+
+    def subscribe(self, bit: int, topics: Sequence[Topic], handles: Sequence[int]) -> list[tuple[int, Topic, int]]:
+        """Link `bit` wants `topics`. Returns (row, topic, mask before) for each topic it did not want before."""
+        rows, masks, mine, flag = self.rows, self.masks, self._handles[bit], 1 << bit
+        news: list[tuple[int, Topic, int]] = []
+        for topic, handle in zip(topics, handles, strict=True):
+            row = rows.get(topic)
+            if row is None:
+                row = self._new_row(topic)
+            if row >= len(mine):
+                mine.frombytes(bytes(4 * (row + 1 - len(mine))))
+            mine[row] = handle
+            before = masks[row]
+            if not before & flag:
+                masks[row] = before | flag
+                news.append((row, topic, before))
+        return news
+
+    def _new_row(self, topic: Topic) -> int:
+        if self._free:
+            row = self._free.pop()
+        else:
+            row = len(self.masks)
+            self.masks.append(0)
+        self.rows[topic] = row
+        return row
+
+    def unsubscribe(self, bit: int, topics: Iterable[Topic]) -> list[tuple[int, Topic, int]]:
+        """Link `bit` no longer wants `topics`. Returns (row, topic, mask after) for each that it did want."""
+        rows, masks, flag = self.rows, self.masks, 1 << bit
+        gone: list[tuple[int, Topic, int]] = []
+        for topic in topics:
+            row = rows.get(topic)
+            if row is not None and masks[row] & flag:
+                masks[row] ^= flag
+                gone.append((row, topic, masks[row]))
+        return gone
+
+    def close(self, bit: int) -> list[tuple[int, Topic, int]]:
+        """Link `bit` is gone: as if it had unsubscribed from everything. The number may be given out again."""
+        masks, flag = self.masks, 1 << bit
+        gone = self.unsubscribe(bit, [topic for topic, row in self.rows.items() if masks[row] & flag])
+        del self._handles[bit]
+        return gone
+
+    def release(self, row: int, topic: Topic) -> bool:
+        """Forget a row that nobody wants; its number is free for another topic. False if somebody wants it again."""
+        if self.masks[row] or self.rows.get(topic) != row:
+            return False
+        del self.rows[topic]
+        self._free.append(row)
+        return True
+
+    def wanted(self, mask: int) -> Iterator[tuple[int, Topic]]:
+        """(row, topic) of everything that any link of `mask` wants."""
+        masks = self.masks
+        return ((row, topic) for topic, row in self.rows.items() if masks[row] & mask)

@@ -1,0 +1,68 @@
+"""The hash ring: which slot owns a topic.
+
+uhashring lays the points out; this class makes it an immutable value whose answer depends on the set of slots alone
+(they are sorted before they are laid out, so neither insertion order nor the process matters) and looks keys up by
+bisection, without uhashring's per-key bookkeeping. The hash is blake2b, never the built-in one, which is salted.
+"""
+
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator
+from hashlib import blake2b
+from typing import Final, NamedTuple
+
+from uhashring import HashRing
+
+POINTS: Final = 256
+SPACE: Final = 1 << 64
+
+
+def hash64(key: bytes | str) -> int:
+    """A stable 64-bit hash of `key`."""
+    data = key.encode() if isinstance(key, str) else key
+    return int.from_bytes(blake2b(data, digest_size=8).digest(), "big")
+
+
+class Move(NamedTuple):
+    """Keys whose hash lies in [start, end) belong to `target` now and belonged to `source` before."""
+
+    start: int
+    end: int
+    source: str
+    target: str
+
+
+class Ring:
+    """An immutable consistent-hash ring over slot names (SB-17, SB-19, SB-20)."""
+
+    __slots__ = ("_owners", "_points", "slots")
+
+    def __init__(self, slots: Iterable[str], points: int = POINTS) -> None:
+        self.slots: tuple[str, ...] = tuple(sorted(set(slots)))
+        layout = HashRing(list(self.slots), hash_fn=hash64, vnodes=points).get_points() if self.slots else []
+        self._points: list[int] = [point for point, _ in layout]
+        self._owners: list[str] = [owner for _, owner in layout]
+
+    def owner(self, key: bytes) -> str | None:
+        """The slot that owns `key`; None on an empty ring."""
+        if not self._points:
+            return None
+        return self._owner_of_hash(hash64(key))
+
+    def _owner_of_hash(self, hashed: int) -> str:
+        return self._owners[bisect_right(self._points, hashed) % len(self._points)]
+
+    def moves_to(self, other: "Ring") -> Iterator[Move]:
+        """The ranges of the hash space that change hands when `other` replaces this ring; none if either is empty."""
+        if not (self._points and other._points):
+            return
+        bounds = sorted({0, SPACE, *self._points, *other._points})
+        for start, end in zip(bounds, bounds[1:], strict=False):
+            source, target = self._owner_of_hash(start), other._owner_of_hash(start)
+            if source != target:
+                yield Move(start, end, source, target)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Ring) and (self._points, self._owners) == (other._points, other._owners)
+
+    def __hash__(self) -> int:
+        return hash((tuple(self._points), tuple(self._owners)))

@@ -1,0 +1,105 @@
+"""Topics: the four `hm://` forms of the spec (section 2), parsed and checked here and nowhere else.
+
+Past the door a topic is a `Topic`: a compact, reversible byte string (one tag byte, then the ids). It is what brokers
+keep ten million of in memory, so it is not an object with fields: `kind_of` and `format_topic` read it when needed.
+
+=========  ==========================================================  =========================
+kind       URI                                                         compact form
+=========  ==========================================================  =========================
+user       hm://presence/user/<username>/                              U<username>
+playlist   hm://playlist/user/<username>/playlist/<playlistid>/        P<username>/<playlistid>
+artist     hm://notifications/feed/<artist-id>%<notification-type>/    A<artist-id>%<type>
+social     hm://notifications/feed/<username>%<notification-type>/     S<username>%<type>
+=========  ==========================================================  =========================
+
+The `%` is a literal divider, never percent-encoding; the type tells an artist feed from a social feed (spec 2).
+"""
+
+import re
+from enum import StrEnum
+from typing import Final, NewType
+
+from .errors import Refused
+
+Topic = NewType("Topic", bytes)
+
+
+class Kind(StrEnum):
+    """What a topic is about; decides which service may publish on it (SB-45)."""
+
+    USER = "user"
+    PLAYLIST = "playlist"
+    ARTIST = "artist"
+    SOCIAL = "social"
+
+
+ARTIST_TYPES: Final = ("new-album", "new-track", "artist-playlist")
+SOCIAL_TYPES: Final = ("friend-joined",)
+MAX_ID: Final = 128
+
+_ID: Final = rf"[A-Za-z0-9._-]{{1,{MAX_ID}}}"
+_ARTIST: Final = "|".join(ARTIST_TYPES)
+_SOCIAL: Final = "|".join(SOCIAL_TYPES)
+_URI: Final = re.compile(
+    rf"hm://(?:presence/user/({_ID})/"
+    rf"|playlist/user/({_ID})/playlist/({_ID})/"
+    rf"|notifications/feed/({_ID})%(?:({_ARTIST})|({_SOCIAL}))/)"
+)
+_COMPACT: Final = re.compile(rf"U{_ID}|P{_ID}/{_ID}|A{_ID}%(?:{_ARTIST})|S{_ID}%(?:{_SOCIAL})".encode())
+_KINDS: Final = {ord("U"): Kind.USER, ord("P"): Kind.PLAYLIST, ord("A"): Kind.ARTIST, ord("S"): Kind.SOCIAL}
+USER_TAG: Final = ord("U")
+
+
+def parse_topic(uri: str) -> Topic:
+    """The topic that `uri` names. Raises `Refused("bad-topic")` that says what is wrong with it (SB-1, SB-2)."""
+    match = _URI.fullmatch(uri)
+    if match is None:
+        raise Refused("bad-topic", _complaint(uri))
+    user, owner, playlist, feed, artist, social = match.groups()
+    if user is not None:
+        return user_topic(user)
+    if owner is not None:
+        return Topic(f"P{owner}/{playlist}".encode())
+    return Topic(f"A{feed}%{artist}".encode() if artist else f"S{feed}%{social}".encode())
+
+
+def user_topic(username: str) -> Topic:
+    """The topic of a user's friend feed. `username` has been checked by whoever holds it."""
+    return Topic(b"U" + username.encode())
+
+
+def format_topic(topic: Topic) -> str:
+    """The URI of `topic`; `parse_topic(format_topic(t)) == t` for every topic."""
+    text = topic[1:].decode()
+    match kind_of(topic):
+        case Kind.USER:
+            return f"hm://presence/user/{text}/"
+        case Kind.PLAYLIST:
+            owner, playlist = text.split("/")
+            return f"hm://playlist/user/{owner}/playlist/{playlist}/"
+        case Kind.ARTIST | Kind.SOCIAL:
+            return f"hm://notifications/feed/{text}/"
+
+
+def kind_of(topic: Topic) -> Kind:
+    """The kind of `topic`."""
+    return _KINDS[topic[0]]
+
+
+def is_topic(compact: bytes) -> bool:
+    """Whether bytes that came over a link are a topic in compact form."""
+    return _COMPACT.fullmatch(compact) is not None
+
+
+def _complaint(uri: str) -> str:
+    shown = uri if len(uri) <= 80 else uri[:77] + "..."
+    if not uri.startswith("hm://"):
+        return f"{shown!r} must start with hm://"
+    if not uri.endswith("/"):
+        return f"{shown!r} must end with a slash"
+    if uri.startswith("hm://notifications/feed/"):
+        types = ", ".join(ARTIST_TYPES + SOCIAL_TYPES)
+        return f"{shown!r} must be hm://notifications/feed/<id>%<type>/ with a type out of {types}"
+    if uri.startswith(("hm://presence/", "hm://playlist/")):
+        return f"{shown!r} must hold ids of 1 to {MAX_ID} characters out of A-Z a-z 0-9 . _ - and no other part"
+    return f"{shown!r} must be under hm://presence/, hm://playlist/ or hm://notifications/"

@@ -1,0 +1,36 @@
+"""Where a door listens or a peer is found: host and port, written `127.0.0.1:7811` or `[::1]:7811`."""
+
+from typing import Self
+
+from infra.kernel.errors import ConfigError
+
+
+class Address(tuple[str, int]):
+    """A frozen `(host, port)`; unpacks as such. Port 0 means: pick a free one. (A named tuple or dataclass would make
+    msgspec expect an array or a table where the file has a string.)"""
+
+    __slots__ = ()
+
+    def __new__(cls, host: str, port: int) -> Self:
+        return super().__new__(cls, (host, port))
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """The address that `text` names. Raises `ConfigError` that shows the form."""
+        host, _, port = text.rpartition(":")
+        bracketed = host.startswith("[") and host.endswith("]")
+        host = host[1:-1] if bracketed else host
+        if not host or (":" in host) != bracketed or not (port.isascii() and port.isdigit() and int(port) < 65536):
+            raise ConfigError(f"an address is host:port, for example 127.0.0.1:7811 (port 0 picks a free one); got {text!r}")
+        return cls(host, int(port))
+
+    @property
+    def host(self) -> str:
+        return self[0]
+
+    @property
+    def port(self) -> int:
+        return self[1]
+
+    def __str__(self) -> str:
+        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"

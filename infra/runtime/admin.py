@@ -1,0 +1,113 @@
+"""The admin door of one process (design 4.2): health, readiness, metrics and stats over HTTP.
+
+It is for operators and monitors, has no authentication, and so belongs on an address that clients cannot reach.
+"""
+
+import logging
+from collections.abc import Iterable, Sequence
+from typing import Self
+
+import msgspec
+from aiohttp import web
+from aiohttp.typedefs import Handler
+from prometheus_client.aiohttp import make_aiohttp_handler
+
+from infra.kernel.codes import BY_NAME
+from infra.kernel.errors import ConfigError
+
+from .address import Address
+from .loop_lag import LoopLag
+from .metrics import Metric, Observed, build_registry
+from .stats import StatsReader
+
+logger = logging.getLogger(__name__)
+
+
+class Admin:
+    """`async with Admin(roles, host, port) as admin:` serves while the block runs; `admin.address` is its URL.
+
+    roles: read at each request; the sequence may grow and shrink while the door is open.
+    port: 0 takes a free one.
+    metrics: the tables of the roles, for help texts and labels in `/metrics`.
+
+    Entering raises ConfigError when the address cannot be listened on. Leaving closes the door, idle connections at once
+    and open requests within a second; cancelling it leaves nothing open.
+    """
+
+    def __init__(self, roles: Sequence[Observed], host: str, port: int, metrics: Iterable[Metric] = ()) -> None:
+        self._roles = roles
+        self._host, self._port = host, port
+        self._lag = LoopLag()
+        self._stats = StatsReader(roles, self._lag.worst_s)
+        self._metrics = make_aiohttp_handler(build_registry(roles, metrics, self._lag.worst_s))
+        self._runner = web.AppRunner(self._app(), access_log=None, shutdown_timeout=1.0)
+
+    @property
+    def address(self) -> str:
+        """`http://host:port` with the real port. Raises RuntimeError outside of the `async with` block."""
+        if not self._runner.addresses:
+            raise RuntimeError("the admin door has no address before it is entered; use `async with Admin(...) as admin`")
+        return f"http://{Address(*self._runner.addresses[0][:2])}"
+
+    async def __aenter__(self) -> Self:
+        await self._runner.setup()
+        try:
+            await web.TCPSite(self._runner, self._host, self._port).start()
+        except OSError as error:
+            await self._runner.cleanup()
+            reason = error.strerror or error
+            raise ConfigError(
+                f"the admin door cannot listen on {self._host}:{self._port} ({reason}); choose another address, or port 0 for a free one"
+            ) from error
+        self._lag.start()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self._lag.stop()
+        await self._runner.cleanup()
+
+    def _app(self) -> web.Application:
+        app = web.Application(middlewares=[_errors_as_json])
+        app.router.add_get("/healthz", self._health)
+        app.router.add_get("/readyz", self._ready)
+        app.router.add_get("/metrics", self._metrics)
+        app.router.add_get("/v1/stats", self._show_stats)
+        return app
+
+    async def _health(self, _: web.Request) -> web.Response:
+        # That this coroutine runs at all is the proof: a loop that is stuck answers nothing.
+        return _json({"status": "ok"})
+
+    async def _ready(self, _: web.Request) -> web.Response:
+        roles = [{"role": role.role, "node": role.node, "site": role.site, "reason": role.ready()} for role in self._roles]
+        ready = all(role["reason"] is None for role in roles)
+        return _json({"ready": ready, "roles": roles}, 200 if ready else BY_NAME["unavailable"].http)
+
+    async def _show_stats(self, _: web.Request) -> web.Response:
+        return _json(self._stats.read())
+
+
+@web.middleware
+async def _errors_as_json(request: web.Request, handler: Handler) -> web.StreamResponse:
+    """Answers from the code table: `{"code", "reason"}` with the status of the code."""
+    try:
+        return await handler(request)
+    except web.HTTPNotFound:
+        return _refusal("not-found", f"there is nothing at {request.path}; try /healthz, /readyz, /metrics or /v1/stats")
+    except web.HTTPMethodNotAllowed as error:
+        refusal = _refusal("bad-method", f"{request.path} does not take {request.method}; use GET")
+        refusal.headers["Allow"] = error.headers["Allow"]
+        return refusal
+    except web.HTTPException:
+        raise
+    except Exception:
+        logger.exception("admin request failed: %s", request.path)
+        return _refusal("internal-error", BY_NAME["internal-error"].text)
+
+
+def _refusal(name: str, reason: str) -> web.Response:
+    return _json({"code": name, "reason": reason}, BY_NAME[name].http)
+
+
+def _json(document: object, status: int = 200) -> web.Response:
+    return web.Response(body=msgspec.json.encode(document), status=status, content_type="application/json")

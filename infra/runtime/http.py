@@ -1,0 +1,89 @@
+"""The HTTP/1.1 door of a role: request heads find their exchange, WebSockets their protocol (design 4.1, 4.2).
+
+A request goes: `HttpConnection` (bytes, order, bounds) -> `Router` -> a factory makes an `Exchange` -> body -> answer.
+This file holds what a role needs to put up such a door.
+"""
+
+from asyncio import TimerHandle, get_running_loop
+from collections.abc import Mapping
+
+from .http_connection import HttpConnection, HttpLimits, Shared
+from .http_message import Answer, BufferedExchange, Exchange, Factory, Head, Response, json_error
+from .http_route import Router, Upgrade
+
+__all__ = [
+    "Answer",
+    "BufferedExchange",
+    "Exchange",
+    "Factory",
+    "Head",
+    "HttpDoor",
+    "HttpLimits",
+    "Response",
+    "Upgrade",
+    "json_error",
+]
+
+
+class HttpDoor:
+    """All connections of one listening socket: `await loop.create_server(door.protocol_factory, host, port)`.
+
+    One timer sweeps all connections for those that keep us waiting. The door does not own the socket: to stop, close
+    the server, `drain()`, wait for `drained()` as long as you like, `close()`.
+    """
+
+    def __init__(
+        self,
+        routes: Mapping[tuple[str, str], Factory],
+        upgrades: Mapping[str, Upgrade] | None = None,
+        limits: HttpLimits | None = None,
+    ) -> None:
+        """`routes`: (method, path) -> factory. `upgrades`: path -> who takes over its WebSockets."""
+        self._shared = Shared(router=Router(routes, upgrades or {}), limits=limits or HttpLimits())
+        self._shared.empty.set()
+        self._timer: TimerHandle | None = None
+
+    @property
+    def connections(self) -> int:
+        """Open HTTP connections. One that became a WebSocket no longer counts here."""
+        return len(self._shared.open)
+
+    def protocol_factory(self) -> HttpConnection:
+        """The protocol of a new connection, for `loop.create_server`."""
+        if self._timer is None:
+            self._shared.now = get_running_loop().time()
+            self._arm()
+        return HttpConnection(self._shared)
+
+    def sweep(self, now: float) -> None:
+        """Ends the connections that kept us waiting for too long at `now`, in the loop's time. The timer calls it."""
+        self._shared.now = now
+        for connection in tuple(self._shared.open):
+            connection.sweep(now)
+
+    def drain(self) -> None:
+        """Closes idle connections, and every other after its next answer. New ones are served, one request each."""
+        self._shared.draining = True
+        for connection in tuple(self._shared.open):
+            connection.drain()
+
+    async def drained(self) -> None:
+        """Returns when no connection is open. May be cancelled at any time."""
+        await self._shared.empty.wait()
+
+    def close(self) -> None:
+        """Cuts what is still open and stops the timer. May be called twice."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        for connection in tuple(self._shared.open):
+            connection.abort()
+
+    def _arm(self) -> None:
+        self._timer = get_running_loop().call_later(self._shared.limits.sweep_interval_s, self._tick)
+
+    def _tick(self) -> None:
+        self._timer = None
+        self.sweep(get_running_loop().time())
+        if self._shared.open:
+            self._arm()

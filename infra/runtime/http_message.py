@@ -1,0 +1,137 @@
+"""What passes through an HTTP door, as values: request heads, answers, and who takes the body in between."""
+
+from asyncio import Future
+from collections.abc import Callable
+from functools import lru_cache
+from http import HTTPStatus
+from typing import Final, Protocol
+
+import msgspec
+
+from infra.kernel.errors import Refused
+
+JSON: Final = "application/json"
+RETRY_AFTER_S: Final = 1
+
+# What RFC 9110 (15.5.2, 10.2.3) and RFC 6455 (4.4) want beside the status.
+_RETRY_AFTER: Final = ("Retry-After", str(RETRY_AFTER_S))
+_HEADERS_BY_STATUS: Final = {401: (("WWW-Authenticate", "Bearer"),), 429: (_RETRY_AFTER,), 503: (_RETRY_AFTER,)}
+_HEADERS_BY_NAME: Final = {"bad-handshake": (("Sec-WebSocket-Version", "13"),)}
+
+
+class Head(msgspec.Struct, frozen=True, gc=False):
+    """The head of a request. `path` and `query` are as sent, not percent-decoded; header names are in lower case, a
+    header that came several times is joined with ", ". `keep_alive`: whether the client may send another request."""
+
+    method: str
+    path: str
+    query: str
+    headers: dict[bytes, bytes]
+    keep_alive: bool
+
+
+class Response(msgspec.Struct, frozen=True, gc=False):
+    """An answer. `headers` are trusted: they must not hold what came from a client."""
+
+    status: int
+    body: bytes = b""
+    content_type: str = JSON
+    headers: tuple[tuple[str, str], ...] = ()
+
+    def encode(self, *, keep_alive: bool = True, with_body: bool = True) -> bytes:
+        """The bytes on the wire. `with_body=False` answers HEAD: the same header, no body."""
+        prefix = _prefix(self.status, self.content_type, self.headers, keep_alive)
+        return b"%b%d\r\n\r\n%b" % (prefix, len(self.body), self.body if with_body else b"")
+
+
+@lru_cache(maxsize=256)
+def _prefix(status: int, content_type: str, headers: tuple[tuple[str, str], ...], keep_alive: bool) -> bytes:
+    """Status line and headers up to the length; there are few different ones, so each is built once."""
+    lines = [f"HTTP/1.1 {status} {HTTPStatus(status).phrase}", f"Content-Type: {content_type}"]
+    lines += [f"{name}: {value}" for name, value in headers]
+    if not keep_alive:
+        lines.append("Connection: close")
+    return "\r\n".join([*lines, "Content-Length: "]).encode()
+
+
+class MethodRefused(Refused):
+    """`bad-method`, and which methods the path takes (RFC 9110 15.5.6 wants them in the answer)."""
+
+    def __init__(self, method: str, path: str, allowed: list[str]) -> None:
+        super().__init__("bad-method", f"{path} takes {' or '.join(allowed)}, not {method}")
+        self.headers = (("Allow", ", ".join(allowed)),)
+
+
+def json_error(refused: Refused) -> Response:
+    """`{"code", "number", "reason"}` under the status of the code table, with the headers that this status asks for."""
+    code = refused.code
+    body = msgspec.json.encode({"code": code.name, "number": code.number, "reason": refused.reason})
+    headers = _HEADERS_BY_STATUS.get(code.http, ()) + _HEADERS_BY_NAME.get(code.name, ())
+    return Response(code.http, body, headers=headers + (refused.headers if isinstance(refused, MethodRefused) else ()))
+
+
+Answer = Response | Future[Response]
+"""An answer now, or when it is known. A future may end with `Refused`; a client that leaves does not cancel it."""
+
+
+class Exchange(Protocol):
+    """One request after its head. Dropped without `end` when the client leaves or breaks the protocol first."""
+
+    def chunk(self, data: bytes) -> None:
+        """Takes the next bytes of the body. Raises Refused: answered at once, and the connection is closed."""
+
+    def end(self) -> Answer:
+        """The body is complete. Raises Refused: answered, and the connection goes on."""
+
+
+Factory = Callable[[Head], Exchange]
+"""Made for each request when its head is known. Raises Refused: answered without reading the body."""
+
+
+class BufferedExchange:
+    """Collects the body, at most `max_body_bytes` of it (`too-large`), and answers it as one."""
+
+    __slots__ = ("_answer", "_body", "_head", "_max_body_bytes")
+
+    def __init__(self, head: Head, answer: Callable[[Head, bytes], Answer], max_body_bytes: int) -> None:
+        """Raises `Refused("too-large")` if the head announces a longer body, before any of it is read."""
+        self._head = head
+        self._answer = answer
+        self._max_body_bytes = max_body_bytes
+        self._body: bytes | bytearray = b""
+        if int(head.headers.get(b"content-length", b"0")) > max_body_bytes:
+            raise self._too_large()
+
+    def chunk(self, data: bytes) -> None:
+        """See `Exchange`."""
+        if len(self._body) + len(data) > self._max_body_bytes:
+            raise self._too_large()
+        if not self._body:
+            self._body = data  # mostly there is no second one
+            return
+        if isinstance(self._body, bytes):
+            self._body = bytearray(self._body)
+        self._body += data
+
+    def end(self) -> Answer:
+        """See `Exchange`."""
+        return self._answer(self._head, bytes(self._body))
+
+    def _too_large(self) -> Refused:
+        return Refused("too-large", f"the body is longer than {self._max_body_bytes} bytes; send it in parts")
+
+
+class RefusedExchange:
+    """Lets a short body pass by and then answers with what was wrong with the head; so the connection can go on."""
+
+    __slots__ = ("_response",)
+
+    def __init__(self, response: Response) -> None:
+        self._response = response
+
+    def chunk(self, data: bytes) -> None:
+        """See `Exchange`."""
+
+    def end(self) -> Answer:
+        """See `Exchange`."""
+        return self._response

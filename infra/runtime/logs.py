@@ -1,0 +1,60 @@
+"""Logs tell lifecycles: connect, close, peer up, peer down, drain. Nothing per event (design 5.5).
+
+Lines go to stderr, because stdout belongs to what a command prints. Records of the standard library (asyncio, aiohttp) take
+the same form. Nothing happens at import; a process calls `configure` once, before its roles start.
+"""
+
+import logging
+import sys
+from typing import Literal, TextIO
+
+import msgspec
+import structlog
+from structlog.typing import FilteringBoundLogger, Processor
+
+Format = Literal["console", "json"]
+Level = Literal["debug", "info", "warning", "error"]
+
+
+class LogOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """The `[log]` table."""
+
+    format: Format = "console"
+    level: Level = "info"
+
+
+def configure(format: Format, level: Level, stream: TextIO | None = None) -> None:
+    """Sends every record from `level` up to `stream` (default: stderr of this moment). The last call wins."""
+    stream = stream or sys.stderr
+    handler = logging.StreamHandler(stream)
+    handler.setFormatter(
+        structlog.stdlib.ProcessorFormatter(
+            foreign_pre_chain=[*_fields(), structlog.stdlib.ExtraAdder()],
+            processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, *_rendering(format, stream)],
+        )
+    )
+    logging.basicConfig(handlers=[handler], level=level.upper(), force=True)
+    structlog.configure(
+        processors=[*_fields(), structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
+        wrapper_class=structlog.make_filtering_bound_logger(level),
+        logger_factory=structlog.stdlib.LoggerFactory(),
+        cache_logger_on_first_use=False,
+    )
+
+
+def get_logger(role: str, node: str, site: str) -> FilteringBoundLogger:
+    """A logger whose lines carry `role`, `node` and `site`; it follows `configure`, also a later one."""
+    logger: FilteringBoundLogger = structlog.get_logger(f"segue.{role}", role=role, node=node, site=site)
+    return logger
+
+
+def _fields() -> list[Processor]:
+    return [structlog.stdlib.add_log_level, structlog.processors.TimeStamper(fmt="iso", utc=True, key="ts")]
+
+
+def _rendering(format: Format, stream: TextIO) -> list[Processor]:
+    if format == "json":
+        return [structlog.processors.format_exc_info, structlog.processors.JSONRenderer()]
+    # Plain tracebacks: the pretty ones print local variables, and with them tokens and keys.
+    plain = structlog.dev.plain_traceback
+    return [structlog.dev.ConsoleRenderer(colors=stream.isatty(), exception_formatter=plain, timestamp_key="ts")]

@@ -1,0 +1,139 @@
+"""Metrics: what a role declares, what it shows, and how Prometheus reads it.
+
+Rule: the hot path never calls anything here. A role counts in plain attributes; a scrape asks `counters()` and
+`queues()` and builds the families then (practice 22, design 5.5). Labels are `site` and `node`, plus at most one more
+whose values come from a fixed set in the code: never a user, a topic or anything else that a client can invent.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal, Protocol, TypeAlias
+
+from prometheus_client import CollectorRegistry, ProcessCollector
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
+from prometheus_client.registry import Collector
+
+Value: TypeAlias = float | Mapping[str, float]
+Family: TypeAlias = CounterMetricFamily | GaugeMetricFamily
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """One row of a role's table `METRICS`.
+
+    `name` is `<role>_<thing>_<unit>[_total]`, and ends in `_total` exactly when `kind` is "counter". `label` names the
+    bounded extra label of a metric whose value is a mapping (label value -> number); it is "" for a plain number.
+    Raises ValueError for a name that breaks the rule.
+    """
+
+    name: str
+    kind: Literal["counter", "gauge"]
+    help: str
+    unit: str
+    label: str = ""
+
+    def __post_init__(self) -> None:
+        if self.name.endswith("_total") != (self.kind == "counter"):
+            raise ValueError(f"{self.name}: a counter's name ends in _total and a gauge's does not; this one is a {self.kind}")
+
+
+class Observed(Protocol):
+    """What every role object shows to operators. All members are read on the loop's thread and must not block."""
+
+    @property
+    def role(self) -> str:
+        """`broker`, `aggregator`, `accesspoint` or `presence`."""
+
+    @property
+    def node(self) -> str:
+        """The node's name, unique among the nodes of its role and site."""
+
+    @property
+    def site(self) -> str:
+        """The data centre that the node serves."""
+
+    def ready(self) -> str | None:
+        """None when the role can do its work, otherwise why it cannot, in words for an operator."""
+
+    def counters(self) -> Mapping[str, Value]:
+        """Name of a `Metric` -> its value now; a mapping for a metric that declares a label."""
+
+    def queues(self) -> Mapping[str, Value]:
+        """The same for the fill of its queues, apart because it may be computed by walking them."""
+
+
+def reading(role: Observed) -> dict[str, Value]:
+    """All that `role` shows now, counters and queues in one mapping."""
+    return {**role.counters(), **role.queues()}
+
+
+class RoleCollector(Collector):
+    """Reads the roles of one process when Prometheus asks.
+
+    A name that `metrics` does not declare is exported all the same, its kind told by its ending, so that a forgotten row
+    shows up in a scrape instead of a number being lost.
+    """
+
+    def __init__(self, roles: Sequence[Observed], metrics: Iterable[Metric] = ()) -> None:
+        self._roles = roles
+        self._declared = {metric.name: metric for metric in metrics}
+
+    def describe(self) -> list[Family]:
+        """The declared families without samples: lets the registry refuse clashes and answer `?name[]=`."""
+        return [_family(metric) for metric in self._declared.values()]
+
+    def collect(self) -> Iterable[Family]:
+        """One family per name that any role shows. Raises ValueError when a value's shape contradicts its declaration."""
+        families: dict[str, Family] = {}
+        for role in self._roles:
+            for name, value in reading(role).items():
+                metric = self._declared.get(name) or _undeclared(name, value)
+                if name not in families:
+                    families[name] = _family(metric)
+                _add(families[name], metric, role, value)
+        return families.values()
+
+
+class LoopLagCollector(Collector):
+    """`process_loop_lag_seconds`, from a function that tells the lag in seconds."""
+
+    def __init__(self, lag_s: Callable[[], float]) -> None:
+        self._lag_s = lag_s
+
+    def collect(self) -> Iterable[Family]:
+        """One gauge."""
+        yield GaugeMetricFamily("process_loop_lag_seconds", "Longest recent delay of the event loop.", value=self._lag_s())
+
+
+def build_registry(roles: Sequence[Observed], metrics: Iterable[Metric], lag_s: Callable[[], float]) -> CollectorRegistry:
+    """A registry of its own for one process: its roles, its loop, and (on Linux) memory, CPU time and descriptors."""
+    registry = CollectorRegistry()
+    registry.register(RoleCollector(roles, metrics))
+    registry.register(LoopLagCollector(lag_s))
+    ProcessCollector(registry=registry)
+    return registry
+
+
+_LABELS: Final = ("site", "node")
+
+
+def _undeclared(name: str, value: Value) -> Metric:
+    kind: Literal["counter", "gauge"] = "counter" if name.endswith("_total") else "gauge"
+    return Metric(name, kind, "Not described by any table of metrics.", "", "kind" if isinstance(value, Mapping) else "")
+
+
+def _family(metric: Metric) -> Family:
+    labels = (*_LABELS, metric.label) if metric.label else _LABELS
+    family = CounterMetricFamily if metric.kind == "counter" else GaugeMetricFamily
+    return family(metric.name, metric.help, labels=labels)
+
+
+def _add(family: Family, metric: Metric, role: Observed, value: Value) -> None:
+    if isinstance(value, Mapping) != bool(metric.label):
+        expected = f"a mapping from {metric.label} to numbers" if metric.label else "a plain number"
+        raise ValueError(f"{role.role} {role.node} gave {value!r} for {metric.name}, which is declared as {expected}")
+    if isinstance(value, Mapping):
+        for label_value, number in value.items():
+            family.add_metric((role.site, role.node, label_value), number)
+    else:
+        family.add_metric((role.site, role.node), value)

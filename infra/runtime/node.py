@@ -1,0 +1,302 @@
+"""Node: everything that every role does with links.
+
+It listens and dials, shakes hands, sends heartbeats, notices silence, dials again with backoff and jitter, refuses a
+second process under the same name. What a link means is the role's business (`LinkRole`).
+
+The task that dials an address owns the links to it; links that came in are owned by the node. `close` ends them all.
+"""
+
+import asyncio
+import random
+import time
+from collections.abc import Callable
+from typing import Any as Anything
+from typing import Protocol
+
+import msgspec
+
+from infra.kernel.backoff import Backoff
+from infra.kernel.codes import BY_NUMBER
+from infra.kernel.errors import Refused
+from infra.kernel.frames import PROTOCOL, Bye, Heartbeat, Hello, View
+from infra.kernel.frames import Any as AnyFrame
+
+from .link import Link
+from .wire import Listener, Network, Wire
+
+SKEW_WARNING_S = 60.0
+
+
+class LinkTiming(msgspec.Struct, frozen=True, kw_only=True):
+    """Seconds. `silent_s` is several heartbeats; reconnects wait between nothing and `redial_cap_s`, growing."""
+
+    heartbeat_s: float = 0.5
+    silent_s: float = 2.5
+    hello_s: float = 5.0
+    redial_base_s: float = 0.05
+    redial_cap_s: float = 2.0
+
+
+class LinkRole(Protocol):
+    """What a role makes of links. Nothing here may block; a `Refused` closes the link with its code."""
+
+    def view(self) -> View:
+        """The view of its site that this role knows; travels in hello and heartbeats."""
+
+    def admit(self, hello: Hello) -> None:
+        """Raise `Refused` if this peer has no business here."""
+
+    def link_up(self, link: Link) -> None:
+        """The handshake is done. `link.dialled` is the address if we called, None if they did."""
+
+    def link_down(self, link: Link, reason: str) -> None:
+        """The link is gone; called once for each `link_up`."""
+
+    def frames(self, link: Link, frames: list[AnyFrame]) -> None:
+        """Frames arrived (never Hello or Bye). Called with whole batches."""
+
+    def tick(self, now: float) -> None:
+        """A heartbeat interval has passed; `now` is loop time."""
+
+
+class Node:
+    """The links of one process of one role."""
+
+    def __init__(
+        self,
+        identity: tuple[str, str, str],
+        network: Network,
+        owner: LinkRole,
+        *,
+        timing: LinkTiming,
+        rng: random.Random,
+        log: Anything,
+        wall: Callable[[], float] = time.time,
+    ) -> None:
+        self.role, self.name, self.site = identity
+        self.incarnation = rng.getrandbits(52)
+        self.links: set[Link] = set()
+        self.refused = 0
+        self._network, self._owner, self._timing, self._rng, self._log, self._wall = network, owner, timing, rng, log, wall
+        self._loop = asyncio.get_running_loop()
+        self._dialers: dict[str, asyncio.Task[None]] = {}
+        self._listeners: list[Listener] = []
+        self._waiting: set[Wire] = set()
+        self._ticker = self._loop.create_task(self._tick(), name=f"heartbeats of {self.name}")
+
+    async def listen(self, address: str) -> str:
+        """Accept links at `address`; the address with the real port. Raises OSError if it is taken."""
+        listener = await self._network.listen(address, self._accept)
+        self._listeners.append(listener)
+        return listener.address
+
+    def dial(self, address: str, role: str, site: str) -> None:
+        """Keep a link to `address` from now on, where a `role` of `site` is expected. Repeating it changes nothing."""
+        if address not in self._dialers:
+            self._dialers[address] = self._loop.create_task(self._keep(address, role, site), name=f"{self.name} dials {address}")
+
+    def hang_up(self, address: str) -> None:
+        """Stop dialling `address` and close the link to it."""
+        if task := self._dialers.pop(address, None):
+            task.cancel()
+
+    async def close(self) -> None:
+        """Stop listening and dialling, close all links. May be called twice."""
+        for listener in self._listeners:
+            await listener.close()
+        tasks = [self._ticker, *self._dialers.values()]
+        self._dialers.clear()
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        for link in list(self.links):
+            link.flush()
+            link.wire.close()
+            self._lost(link, "closed here")
+        for wire in list(self._waiting):
+            wire.abort()
+
+    async def _keep(self, address: str, role: str, site: str) -> None:
+        backoff, attempt = Backoff(base_s=self._timing.redial_base_s, cap_s=self._timing.redial_cap_s), 0
+        while True:
+            try:
+                async with asyncio.timeout(self._timing.hello_s):
+                    link, gone = await self._call(address, role, site)
+                attempt = 0
+                await self._hold(link, gone)
+            except (OSError, TimeoutError, Refused) as trouble:
+                if attempt == 0:
+                    self._log.info("peer unreachable", address=address, peer_role=role, reason=str(trouble))
+            except Exception:
+                self._log.exception("dialling failed", address=address)
+            attempt += 1
+            await asyncio.sleep(backoff.delay_s(attempt, self._rng))
+
+    async def _hold(self, link: Link, gone: "asyncio.Future[None]") -> None:
+        try:
+            await gone
+        finally:  # also when the task is cancelled: hanging up closes the link
+            if link in self.links:
+                link.flush()
+                link.wire.close()
+                self._lost(link, "hung up")
+
+    async def _call(self, address: str, role: str, site: str) -> "tuple[Link, asyncio.Future[None]]":
+        wire = await self._network.dial(address)
+        answered: asyncio.Future[Hello] = self._loop.create_future()
+        gone: asyncio.Future[None] = self._loop.create_future()
+        early: list[AnyFrame] = []
+        link: Link | None = None
+
+        def on_frames(frames: list[AnyFrame]) -> None:
+            if link is not None:
+                self._received(link, frames)
+            elif answered.done():
+                early.extend(frames)
+            else:
+                _answer(answered, frames)
+                early.extend(frames[1:])
+
+        def on_lost(reason: str) -> None:
+            if not answered.done():
+                answered.set_exception(ConnectionResetError(reason))
+            if link is not None:
+                self._lost(link, reason)
+            if not gone.done():
+                gone.set_result(None)
+
+        wire.start(on_frames, on_lost)
+        wire.send([self._hello()])
+        try:
+            hello = await answered
+            if (hello.role, hello.site) != (role, site):
+                raise Refused("wrong-peer", f"{address} is {hello.role} of {hello.site}, the configuration says {role} of {site}")
+            link = Link(wire, hello, address, self._loop)
+            self._up(link)
+            if early:
+                self._received(link, early)
+            return link, gone
+        except BaseException:
+            answered.cancel()
+            if link is None:
+                wire.abort()
+            raise
+
+    def _hello(self) -> Hello:
+        return Hello(self.role, self.name, self.site, self.incarnation, int(self._wall() * 1000), self._owner.view())
+
+    def _accept(self, wire: Wire) -> None:
+        link: Link | None = None
+        self._waiting.add(wire)
+        deadline = self._loop.call_later(self._timing.hello_s, wire.abort)
+
+        def on_frames(frames: list[AnyFrame]) -> None:
+            nonlocal link
+            if link is not None:
+                self._received(link, frames)
+                return
+            deadline.cancel()
+            self._waiting.discard(wire)
+            try:
+                link = self._admit(wire, frames[0])
+            except Refused as refused:
+                self.refused += 1
+                self._log.warning("link refused", code=refused.code.name, reason=refused.reason)
+                wire.send([Bye(refused.code.number, refused.reason)])
+                wire.close()
+                return
+            self._received(link, frames[1:])
+
+        def on_lost(reason: str) -> None:
+            deadline.cancel()
+            self._waiting.discard(wire)
+            if link is not None:
+                self._lost(link, reason)
+
+        wire.start(on_frames, on_lost)
+
+    def _admit(self, wire: Wire, first: AnyFrame) -> Link:
+        if not isinstance(first, Hello):
+            raise Refused("bad-link-frame", f"the first frame must be Hello, not {type(first).__name__}")
+        if first.version != PROTOCOL:
+            raise Refused("version-mismatch", f"we speak version {PROTOCOL}, the peer {first.version}")
+        self._refuse_duplicate(first)
+        self._owner.admit(first)
+        link = Link(wire, first, None, self._loop)
+        wire.send([self._hello()])
+        self._up(link)
+        return link
+
+    def _refuse_duplicate(self, hello: Hello) -> None:
+        """One name, one process: a second one is refused while the first shows signs of life; a reconnect replaces."""
+        for link in list(self.links):
+            peer = link.peer
+            if link.dialled is not None or (peer.role, peer.site, peer.node) != (hello.role, hello.site, hello.node):
+                continue
+            silent = self._loop.time() - link.heard > 2 * self._timing.heartbeat_s
+            if peer.incarnation != hello.incarnation and not silent:
+                raise Refused("duplicate-node", f"{hello.role} {hello.site}/{hello.node} is connected already; give each process its own name")
+            link.wire.abort()
+            self._lost(link, "replaced by a newer link")
+
+    def _up(self, link: Link) -> None:
+        self.links.add(link)
+        skew_s = link.peer.time_ms / 1000 - self._wall()
+        if abs(skew_s) > SKEW_WARNING_S:
+            self._log.warning("clocks differ", peer=link.peer.node, peer_site=link.peer.site, skew_s=round(skew_s))
+        self._log.info("link up", peer=link.peer.node, peer_role=link.peer.role, peer_site=link.peer.site)
+        self._owner.link_up(link)
+
+    def _lost(self, link: Link, reason: str) -> None:
+        if link in self.links:
+            self.links.discard(link)
+            self._log.info("link down", peer=link.peer.node, peer_role=link.peer.role, peer_site=link.peer.site, reason=reason)
+            self._owner.link_down(link, reason)
+
+    def _received(self, link: Link, frames: list[AnyFrame]) -> None:
+        if link not in self.links:
+            return
+        link.heard = self._loop.time()
+        for frame in frames:
+            if isinstance(frame, Bye):
+                name = BY_NUMBER[frame.number].name if frame.number in BY_NUMBER else str(frame.number)
+                link.wire.close()
+                self._lost(link, f"{name}: {frame.reason}")
+                return
+            if isinstance(frame, Hello):
+                self._break(link, Refused("bad-link-frame", "hello was said already"))
+                return
+        try:
+            self._owner.frames(link, frames)
+        except Refused as refused:
+            self._break(link, refused)
+
+    def _break(self, link: Link, refused: Refused) -> None:
+        self.refused += 1
+        self._log.warning("link broken", peer=link.peer.node, code=refused.code.name, reason=refused.reason)
+        link.close(refused.code.name, refused.reason)
+        self._lost(link, str(refused))
+
+    async def _tick(self) -> None:
+        while True:
+            await asyncio.sleep(self._timing.heartbeat_s)
+            now = self._loop.time()
+            self._owner.tick(now)
+            beat = Heartbeat(self._owner.view())
+            for link in list(self.links):
+                if now - link.heard > self._timing.silent_s:
+                    link.wire.abort()
+                    self._lost(link, "silent-peer: nothing heard in time")
+                else:
+                    link.send(beat)
+
+
+def _answer(answered: "asyncio.Future[Hello]", frames: list[AnyFrame]) -> None:
+    match frames[0]:
+        case Hello() as hello:
+            answered.set_result(hello)
+        case Bye(number, reason):
+            code = BY_NUMBER.get(number)
+            answered.set_exception(Refused(code.name if code else "bad-link-frame", reason))
+        case other:
+            answered.set_exception(Refused("bad-link-frame", f"expected hello, got {type(other).__name__}"))

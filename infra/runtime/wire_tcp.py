@@ -1,0 +1,122 @@
+"""Wires over TCP: length-prefixed frames, one write per `send`."""
+
+import asyncio
+import socket
+from collections.abc import Callable, Sequence
+from typing import cast
+
+from infra.kernel.codec import MAX_FRAME_BYTES, FrameDecoder, encode
+from infra.kernel.codes import BY_NAME
+from infra.kernel.errors import Refused
+from infra.kernel.frames import Bye, Frame
+
+from .wire import OnFrames, OnLost, Wire
+
+# A peer that sends garbage is told why; it has this long to read it.
+GOODBYE_S = 2.0
+
+
+class TcpWire(asyncio.Protocol):
+    """One end of a TCP connection. Bytes that are no frames end it with a `Bye` and a reason for the log."""
+
+    def __init__(self, on_wire: Callable[[Wire], None] | None = None, max_frame_bytes: int = MAX_FRAME_BYTES) -> None:
+        self._on_wire = on_wire
+        self._decoder = FrameDecoder(max_frame_bytes)
+        self._transport: asyncio.Transport | None = None
+        self._on_frames: OnFrames | None = None
+        self._on_lost: OnLost | None = None
+        self._early: list[bytes] = []
+        self._reason: str | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """asyncio: the connection stands."""
+        transport = cast(asyncio.Transport, transport)  # uvloop has transports of its own
+        self._transport = transport
+        sock = transport.get_extra_info("socket")
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        if self._on_wire is not None:
+            self._on_wire(self)
+
+    def start(self, on_frames: OnFrames, on_lost: OnLost) -> None:
+        """See `Wire`."""
+        self._on_frames, self._on_lost = on_frames, on_lost
+        early, self._early = self._early, []
+        for data in early:
+            self.data_received(data)
+
+    def data_received(self, data: bytes) -> None:
+        """asyncio: bytes from the peer."""
+        if self._on_frames is None:
+            self._early.append(data)
+            return
+        if self._reason is not None:
+            return
+        try:
+            frames = self._decoder.feed(data)
+        except Refused as refused:
+            self._refuse(refused)
+            return
+        if frames:
+            self._on_frames(frames)
+
+    def _refuse(self, refused: Refused) -> None:
+        self._reason = str(refused)
+        self.send([Bye(BY_NAME[refused.code.name].number, refused.reason)])
+        self.close()
+
+    def send(self, frames: Sequence[Frame]) -> None:
+        """See `Wire`."""
+        if self._transport is not None and not self._transport.is_closing():
+            self._transport.write(b"".join(map(encode, frames)))
+
+    def close(self) -> None:
+        """See `Wire`."""
+        if self._transport is not None and not self._transport.is_closing():
+            self._transport.close()
+            asyncio.get_running_loop().call_later(GOODBYE_S, self._transport.abort)
+
+    def abort(self) -> None:
+        """See `Wire`."""
+        if self._transport is not None:
+            self._transport.abort()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """asyncio: the connection is gone."""
+        self._transport = None
+        if self._on_lost is not None:
+            on_lost, self._on_lost = self._on_lost, None
+            on_lost(self._reason or (str(exc) if exc else "closed"))
+
+    @property
+    def queued_bytes(self) -> int:
+        """See `Wire`."""
+        return self._transport.get_write_buffer_size() if self._transport is not None else 0
+
+
+class TcpListener:
+    """A listening socket."""
+
+    def __init__(self, server: asyncio.Server) -> None:
+        self._server = server
+        host, port = server.sockets[0].getsockname()[:2]
+        self.address = f"{host}:{port}"
+
+    async def close(self) -> None:
+        """See `Listener`."""
+        self._server.close()
+
+
+class TcpNetwork:
+    """The real network. Addresses are "host:port"."""
+
+    async def listen(self, address: str, on_wire: Callable[[Wire], None]) -> TcpListener:
+        """See `Network`."""
+        host, _, port = address.rpartition(":")
+        loop = asyncio.get_running_loop()
+        return TcpListener(await loop.create_server(lambda: TcpWire(on_wire), host, int(port)))
+
+    async def dial(self, address: str) -> TcpWire:
+        """See `Network`."""
+        host, _, port = address.rpartition(":")
+        _, wire = await asyncio.get_running_loop().create_connection(TcpWire, host, int(port))
+        return wire

@@ -1,0 +1,1 @@
+"""Peer-to-peer overlays that carry what the brokers offload."""

@@ -1,0 +1,63 @@
+"""The front door: the `segue` command, the Python client SDK, and all roles in one process.
+
+The SDK's names live here; each is imported when it is first used, so that importing `segue` costs nothing.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from infra.kernel.backoff import Backoff
+    from segue.client import Client
+    from segue.client_options import ClientOptions
+    from segue.client_state import Phase, State
+    from segue.errors import ConnectionLost, Misuse, ProtocolError, Refused, SegueError, Stalled
+    from segue.messages import Event, Installed, RejectedTopic
+    from segue.publication import Publication, Rejection, Result
+    from segue.publisher import Publisher, PublisherOptions
+
+__all__ = [
+    "Backoff",
+    "Client",
+    "ClientOptions",
+    "ConnectionLost",
+    "Event",
+    "Installed",
+    "Misuse",
+    "Phase",
+    "ProtocolError",
+    "Publication",
+    "Publisher",
+    "PublisherOptions",
+    "Refused",
+    "RejectedTopic",
+    "Rejection",
+    "Result",
+    "SegueError",
+    "Stalled",
+    "State",
+]
+
+_HOMES = {
+    "infra.kernel.backoff": ("Backoff",),
+    "segue.client": ("Client",),
+    "segue.client_options": ("ClientOptions",),
+    "segue.errors": ("ConnectionLost", "Misuse", "ProtocolError", "Refused", "SegueError", "Stalled"),
+    "segue.messages": ("Event", "Installed", "RejectedTopic"),
+    "segue.publication": ("Publication", "Rejection", "Result"),
+    "segue.publisher": ("Publisher", "PublisherOptions"),
+    "segue.client_state": ("Phase", "State"),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOME_OF:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found: object = getattr(import_module(_HOME_OF[name]), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

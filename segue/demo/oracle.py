@@ -1,0 +1,190 @@
+"""What the demo must deliver, worked out from the graph alone, and a ledger of what it did deliver.
+
+Rule: this file imports nothing of the engine and nothing that the engine imports of ours. It is the second opinion.
+
+Every event of a user is expected once at each connected follower of that user, and nowhere else, ever.
+"""
+
+from array import array
+from bisect import bisect
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import ceil
+from typing import Final
+
+# How far a delivery goes: its follower is at the site of the publisher, or at another one.
+LOCAL: Final = "local"
+CROSS_SITE: Final = "cross_site"
+
+
+def audiences(follows: Mapping[str, Iterable[str]], connected: Collection[str]) -> dict[str, tuple[str, ...]]:
+    """The connected followers of each user; `follows` lists for each user those whom that user follows."""
+    followers: dict[str, dict[str, None]] = {user: {} for user in follows}
+    for follower, followed in follows.items():
+        if follower in connected:
+            for user in followed:
+                followers.setdefault(user, {})[follower] = None
+    return {user: tuple(theirs) for user, theirs in followers.items()}
+
+
+def expected_deliveries(audience_of: Mapping[str, Collection[str]], publishers: Iterable[str]) -> Iterator[tuple[int, str]]:
+    """(index of the event, follower) of every delivery that must happen when these users publish one event each, in this order."""
+    for index, publisher in enumerate(publishers):
+        for follower in audience_of[publisher]:
+            yield index, follower
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Latency:
+    """From sending an event to its arrival at a follower, in milliseconds; None where there was no delivery."""
+
+    p50: float | None
+    p99: float | None
+    max: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Summary:
+    """The outcome: `expected` = `delivered` + `lost`; a failure-free run has 0 lost, 0 duplicated and 0 misrouted.
+
+    `excused` deliveries did not arrive and were not expected to. `misrouted` counts arrivals of unknown events and at users who
+    do not follow the publisher. `latency_ms` has the keys `local` and `cross_site`; `cross_site_share` is the part of `delivered`
+    whose follower is at another site than the publisher. `dataclasses.asdict` gives the JSON of the demo.
+    """
+
+    events: int
+    expected: int
+    delivered: int
+    lost: int
+    duplicated: int
+    misrouted: int
+    excused: int
+    latency_ms: Mapping[str, Latency]
+    cross_site_share: float
+
+
+class Ledger:
+    """Records what was sent and what arrived, and judges it.
+
+    Keeps one byte for each expected delivery and four for each that arrived, besides about 200 bytes an event. Times are
+    seconds of one monotonic clock for all users.
+    """
+
+    def __init__(self, audience_of: Mapping[str, Sequence[str]], site_of: Mapping[str, str]) -> None:
+        """`audience_of` has every user who may publish (see `audiences`), `site_of` every publisher and follower."""
+        self._audience_of = audience_of
+        self._site_of = site_of
+        self._place_of = {user: {follower: place for place, follower in enumerate(theirs)} for user, theirs in audience_of.items()}
+        # An event has a number in the order of sending; its audience has adjacent bytes in `_arrived`, from `_start` on.
+        self._number_of: dict[str, int] = {}
+        self._publisher: list[str] = []
+        self._sent_s = array("d")
+        self._start = array("Q")
+        self._arrived = bytearray()
+        self._latency_ms = {LOCAL: array("f"), CROSS_SITE: array("f")}
+        self._excused_events: set[int] = set()
+        self._excused_times: dict[str, list[tuple[float, float]]] = {}
+        self.duplicated = 0
+        self.misrouted = 0
+
+    @property
+    def events(self) -> int:
+        """Events sent so far."""
+        return len(self._publisher)
+
+    @property
+    def delivered(self) -> int:
+        """Deliveries that arrived where they were expected, duplicates not counted."""
+        return sum(map(len, self._latency_ms.values()))
+
+    @property
+    def outstanding(self) -> int:
+        """Deliveries that have not arrived yet, excused or not; 0 means there is nothing to wait for."""
+        return len(self._arrived) - self.delivered
+
+    def sent(self, event_id: str, publisher: str, at_s: float) -> None:
+        """An event is about to be sent. To be recorded before the sending, or an early arrival counts as misrouted.
+
+        Raises ValueError for an id that was sent before, KeyError for a publisher without an audience of record.
+        """
+        if event_id in self._number_of:
+            raise ValueError(f"event id {event_id!r} was sent before; ids must be unique in a run")
+        audience = self._audience_of[publisher]
+        self._number_of[event_id] = self.events
+        self._publisher.append(publisher)
+        self._sent_s.append(at_s)
+        self._start.append(len(self._arrived))
+        self._arrived.extend(bytes(len(audience)))
+
+    def received(self, follower: str, event_id: str, at_s: float) -> None:
+        """An event arrived at a user. Anything may be recorded; what was not expected is counted as what it is."""
+        number = self._number_of.get(event_id)
+        place = None if number is None else self._place_of[self._publisher[number]].get(follower)
+        if number is None or place is None:
+            self.misrouted += 1
+        elif self._arrived[self._start[number] + place]:
+            self.duplicated += 1
+        else:
+            self._arrived[self._start[number] + place] = 1
+            is_local = self._site_of[follower] == self._site_of[self._publisher[number]]
+            self._latency_ms[LOCAL if is_local else CROSS_SITE].append((at_s - self._sent_s[number]) * 1000)
+
+    def excuse_event(self, event_id: str) -> None:
+        """The engine did not accept the event (or nobody knows whether it did): what is missing of it is not lost.
+
+        Raises KeyError for an event that was never sent.
+        """
+        self._excused_events.add(self._number_of[event_id])
+
+    def excuse_follower(self, follower: str, from_s: float, to_s: float) -> None:
+        """The follower was disconnected: what is missing there of the events sent in this time (ends included) is not lost.
+
+        `from_s` should lie before the disconnection by as long as an event may be under way.
+        """
+        self._excused_times.setdefault(follower, []).append((from_s, to_s))
+
+    def missing(self) -> Iterator[tuple[str, str]]:
+        """(event id, follower) of the deliveries that are neither there nor excused, in the order of sending."""
+        event_ids = list(self._number_of)
+        for number, follower in self._absent():
+            if not self._is_excused(number, follower):
+                yield event_ids[number], follower
+
+    def summary(self) -> Summary:
+        """The outcome so far; what has not arrived yet counts as lost. Takes a fraction of a second for a million deliveries."""
+        lost = sum(1 for _ in self.missing())
+        return Summary(
+            events=self.events,
+            expected=self.delivered + lost,
+            delivered=self.delivered,
+            lost=lost,
+            duplicated=self.duplicated,
+            misrouted=self.misrouted,
+            excused=self.outstanding - lost,
+            latency_ms={reach: _latency(values) for reach, values in self._latency_ms.items()},
+            cross_site_share=len(self._latency_ms[CROSS_SITE]) / self.delivered if self.delivered else 0.0,
+        )
+
+    def _absent(self) -> Iterator[tuple[int, str]]:
+        """(event number, follower) of everything that was expected of the graph and is not there."""
+        slot = self._arrived.find(0)
+        while slot >= 0:
+            number = bisect(self._start, slot) - 1
+            yield number, self._audience_of[self._publisher[number]][slot - self._start[number]]
+            slot = self._arrived.find(0, slot + 1)
+
+    def _is_excused(self, number: int, follower: str) -> bool:
+        times = self._excused_times.get(follower, ())
+        return number in self._excused_events or any(from_s <= self._sent_s[number] <= to_s for from_s, to_s in times)
+
+
+def _latency(values_ms: Iterable[float]) -> Latency:
+    ordered = sorted(values_ms)
+    if not ordered:
+        return Latency(p50=None, p99=None, max=None)
+    return Latency(p50=_percentile(ordered, 0.50), p99=_percentile(ordered, 0.99), max=ordered[-1])
+
+
+def _percentile(ordered: Sequence[float], fraction: float) -> float:
+    """By nearest rank: the smallest value that at least this fraction of the values does not exceed."""
+    return ordered[ceil(fraction * len(ordered)) - 1]

@@ -1,0 +1,158 @@
+"""What an access point says (design 4.1), as typed values. Pure: JSON text in, values out.
+
+`Event`, `Installed` and `RejectedTopic` are public: the SDK hands them out as they are. An op that is not here is
+skipped, so that an old client can talk to a newer server.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import Any, Final, Literal
+
+import msgspec
+
+from infra.kernel.events import OPENING
+from segue.errors import ProtocolError
+
+Wait = Literal["local", "all"]
+Device = Literal["desktop", "mobile"]
+
+
+class _Message(msgspec.Struct, frozen=True, kw_only=True, tag_field="op", tag=str.lower):
+    """Base of all messages: the class name in lower case is the op."""
+
+
+class Limits(msgspec.Struct, frozen=True):
+    """What one message may hold. The defaults are for a server that does not say."""
+
+    message_bytes: int = 32_768
+    topics_per_message: int = 200
+
+
+class Welcome(_Message, frozen=True, kw_only=True):
+    """The session has begun. `time_ms` is the clock that the client shall use (SB-13)."""
+
+    session: str | int
+    site: str
+    user: str
+    time_ms: int
+    limits: Limits = Limits()
+
+
+class RejectedTopic(msgspec.Struct, frozen=True):
+    """A topic that was not subscribed, and the name of the code that says why."""
+
+    topic: str
+    code: str
+
+
+class Installed(_Message, frozen=True, kw_only=True, tag="subscribed"):
+    """How far a subscription has got: `local` = the brokers of this site hold it, `all` = every live site does,
+    `partial` = not yet at `missing_sites`. `rejected` topics are not subscribed."""
+
+    id: int = 0
+    installed: Literal["local", "all", "partial"]
+    missing_sites: tuple[str, ...] = ()
+    rejected: tuple[RejectedTopic, ...] = ()
+
+
+class Unsubscribed(_Message, frozen=True, kw_only=True):
+    """The topics of call `id` are gone."""
+
+    id: int
+
+
+class Ok(_Message, frozen=True, kw_only=True):
+    """Call `id` was done."""
+
+    id: int
+
+
+class Pong(_Message, frozen=True, kw_only=True):
+    """Answer to a ping; pongs come in the order of the pings."""
+
+    time_ms: int
+
+
+class Event(_Message, frozen=True, kw_only=True):
+    """What was published on a topic.
+
+    `seq` rises by one per (topic, origin `site`) within an `epoch`. `skipped` older events of the topic were replaced
+    by this newer one on their way. `gap` is set by the client: so many events were lost before this one (0 normally).
+    """
+
+    topic: str
+    site: str
+    epoch: int
+    seq: int
+    ts_ms: int = msgspec.field(name="ts")
+    id: str
+    kind: str
+    payload: dict[str, Any]
+    skipped: int = 0
+    gap: int = 0
+
+
+class Problem(_Message, frozen=True, kw_only=True, tag="error"):
+    """Something was refused: call `id`, or the whole conversation when the code is fatal."""
+
+    code: str
+    number: int = 0
+    reason: str = ""
+    id: int | None = None
+    reconnect_in_ms: int | None = None
+
+
+Answer = Welcome | Installed | Unsubscribed | Ok | Pong | Problem
+_DECODER: Final[msgspec.json.Decoder[Answer | Event]] = msgspec.json.Decoder(Answer | Event)
+_ANSWERS: Final = frozenset({"welcome", "subscribed", "unsubscribed", "ok", "pong", "error"})
+
+
+class _AnyMessage(msgspec.Struct):
+    op: str
+
+
+def decode(frame: bytes) -> Answer | Event | None:
+    """The message in one text frame; None for one to pass over. Raises ProtocolError for an answer that cannot be read.
+
+    Passed over: an op that this version does not know, and an event whose payload Python's JSON cannot hold (a number
+    out of range, nesting without end), for one odd event must not end the conversation; it shows as a gap.
+    """
+    try:
+        return _DECODER.decode(frame)
+    except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
+        if _op(frame) not in _ANSWERS:
+            return None
+        raise ProtocolError(f"the server sent a message that is not segue.v1: {error}") from error
+
+
+def _op(frame: bytes) -> str:
+    try:
+        return msgspec.json.decode(frame, type=_AnyMessage).op
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        return "event" if frame.startswith(OPENING) else "error"
+
+
+def topic_batches(topics: Iterable[str], limits: Limits) -> Iterator[list[str]]:
+    """The topics in order, cut into lists that fit into one message each. A list holds at least one topic."""
+    room_bytes = limits.message_bytes // 2  # the other half is more than enough for quotes, escapes and the other fields
+    batch: list[str] = []
+    size_bytes = 0
+    for topic in topics:
+        added_bytes = len(topic.encode()) + 3
+        if batch and (len(batch) >= limits.topics_per_message or size_bytes + added_bytes > room_bytes):
+            yield batch
+            batch, size_bytes = [], 0
+        batch.append(topic)
+        size_bytes += added_bytes
+    if batch:
+        yield batch
+
+
+def weakest(answers: Iterable[Installed]) -> Installed:
+    """Several answers as one: it promises what all of them promise. No answer at all (no topics) promises everything."""
+    order = ("partial", "local", "all")
+    found = list(answers)
+    return Installed(
+        installed=min((answer.installed for answer in found), key=order.index, default="all"),
+        missing_sites=tuple(sorted({site for answer in found for site in answer.missing_sites})),
+        rejected=tuple(topic for answer in found for topic in answer.rejected),
+    )

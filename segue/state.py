@@ -1,0 +1,30 @@
+"""The state directory: where the signing secret of this machine lives, and tokens for it."""
+
+import os
+import time
+from pathlib import Path
+
+from infra.runtime.tokens import ensure_secret, issue, read_secret
+
+TOKEN_TTL_S = 30 * 86_400.0
+
+
+def default_state() -> Path:
+    """Where state is kept unless told otherwise: `$XDG_STATE_HOME/segue`, or `~/.local/state/segue`."""
+    base = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
+    return Path(base) / "segue"
+
+
+def secret_of(state: Path) -> bytes:
+    """The signing secret in `state`; made at the first call (mode 0600). Raises ConfigError if it is open to others."""
+    return read_secret(ensure_secret(state))
+
+
+def user_token(secret: bytes, user: str, ttl_s: float = TOKEN_TTL_S) -> str:
+    """A token for a client."""
+    return issue(secret, user=user, ttl_s=ttl_s, now_s=time.time())
+
+
+def service_token(secret: bytes, service: str, ttl_s: float = TOKEN_TTL_S) -> str:
+    """A token for a publishing service."""
+    return issue(secret, service=service, ttl_s=ttl_s, now_s=time.time())

@@ -1,0 +1,20 @@
+"""`segue token`: tokens for users and services, signed with this machine's secret."""
+
+from pathlib import Path
+
+import click
+
+from .state import TOKEN_TTL_S, default_state, secret_of, service_token, user_token
+
+
+@click.command()
+@click.option("--user", help="A client of this user.")
+@click.option("--service", help="A publishing service: presence, playlist or notification.")
+@click.option("--ttl", "ttl_s", default=TOKEN_TTL_S, show_default=True, help="Seconds until it expires.")
+@click.option("--state", type=click.Path(path_type=Path), default=default_state, help="Where the signing secret is kept.")
+def token(user: str | None, service: str | None, ttl_s: float, state: Path) -> None:
+    """Print a token for a user or for a service."""
+    if (user is None) == (service is None):
+        raise click.UsageError("give either --user NAME or --service NAME")
+    secret = secret_of(state)
+    click.echo(user_token(secret, user, ttl_s) if user is not None else service_token(secret, str(service), ttl_s))

@@ -1,0 +1,94 @@
+"""`segue up`: every role of one site, or of several, in one process."""
+
+import asyncio
+import random
+import secrets
+from pathlib import Path
+
+import click
+import msgspec
+
+from accesspoint.metrics import METRICS as ACCESSPOINT
+from aggregator.metrics import METRICS as AGGREGATOR
+from broker.metrics import METRICS as BROKER
+from infra.runtime.admin import Admin
+from infra.runtime.logs import configure
+from infra.runtime.tokens import AuthOptions, Keys, Verifier
+from infra.runtime.wire_memory import MemoryNetwork
+from services.presence.metrics import METRICS as PRESENCE
+
+from .loop import run, until_stopped
+from .process import ORDER, Parts, Process
+from .shape import SITES, Shape
+from .state import default_state, secret_of
+
+METRICS = (*BROKER, *AGGREGATOR, *ACCESSPOINT, *PRESENCE)
+PORT_BASE = 7700
+
+
+@click.command()
+@click.option("--roles", default=",".join(ORDER), show_default=True, help="Which roles to run, with commas.")
+@click.option("--sites", default=1, type=click.IntRange(1, len(SITES)), show_default=True, help="How many sites.")
+@click.option("--brokers", default=1, type=click.IntRange(1, 16), show_default=True, help="Brokers per site.")
+@click.option("--aggregators", default=1, type=click.IntRange(1, 16), show_default=True, help="Aggregators per site.")
+@click.option("--accesspoints", default=1, type=click.IntRange(1, 9), show_default=True, help="Access points per site.")
+@click.option("--port-base", default=PORT_BASE, type=click.IntRange(0, 65_000), show_default=True, help="First port; 0 takes free ones.")
+@click.option("--state", type=click.Path(path_type=Path), default=default_state, help="Where the signing secret is kept.")
+@click.option("--json", "as_json", is_flag=True, help="Print the addresses as one JSON line when ready.")
+@click.option("--log-format", type=click.Choice(["console", "json"]), default="console", show_default=True)
+@click.option("--log-level", type=click.Choice(["debug", "info", "warning", "error"]), default="warning", show_default=True)
+def up(
+    roles: str,
+    sites: int,
+    brokers: int,
+    aggregators: int,
+    accesspoints: int,
+    port_base: int,
+    state: Path,
+    as_json: bool,
+    log_format: str,
+    log_level: str,
+) -> None:
+    """Run a whole site, or several, in this one process.
+
+    Clients connect to the first address, services publish to the second; `segue token` makes tokens for both.
+    """
+    configure(log_format, log_level)  # type: ignore[arg-type]  # click has checked them
+    wanted = roles.split(",")
+    if unknown := sorted(set(wanted) - set(ORDER)):
+        raise click.UsageError(f"no role {', '.join(unknown)}; there are {', '.join(ORDER)}")
+    shape = Shape(
+        sites=SITES[:sites],
+        brokers=brokers,
+        aggregators=aggregators,
+        accesspoints=accesspoints,
+        presence=int("presence" in wanted),
+        port_base=port_base,
+    )
+    run(_up(shape, wanted, secret_of(state), as_json))
+
+
+async def _up(shape: Shape, roles: list[str], secret: bytes, as_json: bool) -> None:
+    verifier = Verifier(AuthOptions(), Keys(secret=secret), lambda: None)
+    parts = Parts(MemoryNetwork(), verifier, random.Random(secrets.randbits(64)))
+    options = [each for each in shape.options() if type(each).__name__.removesuffix("Options").lower() in roles]
+    async with Process(parts, options) as process, Admin(process.roles, shape.host, shape.admin_port, METRICS) as admin:
+        if set(roles) >= {"broker", "aggregator"}:
+            await process.settled()
+        addresses = {
+            "clients": [f"ws://{each.address}/v1/connect" for each in process.of("accesspoint")],
+            "services": [f"http://{each.address}/v1/events" for each in process.of("broker")],
+            "admin": admin.address,
+        }
+        if as_json:
+            click.echo(msgspec.json.encode(addresses))
+        else:
+            _show(addresses)
+        await until_stopped(process.drain)
+
+
+def _show(addresses: dict[str, list[str] | str]) -> None:
+    for what, where in addresses.items():
+        for each in [where] if isinstance(where, str) else where:
+            click.echo(f"{what:10} {each}")
+    click.echo("ready; stop with Ctrl-C")

@@ -1,0 +1,54 @@
+"""What presence decides: which actions there are, and what a user's last event is. In memory only (SB-29, SB-30)."""
+
+from collections import Counter
+from typing import Final
+
+import msgspec
+
+from infra.kernel.errors import Refused
+from infra.kernel.events import Event, encode_tail
+from infra.kernel.topics import format_topic, user_topic
+
+# What a user does that friends may see (spec 1.2).
+ACTIONS: Final = ("play", "pause", "favourite", "playlist")
+
+_DECODER: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
+_ENCODER: Final = msgspec.json.Encoder()
+_OWN_FIELDS: Final = ("op", "id", "kind")
+
+
+class PresenceCore:
+    """The last event of each user. When more than `max_users` are known the one heard longest ago is forgotten."""
+
+    def __init__(self, prefix: str, max_payload_bytes: int, max_users: int) -> None:
+        self.last: dict[str, Event] = {}
+        self.actions: Counter[str] = Counter()
+        self._prefix = prefix
+        self._max_payload_bytes = max_payload_bytes
+        self._max_users = max_users
+        self._n = 0
+
+    def act(self, user: str, message: bytes, ts_ms: int) -> Event:
+        """The event that a client's `act` message makes. Raises `Refused` (bad-field, too-large).
+
+        Its payload is what the message holds besides op, id and kind, as it was written.
+        """
+        fields = _DECODER.decode(message)
+        kind = msgspec.json.decode(fields["kind"], type=str)
+        if kind not in ACTIONS:
+            raise Refused("bad-field", f"kind must be one of {', '.join(ACTIONS)}")
+        payload = _ENCODER.encode({name: value for name, value in fields.items() if name not in _OWN_FIELDS})
+        if len(payload) > self._max_payload_bytes:
+            raise Refused("too-large", f"an action of {len(payload)} bytes; at most {self._max_payload_bytes} are taken")
+        self._n += 1
+        topic = user_topic(user)
+        tail = encode_tail(format_topic(topic), ts_ms, f"{self._prefix}-{self._n}", kind, payload)
+        return self._remember(user, kind, Event(topic, b"", tail))
+
+    def _remember(self, user: str, kind: str, event: Event) -> Event:
+        self.actions[kind] += 1
+        self.last.pop(user, None)
+        self.last[user] = event
+        if len(self.last) > self._max_users:
+            del self.last[next(iter(self.last))]
+        return event

@@ -1,0 +1,11 @@
+"""The data of the demo, read once."""
+
+import pytest
+
+from segue.demo.dataset import Dataset, checkout_folder, load
+
+
+@pytest.fixture(scope="session")
+def lastfm() -> Dataset:
+    """The whole data set of the checkout; it is immutable."""
+    return load(checkout_folder())

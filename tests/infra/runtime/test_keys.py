@@ -1,0 +1,189 @@
+"""infra.runtime.keys: which keys are taken, and what is said of the others."""
+
+import socket
+from collections.abc import AsyncIterator, Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from aiohttp import web
+from aiohttp.test_utils import TestServer
+
+from infra.kernel.errors import ConfigError
+from infra.runtime.keys import MAX_JWKS_BYTES, AuthOptions, Keys, ensure_secret, read_secret
+from tests.support.signing import ec_key, jwk, jwks, rsa_key
+
+
+def write(path: Path, data: bytes, mode: int = 0o600) -> Path:
+    path.write_bytes(data)
+    path.chmod(mode)
+    return path
+
+
+class Issuer:
+    """An identity provider on a port of the loopback: it serves whatever `document` is."""
+
+    def __init__(self) -> None:
+        self.document = jwks(jwk("k1", ec_key()))
+        self.status = 200
+        self.url = ""
+
+    async def serve(self, _: web.Request) -> web.Response:
+        return web.Response(body=self.document, status=self.status, headers={"Location": "/elsewhere"})
+
+
+@pytest.fixture
+async def issuer() -> AsyncIterator[Issuer]:
+    issuer = Issuer()
+    app = web.Application()
+    app.router.add_get("/keys", issuer.serve)
+    async with TestServer(app) as server:
+        issuer.url = str(server.make_url("/keys"))
+        yield issuer
+
+
+def test_a_secret_is_made_once_for_its_owner_alone(tmp_path: Path) -> None:
+    state = tmp_path / "a" / "b"
+    path = ensure_secret(state)
+    secret = read_secret(path)
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert state.stat().st_mode & 0o077 == 0
+    assert len(secret) == 64
+    assert read_secret(ensure_secret(state)) == secret
+    assert list(state.iterdir()) == [path]
+    assert read_secret(ensure_secret(tmp_path / "other")) != secret
+
+
+def test_starters_that_meet_agree_on_one_secret(tmp_path: Path) -> None:
+    with ThreadPoolExecutor(8) as pool:
+        paths = list(pool.map(ensure_secret, [tmp_path] * 16))
+    assert len({read_secret(path) for path in paths}) == 1
+    assert list(tmp_path.iterdir()) == [paths[0]]
+
+
+def test_a_state_directory_that_cannot_be_used_is_refused_with_the_option(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"cannot be used: .*--state DIR"):
+        ensure_secret(write(tmp_path / "file", b""))
+
+
+def test_a_secret_that_others_may_read_is_refused_with_the_remedy(tmp_path: Path) -> None:
+    path = ensure_secret(tmp_path)
+    path.chmod(0o644)
+    with pytest.raises(ConfigError, match=rf"mode 644\); run: chmod 600 {path}"):
+        ensure_secret(tmp_path)
+
+
+def test_a_short_or_missing_secret_is_refused(tmp_path: Path) -> None:
+    path = write(tmp_path / "s", b"x" * 31 + b"\n")
+    with pytest.raises(ConfigError, match="holds 31 bytes; a secret needs at least 32"):
+        read_secret(path)
+    with pytest.raises(ConfigError, match="cannot be read: No such file"):
+        read_secret(tmp_path / "none")
+
+
+def test_a_public_key_is_no_secret(tmp_path: Path) -> None:
+    path = write(tmp_path / "s", jwks(jwk("k1", rsa_key())))
+    with pytest.raises(ConfigError, match=r"not a secret; public keys go into auth\.jwks_file"):
+        read_secret(path)
+
+
+def test_without_any_key_nothing_starts() -> None:
+    with pytest.raises(ConfigError, match="set secret_file, jwks_file or jwks_url"):
+        Keys.load(AuthOptions())
+
+
+def test_a_kind_of_key_brings_its_algorithms_and_no_others(tmp_path: Path) -> None:
+    secret_file = ensure_secret(tmp_path)
+    jwks_file = write(tmp_path / "jwks", jwks(jwk("r", rsa_key()), jwk(None, ec_key())))
+    assert Keys.load(AuthOptions(secret_file=secret_file)).algorithms == ("HS256",)
+    assert Keys.load(AuthOptions(jwks_file=jwks_file)).algorithms == ("RS256", "ES256")
+    assert Keys.load(AuthOptions(jwks_url="https://issuer.example/keys")).algorithms == ("RS256", "ES256")
+    assert set(Keys.load(AuthOptions(secret_file=secret_file, jwks_file=jwks_file)).public) == {"r", ""}
+
+
+def test_keys_that_do_not_sign_with_an_allowed_algorithm_are_left_out(tmp_path: Path) -> None:
+    document = jwks(
+        jwk("yes", ec_key()),
+        jwk("encrypts", rsa_key(), use="enc"),
+        jwk("other", rsa_key(), alg="RS512"),
+        {"kty": "oct", "kid": "shared", "k": "c2VjcmV0" * 8, "alg": "HS256"},
+        {"kty": "none", "kid": "odd"},
+    )
+    assert set(Keys.load(AuthOptions(jwks_file=write(tmp_path / "jwks", document))).public) == {"yes"}
+
+
+@pytest.mark.parametrize(
+    ("document", "complaint"),
+    [
+        (lambda: b"\xff", "is not a JWKS"),
+        (lambda: b"{}", "is not a JWKS"),
+        (lambda: b"[]", "is not a JWKS"),
+        (lambda: b"[" * 100_000, "is not a JWKS"),
+        (lambda: jwks({"kty": "RSA", "alg": ["RS256"]}), "is not a JWKS"),
+        (lambda: jwks(jwk("a", rsa_key(), use="enc")), "has no signing key for RS256 or ES256"),
+        (lambda: jwks(jwk("a", rsa_key(), private=True)), "holds the private key 'a'"),
+        (lambda: jwks(jwk("a", ec_key(), private=True)), "holds the private key 'a'"),
+        (lambda: jwks(jwk("a", rsa_key(1024))), "key 'a': .*1024"),
+    ],
+    ids=["no text", "no keys", "a list", "deep", "odd algorithm", "only encryption", "private RSA", "private EC", "weak"],
+)
+def test_a_document_that_cannot_be_used_says_why(tmp_path: Path, document: Callable[[], bytes], complaint: str) -> None:
+    path = write(tmp_path / "jwks.json", document())
+    with pytest.raises(ConfigError, match=rf"jwks\.json.*{complaint}"):
+        Keys.load(AuthOptions(jwks_file=path))
+
+
+def test_two_places_for_public_keys_and_plain_http_are_refused() -> None:
+    with pytest.raises(ConfigError, match="both set"):
+        AuthOptions(jwks_file=Path("a"), jwks_url="https://b").check()
+    for url in ("http://issuer.example/keys", "file:///etc/passwd", "issuer.example"):
+        with pytest.raises(ConfigError, match="must be https"):
+            AuthOptions(jwks_url=url).check()
+    for url in ("https://issuer.example/keys", "http://127.0.0.1:80/keys", "http://[::1]/", "http://localhost/"):
+        AuthOptions(jwks_url=url).check()
+
+
+async def test_keys_are_fetched_and_replaced(issuer: Issuer) -> None:
+    keys = Keys.load(AuthOptions(jwks_url=issuer.url))
+    assert not keys.is_current
+    assert await keys.refresh()
+    assert set(keys.public) == {"k1"}
+    issuer.document = jwks(jwk("k2", rsa_key()))
+    assert await keys.refresh()
+    assert set(keys.public) == {"k2"}
+    assert keys.is_current
+    assert keys.failure is None
+
+
+@pytest.mark.parametrize(
+    ("document", "status", "complaint"),
+    [
+        (b"", 500, "500"),
+        (jwks(jwk("k2", ec_key())), 302, "302"),
+        (b"{}", 200, "is not a JWKS"),
+        (b" " * (MAX_JWKS_BYTES + 1), 200, "more than 1048576 bytes"),
+    ],
+    ids=["error", "redirect", "no keys", "endless"],
+)
+async def test_a_fetch_that_fails_keeps_the_old_keys_and_tells_why(issuer: Issuer, document: bytes, status: int, complaint: str) -> None:
+    keys = Keys.load(AuthOptions(jwks_url=issuer.url))
+    await keys.refresh()
+    issuer.document, issuer.status = document, status
+    assert not await keys.refresh()
+    assert set(keys.public) == {"k1"}
+    assert complaint in (keys.failure or "")
+
+
+async def test_an_issuer_that_is_not_there_is_a_failure_and_no_crash() -> None:
+    with socket.socket() as bound:  # and not listening
+        bound.bind(("127.0.0.1", 0))
+        keys = Keys.load(AuthOptions(jwks_url=f"http://127.0.0.1:{bound.getsockname()[1]}/keys"))
+        assert not await keys.refresh()
+    assert "127.0.0.1" in (keys.failure or "")
+
+
+async def test_a_fetch_is_due_at_most_once_a_minute_and_only_behind_a_url(issuer: Issuer) -> None:
+    keys = Keys.load(AuthOptions(jwks_url=issuer.url))
+    assert [keys.is_fetch_due(now_s) for now_s in (0.0, 1.0, 59.9, 60.0, 61.0)] == [True, False, False, True, False]
+    assert not Keys(secret=b"x" * 32).is_fetch_due(0.0)
+    assert await Keys(secret=b"x" * 32).refresh()

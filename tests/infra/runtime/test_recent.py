@@ -1,0 +1,35 @@
+"""infra.runtime.recent: bounded, and what is used stays."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from infra.runtime.recent import Recent
+
+
+@given(st.lists(st.integers(0, 20)), st.integers(1, 5))
+def test_it_never_holds_more_than_twice_its_size_and_never_a_wrong_value(keys: list[int], size: int) -> None:
+    recent = Recent[int, str](size)
+    for key in keys:
+        known = recent.take(key)
+        assert known in (None, str(key))
+        recent.add(key, str(key))
+    assert sum(recent.take(key) is not None for key in set(keys)) <= 2 * size
+
+
+def test_what_is_taken_and_added_again_outlives_what_is_not() -> None:
+    recent = Recent[str, int](2)
+    recent.add("used", 0)
+    for number in range(10):
+        known = recent.take("used")
+        assert known == 0
+        recent.add("used", known)
+        recent.add(f"once {number}", number)
+    assert recent.take("once 0") is None
+
+
+def test_a_false_value_is_a_value() -> None:
+    recent = Recent[str, int](1)
+    recent.add("zero", 0)
+    assert "zero" in recent.young
+    assert recent.take("zero") == 0
+    assert recent.take("zero") is None

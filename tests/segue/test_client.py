@@ -1,0 +1,546 @@
+"""The client against a server that plays a script."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable
+from typing import Any
+
+import pytest
+
+import segue
+from tests.support.scripted_server import DEADLINE_S, TIME_MS, Message, ScriptedServer, error, event, subscribed
+
+BOB = "hm://presence/user/bob/"
+EVE = "hm://presence/user/eve/"
+FAST = segue.ClientOptions(backoff=segue.Backoff(base_s=0.001, cap_s=0.002), open_timeout_s=DEADLINE_S)
+
+
+@pytest.fixture
+async def server() -> AsyncIterator[ScriptedServer]:
+    async with ScriptedServer() as running:
+        yield running
+
+
+class States:
+    """Hears every state and lets a test wait for the next one of a phase."""
+
+    def __init__(self) -> None:
+        self._heard: asyncio.Queue[segue.State] = asyncio.Queue()
+
+    def __call__(self, state: segue.State) -> None:
+        self._heard.put_nowait(state)
+
+    async def next(self, phase: segue.Phase) -> segue.State:
+        async with asyncio.timeout(DEADLINE_S):
+            while (state := await self._heard.get()).phase is not phase:
+                pass
+            return state
+
+
+def connect(server: ScriptedServer, token: Any = None, **kwargs: Any) -> segue.Client:
+    return segue.Client(server.url, token or "secret", **({"options": FAST} | kwargs))
+
+
+async def take(client: segue.Client) -> segue.Event:
+    async with asyncio.timeout(DEADLINE_S):
+        return await anext(client)
+
+
+def rejecting(code: str) -> Callable[[Message], Message]:
+    return lambda message: (
+        subscribed(message) | {"rejected": [{"topic": topic, "code": code} for topic in message["topics"] if topic == EVE]}
+    )
+
+
+async def test_the_first_message_is_a_hello_with_the_token(server: ScriptedServer) -> None:
+    async with connect(server, client="phone-1", device="mobile", user="alice"):
+        peer = await server.next_peer()
+    assert peer.hello == {"op": "hello", "token": "secret", "client": "phone-1", "device": "mobile", "user": "alice"}
+
+
+async def test_an_event_arrives_as_a_typed_frozen_value(server: ScriptedServer) -> None:
+    async with connect(server) as client:
+        await client.subscribe(BOB)
+        await (await server.next_peer()).send(event(BOB, 1))
+        got = await take(client)
+    assert got == segue.Event(topic=BOB, site="sto", epoch=7, seq=1, ts_ms=TIME_MS, id="e1", kind="play", payload={"artist": "Björk"})
+    assert (got.gap, got.skipped) == (0, 0)
+    with pytest.raises(AttributeError):
+        got.seq = 2  # type: ignore[misc]
+
+
+async def test_subscribe_says_how_far_the_subscription_got(server: ScriptedServer) -> None:
+    server.answers["subscribe"] = lambda message: subscribed(message) | {"installed": "partial", "missing_sites": ["lon", "ash"]}
+    async with connect(server) as client:
+        installed = await client.subscribe([BOB, EVE], wait="all")
+        asked = await (await server.next_peer()).heard("subscribe")
+    assert (asked["topics"], asked["wait"]) == ([BOB, EVE], "all")
+    assert (installed.installed, installed.missing_sites) == ("partial", ("ash", "lon"))
+
+
+async def test_many_topics_are_sent_in_messages_that_the_server_takes(server: ScriptedServer) -> None:
+    topics = [f"hm://presence/user/u{number}/" for number in range(7)]
+    async with connect(server) as client:
+        installed = await client.subscribe(topics)
+        peer = await server.next_peer()
+        sent = [(await peer.heard("subscribe"))["topics"] for _ in range(3)]
+    assert sent == [topics[:3], topics[3:6], topics[6:]]
+    assert installed.installed == "local"
+
+
+async def test_missing_numbers_show_as_a_gap_and_skipped_ones_do_not(server: ScriptedServer) -> None:
+    async with connect(server) as client:
+        peer = await server.next_peer()
+        for message in (event(BOB, 5), event(BOB, 8), event(BOB, 11, skipped=2), event(BOB, 12)):
+            await peer.send(message)
+        assert [(await take(client)).gap for _ in range(4)] == [0, 2, 0, 0]
+
+
+async def test_a_lost_connection_comes_back_with_all_topics(server: ScriptedServer) -> None:
+    """SB-60: the client of an access point that died subscribes everything again elsewhere."""
+    async with connect(server) as client:
+        await client.subscribe([BOB, EVE])
+        (await server.next_peer()).drop()
+        peer = await server.next_peer()
+        assert (await peer.heard("subscribe"))["topics"] == [BOB, EVE]
+        await peer.send(event(BOB, 900))
+        assert (await take(client)).gap == 0  # what was published meanwhile is unknown, not counted
+
+
+async def test_the_next_address_is_tried_after_a_failure(server: ScriptedServer) -> None:
+    """SB-60: clients of a crashed access point reconnect elsewhere."""
+    async with ScriptedServer() as first, segue.Client([first.url, server.url], "secret", options=FAST) as client:
+        await client.subscribe(BOB)
+        (await first.next_peer()).drop()
+        assert (await (await server.next_peer()).heard("subscribe"))["topics"] == [BOB]
+
+
+async def test_an_unsubscribed_topic_stays_away_after_a_reconnect(server: ScriptedServer) -> None:
+    async with connect(server) as client:
+        await client.subscribe([BOB, EVE])
+        await client.unsubscribe(BOB)
+        peer = await server.next_peer()
+        assert (await peer.heard("unsubscribe"))["topics"] == [BOB]
+        peer.drop()
+        assert (await (await server.next_peer()).heard("subscribe"))["topics"] == [EVE]
+
+
+async def test_unsubscribing_while_away_needs_no_server(server: ScriptedServer) -> None:
+    states = States()
+    slow = segue.ClientOptions(backoff=segue.Backoff(base_s=60, cap_s=60))
+    async with connect(server, on_state=states, options=slow) as client:
+        await client.subscribe(BOB)
+        (await server.next_peer()).drop()
+        await states.next(segue.Phase.WAITING)
+        await client.unsubscribe(BOB)
+
+
+async def test_a_rejected_topic_is_reported_and_not_asked_for_again(server: ScriptedServer) -> None:
+    server.answers["subscribe"] = rejecting("bad-topic")
+    async with connect(server) as client:
+        installed = await client.subscribe([BOB, EVE])
+        assert installed.rejected == (segue.RejectedTopic(EVE, "bad-topic"),)
+        (await server.next_peer()).drop()
+        assert (await (await server.next_peer()).heard("subscribe"))["topics"] == [BOB]
+
+
+@pytest.mark.parametrize(("code", "kept"), [("forbidden", [BOB]), ("unavailable", [BOB, EVE])])
+async def test_a_topic_rejected_at_a_reconnect_is_kept_if_asking_again_can_help(server: ScriptedServer, code: str, kept: list[str]) -> None:
+    states = States()
+    async with connect(server, on_state=states) as client:
+        await client.subscribe([BOB, EVE])
+        await states.next(segue.Phase.CONNECTED)
+        server.answers["subscribe"] = rejecting(code)
+        (await server.next_peer()).drop()
+        installed = (await states.next(segue.Phase.CONNECTED)).installed
+        assert installed is not None
+        assert installed.rejected == (segue.RejectedTopic(EVE, code),)
+        (await server.next_peer()).drop()
+        assert (await (await server.next_peer()).heard("subscribe"))["topics"] == kept
+
+
+async def test_a_subscribe_cut_off_by_a_lost_connection_is_asked_again(server: ScriptedServer) -> None:
+    server.answers["subscribe"] = lambda _: None
+    async with connect(server) as client, asyncio.TaskGroup() as group:
+        subscribing = group.create_task(client.subscribe(BOB, wait="all"))
+        peer = await server.next_peer()
+        await peer.heard("subscribe")
+        server.answers["subscribe"] = subscribed
+        peer.drop()
+        assert (await subscribing).installed == "all"
+
+
+async def test_an_act_cut_off_by_a_lost_connection_fails_and_is_not_repeated(server: ScriptedServer) -> None:
+    """SB-46: nothing on the real-time path is retried."""
+    server.answers["act"] = lambda _: None
+    async with connect(server) as client:
+        peer = await server.next_peer()
+        acting = asyncio.create_task(client.act("play", artist="Björk"))
+        asked = await peer.heard("act")
+        assert (asked["kind"], asked["artist"]) == ("play", "Björk")
+        peer.drop()
+        with pytest.raises(segue.ConnectionLost):
+            await acting
+        peer = await server.next_peer()
+        await client.subscribe(BOB)
+        await peer.heard("subscribe")
+        assert "act" not in peer.ops
+
+
+async def test_an_act_while_away_fails_at_once(server: ScriptedServer) -> None:
+    states = States()
+    slow = segue.ClientOptions(backoff=segue.Backoff(base_s=60, cap_s=60))
+    async with connect(server, on_state=states, options=slow) as client:
+        (await server.next_peer()).drop()
+        await states.next(segue.Phase.WAITING)
+        with pytest.raises(segue.ConnectionLost, match="not connected at the moment"):
+            await client.act("play")
+
+
+async def test_a_refused_act_raises_its_code_and_the_connection_goes_on(server: ScriptedServer) -> None:
+    server.answers["act"] = lambda message: error("bad-field", 4105, id=message["id"])
+    async with connect(server) as client:
+        with pytest.raises(segue.Refused, match="bad-field: because of bad-field"):
+            await client.act("play")
+        assert await client.ping() == TIME_MS
+
+
+async def test_an_act_cannot_use_the_names_of_the_protocol(server: ScriptedServer) -> None:
+    async with connect(server) as client:
+        with pytest.raises(segue.Misuse, match="id, op"):
+            await client.act("play", op="hello", id=1)
+
+
+async def test_a_refused_subscribe_leaves_nothing_followed(server: ScriptedServer) -> None:
+    server.answers["subscribe"] = lambda message: error("rate-limited", 4110, id=message["id"])
+    async with connect(server) as client:
+        with pytest.raises(segue.Refused, match="rate-limited"):
+            await client.subscribe(BOB)
+        server.answers["subscribe"] = subscribed
+        await client.subscribe(EVE)
+        (await server.next_peer()).drop()
+        assert (await (await server.next_peer()).heard("subscribe"))["topics"] == [EVE]
+
+
+async def test_draining_is_followed_by_the_delay_that_the_server_asked_for(server: ScriptedServer) -> None:
+    states = States()
+    async with connect(server, on_state=states):
+        await (await server.next_peer()).fail("going-away", 4000, reconnect_in_ms=17)
+        waiting = await states.next(segue.Phase.WAITING)
+        assert waiting.retry_in_s == pytest.approx(0.017)
+        assert "going-away" in waiting.reason
+        await server.next_peer()
+
+
+@pytest.mark.parametrize("says_why", [True, False])
+async def test_a_code_that_forbids_reconnecting_is_raised_to_everybody_who_waits(server: ScriptedServer, says_why: bool) -> None:
+    async with connect(server) as client:
+        peer = await server.next_peer()
+        await peer.send(event(BOB, 1))
+        await (peer.fail("bad-token", 4200) if says_why else peer.close(4200))
+        assert (await take(client)).seq == 1  # what has arrived is not lost
+        for _ in range(2):
+            with pytest.raises(segue.Refused, match="bad-token"):
+                await take(client)
+        with pytest.raises(segue.Refused, match="bad-token"):
+            await client.subscribe(BOB)
+
+
+async def test_a_token_that_is_refused_at_hello_is_raised_by_entering(server: ScriptedServer) -> None:
+    server.answers["hello"] = lambda _: error("bad-token", 4200)
+    with pytest.raises(segue.Refused) as refused:
+        async with connect(server):
+            pass
+    assert refused.value.code.name == "bad-token"
+
+
+async def test_a_token_function_is_asked_at_every_connect_and_renews_an_expired_token(server: ScriptedServer) -> None:
+    tokens = iter(["first", "second"])
+
+    async def fetch() -> str:
+        return next(tokens)
+
+    async with connect(server, fetch):
+        peer = await server.next_peer()
+        assert peer.hello["token"] == "first"
+        await peer.fail("token-expired", 4201)
+        assert (await server.next_peer()).hello["token"] == "second"
+
+
+async def test_an_expired_token_that_cannot_be_renewed_ends_the_client(server: ScriptedServer) -> None:
+    async with connect(server) as client:
+        await (await server.next_peer()).fail("token-expired", 4201)
+        with pytest.raises(segue.Refused, match="token-expired"):
+            await take(client)
+
+
+async def test_an_error_of_the_token_function_reaches_the_application(server: ScriptedServer) -> None:
+    def broken() -> str:
+        raise KeyError("no such user")
+
+    with pytest.raises(KeyError, match="no such user"):
+        async with connect(server, broken):
+            pass
+
+
+@pytest.mark.parametrize("code", ["slow-consumer", "overloaded", "heartbeat-timeout"])
+async def test_a_code_that_allows_it_leads_to_a_reconnect(server: ScriptedServer, code: str) -> None:
+    numbers = {"slow-consumer": 4001, "overloaded": 4004, "heartbeat-timeout": 4003}
+    async with connect(server):
+        await (await server.next_peer()).fail(code, numbers[code])
+        await server.next_peer()
+
+
+async def test_a_server_that_refuses_the_handshake_for_good_is_not_tried_again(server: ScriptedServer) -> None:
+    server.refuse_with = 404
+    with pytest.raises(segue.Refused, match="HTTP 404"):
+        async with connect(server):
+            pass
+
+
+async def test_a_server_that_is_busy_is_tried_again(server: ScriptedServer) -> None:
+    states = States()
+    server.refuse_with = 503
+    client = connect(server, on_state=states)
+    entering = asyncio.create_task(client.__aenter__())
+    assert "HTTP 503" in (await states.next(segue.Phase.WAITING)).reason
+    server.refuse_with = None
+    await entering
+    await client.close()
+
+
+async def test_something_else_at_the_address_is_refused(server: ScriptedServer) -> None:
+    server.protocols = ()
+    with pytest.raises(segue.Refused, match="does not speak segue"):
+        async with connect(server):
+            pass
+
+
+async def test_entering_gives_up_in_time_and_says_why(unused_url: str) -> None:
+    options = segue.ClientOptions(open_timeout_s=0.05, backoff=FAST.backoff)
+    with pytest.raises(segue.ConnectionLost, match="cannot connect"):
+        async with segue.Client(unused_url, "secret", options=options):
+            pass
+
+
+@pytest.fixture
+async def unused_url() -> str:
+    """An address where nobody listens any more."""
+    async with ScriptedServer() as gone:
+        return gone.url
+
+
+async def test_a_server_that_never_welcomes_is_left(server: ScriptedServer) -> None:
+    server.answers["hello"] = lambda _: None
+    options = segue.ClientOptions(answer_timeout_s=0.02, open_timeout_s=0.2, backoff=FAST.backoff)
+    with pytest.raises(segue.ConnectionLost, match="did not welcome us"):
+        async with connect(server, options=options):
+            pass
+
+
+async def test_a_silent_server_is_left(server: ScriptedServer) -> None:
+    server.answers["ping"] = lambda _: None
+    states = States()
+    options = segue.ClientOptions(heartbeat_s=0.05, backoff=FAST.backoff)
+    async with connect(server, on_state=states, options=options):
+        assert "nothing was heard" in (await states.next(segue.Phase.WAITING)).reason
+
+
+async def test_a_quiet_server_that_answers_pings_is_kept(server: ScriptedServer) -> None:
+    pings = asyncio.Semaphore(0)
+
+    def pong(_: Message) -> Message:
+        pings.release()
+        return {"op": "pong", "time_ms": TIME_MS}
+
+    server.answers["ping"] = pong
+    async with connect(server, options=segue.ClientOptions(heartbeat_s=0.02)) as client:
+        peer = await server.next_peer()
+        async with asyncio.timeout(DEADLINE_S):
+            for _ in range(5):
+                await pings.acquire()
+        await peer.send(event(BOB, 1))
+        assert (await take(client)).seq == 1
+
+
+async def test_ping_gives_the_clock_of_the_server(server: ScriptedServer) -> None:
+    """SB-13: clients work with the access point's clock."""
+    async with connect(server) as client:
+        assert await client.ping() == TIME_MS
+
+
+async def test_what_a_newer_server_adds_is_passed_over(server: ScriptedServer) -> None:
+    async with connect(server) as client:
+        peer = await server.next_peer()
+        await peer.send({"op": "confetti", "id": 1})
+        await peer.send(event(BOB, 1, mood="new field"))
+        assert (await take(client)).seq == 1
+
+
+async def test_an_event_that_python_cannot_hold_shows_as_a_gap(server: ScriptedServer) -> None:
+    async with connect(server) as client:
+        peer = await server.next_peer()
+        await peer.send(event(BOB, 1))
+        await peer.send(json.dumps(event(BOB, 2, payload={"n": "?"})).replace('"?"', "1e999"))
+        await peer.send(event(BOB, 3))
+        assert [(event.seq, event.gap) for event in (await take(client), await take(client))] == [(1, 0), (3, 1)]
+
+
+@pytest.mark.parametrize("nonsense", [b"binary", '{"op":"ok"}', "[1]", '{"op":"welcome","session":1,"site":"","user":"","time_ms":1}'])
+async def test_a_server_that_breaks_the_protocol_is_left(server: ScriptedServer, nonsense: str | bytes) -> None:
+    async with connect(server):
+        await (await server.next_peer()).send(nonsense)
+        await server.next_peer()
+
+
+async def test_a_client_that_is_not_read_stops_reading_and_loses_nothing(server: ScriptedServer) -> None:
+    """Design 5.3: the bound is the client's inbox, then the socket; the access point's outbox decides what is shed."""
+    async with connect(server, options=segue.ClientOptions(inbox_bytes=10_000)) as client:
+        peer = await server.next_peer()
+        sent = 0
+        payload = {"text": "x" * 200_000}
+        while peer.unsent_bytes == 0:
+            sent += 1
+            sending = asyncio.create_task(peer.send(event(BOB, sent, payload=payload)))
+            await asyncio.wait([sending], timeout=0.05)
+            assert sent < 1000, "the client reads on"
+        assert [(await take(client)).seq for _ in range(sent)] == list(range(1, sent + 1))
+        await sending
+
+
+async def test_a_call_whose_answer_stands_behind_unread_events_is_told_so(server: ScriptedServer) -> None:
+    options = segue.ClientOptions(inbox_bytes=1, heartbeat_s=0.05)
+    async with connect(server, options=options) as client:
+        peer = await server.next_peer()
+        for seq in (1, 2):
+            await peer.send(event(BOB, seq))
+        with pytest.raises(segue.Stalled, match="iterate over the client in a task of its own"):
+            await client.subscribe(BOB)
+        assert [(await take(client)).seq for _ in range(2)] == [1, 2]
+
+
+async def test_a_connection_that_breaks_is_noticed_even_if_nobody_reads(server: ScriptedServer) -> None:
+    states = States()
+    options = segue.ClientOptions(inbox_bytes=1, heartbeat_s=0.05, backoff=FAST.backoff)
+    async with connect(server, options=options, on_state=states) as client:
+        peer = await server.next_peer()
+        for seq in (1, 2):
+            await peer.send(event(BOB, seq))
+        peer.drop()
+        await states.next(segue.Phase.WAITING)
+        assert (await client.subscribe(BOB)).installed == "local"
+
+
+async def test_a_second_reader_at_the_same_time_is_refused(server: ScriptedServer) -> None:
+    async with connect(server) as client:
+        reading = asyncio.create_task(anext(client))
+        await asyncio.sleep(0)
+        with pytest.raises(segue.Misuse, match="two tasks iterate"):
+            await anext(client)
+        await (await server.next_peer()).send(event(BOB, 1))
+        assert (await reading).seq == 1
+
+
+async def test_iteration_can_be_left_and_taken_up_again(server: ScriptedServer) -> None:
+    async with connect(server) as client:
+        peer = await server.next_peer()
+        for seq in range(1, 5):
+            await peer.send(event(BOB, seq))
+        seen = []
+        async for got in client:
+            seen.append(got.seq)
+            if got.seq == 2:
+                break
+        async for got in client:
+            seen.append(got.seq)
+            if got.seq == 4:
+                break
+    assert seen == [1, 2, 3, 4]
+
+
+async def test_cancelling_a_read_takes_no_event(server: ScriptedServer) -> None:
+    async with connect(server) as client:
+        reading = asyncio.create_task(anext(client))
+        await asyncio.sleep(0)
+        reading.cancel()
+        await asyncio.wait([reading])
+        await (await server.next_peer()).send(event(BOB, 1))
+        assert (await take(client)).seq == 1
+
+
+async def test_cancelling_a_subscribe_stops_the_waiting_only(server: ScriptedServer) -> None:
+    server.answers["subscribe"] = lambda _: None
+    async with connect(server) as client:
+        subscribing = asyncio.create_task(client.subscribe(BOB))
+        peer = await server.next_peer()
+        await peer.heard("subscribe")
+        subscribing.cancel()
+        await asyncio.wait([subscribing])
+        server.answers["subscribe"] = subscribed
+        peer.drop()
+        assert (await (await server.next_peer()).heard("subscribe"))["topics"] == [BOB]
+
+
+async def test_closing_ends_the_iteration_after_what_has_arrived(server: ScriptedServer) -> None:
+    async with connect(server) as client:
+        await (await server.next_peer()).send(event(BOB, 1))
+        assert await client.ping() == TIME_MS  # the event stands before the pong
+        await client.close()
+        assert [got.seq async for got in client] == [1]
+        with pytest.raises(segue.Misuse, match="the client is closed"):
+            await client.subscribe(BOB)
+
+
+async def test_closing_leaves_no_task_behind(server: ScriptedServer) -> None:
+    before = asyncio.all_tasks()
+    async with connect(server) as client:
+        peer = await server.next_peer()
+        waiting = asyncio.create_task(anext(client, None))
+        await asyncio.sleep(0)
+    assert await waiting is None
+    peer.drop()
+    left = asyncio.all_tasks() - before
+    assert not left or not (await asyncio.wait(left, timeout=DEADLINE_S))[1]  # the server's own
+
+
+async def test_the_states_tell_the_life_of_a_client(server: ScriptedServer) -> None:
+    states: list[segue.State] = []
+    async with connect(server, on_state=states.append) as client:
+        await client.subscribe(BOB)
+        (await server.next_peer()).drop()
+        await (await server.next_peer()).heard("subscribe")
+        await client.subscribe(EVE)
+    assert [state.phase.value for state in states] == ["connecting", "connected", "waiting", "connecting", "connected", "closed"]
+    assert states[1].site == "sto"
+
+
+async def test_a_failing_state_callback_is_logged_and_disturbs_nothing(server: ScriptedServer, caplog: pytest.LogCaptureFixture) -> None:
+    def broken(state: segue.State) -> None:
+        raise ZeroDivisionError(state.phase)
+
+    async with connect(server, on_state=broken) as client:
+        assert await client.ping() == TIME_MS
+    assert "on_state failed" in caplog.text
+
+
+async def test_a_client_outside_its_block_says_what_to_write(server: ScriptedServer) -> None:
+    client = connect(server)
+    for call in (client.subscribe(BOB), client.ping(), client.act("play"), anext(client)):
+        with pytest.raises(segue.Misuse, match="async with"):
+            await call
+    async with client:
+        pass
+    with pytest.raises(segue.Misuse, match="entered once"):
+        await client.__aenter__()
+
+
+@pytest.mark.parametrize("urls", ["http://127.0.0.1:1", "127.0.0.1:7700", "ws://", []])
+def test_an_address_that_cannot_work_is_refused_at_once(urls: str | list[str]) -> None:
+    with pytest.raises(segue.Misuse, match="ws://127"):
+        segue.Client(urls, "secret")
+
+
+@pytest.mark.parametrize("name", ["open_timeout_s", "heartbeat_s", "inbox_bytes"])
+def test_an_option_that_cannot_work_is_refused_at_once(name: str) -> None:
+    with pytest.raises(segue.Misuse, match=name):
+        segue.ClientOptions(**{name: 0})  # type: ignore[arg-type]

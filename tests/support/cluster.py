@@ -1,0 +1,181 @@
+"""Whole clusters in one process, with faults: sites x roles on the memory link or on real TCP.
+
+`async with Cluster(sites=3, brokers=3) as c:` is ready when the block begins. Leaving checks the invariants of every
+core and that no task was left behind.
+"""
+
+import asyncio
+import random
+import time
+from collections.abc import Callable
+from typing import Any, Self
+
+import aiohttp
+
+from accesspoint.server import AccessPoint
+from broker.door import Door
+from infra.kernel.membership import Timing
+from infra.runtime.node import LinkTiming
+from infra.runtime.tokens import AuthOptions, Keys, Verifier, issue
+from infra.runtime.wire_memory import MemoryNetwork
+from segue.process import ORDER, Parts, RoleOptions
+from segue.shape import SITES, Shape
+
+from .network import FaultPlan, FaultyNetwork, NamedTcpNetwork
+from .user import User
+
+SECRET = b"a secret of thirty-two bytes, ok"
+DEADLINE_S = 10.0
+FAST = LinkTiming(heartbeat_s=0.02, silent_s=0.2, hello_s=2.0, redial_base_s=0.005, redial_cap_s=0.05)
+QUICK = Timing(suspect_s=0.06, dead_s=0.2, grace_s=0.1)
+
+
+class Cluster:
+    """All roles of some sites. Nodes are named "site/node", such as "sto/b1"."""
+
+    def __init__(
+        self,
+        sites: int = 3,
+        brokers: int = 1,
+        aggregators: int = 1,
+        accesspoints: int = 1,
+        *,
+        tcp: bool = False,
+        seed: int = 1,
+        change: Callable[[RoleOptions], RoleOptions] = lambda options: options,
+    ) -> None:
+        shape = Shape(sites=SITES[:sites], brokers=brokers, aggregators=aggregators, accesspoints=accesspoints, link=FAST, membership=QUICK)
+        self.options = {name_of(each): change(each) for each in shape.options()}
+        self.roles: dict[str, Any] = {}
+        self.plan = FaultPlan()
+        self.rng = random.Random(seed)
+        self._inner = NamedTcpNetwork() if tcp else MemoryNetwork()
+        self._verifier = Verifier(AuthOptions(), Keys(secret=SECRET), lambda: None)
+        self._doors: dict[str, str] = {}
+
+    async def __aenter__(self) -> Self:
+        self._tasks = asyncio.all_tasks()
+        self.http = aiohttp.ClientSession()
+        for name in sorted(self.options, key=lambda name: ORDER.index(role_of(self.options[name]))):
+            await self.start(name)
+        await self.settle()
+        return self
+
+    async def __aexit__(self, kind: object, *exc: object) -> None:
+        await self.http.close()
+        if kind is None:
+            self.check()
+        for name in list(self.roles):
+            await self.roles.pop(name).close()
+        left = {task for task in asyncio.all_tasks() - self._tasks if task is not asyncio.current_task() and not task.done()}
+        if left:
+            await asyncio.wait(left, timeout=1)
+        if kind is None:
+            leaked = [task for task in left if not task.done()]
+            assert not leaked, f"tasks left behind: {leaked}"
+
+    async def start(self, name: str) -> None:
+        """Start a node, for the first time or after `crash`."""
+        network = FaultyNetwork(self._inner, name, self.plan)
+        role = Parts(network, self._verifier, random.Random(self.rng.getrandbits(64))).make(self.options[name])
+        self.roles[name] = role
+        await role.start()
+
+    restart = start
+
+    async def crash(self, name: str) -> None:
+        """Kill a node: its wires break without a goodbye, its memory is gone."""
+        role = self.roles.pop(name)
+        for wire in self.plan.wires.pop(name, []):
+            wire.abort()
+        if isinstance(role, AccessPoint):
+            for session in list(role.core.sessions):
+                session.abort()  # type: ignore[attr-defined]
+        await role.close()
+
+    def partition(self, one: str, other: str) -> None:
+        """Cut all links between two sites; nobody is told."""
+        self.plan.cuts.add(frozenset({one, other}))
+
+    def heal(self) -> None:
+        """All sites reach each other again."""
+        self.plan.cuts.clear()
+
+    async def settle(self) -> None:
+        """Wait until every node is ready, all brokers of a site agree on its view and every subscription is installed
+        wherever it can be (sites that are cut off are not waited for)."""
+        await self.until(lambda: not self.unsettled(), lambda: f"not settled: {self.unsettled()}")
+
+    def unsettled(self) -> list[str]:
+        """What is not as it will be."""
+        found = [f"{name}: {why}" for name, role in self.roles.items() if (why := role.ready()) is not None]
+        for site in {name.partition("/")[0] for name in self.roles}:
+            brokers = self.of("broker", site)
+            slots = tuple(sorted(door.node for door in brokers))
+            found += [f"{site}/{door.node}: view {door.broker.view()}" for door in brokers if door.broker.view().slots != slots]
+            found += [f"{site}/{door.node}: views differ" for door in brokers if door.broker.view() != brokers[0].broker.view()]
+        for point in self.of("accesspoint"):
+            announcer, mark = point.core.announcer, point.core.announcer.mark()
+            here = {site for site in announcer.reached if frozenset({site, point.site}) not in self.plan.cuts}
+            found += [f"{point.site}/{point.node}: {site} lags" for site in here if announcer.reached[site] < mark]
+            if not announcer.reached:
+                found.append(f"{point.site}/{point.node}: nothing reached")
+        return found
+
+    async def until(self, condition: Callable[[], bool], why: Callable[[], str] = lambda: "condition not met") -> None:
+        """Wait for a condition on the state of the cluster. Raises AssertionError after a deadline."""
+        deadline = time.monotonic() + DEADLINE_S
+        while not condition():
+            assert time.monotonic() < deadline, why()
+            await asyncio.sleep(0)
+
+    def check(self) -> None:
+        """The invariants of every core (SB-9 among them)."""
+        for point in self.of("accesspoint"):
+            check_hub(point)
+
+    def of(self, role: str, site: str | None = None) -> list[Any]:
+        """The running nodes of a role."""
+        return [each for each in self.roles.values() if each.role == role and site in (None, each.site)]
+
+    def user(self, name: str, site: str = "sto", point: int = 0, **hello: Any) -> User:
+        """A client of an access point; a context manager."""
+        return User(self.of("accesspoint", site)[point].address, self.token(name), hello)
+
+    def token(self, user: str) -> str:
+        """A client's token."""
+        return issue(SECRET, user=user, ttl_s=3600, now_s=time.time())
+
+    async def post(self, body: Any, *, site: str = "sto", broker: int = 0, service: str = "presence", **kwargs: Any) -> tuple[int, Any]:
+        """POST to a broker's door; status and JSON."""
+        door: Door = self.of("broker", site)[broker]
+        headers = {"Authorization": f"Bearer {issue(SECRET, service=service, ttl_s=3600, now_s=time.time())}"}
+        headers |= kwargs.pop("headers", {})
+        payload = {"data": body} if isinstance(body, bytes) else {"json": body}
+        if isinstance(body, bytes):
+            headers.setdefault("Content-Type", "application/json")
+        async with self.http.post(f"http://{door.address}/v1/events", headers=headers, **payload, **kwargs) as answer:
+            return answer.status, await answer.json()
+
+    async def play(self, user: str, *, site: str = "sto", broker: int = 0, **payload: Any) -> None:
+        """Publish a play of `user` through a broker's door."""
+        event = {"topic": f"hm://presence/user/{user}/", "kind": "play", "payload": payload}
+        status, answer = await self.post(event, site=site, broker=broker)
+        assert (status, answer["accepted"]) == (202, 1), answer
+
+
+def role_of(options: RoleOptions) -> str:
+    return type(options).__name__.removesuffix("Options").lower()
+
+
+def name_of(options: RoleOptions) -> str:
+    return f"{options.site}/{options.slot if role_of(options) == 'broker' else options.node}"  # type: ignore[union-attr]
+
+
+def check_hub(point: AccessPoint) -> None:
+    """The two maps of an access point are exact inverses, and only what is wanted is announced."""
+    hub = point.core.hub
+    by_topic = {(session, topic) for topic, row in hub.topics.items() for session in row}
+    by_session = {(session, hub._rows[handle].topic) for session in point.core.sessions for handle in session.handles}  # type: ignore[union-attr]
+    assert by_topic == by_session
+    assert len(by_topic) == hub.subscriptions

@@ -1,0 +1,151 @@
+"""An access point that plays a script: it speaks segue.v1, answers as told, and misbehaves on demand."""
+
+import asyncio
+import json
+from collections.abc import Callable
+from types import TracebackType
+from typing import Any, Self
+
+from aiohttp import WSMsgType, web
+
+Message = dict[str, Any]
+Answer = Callable[[Message], Message | None]
+
+DEADLINE_S = 10.0
+TIME_MS = 1_700_000_000_000
+
+
+def welcome(_: Message) -> Message:
+    """The answer to a hello."""
+    return {"op": "welcome", "session": "s1", "site": "sto", "user": "alice", "time_ms": TIME_MS, "limits": {"topics_per_message": 3}}
+
+
+def subscribed(message: Message) -> Message:
+    """The answer to a subscribe that is installed as far as was asked."""
+    return {"op": "subscribed", "id": message["id"], "installed": message["wait"], "missing_sites": [], "rejected": []}
+
+
+def error(code: str, number: int, **fields: Any) -> Message:
+    """A problem."""
+    return {"op": "error", "id": None, "code": code, "number": number, "reason": f"because of {code}", **fields}
+
+
+def event(topic: str, seq: int, **fields: Any) -> Message:
+    """An event on `topic`."""
+    default = {"site": "sto", "epoch": 7, "seq": seq, "ts": TIME_MS, "id": f"e{seq}", "kind": "play", "payload": {"artist": "Björk"}}
+    return {"op": "event", "topic": topic, **default, **fields}
+
+
+class Peer:
+    """One client, as the server sees it."""
+
+    def __init__(self, socket: web.WebSocketResponse, request: web.Request, hello: Message) -> None:
+        self.hello = hello
+        self.ops: list[str] = []
+        self.origin = request.headers.get("Origin")
+        self._socket = socket
+        self._request = request
+        self._said: asyncio.Queue[Message] = asyncio.Queue()
+
+    async def heard(self, op: str) -> Message:
+        """The next message with this op; others are passed over."""
+        async with asyncio.timeout(DEADLINE_S):
+            while True:
+                message = await self._said.get()
+                if message["op"] == op:
+                    return message
+
+    async def send(self, message: Message | bytes | str) -> None:
+        """Sends a message, or a binary frame, or a text as it is."""
+        if isinstance(message, bytes):
+            await self._socket.send_bytes(message)
+        else:
+            await self._socket.send_str(message if isinstance(message, str) else json.dumps(message))
+
+    async def fail(self, code: str, number: int, **fields: Any) -> None:
+        """A fatal problem: the error and the close."""
+        await self.send(error(code, number, **fields))
+        await self.close(number)
+
+    async def close(self, number: int) -> None:
+        """Closes with a code and nothing said before."""
+        await self._socket.close(code=number)
+
+    def drop(self) -> None:
+        """Cuts the TCP connection without a word."""
+        if self._request.transport is not None:
+            self._request.transport.abort()
+
+    @property
+    def unsent_bytes(self) -> int:
+        """What the client has not taken yet, beyond the kernel's buffers."""
+        assert self._request.transport is not None
+        return self._request.transport.get_write_buffer_size()
+
+    def note(self, message: Message) -> None:
+        """The client said this; `ops` keeps all of it, `heard` hands it out."""
+        self.ops.append(message["op"])
+        self._said.put_nowait(message)
+
+
+class ScriptedServer:
+    """Listens on a free port of the loopback. `answers` has one function per op; None in place of an answer is silence."""
+
+    def __init__(self) -> None:
+        self.answers: dict[str, Answer] = {
+            "hello": welcome,
+            "subscribe": subscribed,
+            "unsubscribe": lambda message: {"op": "unsubscribed", "id": message["id"]},
+            "act": lambda message: {"op": "ok", "id": message["id"]},
+            "ping": lambda _: {"op": "pong", "time_ms": TIME_MS},
+        }
+        self.protocols: tuple[str, ...] = ("segue.v1",)
+        self.refuse_with: int | None = None
+        self.url = ""
+        self._peers: asyncio.Queue[Peer] = asyncio.Queue()
+        self._all: list[Peer] = []
+        self._runner: web.AppRunner | None = None
+
+    async def __aenter__(self) -> Self:
+        app = web.Application()
+        app.router.add_get("/v1/connect", self._connect)
+        self._runner = web.AppRunner(app, shutdown_timeout=0.1)
+        await self._runner.setup()
+        site = web.TCPSite(self._runner, "127.0.0.1", 0)
+        await site.start()
+        host, port = self._runner.addresses[0][:2]
+        self.url = f"ws://{host}:{port}/v1/connect"
+        return self
+
+    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        for peer in self._all:
+            peer.drop()
+        assert self._runner is not None
+        await self._runner.cleanup()
+
+    async def next_peer(self) -> Peer:
+        """The next client that has said hello."""
+        async with asyncio.timeout(DEADLINE_S):
+            return await self._peers.get()
+
+    async def _connect(self, request: web.Request) -> web.StreamResponse:
+        if self.refuse_with is not None:
+            return web.Response(status=self.refuse_with)
+        socket = web.WebSocketResponse(protocols=self.protocols)
+        await socket.prepare(request)
+        peer: Peer | None = None
+        async for frame in socket:
+            if frame.type is not WSMsgType.TEXT:
+                break
+            message = json.loads(frame.data)
+            if message["op"] == "hello":
+                peer = Peer(socket, request, message)
+                self._all.append(peer)
+                self._peers.put_nowait(peer)
+            elif message["op"] != "ping":
+                assert peer is not None
+                peer.note(message)
+            answer = self.answers[message["op"]](message)
+            if answer is not None:
+                await socket.send_str(json.dumps(answer))
+        return socket

@@ -1,0 +1,92 @@
+"""A client for tests on the independent `websockets` package: it remembers everything that it was told."""
+
+import asyncio
+import json
+from collections.abc import Callable
+from typing import Any, Self
+
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import ConnectionClosed
+
+DEADLINE_S = 10.0
+
+
+class User:
+    """`async with User(address, token) as user:` says hello; `events` grows as they arrive."""
+
+    def __init__(self, address: str, token: str, hello: dict[str, Any] | None = None) -> None:
+        self._url = f"ws://{address}/v1/connect"
+        self._hello = {"op": "hello", "token": token, "client": "test", "device": "desktop"} | (hello or {})
+        self.events: list[dict[str, Any]] = []
+        self.answers: list[dict[str, Any]] = []
+        self.closed: tuple[int, str] | None = None
+        self.ws: ClientConnection
+        self._news = asyncio.Event()
+        self._ids = 0
+
+    async def __aenter__(self) -> Self:
+        self.ws = await connect(self._url, subprotocols=["segue.v1"], ping_interval=None, compression=None)  # type: ignore[list-item]
+        self._reader = asyncio.create_task(self._read())
+        await self.ws.send(json.dumps(self._hello))
+        self.welcome = await self.answer(lambda m: m["op"] in ("welcome", "error"))
+        return self
+
+    async def __aexit__(self, *exc: object) -> None:
+        await self.ws.close()
+        await self._reader
+
+    async def _read(self) -> None:
+        try:
+            async for text in self.ws:
+                message = json.loads(text)
+                (self.events if message["op"] == "event" else self.answers).append(message)
+                self._wake()
+        except ConnectionClosed:
+            pass
+        self.closed = (self.ws.close_code or 0, self.ws.close_reason or "")
+        self._wake()
+
+    def _wake(self) -> None:
+        news, self._news = self._news, asyncio.Event()
+        news.set()
+
+    async def until(self, condition: Callable[[], bool]) -> None:
+        """Wait until `condition` holds, looking at each message. Raises TimeoutError."""
+        async with asyncio.timeout(DEADLINE_S):
+            while not condition():
+                await self._news.wait()
+
+    async def answer(self, matches: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
+        """The first answer that matches, now or when it comes; it is taken out."""
+        await self.until(lambda: self.closed is not None or any(map(matches, self.answers)))
+        found = next(filter(matches, self.answers), None)
+        if found is None:
+            raise ConnectionError(f"closed with {self.closed}")
+        self.answers.remove(found)
+        return found
+
+    async def ask(self, op: str, **fields: Any) -> dict[str, Any]:
+        """Send a message with a fresh id; its answer."""
+        self._ids += 1
+        mine = self._ids
+        await self.ws.send(json.dumps({"op": op, "id": mine, **fields}))
+        return await self.answer(lambda m: m.get("id") == mine)
+
+    async def follow(self, *users: str, wait: str = "all") -> dict[str, Any]:
+        """Subscribe to the feeds of `users`; the answer."""
+        return await self.ask("subscribe", topics=[feed(user) for user in users], wait=wait)
+
+    async def heard(self, number: int) -> list[dict[str, Any]]:
+        """The events, once there are `number` of them."""
+        await self.until(lambda: len(self.events) >= number)
+        return self.events
+
+    async def fence(self) -> None:
+        """Everything that was sent to this client before now has arrived."""
+        await self.ws.send('{"op":"ping"}')
+        await self.answer(lambda m: m["op"] == "pong")
+
+
+def feed(user: str) -> str:
+    """The topic of a user's friend feed."""
+    return f"hm://presence/user/{user}/"
