@@ -6,6 +6,7 @@ import click
 
 from infra.kernel.errors import ConfigError, Refused
 
+from .role import COMMANDS
 from .token import token
 from .top import top
 from .up import up
@@ -17,7 +18,7 @@ def cli() -> None:
     """Segue: a social publish/subscribe backend."""
 
 
-for command in (up, token, top):
+for command in (up, *COMMANDS, token, top):
     cli.add_command(command)
 
 

@@ -15,7 +15,7 @@ import msgspec
 from segue.client_options import ClientOptions
 from segue.cursor import Cursors
 from segue.errors import ConnectionLost, ProtocolError, SegueError, Stalled, code_of, refusal
-from segue.messages import Answer, Event, Installed, Ok, Pong, Problem, Unsubscribed, Wait, Welcome, topic_batches, weakest
+from segue.messages import Answer, Event, Installed, Ok, Pong, Problem, Subscribed, Unsubscribed, Wait, Welcome, topic_batches, weakest
 from segue.wire import Wire
 
 _LOG: Final = logging.getLogger("segue.client")
@@ -82,7 +82,7 @@ class Connection:
 
     async def subscribe(self, topics: Iterable[str], wait: Wait) -> Installed:
         """Subscribes all topics, in as many messages as it takes. Raises ConnectionLost, Refused, Stalled."""
-        calls = (self._call(Installed, {"op": "subscribe", "topics": batch, "wait": wait}) for batch in self._batches(topics))
+        calls = (self._call(Subscribed, {"op": "subscribe", "topics": batch, "wait": wait}) for batch in self._batches(topics))
         return weakest(await asyncio.gather(*calls))
 
     async def unsubscribe(self, topics: Iterable[str]) -> None:
@@ -142,7 +142,7 @@ class Connection:
         match answer:
             case Pong():
                 _settle(self._pongs.popleft() if self._pongs else None, answer.time_ms)
-            case Installed() | Unsubscribed() | Ok():
+            case Subscribed() | Unsubscribed() | Ok():
                 _settle(self._calls.get(answer.id), answer)
             case Problem():
                 self._take_problem(answer)

@@ -44,14 +44,19 @@ class RejectedTopic(msgspec.Struct, frozen=True):
     code: str
 
 
-class Installed(_Message, frozen=True, kw_only=True, tag="subscribed"):
+class Installed(msgspec.Struct, frozen=True, kw_only=True):
     """How far a subscription has got: `local` = the brokers of this site hold it, `all` = every live site does,
     `partial` = not yet at `missing_sites`. `rejected` topics are not subscribed."""
 
-    id: int = 0
     installed: Literal["local", "all", "partial"]
     missing_sites: tuple[str, ...] = ()
     rejected: tuple[RejectedTopic, ...] = ()
+
+
+class Subscribed(Installed, frozen=True, kw_only=True, tag_field="op", tag="subscribed"):
+    """Call `id` was done, as far as it says."""
+
+    id: int
 
 
 class Unsubscribed(_Message, frozen=True, kw_only=True):
@@ -101,7 +106,7 @@ class Problem(_Message, frozen=True, kw_only=True, tag="error"):
     reconnect_in_ms: int | None = None
 
 
-Answer = Welcome | Installed | Unsubscribed | Ok | Pong | Problem
+Answer = Welcome | Subscribed | Unsubscribed | Ok | Pong | Problem
 _DECODER: Final[msgspec.json.Decoder[Answer | Event]] = msgspec.json.Decoder(Answer | Event)
 _ANSWERS: Final = frozenset({"welcome", "subscribed", "unsubscribed", "ok", "pong", "error"})
 

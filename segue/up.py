@@ -8,21 +8,17 @@ from pathlib import Path
 import click
 import msgspec
 
-from accesspoint.metrics import METRICS as ACCESSPOINT
-from aggregator.metrics import METRICS as AGGREGATOR
-from broker.metrics import METRICS as BROKER
 from infra.runtime.admin import Admin
 from infra.runtime.logs import configure
 from infra.runtime.tokens import AuthOptions, Keys, Verifier
 from infra.runtime.wire_memory import MemoryNetwork
-from services.presence.metrics import METRICS as PRESENCE
 
 from .loop import run, until_stopped
+from .metrics import METRICS
 from .process import ORDER, Parts, Process
 from .shape import SITES, Shape
 from .state import default_state, secret_of
 
-METRICS = (*BROKER, *AGGREGATOR, *ACCESSPOINT, *PRESENCE)
 PORT_BASE = 7700
 
 
@@ -75,7 +71,7 @@ async def _up(shape: Shape, roles: list[str], secret: bytes, as_json: bool) -> N
     async with Process(parts, options) as process, Admin(process.roles, shape.host, shape.admin_port, METRICS) as admin:
         if set(roles) >= {"broker", "aggregator"}:
             await process.settled()
-        addresses = {
+        addresses: dict[str, list[str] | str] = {
             "clients": [f"ws://{each.address}/v1/connect" for each in process.of("accesspoint")],
             "services": [f"http://{each.address}/v1/events" for each in process.of("broker")],
             "admin": admin.address,

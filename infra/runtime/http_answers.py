@@ -15,6 +15,11 @@ Owed = tuple[Answer | bytes, bool]
 """An answer, or bytes that are written as they are; and whether the answer shows its body (HEAD wants none)."""
 
 
+def all_known(owed: list[Owed]) -> bool:
+    """Whether `take_known` would leave nothing behind."""
+    return all(answer.done() for answer, _ in owed if isinstance(answer, Future))
+
+
 def take_known(owed: list[Owed], *, closing: bool) -> bytes:
     """Removes the answers that are known from the front of `owed` and returns their bytes; one that is not known yet holds
     back those behind it. `closing`: nothing will be added, so the very last answer says that the connection ends."""

@@ -163,7 +163,7 @@ class HttpConnection(Protocol):
     def _read(self, data: bytes) -> None:
         """Parses `data` as far as the bounds allow and holds the rest. Nothing is in the way at the beginning."""
         reader, start = self._reader, 0
-        if reader is not None and not reader.in_request:
+        if reader is not None and not reader.barren_bytes:
             self._deadline = self._shared.now + self._shared.limits.head_timeout_s
         while reader is not None:
             start += self._read_portion(reader, data[start : start + _PORTION_BYTES])
@@ -207,8 +207,9 @@ class HttpConnection(Protocol):
         """Lets go of the connection, so that nothing of HTTP stays in memory beside a WebSocket."""
         transport = self._transport
         assert transport is not None
+        answers = take_known(self._owed, closing=False)
         self.connection_lost(None)
-        transport.write(response)
+        transport.write(answers + response)
         transport.set_protocol(protocol)
         protocol.connection_made(transport)
         if rest:

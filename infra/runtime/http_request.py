@@ -9,7 +9,7 @@ from httptools import HttpParserCallbackError, HttpParserError, HttpParserUpgrad
 from infra.kernel.errors import Refused
 from infra.kernel.websocket_handshake import check_handshake, handshake_response
 
-from .http_answers import Owed, defect
+from .http_answers import Owed, all_known, defect
 from .http_message import Exchange, Head, RefusedExchange, Response, json_error
 from .http_route import Route, Router, Upgrade
 
@@ -22,25 +22,26 @@ _SHORT_BODY_BYTES: Final = 64 << 10
 class RequestReader:
     """Reads requests and appends what is owed for each to `owed`, in their order.
 
+    `barren_bytes`: received since the last complete head, piece of a body or end of a request.
     `last`: the request that is read now, or the next one, is the last. `ended`: it is complete, read no more.
     `takeover`: the protocol that gets the rest of the bytes, and the 101 to send before it does.
     """
 
     __slots__ = (
-        "_barren_bytes",
         "_exchange",
         "_headers",
         "_keep_alive",
         "_max_head_bytes",
         "_on_answered",
         "_overloaded",
+        "_owed",
         "_parser",
         "_router",
         "_target",
         "_with_body",
+        "barren_bytes",
         "ended",
         "last",
-        "owed",
         "takeover",
     )
 
@@ -57,15 +58,15 @@ class RequestReader:
         self._headers: dict[bytes, bytes] = {}
         self._exchange: Exchange | None = None
         self._keep_alive = self._with_body = True
-        self._barren_bytes = 0  # received since the last head, piece of body or end of a request
+        self.barren_bytes = 0
         self.ended = False
-        self.owed = owed
+        self._owed = owed
         self.takeover: tuple[Protocol, bytes] | None = None
 
     @property
     def in_request(self) -> bool:
         """A request has begun and is not complete."""
-        return self._barren_bytes > 0 or self._exchange is not None
+        return self.barren_bytes > 0 or self._exchange is not None
 
     def read(self, data: bytes) -> int:
         """Takes `data`; returns how many bytes of it were HTTP, fewer than all if there is a `takeover`.
@@ -73,7 +74,7 @@ class RequestReader:
         Raises Refused, after which nothing more can be read: what was sent is wrong, or will not be taken.
         """
         assert self._parser is not None
-        self._barren_bytes += len(data)
+        self.barren_bytes += len(data)
         try:
             self._parser.feed_data(data)
         except HttpParserUpgrade as upgrade:
@@ -83,7 +84,7 @@ class RequestReader:
             raise cause if isinstance(cause, Refused) else defect(cause) from None
         except HttpParserError as error:
             raise Refused("bad-request", f"this is not HTTP/1.1: {error}") from None
-        if self._barren_bytes > self._max_head_bytes:
+        if self.barren_bytes > self._max_head_bytes:
             raise self._head_too_large()
         return len(data)
 
@@ -110,9 +111,9 @@ class RequestReader:
             raise Refused("draining")
         headers, self._headers = self._headers, {}
         target, self._target = self._target, b""
-        if self._barren_bytes > self._max_head_bytes:
+        if self.barren_bytes > self._max_head_bytes:
             self._check_head_size(target, headers)
-        self._barren_bytes = 0
+        self.barren_bytes = 0
         method = parser.get_method()
         upgrades = parser.should_upgrade()
         self._with_body = method != b"HEAD"
@@ -127,13 +128,13 @@ class RequestReader:
 
     def on_body(self, data: bytes) -> None:
         """A piece of the body."""
-        self._barren_bytes = 0
+        self.barren_bytes = 0
         assert self._exchange is not None
         self._exchange.chunk(data)
 
     def on_message_complete(self) -> None:
         """The request is complete."""
-        self._barren_bytes = 0
+        self.barren_bytes = 0
         if self._headers:
             self._headers = {}  # trailers, of which we have no use
         exchange, self._exchange = self._exchange, None
@@ -143,7 +144,7 @@ class RequestReader:
             answer = exchange.end()
         except Refused as refused:
             answer = json_error(refused)
-        self.owed.append((answer, self._with_body))
+        self._owed.append((answer, self._with_body))
         if isinstance(answer, Future):
             answer.add_done_callback(self._on_answered)
         self.ended = self.last or not self._keep_alive
@@ -159,15 +160,15 @@ class RequestReader:
         if upgrades and not _HAS_BODY.isdisjoint(headers):
             raise Refused("bad-request", "a request with a body cannot ask for another protocol; leave out Upgrade")
         self._exchange = route.factory(head)
-        if b"expect" in headers and not self.owed:
-            self.owed.append((_CONTINUE, True))
+        if b"expect" in headers and all_known(self._owed):
+            self._owed.append((_CONTINUE, True))
 
     def _upgrade(self, upgrade: Upgrade, head: Head) -> tuple[Protocol, bytes]:
         assert self._parser is not None
         key = check_handshake(head.method, head.headers)
         if self._parser.get_http_version() != "1.1":
             raise Refused("bad-handshake", "a WebSocket is opened with HTTP/1.1")
-        if self.owed:
+        if not all_known(self._owed):
             raise Refused("bad-handshake", "read the answers to the earlier requests first, or use a fresh connection")
         return upgrade(head), handshake_response(key)
 

@@ -5,7 +5,7 @@ itself. The bound: a link is never closed for being slow while its peer shows si
 presence events are dropped, beyond twice that everything else that is delivered, and each drop is counted (design 5.3).
 """
 
-import asyncio
+from collections.abc import Callable
 from typing import Final
 
 from infra.kernel.codes import BY_NAME
@@ -19,19 +19,34 @@ MAX_DELIVER_BYTES: Final = 1 << 18
 
 
 class Link:
-    """One live link. `heard` is the loop time of the last frame from the peer."""
+    """One live link. `heard` is the loop time of the last frame from the peer; `wake(link)` is called when there is
+    something to flush, once until that was done."""
 
-    __slots__ = ("_bodies", "_bytes", "_frames", "_handles", "_loop", "_woken", "dialled", "drops", "full", "heard", "max_queued_bytes", "peer", "wire")
+    __slots__ = (
+        "_bodies",
+        "_bytes",
+        "_frames",
+        "_handles",
+        "_wake",
+        "_woken",
+        "dialled",
+        "drops",
+        "full",
+        "heard",
+        "max_queued_bytes",
+        "peer",
+        "wire",
+    )
 
-    def __init__(self, wire: Wire, peer: Hello, dialled: str | None, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(self, wire: Wire, peer: Hello, dialled: str | None, now: float, wake: Callable[["Link"], None]) -> None:
         self.wire = wire
         self.peer = peer
         self.dialled = dialled
-        self.heard = loop.time()
+        self.heard = now
         self.drops = 0
         self.full = 0
         self.max_queued_bytes = MAX_QUEUED_BYTES
-        self._loop = loop
+        self._wake = wake
         self._woken = False
         self._frames: list[Frame] = []
         self._handles: list[int] = []
@@ -53,7 +68,7 @@ class Link:
             self._seal()
         if not self._woken:
             self._woken = True
-            self._loop.call_soon(self.flush)
+            self._wake(self)
 
     def send(self, frame: Frame) -> None:
         """Queue any other frame; it keeps its place behind the deliveries queued before."""
@@ -62,14 +77,14 @@ class Link:
         self._frames.append(frame)
         if not self._woken:
             self._woken = True
-            self._loop.call_soon(self.flush)
+            self._wake(self)
 
     def _seal(self) -> None:
         self._frames.append(Deliver(self._handles, self._bodies))
         self._handles, self._bodies, self._bytes = [], [], 0
 
     def flush(self) -> None:
-        """Hand what is queued to the wire. Runs by itself at the end of each turn."""
+        """Hand what is queued to the wire. The node does it: after a batch of frames, or at the end of the turn."""
         self._woken = False
         if self._bodies:
             self._seal()

@@ -1,7 +1,7 @@
 """Metrics: what a role declares, what it shows, and how Prometheus reads it.
 
 Rule: the hot path never calls anything here. A role counts in plain attributes; a scrape asks `counters()` and
-`queues()` and builds the families then (practice 22, design 5.5). Labels are `site` and `node`, plus at most one more
+builds the families then (practice 22, design 5.5). Labels are `site` and `node`, plus at most one more
 whose values come from a fixed set in the code: never a user, a topic or anything else that a client can invent.
 """
 
@@ -58,14 +58,6 @@ class Observed(Protocol):
     def counters(self) -> Mapping[str, Value]:
         """Name of a `Metric` -> its value now; a mapping for a metric that declares a label."""
 
-    def queues(self) -> Mapping[str, Value]:
-        """The same for the fill of its queues, apart because it may be computed by walking them."""
-
-
-def reading(role: Observed) -> dict[str, Value]:
-    """All that `role` shows now, counters and queues in one mapping."""
-    return {**role.counters(), **role.queues()}
-
 
 class RoleCollector(Collector):
     """Reads the roles of one process when Prometheus asks.
@@ -86,7 +78,7 @@ class RoleCollector(Collector):
         """One family per name that any role shows. Raises ValueError when a value's shape contradicts its declaration."""
         families: dict[str, Family] = {}
         for role in self._roles:
-            for name, value in reading(role).items():
+            for name, value in role.counters().items():
                 metric = self._declared.get(name) or _undeclared(name, value)
                 if name not in families:
                     families[name] = _family(metric)

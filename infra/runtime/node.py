@@ -82,6 +82,8 @@ class Node:
         self._dialers: dict[str, asyncio.Task[None]] = {}
         self._listeners: list[Listener] = []
         self._waiting: set[Wire] = set()
+        self._dirty: list[Link] = []
+        self._busy = False
         self._ticker = self._loop.create_task(self._tick(), name=f"heartbeats of {self.name}")
 
     async def listen(self, address: str) -> str:
@@ -171,7 +173,7 @@ class Node:
             hello = await answered
             if (hello.role, hello.site) != (role, site):
                 raise Refused("wrong-peer", f"{address} is {hello.role} of {hello.site}, the configuration says {role} of {site}")
-            link = Link(wire, hello, address, self._loop)
+            link = Link(wire, hello, address, self._loop.time(), self._wake)
             self._up(link)
             if early:
                 self._received(link, early)
@@ -222,7 +224,7 @@ class Node:
             raise Refused("version-mismatch", f"we speak version {PROTOCOL}, the peer {first.version}")
         self._refuse_duplicate(first)
         self._owner.admit(first)
-        link = Link(wire, first, None, self._loop)
+        link = Link(wire, first, None, self._loop.time(), self._wake)
         wire.send([self._hello()])
         self._up(link)
         return link
@@ -266,10 +268,25 @@ class Node:
             if isinstance(frame, Hello):
                 self._break(link, Refused("bad-link-frame", "hello was said already"))
                 return
+        self._busy = True
         try:
             self._owner.frames(link, frames)
         except Refused as refused:
             self._break(link, refused)
+        finally:
+            self._busy = False
+            self._flush()
+
+    def _wake(self, link: Link) -> None:
+        """A link has something to send: at once after the batch of frames that caused it, else at the end of the turn."""
+        if not self._dirty and not self._busy:
+            self._loop.call_soon(self._flush)
+        self._dirty.append(link)
+
+    def _flush(self) -> None:
+        dirty, self._dirty = self._dirty, []
+        for link in dirty:
+            link.flush()
 
     def _break(self, link: Link, refused: Refused) -> None:
         self.refused += 1

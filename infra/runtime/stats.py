@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 import msgspec
 from prometheus_client import ProcessCollector
 
-from .metrics import Observed, Value, reading
+from .metrics import Observed, Value
 
 
 class ProcessStats(msgspec.Struct, frozen=True, kw_only=True):
@@ -67,7 +67,7 @@ class StatsReader:
 
 
 def _role(role: Observed) -> RoleStats:
-    counters = {name: _plain(value) for name, value in reading(role).items()}
+    counters = {name: _plain(value) for name, value in role.counters().items()}
     return RoleStats(role=role.role, node=role.node, site=role.site, not_ready=role.ready(), counters=counters)
 
 

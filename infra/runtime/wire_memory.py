@@ -1,4 +1,9 @@
-"""Wires inside one process: the frames themselves are handed over, at the next turn of the loop."""
+"""Wires inside one process: the frames themselves are handed over, with no detour through the loop.
+
+So an event that came in with others goes through all roles of a process in one go, and everything that was read from
+sockets in one turn of the loop leaves as one batch. A receiver that is at work already, up the stack, gets its frames at
+the next turn: nobody is ever called inside its own call.
+"""
 
 import asyncio
 import itertools
@@ -11,7 +16,7 @@ from .wire import OnFrames, OnLost, Wire
 
 
 class MemoryWire:
-    """One end. All frames of one turn of the loop arrive in one call, as reads of a socket would batch them."""
+    """One end."""
 
     queued_bytes = 0
 
@@ -21,7 +26,7 @@ class MemoryWire:
         self._inbox: list[AnyFrame] = []
         self._on_frames: OnFrames | None = None
         self._on_lost: OnLost | None = None
-        self._woken = self._open = False
+        self._woken = self._open = self._busy = False
         self._lost: str | None = None
 
     def join(self, peer: "MemoryWire") -> None:
@@ -38,7 +43,10 @@ class MemoryWire:
         """See `Wire`."""
         if self._open:
             self._peer._inbox.extend(frames)  # type: ignore[arg-type]
-            self._peer._wake()
+            if self._peer._busy or self._busy or self._peer._woken:
+                self._peer._wake()
+            else:
+                self._peer._drain()
 
     def close(self) -> None:
         """See `Wire`."""
@@ -65,7 +73,11 @@ class MemoryWire:
         self._woken = False
         if self._inbox and self._on_frames is not None:
             frames, self._inbox = self._inbox, []
-            self._on_frames(frames)
+            self._busy = True
+            try:
+                self._on_frames(frames)
+            finally:
+                self._busy = False
         if self._lost is not None and not self._inbox and self._on_lost is not None:
             on_lost, self._on_lost = self._on_lost, None
             on_lost(self._lost)

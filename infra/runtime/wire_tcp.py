@@ -107,13 +107,16 @@ class TcpListener:
 
 
 class TcpNetwork:
-    """The real network. Addresses are "host:port"."""
+    """The real network. Addresses are "host:port". `reuse_port`: take ports that another process of ours holds open."""
+
+    def __init__(self, reuse_port: bool = False) -> None:
+        self._reuse_port = reuse_port
 
     async def listen(self, address: str, on_wire: Callable[[Wire], None]) -> TcpListener:
         """See `Network`."""
         host, _, port = address.rpartition(":")
         loop = asyncio.get_running_loop()
-        return TcpListener(await loop.create_server(lambda: TcpWire(on_wire), host, int(port)))
+        return TcpListener(await loop.create_server(lambda: TcpWire(on_wire), host, int(port), reuse_port=self._reuse_port or None))
 
     async def dial(self, address: str) -> TcpWire:
         """See `Network`."""

@@ -39,8 +39,6 @@ class Small:
     def counters(self) -> Mapping[str, Value]:
         return self.shown
 
-    def queues(self) -> Mapping[str, Value]:
-        return {"broker_link_queue_bytes": 77}
 
 
 class Broken(Small):
@@ -86,7 +84,7 @@ async def test_metrics_are_prometheus_text_of_the_roles_and_the_process(http: ai
     assert families["broker_links"].documentation == "Open links."
     (rejected,) = families["broker_events_rejected"].samples
     assert (rejected.labels, rejected.value) == ({"site": "sto", "node": "b1", "code": "bad-topic"}, 2.0)
-    assert {"broker_link_queue_bytes", "process_resident_memory_bytes", "process_loop_lag_seconds"} <= families.keys()
+    assert {"broker_links", "process_resident_memory_bytes", "process_loop_lag_seconds"} <= families.keys()
 
 
 async def test_a_scraper_may_ask_for_open_metrics_and_for_single_names(http: aiohttp.ClientSession) -> None:
@@ -113,7 +111,7 @@ async def test_stats_are_one_document_with_the_process_and_every_role(http: aioh
         ("broker", "b1", "sto", None),
         ("accesspoint", "p1", "lon", "draining"),
     ]
-    assert stats.roles[0].counters == {"broker_links": 3, "broker_events_rejected_total": {"bad-topic": 2}, "broker_link_queue_bytes": 77}
+    assert stats.roles[0].counters == {"broker_links": 3, "broker_events_rejected_total": {"bad-topic": 2}}
 
 
 async def test_the_doors_of_one_process_give_the_same_process_id(http: aiohttp.ClientSession) -> None:

@@ -16,7 +16,7 @@ import accesspoint.metrics
 import aggregator.metrics
 import broker.metrics
 import services.presence.metrics
-from infra.runtime.metrics import Metric, RoleCollector, Value, build_registry, reading
+from infra.runtime.metrics import Metric, RoleCollector, Value, build_registry
 
 TABLES = {
     "broker": broker.metrics.METRICS,
@@ -36,16 +36,12 @@ class Showing:
     node: str = "b1"
     site: str = "sto"
     shown: Mapping[str, Value] = field(default_factory=dict)
-    queued: Mapping[str, Value] = field(default_factory=dict)
 
     def ready(self) -> str | None:
         return None
 
     def counters(self) -> Mapping[str, Value]:
         return self.shown
-
-    def queues(self) -> Mapping[str, Value]:
-        return self.queued
 
 
 def samples(*roles: Showing, metrics: tuple[Metric, ...] = tuple(DECLARED.values())) -> dict[tuple[str, ...], float]:
@@ -57,7 +53,7 @@ def samples(*roles: Showing, metrics: tuple[Metric, ...] = tuple(DECLARED.values
 
 
 def test_a_scrape_shows_each_number_with_the_node_and_site_of_its_role() -> None:
-    sto = Showing(shown={"broker_links": 3}, queued={"broker_link_queue_bytes": 512})
+    sto = Showing(shown={"broker_links": 3, "broker_link_queue_bytes": 512})
     lon = Showing(node="b2", site="lon", shown={"broker_links": 4})
     assert samples(sto, lon) == {
         ("broker_links", "b1", "sto"): 3.0,
@@ -107,13 +103,6 @@ def test_the_registry_of_a_process_shows_memory_cpu_descriptors_and_loop_lag() -
     assert registry.get_sample_value("process_loop_lag_seconds") == 0.25
     for name in ("process_resident_memory_bytes", "process_cpu_seconds_total", "process_open_fds"):
         assert (registry.get_sample_value(name) or 0) > 0, name
-
-
-def test_queues_are_read_beside_counters() -> None:
-    assert reading(Showing(shown={"broker_links": 1}, queued={"broker_link_queue_bytes": 2})) == {
-        "broker_links": 1,
-        "broker_link_queue_bytes": 2,
-    }
 
 
 @pytest.mark.parametrize(("name", "kind"), [("broker_links_total", "gauge"), ("broker_links", "counter")])

@@ -39,8 +39,6 @@ class Role:
         self.shown["accesspoint_deliveries_total"] += 10
         return self.shown
 
-    def queues(self) -> Mapping[str, Value]:
-        return {}
 
 
 async def run(*arguments: str) -> Result:

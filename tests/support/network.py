@@ -1,6 +1,7 @@
-"""A network whose connections can be cut, for the memory and the TCP adapter alike."""
+"""A network whose connections can be cut, held back and listened to, for the memory and the TCP adapter alike."""
 
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 from infra.kernel.frames import Any as AnyFrame
 from infra.kernel.frames import Frame
@@ -35,22 +36,69 @@ class NamedTcpNetwork:
         return await self._tcp.dial(self._book[address])
 
 
-class _FaultyWire:
-    """The dialler's end; while its pair is cut, nothing passes in either direction and nobody is told."""
+class Crossing(NamedTuple):
+    """One frame on its way from one node to another; nodes are named "site/node"."""
 
-    def __init__(self, wire: Wire, is_cut: Callable[[], bool]) -> None:
-        self._wire, self._is_cut = wire, is_cut
+    source: str
+    target: str
+    frame: Frame
+
+
+class FaultPlan:
+    """What is wrong between whom now, every wire by who has it, and every frame that crossed a link.
+
+    `cuts`: pairs of sites or of nodes that cannot reach each other; nobody is told. `held`: (source, target) nodes whose
+    frames wait until `release`.
+    """
+
+    def __init__(self) -> None:
+        self.cuts: set[frozenset[str]] = set()
+        self.held: dict[tuple[str, str], list[Callable[[], None]]] = {}
+        self.wires: dict[str, list[Wire]] = {}
+        self.log: list[Crossing] = []
+
+    def is_cut(self, one: str, other: str) -> bool:
+        """Whether two nodes cannot reach each other."""
+        return not self.cuts.isdisjoint((frozenset({one, other}), frozenset({_site(one), _site(other)})))
+
+    def carry(self, source: str, target: str, frames: Sequence[Frame], go: Callable[[], None]) -> None:
+        """`frames` want to go from `source` to `target`; `go` lets them."""
+        if self.is_cut(source, target):
+            return
+        self.log.extend(Crossing(source, target, frame) for frame in frames)
+        if (source, target) in self.held:
+            self.held[source, target].append(go)
+        else:
+            go()
+
+    def hold(self, source: str, target: str) -> None:
+        """From now on frames from `source` to `target` wait."""
+        self.held.setdefault((source, target), [])
+
+    def release(self, source: str, target: str) -> None:
+        """Let go what waited, in order, and hold nothing back any more."""
+        for go in self.held.pop((source, target)):
+            go()
+
+
+def _site(node: str) -> str:
+    return node.partition("/")[0]
+
+
+class _FaultyWire:
+    """The dialler's end of a wire, where both directions pass."""
+
+    def __init__(self, wire: Wire, me: str, peer: str, plan: FaultPlan) -> None:
+        self._wire, self._me, self._peer, self._plan = wire, me, peer, plan
 
     def start(self, on_frames: OnFrames, on_lost: OnLost) -> None:
         def pass_on(frames: list[AnyFrame]) -> None:
-            if not self._is_cut():
-                on_frames(frames)
+            self._plan.carry(self._peer, self._me, frames, lambda: on_frames(frames))
 
         self._wire.start(pass_on, on_lost)
 
     def send(self, frames: Sequence[Frame]) -> None:
-        if not self._is_cut():
-            self._wire.send(frames)
+        self._plan.carry(self._me, self._peer, frames, lambda: self._wire.send(frames))
 
     def close(self) -> None:
         self._wire.close()
@@ -63,23 +111,11 @@ class _FaultyWire:
         return self._wire.queued_bytes
 
 
-class FaultPlan:
-    """Which sites cannot reach each other now, and every wire that was dialled, by who dialled it."""
-
-    def __init__(self) -> None:
-        self.cuts: set[frozenset[str]] = set()
-        self.wires: dict[str, list[Wire]] = {}
-
-
 class FaultyNetwork:
     """One node's view of a network. `me` is "site/node"; addresses are "site/node" too."""
 
     def __init__(self, inner: Network, me: str, plan: FaultPlan) -> None:
         self._inner, self._me, self._plan = inner, me, plan
-
-    def _is_cut(self, address: str) -> bool:
-        pair = frozenset({self._me.partition("/")[0], address.partition("/")[0]})
-        return pair in self._plan.cuts
 
     async def listen(self, address: str, on_wire: Callable[[Wire], None]) -> Listener:
         def keep(wire: Wire) -> None:
@@ -89,8 +125,8 @@ class FaultyNetwork:
         return await self._inner.listen(address, keep)
 
     async def dial(self, address: str) -> Wire:
-        if self._is_cut(address):
+        if self._plan.is_cut(self._me, address):
             raise OSError(f"{address} cannot be reached")
-        wire = _FaultyWire(await self._inner.dial(address), lambda: self._is_cut(address))
+        wire = _FaultyWire(await self._inner.dial(address), self._me, address, self._plan)
         self._plan.wires.setdefault(self._me, []).append(wire)
         return wire

@@ -1,0 +1,105 @@
+"""A fleet: the roles of a shape as real processes on real TCP, each with a configuration file of its own.
+
+The files are what an operator would write; they stay in the given directory, to be read.
+"""
+
+import asyncio
+import sys
+from collections.abc import Sequence
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import Any, Final, Self
+
+import msgspec
+import tomli_w
+
+from .ports import Ports
+from .process import ORDER, RoleOptions
+
+START_S: Final = 20.0
+STOP_S: Final = 10.0
+
+
+class Child:
+    """One running process. `door`, `admin` are its addresses."""
+
+    def __init__(self, options: RoleOptions, process: asyncio.subprocess.Process, ready: dict[str, Any]) -> None:
+        self.options, self.process = options, process
+        self.role: str = ready["role"]
+        self.site = options.site
+        self.door: str = ready["door"]
+        self.admin: str = ready["admin"]
+
+
+class Fleet:
+    """`async with Fleet(options, secret_file, directory) as fleet:`; leaving stops all that was started."""
+
+    def __init__(self, options: Sequence[RoleOptions], secret_file: Path, directory: Path) -> None:
+        self._options = sorted(options, key=lambda each: ORDER.index(role_of(each)))
+        self._secret_file, self._directory = secret_file, directory
+        self._stack = AsyncExitStack()
+        self.children: list[Child] = []
+
+    async def __aenter__(self) -> Self:
+        try:
+            ports = self._stack.enter_context(Ports())
+            book = {name: ports.take() for name in _link_addresses(self._options)}
+            self.children += await asyncio.gather(*(self._start(options, book) for options in self._options))
+        except BaseException:
+            await self.stop()
+            raise
+        return self
+
+    async def __aexit__(self, *exc: object) -> None:
+        await self.stop()
+
+    def of(self, role: str, site: str | None = None) -> list[Child]:
+        """The children of one role."""
+        return [child for child in self.children if child.role == role and site in (None, child.site)]
+
+    async def _start(self, options: RoleOptions, book: dict[str, str]) -> Child:
+        role = role_of(options)
+        table = _with_addresses(msgspec.to_builtins(options), book) | {"admin": "127.0.0.1:0"}
+        path = self._directory / f"{options.site}-{table.get('slot') or table.get('node')}.toml"
+        path.write_text(tomli_w.dumps({"auth": {"secret_file": str(self._secret_file)}, "log": {"level": "warning"}, role: table}))
+        arguments = ["-m", "segue", role, "--config", str(path), "--json", "--shared-ports"]
+        process = await asyncio.create_subprocess_exec(sys.executable, *arguments, stdout=asyncio.subprocess.PIPE)
+        self._stack.push_async_callback(_stop, process)
+        assert process.stdout is not None
+        async with asyncio.timeout(START_S):
+            line = await process.stdout.readline()
+        if not line:
+            raise ChildProcessError(f"the {role} with {path} did not start; its last words are above")
+        return Child(options, process, msgspec.json.decode(line))
+
+    async def stop(self) -> None:
+        """Stop every process, the last started first. May be called twice."""
+        await self._stack.aclose()
+
+
+def role_of(options: RoleOptions) -> str:
+    """The role that `options` are for."""
+    return type(options).__name__.removesuffix("Options").lower()
+
+
+def _link_addresses(options: Sequence[RoleOptions]) -> set[str]:
+    return {each.listen for each in options if role_of(each) != "accesspoint"}  # type: ignore[union-attr]
+
+
+def _with_addresses(value: Any, book: dict[str, str]) -> Any:
+    """`value` with every link name replaced by its address."""
+    if isinstance(value, dict):
+        return {key: _with_addresses(each, book) for key, each in value.items()}
+    if isinstance(value, list):
+        return [_with_addresses(each, book) for each in value]
+    return book.get(value, value) if isinstance(value, str) else value
+
+
+async def _stop(process: asyncio.subprocess.Process) -> None:
+    if process.returncode is None:
+        process.terminate()
+        try:
+            await asyncio.wait_for(process.wait(), STOP_S)
+        except TimeoutError:
+            process.kill()
+            await process.wait()

@@ -1,0 +1,10 @@
+"""The metric tables of all roles, for an admin door over any of them."""
+
+from typing import Final
+
+from accesspoint.metrics import METRICS as ACCESSPOINT
+from aggregator.metrics import METRICS as AGGREGATOR
+from broker.metrics import METRICS as BROKER
+from services.presence.metrics import METRICS as PRESENCE
+
+METRICS: Final = (*BROKER, *AGGREGATOR, *ACCESSPOINT, *PRESENCE)

@@ -1,0 +1,151 @@
+"""A headless Chromium, driven over the Chrome DevTools Protocol."""
+
+import asyncio
+import base64
+import itertools
+import os
+import shutil
+import tempfile
+from types import TracebackType
+from typing import Any, Final, Self
+
+import aiohttp
+import pytest
+
+NAMES: Final = ("chromium", "chromium-browser", "google-chrome")
+FLAGS: Final = (
+    "--headless=new",
+    "--remote-debugging-port=0",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-dev-shm-usage",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+DEADLINE_S: Final = 30.0
+
+
+def find_browser() -> str:
+    """The path of a Chromium. Where there is none the test is skipped, and fails if CI says that nothing may be skipped."""
+    for name in NAMES:
+        if path := shutil.which(name):
+            return path
+    message = f"no browser: install one of {', '.join(NAMES)} to test examples/follow.html"
+    if os.environ.get("CI") == "true":
+        pytest.fail(message)
+    pytest.skip(message)
+
+
+class Browser:
+    """One browser process with a profile of its own and one page."""
+
+    def __init__(self, binary: str) -> None:
+        self.problems: list[str] = []
+        self._binary = binary
+        self._profile = tempfile.TemporaryDirectory(prefix="segue-browser-", ignore_cleanup_errors=True)
+        self._http = aiohttp.ClientSession()
+        self._ids = itertools.count(1)
+        self._answers: dict[int, asyncio.Future[dict[str, Any]]] = {}
+        self._session_id: str | None = None
+
+    async def __aenter__(self) -> Self:
+        command = [self._binary, *FLAGS, f"--user-data-dir={self._profile.name}", "about:blank"]
+        self._process = await asyncio.create_subprocess_exec(*command, stdout=asyncio.subprocess.DEVNULL, stderr=asyncio.subprocess.PIPE)
+        try:
+            async with asyncio.timeout(DEADLINE_S):
+                self._socket = await self._http.ws_connect(await self._debugger_url(), max_msg_size=0)
+                self._reading = asyncio.create_task(self._read())
+                await self._attach()
+        except BaseException:
+            await self._stop()
+            raise
+        return self
+
+    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._session_id = None
+        await self.call("Browser.close")
+        self._reading.cancel()
+        await self._socket.close()
+        await self._stop()
+
+    async def call(self, method: str, **params: Any) -> dict[str, Any]:
+        """One command of the protocol. Raises AssertionError with the browser's words if it fails."""
+        call_id = next(self._ids)
+        answer = self._answers[call_id] = asyncio.get_running_loop().create_future()
+        session = {"sessionId": self._session_id} if self._session_id else {}
+        await self._socket.send_json({"id": call_id, "method": method, "params": params, **session})
+        async with asyncio.timeout(DEADLINE_S):
+            found = await answer
+        assert "error" not in found, f"{method}: {found['error']}"
+        result: dict[str, Any] = found["result"]
+        return result
+
+    async def open(self, url: str) -> None:
+        """Goes to `url`; a fresh document each time, even if only the part behind # differs."""
+        for each in ("about:blank", url):
+            await self.call("Page.navigate", url=each)
+            await self.until(f"location.href.startsWith({each.partition('#')[0]!r}) && document.readyState === 'complete'")
+
+    async def value(self, expression: str) -> Any:
+        """The value of a JavaScript expression; a promise is waited for."""
+        answer = await self.call("Runtime.evaluate", expression=expression, awaitPromise=True, returnByValue=True)
+        assert "exceptionDetails" not in answer, answer["exceptionDetails"]
+        return answer["result"].get("value")
+
+    async def until(self, condition: str) -> None:
+        """Waits until a JavaScript condition holds; it is looked at whenever the document changes."""
+        await self.value(
+            f"""new Promise((resolve) => {{
+                const look = () => {{ if ({condition}) {{ observer.disconnect(); resolve(); }} }};
+                const observer = new MutationObserver(look);
+                observer.observe(document, {{ subtree: true, childList: true, attributes: true, characterData: true }});
+                addEventListener("load", look);
+                look();
+            }})"""
+        )
+
+    async def screenshot(self, *, width: int = 1200, height: int = 860, is_dark: bool = False) -> bytes:
+        """A PNG of the page."""
+        await self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
+        scheme = {"name": "prefers-color-scheme", "value": "dark" if is_dark else "light"}
+        await self.call("Emulation.setEmulatedMedia", features=[scheme, {"name": "prefers-reduced-motion", "value": "reduce"}])
+        image = await self.call("Page.captureScreenshot", format="png")
+        return base64.b64decode(image["data"])
+
+    async def _debugger_url(self) -> str:
+        assert self._process.stderr is not None
+        async for line in self._process.stderr:
+            if b"DevTools listening on " in line:
+                return line.rpartition(b" ")[2].decode().strip()
+        raise AssertionError(f"{self._binary} ended before it could be driven")
+
+    async def _attach(self) -> None:
+        targets = await self.call("Target.getTargets")
+        page = next(target for target in targets["targetInfos"] if target["type"] == "page")
+        self._session_id = (await self.call("Target.attachToTarget", targetId=page["targetId"], flatten=True))["sessionId"]
+        for domain in ("Page", "Runtime", "Log"):
+            await self.call(f"{domain}.enable")
+
+    async def _read(self) -> None:
+        async for frame in self._socket:
+            message = frame.json()
+            match message.get("method"):
+                case None:
+                    self._answers.pop(message["id"]).set_result(message)
+                case "Runtime.exceptionThrown":
+                    self.problems.append(str(message["params"]["exceptionDetails"]))
+                case "Log.entryAdded":
+                    self.problems.append(str(message["params"]["entry"]["text"]))
+
+    async def _stop(self) -> None:
+        try:
+            async with asyncio.timeout(DEADLINE_S):
+                await self._process.wait()
+        finally:
+            if self._process.returncode is None:
+                self._process.kill()
+                await self._process.wait()
+            await self._http.close()
+            self._profile.cleanup()

@@ -1,0 +1,53 @@
+"""A transport that keeps what a protocol does with it, for tests that need every byte and every pause in its order."""
+
+import asyncio
+from typing import Any
+
+
+class RecordingTransport(asyncio.Transport):
+    """Connects `protocol` to nobody. `writes` are the calls of `write`; `done` is how the protocol ended it."""
+
+    def __init__(self, protocol: asyncio.Protocol) -> None:
+        super().__init__()
+        self.protocol: asyncio.BaseProtocol = protocol
+        self.writes: list[bytes] = []
+        self.reading = True
+        self.half_closed = False
+        self.done = ""
+        protocol.connection_made(self)
+
+    @property
+    def written(self) -> bytes:
+        return b"".join(self.writes)
+
+    def write(self, data: Any) -> None:
+        assert not self.half_closed, "written after the end"
+        self.writes.append(bytes(data))
+
+    def pause_reading(self) -> None:
+        assert self.reading
+        self.reading = False
+
+    def resume_reading(self) -> None:
+        assert not self.reading
+        self.reading = True
+
+    def write_eof(self) -> None:
+        self.half_closed = True
+
+    def set_protocol(self, protocol: asyncio.BaseProtocol) -> None:
+        self.protocol = protocol
+
+    def is_closing(self) -> bool:
+        return bool(self.done)
+
+    def close(self) -> None:
+        self._lose("close")
+
+    def abort(self) -> None:
+        self._lose("abort")
+
+    def _lose(self, how: str) -> None:
+        if not self.done:
+            self.done = how
+            asyncio.get_running_loop().call_soon(self.protocol.connection_lost, None)
