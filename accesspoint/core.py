@@ -121,7 +121,7 @@ class AccessPointCore:
     def _hello(self, session: Session, hello: messages.Hello, now_s: float, wall_s: float) -> None:
         user = self._verify(hello.token, wall_s).user
         if hello.user is not None and hello.user != user:
-            raise Refused("wrong-user", f"hello says {hello.user!r}, but the token is {user!r}'s")
+            raise Refused("wrong-user", f"hello says {hello.user!r:.80}, but the token is {user!r}'s")
         session.user, session.client, session.state = user, hello.client, State.READY
         session.id = f"{self._rng.getrandbits(64):016x}"
         session.say(messages.welcome(session.id, self._options.site, user, int(wall_s * 1000), self._limits))
@@ -140,7 +140,7 @@ class AccessPointCore:
         for uri in message.topics:
             try:
                 topic = parse_topic(uri)
-                if len(session.handles) >= most:
+                if len(session.handles) >= most and session not in self.hub.topics.get(topic, ()):
                     raise Refused("too-many-topics")
             except Refused as refused:
                 rejected.append((uri, refused.code))
@@ -163,12 +163,9 @@ class AccessPointCore:
         self.waits.advance(self.announcer.reached, now_s)
 
     def _unsubscribe(self, session: Session, uris: list[str]) -> None:
-        last: list[Row] = []
-        for uri in uris:
-            row = self.hub.unsubscribe(session, parse_topic(uri))
-            if row is not None:
-                last.append(row)
-        self._withdraw(last)
+        topics = list(map(parse_topic, uris))  # all or nothing: a row that was left must be withdrawn
+        left = [self.hub.unsubscribe(session, topic) for topic in topics]
+        self._withdraw([row for row in left if row is not None])
 
     def _withdraw(self, rows: list[Row]) -> None:
         if rows:
@@ -191,11 +188,14 @@ class AccessPointCore:
             return
         if isinstance(result, Reply) and result.code:
             result = Refused(result.code, result.reason)
-        if isinstance(result, Refused):
-            self.refusals[result.code.name] += 1
-            session.say(messages.error(result, id_))
-        else:
+        if isinstance(result, Reply):
             session.say(result.body or messages.ok(id_))
+            return
+        self.refusals[result.code.name] += 1
+        if result.code.fatal:
+            session.end(result)
+        else:
+            session.say(messages.error(result, id_))
 
     # Slowness, silence, leaving.
 
@@ -216,10 +216,10 @@ class AccessPointCore:
         if outbox is None or session.state is State.ENDED:
             return
         options = self._options
-        if outbox.size_bytes > options.outbox_bytes:
+        if outbox.is_full:
             reason = f"over {options.outbox_bytes} bytes wait for this client"
         elif now_s - outbox.since_s > options.stalled_s:
-            reason = f"nothing was read for {options.stalled_s:g} s"
+            reason = f"events have waited for this client for {options.stalled_s:g} s"
         else:
             return
         self.evictions += 1

@@ -7,15 +7,24 @@ session remembers 32-bit row numbers: sixty subscriptions of a client cost it 30
 The way of an event is the hottest code there is. No await between an event and its fan-out: a batch is sorted by topic,
 each event is framed once, each topic's frames are joined once and appended to every outbox, and each session gets
 one write (design 5.1, 5.2). Order is kept per topic, which is what is promised.
+
+A topic with more than `SLICE` sessions is served a slice at a time, in turn with other such topics, so that one event
+to a million sessions does not hold up everybody else's (SB-56): see `step`.
 """
 
 from array import array
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
 
 from infra.kernel.topics import USER_TAG, Topic
 from infra.kernel.websocket import text_frame
 
 from .outbox import Outbox
+
+# Sessions served in one go. Writing to so many sockets takes some ten milliseconds.
+SLICE: Final = 2048
+BURST_BYTES: Final = 256 << 10
 
 
 class Member:
@@ -36,14 +45,41 @@ class Member:
 class Row(set[Member]):
     """One topic: the set of sessions that want it."""
 
-    __slots__ = ("handle", "presence", "run", "topic")
+    __slots__ = ("burst", "handle", "presence", "run", "topic")
 
     def __init__(self, handle: int, topic: Topic) -> None:
         super().__init__()
+        self.burst: Burst | None = None
         self.handle = handle
         self.topic = topic
         self.presence = topic[0] == USER_TAG
         self.run: list[bytes] | None = None
+
+
+class Burst:
+    """Events of one topic on their way to more sessions than one slice: `left` are still to be served with `run`.
+
+    What is published meanwhile waits in `later`, at most `BURST_BYTES` of it; then the oldest is given up, and clients
+    see a gap.
+    """
+
+    __slots__ = ("later", "later_bytes", "left", "run")
+
+    def __init__(self, row: Row, run: list[bytes]) -> None:
+        self.left = list(row)
+        self.run = run
+        self.later: deque[bytes] = deque()
+        self.later_bytes = 0
+
+    def add(self, run: Iterable[bytes]) -> int:
+        """More events for the topic. Returns how many had to be given up."""
+        self.later.extend(run)
+        self.later_bytes += sum(map(len, run))
+        shed = 0
+        while self.later_bytes > BURST_BYTES:
+            self.later_bytes -= len(self.later.popleft())
+            shed += 1
+        return shed
 
 
 class Hub:
@@ -52,10 +88,11 @@ class Hub:
     def __init__(self) -> None:
         self.topics: dict[Topic, Row] = {}
         self.subscriptions = 0
-        self.received = self.deliveries = self.delivered_bytes = self.stale = 0
+        self.received = self.deliveries = self.delivered_bytes = self.stale = self.shed = 0
         self._rows: list[Row | None] = []
         self._free: list[int] = []
         self._dirty: list[Member] = []
+        self._bursting: deque[Row] = deque()
 
     def subscribe(self, member: Member, topic: Topic) -> Row | None:
         """`member` wants `topic`. Returns the row if nobody wanted it before: it must be announced."""
@@ -116,21 +153,48 @@ class Hub:
 
     def deliver(self, handles: Sequence[int], bodies: Sequence[bytes]) -> None:
         """A batch of events: into the outbox of every session that wants them. `flush` sends them off."""
-        dirty = self._dirty
         for row, run in self._by_topic(handles, bodies):
-            chunk = text_frame(run[0]) if len(run) == 1 else b"".join(map(text_frame, run))
-            for member in row:
-                chunks = member.chunks
-                if chunks:
-                    chunks.append(chunk)
-                elif chunks is not None:
-                    chunks.append(chunk)
-                    dirty.append(member)
-                elif member.outbox is not None:
-                    member.outbox.add(row.handle, row.presence, run)
-            copies = len(row)
-            self.deliveries += copies * len(run)
-            self.delivered_bytes += copies * len(chunk)
+            if row.burst is not None:
+                self.shed += row.burst.add(run)
+            elif len(row) > SLICE:
+                row.burst = Burst(row, run)
+                self._bursting.append(row)
+            else:
+                self._give(row, row, run)
+
+    def _give(self, row: Row, members: Iterable[Member], run: list[bytes]) -> None:
+        chunk = text_frame(run[0]) if len(run) == 1 else b"".join(map(text_frame, run))
+        dirty, copies = self._dirty, 0
+        for member in members:
+            copies += 1
+            chunks = member.chunks
+            if chunks:
+                chunks.append(chunk)
+            elif chunks is not None:
+                chunks.append(chunk)
+                dirty.append(member)
+            elif member.outbox is not None:
+                member.outbox.add(row.handle, row.presence, run)
+        self.deliveries += copies * len(run)
+        self.delivered_bytes += copies * len(chunk)
+
+    @property
+    def bursting(self) -> bool:
+        """Whether there is something for `step` to do."""
+        return bool(self._bursting)
+
+    def step(self) -> None:
+        """Serve one slice of the next topic that has more sessions than one slice. `flush` sends it off."""
+        row = self._bursting.popleft()
+        burst = row.burst
+        assert burst is not None
+        now = burst.left[-SLICE:]
+        del burst.left[-SLICE:]
+        self._give(row, [member for member in now if member in row], burst.run)
+        if not burst.left:
+            row.burst = Burst(row, list(burst.later)) if burst.later else None
+        if row.burst is not None:
+            self._bursting.append(row)
 
     def _by_topic(self, handles: Sequence[int], bodies: Sequence[bytes]) -> Iterable[tuple[Row, list[bytes]]]:
         rows, known, touched = self._rows, len(self._rows), list[Row]()

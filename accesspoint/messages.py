@@ -1,11 +1,14 @@
 """What clients and access points say to each other (design 4.1), as typed messages."""
 
-from typing import Final, Literal
+from typing import Annotated, Final, Literal
 
 import msgspec
 
 from infra.kernel.codes import Code
 from infra.kernel.errors import Refused
+from infra.kernel.nesting import check_nesting
+
+MAX_CLIENT_CHARS: Final = 128
 
 Id = int | str | None
 
@@ -18,7 +21,7 @@ class Hello(_Op, frozen=True):
     """First message. `user`, if given, must be the token's."""
 
     token: str
-    client: str = ""
+    client: Annotated[str, msgspec.Meta(max_length=MAX_CLIENT_CHARS)] = ""
     device: Literal["desktop", "mobile"] = "desktop"
     user: str | None = None
 
@@ -71,6 +74,12 @@ class Ping(_Op, frozen=True):
 Message = Hello | Subscribe | Unsubscribe | Act | Pull | Seen | Read | Ping
 OPS: Final = frozenset({"hello", "subscribe", "unsubscribe", "act", "pull", "seen", "read", "ping"})
 
+
+
+class _Bare(msgspec.Struct):
+    op: str
+
+
 _DECODER: Final[msgspec.json.Decoder[Message]] = msgspec.json.Decoder(Message)
 _ENCODE: Final = msgspec.json.Encoder().encode
 
@@ -78,19 +87,24 @@ _ENCODE: Final = msgspec.json.Encoder().encode
 def parse(text: bytes) -> Message:
     """The message in `text`. Raises `Refused` (bad-json, unknown-op, bad-field) with a reason that teaches."""
     try:
-        return _DECODER.decode(text)
+        message = _DECODER.decode(text)
     except msgspec.ValidationError as wrong:
         raise _why_invalid(text, wrong) from wrong
     except (msgspec.DecodeError, RecursionError) as wrong:
         raise Refused("bad-json", str(wrong)) from wrong
+    check_nesting(text)
+    return message
 
 
 def _why_invalid(text: bytes, wrong: msgspec.ValidationError) -> Refused:
-    loose = msgspec.json.decode(text)
-    if not isinstance(loose, dict):
-        return Refused("bad-field", "a message is a JSON object with an op")
-    op = loose.get("op")
-    if isinstance(op, str) and op not in OPS:
+    try:
+        msgspec.json.decode(text, type=msgspec.Raw)  # the decoder stopped at `wrong`; what follows it may be no JSON at all
+        op = msgspec.json.decode(text, type=_Bare).op
+    except msgspec.ValidationError:
+        return Refused("bad-field", f"{wrong}; a message is a JSON object with an op")
+    except (msgspec.DecodeError, RecursionError) as broken:
+        return Refused("bad-json", str(broken))
+    if op not in OPS:
         return Refused("unknown-op", f"op must be one of {', '.join(sorted(OPS))}")
     return Refused("bad-field", str(wrong))
 

@@ -47,3 +47,5 @@ class AccessPointOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unkno
             raise ConfigError('accesspoint.aggregators is empty; name at least one link address, such as ["127.0.0.1:7801"]')
         if self.silent_s <= self.ping_s:
             raise ConfigError("accesspoint.silent_s must be over ping_s, or every quiet client is cut off before it could answer")
+        if self.drain_per_s <= 0:
+            raise ConfigError("accesspoint.drain_per_s must be over 0, or no client is ever sent away; drain_s bounds the whole")

@@ -2,8 +2,8 @@
 
 A client that keeps up has none: its frames go from the hub into one write per batch. When the socket's buffers are
 full, frames wait here. Of presence events only the newest of each (topic, origin site) is kept, and it says how many
-it replaced; everything else is kept in order. The bound is in bytes; who goes over it, or reads nothing for too long,
-is closed with `slow-consumer` (design 5.3).
+it replaced; everything else is kept in order. The bound is in bytes; who goes over it, or does not catch up for too
+long, is closed with `slow-consumer` (design 5.3).
 """
 
 from collections.abc import Iterable
@@ -15,11 +15,12 @@ from infra.kernel.websocket import text_frame
 class Outbox:
     """Events that wait for one slow client. `since_s` is when it stopped reading."""
 
-    __slots__ = ("_bytes", "_latest", "_queue", "since_s", "skipped")
+    __slots__ = ("_bytes", "_latest", "_limit_bytes", "_queue", "since_s", "skipped")
 
-    def __init__(self, since_s: float) -> None:
+    def __init__(self, since_s: float, limit_bytes: int) -> None:
         self.since_s = since_s
         self.skipped = 0
+        self._limit_bytes = limit_bytes
         self._bytes = 0
         self._queue: list[bytes] = []
         self._latest: dict[tuple[int, bytes], tuple[bytes, int]] = {}
@@ -29,9 +30,16 @@ class Outbox:
         """What is kept now."""
         return self._bytes
 
+    @property
+    def is_full(self) -> bool:
+        """Over the bound: nothing more is kept, so the client must be closed."""
+        return self._bytes > self._limit_bytes
+
     def add(self, handle: int, presence: bool, bodies: Iterable[bytes]) -> None:
-        """Events of one topic, in order."""
+        """Events of one topic, in order. Dropped if it is full."""
         for body in bodies:
+            if self.is_full:
+                return
             if presence:
                 self._replace((handle, origin(body)), body)
             else:

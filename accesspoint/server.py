@@ -6,19 +6,18 @@ import socket
 import time
 from collections import deque
 from collections.abc import Callable
+from itertools import islice
 from typing import Any as Anything
-from typing import Final, cast
+from typing import Final
 
 from infra.kernel.errors import Refused
-from infra.kernel.websocket import CLOSE, PING, TEXT, close_frame, ping_frame, pong_frame
-from infra.kernel.websocket_reader import FrameReader
+from infra.runtime.address import Address
 from infra.runtime.http import Head, HttpDoor
 from infra.runtime.wire import Network
 
-from . import messages
+from .connection import Connection
 from .core import AccessPointCore, Verify
 from .options import AccessPointOptions
-from .outbox import Outbox
 from .session import Session, State
 from .upstream import ROLE, Upstream
 
@@ -26,107 +25,6 @@ TICK_S: Final = 0.25
 # How long a client that is sent away has to read why.
 GOODBYE_S: Final = 2.0
 BACKLOG: Final = 4096
-
-
-class Connection(Session, asyncio.Protocol):
-    """A session with its socket. `AccessPoint` makes one for each accepted handshake."""
-
-    __slots__ = ("_door", "_reader", "_transport")
-
-    def __init__(self, door: "AccessPoint") -> None:
-        Session.__init__(self, door.now())
-        self._door = door
-        self._reader = FrameReader(door.options.max_message_bytes)
-        self._transport: asyncio.Transport | None = None
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """asyncio: the handshake has been answered."""
-        transport = cast(asyncio.Transport, transport)  # uvloop has transports of its own
-        self._transport = transport
-        transport.set_write_buffer_limits(high=self._door.options.write_buffer_bytes)
-        self._door.joined(self)
-
-    def data_received(self, data: bytes) -> None:
-        """asyncio: bytes from the client."""
-        now = self.heard_s = self._door.now()
-        self.pinged = False
-        for opcode, payload in self._reader.feed(data):
-            if self.state is State.ENDED:
-                return
-            if opcode == TEXT:
-                self._take(payload, now)
-            elif opcode == PING:
-                self.write(pong_frame(payload))
-            elif opcode == CLOSE:
-                self._close(payload[:2] or (1000).to_bytes(2))
-                return
-        if self._reader.error is not None:
-            self._door.core.refusals[self._reader.error.code.name] += 1
-            self.end(self._reader.error)
-
-    def _take(self, text: bytes, now: float) -> None:
-        try:
-            self._door.core.receive(self, text, now, self._door.wall())
-        except Refused as refused:
-            self.end(refused)
-        except Exception:
-            self._door.log.exception("a message could not be handled", session=self.id)
-            self.end(Refused("internal-error"))
-
-    def write(self, data: bytes) -> None:
-        """Give bytes to the socket."""
-        if self._transport is not None:
-            self._transport.write(data)
-
-    def ping(self) -> None:
-        """Ask for a sign of life, once per silence."""
-        if not self.pinged:
-            self.pinged = True
-            self.write(ping_frame())
-
-    def end(self, refused: Refused, reconnect_in_ms: int | None = None) -> None:
-        """Tell the client why, and close."""
-        if self.state is not State.ENDED:
-            self.say(messages.error(refused, reconnect_in_ms=reconnect_in_ms))
-            self.write(close_frame(refused.code.number, refused.reason))
-            self._shut(refused.code.name)
-
-    def _close(self, number: bytes) -> None:
-        if self.state is not State.ENDED:
-            self.write(close_frame(int.from_bytes(number), ""))
-            self._shut("closed")
-
-    def _shut(self, why: str) -> None:
-        self._door.core.leave(self, why)
-        if self._transport is not None:
-            self._transport.close()
-            self._door.watch(self)
-
-    def abort(self) -> None:
-        """The time to read the goodbye is over."""
-        if self._transport is not None:
-            self._transport.abort()
-
-    def pause_writing(self) -> None:
-        """asyncio: the buffers are full. Stop listening to this client too, so that it cannot make us buffer answers."""
-        if self.state is not State.ENDED and self._transport is not None:
-            self.chunks, self.outbox = None, Outbox(self._door.now())
-            self._transport.pause_reading()
-            self._door.stopped(self)
-
-    def resume_writing(self) -> None:
-        """asyncio: the client reads again."""
-        outbox = self.outbox
-        if outbox is not None and self._transport is not None and self.state is not State.ENDED:
-            self.chunks = []
-            self._door.resumed(self)
-            self._transport.resume_reading()
-            self.write(outbox.drain())
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        """asyncio: the connection is gone."""
-        self._door.lost(self)
-        self._transport = None
 
 
 class AccessPoint:
@@ -154,18 +52,15 @@ class AccessPoint:
         self._server: asyncio.Server | None = None
         self._ticker: asyncio.Task[None] | None = None
         self._young: deque[tuple[float, Connection]] = deque()
-        self._leaving: deque[tuple[float, Connection]] = deque()
+        self._leaving: dict[Connection, float] = {}
         self._slow: dict[Session, None] = {}
 
     async def start(self) -> None:
         """Dial upstream and open the door. Raises OSError if the address is taken."""
         self.upstream.start()
-        host, _, port = self.options.door.rpartition(":")
-        self._server = await self._loop.create_server(
-            self._http.protocol_factory, sock=_listening(host, int(port), self.options), backlog=BACKLOG
-        )
-        bound = self._server.sockets[0].getsockname()
-        self.address = f"{bound[0]}:{bound[1]}"
+        sock = _listening(Address.parse(self.options.door), self.options)
+        self._server = await self._loop.create_server(self._http.protocol_factory, sock=sock, backlog=BACKLOG)
+        self.address = str(Address(*sock.getsockname()[:2]))
         self._ticker = self._loop.create_task(self._tick(), name=f"ticks of {self.node}")
 
     async def drain(self) -> None:
@@ -175,13 +70,15 @@ class AccessPoint:
             self._server.close()
         try:
             async with asyncio.timeout(self.options.drain_s):
-                while self.core.sessions:
-                    batch = max(1, int(self.options.drain_per_s * TICK_S))
-                    for session in list(self.core.sessions)[:batch]:
-                        self.core.farewell(session)
-                    await asyncio.sleep(TICK_S if self.core.sessions else 0)
+                await self._send_away(max(1, int(self.options.drain_per_s * TICK_S)))
         except TimeoutError:
-            self.log.warning("clients left behind", clients=len(self.core.sessions))
+            self.log.warning("clients left behind", clients=len(self.core.sessions) + len(self._leaving))
+
+    async def _send_away(self, batch: int) -> None:
+        while self.core.sessions or self._leaving:
+            for session in list(islice(self.core.sessions, batch)):
+                self.core.farewell(session)
+            await asyncio.sleep(batch / self.options.drain_per_s)
 
     async def close(self) -> None:
         """Close the door, all connections and all links. May be called twice."""
@@ -194,7 +91,7 @@ class AccessPoint:
         for session in list(self.core.sessions):
             assert isinstance(session, Connection)
             session.abort()
-        for _, connection in self._leaving:
+        for connection in list(self._leaving):
             connection.abort()
         await self.upstream.links.close()
 
@@ -228,12 +125,13 @@ class AccessPoint:
     def lost(self, connection: Connection) -> None:
         """A connection is gone."""
         self._slow.pop(connection, None)
+        self._leaving.pop(connection, None)
         self.core.leave(connection, "lost")
 
     def watch(self, connection: Connection) -> None:
         """A goodbye was said; it may take `GOODBYE_S` to be read."""
         self._slow.pop(connection, None)
-        self._leaving.append((self.now() + GOODBYE_S, connection))
+        self._leaving[connection] = self.now() + GOODBYE_S
 
     async def _tick(self) -> None:
         while True:
@@ -246,8 +144,8 @@ class AccessPoint:
             _, connection = self._young.popleft()
             if connection.state is State.NEW:
                 connection.end(Refused("hello-timeout", f"no hello within {self.options.hello_s:g} s"))
-        while self._leaving and self._leaving[0][0] <= now:
-            self._leaving.popleft()[1].abort()
+        for connection in [each for each, due in self._leaving.items() if due <= now]:
+            connection.abort()
         for session in list(self._slow):
             self.core.check_slow(session, now)
         self.core.tick(now, TICK_S)
@@ -266,6 +164,7 @@ class AccessPoint:
             "accesspoint_deliveries_total": hub.deliveries,
             "accesspoint_delivered_bytes_total": hub.delivered_bytes,
             "accesspoint_skipped_total": core.skipped + sum(outbox.skipped for outbox in outboxes),
+            "accesspoint_shed_total": hub.shed,
             "accesspoint_evictions_total": core.evictions,
             "accesspoint_outbox_bytes": sum(outbox.size_bytes for outbox in outboxes),
             "accesspoint_paused_connections": core.paused,
@@ -278,17 +177,17 @@ class AccessPoint:
         }
 
 
-def _listening(host: str, port: int, options: AccessPointOptions) -> socket.socket:
+def _listening(address: Address, options: AccessPointOptions) -> socket.socket:
     """A socket whose connections inherit a small send buffer: what a client does not read should wait where the newest
     can replace the older, not in the kernel."""
-    sock = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
+    sock = socket.socket(socket.AF_INET6 if ":" in address.host else socket.AF_INET)
     try:
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         if options.reuse_port:
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, options.send_buffer_bytes)
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        sock.bind((host, port))
+        sock.bind(address)
         sock.setblocking(False)
     except BaseException:
         sock.close()

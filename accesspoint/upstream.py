@@ -1,5 +1,6 @@
 """The access point's links: one aggregator at a time, and the services of its site."""
 
+import asyncio
 import random
 import time
 import zlib
@@ -42,6 +43,7 @@ class Upstream:
         self._turn = zlib.crc32(options.node.encode())
         self._waited = 0
         self._views = 0
+        self._stepping = False
         self.links = Node((ROLE, options.node, options.site), network, self, timing=options.link, rng=rng, log=log, wall=wall)
         self._service_of = {address: service for service, addresses in options.services.items() for address in addresses}
 
@@ -102,21 +104,39 @@ class Upstream:
 
     def frames(self, link: Link, frames: list[AnyFrame]) -> None:
         """Events for clients, news of what is installed, answers of services."""
+        try:
+            for frame in frames:
+                self._take(link, frame)
+        finally:
+            self._core.hub.flush()
+            self._go_on()
+
+    def _go_on(self) -> None:
+        """A slice of a burst for every turn of the loop, so that the other topics get their turns."""
+        if self._core.hub.bursting and not self._stepping:
+            self._stepping = True
+            asyncio.get_running_loop().call_soon(self._step)
+
+    def _step(self) -> None:
+        self._stepping = False
+        self._core.hub.step()
+        self._core.hub.flush()
+        self._go_on()
+
+    def _take(self, link: Link, frame: AnyFrame) -> None:
         core = self._core
-        for frame in frames:
-            match frame:
-                case Deliver(handles, bodies):
-                    core.hub.deliver(handles, bodies)
-                case Applied(sites):
-                    core.announcer.applied(link.dialled or "", sites)
-                    core.advanced(self._now())
-                case Reply():
-                    core.calls.reply(frame)
-                case Heartbeat():
-                    pass
-                case _:
-                    raise Refused("bad-link-frame", f"{type(frame).__name__} makes no sense to an access point")
-        core.hub.flush()
+        match frame:
+            case Deliver(handles, bodies):
+                core.hub.deliver(handles, bodies)
+            case Applied(n, sites):
+                core.announcer.applied(link.dialled or "", n, sites)
+                core.advanced(self._now())
+            case Reply():
+                core.calls.reply(frame)
+            case Heartbeat():
+                pass
+            case _:
+                raise Refused("bad-link-frame", f"{type(frame).__name__} makes no sense to an access point")
 
     def tick(self, now: float) -> None:
         """Heartbeat interval: an aggregator that does not answer is given up for the next one."""

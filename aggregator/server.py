@@ -97,6 +97,7 @@ class Aggregator:
         if self._brokers.concerns(link):
             self.failovers += 1
             self._brokers.link_down(link)
+            self._tell_points()
         elif point := self._points.pop(link, None):
             self._withdraw(self.core.close(point.bit))
 
@@ -108,9 +109,7 @@ class Aggregator:
         for deliver in self._brokers.frames(link, frames):
             self.core.fan_out(deliver.handles, deliver.bodies)
         if any(isinstance(frame, Applied | Heartbeat) for frame in frames):
-            self._release()
-            for target, each in self._points.items():
-                self._tell(target, each)
+            self._tell_points()
 
     def _from_point(self, link: Link, point: _AccessPoint, frames: list[AnyFrame]) -> None:
         for frame in frames:
@@ -142,9 +141,14 @@ class Aggregator:
         for row, topic in self._limbo.leave():
             self.core.interest.release(row, topic)
 
+    def _tell_points(self) -> None:
+        self._release()
+        for link, point in self._points.items():
+            self._tell(link, point)
+
     def _tell(self, link: Link, point: _AccessPoint) -> None:
         if (news := point.receipts.advance(self._brokers.announcer.reached)) is not None:
-            link.send(Applied(news))
+            link.send(news)
 
     def counters(self) -> dict[str, float]:
         """Figures for `metrics.METRICS`."""

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from infra.kernel.announcer import Announcer, Wanted
+from infra.kernel.errors import Refused
 from infra.kernel.events import Event
 from infra.kernel.frames import Any as AnyFrame
 from infra.kernel.frames import Applied, Deliver, Heartbeat, Published, View
@@ -44,8 +45,13 @@ class SiteClient:
         return link.dialled in self._slots
 
     def link_up(self, link: Link) -> None:
-        """A broker answered: tell it everything that it owns, under the newest view known."""
+        """A broker answered: tell it everything that it owns, under the newest view known.
+
+        Raises `Refused("wrong-peer")` if it is another one than the configuration says: topics would go astray.
+        """
         slot = self._slot(link)
+        if link.peer.node != slot:
+            raise Refused("wrong-peer", f"{link.dialled} is broker {link.peer.node}, the configuration says {slot}")
         self.links[slot] = link
         self.forwarder.up(slot, link)
         self.announcer.set_view(link.peer.view)
@@ -66,8 +72,8 @@ class SiteClient:
             match frame:
                 case Deliver():
                     deliveries.append(frame)
-                case Applied(sites):
-                    self.announcer.applied(self._slot(link), sites)
+                case Applied(n, sites):
+                    self.announcer.applied(self._slot(link), n, sites)
                 case Published(n):
                     self.forwarder.published(self._slot(link), n)
                 case Heartbeat(view):

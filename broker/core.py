@@ -5,8 +5,9 @@ aggregators and the counterparts of other sites. (2) An event from another site 
 crosses one site link at most. (3) Other sites hear of a topic while a local aggregator wants it, and not because a
 third site does. (4) An id that was seen lately on the same topic is not published again.
 
-Numbers rise by one per topic while anybody is interested. The count of a topic that nobody wants is not kept; a new
-one starts above every number this process ever gave, so within an epoch numbers of a topic never repeat (SB-21).
+Numbers rise by one per topic. The count of a topic that nobody wants any more is kept for a while, and goes on with
+each event, so that an interest that only flickered finds the true number of what it missed. When it is forgotten, a new
+one starts above every number this process ever gave: within an epoch the numbers of a topic never repeat (SB-21).
 """
 
 from collections.abc import Iterable, Sequence
@@ -17,6 +18,7 @@ from infra.kernel.fanout import Fanout, Receiver
 from infra.kernel.topics import Topic
 
 RECENT_IDS: Final = 1 << 16
+RETAINED_COUNTS: Final = 1 << 16
 
 Rows = list[tuple[int, Topic]]
 
@@ -53,6 +55,7 @@ class BrokerCore:
         self._local = 0
         self._far = 0
         self._seqs: dict[int, int] = {}
+        self._retained: dict[Topic, int] = {}
         self._stamped = 0
         self._recent = RecentIds()
 
@@ -93,8 +96,10 @@ class BrokerCore:
 
     def release(self, row: int, topic: Topic) -> None:
         """The number of a dead row may be used again."""
-        if self.interest.release(row, topic):
-            self._seqs.pop(row, None)
+        if self.interest.release(row, topic) and (seq := self._seqs.pop(row, None)) is not None:
+            self._retained[topic] = seq
+            if len(self._retained) > RETAINED_COUNTS:
+                del self._retained[next(iter(self._retained))]
 
     def wanted_here(self) -> Iterable[tuple[int, Topic]]:
         """All (row, topic) that local aggregators want: what every other site must know."""
@@ -108,17 +113,31 @@ class BrokerCore:
         row = self.interest.rows.get(event.topic)
         mask = self.interest.masks[row] if row is not None else 0
         if row is None or not mask:
-            self.unmatched += 1
+            self._miss(row, event.topic)
             return
-        self._stamped += 1
-        seq = self._seqs.get(row)
-        seq = self._stamped if seq is None else seq + 1
-        self._seqs[row] = seq
+        seq = self._next(row, event.topic)
         body = b"%b%d,%b" % (self._numbering, seq, event.tail)
         self.matched += 1
         self.fanout.send(row, mask, body)
         if mask & self._far:
             self.site_copies += (mask & self._far).bit_count()
+
+    def _next(self, row: int, topic: Topic) -> int:
+        self._stamped += 1
+        seq = self._seqs.get(row)
+        if seq is None:
+            seq = self._retained.pop(topic, self._stamped - 1)
+        self._seqs[row] = seq = seq + 1
+        return seq
+
+    def _miss(self, row: int | None, topic: Topic) -> None:
+        """Nobody wants this event; if somebody did a moment ago, its number is used up all the same."""
+        self.unmatched += 1
+        if row is not None and row in self._seqs:
+            self._next(row, topic)
+        elif topic in self._retained:
+            self._stamped += 1
+            self._retained[topic] += 1
 
     def relay(self, handles: Sequence[int], bodies: Sequence[bytes]) -> None:
         """Events from another site, under the handles (rows) announced to it: local aggregators only (SB-25)."""

@@ -6,28 +6,31 @@ not, by position. An accepted event is in its owner's memory and queued to every
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from itertools import count
 from typing import Any as Anything
-from typing import Final
+from typing import Final, NamedTuple
 
 import msgspec
 
+from infra.kernel.codes import Code
 from infra.kernel.errors import Refused
 from infra.kernel.events import Event, Submission, accept
+from infra.kernel.nesting import check_nesting
 from infra.kernel.topics import Kind, kind_of
-from infra.runtime.http import Answer, BufferedExchange, Exchange, Head, HttpDoor, HttpLimits, Response
+from infra.runtime.address import Address
+from infra.runtime.http import Answer, BufferedExchange, Exchange, Head, HttpDoor, HttpLimits, Response, json_error
 
 from .client import ROLE
 from .server import SERVICE_KINDS, Broker
+from .submissions import decode_array, decode_lines, decode_one
 
 NDJSON: Final = b"application/x-ndjson"
 JSON: Final = b"application/json"
 ROOM_FOR_FIELDS: Final = 1024
+# With more events rejected than this a request is refused as a whole: its answer must not outgrow it a hundred times.
+MAX_REJECTED: Final = 1000
 
-_ONE: Final = msgspec.json.Decoder(Submission)
-_MANY: Final = msgspec.json.Decoder(list[Submission])
-_RAWS: Final = msgspec.json.Decoder(list[msgspec.Raw])
 _ENCODE: Final = msgspec.json.Encoder().encode
 
 # `verify(token, wall_s)` gives who may publish; raises `Refused`.
@@ -58,11 +61,10 @@ class Door:
     async def start(self) -> None:
         """Start the broker and open the door. Raises OSError if an address is taken."""
         await self.broker.start()
-        host, _, port = self.broker.options.door.rpartition(":")
+        host, port = Address.parse(self.broker.options.door)
         loop = asyncio.get_running_loop()
-        self._server = await loop.create_server(self._http.protocol_factory, host, int(port), backlog=4096)
-        bound = self._server.sockets[0].getsockname()
-        self.address = f"{bound[0]}:{bound[1]}"
+        self._server = await loop.create_server(self._http.protocol_factory, host, port, backlog=4096)
+        self.address = str(Address(*self._server.sockets[0].getsockname()[:2]))
 
     async def drain(self) -> None:
         """Take nothing new, leave the ring, answer what was asked."""
@@ -93,12 +95,14 @@ class Door:
         self.requests += 1
         try:
             kinds = self._admit(head)
+            if head.headers.get(b"content-encoding", b"identity").lower() != b"identity":
+                raise Refused("bad-content-type", "send the body as it is; no Content-Encoding is understood here")
             content_type = head.headers.get(b"content-type", JSON).partition(b";")[0].strip().lower()
             if content_type == NDJSON:
                 return _Lines(self, kinds)
             if content_type == JSON:
                 return BufferedExchange(head, _Document(self, kinds).answer_to, self.max_body_bytes)
-            raise Refused("bad-content-type")
+            raise Refused("bad-content-type", f"the body must be {JSON.decode()} or {NDJSON.decode()}")
         except Refused as refused:
             self.rejected[refused.code.name] += 1
             raise
@@ -118,10 +122,22 @@ class Door:
 
     def check(self, submission: Submission, kinds: frozenset[Kind], ts_ms: int) -> Event:
         """The event, ready to be numbered. Raises `Refused`."""
+        check_nesting(bytes(submission.payload))
         event = accept(submission, ts_ms, f"{self._prefix}-{next(self._numbers)}", self.max_payload_bytes)
         if kind_of(event.topic) not in kinds:
             raise Refused("forbidden", f"this service may publish {', '.join(sorted(kinds))} topics, not {kind_of(event.topic)}")
         return event
+
+
+class _Rejection(NamedTuple):
+    """Its own words, not the exception, which would keep the whole part of the request alive."""
+
+    position: int
+    code: Code
+    reason: str
+
+    def refused(self) -> Refused:
+        return Refused(self.code.name, self.reason)
 
 
 class _Tally:
@@ -131,32 +147,44 @@ class _Tally:
         self._door = door
         self._kinds = kinds
         self._total = 0
-        self._rejected: list[tuple[int, Refused]] = []
+        self._rejected: list[_Rejection] = []
         self._open = 0
         self._answer: asyncio.Future[Response] | None = None
 
-    def take(self, items: list[Submission | Refused]) -> None:
-        """Publish what is right, note what is not."""
+    def take(self, items: Iterable[Submission | Refused]) -> None:
+        """Publish what is right, note what is not. Raises `Refused` when too much is wrong."""
+        self._check_rejected()
         door, events, positions = self._door, list[Event](), list[int]()
         ts_ms = int(door.wall() * 1000)
-        for position, item in enumerate(items, self._total):
+        for item in items:
             try:
                 if isinstance(item, Refused):
                     raise item
                 events.append(door.check(item, self._kinds, ts_ms))
-                positions.append(position)
+                positions.append(self._total)
             except Refused as refused:
-                self._rejected.append((position, refused))
-        self._total += len(items)
+                self._reject(self._total, refused)
+                self._check_rejected()
+            self._total += 1
         if events:
             self._open += 1
             door.broker.submit(events, 0, lambda failed: self._published(positions, failed))
 
+    def _reject(self, position: int, refused: Refused) -> None:
+        self._rejected.append(_Rejection(position, refused.code, refused.reason))
+        self._door.rejected[refused.code.name] += 1
+
+    def _check_rejected(self) -> None:
+        if len(self._rejected) > MAX_REJECTED:
+            first = self._rejected[0]
+            raise Refused(first.code.name, f"over {MAX_REJECTED} events were rejected, the first at {first.position}: {first.reason}")
+
     def _published(self, positions: list[int], failed: list[int]) -> None:
         self._open -= 1
+        self._door.accepted += len(positions) - len(failed)
         for index in failed:
             refused = Refused("unavailable", "the owner of this topic cannot be reached; repeating it with the same id is safe")
-            self._rejected.append((positions[index], refused))
+            self._reject(positions[index], refused)
         if not self._open and self._answer is not None and not self._answer.done():
             self._answer.set_result(self._response())
 
@@ -169,33 +197,30 @@ class _Tally:
 
     def _response(self) -> Response:
         accepted = self._total - len(self._rejected)
-        self._door.accepted += accepted
         if not self._rejected:
             return Response(202, b'{"accepted":%d,"rejected":[]}' % accepted)
-        for _, refused in self._rejected:
-            self._door.rejected[refused.code.name] += 1
         rejected = [
-            {"index": index, "code": refused.code.name, "number": refused.code.number, "reason": refused.reason}
-            for index, refused in sorted(self._rejected, key=lambda each: each[0])
+            {"index": position, "code": code.name, "number": code.number, "reason": reason}
+            for position, code, reason in sorted(self._rejected)
         ]
         return Response(202, _ENCODE({"accepted": accepted, "rejected": rejected}))
 
 
 class _Document(_Tally):
-    """A body that is one JSON event or an array of them."""
+    """A body that is one JSON event or an array of them. A single event that is rejected is the whole: the status says it."""
+
+    _is_array = False
 
     def answer_to(self, head: Head, body: bytes) -> Answer:
-        """See `BufferedExchange`. A single event that is wrong is refused as a whole: the status says it."""
-        if body.lstrip()[:1] == b"[":
-            self.take(_decode_array(body))
-            return self.answer()
-        one = _decode(body)
-        if isinstance(one, Refused):
-            raise one
-        self.take([one])
-        if self._rejected:
-            raise self._rejected[0][1]
+        """See `BufferedExchange`."""
+        self._is_array = body.lstrip()[:1] == b"["
+        self.take(decode_array(body) if self._is_array else [decode_one(body)])
         return self.answer()
+
+    def _response(self) -> Response:
+        if self._rejected and not self._is_array:
+            return json_error(self._rejected[0].refused())
+        return super()._response()
 
 
 class _Lines(_Tally):
@@ -210,7 +235,7 @@ class _Lines(_Tally):
         whole, newline, rest = data.rpartition(b"\n")
         if newline:
             whole, self._rest = self._rest + whole, rest
-            self.take(_decode_lines(whole))
+            self.take(decode_lines(whole))
         else:
             self._rest += data
         if len(self._rest) > self._door.max_payload_bytes + ROOM_FOR_FIELDS:
@@ -219,33 +244,5 @@ class _Lines(_Tally):
     def end(self) -> Answer:
         """See `Exchange`."""
         if self._rest.strip():
-            self.take(_decode_lines(self._rest))
+            self.take(decode_lines(self._rest))
         return self.answer()
-
-
-def _decode(text: bytes) -> Submission | Refused:
-    try:
-        return _ONE.decode(text)
-    except msgspec.ValidationError as wrong:
-        return Refused("bad-field", str(wrong))
-    except (msgspec.DecodeError, RecursionError) as wrong:
-        return Refused("bad-json", str(wrong))
-
-
-def _decode_array(body: bytes) -> list[Submission | Refused]:
-    """All at once; one by one only if something is wrong, so that one bad event does not spoil the others."""
-    try:
-        return list(_MANY.decode(body))
-    except (msgspec.DecodeError, RecursionError):
-        pass
-    try:
-        return [_decode(bytes(raw)) for raw in _RAWS.decode(body)]
-    except (msgspec.DecodeError, RecursionError) as wrong:
-        raise Refused("bad-json", str(wrong)) from wrong
-
-
-def _decode_lines(text: bytes) -> list[Submission | Refused]:
-    try:
-        return list(_ONE.decode_lines(text))
-    except (msgspec.DecodeError, RecursionError):
-        return [_decode(line) for line in text.split(b"\n") if line.strip()]

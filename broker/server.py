@@ -57,7 +57,6 @@ SERVICE_KINDS: Final[dict[str, frozenset[Kind]]] = {
     "notification": frozenset({Kind.PLAYLIST, Kind.ARTIST, Kind.SOCIAL}),
 }
 MAX_HOPS: Final = 2
-HERE: Final = 1 << 62
 
 
 class _Subscriber:
@@ -86,13 +85,13 @@ class Broker:
     ) -> None:
         self.options, self.site, self.node = options, options.site, options.slot
         slots = sorted(options.sites[self.site])
-        epoch = int(wall() * 1000) << 8 | slots.index(self.node)
-        self.core = BrokerCore(self.site, epoch)
+        born_ms = int(wall() * 1000)
+        self.core = BrokerCore(self.site, born_ms << 8 | slots.index(self.node))
         self.draining = False
         self.misrouted = self.link_drops = 0
         self._log = log
         self.links = Node((ROLE, self.node, self.site), network, self, timing=options.link, rng=rng, log=log, wall=wall)
-        self.membership = Membership(self.node, slots, asyncio.get_running_loop().time(), options.membership)
+        self.membership = Membership(self.node, slots, asyncio.get_running_loop().time(), options.membership, born_ms)
         self.ring = Ring(())
         self._mesh = SiteClient(self.links, self.site, {s: a for s, a in options.sites[self.site].items() if s != self.node})
         self._far = {site: SiteClient(self.links, site, brokers, self.core.wanted_here) for site, brokers in options.sites.items() if site != self.site}
@@ -152,6 +151,8 @@ class Broker:
         peer = link.peer
         if client := self._client_of(link):
             client.link_up(link)
+            if self.draining and client is self._mesh:
+                link.send(Leaving())
         elif peer.role == "aggregator" or peer.site != self.site:
             self._subscribers[link] = _Subscriber(self.core.open(link, far=peer.site != self.site))
         else:
@@ -166,6 +167,7 @@ class Broker:
         self.link_drops += link.drops
         if client := self._client_of(link):
             client.link_down(link)
+            self._tell_subscribers()
         if subscriber := self._subscribers.pop(link, None):
             self._withdraw(*self.core.close(subscriber.bit))
         self._publishers.pop(link, None)
@@ -267,11 +269,11 @@ class Broker:
             self._tell(link, subscriber)
 
     def _tell(self, link: Link, subscriber: _Subscriber) -> None:
-        reached = {self.site: HERE}
+        reached = {self.site: 0}
         if link.peer.site == self.site:
             reached |= {site: client.announcer.reached.get(site, 0) for site, client in self._far.items()}
         if (news := subscriber.receipts.advance(reached)) is not None:
-            link.send(Applied(news))
+            link.send(news)
 
     # Events.
 

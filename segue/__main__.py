@@ -6,6 +6,7 @@ import click
 
 from infra.kernel.errors import ConfigError, Refused
 
+from .demo.command import demo
 from .role import COMMANDS
 from .token import token
 from .top import top
@@ -18,7 +19,7 @@ def cli() -> None:
     """Segue: a social publish/subscribe backend."""
 
 
-for command in (up, *COMMANDS, token, top):
+for command in (up, *COMMANDS, token, top, demo):
     cli.add_command(command)
 
 

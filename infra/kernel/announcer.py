@@ -4,14 +4,17 @@ Used three times: an access point announces to its aggregator, an aggregator to 
 the brokers of each other site. Which node is told of a topic is the ring over the site's view; a change of the view
 moves topics, the return of a link announces everything anew. Subscriptions are soft state: nothing else is needed.
 
-Numbers. Changes sent to a node are numbered and never start again, not even on a new link; since a returning link
-gets everything, "applied up to n" stays true across links. A *mark* is a moment: it is reached at a site when every
-change sent before that moment is applied there.
+Marks. A *mark* is a moment. It is reached at a site while everything that was wanted at that moment and still is, is
+installed there, as far as is known. So it is not reached any more when something must be announced anew: a link was
+lost or came back, topics moved to other nodes, or a node says that it lost something behind it.
 """
 
+from bisect import bisect_left
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Final, Protocol
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from itertools import islice
+from typing import Any, Final, NamedTuple, Protocol
 
 from .frames import Frame, Subscribe, Unsubscribe, View
 from .ring import Ring
@@ -21,6 +24,8 @@ BULK: Final = 8192
 MAX_MARKS: Final = 1024
 
 Wanted = Callable[[], Iterable[tuple[int, Topic]]]
+Told = dict[str, int]
+"""Slot -> number of the last change sent to it."""
 
 
 class Outlet(Protocol):
@@ -31,18 +36,34 @@ class Outlet(Protocol):
 
 
 class _Node:
-    """One node of the announced site: how far it was told, how far each site behind it has applied that."""
+    """One node of the announced site: what it was sent, what it has done of that, and what is applied at each site.
 
-    __slots__ = ("applied", "outlet", "sent")
+    Changes are numbered and never start again, not even on a new link: a returning link gets everything under new
+    numbers, and what is known of the old link no longer counts.
+    """
+
+    __slots__ = ("applied", "done", "outlet", "sent")
 
     def __init__(self) -> None:
         self.sent = 0
+        self.link(None)
+
+    def link(self, outlet: Outlet | None) -> None:
+        self.outlet = outlet
+        self.done = 0
         self.applied: dict[str, int] = {}
-        self.outlet: Outlet | None = None
+
+
+class _Mark(NamedTuple):
+    number: int
+    told: Told
 
 
 class Announcer:
-    """The announcing side towards `site`. `wanted` lists all (row, topic) that are wanted now; rows are the handles."""
+    """The announcing side towards `site`. `wanted` lists all (row, topic) that are wanted now; rows are the handles.
+
+    `reached`: for each site that was heard of, the newest mark that is reached there, 0 if none is.
+    """
 
     def __init__(self, site: str, wanted: Wanted) -> None:
         self.site = site
@@ -51,25 +72,22 @@ class Announcer:
         self.reached: dict[str, int] = {}
         self._wanted = wanted
         self._nodes: dict[str, _Node] = {}
-        self._mark = 0
-        self._marks: deque[tuple[int, dict[str, int]]] = deque()
+        self._marks = deque([_Mark(1, {})])
 
     def node_up(self, slot: str, outlet: Outlet) -> None:
         """A link to `slot` stands: announce everything that it owns."""
-        node = self._nodes.setdefault(slot, _Node())
-        node.outlet = outlet
+        self._node(slot).link(outlet)
         mine = [(row, topic) for row, topic in self._wanted() if self.ring.owner(topic) == slot]
         if mine:
             self._tell(slot, mine)
-        else:  # an empty change: its answer says how far we are, and which sites there are
-            node.sent += 1
-            outlet.send(Subscribe(node.sent, [], []))
+        else:  # an empty change: its answer says which sites there are
+            self._send(slot, Subscribe, [], [])
+        self._start_over()
 
     def node_down(self, slot: str) -> None:
-        """The link to `slot` is lost. What it had applied no longer counts."""
-        if node := self._nodes.get(slot):
-            node.outlet = None
-            node.applied = {}
+        """The link to `slot` is lost."""
+        self._node(slot).link(None)
+        self._start_over()
 
     def set_view(self, view: View) -> bool:
         """Take over a higher view and move the topics whose owner changes. False if the view is not higher."""
@@ -89,7 +107,7 @@ class Announcer:
             self._tell(slot, moved)
         for slot, topics in gone.items():
             self._untell(slot, topics)
-        self._raise_marks()
+        self._start_over()
         return True
 
     def want(self, news: Iterable[tuple[int, Topic]]) -> None:
@@ -102,6 +120,38 @@ class Announcer:
         for slot, mine in self._by_owner((0, topic) for topic in topics).items():
             self._untell(slot, [topic for _, topic in mine])
 
+    def mark(self) -> int:
+        """The moment now (see `reached`)."""
+        told = self._told_to_owners()
+        if told != self._marks[-1].told:
+            self._marks.append(_Mark(self._marks[-1].number + 1, told))
+            if len(self._marks) > MAX_MARKS:  # an odd number: first and last stay; the others are reached a little later
+                self._marks = deque(islice(self._marks, 0, None, 2))
+            self._advance()
+        return self._marks[-1].number
+
+    def applied(self, slot: str, n: int, sites: Mapping[str, int]) -> None:
+        """`slot` says which changes it has done, and up to which they are applied at each site now."""
+        node = self._node(slot)
+        if node.outlet is None:
+            return
+        node.done = min(n, node.sent)
+        node.applied = {site: min(number, node.sent) for site, number in sites.items()}
+        for site in sites:
+            self.reached.setdefault(site, 0)
+        self._advance()
+
+    def told(self) -> Told:
+        """All that was sent by now to the nodes that are linked (see `has_done`)."""
+        return {slot: node.sent for slot, node in self._nodes.items() if node.outlet is not None}
+
+    def has_done(self, told: Told) -> bool:
+        """Whether every node has done what it was told, or is not linked: nothing then comes from it that knew less."""
+        return all(self._nodes[slot].outlet is None or self._nodes[slot].done >= n for slot, n in told.items())
+
+    def _node(self, slot: str) -> _Node:
+        return self._nodes.setdefault(slot, _Node())
+
     def _by_owner(self, pairs: Iterable[tuple[int, Topic]]) -> dict[str, list[tuple[int, Topic]]]:
         groups: dict[str, list[tuple[int, Topic]]] = {}
         only = self.ring.slots[0] if len(self.ring.slots) == 1 else None
@@ -111,69 +161,36 @@ class Announcer:
                 groups.setdefault(slot, []).append(pair)
         return groups
 
-    def _tell(self, slot: str, pairs: Iterable[tuple[int, Topic]]) -> None:
-        node = self._nodes.setdefault(slot, _Node())
-        pairs = list(pairs)
+    def _tell(self, slot: str, pairs: Sequence[tuple[int, Topic]]) -> None:
         for start in range(0, len(pairs), BULK):
             bulk = pairs[start : start + BULK]
-            node.sent += 1
-            if node.outlet is not None:
-                node.outlet.send(Subscribe(node.sent, [row for row, _ in bulk], [topic for _, topic in bulk]))
+            self._send(slot, Subscribe, [row for row, _ in bulk], [topic for _, topic in bulk])
 
-    def _untell(self, slot: str, topics: list[Topic]) -> None:
-        node = self._nodes.setdefault(slot, _Node())
+    def _untell(self, slot: str, topics: Sequence[Topic]) -> None:
+        for start in range(0, len(topics), BULK):
+            self._send(slot, Unsubscribe, topics[start : start + BULK])
+
+    def _send(self, slot: str, change: Callable[..., Frame], *lists: Sequence[Any]) -> None:
+        node = self._node(slot)
         node.sent += 1
         if node.outlet is not None:
-            node.outlet.send(Unsubscribe(node.sent, list(topics)))
+            node.outlet.send(change(node.sent, *lists))
 
-    def mark(self) -> int:
-        """The moment now. Reached at a site when all that was sent before is applied there (see `reached`)."""
-        sent = {slot: node.sent for slot, node in self._live()}
-        if not self._marks or self._marks[-1][1] != sent:
-            self._mark += 1
-            self._marks.append((self._mark, sent))
-            if len(self._marks) > MAX_MARKS:  # a site that stays away must not cost memory: coarser marks are safe
-                self._marks = deque(list(self._marks)[1::2])
-            self._advance(self.reached)
-        return self._mark
+    def _told_to_owners(self) -> Told:
+        return {slot: self._node(slot).sent for slot in self.view.slots}
 
-    def applied(self, slot: str, sites: Mapping[str, int]) -> bool:
-        """`slot` says how far each site has applied its changes. True if some mark was reached by that."""
-        node = self._nodes.get(slot)
-        if node is None or node.outlet is None:
-            return False
-        for site, number in sites.items():
-            node.applied[site] = min(number, node.sent)
-        return self._advance({*self.reached, *sites})
+    def _start_over(self) -> None:
+        """Something is announced anew: all marks wait for that, those that were reached too, so one is enough."""
+        self._marks = deque([_Mark(self._marks[-1].number, self._told_to_owners())])
+        self._advance()
 
-    def settled(self, mark: int) -> bool:
-        """Whether no delivery under a handle that was withdrawn before `mark` can still arrive."""
-        return self.reached.get(self.site, 0) >= mark or not any(node.outlet for node in self._nodes.values())
-
-    def _live(self) -> Iterator[tuple[str, _Node]]:
-        return ((slot, self._nodes.setdefault(slot, _Node())) for slot in self.view.slots)
-
-    def _advance(self, sites: Iterable[str]) -> bool:
-        live = dict(self._live())
-        progress = False
-        for site in list(sites):
-            reached = self.reached.get(site, 0)
-            for mark, sent in self._marks:
-                if mark > reached and live and all(node.applied.get(site, 0) >= sent.get(slot, 0) for slot, node in live.items()):
-                    reached, progress = mark, True
-                elif mark > reached:
-                    break
-            self.reached[site] = reached
-        self._forget_reached()
-        return progress
-
-    def _forget_reached(self) -> None:
+    def _advance(self) -> None:
+        for site in self.reached:
+            held = bisect_left(self._marks, True, key=partial(self._lacks, site))
+            self.reached[site] = self._marks[held - 1].number if held else 0
         lowest = min(self.reached.values(), default=0)
-        while len(self._marks) > 1 and self._marks[0][0] <= lowest:
+        while len(self._marks) > 1 and self._marks[1].number <= lowest:
             self._marks.popleft()
 
-    def _raise_marks(self) -> None:
-        """After topics moved, an unreached mark also waits for what was just sent about them."""
-        sent = {slot: node.sent for slot, node in self._live()}
-        lowest = min(self.reached.values(), default=0)
-        self._marks = deque((mark, sent if mark > lowest else old) for mark, old in self._marks)
+    def _lacks(self, site: str, mark: _Mark) -> bool:
+        return not mark.told or any(self._nodes[slot].applied.get(site, 0) < n for slot, n in mark.told.items())

@@ -3,7 +3,7 @@
 Rule: garbage in means frames out or `Refused`, never another error; lengths are checked before memory is reserved.
 """
 
-from struct import Struct, error
+from struct import Struct
 from typing import Final
 
 import msgspec
@@ -27,35 +27,43 @@ def encode(frame: frames.Frame) -> bytes:
 class FrameDecoder:
     """Incremental: bytes in any portions -> frames. Holds at most one unfinished frame."""
 
-    __slots__ = ("_max_frame_bytes", "_rest")
+    __slots__ = ("_max_frame_bytes", "_needed", "_rest")
 
     def __init__(self, max_frame_bytes: int = MAX_FRAME_BYTES) -> None:
-        self._rest = b""
+        self._rest = bytearray()
+        self._needed = 0
         self._max_frame_bytes = max_frame_bytes
 
     def feed(self, data: bytes) -> list[frames.Any]:
         """Frames completed by `data`. Raises `Refused("bad-link-frame")`; the decoder is of no use afterwards."""
         if self._rest:
-            data = self._rest + data
+            self._rest += data
+            if len(self._rest) < self._needed:
+                return []
+            data = bytes(self._rest)
         found: list[frames.Any] = []
-        start, size = 0, len(data)
-        view = memoryview(data)
-        while size - start >= 4:
-            (length,) = _LENGTH.unpack_from(data, start)
-            if length > self._max_frame_bytes:
-                raise Refused("bad-link-frame", f"a frame of {length} bytes is over the limit of {self._max_frame_bytes}")
-            if size - start - 4 < length:
-                break
-            found.append(_decode(view[start + 4 : start + 4 + length]))
-            start += 4 + length
-        self._rest = data[start:] if start < size else b""
+        start, end, view = 0, self._end_of_frame(data, 0), memoryview(data)
+        while end <= len(data):
+            found.append(_decode(view[start + _LENGTH.size : end]))
+            start, end = end, self._end_of_frame(data, end)
+        self._rest, self._needed = bytearray(data[start:]), end - start
         return found
+
+    def _end_of_frame(self, data: bytes, start: int) -> int:
+        """Where the frame at `start` ends; where its length does, if that is not there yet."""
+        begin = start + _LENGTH.size
+        if len(data) < begin:
+            return begin
+        (length,) = _LENGTH.unpack_from(data, start)
+        if length > self._max_frame_bytes:
+            raise Refused("bad-link-frame", f"a frame of {length} bytes is over the limit of {self._max_frame_bytes}")
+        return begin + int(length)
 
 
 def _decode(body: memoryview) -> frames.Any:
     try:
         frame: frames.Any = _DECODER.decode(body)
-    except (msgspec.DecodeError, UnicodeDecodeError, error) as wrong:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as wrong:
         raise Refused("bad-link-frame", f"not a frame: {wrong}") from wrong
     _check(frame)
     return frame

@@ -1,9 +1,12 @@
 """Fan-out: one event to each link that wants its topic, once, under the handle that link chose."""
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Final, Protocol
 
 from .interest import Interest
+
+# Many topics share few sets of links, as a rule; where they do not, lists are made again rather than kept for each.
+MAX_TARGETS: Final = 4096
 
 
 class Receiver(Protocol):
@@ -23,7 +26,7 @@ class Fanout:
         self._targets: dict[int, list[tuple[Receiver, Sequence[int]]]] = {}
 
     def open(self, receiver: Receiver) -> int:
-        """A subscribing link; its number. Raises OverflowError when there are too many."""
+        """A subscribing link; its number. Raises `Refused("overloaded")` when there are too many."""
         bit = self.interest.open()
         self._receivers[bit] = receiver
         return bit
@@ -37,9 +40,16 @@ class Fanout:
         """Give `body` to every link of `mask`, all of which want `row`."""
         targets = self._targets.get(mask)
         if targets is None:
-            targets = self._targets[mask] = [
-                (receiver, self.interest.handles(bit)) for bit, receiver in self._receivers.items() if mask & 1 << bit
-            ]
+            targets = self._resolve(mask)
         for receiver, handles in targets:
             receiver.deliver(handles[row], body)
         self.deliveries += len(targets)
+
+    def _resolve(self, mask: int) -> list[tuple[Receiver, Sequence[int]]]:
+        if len(self._targets) >= MAX_TARGETS:
+            self._targets.clear()
+        targets: list[tuple[Receiver, Sequence[int]]] = [
+            (receiver, self.interest.handles(bit)) for bit, receiver in self._receivers.items() if mask & 1 << bit
+        ]
+        self._targets[mask] = targets
+        return targets

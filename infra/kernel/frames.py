@@ -3,9 +3,12 @@
 A link carries frames in order. On TCP each is length-prefixed MessagePack (`codec`); in memory the values themselves
 are handed over, so they are immutable by convention: nobody changes a list inside a frame after it was sent.
 
-Subscriptions are numbered per link (`n`, rising by one from 1); the receiver answers with the cumulative numbers it
-and the sites behind it have installed (`Applied`). The subscribing side chooses a small integer *handle* for each
-topic; deliveries name handles, so that the receiver indexes a list instead of hashing a string (design 4.3).
+Subscription changes to one node are numbered (`n`, rising, also from one link to the next); the receiver answers with
+the cumulative numbers that it and the sites behind it have installed (`Applied`). The subscribing side chooses a small
+integer *handle* for each topic; deliveries name handles, so that the receiver indexes a list instead of hashing a string
+(design 4.3).
+
+A peer of the same protocol version may be newer than we are: elements that it appends to a frame are passed over.
 """
 
 from typing import Annotated, Final
@@ -15,8 +18,9 @@ import msgspec
 PROTOCOL: Final = 1
 
 Handle = Annotated[int, msgspec.Meta(ge=0, lt=1 << 32)]
-Number = Annotated[int, msgspec.Meta(ge=0)]
-Name = Annotated[str, msgspec.Meta(min_length=1, max_length=128, pattern=r"^[A-Za-z0-9._-]+$")]
+# Counting on from the highest number must not lead out of what MessagePack can carry.
+Number = Annotated[int, msgspec.Meta(ge=0, lt=1 << 62)]
+Name = Annotated[str, msgspec.Meta(min_length=1, max_length=128, pattern=r"^[A-Za-z0-9._-]+\Z")]
 
 
 class View(msgspec.Struct, frozen=True, array_like=True):
@@ -64,8 +68,10 @@ class Unsubscribe(Frame, tag=4, frozen=True):
 
 
 class Applied(Frame, tag=5, frozen=True):
-    """For each site, all changes of the peer up to that number are installed there."""
+    """All changes of the peer up to `n` are done here, and known to every delivery that follows. For each site, all
+    changes up to that number are installed there now; the number falls when something has to be installed anew."""
 
+    n: Number
     sites: dict[Name, Number]
 
 

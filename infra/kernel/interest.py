@@ -9,6 +9,7 @@ from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
+from .errors import Refused
 from .topics import Topic
 
 MAX_LINKS: Final = 63
@@ -32,12 +33,12 @@ class Interest:
         return self._handles[bit]
 
     def open(self) -> int:
-        """A free link number. Raises OverflowError when there are as many links as a mask has bits."""
+        """A free link number. Raises `Refused("overloaded")` when there are as many links as a mask has bits."""
         for bit in range(MAX_LINKS):
             if bit not in self._handles:
                 self._handles[bit] = array("I")
                 return bit
-        raise OverflowError(f"more than {MAX_LINKS} links")
+        raise Refused("overloaded", f"this node has {MAX_LINKS} subscribing links and can have no more")
 
     def subscribe(self, bit: int, topics: Sequence[Topic], handles: Sequence[int]) -> list[tuple[int, Topic, int]]:
         """Link `bit` wants `topics`. Returns (row, topic, mask before) for each topic it did not want before."""

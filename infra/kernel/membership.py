@@ -4,7 +4,8 @@ Rules. (1) A slot is alive while something was heard from it within `dead_s`, or
 lost: failure is suspected by a lost link and decided by silence. (2) The lowest slot that is alive issues a new view,
 one number higher, whenever the set of live slots is not the view's. (3) A higher view, from whomever, is taken over.
 (4) Nothing is issued in the first `grace_s` of a process unless every slot was heard, so that a restart does not
-claim the whole ring for a moment.
+claim the whole ring for a moment. (5) The numbers of a process are above `base`, which is higher in each life of a site
+(such as the time of its start in ms): other sites remember the last view of a site that stopped as a whole.
 
 Time is an argument (seconds, monotonic). There is no clock here.
 """
@@ -27,7 +28,7 @@ class Timing(msgspec.Struct, frozen=True, kw_only=True):
 class Membership:
     """The view of one broker on the brokers of its own site."""
 
-    def __init__(self, me: str, slots: Iterable[str], now: float, timing: Timing) -> None:
+    def __init__(self, me: str, slots: Iterable[str], now: float, timing: Timing, base: int = 0) -> None:
         self.view = View(0, ())
         self._me = me
         self._heard: dict[str, float | None] = dict.fromkeys(sorted(slots))
@@ -35,6 +36,7 @@ class Membership:
         self._leaving: set[str] = set()
         self._timing = timing
         self._started = now
+        self._base = base
 
     def heard(self, slot: str, now: float) -> None:
         """A frame came from `slot`."""
@@ -78,7 +80,7 @@ class Membership:
         alive = self.alive(now)
         if not alive or alive[0] != self._me or alive == self.view.slots or not self._settled(now):
             return False
-        self.view = View(self.view.number + 1, alive)
+        self.view = View(max(self.view.number, self._base) + 1, alive)
         return True
 
     def _settled(self, now: float) -> bool:

@@ -2,40 +2,50 @@
 
 from collections import deque
 from collections.abc import Mapping
+from itertools import islice
 from typing import Final
+
+from .frames import Applied
 
 MAX_PENDING: Final = 1024
 
 
 class Receipts:
-    """Turns marks reached upstream into the cumulative change numbers of one downstream link."""
+    """Turns marks reached upstream into the cumulative change numbers of one downstream link.
 
-    __slots__ = ("_last", "_pending", "_told", "applied")
+    For each site there is a queue of (change, mark it waits for). Its head is kept when it was told, for what is reached
+    may fall: then nothing is installed there until the marks are reached again.
+    """
+
+    __slots__ = ("_last", "_queues", "_told")
 
     def __init__(self) -> None:
-        self.applied: dict[str, int] = {}
-        self._told: dict[str, int] = {}
-        self._pending: dict[str, deque[tuple[int, int]]] = {}
         self._last = (0, 0)
+        self._queues: dict[str, deque[tuple[int, int]]] = {}
+        self._told = Applied(0, {})
 
     def record(self, n: int, marks: Mapping[str, int], default: int = 0) -> None:
         """Change `n` is done here; at a site it is installed when that site's mark is reached (`default`: others)."""
         self._last = (n, default)
-        for site in {*self._pending, *marks}:
-            queue = self._pending.setdefault(site, deque())
+        for site in {*self._queues, *marks}:
+            queue = self._queues.setdefault(site, deque())
             queue.append((n, marks.get(site, default)))
-            if len(queue) > MAX_PENDING:  # coarser is safe: the number is only told later
-                self._pending[site] = deque(list(queue)[1::2])
+            if len(queue) > MAX_PENDING:  # an odd number: first and last stay; the others are told a little later
+                self._queues[site] = deque(islice(queue, 0, None, 2))
 
-    def advance(self, reached: Mapping[str, int]) -> dict[str, int] | None:
-        """What to tell now; None if nothing has changed since the last time."""
-        for site, mark in reached.items():
-            queue = self._pending.get(site)
-            if queue is None:
-                queue = self._pending[site] = deque([self._last] if self._last[0] else [])
-            while queue and queue[0][1] <= mark:
-                self.applied[site] = queue.popleft()[0]
-        if self.applied == self._told:
+    def advance(self, reached: Mapping[str, int]) -> Applied | None:
+        """What to tell now; None if nothing has changed since the last time. `reached` names every site that is known."""
+        news = Applied(self._last[0], {site: self._installed(site, mark) for site, mark in reached.items()})
+        if news == self._told:
             return None
-        self._told = dict(self.applied)
-        return self._told
+        self._told = news
+        return news
+
+    def _installed(self, site: str, reached: int) -> int:
+        queue = self._queues.get(site)
+        if queue is None:
+            queue = self._queues[site] = deque([self._last])
+        while len(queue) > 1 and queue[1][1] <= reached:
+            queue.popleft()
+        n, mark = queue[0]
+        return n if mark <= reached else 0

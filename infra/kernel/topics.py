@@ -17,6 +17,7 @@ The `%` is a literal divider, never percent-encoding; the type tells an artist f
 
 import re
 from enum import StrEnum
+from functools import lru_cache
 from typing import Final, NewType
 
 from .errors import Refused
@@ -36,6 +37,8 @@ class Kind(StrEnum):
 ARTIST_TYPES: Final = ("new-album", "new-track", "artist-playlist")
 SOCIAL_TYPES: Final = ("friend-joined",)
 MAX_ID: Final = 128
+# The same topics come again and again: with the friends of each client, with each event of a user.
+PARSED: Final = 1 << 14
 
 _ID: Final = rf"[A-Za-z0-9._-]{{1,{MAX_ID}}}"
 _ARTIST: Final = "|".join(ARTIST_TYPES)
@@ -46,10 +49,16 @@ _URI: Final = re.compile(
     rf"|notifications/feed/({_ID})%(?:({_ARTIST})|({_SOCIAL}))/)"
 )
 _COMPACT: Final = re.compile(rf"U{_ID}|P{_ID}/{_ID}|A{_ID}%(?:{_ARTIST})|S{_ID}%(?:{_SOCIAL})".encode())
+_FORMS: Final = {
+    "hm://presence/": "hm://presence/user/<id>/",
+    "hm://playlist/": "hm://playlist/user/<id>/playlist/<id>/",
+    "hm://notifications/": f"hm://notifications/feed/<id>%<type>/ with a type out of {', '.join(ARTIST_TYPES + SOCIAL_TYPES)}",
+}
 _KINDS: Final = {ord("U"): Kind.USER, ord("P"): Kind.PLAYLIST, ord("A"): Kind.ARTIST, ord("S"): Kind.SOCIAL}
 USER_TAG: Final = ord("U")
 
 
+@lru_cache(maxsize=PARSED)
 def parse_topic(uri: str) -> Topic:
     """The topic that `uri` names. Raises `Refused("bad-topic")` that says what is wrong with it (SB-1, SB-2)."""
     match = _URI.fullmatch(uri)
@@ -97,9 +106,7 @@ def _complaint(uri: str) -> str:
         return f"{shown!r} must start with hm://"
     if not uri.endswith("/"):
         return f"{shown!r} must end with a slash"
-    if uri.startswith("hm://notifications/feed/"):
-        types = ", ".join(ARTIST_TYPES + SOCIAL_TYPES)
-        return f"{shown!r} must be hm://notifications/feed/<id>%<type>/ with a type out of {types}"
-    if uri.startswith(("hm://presence/", "hm://playlist/")):
-        return f"{shown!r} must hold ids of 1 to {MAX_ID} characters out of A-Z a-z 0-9 . _ - and no other part"
-    return f"{shown!r} must be under hm://presence/, hm://playlist/ or hm://notifications/"
+    form = next((form for prefix, form in _FORMS.items() if uri.startswith(prefix)), None)
+    if form is None:
+        return f"{shown!r} must be under {', '.join(_FORMS)}"
+    return f"{shown!r} must be {form}; an id is 1 to {MAX_ID} characters out of A-Z a-z 0-9 . _ -"

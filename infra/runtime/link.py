@@ -60,13 +60,13 @@ class Link:
         """Queue one event for the peer's topic `handle`."""
         if self.full and (self.full > 1 or is_presence(body)):
             self.drops += 1
-            return
-        self._handles.append(handle)
-        self._bodies.append(body)
-        self._bytes += len(body)
-        if self._bytes > MAX_DELIVER_BYTES:
-            self._seal()
-        if not self._woken:
+        else:
+            self._handles.append(handle)
+            self._bodies.append(body)
+            self._bytes += len(body)
+            if self._bytes > MAX_DELIVER_BYTES:
+                self._seal()
+        if not self._woken:  # after a drop too: flushing finds out whether there is room again
             self._woken = True
             self._wake(self)
 

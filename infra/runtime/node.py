@@ -25,6 +25,7 @@ from .link import Link
 from .wire import Listener, Network, Wire
 
 SKEW_WARNING_S = 60.0
+_LAST = (Bye, Hello)
 
 
 class LinkTiming(msgspec.Struct, frozen=True, kw_only=True):
@@ -47,10 +48,11 @@ class LinkRole(Protocol):
         """Raise `Refused` if this peer has no business here."""
 
     def link_up(self, link: Link) -> None:
-        """The handshake is done. `link.dialled` is the address if we called, None if they did."""
+        """The handshake is done. `link.dialled` is the address if we called, None if they did. If it raises, there is no
+        link, and no `link_down`."""
 
     def link_down(self, link: Link, reason: str) -> None:
-        """The link is gone; called once for each `link_up`."""
+        """The link is gone; called once for each link that is up."""
 
     def frames(self, link: Link, frames: list[AnyFrame]) -> None:
         """Frames arrived (never Hello or Bye). Called with whole batches."""
@@ -83,7 +85,7 @@ class Node:
         self._listeners: list[Listener] = []
         self._waiting: set[Wire] = set()
         self._dirty: list[Link] = []
-        self._busy = False
+        self._busy = self._closed = False
         self._ticker = self._loop.create_task(self._tick(), name=f"heartbeats of {self.name}")
 
     async def listen(self, address: str) -> str:
@@ -94,7 +96,7 @@ class Node:
 
     def dial(self, address: str, role: str, site: str) -> None:
         """Keep a link to `address` from now on, where a `role` of `site` is expected. Repeating it changes nothing."""
-        if address not in self._dialers:
+        if address not in self._dialers and not self._closed:
             self._dialers[address] = self._loop.create_task(self._keep(address, role, site), name=f"{self.name} dials {address}")
 
     def hang_up(self, address: str) -> None:
@@ -104,6 +106,7 @@ class Node:
 
     async def close(self) -> None:
         """Stop listening and dialling, close all links. May be called twice."""
+        self._closed = True  # a role that loses a link may want to dial another node
         for listener in self._listeners:
             await listener.close()
         tasks = [self._ticker, *self._dialers.values()]
@@ -112,23 +115,24 @@ class Node:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         for link in list(self.links):
-            link.flush()
-            link.wire.close()
-            self._lost(link, "closed here")
+            self._part(link, "closed here")
         for wire in list(self._waiting):
             wire.abort()
 
     async def _keep(self, address: str, role: str, site: str) -> None:
         backoff, attempt = Backoff(base_s=self._timing.redial_base_s, cap_s=self._timing.redial_cap_s), 0
+        said = ""
         while True:
             try:
                 async with asyncio.timeout(self._timing.hello_s):
                     link, gone = await self._call(address, role, site)
-                attempt = 0
+                attempt, said = 0, ""
                 await self._hold(link, gone)
             except (OSError, TimeoutError, Refused) as trouble:
-                if attempt == 0:
-                    self._log.info("peer unreachable", address=address, peer_role=role, reason=str(trouble))
+                reason = str(trouble) or f"no answer within {self._timing.hello_s:g} s"
+                if reason != said:
+                    self._log.info("peer unreachable", address=address, peer_role=role, reason=reason)
+                said = reason
             except Exception:
                 self._log.exception("dialling failed", address=address)
             attempt += 1
@@ -138,10 +142,7 @@ class Node:
         try:
             await gone
         finally:  # also when the task is cancelled: hanging up closes the link
-            if link in self.links:
-                link.flush()
-                link.wire.close()
-                self._lost(link, "hung up")
+            self._part(link, "hung up")
 
     async def _call(self, address: str, role: str, site: str) -> "tuple[Link, asyncio.Future[None]]":
         wire = await self._network.dial(address)
@@ -171,26 +172,31 @@ class Node:
         wire.send([self._hello()])
         try:
             hello = await answered
+            _check_version(hello)
             if (hello.role, hello.site) != (role, site):
                 raise Refused("wrong-peer", f"{address} is {hello.role} of {hello.site}, the configuration says {role} of {site}")
-            link = Link(wire, hello, address, self._loop.time(), self._wake)
-            self._up(link)
-            if early:
-                self._received(link, early)
-            return link, gone
-        except BaseException:
-            answered.cancel()
-            if link is None:
-                wire.abort()
+            link = self._up(wire, hello, address)
+        except Refused as refused:
+            _say_bye(wire, refused)
             raise
+        except BaseException:
+            wire.abort()
+            raise
+        if early:
+            self._received(link, early)
+        return link, gone
 
     def _hello(self) -> Hello:
         return Hello(self.role, self.name, self.site, self.incarnation, int(self._wall() * 1000), self._owner.view())
 
     def _accept(self, wire: Wire) -> None:
         link: Link | None = None
+        if self._closed:  # it was on its way when the listener closed
+            wire.abort()
+            return
         self._waiting.add(wire)
-        deadline = self._loop.call_later(self._timing.hello_s, wire.abort)
+        late = Refused("hello-timeout", f"no hello within {self._timing.hello_s:g} s")
+        deadline = self._loop.call_later(self._timing.hello_s, self._turn_away, wire, late)
 
         def on_frames(frames: list[AnyFrame]) -> None:
             nonlocal link
@@ -198,36 +204,38 @@ class Node:
                 self._received(link, frames)
                 return
             deadline.cancel()
-            self._waiting.discard(wire)
             try:
                 link = self._admit(wire, frames[0])
             except Refused as refused:
-                self.refused += 1
-                self._log.warning("link refused", code=refused.code.name, reason=refused.reason)
-                wire.send([Bye(refused.code.number, refused.reason)])
-                wire.close()
+                self._turn_away(wire, refused)
                 return
+            self._waiting.discard(wire)
             self._received(link, frames[1:])
 
         def on_lost(reason: str) -> None:
             deadline.cancel()
-            self._waiting.discard(wire)
             if link is not None:
                 self._lost(link, reason)
+            elif wire in self._waiting:
+                self._waiting.discard(wire)
+                self._log.info("peer left before its hello", reason=reason)
 
         wire.start(on_frames, on_lost)
 
     def _admit(self, wire: Wire, first: AnyFrame) -> Link:
         if not isinstance(first, Hello):
             raise Refused("bad-link-frame", f"the first frame must be Hello, not {type(first).__name__}")
-        if first.version != PROTOCOL:
-            raise Refused("version-mismatch", f"we speak version {PROTOCOL}, the peer {first.version}")
-        self._refuse_duplicate(first)
+        _check_version(first)
         self._owner.admit(first)
-        link = Link(wire, first, None, self._loop.time(), self._wake)
+        self._refuse_duplicate(first)
         wire.send([self._hello()])
-        self._up(link)
-        return link
+        return self._up(wire, first, None)
+
+    def _turn_away(self, wire: Wire, refused: Refused) -> None:
+        self.refused += 1
+        self._waiting.discard(wire)
+        self._log.warning("link refused", code=refused.code.name, reason=refused.reason)
+        _say_bye(wire, refused)
 
     def _refuse_duplicate(self, hello: Hello) -> None:
         """One name, one process: a second one is refused while the first shows signs of life; a reconnect replaces."""
@@ -241,13 +249,25 @@ class Node:
             link.wire.abort()
             self._lost(link, "replaced by a newer link")
 
-    def _up(self, link: Link) -> None:
+    def _up(self, wire: Wire, peer: Hello, dialled: str | None) -> Link:
+        link = Link(wire, peer, dialled, self._loop.time(), self._wake)
         self.links.add(link)
-        skew_s = link.peer.time_ms / 1000 - self._wall()
+        try:
+            self._owner.link_up(link)
+        except BaseException:
+            self.links.discard(link)
+            raise
+        skew_s = peer.time_ms / 1000 - self._wall()
         if abs(skew_s) > SKEW_WARNING_S:
-            self._log.warning("clocks differ", peer=link.peer.node, peer_site=link.peer.site, skew_s=round(skew_s))
-        self._log.info("link up", peer=link.peer.node, peer_role=link.peer.role, peer_site=link.peer.site)
-        self._owner.link_up(link)
+            self._log.warning("clocks differ", peer=peer.node, peer_site=peer.site, skew_s=round(skew_s))
+        self._log.info("link up", peer=peer.node, peer_role=peer.role, peer_site=peer.site)
+        return link
+
+    def _part(self, link: Link, reason: str) -> None:
+        if link in self.links:
+            link.flush()
+            link.wire.close()
+            self._lost(link, reason)
 
     def _lost(self, link: Link, reason: str) -> None:
         if link in self.links:
@@ -259,23 +279,31 @@ class Node:
         if link not in self.links:
             return
         link.heard = self._loop.time()
-        for frame in frames:
-            if isinstance(frame, Bye):
-                name = BY_NUMBER[frame.number].name if frame.number in BY_NUMBER else str(frame.number)
-                link.wire.close()
-                self._lost(link, f"{name}: {frame.reason}")
+        for position, frame in enumerate(frames):
+            if isinstance(frame, _LAST):
+                self._pass_on(link, frames[:position])  # what was said before a goodbye counts
+                self._finish(link, frame)
                 return
-            if isinstance(frame, Hello):
-                self._break(link, Refused("bad-link-frame", "hello was said already"))
-                return
+        self._pass_on(link, frames)
+
+    def _pass_on(self, link: Link, frames: list[AnyFrame]) -> None:
         self._busy = True
         try:
             self._owner.frames(link, frames)
         except Refused as refused:
             self._break(link, refused)
+        except Exception:
+            self._log.exception("frames could not be handled", peer=link.peer.node)
+            self._break(link, Refused("internal-error"))
         finally:
             self._busy = False
             self._flush()
+
+    def _finish(self, link: Link, last: Bye | Hello) -> None:
+        if isinstance(last, Bye):
+            self._part(link, f"{_code_name(last.number)}: {last.reason}")
+        elif link in self.links:
+            self._break(link, Refused("bad-link-frame", "hello was said already"))
 
     def _wake(self, link: Link) -> None:
         """A link has something to send: at once after the batch of frames that caused it, else at the end of the turn."""
@@ -297,15 +325,34 @@ class Node:
     async def _tick(self) -> None:
         while True:
             await asyncio.sleep(self._timing.heartbeat_s)
-            now = self._loop.time()
-            self._owner.tick(now)
-            beat = Heartbeat(self._owner.view())
-            for link in list(self.links):
-                if now - link.heard > self._timing.silent_s:
-                    link.wire.abort()
-                    self._lost(link, "silent-peer: nothing heard in time")
-                else:
-                    link.send(beat)
+            try:
+                self._beat(self._loop.time())
+            except Exception:  # a node without a heartbeat would be taken for dead
+                self._log.exception("a heartbeat failed")
+
+    def _beat(self, now: float) -> None:
+        self._owner.tick(now)
+        beat = Heartbeat(self._owner.view())
+        for link in list(self.links):
+            if now - link.heard > self._timing.silent_s:
+                link.wire.abort()
+                self._lost(link, f"silent-peer: nothing heard for {now - link.heard:.1f} s")
+            else:
+                link.send(beat)
+
+
+def _check_version(hello: Hello) -> None:
+    if hello.version != PROTOCOL:
+        raise Refused("version-mismatch", f"we speak version {PROTOCOL}, the peer {hello.version}")
+
+
+def _say_bye(wire: Wire, refused: Refused) -> None:
+    wire.send([Bye(refused.code.number, refused.reason)])
+    wire.close()
+
+
+def _code_name(number: int) -> str:
+    return BY_NUMBER[number].name if number in BY_NUMBER else str(number)
 
 
 def _answer(answered: "asyncio.Future[Hello]", frames: list[AnyFrame]) -> None:

@@ -1,8 +1,8 @@
 """Wire: the port under every link. Two adapters: `wire_tcp` (bytes) and `wire_memory` (the frames themselves).
 
 Promises of a wire, checked by one contract suite on both: frames arrive in order or not at all; `send` never blocks;
-what was sent in one `send` arrives in one call or as a prefix of later ones; after `on_lost` nothing arrives; both
-sides are told once; a wire that is closed still carries what was sent before.
+after `close` or `abort` nothing arrives here any more, after `on_lost` nothing at all; both sides are told once, also when
+the wire was lost before `start`; a wire that is closed still carries what was sent before.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
@@ -19,7 +19,8 @@ class Wire(Protocol):
     """One duplex connection between two nodes."""
 
     def start(self, on_frames: OnFrames, on_lost: OnLost) -> None:
-        """Begin to receive. `on_frames` must not block and not raise; `on_lost` is called once, with the reason."""
+        """Begin to receive, also what came before. `on_frames` must not block and not raise; `on_lost` is called once, with
+        the reason. Neither is called before this returns."""
 
     def send(self, frames: Sequence[Frame]) -> None:
         """Queue `frames`. On a wire that is lost they are dropped."""

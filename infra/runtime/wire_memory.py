@@ -50,6 +50,7 @@ class MemoryWire:
 
     def close(self) -> None:
         """See `Wire`."""
+        self._inbox.clear()
         self._end("closed here")
         self._peer._end("closed by the peer")
 

@@ -6,13 +6,12 @@ from collections.abc import Callable, Sequence
 from typing import cast
 
 from infra.kernel.codec import MAX_FRAME_BYTES, FrameDecoder, encode
-from infra.kernel.codes import BY_NAME
 from infra.kernel.errors import Refused
 from infra.kernel.frames import Bye, Frame
 
 from .wire import OnFrames, OnLost, Wire
 
-# A peer that sends garbage is told why; it has this long to read it.
+# How long the peer has to read what was sent before the close.
 GOODBYE_S = 2.0
 
 
@@ -25,8 +24,10 @@ class TcpWire(asyncio.Protocol):
         self._transport: asyncio.Transport | None = None
         self._on_frames: OnFrames | None = None
         self._on_lost: OnLost | None = None
-        self._early: list[bytes] = []
-        self._reason: str | None = None
+        self._early: list[bytes] | None = []
+        self._is_closed = False
+        self._deadline: asyncio.TimerHandle | None = None
+        self._reason = ""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """asyncio: the connection stands."""
@@ -40,52 +41,64 @@ class TcpWire(asyncio.Protocol):
     def start(self, on_frames: OnFrames, on_lost: OnLost) -> None:
         """See `Wire`."""
         self._on_frames, self._on_lost = on_frames, on_lost
-        early, self._early = self._early, []
-        for data in early:
+        asyncio.get_running_loop().call_soon(self._begin)
+
+    def _begin(self) -> None:
+        early, self._early = self._early, None
+        for data in early or ():
             self.data_received(data)
+        if self._transport is None:
+            self._tell_lost()
 
     def data_received(self, data: bytes) -> None:
         """asyncio: bytes from the peer."""
-        if self._on_frames is None:
+        if self._early is not None:
             self._early.append(data)
             return
-        if self._reason is not None:
+        if self._is_closed or self._on_frames is None:
             return
         try:
             frames = self._decoder.feed(data)
         except Refused as refused:
-            self._refuse(refused)
+            self._reason = str(refused)
+            self.send([Bye(refused.code.number, refused.reason)])
+            self.close()
             return
         if frames:
             self._on_frames(frames)
 
-    def _refuse(self, refused: Refused) -> None:
-        self._reason = str(refused)
-        self.send([Bye(BY_NAME[refused.code.name].number, refused.reason)])
-        self.close()
-
     def send(self, frames: Sequence[Frame]) -> None:
         """See `Wire`."""
-        if self._transport is not None and not self._transport.is_closing():
+        if self._transport is not None and not self._is_closed and not self._transport.is_closing():
             self._transport.write(b"".join(map(encode, frames)))
 
     def close(self) -> None:
-        """See `Wire`."""
-        if self._transport is not None and not self._transport.is_closing():
-            self._transport.close()
-            asyncio.get_running_loop().call_later(GOODBYE_S, self._transport.abort)
+        """See `Wire`. The socket is only half closed and its input thrown away until the peer closes too: a peer that is
+        still sending would otherwise be reset, and what is on its way to it lost."""
+        if self._transport is not None and not self._is_closed and not self._transport.is_closing():
+            self._transport.write_eof()
+            self._deadline = asyncio.get_running_loop().call_later(GOODBYE_S, self._transport.abort)
+        self._is_closed = True
 
     def abort(self) -> None:
         """See `Wire`."""
+        self._is_closed = True
         if self._transport is not None:
             self._transport.abort()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """asyncio: the connection is gone."""
         self._transport = None
+        if self._deadline is not None:
+            self._deadline.cancel()
+        self._reason = self._reason or str(exc or "closed")
+        if self._early is None:
+            self._tell_lost()
+
+    def _tell_lost(self) -> None:
         if self._on_lost is not None:
             on_lost, self._on_lost = self._on_lost, None
-            on_lost(self._reason or (str(exc) if exc else "closed"))
+            on_lost(self._reason)
 
     @property
     def queued_bytes(self) -> int:

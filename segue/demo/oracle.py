@@ -6,7 +6,7 @@ Every event of a user is expected once at each connected follower of that user, 
 """
 
 from array import array
-from bisect import bisect
+from bisect import bisect, bisect_left
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil
@@ -102,10 +102,20 @@ class Ledger:
         """Deliveries that have not arrived yet, excused or not; 0 means there is nothing to wait for."""
         return len(self._arrived) - self.delivered
 
+    def late(self, before_s: float) -> int:
+        """Deliveries that have not arrived yet of the events sent before `before_s`, excused or not. Takes microseconds."""
+        number = bisect_left(self._sent_s, before_s)
+        return self._arrived.count(0, 0, self._start[number] if number < self.events else None)
+
+    def latest(self, reach: str, count: int) -> Latency:
+        """The latency of the last `count` deliveries of one reach, `LOCAL` or `CROSS_SITE`."""
+        return _latency(self._latency_ms[reach][-count:])
+
     def sent(self, event_id: str, publisher: str, at_s: float) -> None:
         """An event is about to be sent. To be recorded before the sending, or an early arrival counts as misrouted.
 
-        Raises ValueError for an id that was sent before, KeyError for a publisher without an audience of record.
+        Times must not go back. Raises ValueError for an id that was sent before, KeyError for a publisher without an
+        audience of record.
         """
         if event_id in self._number_of:
             raise ValueError(f"event id {event_id!r} was sent before; ids must be unique in a run")

@@ -1,170 +1,25 @@
-"""The HTTP door, byte for byte: order, bounds, refusals, time-outs. `test_http_loopback` has the real sockets."""
+"""The HTTP door, byte for byte: requests, the order of their answers, WebSockets. `test_http_loopback` has real sockets."""
 
 import asyncio
-import json
+import gc
 from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
-from httptools import HttpResponseParser
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from infra.kernel.codes import ALL
-from infra.kernel.errors import Refused
 from infra.kernel.websocket_handshake import accept_key
-from infra.runtime.http import Answer, BufferedExchange, Exchange, Factory, Head, HttpDoor, HttpLimits, Response, json_error
-from tests.support.recording_transport import RecordingTransport
-
-MAX_BODY_BYTES = 20_000
-KEY = "dGhlIHNhbXBsZSBub25jZQ=="
-HANDSHAKE = (
-    "GET /ws HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
-    f"Sec-WebSocket-Key: {KEY}\r\nSec-WebSocket-Protocol: segue.v1\r\n\r\n"
-).encode()
-
-
-class Stream(Exchange):
-    """Takes a body piece by piece, and no exclamation marks."""
-
-    def __init__(self, pieces: list[bytes]) -> None:
-        self._pieces = pieces
-
-    def chunk(self, data: bytes) -> None:
-        if b"!" in data:
-            raise Refused("bad-json", "no shouting")
-        self._pieces.append(data)
-
-    def end(self) -> Answer:
-        return Response(202, b"%d" % len(self._pieces))
-
-
-class Remembering(asyncio.Protocol):
-    """Takes over from HTTP and remembers what it got."""
-
-    def __init__(self) -> None:
-        self.transport: asyncio.BaseTransport | None = None
-        self.received = b""
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self.transport = transport
-
-    def data_received(self, data: bytes) -> None:
-        assert self.transport is not None
-        self.received += data
-
-
-class Desk:
-    """A door with a small service behind it: echo at once, later when the test says so, a stream, a WebSocket."""
-
-    def __init__(self, **limits: Any) -> None:
-        self.later: list[asyncio.Future[Response]] = []
-        self.heads: list[Head] = []
-        self.pieces: list[bytes] = []
-        self.taken_over: list[Remembering] = []
-        answering = {("GET", "/echo"): self.echo, ("POST", "/echo"): self.echo, ("GET", "/later"): self.wait}
-        refusing: dict[tuple[str, str], Factory] = {
-            ("POST", "/stream"): lambda head: Stream(self.pieces),
-            ("POST", "/closed"): self.refuse,
-            ("GET", "/broken"): self.break_down,
-        }
-        self.door = HttpDoor(
-            {route: self.buffered(answer) for route, answer in answering.items()} | refusing,
-            {"/ws": self.take_over},
-            HttpLimits(**limits),
-        )
-
-    def buffered(self, answer: Any) -> Any:
-        return lambda head: BufferedExchange(head, answer, MAX_BODY_BYTES)
-
-    def echo(self, head: Head, body: bytes) -> Answer:
-        self.heads.append(head)
-        return Response(200, body or head.query.encode(), "text/plain")
-
-    def wait(self, head: Head, body: bytes) -> Answer:
-        self.later.append(asyncio.get_running_loop().create_future())
-        return self.later[-1]
-
-    def refuse(self, head: Head) -> Exchange:
-        raise Refused("forbidden", "not yours")
-
-    def break_down(self, head: Head) -> Exchange:
-        raise ZeroDivisionError("of our making")
-
-    def take_over(self, head: Head) -> asyncio.Protocol:
-        if head.query == "full":
-            raise Refused("overloaded")
-        self.taken_over.append(Remembering())
-        return self.taken_over[-1]
-
-    def connect(self) -> RecordingTransport:
-        return RecordingTransport(self.door.protocol_factory())
-
-    def serve(self, *chunks: bytes) -> RecordingTransport:
-        """A new connection that sent `chunks`."""
-        return send(self.connect(), *chunks)
-
-    def sweep(self, after_s: float) -> None:
-        self.door.sweep(asyncio.get_running_loop().time() + after_s)
+from infra.runtime.http import Response
+from infra.runtime.http_connection import HttpConnection
+from infra.runtime.http_request import RequestReader
+from tests.support.http_desk import HANDSHAKE, KEY, Answers, Desk, answered, get, post, send
 
 
 @pytest.fixture
 async def desk() -> AsyncIterator[Desk]:
-    made = Desk(max_unanswered=4, max_connections=3)
-    yield made
-    made.door.close()
-    await made.door.drained()
-
-
-def send(transport: RecordingTransport, *chunks: bytes) -> RecordingTransport:
-    for chunk in chunks:
-        assert isinstance(transport.protocol, asyncio.Protocol)
-        transport.protocol.data_received(chunk)
-    return transport
-
-
-def get(target: str, *headers: str, method: str = "GET") -> bytes:
-    return "\r\n".join([f"{method} {target} HTTP/1.1", "Host: x", *headers, "", ""]).encode()
-
-
-def post(target: str, body: bytes, *headers: str) -> bytes:
-    return get(target, f"Content-Length: {len(body)}", *headers, method="POST") + body
-
-
-class Answers:
-    """What was answered: one (status, headers, body) for each response, as an independent parser reads them."""
-
-    def __init__(self, transport: RecordingTransport) -> None:
-        self.found: list[tuple[int, dict[str, str], bytes]] = []
-        self._headers: dict[str, str] = {}
-        self._body = b""
-        self._parser = HttpResponseParser(self)
-        self._parser.feed_data(transport.written)
-
-    def on_header(self, name: bytes, value: bytes) -> None:
-        self._headers[name.decode()] = value.decode()
-
-    def on_body(self, body: bytes) -> None:
-        self._body += body
-
-    def on_message_complete(self) -> None:
-        self.found.append((self._parser.get_status_code(), self._headers, self._body))
-        self._headers, self._body = {}, b""
-
-
-def answered(transport: RecordingTransport) -> list[tuple[int, bytes]]:
-    return [(status, body) for status, _, body in Answers(transport).found]
-
-
-def only(transport: RecordingTransport) -> tuple[int, str, dict[str, str]]:
-    """Status, code and headers of the one answer, which is an error."""
-    [(status, headers, body)] = Answers(transport).found
-    error = json.loads(body)
-    assert set(error) == {"code", "number", "reason"}
-    return status, error["code"], headers
-
-
-# Requests and their order
+    async with Desk(max_unanswered=4, max_connections=3) as made:
+        yield made
 
 
 async def test_a_request_reaches_its_exchange_and_its_answer_the_client(desk: Desk) -> None:
@@ -296,113 +151,6 @@ async def test_the_answer_to_a_client_that_left_is_thrown_away(desk: Desk, caplo
     assert "request failed" in caplog.text
 
 
-# Refusals
-
-
-@pytest.mark.parametrize("code", ALL, ids=lambda code: code.name)
-def test_a_refusal_is_answered_with_the_status_and_the_row_of_the_table(code: Any) -> None:
-    response = json_error(Refused(code.name, "because"))
-    assert response.status == code.http
-    assert json.loads(response.body) == {"code": code.name, "number": code.number, "reason": "because"}
-    assert (("Retry-After", "1") in response.headers) == (code.http in (429, 503))
-    assert f"HTTP/1.1 {code.http} ".encode() in response.encode()
-
-
-REFUSED = {
-    "unknown path": (get("/nowhere"), 404, "not-found"),
-    "no path": (get("*", method="OPTIONS"), 404, "not-found"),
-    "wrong method": (get("/echo", method="DELETE"), 405, "bad-method"),
-    "refused by the factory": (post("/closed", b"short"), 403, "forbidden"),
-    "no handshake": (get("/ws"), 400, "bad-handshake"),
-    "no GET": (get("/ws", method="POST"), 405, "bad-method"),
-}
-
-
-@pytest.mark.parametrize("name", REFUSED)
-async def test_a_refused_head_is_answered_and_the_connection_goes_on(desk: Desk, name: str) -> None:
-    request, status, code = REFUSED[name]
-    assert only(desk.serve(request))[:2] == (status, code)
-    assert [found for found, _ in answered(desk.serve(request + get("/echo")))] == [status, 200]
-
-
-CHUNKED = get("/echo", "Transfer-Encoding: chunked", method="POST")
-WRONG = {
-    "TLS": (b"\x16\x03\x01\x02\x00\x01\x00", 400, "bad-request"),
-    "unknown version": (b"GET /echo HTTP/3.0\r\n\r\n", 400, "bad-request"),
-    "two lengths": (get("/echo", "Content-Length: 1", "Content-Length: 2"), 400, "bad-request"),
-    "length and chunks": (get("/echo", "Content-Length: 1", "Transfer-Encoding: chunked"), 400, "bad-request"),
-    "chunk without size": (CHUNKED + b"not a number\r\n", 400, "bad-request"),
-    "proxy": (get("x:443", method="CONNECT"), 400, "bad-request"),
-    "upgrade with body": (post("/echo", b"x", "Upgrade: h2c", "Connection: Upgrade"), 400, "bad-request"),
-    "long header": (get("/echo", "X-Long: " + "x" * 9000), 413, "too-large"),
-    "endless header": (get("/echo", "X-Endless: " + "x" * 9000)[:-4], 413, "too-large"),
-    "endless trailer": (CHUNKED + b"0\r\nX-Endless: " + b"x" * 20000, 413, "too-large"),
-    "long body announced": (get("/echo", f"Content-Length: {MAX_BODY_BYTES + 1}", "Expect: 100-continue", method="POST"), 413, "too-large"),
-    "long body": (CHUNKED + b"5000\r\n" + b"x" * 20480, 413, "too-large"),
-    "refused with a long body": (get("/closed", "Content-Length: 100000", method="POST"), 403, "forbidden"),
-    "refused before the body": (get("/closed", "Content-Length: 5", "Expect: 100-continue", method="POST"), 403, "forbidden"),
-    "refused in the body": (get("/stream", "Content-Length: 500", method="POST") + b"hey!", 400, "bad-json"),
-    "defect": (get("/broken"), 500, "internal-error"),
-    "other subprotocol": (HANDSHAKE.replace(b"segue.v1", b"segue.v9"), 400, "bad-handshake"),
-    "old handshake": (HANDSHAKE.replace(b"HTTP/1.1", b"HTTP/1.0"), 400, "bad-handshake"),
-    "no room for the WebSocket": (HANDSHAKE.replace(b"/ws", b"/ws?full"), 503, "overloaded"),
-}
-
-
-@pytest.mark.parametrize("name", WRONG)
-async def test_what_cannot_be_read_on_is_answered_at_once_and_ends_the_connection(desk: Desk, name: str) -> None:
-    request, status, code = WRONG[name]
-    transport = desk.serve(request)
-    found = only(transport)
-    assert found[:2] == (status, code)
-    assert found[2]["Connection"] == "close"
-    assert transport.half_closed, "a full close could reset the connection before the answer is read"
-    assert only(send(transport, b"rest" * 5000)) == found
-
-
-async def test_a_wrong_method_is_told_the_right_ones_and_head_gets_no_body(desk: Desk) -> None:
-    assert only(desk.serve(get("/echo", method="DELETE")))[2]["Allow"] == "GET, POST"
-    transport = desk.serve(get("/echo", method="HEAD"))
-    assert transport.written.startswith(b"HTTP/1.1 405 ")
-    assert transport.written.endswith(b"\r\n\r\n")
-
-
-async def test_a_refused_answer_is_an_answer_whenever_it_comes(desk: Desk, caplog: pytest.LogCaptureFixture) -> None:
-    transport = desk.serve(get("/later") * 3)
-    desk.later[0].set_exception(Refused("rate-limited"))
-    desk.later[1].set_exception(ZeroDivisionError("of our making"))
-    desk.later[2].cancel()
-    await asyncio.sleep(0)
-    assert [status for status, _ in answered(transport)] == [429, 500, 503]
-    assert b"making" not in transport.written
-    assert "of our making" in caplog.text
-
-
-async def test_an_error_comes_after_the_answers_that_are_owed(desk: Desk) -> None:
-    transport = desk.serve(get("/later") + b"garbage\r\n\r\n")
-    assert transport.writes == []
-    desk.later[0].set_result(Response(200, b"1"))
-    await asyncio.sleep(0)
-    assert [(status, headers.get("Connection")) for status, headers, _ in Answers(transport).found] == [(200, None), (400, "close")]
-
-
-@given(st.lists(st.binary(max_size=40) | st.sampled_from([get("/echo"), post("/echo", b"x"), HANDSHAKE, b"\r\n\r\n"]), max_size=5))
-@settings(max_examples=80, deadline=None)
-def test_garbage_gets_answers_with_documented_codes_whole_or_byte_by_byte(parts: list[bytes]) -> None:
-    async def serve(chunks: list[bytes]) -> tuple[bytes, bool]:
-        desk = Desk()
-        transport = desk.serve(*chunks)
-        desk.door.close()
-        return transport.written, transport.half_closed
-
-    stream = b"".join(parts)
-    whole = asyncio.run(serve([stream]))
-    assert asyncio.run(serve([stream[n : n + 1] for n in range(len(stream))])) == whole
-
-
-# WebSockets
-
-
 async def test_a_websocket_takes_the_connection_over_with_all_that_was_sent_after_the_handshake(desk: Desk) -> None:
     transport = desk.serve(get("/echo?first"), HANDSHAKE + b"first frame", b", second")
     [protocol] = desk.taken_over
@@ -411,6 +159,14 @@ async def test_a_websocket_takes_the_connection_over_with_all_that_was_sent_afte
     assert protocol.received == b"first frame, second"
     assert f"Sec-WebSocket-Accept: {accept_key(KEY)}\r\n".encode() in transport.writes[1]
     assert desk.door.connections == 0
+
+
+async def test_nothing_of_http_stays_in_memory_beside_a_websocket(desk: Desk) -> None:
+    """SB-56: what an idle client costs is its session."""
+    gc.collect()
+    transport = desk.serve(HANDSHAKE)
+    assert transport.protocol is desk.taken_over[0]
+    assert [kept for kept in gc.get_objects() if isinstance(kept, HttpConnection | RequestReader)] == []
 
 
 async def test_a_websocket_does_not_overtake_an_answer(desk: Desk) -> None:
@@ -423,94 +179,3 @@ async def test_a_websocket_does_not_overtake_an_answer(desk: Desk) -> None:
 
 async def test_an_upgrade_that_we_do_not_know_is_ignored(desk: Desk) -> None:
     assert answered(desk.serve(get("/echo?plain", "Connection: Upgrade", "Upgrade: h2c"))) == [(200, b"plain")]
-
-
-# Time and number
-
-
-async def test_a_head_that_does_not_arrive_in_time_is_refused(desk: Desk) -> None:
-    transport = desk.serve(get("/echo")[:-4])
-    desk.sweep(after_s=9)
-    send(transport, b"\r\nX-Slow: another header")
-    assert transport.writes == []
-    desk.sweep(after_s=11)
-    assert only(transport)[:2] == (408, "hello-timeout")
-    desk.sweep(after_s=22)
-    assert transport.done == "abort"
-
-
-async def test_a_body_has_time_as_long_as_it_comes(desk: Desk) -> None:
-    transport = desk.serve(get("/stream", "Content-Length: 9", method="POST"), b"one")
-    desk.sweep(after_s=9)
-    send(transport, b"two")
-    desk.sweep(after_s=18)
-    assert transport.writes == []
-    desk.sweep(after_s=20)
-    assert only(transport)[:2] == (408, "hello-timeout")
-
-
-async def test_a_connection_is_closed_sooner_if_nothing_ever_came_than_between_requests(desk: Desk) -> None:
-    silent, used = desk.connect(), desk.serve(get("/echo"))
-    desk.sweep(after_s=11)
-    assert (silent.done, used.done) == ("close", "")
-    desk.sweep(after_s=76)
-    assert used.done == "close"
-
-
-async def test_a_client_may_wait_for_our_answer_as_long_as_it_likes(desk: Desk) -> None:
-    waiting = desk.serve(get("/later"))
-    full = desk.serve(b"".join(get("/later", "X-Padding: " + "p" * 5000) for _ in range(8)))
-    desk.sweep(after_s=1000)
-    assert (waiting.done, full.done) == ("", "")
-    assert (waiting.writes, full.writes) == ([], [])
-
-
-async def test_a_client_that_never_reads_its_answers_is_cut(desk: Desk) -> None:
-    transport = desk.serve(get("/echo"))
-    transport.protocol.pause_writing()
-    desk.sweep(after_s=76)
-    assert transport.done == "abort"
-
-
-async def test_one_timer_sweeps_and_stops_when_nobody_is_left() -> None:
-    desk = Desk(head_timeout_s=0.0, sweep_interval_s=0.001)
-    transports = [desk.connect(), desk.connect()]
-    async with asyncio.timeout(5):
-        await desk.door.drained()
-    assert [transport.done for transport in transports] == ["close", "close"]
-
-
-async def test_over_the_limit_a_connection_is_told_so_and_far_over_it_is_cut(desk: Desk) -> None:
-    welcome = [desk.connect() for _ in range(3)]
-    surplus = [desk.serve(get("/echo")), desk.serve(HANDSHAKE)]
-    for transport in surplus:
-        status, code, headers = only(transport)
-        assert (status, code, headers["Retry-After"]) == (503, "overloaded", "1")
-        assert transport.half_closed
-    assert [desk.connect().done for _ in range(2)] == ["", "abort"]
-    assert answered(send(welcome[0], get("/echo"))) == [(200, b"")]
-
-
-async def test_a_draining_door_closes_idle_connections_and_the_others_after_their_answer(desk: Desk) -> None:
-    idle, waiting, reading = desk.serve(get("/echo")), desk.serve(get("/later")), desk.serve(post("/echo", b"body")[:-1])
-    desk.door.drain()
-    assert (idle.done, waiting.done, reading.done) == ("close", "", "")
-    desk.later[0].set_result(Response(200))
-    send(reading, b"y" + get("/echo"))
-    await asyncio.sleep(0)
-    for transport in (waiting, reading):
-        [(status, headers, _)] = Answers(transport).found
-        assert (status, headers["Connection"]) == (200, "close")
-        assert transport.half_closed
-    assert Answers(desk.serve(get("/echo"))).found[0][1]["Connection"] == "close"
-
-
-async def test_drained_returns_when_the_last_connection_is_gone(desk: Desk) -> None:
-    desk.connect()
-    drained = asyncio.create_task(desk.door.drained())
-    await asyncio.sleep(0)
-    assert not drained.done()
-    desk.door.drain()
-    async with asyncio.timeout(5):
-        await drained
-    assert desk.door.connections == 0

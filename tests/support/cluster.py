@@ -8,13 +8,17 @@ import asyncio
 import random
 import time
 from collections.abc import Callable
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import aiohttp
+import msgspec
 
+from accesspoint.options import AccessPointOptions
 from accesspoint.server import AccessPoint
 from broker.door import Door
+from infra.kernel.frames import Deliver, Frame
 from infra.kernel.membership import Timing
+from infra.kernel.topics import user_topic
 from infra.runtime.node import LinkTiming
 from infra.runtime.tokens import AuthOptions, Keys, Verifier, issue
 from infra.runtime.wire_memory import MemoryNetwork
@@ -27,6 +31,7 @@ from .user import User
 SECRET = b"a secret of thirty-two bytes, ok"
 DEADLINE_S = 10.0
 FAST = LinkTiming(heartbeat_s=0.02, silent_s=0.2, hello_s=2.0, redial_base_s=0.005, redial_cap_s=0.05)
+F = TypeVar("F", bound=Frame)
 QUICK = Timing(suspect_s=0.06, dead_s=0.2, grace_s=0.1)
 
 
@@ -76,12 +81,15 @@ class Cluster:
 
     async def start(self, name: str) -> None:
         """Start a node, for the first time or after `crash`."""
-        network = FaultyNetwork(self._inner, name, self.plan)
-        role = Parts(network, self._verifier, random.Random(self.rng.getrandbits(64))).make(self.options[name])
+        role = Parts(self.network(name), self._verifier, random.Random(self.rng.getrandbits(64))).make(self.options[name])
         self.roles[name] = role
         await role.start()
 
     restart = start
+
+    def network(self, name: str) -> FaultyNetwork:
+        """The network as the node `name` sees it."""
+        return FaultyNetwork(self._inner, name, self.plan)
 
     async def crash(self, name: str) -> None:
         """Kill a node: its wires break without a goodbye, its memory is gone."""
@@ -93,13 +101,40 @@ class Cluster:
                 session.abort()  # type: ignore[attr-defined]
         await role.close()
 
+    async def leave(self, name: str) -> None:
+        """Stop a node gracefully: it drains, then it is closed."""
+        await self.roles[name].drain()
+        await self.roles.pop(name).close()
+        self.plan.wires.pop(name, None)
+
     def partition(self, one: str, other: str) -> None:
-        """Cut all links between two sites; nobody is told."""
+        """Cut all links between two sites, or between two nodes; nobody is told."""
         self.plan.cuts.add(frozenset({one, other}))
 
     def heal(self) -> None:
-        """All sites reach each other again."""
+        """All sites and nodes reach each other again."""
         self.plan.cuts.clear()
+
+    def owner(self, user: str, site: str = "sto") -> str:
+        """The broker that owns the feed of `user` at a site, under the view of that site's first broker."""
+        slot = self.of("broker", site)[0].broker.ring.owner(user_topic(user))
+        return f"{site}/{slot}"
+
+    def aggregator_of(self, site: str, point: int = 0) -> str:
+        """The aggregator that an access point uses now."""
+        return str(self.of("accesspoint", site)[point].upstream.aggregator)
+
+    def frames(self, kind: type[F], source: str = "", target: str = "") -> list[F]:
+        """The frames of one kind that have crossed links so far, between nodes whose names begin so."""
+        return [
+            each.frame
+            for each in self.plan.log
+            if isinstance(each.frame, kind) and each.source.startswith(source) and each.target.startswith(target)
+        ]
+
+    def copies(self, source: str = "", target: str = "") -> int:
+        """How many copies of events have crossed links so far, between nodes whose names begin so."""
+        return sum(len(frame.handles) for frame in self.frames(Deliver, source, target))
 
     async def settle(self) -> None:
         """Wait until every node is ready, all brokers of a site agree on its view and every subscription is installed
@@ -162,6 +197,11 @@ class Cluster:
         event = {"topic": f"hm://presence/user/{user}/", "kind": "play", "payload": payload}
         status, answer = await self.post(event, site=site, broker=broker)
         assert (status, answer["accepted"]) == (202, 1), answer
+
+
+def impatient(options: RoleOptions, install_s: float = 0.3) -> RoleOptions:
+    """A `change`: who waits for an installation is answered `partial` after `install_s`."""
+    return msgspec.structs.replace(options, install_s=install_s) if isinstance(options, AccessPointOptions) else options
 
 
 def role_of(options: RoleOptions) -> str:

@@ -81,6 +81,10 @@ class User:
         await self.until(lambda: len(self.events) >= number)
         return self.events
 
+    def kill(self) -> None:
+        """Break the connection without a goodbye, with whatever is on its way."""
+        self.ws.transport.abort()
+
     async def fence(self) -> None:
         """Everything that was sent to this client before now has arrived."""
         await self.ws.send('{"op":"ping"}')

@@ -1,0 +1,98 @@
+"""`python -m bench [NAMES]`: run the benchmarks and print their tables. See `bench/README.md`."""
+
+import resource
+import sys
+import tempfile
+from pathlib import Path
+
+import click
+import msgspec
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+from segue.state import secret_of
+
+from .machine import describe, table
+from .process import BenchError
+from .runner import Record, Runner
+from .servers.peers import PEERS
+from .setting import Setting, two_cores
+from .suite import BENCHMARKS
+
+
+@click.command(context_settings={"help_option_names": ["-h", "--help"]}, epilog=f"NAMES: {', '.join(['platforms', *BENCHMARKS])}.")
+@click.argument("names", nargs=-1, metavar="[NAMES]...")
+@click.option("--runs", default=3, show_default=True, type=click.IntRange(1), help="Runs of each; the median is shown.")
+@click.option("--seconds", type=click.FloatRange(0.1), help="Measure for so long, whatever a benchmark does by itself.")
+@click.option("--peer", "peers", multiple=True, type=click.Choice(list(PEERS)), help="Compare with these only; may be repeated.")
+@click.option("--no-peers", is_flag=True, help="Compare with nobody.")
+@click.option("--peers-dir", "peers_dirs", multiple=True, type=click.Path(path_type=Path), help="Where to look for peers before PATH.")
+@click.option("--json", "json_path", type=click.Path(path_type=Path, dir_okay=False), help="Write every single run to this file.")
+def main(
+    names: tuple[str, ...],
+    runs: int,
+    seconds: float | None,
+    peers: tuple[str, ...],
+    no_peers: bool,
+    peers_dirs: tuple[Path, ...],
+    json_path: Path | None,
+) -> None:
+    """Run the benchmarks (all, or NAMES) and print their tables.
+
+    The server runs on one core, the generator on another. Deliveries that were lost, duplicated or misrouted are
+    counted in every run.
+    """
+    wanted = _known(names)
+    _raise_file_limit()
+    with tempfile.TemporaryDirectory(prefix="segue-bench-") as directory, _progress() as progress:
+        scratch = Path(directory)
+        secret_of(scratch)
+        server_core, generator_core = two_cores()
+        setting = Setting(server_core=server_core, generator_core=generator_core, state=scratch, scratch=scratch, peers_dirs=peers_dirs)
+        task = progress.add_task("", total=len(wanted))
+
+        def tell(text: str) -> None:
+            progress.update(task, description=text)
+            progress.refresh()
+
+        runner = Runner(setting, runs=runs, seconds=seconds, peers=() if no_peers else peers or tuple(PEERS), progress=tell)
+        machine = describe(setting)
+        click.echo(table(setting))
+        try:
+            for name in wanted:
+                for each in BENCHMARKS[name](runner):
+                    click.echo(each)
+                progress.advance(task)
+        except BenchError as trouble:
+            click.echo(f"bench: {trouble}", err=True)
+            sys.exit(1)
+        finally:
+            if json_path is not None:
+                _write(json_path, machine, runner.records)
+
+
+def _known(names: tuple[str, ...]) -> list[str]:
+    """The benchmarks to run; the machine is described in any case, so `platforms` alone runs none."""
+    if unknown := sorted(set(names) - {*BENCHMARKS, "platforms"}):
+        raise click.UsageError(f"no benchmark {', '.join(unknown)}; there are {', '.join(['platforms', *BENCHMARKS])}")
+    return [name for name in BENCHMARKS if name in names or not names]
+
+
+def _raise_file_limit() -> None:
+    """Children inherit it; 20 000 connections need more than the usual soft limit."""
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+
+
+def _progress() -> Progress:
+    """On standard error, drawn only when something changes: a spinner would take CPU from what is measured."""
+    columns = (BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}"))
+    return Progress(*columns, console=Console(stderr=True), auto_refresh=False, transient=True)
+
+
+def _write(path: Path, machine: dict[str, str], records: list[Record]) -> None:
+    path.write_bytes(msgspec.json.format(msgspec.json.encode({"machine": machine, "runs": records})))
+
+
+if __name__ == "__main__":
+    main()

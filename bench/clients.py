@@ -1,0 +1,125 @@
+"""All clients of one generator."""
+
+import asyncio
+import socket
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from .dialects import Dialect
+from .dialects.dialect import DialectError
+from .frames import masked
+from .ledger import Arrival
+from .subscriber import Subscriber
+
+BUFFER_BYTES: Final = 1 << 18
+CONNECT_S: Final = 120.0
+# A client that will stop reading must not hide megabytes of it in its own kernel.
+SMALL_RECEIVE_BYTES: Final = 16 << 10
+
+
+class Clients:
+    """Clients 0 to n-1, of which the first `matched` note their deliveries in `arrivals`; then `wake` is called once."""
+
+    def __init__(self, dialect: Dialect, address: str, matched: int, wake: Callable[[], None]) -> None:
+        self.dialect = dialect
+        self.matched = matched
+        self.wake = wake
+        self.buffer = bytearray(BUFFER_BYTES)
+        self.arrivals: list[Arrival] = []
+        self.closed: Counter[int] = Counter()
+        self.upgrade = _upgrade(dialect, address)
+        self._host, _, self._port = address.rpartition(":")
+        self._all: list[Subscriber] = []
+        self._waiting = 0
+        self._turn: asyncio.Event = asyncio.Event()
+        self._trouble: Exception | None = None
+        self._leaving = False
+
+    def hellos(self, names: Sequence[Sequence[str]]) -> list[bytes]:
+        """For each client, everything that it will say, ready to be sent: topics and tokens are not made on the clock."""
+        dialect = self.dialect
+        return [
+            b"".join(masked(dialect.opcode, message) for message in dialect.hello(client, topics)) for client, topics in enumerate(names)
+        ]
+
+    async def connect(self, hellos: Sequence[bytes], handshakes: int) -> None:
+        """Connect and subscribe everybody, `handshakes` at a time. Raises `DialectError`, OSError or TimeoutError."""
+        async with asyncio.timeout(CONNECT_S):
+            for number, hello in enumerate(hellos):
+                while self._waiting >= handshakes:
+                    await self._next_turn()
+                self._waiting += 1
+                await self._dial(number, hello)
+            while self._waiting:
+                await self._next_turn()
+
+    async def _dial(self, number: int, hello: bytes) -> None:
+        subscriber = Subscriber(self, number, hello)
+        self._all.append(subscriber)
+        loop, where = asyncio.get_running_loop(), (self._host, int(self._port))
+        if number < self.matched:
+            await loop.create_connection(lambda: subscriber, *where)
+            return
+        sock = socket.socket()
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, SMALL_RECEIVE_BYTES)
+        sock.setblocking(False)
+        await loop.sock_connect(sock, where)
+        await loop.create_connection(lambda: subscriber, sock=sock)
+
+    async def _next_turn(self) -> None:
+        await self._turn.wait()
+        self._turn.clear()
+        if self._trouble is not None:
+            raise self._trouble
+
+    def confirmed(self) -> None:
+        """A client's subscriptions stand."""
+        self._waiting -= 1
+        self._turn.set()
+
+    def fail(self, trouble: Exception) -> None:
+        """A client cannot be connected; the first trouble is the one that is told."""
+        self._trouble = self._trouble or trouble
+        self._turn.set()
+
+    def lost(self, subscriber: Subscriber) -> None:
+        """A connection is gone."""
+        if self._leaving:
+            return
+        self.closed[subscriber.close_number] += 1
+        if not subscriber.is_ready:
+            self.fail(DialectError(f"client {subscriber.number} was disconnected before it was subscribed"))
+
+    def stop_reading(self) -> None:
+        """From now on, those who are not matched read nothing any more."""
+        for subscriber in self._all[self.matched :]:
+            if subscriber.transport is not None:
+                subscriber.transport.pause_reading()
+
+    def read_again(self) -> None:
+        """Those who had stopped see what became of them."""
+        for subscriber in self._all[self.matched :]:
+            if subscriber.transport is not None:
+                subscriber.transport.resume_reading()
+
+    def leave(self) -> None:
+        """Disconnect everybody."""
+        self._leaving = True
+        for subscriber in self._all:
+            if subscriber.transport is not None:
+                subscriber.transport.abort()
+
+
+def _upgrade(dialect: Dialect, address: str) -> bytes:
+    lines = [
+        f"GET {dialect.path} HTTP/1.1",
+        f"Host: {address}",
+        "Upgrade: websocket",
+        "Connection: Upgrade",
+        "Sec-WebSocket-Key: c2VndWUgYmVuY2htYXJrcw==",
+        "Sec-WebSocket-Version: 13",
+    ]
+    if dialect.subprotocol:
+        lines.append(f"Sec-WebSocket-Protocol: {dialect.subprotocol}")
+    return "\r\n".join([*lines, "", ""]).encode()

@@ -1,0 +1,23 @@
+"""How clients and publishers of each server speak, as bytes (pure): one module per server."""
+
+from ..plan import Target
+from .dialect import Dialect
+from .mosquitto import Mosquitto
+from .naive import Naive
+from .nats import Nats
+from .segue import Segue
+
+__all__ = ["Dialect", "dialect_of"]
+
+
+def dialect_of(target: Target) -> Dialect:
+    """How to speak with `target`."""
+    match target.speaks:
+        case "segue":
+            return Segue(target.state)
+        case "nats":
+            return Nats()
+        case "mosquitto":
+            return Mosquitto()
+        case "naive":
+            return Naive()

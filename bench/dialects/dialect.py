@@ -1,0 +1,37 @@
+"""The port: what the generator must know of a server."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+
+class DialectError(Exception):
+    """The server said what it should not have said; the text shows it."""
+
+
+class Dialect(Protocol):
+    """One server's language. Publishing is either HTTP (`http_head`) or raw TCP (`greeting`), never both."""
+
+    path: str
+    subprotocol: str
+    opcode: int
+
+    def topic(self, name: str) -> str:
+        """The server's form of the topic `name` (letters and digits)."""
+
+    def hello(self, client: int, topics: Sequence[str]) -> list[bytes]:
+        """What a client says first: one message each. They subscribe it to all of `topics`."""
+
+    def confirms(self, message: bytes) -> bool:
+        """Whether `message` says that all subscriptions stand. Raises `DialectError` if it says they never will."""
+
+    def answer(self, message: bytes) -> bytes:
+        """What a client owes to `message`, such as the pong to a ping of the protocol's own; usually nothing."""
+
+    def envelope(self, topic: str) -> tuple[bytes, bytes]:
+        """What stands before and after a payload of `stamp.PAYLOAD_BYTES` in a publication on `topic`."""
+
+    def greeting(self, publisher: int) -> bytes:
+        """What a publisher on raw TCP says first."""
+
+    def http_head(self, content_type: str) -> bytes:
+        """Request line and headers of a publishing request, without Content-Length and the empty line."""

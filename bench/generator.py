@@ -1,0 +1,39 @@
+"""A generator process, as the benchmarks see it."""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import msgspec
+
+from .plan import Go, Plan, Ready, Result
+from .process import Spawned, spawned
+
+
+class Generator:
+    """Connected when it is made. Raises `BenchError` where the process could not do what it was told."""
+
+    def __init__(self, process: Spawned, plan: Plan) -> None:
+        self._process = process
+        process.say(msgspec.json.encode(plan))
+        self.ready = msgspec.json.decode(process.line(), type=Ready)
+
+    def start(self, go: Go) -> None:
+        """Begin one run."""
+        self._process.say(msgspec.json.encode(go))
+
+    def result(self) -> Result:
+        """Wait for its end."""
+        return msgspec.json.decode(self._process.line(), type=Result)
+
+    def run(self, go: Go) -> Result:
+        """One whole run."""
+        self.start(go)
+        return self.result()
+
+
+@contextmanager
+def generating(plan: Plan, core: int) -> Iterator[Generator]:
+    """A generator on `core` while the block runs."""
+    with spawned([sys.executable, "-m", "bench.load"], core) as process:
+        yield Generator(process, plan)

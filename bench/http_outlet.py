@@ -1,0 +1,61 @@
+"""Publishing over HTTP: keep-alive connections with one request on the way each."""
+
+import asyncio
+import re
+from collections.abc import Callable, Sequence
+from typing import Final, cast
+
+from .outlets import Outlets
+
+# How the events of one request are put together, and what that is called.
+BODIES: Final[dict[str, tuple[str, Callable[[list[bytes]], bytes]]]] = {
+    "single": ("application/json", b"".join),
+    "array": ("application/json", lambda events: b"[" + b",".join(events) + b"]"),
+    "ndjson": ("application/x-ndjson", b"\n".join),
+}
+_LENGTH: Final = re.compile(rb"\r\ncontent-length: *([0-9]+)", re.IGNORECASE)
+_REJECTED: Final = b'"rejected":[{'
+
+
+class HttpOutlet(asyncio.Protocol):
+    """`head`: request line and headers up to Content-Length. `join`: events to body."""
+
+    def __init__(self, outlets: Outlets, head: bytes, join: Callable[[list[bytes]], bytes]) -> None:
+        self._outlets, self._head, self._join = outlets, head, join
+        self._transport: asyncio.Transport | None = None
+        self._sent = 0
+        self._rest = b""
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """asyncio: ready for the first request."""
+        self._transport = cast(asyncio.Transport, transport)
+        self._outlets.freed(self)
+
+    def send(self, topics: Sequence[int], payloads: Sequence[bytes]) -> None:
+        """See `Outlet`: it is free again when the answer has come."""
+        body = self._join(self._outlets.events(topics, payloads))
+        self._sent = len(topics)
+        if self._transport is not None:
+            self._transport.write(b"%bContent-Length: %d\r\n\r\n%b" % (self._head, len(body), body))
+
+    def data_received(self, data: bytes) -> None:
+        """asyncio: an answer, or a part of it."""
+        data = self._rest + data
+        head, separator, body = data.partition(b"\r\n\r\n")
+        length = _LENGTH.search(head)
+        if not separator or (length and len(body) < int(length[1])):
+            self._rest = data
+            return
+        self._rest = b""
+        if head[9:10] != b"2":
+            self._outlets.refuse(self._sent, (head[:30] + body[:200]).decode("latin-1"))
+        elif _REJECTED in body:
+            self._outlets.refuse(body.count(b'"index"'), body[:200].decode("latin-1"))
+        self._sent = 0
+        self._outlets.freed(self)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """asyncio: what was on the way is taken for refused."""
+        self._transport = None
+        if self._sent:
+            self._outlets.refuse(self._sent, f"a publisher was disconnected: {exc}")

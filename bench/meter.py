@@ -1,0 +1,31 @@
+"""Meters: what the kernel says that a process has used (Linux, /proc)."""
+
+import os
+from pathlib import Path
+from typing import Final
+
+_TICKS_PER_S: Final = os.sysconf("SC_CLK_TCK")
+_PAGE_BYTES: Final = os.sysconf("SC_PAGE_SIZE")
+# Fields of /proc/PID/stat behind the command name: user and system time.
+_USER, _SYSTEM = 11, 12
+
+
+def cpu_s(pid: int) -> float:
+    """CPU seconds used so far, all threads, user and system. Raises OSError when there is no such process."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[_USER]) + int(fields[_SYSTEM])) / _TICKS_PER_S
+
+
+def rss_bytes(pid: int) -> int:
+    """Memory in RAM now. Raises OSError when there is no such process."""
+    return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * _PAGE_BYTES
+
+
+def children(pid: int) -> list[int]:
+    """The processes that `pid` has started and that still run."""
+    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+def total_memory_bytes() -> int:
+    """RAM of this machine."""
+    return os.sysconf("SC_PHYS_PAGES") * _PAGE_BYTES

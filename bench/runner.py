@@ -1,0 +1,71 @@
+"""The runner: starts a fresh server and a fresh generator for each run, and keeps every result."""
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from typing import Any
+
+import msgspec
+
+from .generator import Generator, generating
+from .plan import Go, Plan, Ready, Result, Target
+from .servers.peers import PEERS
+from .setting import Setting
+
+Start = Callable[[Setting], AbstractContextManager[Target]]
+
+
+class Record(msgspec.Struct, frozen=True, kw_only=True):
+    """One run, as it is written to the JSON file. `figures`: what a benchmark measured beside or instead of the rest."""
+
+    benchmark: str
+    who: str
+    run: int
+    ready: Ready | None = None
+    result: Result | None = None
+    figures: dict[str, float] = {}
+
+
+class Runner:
+    """`runs` of everything. `seconds` replaces every benchmark's own measured time. `progress` is told what happens."""
+
+    def __init__(
+        self, setting: Setting, *, runs: int, seconds: float | None, peers: tuple[str, ...], progress: Callable[[str], None]
+    ) -> None:
+        self.setting, self.runs, self.peers = setting, runs, peers
+        self.records: list[Record] = []
+        self._seconds = seconds
+        self._progress = progress
+
+    def seconds(self, usual: float) -> float:
+        """How long to measure."""
+        return usual if self._seconds is None else self._seconds
+
+    def missing(self, peer: str) -> str:
+        """Why `peer` cannot be measured; "" if it can."""
+        return PEERS[peer].missing(self.setting)
+
+    def present(self) -> list[str]:
+        """The peers that were asked for and are there."""
+        return [peer for peer in self.peers if not self.missing(peer)]
+
+    def generating(self, plan: Plan) -> AbstractContextManager[Generator]:
+        """A connected generator on its core."""
+        return generating(plan, self.setting.generator_core)
+
+    def measure(self, benchmark: str, who: str, run: int, start: Start, go: Go, **plan: Any) -> Result:
+        """One run against a server of its own; `plan`: fields of `Plan`."""
+        self.tell(f"{benchmark}: {who}, run {run + 1} of {self.runs}")
+        with start(self.setting) as target, self.generating(Plan(target=target, **plan)) as generator:
+            result = generator.run(go)
+            self.keep(Record(benchmark=benchmark, who=who, run=run, ready=generator.ready, result=result))
+        return result
+
+    def tell(self, text: str) -> None:
+        """What is being done now."""
+        self._progress(text)
+
+    def keep(self, record: Record) -> None:
+        """Put a run on record, without its single samples."""
+        if record.result is not None:
+            record = msgspec.structs.replace(record, result=msgspec.structs.replace(record.result, samples=[]))
+        self.records.append(record)

@@ -1,0 +1,110 @@
+"""The peers: what each needs, how it is started, how it is published to."""
+
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from ..dialects.nats import TOKEN
+from ..plan import Publishing, Target
+from ..process import ROOT, spawned
+from ..setting import Setting
+from .ports import await_port, free_port
+
+_NATS: Final = """
+listen: "127.0.0.1:{tcp}"
+authorization {{ token: "{token}" }}
+websocket {{ listen: "127.0.0.1:{ws}", no_tls: true }}
+"""
+_MOSQUITTO: Final = """
+persistence false
+log_type error
+listener {tcp} 127.0.0.1
+allow_anonymous true
+listener {ws} 127.0.0.1
+socket_domain ipv4
+protocol websockets
+allow_anonymous true
+"""
+
+
+class Peer(NamedTuple):
+    """`missing(setting)`: what the reader lacks, "" if nothing. `start` runs it."""
+
+    missing: Callable[[Setting], str]
+    start: Callable[[Setting], AbstractContextManager[Target]]
+    publishing: Publishing
+    publishers: int
+
+
+def _lacks_program(name: str) -> Callable[[Setting], str]:
+    return lambda setting: "" if setting.program(name) else f"absent: there is no {name} on PATH or in --peers-dir"
+
+
+@contextmanager
+def _nats(setting: Setting) -> Iterator[Target]:
+    tcp, ws = free_port(), free_port()
+    config = setting.scratch / "nats.conf"
+    config.write_text(_NATS.format(tcp=tcp, ws=ws, token=TOKEN))
+    with spawned([_program(setting, "nats-server"), "-c", str(config)], setting.server_core) as process:
+        await_port(process, tcp)
+        await_port(process, ws)
+        yield Target(speaks="nats", clients_at=f"127.0.0.1:{ws}", publish_at=f"127.0.0.1:{tcp}", pids=[process.pid])
+
+
+@contextmanager
+def _mosquitto(setting: Setting) -> Iterator[Target]:
+    tcp, ws = free_port(), free_port()
+    config = setting.scratch / "mosquitto.conf"
+    config.write_text(_MOSQUITTO.format(tcp=tcp, ws=ws))
+    with spawned([_program(setting, "mosquitto"), "-c", str(config)], setting.server_core) as process:
+        await_port(process, tcp)
+        await_port(process, ws)
+        yield Target(speaks="mosquitto", clients_at=f"127.0.0.1:{ws}", publish_at=f"127.0.0.1:{tcp}", pids=[process.pid])
+
+
+@contextmanager
+def _naive(setting: Setting) -> Iterator[Target]:
+    python = _python_with_redis(setting)
+    assert python is not None
+    store, port = free_port(), free_port()
+    redis = [_program(setting, "redis-server"), "--bind", "127.0.0.1", "--port", str(store), "--save", "", "--appendonly", "no"]
+    with (
+        spawned([*redis, "--dir", str(setting.scratch)], setting.server_core) as database,
+        spawned([python, str(ROOT / "bench" / "naive.py"), str(port), str(store)], setting.server_core) as process,
+    ):
+        await_port(database, store)
+        await_port(process, port)
+        where = f"127.0.0.1:{port}"
+        yield Target(speaks="naive", clients_at=where, publish_at=where, pids=[process.pid, database.pid])
+
+
+def _lacks_for_naive(setting: Setting) -> str:
+    if not setting.program("redis-server"):
+        return "absent: there is no redis-server on PATH or in --peers-dir"
+    if _python_with_redis(setting) is None:
+        return "absent: the Python package redis is not installed here or in a venv in --peers-dir"
+    return ""
+
+
+def _python_with_redis(setting: Setting) -> str | None:
+    venvs = [str(directory / "venv" / "bin" / "python") for directory in setting.peers_dirs]
+    for python in (*venvs, sys.executable):
+        if Path(python).exists() and not subprocess.run([python, "-c", "import aiohttp, redis"], capture_output=True).returncode:
+            return python
+    return None
+
+
+def _program(setting: Setting, name: str) -> str:
+    found = setting.program(name)
+    assert found is not None, name
+    return found
+
+
+PEERS: Final = {
+    "nats": Peer(_lacks_program("nats-server"), _nats, "tcp", 4),
+    "mosquitto": Peer(_lacks_program("mosquitto"), _mosquitto, "tcp", 4),
+    "naive": Peer(_lacks_for_naive, _naive, "single", 32),
+}

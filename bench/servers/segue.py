@@ -1,0 +1,180 @@
+"""Segue, in the compositions that are measured."""
+
+import http.client
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+import msgspec
+
+from segue.ports import Ports
+from segue.state import secret_of
+
+from ..feeder import SITE
+from ..meter import children
+from ..plan import Target
+from ..process import BenchError, Spawned, spawned
+from ..setting import Setting
+
+READY_S: Final = 15.0
+POLL_S: Final = 0.02
+_CONFIG: Final = """
+[auth]
+secret_file = "{secret}"
+
+[log]
+level = "error"
+
+[broker]
+site = "{site}"
+slot = "b1"
+sites = {{ {site} = {{ b1 = "{broker}" }} }}
+door = "127.0.0.1:0"
+admin = "127.0.0.1:0"
+
+[aggregator]
+site = "{site}"
+node = "a1"
+brokers = {{ b1 = "{broker}" }}
+listen = "{aggregator}"
+admin = "127.0.0.1:0"
+
+[accesspoint]
+site = "{site}"
+node = "ap1"
+aggregators = ["{aggregator}"]
+door = "{door}"
+admin = "127.0.0.1:0"
+"""
+
+
+@contextmanager
+def one_process(setting: Setting) -> Iterator[Target]:
+    """`segue up`: every role in one process."""
+    command = [sys.executable, "-m", "segue", "up", "--state", str(setting.state), "--port-base", "0", "--log-level", "error", "--json"]
+    with spawned(command, setting.server_core) as process:
+        said = msgspec.json.decode(process.line())
+        yield Target(
+            speaks="segue",
+            clients_at=urlsplit(said["clients"][0]).netloc,
+            publish_at=urlsplit(said["services"][0]).netloc,
+            admin_at=urlsplit(said["admin"]).netloc,
+            pids=[process.pid],
+            state=str(setting.state),
+        )
+
+
+@contextmanager
+def three_processes(setting: Setting, accesspoints: int = 1) -> Iterator[Target]:
+    """Broker, aggregator and access point as processes of their own, in this order in `pids`; links are TCP.
+
+    Several access points share one port.
+    """
+    with ExitStack() as stack:
+        ports = stack.enter_context(Ports())
+        door = ports.take() if accesspoints > 1 else "127.0.0.1:0"
+        config = _configure(setting, broker=ports.take(), aggregator=ports.take(), door=door)
+        broker, broker_said = _role(stack, setting, config, "broker", [])
+        aggregator, _ = _role(stack, setting, config, "aggregator", [])
+        many = ["--processes", str(accesspoints)] if accesspoints > 1 else []
+        point, said = _role(stack, setting, config, "accesspoint", many)
+        for _ in range(accesspoints - 1):
+            _await_ready(point, _said(point))
+        yield Target(
+            speaks="segue",
+            clients_at=said["door"],
+            publish_at=broker_said["door"],
+            admin_at=urlsplit(said["admin"]).netloc,
+            pids=[broker.pid, aggregator.pid, *(children(point.pid) if many else [point.pid])],
+            state=str(setting.state),
+        )
+
+
+@contextmanager
+def access_point(setting: Setting) -> Iterator[Target]:
+    """One access point that looks for its aggregator at `publish_at`: whoever listens there feeds it."""
+    with ExitStack() as stack:
+        feeder = stack.enter_context(Ports()).take()
+        config = _configure(setting, broker=feeder, aggregator=feeder, door="127.0.0.1:0")
+        process = stack.enter_context(spawned(_command(config, "accesspoint", []), setting.server_core))
+        said = _said(process)
+        yield Target(
+            speaks="segue",
+            clients_at=said["door"],
+            publish_at=feeder,
+            admin_at=urlsplit(said["admin"]).netloc,
+            pids=[process.pid],
+            state=str(setting.state),
+        )
+
+
+@contextmanager
+def upstream_only(setting: Setting) -> Iterator[tuple[str, list[int]]]:
+    """Broker and aggregator as two processes; the aggregator's link address, and their process ids."""
+    with ExitStack() as stack:
+        ports = stack.enter_context(Ports())
+        link = ports.take()
+        config = _configure(setting, broker=ports.take(), aggregator=link, door="127.0.0.1:0")
+        broker, _ = _role(stack, setting, config, "broker", [])
+        aggregator, _ = _role(stack, setting, config, "aggregator", [])
+        yield link, [broker.pid, aggregator.pid]
+
+
+def _configure(setting: Setting, *, broker: str, aggregator: str, door: str) -> Path:
+    secret_of(setting.state)
+    path = setting.scratch / "segue.toml"
+    secret = setting.state / "secret.key"
+    path.write_text(_CONFIG.format(secret=secret, site=SITE, broker=broker, aggregator=aggregator, door=door))
+    return path
+
+
+def _command(config: Path, role: str, arguments: Sequence[str]) -> list[str]:
+    return [sys.executable, "-m", "segue", role, "--config", str(config), "--json", "--shared-ports", *arguments]
+
+
+def _role(stack: ExitStack, setting: Setting, config: Path, role: str, arguments: Sequence[str]) -> tuple[Spawned, dict[str, Any]]:
+    process = stack.enter_context(spawned(_command(config, role, arguments), setting.server_core))
+    said = _said(process)
+    _await_ready(process, said)
+    return process, said
+
+
+def _said(process: Spawned) -> dict[str, Any]:
+    said: dict[str, Any] = msgspec.json.decode(process.line())
+    return said
+
+
+def _await_ready(process: Spawned, said: dict[str, Any]) -> None:
+    deadline_s = time.monotonic() + READY_S
+    where = urlsplit(said["admin"]).netloc
+    while time.monotonic() < deadline_s:
+        status, body = get(where, "/readyz")
+        if status == http.HTTPStatus.OK:
+            return
+        time.sleep(POLL_S)
+    raise process.failure(f"not ready after {READY_S:g} s: {body.decode()}")
+
+
+def get(address: str, path: str) -> tuple[int, bytes]:
+    """One HTTP request to an admin door. Raises OSError."""
+    connection = http.client.HTTPConnection(address, timeout=READY_S)
+    try:
+        connection.request("GET", path)
+        answer = connection.getresponse()
+        return answer.status, answer.read()
+    finally:
+        connection.close()
+
+
+def counters(target: Target, role: str) -> dict[str, Any]:
+    """The counters of the first `role` behind the admin door of `target`. Raises `BenchError` if there is none."""
+    status, body = get(target.admin_at, "/v1/stats")
+    for each in msgspec.json.decode(body).get("roles", ()):
+        if each["role"] == role:
+            found: dict[str, Any] = each["counters"]
+            return found
+    raise BenchError(f"/v1/stats answers {status} and tells of no {role}: {body[:200]!r}")

@@ -1,0 +1,31 @@
+"""The setting of all benchmarks of one call: which cores, which files, where peers are looked for."""
+
+import os
+import shutil
+from pathlib import Path
+
+import msgspec
+
+
+class Setting(msgspec.Struct, frozen=True, kw_only=True):
+    """`state` holds the secret that tokens are signed with; `scratch` takes configuration files."""
+
+    server_core: int
+    generator_core: int
+    state: Path
+    scratch: Path
+    peers_dirs: tuple[Path, ...] = ()
+
+    def program(self, name: str) -> str | None:
+        """Where the program `name` is: in the peers' directories (or their bin), else on PATH; None if nowhere."""
+        for directory in self.peers_dirs:
+            for place in (directory, directory / "bin"):
+                if found := shutil.which(name, path=str(place)):
+                    return found
+        return shutil.which(name)
+
+
+def two_cores() -> tuple[int, int]:
+    """One core for the server, another one for the generator; the same one twice where there is only one."""
+    cores = sorted(os.sched_getaffinity(0))
+    return cores[0], cores[min(1, len(cores) - 1)]

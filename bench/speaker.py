@@ -1,0 +1,62 @@
+"""The speaker: which publications leave now, on which outlet, under which number and time."""
+
+from collections import deque
+from collections.abc import Iterator
+from typing import Final
+
+from .ledger import Ledger
+from .outlets import Outlet, Outlets
+from .plan import Plan
+from .stamp import payload
+
+TCP_BATCH: Final = 32
+
+
+class Speaker:
+    """Publications of one run, which began at `start_us`. `spoken` gives their topics; `star` is the topic of bursts."""
+
+    def __init__(self, plan: Plan, ledger: Ledger, outlets: Outlets, spoken: Iterator[int], star: int, start_us: int) -> None:
+        self.bursts: list[tuple[int, int]] = []
+        self._plan, self._ledger, self._outlets, self._spoken, self._star, self._start_us = plan, ledger, outlets, spoken, star, start_us
+        # HTTP batches are always full; a stream has none, only writes of a sensible size.
+        is_stream = plan.publishing in ("tcp", "link")
+        self._most = TCP_BATCH if is_stream else plan.batch
+        self._least = 1 if is_stream else plan.batch
+        self._bursts_due: deque[int] = deque()
+
+    def burst(self, now_us: int) -> None:
+        """One event on the star's topic, as soon as an outlet is free."""
+        self._bursts_due.append(now_us)
+
+    def pump(self, now_us: int) -> None:
+        """Publish what may go."""
+        free = self._outlets.free
+        while self._bursts_due and free:
+            at_us = self._bursts_due.popleft()
+            self.bursts.append((self._ledger.published, at_us))
+            self._send(free.popleft(), [self._star], [at_us])
+        if self._plan.rate:
+            self._by_rate(now_us)
+        else:
+            self._by_window(now_us)
+
+    def _by_window(self, now_us: int) -> None:
+        """Closed loop: at most `window` publications whose deliveries are not all there."""
+        free, ledger, window = self._outlets.free, self._ledger, self._plan.window
+        while free and (room := window - ledger.in_flight) >= self._least:
+            size = min(self._most, room)
+            self._send(free.popleft(), [next(self._spoken) for _ in range(size)], [now_us] * size)
+
+    def _by_rate(self, now_us: int) -> None:
+        """Open loop: each publication bears the time at which it was due, so that waiting to be sent is latency too."""
+        free, rate = self._outlets.free, self._plan.rate
+        sent = self._ledger.published - len(self.bursts)
+        due = int((now_us - self._start_us) * rate / 1e6)
+        while sent < due and free:
+            numbers = range(sent, min(sent + self._most, due))
+            self._send(free.popleft(), [next(self._spoken) for _ in numbers], [self._start_us + int(n * 1e6 / rate) for n in numbers])
+            sent = numbers.stop
+
+    def _send(self, outlet: Outlet, topics: list[int], due_us: list[int]) -> None:
+        publish = self._ledger.publish
+        outlet.send(topics, [payload(at_us, publish(topic)) for topic, at_us in zip(topics, due_us, strict=True)])

@@ -1,0 +1,40 @@
+"""The benchmarks, one module each: `measure(runner)` returns its tables."""
+
+from collections.abc import Callable
+from typing import Final
+
+from ..runner import Runner
+from ..table import Table
+from . import (
+    access_point,
+    burst,
+    connects,
+    interest,
+    latency,
+    links,
+    memory,
+    one_process,
+    one_request,
+    one_topic,
+    stopped_readers,
+    sustained,
+    three_processes,
+)
+
+Benchmark = Callable[[Runner], list[Table]]
+
+BENCHMARKS: Final[dict[str, Benchmark]] = {
+    "access_point": access_point.measure,
+    "one_process": one_process.measure,
+    "one_request": one_request.measure,
+    "three_processes": three_processes.measure,
+    "one_topic": one_topic.measure,
+    "latency": latency.measure,
+    "memory": memory.measure,
+    "connects": connects.measure,
+    "interest": interest.measure,
+    "links": links.measure,
+    "stopped_readers": stopped_readers.measure,
+    "burst": burst.measure,
+    "sustained": sustained.measure,
+}

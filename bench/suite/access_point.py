@@ -1,0 +1,14 @@
+"""The access point alone, fed by a link: the social mix."""
+
+from ..comparison import Comparison, Contender, peers
+from ..plan import Go
+from ..runner import Runner
+from ..servers.segue import access_point
+from ..table import Table
+
+
+def measure(runner: Runner) -> list[Table]:
+    """The generator plays the aggregator on TCP; only the access point's CPU counts."""
+    ours = Contender("access point", access_point, {"publishing": "link"}, {"nats": 0.5})
+    comparison = Comparison(runner, "access_point", [ours, *peers(runner, ["nats"])], Go(seconds=runner.seconds(5)))
+    return [comparison.table("Access point fed by a link, social mix")]

@@ -1,0 +1,41 @@
+"""Broker interest: memory per row and look-ups a second with ten million rows in one process (SB-22)."""
+
+from ..micro.interest import Figures
+from ..process import micro
+from ..runner import Record, Runner
+from ..table import Table, median, spread, verdict
+
+ROWS = 10_000_000
+MOST_BYTES = 150.0
+LEAST_LOOKUPS = 500_000.0
+# SB-22: what the paper's service would have to hold, one row for each pair in the worst case.
+PAIRS = 600_000_000
+SERVER_BYTES = 64 << 30
+USED_SHARE = 0.5
+
+
+def measure(runner: Runner) -> list[Table]:
+    """The broker's own core, announced to in bulks as an aggregator does. `--seconds` under 5 takes a tenth of the rows."""
+    rows = ROWS if runner.seconds(5) >= 5 else ROWS // 10
+    found = []
+    for run in range(runner.runs):
+        runner.tell(f"interest: {rows:,} rows, run {run + 1} of {runner.runs}")
+        figures = micro("interest", rows, runner.setting.server_core, Figures)
+        runner.keep(Record(benchmark="interest", who="broker core", run=run, figures=figures.plain()))
+        found.append(figures)
+    row_bytes = [figures.bytes_per_row for figures in found]
+    lookups = [figures.lookups_per_s for figures in found]
+    servers = -(-PAIRS * median(row_bytes) // (SERVER_BYTES * USED_SHARE))
+    table = [
+        ["bytes per row", spread(row_bytes, ".0f"), verdict(median(row_bytes), MOST_BYTES)],
+        ["bytes more per row for a second aggregator", spread([figures.bytes_per_second_link for figures in found], ".1f"), ""],
+        ["rows per GB", f"{1e9 / median(row_bytes):,.0f}", ""],
+        ["look-ups/s", spread(lookups, ",.0f"), verdict(median(lookups), LEAST_LOOKUPS, most=False)],
+        ["events matched, numbered and queued to a link, per s", spread([figures.matches_per_s for figures in found], ",.0f"), ""],
+        ["rows announced per s", spread([figures.announced_per_s for figures in found], ",.0f"), ""],
+    ]
+    notes = [
+        f"600 million (topic, aggregator) pairs take {PAIRS * median(row_bytes) / 1e9:.0f} GB if no two share a topic (SB-22): "
+        f"{servers:.0f} servers of {SERVER_BYTES >> 30} GiB that give {USED_SHARE:.0%} of it to interest."
+    ]
+    return [Table(f"Broker interest: {rows:,} rows in one process", ["what", "how much", "target"], table, notes)]

@@ -1,0 +1,58 @@
+"""One client in a hundred stops reading: what the others get, and what becomes of those that stopped."""
+
+from ..comparison import busy, wrong
+from ..plan import Go, Plan, Result
+from ..runner import Record, Runner
+from ..servers.segue import counters, one_process
+from ..shape import Shape
+from ..table import Table, median, spread, verdict
+
+SHAPE = Shape()
+STOPPED = SHAPE.clients // 100
+# The sockets' buffers must fill before a client counts as slow, and then it has `stalled_s` to read on.
+SECONDS = 40.0
+LEAST_SHARE = 0.9
+WHO = {False: "everybody reads", True: f"{STOPPED} of {SHAPE.clients:,} stop"}
+
+
+def measure(runner: Runner) -> list[Table]:
+    """The same run with and without, in turn; the clients that stop are no part of the figures in either."""
+    results: dict[bool, list[Result]] = {False: [], True: []}
+    evicted: list[float] = []
+    for run in range(runner.runs):
+        for stop in results:
+            result, evictions = _run(runner, run, stop)
+            results[stop].append(result)
+            evicted += [evictions] if stop else []
+    shares = [with_.deliveries_per_s / without.deliveries_per_s for without, with_ in zip(results[False], results[True], strict=True)]
+    rows = [
+        [WHO[stop], spread([result.deliveries_per_s for result in mine], ",.0f"), spread([result.p99_ms for result in mine], ".1f"),
+         spread([result.cpu_s_per_100k for result in mine], ".3f"), _wrong(mine), busy(mine)]
+        for stop, mine in results.items()
+    ]  # fmt: skip
+    notes = [
+        f"The others keep {median(shares):.2f} of their throughput ({verdict(median(shares), LEAST_SHARE, most=False)}).",
+        f"Evicted with slow-consumer (4001): {spread(evicted, '.0f')} of {STOPPED}.",
+    ]
+    head = ["clients", "deliveries/s to the others", "p99 ms", "CPU s / 100 000 deliveries", "wrong", "cores: server, generator"]
+    return [Table("Stopped readers, social mix", head, rows, notes)]
+
+
+def _run(runner: Runner, run: int, stop: bool) -> tuple[Result, float]:
+    runner.tell(f"stopped_readers: {WHO[stop]}, run {run + 1} of {runner.runs}")
+    with one_process(runner.setting) as target:
+        plan = Plan(target=target, shape=SHAPE, publishing="ndjson", batch=32, aside=STOPPED)
+        with runner.generating(plan) as generator:
+            result = generator.run(Go(seconds=runner.seconds(SECONDS), stop_reading=stop))
+            sent_away = counters(target, "accesspoint")["accesspoint_disconnects_total"]
+    evictions = float(sent_away.get("slow-consumer", 0))
+    record = Record(
+        benchmark="stopped_readers", who=WHO[stop], run=run, ready=generator.ready, result=result, figures={"evicted": evictions}
+    )
+    runner.keep(record)
+    return result, evictions
+
+
+def _wrong(results: list[Result]) -> str:
+    """Those that were evicted are meant to be disconnected."""
+    return ", ".join(part for part in wrong(results).split(", ") if not part.endswith("disconnected")) or "0"

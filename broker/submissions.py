@@ -1,0 +1,49 @@
+"""Bodies of publishing requests: bytes -> submissions, each of them readable or refused. Pure."""
+
+from collections.abc import Iterable
+from typing import Final
+
+import msgspec
+
+from infra.kernel.errors import Refused
+from infra.kernel.events import Submission
+
+_ONE: Final = msgspec.json.Decoder(Submission)
+_MANY: Final = msgspec.json.Decoder(list[Submission])
+_RAWS: Final = msgspec.json.Decoder(list[msgspec.Raw])
+_UNREADABLE: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+
+
+def decode_one(text: bytes) -> Submission | Refused:
+    """One event."""
+    try:
+        return _ONE.decode(text)
+    except msgspec.ValidationError as wrong:
+        return Refused("bad-field", str(wrong))
+    except UnicodeDecodeError as wrong:
+        return Refused("bad-utf8", f"a name or text is not UTF-8: {wrong.reason}")
+    except (msgspec.DecodeError, RecursionError) as wrong:
+        return Refused("bad-json", str(wrong))
+
+
+def decode_array(body: bytes) -> Iterable[Submission | Refused]:
+    """All at once; one by one only if something is wrong, so that one bad event does not spoil the others."""
+    try:
+        return _MANY.decode(body)
+    except _UNREADABLE:
+        pass
+    try:
+        return map(decode_one, map(bytes, _RAWS.decode(body)))
+    except _UNREADABLE as wrong:
+        raise Refused("bad-json", str(wrong)) from wrong
+
+
+def decode_lines(text: bytes) -> Iterable[Submission | Refused]:
+    """As `decode_array`. An event is one line, wherever the stream was cut: msgspec alone does not mind the line ends."""
+    try:
+        found = _ONE.decode_lines(text)
+        if len(found) == text.count(b"\n") + 1:
+            return found
+    except _UNREADABLE:
+        pass
+    return (decode_one(line) for line in text.split(b"\n") if line.strip())

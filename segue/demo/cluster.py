@@ -1,0 +1,112 @@
+"""The cluster that the demo plays on: every role of some sites, all in this process or each in a process of its own."""
+
+import asyncio
+import random
+import secrets
+import tempfile
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import aiohttp
+
+from infra.kernel.errors import SegueError
+from infra.runtime.stats import Stats, StatsReader
+from infra.runtime.tokens import AuthOptions, Keys, Verifier, ensure_secret, read_secret
+from infra.runtime.wire_memory import MemoryNetwork
+from segue.fleet import Fleet
+from segue.process import Parts, Process, RoleOptions
+from segue.shape import Shape
+from segue.top import poll
+
+SECRET_BYTES: Final = 32
+READY_S: Final = 20.0
+POLL_S: Final = 0.02
+
+
+class ClusterError(SegueError):
+    """The cluster is not what was asked for. The message says what is missing and what to do."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cluster:
+    """A running cluster. `doors` has the WebSocket URL of each site, `secret` signs tokens for them.
+
+    `stats` asks every process of the cluster, this one included; it raises ClusterError when one does not answer.
+    """
+
+    doors: Mapping[str, str]
+    secret: bytes
+    stats: Callable[[], Awaitable[Sequence[Stats]]]
+
+    async def rss_bytes(self) -> float | None:
+        """The memory of all processes together; None where the platform does not tell."""
+        sizes = [each.process.rss_bytes for each in await self.stats()]
+        known = [size for size in sizes if size is not None]
+        return sum(known) if len(known) == len(sizes) else None
+
+    async def site_messages(self) -> int:
+        """How many copies of events brokers have sent to brokers of other sites so far."""
+        counters = [role.counters for each in await self.stats() for role in each.roles if role.role == "broker"]
+        return sum(int(copies) for each in counters if isinstance(copies := each["broker_site_copies_total"], int | float))
+
+    async def ready(self) -> None:
+        """Waits until every role is ready. Raises ClusterError that says which are not."""
+        deadline_s = asyncio.get_running_loop().time() + READY_S
+        while waiting := _waiting(await self.stats()):
+            if asyncio.get_running_loop().time() > deadline_s:
+                raise ClusterError(f"not ready after {READY_S:g} s: {'; '.join(waiting)}. Is this machine very busy? Try again later.")
+            await asyncio.sleep(POLL_S)
+
+
+def _waiting(stats: Sequence[Stats]) -> list[str]:
+    roles = [role for each in stats for role in each.roles if role.not_ready is not None]
+    return [f"{role.role} {role.site}/{role.node}: {role.not_ready}" for role in roles]
+
+
+@asynccontextmanager
+async def in_this_process(options: Sequence[RoleOptions], rng: random.Random) -> AsyncIterator[Cluster]:
+    """All roles here, on memory links, with a secret that is never written down."""
+    secret = secrets.token_bytes(SECRET_BYTES)
+    parts = Parts(MemoryNetwork(), Verifier(AuthOptions(), Keys(secret=secret), lambda: None), rng)
+    async with Process(parts, options) as process:
+        reader = StatsReader(process.roles, lambda: 0.0)
+
+        async def stats() -> list[Stats]:
+            return [reader.read()]
+
+        yield Cluster(doors={point.site: _url(point.address) for point in process.of("accesspoint")}, secret=secret, stats=stats)
+
+
+@asynccontextmanager
+async def as_processes(options: Sequence[RoleOptions]) -> AsyncIterator[Cluster]:
+    """Each role a process of its own, on TCP; their configuration and secret lie in a directory that goes when they go."""
+    with tempfile.TemporaryDirectory(prefix="segue-demo-") as directory:
+        secret_file = ensure_secret(Path(directory))
+        async with Fleet(options, secret_file, Path(directory)) as fleet, aiohttp.ClientSession() as http:
+            reader = StatsReader([], lambda: 0.0)
+
+            async def stats() -> list[Stats]:
+                return [reader.read(), *await _ask(http, [child.admin for child in fleet.children])]
+
+            doors = {child.site: _url(child.door) for child in fleet.of("accesspoint")}
+            yield Cluster(doors=doors, secret=read_secret(secret_file), stats=stats)
+
+
+async def _ask(http: aiohttp.ClientSession, admins: Sequence[str]) -> list[Stats]:
+    answers = await poll(http, admins)
+    silent = [f"{admin} ({answer.reason})" for admin, answer in answers.items() if not isinstance(answer, Stats)]
+    if silent:
+        raise ClusterError(f"a process of the cluster does not answer at {', '.join(silent)}; its last words are above")
+    return [answer for answer in answers.values() if isinstance(answer, Stats)]
+
+
+def _url(address: str) -> str:
+    return f"ws://{address}"
+
+
+def shape(sites: Sequence[str]) -> Shape:
+    """Two brokers at every site, so that its topics have owners to be found on a ring, and one of every other role."""
+    return Shape(sites=tuple(sites), brokers=2)

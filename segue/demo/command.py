@@ -1,0 +1,53 @@
+"""`segue demo`: real listening on a real cluster, with a summary that can be trusted."""
+
+import sys
+from math import inf
+from pathlib import Path
+from typing import Any, Final
+
+import click
+import msgspec
+from rich.console import Console
+
+from infra.runtime.logs import configure
+from segue.loop import run as run_loop
+from segue.shape import SITES
+
+from .dataset import checkout_folder
+from .listening import RATE_PER_S
+from .live import LiveShow
+from .run import Plan, run
+from .show import Show
+from .summary import summary
+
+SECONDS: Final = 20.0
+_ABOVE_0: Final = click.FloatRange(min=0, min_open=True)
+
+
+@click.command()
+@click.option("--speed", type=_ABOVE_0, default=1.0, show_default=True, help="How many times faster everybody listens.")
+@click.option("--seconds", type=_ABOVE_0, help=f"How long they play.  [default: {SECONDS:g}; with --page until Ctrl-C]")
+@click.option("--users", type=click.IntRange(min=1), help="How many of them; friends stay together.  [default: all, 1,892]")
+@click.option("--sites", type=click.IntRange(1, len(SITES)), default=len(SITES), show_default=True, help="How many sites they are at.")
+@click.option("--rate", "rate_per_s", type=_ABOVE_0, default=RATE_PER_S, show_default=True, help="Plays a second, of all users.")
+@click.option("--processes", "has_processes", is_flag=True, help="Run each role as a process of its own, on TCP.")
+@click.option("--page", "has_page", is_flag=True, help="Show the live feed of one of them in a browser, too.")
+@click.option("--json", "document", type=click.File("wb", lazy=False), help="Write the summary to this file as JSON, too.")
+@click.option("--data", type=click.Path(path_type=Path), default=checkout_folder, help="A folder with other listening.  [default: Last.fm]")
+@click.option("--seed", type=int, default=1, show_default=True, help="The same seed plays the same.")
+def demo(document: Any, seconds: float | None, has_page: bool, **plan: Any) -> None:
+    """Let the users of Last.fm play what they really played, and see each play reach every friend, at three sites.
+
+    Everybody connects over a WebSocket, follows their friends and plays artists as often as they really did. What must arrive
+    is counted on the graph of friends. Exit code 1: something was lost, came twice or went astray.
+    """
+    configure("console", "warning")
+    console = Console(highlight=False)
+    show = LiveShow(console) if console.is_terminal else Show(console)
+    with show:
+        outcome = run_loop(run(Plan(seconds=seconds or (inf if has_page else SECONDS), has_page=has_page, **plan), show))
+        show.summary(summary(outcome))
+    if document is not None:
+        document.write(msgspec.json.format(msgspec.json.encode(outcome.document())) + b"\n")
+    if not outcome.is_good:
+        sys.exit(1)

@@ -1,0 +1,127 @@
+"""The crowd: each user a `segue.Client` on a WebSocket of its own, following friends, playing and listening."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from contextlib import suppress
+from time import perf_counter
+from typing import Any, Final, Self
+
+from infra.kernel.errors import SegueError
+from infra.kernel.topics import format_topic, user_topic
+from segue.client import Client
+from segue.client_state import Phase, State
+
+# Handshakes and subscriptions under way at any time: enough to keep a core busy, few enough that each is quick.
+AT_ONCE: Final = 64
+INSTALL_S: Final = 30.0
+# The name of the payload's field by which a delivery is told from others; the engine's own ids are made later, at the presence service.
+MARK: Final = "mark"
+
+Heard = Callable[[str, str, float], None]
+
+
+class CrowdError(SegueError):
+    """The users could not do what the demo needs. The message says who, what and why."""
+
+
+class Crowd:
+    """`async with Crowd(doors, token, heard) as crowd:`; leaving disconnects everybody and hears what is still on its way to them.
+
+    `doors` has the URL of each user, `token` makes a token for a user, `heard(user, mark, at_s)` takes each arrival, in seconds of
+    `time.perf_counter`. Every step below calls `one_done` for each user, and is done by some users at a time.
+    """
+
+    def __init__(self, doors: Mapping[str, str], token: Callable[[str], str], heard: Heard) -> None:
+        self.reconnects = 0
+        self.refusals: dict[str, str] = {}
+        self._clients = {user: Client(url, token(user), client="demo", on_state=self._told) for user, url in doors.items()}
+        self._heard = heard
+        self._listeners: list[asyncio.Task[None]] = []
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *exc: object) -> None:
+        await self.disconnect()
+
+    async def connect(self, one_done: Callable[[], None]) -> None:
+        """Connects everybody. Raises Refused, ConnectionLost."""
+
+        async def one(user: str) -> None:
+            await self._clients[user].__aenter__()
+            self._listeners.append(asyncio.create_task(self._listen(user), name=f"{user} listens"))
+            one_done()
+
+        await _for_each(self._clients, one)
+
+    async def follow(self, follows: Mapping[str, Iterable[str]], one_done: Callable[[], None]) -> None:
+        """Subscribes everybody to those whom they follow; returns when every site holds every subscription. Raises CrowdError."""
+
+        async def one(user: str) -> None:
+            await self._install(user, [topic_of(friend) for friend in follows[user]])
+            one_done()
+
+        await _for_each(self._clients, one)
+
+    async def play(self, user: str, mark: str, **fields: Any) -> None:
+        """`user` plays something. Raises what `Client.act` raises."""
+        await self._clients[user].act("play", **fields, **{MARK: mark})
+
+    async def fence(self) -> None:
+        """Returns when everything that access points had for the connected users has arrived."""
+
+        async def one(user: str) -> None:
+            with suppress(SegueError):
+                await self._clients[user].ping()
+
+        await _for_each(self._clients, one)
+
+    async def disconnect(self) -> None:
+        """Closes all connections; what had arrived is heard before it returns. May be called twice."""
+
+        async def one(user: str) -> None:
+            await self._clients[user].close()
+
+        await _for_each(self._clients, one)
+        await asyncio.gather(*self._listeners)
+
+    async def _listen(self, user: str) -> None:
+        try:
+            async for event in self._clients[user]:
+                self._heard(user, str(event.payload.get(MARK)), perf_counter())
+        except SegueError as error:
+            self.refusals[user] = str(error)
+
+    async def _install(self, user: str, topics: list[str]) -> None:
+        try:
+            async with asyncio.timeout(INSTALL_S):
+                while (installed := await self._clients[user].subscribe(topics, wait="all")).installed != "all":
+                    pass
+        except TimeoutError:
+            raise CrowdError(f"what {user} follows was not installed at every site within {INSTALL_S:g} s; try fewer --users") from None
+        if installed.rejected:
+            raise CrowdError(f"{user} may not follow {installed.rejected[0].topic}: {installed.rejected[0].code}")
+
+    def _told(self, state: State) -> None:
+        self.reconnects += state.phase is Phase.WAITING
+
+
+def topic_of(user: str) -> str:
+    """The topic on which `user`'s plays are published."""
+    return format_topic(user_topic(user))
+
+
+async def _for_each(users: Iterable[str], step: Callable[[str], Awaitable[None]]) -> None:
+    """Takes a step for each user, `AT_ONCE` at a time. The first that fails cancels those under way, and is raised."""
+    waiting = iter(list(users))
+
+    async def worker() -> None:
+        for user in waiting:
+            await step(user)
+
+    try:
+        async with asyncio.TaskGroup() as group:
+            for _ in range(AT_ONCE):
+                group.create_task(worker())
+    except ExceptionGroup as failures:
+        raise failures.exceptions[0] from failures

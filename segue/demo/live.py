@@ -1,0 +1,138 @@
+"""What one sees of a run on a terminal: one panel, drawn again and again in its place."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.padding import Padding
+from rich.panel import Panel
+from rich.progress_bar import ProgressBar
+from rich.spinner import Spinner
+from rich.table import Table
+from rich.text import Text
+
+from segue.palette import BAD, FRAME, GREEN, ON_GREEN, QUIET, SHADES
+from segue.printable import printable
+from segue.top_screen import chart, count
+
+from .figures import Figures
+from .oracle import CROSS_SITE, LOCAL
+from .show import Phase, Show, milliseconds
+
+FRAMES_PER_S: Final = 8
+CHART_ROWS: Final = 3
+MOST_WIDE: Final = 100
+# Lines of the whole panel while it plays, without and with the latest plays.
+TALL: Final = 28
+
+
+class LiveShow(Show):
+    """Draws from a thread of its own, so that it moves even while the loop is busy."""
+
+    def __init__(self, console: Console) -> None:
+        super().__init__(console)
+        self._phases: list[Phase] = []
+        self._notices: list[str] = []
+        self._figures: Figures | None = None
+        self._summary: RenderableType | None = None
+        self._spinner = Spinner("dots", style=GREEN)
+        self._live = Live(console=console, get_renderable=self.frame, refresh_per_second=FRAMES_PER_S)
+
+    def __enter__(self) -> Show:
+        self._live.start()
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self._figures = None
+        self._live.stop()
+
+    def begun(self, phase: Phase) -> None:
+        self._phases.append(phase)
+
+    def ended(self, phase: Phase) -> None:
+        pass
+
+    def say(self, text: str) -> None:
+        self._notices.append(text)
+
+    def playing(self, figures: Figures) -> None:
+        self._figures = figures
+
+    def summary(self, summary: RenderableType) -> None:
+        self._summary = summary
+
+    def frame(self) -> RenderableType:
+        """The panel of this moment."""
+        width = min(self.console.width, MOST_WIDE)
+        body = Group(self._steps(), *self._words(), *self._body(width))
+        title = Text.assemble((" segue ", ON_GREEN), (" demo ", f"bold {GREEN}"))
+        return Panel(body, width=width, padding=(1, 2, 1, 2), title=title, title_align="left", border_style=FRAME)
+
+    def _steps(self) -> Table:
+        grid = Table.grid(padding=(0, 1), expand=True)
+        for ratio in (None, None, 1, None):
+            grid.add_column(ratio=ratio, no_wrap=ratio is None, justify="left")
+        for phase in list(self._phases):
+            took = Text(f"{phase.took_s:.1f} s", style=QUIET)
+            mark = Text("✓", style=GREEN) if phase.is_over else self._spinner
+            grid.add_row(mark, Text(f"{phase.name:8}", style="bold"), phase.outcome if phase.is_over else _bar(phase), took)
+        return grid
+
+    def _words(self) -> Iterator[RenderableType]:
+        for notice in list(self._notices):
+            yield Padding(Text(notice), (1, 0, 0, 2))
+
+    def _body(self, width: int) -> Iterator[RenderableType]:
+        if self._summary is not None:
+            yield Padding(self._summary, (1, 0, 0, 0))
+        elif (figures := self._figures) is not None:
+            yield Padding(_table(figures), (1, 0, 0, 2))
+            yield Padding(Group(*_chart(figures, width - 16)), (1, 0, 0, 2))
+            if self.console.height >= TALL:
+                yield Padding(Group(*_recent(figures)), (1, 0, 0, 2))
+
+
+def _bar(phase: Phase) -> RenderableType:
+    if phase.total is None:
+        return ProgressBar(pulse=True, width=44, style=FRAME, pulse_style=GREEN)
+    grid = Table.grid(padding=(0, 2))
+    bar = ProgressBar(phase.total, phase.done, width=44, style=FRAME, complete_style=GREEN, finished_style=GREEN)
+    grid.add_row(bar, Text(f"{phase.done:,.0f} of {phase.total:,.0f}", style=QUIET))
+    return grid
+
+
+def _table(figures: Figures) -> Table:
+    grid = Table.grid(padding=(0, 2))
+    for column in range(8):
+        grid.add_column(justify="left" if column in (0, 4) else "right", min_width=(10, 8, 9, 4, 10, 8, 8, 8)[column], no_wrap=True)
+    quiet = [Text(word, style=QUIET) for word in ("latency", "p50", "p99", "max")]
+    lost = Text(f"{figures.lost:,}", style=BAD if figures.lost else "bold")
+    rows = (
+        (("plays", f"{figures.events:,}", f"{count(figures.events_per_s)}/s", ""), quiet),
+        (("deliveries", f"{figures.delivered:,}", f"{count(figures.deliveries_per_s)}/s", ""), _latency(figures, "local", LOCAL)),
+        (("lost", lost, "", ""), _latency(figures, "cross-site", CROSS_SITE)),
+    )
+    for (name, number, rate, gap), latency in rows:
+        grid.add_row(Text(name, style=QUIET), number if isinstance(number, Text) else Text(number, style="bold"), rate, gap, *latency)
+    return grid
+
+
+def _latency(figures: Figures, name: str, reach: str) -> list[Text]:
+    latency = figures.latency_ms[reach]
+    return [Text(name, style=QUIET), *(Text(milliseconds(value)) for value in (latency.p50, latency.p99, latency.max))]
+
+
+def _chart(figures: Figures, columns: int) -> Iterator[Text]:
+    peak = max(figures.history, default=0.0)
+    yield Text.assemble(("deliveries/s", QUIET), ("   peak ", QUIET), count(peak))
+    marks = [count(peak) if peak else "", *[""] * (CHART_ROWS - 2), "0"]
+    for mark, row, shade in zip(marks, chart(figures.history, columns, CHART_ROWS), SHADES, strict=False):
+        yield Text.assemble((f"{mark:>6} ┤", QUIET), (row, shade), no_wrap=True)
+
+
+def _recent(figures: Figures) -> Iterator[Text]:
+    for play, friends in figures.recent:
+        what = f"{printable(play.artist_name)} · Track {play.track_no}"
+        to = (f"  → {friends} friends", QUIET)
+        yield Text.assemble(("♪ ", GREEN), (f"{play.user:12} ", "bold"), what, to, no_wrap=True, overflow="ellipsis")

@@ -1,0 +1,75 @@
+"""What a run came to: as JSON, and as what is wrong with it, if anything. Pure."""
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from .oracle import Summary
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """`seconds` of playing, `rss_bytes` of all processes (None: this platform does not tell), `site_messages` copies of events
+    that went from site to site, `reconnects` of clients, `refused` plays with the last `refusal`, `behind_s` when the plays had to
+    be cut short, and the first of the deliveries that are missing: (play, follower)."""
+
+    summary: Summary
+    seconds: float
+    rss_bytes: float | None
+    users: int
+    sites: int
+    seed: int
+    site_messages: int
+    reconnects: int
+    refused: int
+    refusal: str
+    behind_s: float
+    first_missing: tuple[str, str] | None
+
+    def document(self) -> dict[str, Any]:
+        """The JSON of `segue demo --json` (issue keys first)."""
+        found = asdict(self.summary)
+        found["latency_ms"] = {reach: _rounded(latency) for reach, latency in found["latency_ms"].items()}
+        return {
+            **{key: found[key] for key in ("events", "expected", "delivered", "lost", "duplicated", "latency_ms", "cross_site_share")},
+            "rss_mb": None if self.rss_bytes is None else round(self.rss_bytes / 1e6, 1),
+            "seconds": round(self.seconds, 3),
+            "users": self.users,
+            "sites": self.sites,
+            "site_messages": self.site_messages,
+            "misrouted": self.summary.misrouted,
+            "refused": self.refused,
+            "reconnects": self.reconnects,
+        }
+
+    def problems(self) -> Iterator[str]:
+        """What must not be in a run without failures, one sentence each, with what to do."""
+        found = self.summary
+        if found.lost and self.first_missing:
+            mark, follower = self.first_missing
+            yield f"{found.lost:,} deliveries were lost, the first of them play {mark} on its way to {follower}."
+        if found.duplicated:
+            yield f"{found.duplicated:,} deliveries came twice."
+        if found.misrouted:
+            yield f"{found.misrouted:,} events came to users who do not follow the one who played."
+        if self.refused:
+            yield f"{self.refused:,} plays were refused, the last because of: {self.refusal}."
+        if found.lost and self.reconnects:
+            yield f"{self.reconnects:,} connections broke and came back; what friends played meanwhile is lost to them, as promised."
+
+    def hints(self) -> Iterator[str]:
+        """What to know of the figures, or to do about the problems."""
+        if self.behind_s:
+            yield f"The cluster could not keep up and the plays of the last {self.behind_s:.0f} s were left out: lower --speed or --rate."
+        elif any(self.problems()):
+            yield f"If this machine is busy, try --speed 0.5. If it stays, it is a defect: please report it with --seed {self.seed}."
+
+    @property
+    def is_good(self) -> bool:
+        """Whether every play reached every friend exactly once, and nobody else."""
+        found = self.summary
+        return not (found.lost or found.duplicated or found.misrouted or self.refused)
+
+
+def _rounded(latency: dict[str, float | None]) -> dict[str, float | None]:
+    return {name: None if value is None else round(value, 3) for name, value in latency.items()}

@@ -1,0 +1,106 @@
+"""What one sees of a run, in its plain form: lines of text without control codes, for logs and files."""
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Final
+
+from rich.console import Console, RenderableType
+
+from .figures import Figures
+from .oracle import CROSS_SITE, LOCAL, Latency
+
+LINE_EVERY_S: Final = 5.0
+
+
+class Phase:
+    """One step of a run. `total` is None where nobody knows how much there is to do; `outcome` is what it came to."""
+
+    def __init__(self, name: str, total: float | None) -> None:
+        self.name, self.total = name, total
+        self.done = 0.0
+        self.outcome = ""
+        self.is_over = False
+        self._start_s = time.perf_counter()
+        self._end_s: float | None = None
+
+    @property
+    def took_s(self) -> float:
+        """How long it took, or has taken so far."""
+        return (time.perf_counter() if self._end_s is None else self._end_s) - self._start_s
+
+    def one_done(self) -> None:
+        """One more of `total`."""
+        self.done += 1
+
+    def end(self) -> None:
+        """It is over."""
+        self._end_s = time.perf_counter()
+        self.is_over = True
+
+
+class Show:
+    """`with show:` while there is something to see. `play` gets the figures again and again, `say` a line that must be seen."""
+
+    def __init__(self, console: Console) -> None:
+        self.console = console
+        self._line_due_s = LINE_EVERY_S
+
+    def __enter__(self) -> "Show":
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        pass
+
+    @contextmanager
+    def phase(self, name: str, total: float | None = None) -> Iterator[Phase]:
+        """A step begins, and ends with the block."""
+        phase = Phase(name, total)
+        self.begun(phase)
+        yield phase
+        phase.end()
+        self.ended(phase)
+
+    def begun(self, phase: Phase) -> None:
+        """A step has begun."""
+
+    def ended(self, phase: Phase) -> None:
+        """A step is over."""
+        self._line(f"{phase.name:8} {phase.outcome} ({phase.took_s:.1f} s)")
+
+    def say(self, text: str) -> None:
+        """Something the user must see."""
+        self._line(text)
+
+    def playing(self, figures: Figures) -> None:
+        """New figures of the running play."""
+        if figures.elapsed_s >= self._line_due_s:
+            self._line_due_s += LINE_EVERY_S
+            self._line(line(figures))
+
+    def summary(self, summary: RenderableType) -> None:
+        """The end."""
+        with self.console.capture() as text:
+            self.console.print(summary)
+        self._line("\n".join(["", *map(str.rstrip, text.get().splitlines())]))
+
+    def _line(self, text: str) -> None:
+        self.console.print(text, soft_wrap=True, highlight=False, markup=False)
+
+
+def line(figures: Figures) -> str:
+    """The figures in one line."""
+    local, cross_site = (_latency(figures.latency_ms[reach]) for reach in (LOCAL, CROSS_SITE))
+    return (
+        f"{figures.elapsed_s:5.0f} s  {figures.events:,} plays ({figures.events_per_s:,.0f}/s), {figures.delivered:,} deliveries "
+        f"({figures.deliveries_per_s:,.0f}/s), {figures.lost:,} lost; latency local {local}, cross-site {cross_site}"
+    )
+
+
+def _latency(latency: Latency) -> str:
+    return f"p50 {milliseconds(latency.p50)}, p99 {milliseconds(latency.p99)}"
+
+
+def milliseconds(value: float | None) -> str:
+    """`2.1 ms`, `210 ms`; `-` where there is none."""
+    return "-" if value is None else f"{value:.1f} ms" if value < 99.95 else f"{value:,.0f} ms"

@@ -1,0 +1,14 @@
+"""Text from elsewhere, made safe for a terminal."""
+
+
+def printable(text: str) -> str:
+    """`text` with every character that a terminal would obey, or not show, written as `\\uXXXX`.
+
+    What was JSON stays JSON of the same value: such characters stand in strings only.
+    """
+    return text if text.isprintable() else "".join(char if char.isprintable() else _escaped(char) for char in text)
+
+
+def _escaped(char: str) -> str:
+    units = char.encode("utf-16-be", "surrogatepass")
+    return "".join(f"\\u{units[at : at + 2].hex()}" for at in range(0, len(units), 2))

@@ -1,0 +1,129 @@
+"""Peers on internal links that send what is wrong: their link ends with a code and a reason in the log, and no other one."""
+
+import asyncio
+import random
+import time
+from collections.abc import AsyncIterator
+
+import msgspec
+import pytest
+from structlog.testing import capture_logs
+
+from infra.kernel.codec import FrameDecoder, encode
+from infra.kernel.codes import BY_NAME
+from infra.kernel.frames import Bye, Deliver, Frame, Heartbeat, Hello, Leaving, Publish, Subscribe, View
+from infra.kernel.topics import Topic
+from segue.process import Parts
+from tests.support.bystander import Watched
+
+DEADLINE_S = 10.0
+NO_VIEW = View(0, ())
+
+
+def hello(role: str = "accesspoint", node: str = "x1", site: str = "sto", **fields: int) -> bytes:
+    """The first frame of a peer that may be there or not."""
+    return encode(Hello(role, node, site, 1, int(time.time() * 1000), NO_VIEW, **fields))
+
+
+def said(frame: Frame) -> bytes:
+    return encode(frame)
+
+
+GARBAGE = {
+    "HTTP": (b"GET / HTTP/1.1\r\nHost: a1\r\n\r\n", "bad-link-frame"),
+    "TLS": (b"\x16\x03\x01\x02\x00" + bytes(200), "bad-link-frame"),
+    "a length of four gigabytes": (b"\xff\xff\xff\xff", "bad-link-frame"),
+    "a frame that is no MessagePack": (b"\x00\x00\x00\x05\xc1\xc1\xc1\xc1\xc1", "bad-link-frame"),
+    "a frame that nobody knows": (b"\x00\x00\x00\x02\x91\x63", "bad-link-frame"),
+    "no hello": (said(Heartbeat(NO_VIEW)), "bad-link-frame"),
+    "another version": (hello(version=99), "version-mismatch"),
+    "a role that has no business here": (hello(role="stranger"), "wrong-peer"),
+    "a node of another site": (hello(site="mars"), "wrong-peer"),
+    "hello, then garbage": (hello() + b"\xff" * 64, "bad-link-frame"),
+    "hello twice": (hello() + hello(), "bad-link-frame"),
+    "an event from the wrong side": (hello() + said(Deliver([0], [b"{}"])), "bad-link-frame"),
+    "a goodbye to a ring that it is not in": (hello() + said(Leaving()), "bad-link-frame"),
+    "a topic that is none": (hello() + said(Subscribe(1, [0], [b"X?"])), "bad-link-frame"),
+    "more handles than topics": (hello() + said(Subscribe(1, [0, 1], [Topic(b"Udan")])), "bad-link-frame"),
+}
+TO_A_BROKER = {
+    "a service that publishes another's topics": (
+        hello(role="presence") + said(Publish(1, 0, [b"Adan%new-album"], [b""], [b'"payload":{}}'])),
+        "forbidden",
+    ),
+    "a broker that is not configured": (hello(role="broker", node="b77"), "wrong-peer"),
+    "an access point, which belongs to an aggregator": (hello(role="accesspoint"), "wrong-peer"),
+}
+
+
+@pytest.fixture
+async def place() -> AsyncIterator[Watched]:
+    """A site whose links are real TCP."""
+    async with Watched(tcp=True) as place:
+        yield place
+
+
+async def answered(address: str, data: bytes) -> Bye:
+    """Send `data` as a peer and read to the end; the goodbye that came last."""
+    host, _, port = address.rpartition(":")
+    async with asyncio.timeout(DEADLINE_S):
+        reader, writer = await asyncio.open_connection(host, int(port))
+        writer.write(data)
+        frames = FrameDecoder().feed(await reader.read())
+        writer.close()
+        await writer.wait_closed()
+    assert isinstance(frames[-1], Bye), frames
+    return frames[-1]
+
+
+@pytest.mark.parametrize("name", GARBAGE)
+async def test_a_peer_that_sends_garbage_loses_its_link_and_nobody_else_does(name: str, place: Watched) -> None:
+    data, code = GARBAGE[name]
+    aggregator = place.cluster.of("aggregator")[0]
+    links = set(aggregator.links.links)
+    with capture_logs() as lines:
+        bye = await answered(aggregator.address, data)
+        assert (bye.number, bool(bye.reason)) == (BY_NAME[code].number, True)
+        await place.undisturbed()
+        await place.cluster.until(lambda: any(line.get("code") == code or code in line.get("reason", "") for line in lines), lambda: str(lines))
+    assert aggregator.links.links == links
+
+
+@pytest.mark.parametrize("name", TO_A_BROKER)
+async def test_a_peer_that_asks_too_much_of_a_broker_loses_its_link_and_nobody_else_does(name: str, place: Watched) -> None:
+    """SB-45 for services on a link."""
+    data, code = TO_A_BROKER[name]
+    node = place.door.broker.links
+    links = set(node.links)
+    bye = await answered(node._listeners[0].address, data)
+    assert (bye.number, bool(bye.reason)) == (BY_NAME[code].number, True)
+    await place.undisturbed()
+    assert node.links == links
+
+
+@pytest.mark.parametrize("name", ["sto/ap1", "sto/a1", "sto/p1"])
+async def test_a_second_process_under_a_name_that_lives_is_turned_away_and_the_first_goes_on(name: str, place: Watched) -> None:
+    cluster = place.cluster
+    parts = Parts(cluster.network("sto/double"), cluster._verifier, random.Random(2))
+    options = cluster.options[name]
+    if hasattr(options, "listen"):
+        options = msgspec.structs.replace(options, listen="sto/double")
+    with capture_logs() as lines:
+        double = parts.make(options)
+        await double.start()
+        await cluster.until(lambda: any(line.get("code") == "duplicate-node" for line in lines))
+        await place.undisturbed()
+        assert double.ready() is not None
+        await double.close()
+    (reason,) = {line["reason"] for line in lines if line.get("code") == "duplicate-node"}
+    assert "give each process its own name" in reason
+    assert {line["event"] for line in lines if line.get("node") == options.node and line["log_level"] != "info"} <= {"link refused"}  # type: ignore[union-attr]
+
+
+async def test_a_second_broker_under_a_slot_that_lives_cannot_listen(place: Watched) -> None:
+    cluster = place.cluster
+    double = Parts(cluster.network("sto/double"), cluster._verifier, random.Random(2)).make(cluster.options["sto/b1"])
+    with pytest.raises(OSError, match="taken"):
+        await double.start()
+    await place.undisturbed()
+    await double.close()

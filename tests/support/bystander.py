@@ -1,0 +1,74 @@
+"""A small site with a bystander, who must not notice what others do there."""
+
+import io
+import time
+from collections.abc import AsyncIterable
+from typing import Any, Self
+
+import msgspec
+
+from accesspoint.options import AccessPointOptions
+from infra.runtime.tokens import issue
+from segue.process import RoleOptions
+
+from .cluster import SECRET, Cluster
+from .raw_client import RawClient
+from .user import User
+
+
+class Watched:
+    """`async with Watched() as place:` one site, where a bystander hears every play of dan, before, during (`undisturbed`)
+    and after whatever the test does to the same access point and broker."""
+
+    def __init__(self, *, point: dict[str, Any] | None = None, **cluster: Any) -> None:
+        """`point`: options of the access points that are not as usual; `cluster`: see `Cluster`."""
+
+        def change(options: RoleOptions) -> RoleOptions:
+            return msgspec.structs.replace(options, **(point or {})) if isinstance(options, AccessPointOptions) else options
+
+        self.cluster = Cluster(**{"sites": 1, "change": change, **cluster})
+        self.plays = 0
+        self.bystander: User
+
+    async def __aenter__(self) -> Self:
+        await self.cluster.__aenter__()
+        self.point = self.cluster.of("accesspoint")[0]
+        self.door = self.cluster.of("broker")[0]
+        self.bystander = await self.cluster.user("bystander").__aenter__()
+        await self.bystander.follow("dan")
+        await self.undisturbed()
+        return self
+
+    async def __aexit__(self, kind: object, *exc: object) -> None:
+        try:
+            if kind is None:
+                await self.undisturbed()
+        finally:
+            await self.bystander.__aexit__()
+            await self.cluster.__aexit__(kind, *exc)
+
+    async def undisturbed(self) -> None:
+        """The bystander gets the next event, has missed none so far and was told nothing else."""
+        self.plays += 1
+        await self.cluster.play("dan", n=self.plays)
+        events = await self.bystander.heard(self.plays)
+        assert [event["payload"]["n"] for event in events] == list(range(1, self.plays + 1))
+        assert [event["seq"] for event in events] == [events[0]["seq"] + n for n in range(self.plays)]
+        assert not any("skipped" in event for event in events)
+        assert (self.bystander.answers, self.bystander.closed) == ([], None)
+
+    def client(self, **fields: Any) -> RawClient:
+        """A client at the same access point; a context manager."""
+        return RawClient(self.point.address, **fields)
+
+    def token(self, user: str) -> str:
+        """A client's token."""
+        return self.cluster.token(user)
+
+    async def post(self, body: bytes | AsyncIterable[bytes], content_type: str = "application/json", **headers: str) -> tuple[int, Any]:
+        """Publish these very bytes, or a stream of them, as the presence service; status and JSON."""
+        token = issue(SECRET, service="presence", ttl_s=600, now_s=time.time())
+        headers = {"Authorization": f"Bearer {token}", "Content-Type": content_type} | headers
+        data = io.BytesIO(body) if isinstance(body, bytes) else body
+        async with self.cluster.http.post(f"http://{self.door.address}/v1/events", data=data, headers=headers) as answer:
+            return answer.status, await answer.json()

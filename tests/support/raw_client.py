@@ -1,0 +1,115 @@
+"""A client that misbehaves on purpose: a plain socket under the sans-I/O half of the independent `websockets` package.
+
+Unlike `User` it reads only when it is told to, and sends any bytes that it is given.
+"""
+
+import asyncio
+import json
+import socket
+from collections.abc import Callable
+from typing import Any, Self
+
+from websockets.client import ClientProtocol
+from websockets.frames import Frame, Opcode
+from websockets.http11 import Response
+from websockets.uri import parse_uri
+
+DEADLINE_S = 10.0
+
+
+class RawClient:
+    """`async with RawClient(address) as client:` has shaken hands and said nothing. `messages` are those read so far."""
+
+    def __init__(self, address: str, *, receive_buffer_bytes: int = 0) -> None:
+        self._address = address
+        self._receive_buffer_bytes = receive_buffer_bytes
+        self._protocol = ClientProtocol(parse_uri(f"ws://{address}/v1/connect"), subprotocols=["segue.v1"])  # type: ignore[list-item]
+        self._socket = socket.socket()
+        self._taken = 0
+        self.messages: list[dict[str, Any]] = []
+        self.pings = 0
+        self.ended = False
+
+    async def __aenter__(self) -> Self:
+        self._socket.setblocking(False)
+        if self._receive_buffer_bytes:
+            self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, self._receive_buffer_bytes)
+        host, _, port = self._address.rpartition(":")
+        await asyncio.get_running_loop().sock_connect(self._socket, (host, int(port)))
+        self._protocol.send_request(self._protocol.connect())
+        await self._flush()
+        await self.until(lambda: self._protocol.handshake_exc is not None or self._protocol.state.name != "CONNECTING")
+        return self
+
+    async def __aexit__(self, *exc: object) -> None:
+        self._socket.close()
+
+    async def _flush(self) -> None:
+        await self.send(b"".join(self._protocol.data_to_send()))
+
+    async def send(self, data: bytes) -> None:
+        """Send bytes as they are; what a server that has gone does not take is lost."""
+        try:
+            async with asyncio.timeout(DEADLINE_S):
+                await asyncio.get_running_loop().sock_sendall(self._socket, data)
+        except ConnectionError:
+            pass
+
+    async def say(self, message: dict[str, Any]) -> None:
+        """Send one message as a proper frame."""
+        await self.text(json.dumps(message).encode())
+
+    async def text(self, payload: bytes) -> None:
+        """Send one text message, whatever it holds."""
+        self._protocol.send_text(payload)
+        await self._flush()
+
+    async def read(self) -> None:
+        """Read once. Answers pings as a client should, which a test may leave unread."""
+        try:
+            data = await asyncio.get_running_loop().sock_recv(self._socket, 1 << 16)
+        except ConnectionError:
+            data = b""
+        if data:
+            self._protocol.receive_data(data)
+        else:
+            self.ended = True
+            self._protocol.receive_eof()
+        for event in self._protocol.events_received():
+            if isinstance(event, Response):
+                continue
+            assert isinstance(event, Frame)
+            if event.opcode is Opcode.TEXT:
+                self.messages.append(json.loads(bytes(event.data)))
+            self.pings += event.opcode is Opcode.PING
+
+    async def until(self, condition: Callable[[], bool]) -> None:
+        """Read until `condition` holds or the server has closed. Raises TimeoutError."""
+        async with asyncio.timeout(DEADLINE_S):
+            while not (condition() or self.ended):
+                await self.read()
+
+    async def next(self, op: str) -> dict[str, Any]:
+        """The next message with this op; those before it are passed over."""
+        while True:
+            await self.until(lambda: len(self.messages) > self._taken)
+            assert len(self.messages) > self._taken, f"the server closed without {op}; its last words: {self.messages[-3:]}"
+            self._taken += 1
+            if self.messages[self._taken - 1]["op"] == op:
+                return self.messages[self._taken - 1]
+
+    async def hello(self, token: str, **fields: Any) -> dict[str, Any]:
+        """Say hello; the welcome."""
+        await self.say({"op": "hello", "token": token} | fields)
+        return await self.next("welcome")
+
+    async def end(self) -> tuple[int | None, list[dict[str, Any]]]:
+        """Read until the server has closed: the close code and the errors that came before it."""
+        await self.until(lambda: False)
+        return self._protocol.close_code, [message for message in self.messages if message["op"] == "error"]
+
+    @property
+    def refusal(self) -> tuple[int, dict[str, Any]]:
+        """The HTTP answer in place of a handshake: status and JSON."""
+        response = self._protocol.handshake_exc.response  # type: ignore[union-attr]
+        return response.status_code, json.loads(response.body)
