@@ -197,7 +197,8 @@ class Hub:
             self._bursting.append(row)
 
     def _by_topic(self, handles: Sequence[int], bodies: Sequence[bytes]) -> Iterable[tuple[Row, list[bytes]]]:
-        rows, known, touched = self._rows, len(self._rows), list[Row]()
+        rows, known = self._rows, len(self._rows)
+        touched: list[Row] = []
         self.received += len(handles)
         for handle, body in zip(handles, bodies, strict=True):
             row = rows[handle] if handle < known else None

@@ -1,6 +1,7 @@
 """`python -m bench [NAMES]`: run the benchmarks and print their tables. See `bench/README.md`."""
 
 import resource
+import signal
 import sys
 import tempfile
 from pathlib import Path
@@ -10,6 +11,7 @@ import msgspec
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
+from infra.runtime.logs import configure
 from segue.state import secret_of
 
 from .machine import describe, table
@@ -43,7 +45,9 @@ def main(
     counted in every run.
     """
     wanted = _known(names)
+    configure("console", "error")
     _raise_file_limit()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that servers are ended with us
     with tempfile.TemporaryDirectory(prefix="segue-bench-") as directory, _progress() as progress:
         scratch = Path(directory)
         secret_of(scratch)

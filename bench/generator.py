@@ -33,7 +33,8 @@ class Generator:
 
 
 @contextmanager
-def generating(plan: Plan, core: int) -> Iterator[Generator]:
-    """A generator on `core` while the block runs."""
-    with spawned([sys.executable, "-m", "bench.load"], core) as process:
+def generating(plan: Plan, core: int, *, yields: bool = False) -> Iterator[Generator]:
+    """A generator on `core` while the block runs; one that `yields` leaves the core to others that want it."""
+    command = [sys.executable, "-m", "bench.load"]
+    with spawned(["nice", "-n", "19", *command] if yields else command, core) as process:
         yield Generator(process, plan)

@@ -21,6 +21,7 @@ from segue.loop import run
 from .clients import Clients
 from .clock import now_us
 from .dialects import dialect_of
+from .dialects.dialect import DialectError
 from .feeder import Feeder, body_envelope
 from .http_outlet import BODIES, HttpOutlet
 from .ledger import Ledger
@@ -227,6 +228,8 @@ async def _main() -> None:
         _say(await load.connect())
         while line := await _line():
             _say(await load.run(msgspec.json.decode(line, type=Go)))
+    except (DialectError, OSError, TimeoutError) as trouble:
+        sys.exit(f"{type(trouble).__name__}: {trouble}")
     finally:
         await load.close()
 

@@ -48,9 +48,9 @@ class Runner:
         """The peers that were asked for and are there."""
         return [peer for peer in self.peers if not self.missing(peer)]
 
-    def generating(self, plan: Plan) -> AbstractContextManager[Generator]:
-        """A connected generator on its core."""
-        return generating(plan, self.setting.generator_core)
+    def generating(self, plan: Plan, *, yields: bool = False) -> AbstractContextManager[Generator]:
+        """A connected generator on its core (see `generator.generating`)."""
+        return generating(plan, self.setting.generator_core, yields=yields)
 
     def measure(self, benchmark: str, who: str, run: int, start: Start, go: Go, **plan: Any) -> Result:
         """One run against a server of its own; `plan`: fields of `Plan`."""

@@ -74,8 +74,8 @@ class SiteClient:
                     deliveries.append(frame)
                 case Applied(n, sites):
                     self.announcer.applied(self._slot(link), n, sites)
-                case Published(n):
-                    self.forwarder.published(self._slot(link), n)
+                case Published():
+                    self.forwarder.published(self._slot(link), frame)
                 case Heartbeat(view):
                     self.announcer.set_view(view)
         return deliveries

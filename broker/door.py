@@ -30,6 +30,8 @@ JSON: Final = b"application/json"
 ROOM_FOR_FIELDS: Final = 1024
 # With more events rejected than this a request is refused as a whole: its answer must not outgrow it a hundred times.
 MAX_REJECTED: Final = 1000
+GRANT_S: Final = 1.0
+MAX_GRANTS: Final = 1024
 
 _ENCODE: Final = msgspec.json.Encoder().encode
 
@@ -52,6 +54,7 @@ class Door:
         self.max_body_bytes = broker.options.max_body_bytes
         self.address = broker.options.door
         self._verify = verify
+        self._grants: dict[tuple[bytes | None, ...], _Grant] = {}
         self._numbers = count(1)
         self._prefix = f"{broker.links.incarnation:x}"
         limits = HttpLimits(max_connections=broker.options.max_connections)
@@ -93,32 +96,41 @@ class Door:
 
     def _exchange(self, head: Head) -> Exchange:
         self.requests += 1
+        headers = head.headers
+        key = (headers.get(b"authorization"), headers.get(b"content-type"), headers.get(b"content-encoding"))
         try:
-            kinds = self._admit(head)
-            if head.headers.get(b"content-encoding", b"identity").lower() != b"identity":
-                raise Refused("bad-content-type", "send the body as it is; no Content-Encoding is understood here")
-            content_type = head.headers.get(b"content-type", JSON).partition(b";")[0].strip().lower()
-            if content_type == NDJSON:
-                return _Lines(self, kinds)
-            if content_type == JSON:
-                return BufferedExchange(head, _Document(self, kinds).answer_to, self.max_body_bytes)
-            raise Refused("bad-content-type", f"the body must be {JSON.decode()} or {NDJSON.decode()}")
+            grant = self._grants.get(key)
+            if grant is None or grant.until_s < self.wall():
+                grant = self._grant(*key)
+            if self.broker.draining:
+                raise Refused("draining")
+            if (why := self.broker.ready()) is not None:
+                raise Refused("unavailable", why)
         except Refused as refused:
             self.rejected[refused.code.name] += 1
             raise
+        if grant.is_lines:
+            return _Lines(self, grant.kinds)
+        return BufferedExchange(head, _Document(self, grant.kinds).answer_to, self.max_body_bytes)
 
-    def _admit(self, head: Head) -> frozenset[Kind]:
-        scheme, _, token = head.headers.get(b"authorization", b"").partition(b" ")
+    def _grant(self, authorization: bytes | None, content_type: bytes | None, encoding: bytes | None) -> "_Grant":
+        """What a head with these fields may do; remembered for a second, since a service sends them with every request."""
+        now_s = self.wall()
+        scheme, _, token = (authorization or b"").partition(b" ")
         if scheme.lower() != b"bearer" or not token:
             raise Refused("bad-token", "send the service's token: Authorization: Bearer <token>")
-        service = self._verify(token.decode("latin-1").strip(), self.wall()).name
+        service = self._verify(token.decode("latin-1").strip(), now_s).name
         if service not in SERVICE_KINDS:
             raise Refused("forbidden", f"service {service!r} may not publish; only {', '.join(sorted(SERVICE_KINDS))} may")
-        if self.broker.draining:
-            raise Refused("draining")
-        if (why := self.broker.ready()) is not None:
-            raise Refused("unavailable", why)
-        return SERVICE_KINDS[service]
+        if (encoding or b"identity").lower() != b"identity":
+            raise Refused("bad-content-type", "send the body as it is; no Content-Encoding is understood here")
+        kind = (content_type or JSON).partition(b";")[0].strip().lower()
+        if kind not in (JSON, NDJSON):
+            raise Refused("bad-content-type", f"the body must be {JSON.decode()} or {NDJSON.decode()}")
+        if len(self._grants) >= MAX_GRANTS:
+            self._grants.clear()
+        grant = self._grants[authorization, content_type, encoding] = _Grant(SERVICE_KINDS[service], kind == NDJSON, now_s + GRANT_S)
+        return grant
 
     def check(self, submission: Submission, kinds: frozenset[Kind], ts_ms: int) -> Event:
         """The event, ready to be numbered. Raises `Refused`."""
@@ -127,6 +139,14 @@ class Door:
         if kind_of(event.topic) not in kinds:
             raise Refused("forbidden", f"this service may publish {', '.join(sorted(kinds))} topics, not {kind_of(event.topic)}")
         return event
+
+
+class _Grant(NamedTuple):
+    """What a service may publish, in which form, and until when that need not be looked at again."""
+
+    kinds: frozenset[Kind]
+    is_lines: bool
+    until_s: float
 
 
 class _Rejection(NamedTuple):
@@ -154,7 +174,9 @@ class _Tally:
     def take(self, items: Iterable[Submission | Refused]) -> None:
         """Publish what is right, note what is not. Raises `Refused` when too much is wrong."""
         self._check_rejected()
-        door, events, positions = self._door, list[Event](), list[int]()
+        door = self._door
+        events: list[Event] = []
+        positions: list[int] = []
         ts_ms = int(door.wall() * 1000)
         for item in items:
             try:
@@ -224,22 +246,40 @@ class _Document(_Tally):
 
 
 class _Lines(_Tally):
-    """NDJSON: each line is published as soon as it is whole; only an unfinished line is kept."""
+    """NDJSON: each line is published as soon as it is whole; only an unfinished line is kept.
+
+    A line that is too long is rejected by its position, like any other event that is wrong; its rest is passed over,
+    unless it is longer than any body may be.
+    """
 
     def __init__(self, door: Door, kinds: frozenset[Kind]) -> None:
         super().__init__(door, kinds)
         self._rest = b""
+        self._passing_over = False
+        self._passed_bytes = 0
+        self._longest = door.max_payload_bytes + ROOM_FOR_FIELDS
 
     def chunk(self, data: bytes) -> None:
         """See `Exchange`."""
+        if self._passing_over:
+            data = self._pass_over(data)
         whole, newline, rest = data.rpartition(b"\n")
         if newline:
             whole, self._rest = self._rest + whole, rest
             self.take(decode_lines(whole))
         else:
             self._rest += data
-        if len(self._rest) > self._door.max_payload_bytes + ROOM_FOR_FIELDS:
-            raise Refused("too-large", f"a line is longer than {self._door.max_payload_bytes + ROOM_FOR_FIELDS} bytes")
+        if len(self._rest) > self._longest:
+            self._rest, self._passing_over, self._passed_bytes = b"", True, len(self._rest)
+            self.take([Refused("too-large", f"a line is longer than {self._longest} bytes")])
+
+    def _pass_over(self, data: bytes) -> bytes:
+        passed, newline, rest = data.partition(b"\n")
+        self._passing_over = not newline
+        self._passed_bytes += len(passed)
+        if self._passed_bytes > self._door.max_body_bytes:
+            raise Refused("too-large", f"a line is longer than {self._door.max_body_bytes} bytes")
+        return rest
 
     def end(self) -> Answer:
         """See `Exchange`."""

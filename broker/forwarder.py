@@ -6,7 +6,7 @@ from typing import Final
 
 from infra.kernel.announcer import Outlet
 from infra.kernel.events import Event
-from infra.kernel.frames import Publish
+from infra.kernel.frames import Publish, Published
 
 MAX_WAITING: Final = 100_000
 
@@ -45,13 +45,13 @@ class Forwarder:
         topics = [event.topic for event in events]
         owner.outlet.send(Publish(owner.sent, hops, list(topics), [event.id for event in events], [event.tail for event in events]))
 
-    def published(self, slot: str, n: int) -> None:
-        """`slot` has everything up to frame `n`."""
+    def published(self, slot: str, said: Published) -> None:
+        """`slot` says how far it is, and what failed."""
         owner = self._owners.get(slot)
-        while owner and owner.waiting and owner.waiting[0][0] <= n:
-            _, events, done = owner.waiting.popleft()
+        while owner and owner.waiting and owner.waiting[0][0] <= said.n:
+            n, events, done = owner.waiting.popleft()
             owner.events -= events
-            done(True)
+            done(n not in said.failed)
 
 
 class _Owner:
@@ -65,19 +65,21 @@ class _Owner:
 
 
 class Prefix:
-    """The highest number up to which everything is done, when things are done out of order."""
+    """What a publisher may be told, when its frames are done out of order."""
 
-    __slots__ = ("_early", "reached")
+    __slots__ = ("_early", "_reached")
 
     def __init__(self) -> None:
-        self.reached = 0
-        self._early: set[int] = set()
+        self._reached = 0
+        self._early: dict[int, bool] = {}
 
-    def done(self, n: int) -> bool:
-        """`n` is done. True if that moved `reached`."""
-        self._early.add(n)
-        before = self.reached
-        while self.reached + 1 in self._early:
-            self.reached += 1
-            self._early.discard(self.reached)
-        return self.reached > before
+    def done(self, n: int, ok: bool) -> Published | None:
+        """Frame `n` is done, well or not. What to say now; None while an earlier one is not done."""
+        self._early[n] = ok
+        before = self._reached
+        failed: list[int] = []
+        while (well := self._early.pop(self._reached + 1, None)) is not None:
+            self._reached += 1
+            if not well:
+                failed.append(self._reached)
+        return Published(self._reached, failed) if self._reached > before else None

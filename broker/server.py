@@ -286,10 +286,10 @@ class Broker:
         self.submit(events, frame.hops, partial(self._taken, link, frame.n))
 
     def _taken(self, link: Link, n: int, failed: list[int]) -> None:
-        # A forwarded event that failed is not retried here: acknowledging it late or never would stall all others.
+        # What failed is not tried again here: to acknowledge it late would stall all others, and the publisher knows better.
         prefix = self._publishers.get(link)
-        if prefix is not None and prefix.done(n):
-            link.send(Published(prefix.reached))
+        if prefix is not None and (said := prefix.done(n, not failed)) is not None:
+            link.send(said)
 
     def submit(self, events: Sequence[Event], hops: int, done: Callable[[list[int]], None]) -> None:
         """Publish what this broker owns and forward the rest once; `done(failed)` when all owners have their part.
@@ -312,7 +312,8 @@ class Broker:
     def _forward(
         self, events: Sequence[Event], parts: dict[str | None, list[int]], hops: int, done: Callable[[list[int]], None]
     ) -> None:
-        left, failed = len(parts), list[int]()
+        left = len(parts)
+        failed: list[int] = []
         if not left:
             done(failed)
 

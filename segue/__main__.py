@@ -4,9 +4,11 @@ import sys
 
 import click
 
-from infra.kernel.errors import ConfigError, Refused
+from infra.kernel.errors import SegueError
 
 from .demo.command import demo
+from .listen import listen
+from .publish import publish
 from .role import COMMANDS
 from .token import token
 from .top import top
@@ -19,7 +21,7 @@ def cli() -> None:
     """Segue: a social publish/subscribe backend."""
 
 
-for command in (up, *COMMANDS, token, top, demo):
+for command in (up, *COMMANDS, demo, publish, listen, token, top):
     cli.add_command(command)
 
 
@@ -27,8 +29,8 @@ def main() -> None:
     """Run the command line; what the operator can mend is one line on stderr, not a traceback."""
     try:
         cli()
-    except (ConfigError, Refused) as trouble:
-        click.echo(f"segue: {trouble}", err=True)
+    except SegueError as trouble:
+        click.echo("\n".join([f"segue: {trouble}", *getattr(trouble, "__notes__", ())]), err=True)
         sys.exit(2)
     except OSError as trouble:
         click.echo(f"segue: {trouble.strerror or trouble}", err=True)

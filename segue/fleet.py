@@ -16,7 +16,7 @@ import tomli_w
 from .ports import Ports
 from .process import ORDER, RoleOptions
 
-START_S: Final = 20.0
+START_S: Final = 60.0
 STOP_S: Final = 10.0
 
 
@@ -63,7 +63,10 @@ class Fleet:
         path = self._directory / f"{options.site}-{table.get('slot') or table.get('node')}.toml"
         path.write_text(tomli_w.dumps({"auth": {"secret_file": str(self._secret_file)}, "log": {"level": "warning"}, role: table}))
         arguments = ["-m", "segue", role, "--config", str(path), "--json", "--shared-ports"]
-        process = await asyncio.create_subprocess_exec(sys.executable, *arguments, stdout=asyncio.subprocess.PIPE)
+        # A session of its own: Ctrl-C is for whoever started the fleet, and that one stops the processes in order.
+        process = await asyncio.create_subprocess_exec(
+            sys.executable, *arguments, stdout=asyncio.subprocess.PIPE, start_new_session=True
+        )
         self._stack.push_async_callback(_stop, process)
         assert process.stdout is not None
         async with asyncio.timeout(START_S):

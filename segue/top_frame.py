@@ -100,7 +100,7 @@ def _read(snapshot: Snapshot) -> _Reading:
 
 
 _QUEUES: Final = ("broker_link_queue_bytes", "aggregator_link_queue_bytes", "accesspoint_outbox_bytes")
-_DROPS: Final = ("broker_link_drops_total", "broker_events_shed_total", "aggregator_link_drops_total")
+_DROPS: Final = ("broker_link_drops_total", "aggregator_link_drops_total", "accesspoint_shed_total")
 
 
 def _row(site: str, keys: Collection[_Key], before: _Reading, now: _Reading, dt_s: float) -> Row:

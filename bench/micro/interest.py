@@ -25,7 +25,6 @@ class Figures(msgspec.Struct, frozen=True, kw_only=True):
     """Bytes are resident memory."""
 
     bytes_per_row: float
-    bytes_per_second_link: float
     announced_per_s: float
     lookups_per_s: float
     matches_per_s: float
@@ -53,12 +52,9 @@ def measure(rows: int) -> Figures:
     _announce(core, rows)
     announced_s = time.perf_counter() - started_s
     full = _rss()
-    _announce(core, rows)
-    twice = _rss()
     drawn = random.Random(1).choices(range(rows), k=LOOKUPS)
     return Figures(
         bytes_per_row=(full - empty) / rows,
-        bytes_per_second_link=(twice - full) / rows,
         announced_per_s=rows / announced_s,
         lookups_per_s=LOOKUPS / _look_up(core, [_topic(number) for number in drawn]),
         matches_per_s=MATCHES / _match(core, [_topic(number) for number in drawn[:MATCHES]]),

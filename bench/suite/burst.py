@@ -54,8 +54,8 @@ def _real(runner: Runner) -> Table:
             rows.append(_run(runner, run, target, crowd))
     head = ["bursts", "reached, of", "seconds until the last one had it", "others' p99 ms, idle", "during the burst", "target"]
     notes = [
-        "Two access point processes on one port, broker and aggregator beside them, on the server's core; one generator for each "
-        f"{crowd.clients:,} clients and one for the others, on the generator's core: its own work is in these figures."
+        "Two access point processes on one port, broker and aggregator beside them, all on the server's core. One generator for each "
+        f"{crowd.clients:,} clients and one for the others, which goes before them, all on the generator's core."
     ]
     return Table(f"Burst: one event to {CROWDS * crowd.clients:,} real connections", head, rows, notes)
 
@@ -63,7 +63,7 @@ def _real(runner: Runner) -> Table:
 def _run(runner: Runner, run: int, target: Target, crowd: Shape) -> list[str]:
     seconds = runner.seconds(5)
     with ExitStack() as stack:
-        crowds = [stack.enter_context(runner.generating(Plan(target=target, shape=crowd))) for _ in range(CROWDS)]
+        crowds = [stack.enter_context(runner.generating(Plan(target=target, shape=crowd), yields=True)) for _ in range(CROWDS)]
         others = stack.enter_context(
             runner.generating(Plan(target=target, shape=OTHERS, publishing="single", rate=EVENTS_PER_S, publishers=8))
         )

@@ -28,7 +28,6 @@ def measure(runner: Runner) -> list[Table]:
     servers = -(-PAIRS * median(row_bytes) // (SERVER_BYTES * USED_SHARE))
     table = [
         ["bytes per row", spread(row_bytes, ".0f"), verdict(median(row_bytes), MOST_BYTES)],
-        ["bytes more per row for a second aggregator", spread([figures.bytes_per_second_link for figures in found], ".1f"), ""],
         ["rows per GB", f"{1e9 / median(row_bytes):,.0f}", ""],
         ["look-ups/s", spread(lookups, ",.0f"), verdict(median(lookups), LEAST_LOOKUPS, most=False)],
         ["events matched, numbered and queued to a link, per s", spread([figures.matches_per_s for figures in found], ",.0f"), ""],

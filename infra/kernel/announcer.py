@@ -17,7 +17,7 @@ from itertools import islice
 from typing import Any, Final, NamedTuple, Protocol
 
 from .frames import Frame, Subscribe, Unsubscribe, View
-from .ring import Ring
+from .ring import Ring, hash64
 from .topics import Topic
 
 BULK: Final = 8192
@@ -97,7 +97,8 @@ class Announcer:
         news: dict[str, list[tuple[int, Topic]]] = {}
         gone: dict[str, list[Topic]] = {}
         for row, topic in self._wanted():
-            old, new = before.owner(topic), self.ring.owner(topic)
+            hashed = hash64(topic)
+            old, new = before.owner_at(hashed), self.ring.owner_at(hashed)
             if old != new:
                 if new is not None:
                     news.setdefault(new, []).append((row, topic))

@@ -93,9 +93,11 @@ class Publish(Frame, tag=7, frozen=True):
 
 
 class Published(Frame, tag=8, frozen=True):
-    """All `Publish` frames of the peer up to `n` are in the owner's memory and queued to every interested link."""
+    """All `Publish` frames of the peer up to `n` are in the owner's memory and queued to every interested link, save
+    those newly done that `failed` names: some of their events may not have reached their owner."""
 
     n: Number
+    failed: list[Number] = []
 
 
 class Call(Frame, tag=9, frozen=True):

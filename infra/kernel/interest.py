@@ -86,7 +86,7 @@ class Interest:
 
     def release(self, row: int, topic: Topic) -> bool:
         """Forget a row that nobody wants; its number is free for another topic. False if somebody wants it again."""
-        if self.masks[row] or self.rows.get(topic) != row:
+        if self.rows.get(topic) != row or self.masks[row]:
             return False
         del self.rows[topic]
         self._free.append(row)

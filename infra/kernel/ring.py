@@ -8,6 +8,7 @@ bisection, without uhashring's per-key bookkeeping. The hash is blake2b, never t
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from hashlib import blake2b
+from itertools import pairwise
 from typing import Final, NamedTuple
 
 from uhashring import HashRing
@@ -44,21 +45,20 @@ class Ring:
 
     def owner(self, key: bytes) -> str | None:
         """The slot that owns `key`; None on an empty ring."""
+        return self.owner_at(hash64(key))
+
+    def owner_at(self, hashed: int) -> str | None:
+        """The slot that owns a key with this hash; None on an empty ring."""
         if not self._points:
             return None
-        return self._owner_of_hash(hash64(key))
-
-    def _owner_of_hash(self, hashed: int) -> str:
         return self._owners[bisect_right(self._points, hashed) % len(self._points)]
 
     def moves_to(self, other: "Ring") -> Iterator[Move]:
         """The ranges of the hash space that change hands when `other` replaces this ring; none if either is empty."""
-        if not (self._points and other._points):
-            return
         bounds = sorted({0, SPACE, *self._points, *other._points})
-        for start, end in zip(bounds, bounds[1:], strict=False):
-            source, target = self._owner_of_hash(start), other._owner_of_hash(start)
-            if source != target:
+        for start, end in pairwise(bounds):
+            source, target = self.owner_at(start), other.owner_at(start)
+            if source is not None and target is not None and source != target:
                 yield Move(start, end, source, target)
 
     def __eq__(self, other: object) -> bool:

@@ -245,7 +245,8 @@ class Node:
                 continue
             silent = self._loop.time() - link.heard > 2 * self._timing.heartbeat_s
             if peer.incarnation != hello.incarnation and not silent:
-                raise Refused("duplicate-node", f"{hello.role} {hello.site}/{hello.node} is connected already; give each process its own name")
+                name = f"{hello.role} {hello.site}/{hello.node}"
+                raise Refused("duplicate-node", f"{name} is connected already; give each process its own name")
             link.wire.abort()
             self._lost(link, "replaced by a newer link")
 

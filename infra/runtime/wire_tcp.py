@@ -63,6 +63,7 @@ class TcpWire(asyncio.Protocol):
             self._reason = str(refused)
             self.send([Bye(refused.code.number, refused.reason)])
             self.close()
+            self._tell_lost()
             return
         if frames:
             self._on_frames(frames)

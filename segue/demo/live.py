@@ -21,10 +21,10 @@ from .oracle import CROSS_SITE, LOCAL
 from .show import Phase, Show, milliseconds
 
 FRAMES_PER_S: Final = 8
-CHART_ROWS: Final = 3
+CHART_ROWS: Final = 4
 MOST_WIDE: Final = 100
 # Lines of the whole panel while it plays, without and with the latest plays.
-TALL: Final = 28
+TALL: Final = 30
 
 
 class LiveShow(Show):
@@ -67,7 +67,13 @@ class LiveShow(Show):
         width = min(self.console.width, MOST_WIDE)
         body = Group(self._steps(), *self._words(), *self._body(width))
         title = Text.assemble((" segue ", ON_GREEN), (" demo ", f"bold {GREEN}"))
-        return Panel(body, width=width, padding=(1, 2, 1, 2), title=title, title_align="left", border_style=FRAME)
+        foot = Text(" Ctrl-C ends the playing ", style=QUIET) if self._is_playing() else None
+        return Panel(
+            body, width=width, padding=(1, 2), title=title, title_align="left", subtitle=foot, subtitle_align="right", border_style=FRAME
+        )
+
+    def _is_playing(self) -> bool:
+        return self._figures is not None and not self._phases[-1].is_over
 
     def _steps(self) -> Table:
         grid = Table.grid(padding=(0, 1), expand=True)
@@ -80,8 +86,8 @@ class LiveShow(Show):
         return grid
 
     def _words(self) -> Iterator[RenderableType]:
-        for notice in list(self._notices):
-            yield Padding(Text(notice), (1, 0, 0, 2))
+        if self._summary is None:
+            yield from (Padding(Text(notice), (1, 0, 0, 2)) for notice in list(self._notices))
 
     def _body(self, width: int) -> Iterator[RenderableType]:
         if self._summary is not None:
@@ -90,7 +96,7 @@ class LiveShow(Show):
             yield Padding(_table(figures), (1, 0, 0, 2))
             yield Padding(Group(*_chart(figures, width - 16)), (1, 0, 0, 2))
             if self.console.height >= TALL:
-                yield Padding(Group(*_recent(figures)), (1, 0, 0, 2))
+                yield Padding(_recent(figures), (1, 0, 0, 2))
 
 
 def _bar(phase: Phase) -> RenderableType:
@@ -98,7 +104,7 @@ def _bar(phase: Phase) -> RenderableType:
         return ProgressBar(pulse=True, width=44, style=FRAME, pulse_style=GREEN)
     grid = Table.grid(padding=(0, 2))
     bar = ProgressBar(phase.total, phase.done, width=44, style=FRAME, complete_style=GREEN, finished_style=GREEN)
-    grid.add_row(bar, Text(f"{phase.done:,.0f} of {phase.total:,.0f}", style=QUIET))
+    grid.add_row(bar, Text(f"{phase.done:,.0f} of {phase.total:,.0f} {phase.unit}", style=QUIET))
     return grid
 
 
@@ -131,8 +137,15 @@ def _chart(figures: Figures, columns: int) -> Iterator[Text]:
         yield Text.assemble((f"{mark:>6} ┤", QUIET), (row, shade), no_wrap=True)
 
 
-def _recent(figures: Figures) -> Iterator[Text]:
+def _recent(figures: Figures) -> Table:
+    grid = Table.grid(padding=(0, 1), expand=True)
+    for ratio in (None, None, 1, None):
+        grid.add_column(ratio=ratio, no_wrap=True)
     for play, friends in figures.recent:
-        what = f"{printable(play.artist_name)} · Track {play.track_no}"
-        to = (f"  → {friends} friends", QUIET)
-        yield Text.assemble(("♪ ", GREEN), (f"{play.user:12} ", "bold"), what, to, no_wrap=True, overflow="ellipsis")
+        what = Text(f"{printable(play.artist_name)} · Track {play.track_no}")
+        grid.add_row(Text("♪", style=GREEN), Text(f"{play.user:12}", style="bold"), what, Text(f"→ {_friends(friends)}", style=QUIET))
+    return grid
+
+
+def _friends(number: int) -> str:
+    return f"{number} friend{'' if number == 1 else 's'}"

@@ -52,6 +52,10 @@ class Plan:
     has_processes: bool
     has_page: bool
 
+    def rng(self, what: str) -> random.Random:
+        """The chance that decides `what`: users, places, plays or roles. One does not depend on how much the others take."""
+        return random.Random(f"{self.seed} {what}")
+
 
 async def run(plan: Plan, show: Show) -> Outcome:
     """Runs it all. Ctrl-C while it plays ends the playing, and the rest follows. Raises SegueError that says what to do.
@@ -92,7 +96,7 @@ def _read(plan: Plan, show: Show) -> Dataset:
     with show.phase("data") as phase:
         dataset = load(plan.data)
         if plan.users is not None:
-            dataset = dataset.subset(plan.users, random.Random(f"{plan.seed} users"))
+            dataset = dataset.subset(plan.users, plan.rng("users"))
         friendships = sum(map(len, dataset.friends.values())) // 2
         phase.outcome = f"{len(dataset.friends):,} users, {friendships:,} friendships, {len(dataset.artists):,} artists"
     return dataset
@@ -102,7 +106,7 @@ def _place(plan: Plan, show: Show, dataset: Dataset) -> Placement:
     with show.phase("place") as phase:
         events = dataset.total_plays()
         sites = SITES[: plan.sites]
-        placement = place(dataset.friends, events, sites, random.Random(f"{plan.seed} places"))
+        placement = place(dataset.friends, events, sites, plan.rng("places"))
         numbers = list(placement.site_of.values())
         share = placement.traffic(dataset.friends, events).cross_site_share
         phase.outcome = f"{', '.join(f'{numbers.count(site):,} in {site}' for site in sites)}; {share:.0%} of deliveries will cross"
@@ -112,7 +116,7 @@ def _place(plan: Plan, show: Show, dataset: Dataset) -> Placement:
 @asynccontextmanager
 async def _cluster(plan: Plan, show: Show) -> AsyncIterator[Cluster]:
     options = list(shape(SITES[: plan.sites]).options())
-    starting = as_processes(options) if plan.has_processes else in_this_process(options, random.Random(f"{plan.seed} cluster"))
+    starting = as_processes(options) if plan.has_processes else in_this_process(options, plan.rng("roles"))
     async with AsyncExitStack() as stack:
         with show.phase("cluster") as phase:
             cluster = await stack.enter_async_context(starting)
@@ -137,15 +141,14 @@ async def _page(show: Show, cluster: Cluster, friends: Mapping[str, Sequence[str
     """The browser page of the user who follows most, of those who do not follow more than one can read about."""
     user = max((user for user in friends if len(friends[user]) <= READABLE_FRIENDS), key=lambda user: len(friends[user]))
     async with Page(doors[user], user_token(cluster.secret, user), friends[user]) as page:
-        show.say(f"{page.link} is the live feed of {user}, who has {len(friends[user])} friends; Ctrl-C ends the playing")
+        show.say(f"{page.link} shows the feed of {user}, who has {len(friends[user])} friends")
         yield
 
 
 async def _play(plan: Plan, show: Show, dataset: Dataset, player: Player, ledger: Ledger) -> tuple[float, float]:
     """Plays; the seconds it took, and by how many it was behind when it had to be cut short."""
-    rng = random.Random(f"{plan.seed} plays")
-    plays = schedule(dataset, duration_s=plan.seconds, rng=rng, speed=plan.speed, rate_per_s=plan.rate_per_s)
-    with show.phase("play", None if plan.seconds == inf else plan.seconds) as phase:
+    plays = schedule(dataset, duration_s=plan.seconds, rng=plan.rng("plays"), speed=plan.speed, rate_per_s=plan.rate_per_s)
+    with show.phase("play", None if plan.seconds == inf else plan.seconds, "s") as phase:
         playing = asyncio.create_task(player.run(plays, plan.seconds), name="player")
         try:
             with _ended_by_ctrl_c(playing):

@@ -16,8 +16,8 @@ LINE_EVERY_S: Final = 5.0
 class Phase:
     """One step of a run. `total` is None where nobody knows how much there is to do; `outcome` is what it came to."""
 
-    def __init__(self, name: str, total: float | None) -> None:
-        self.name, self.total = name, total
+    def __init__(self, name: str, total: float | None, unit: str) -> None:
+        self.name, self.total, self.unit = name, total, unit
         self.done = 0.0
         self.outcome = ""
         self.is_over = False
@@ -53,9 +53,9 @@ class Show:
         pass
 
     @contextmanager
-    def phase(self, name: str, total: float | None = None) -> Iterator[Phase]:
+    def phase(self, name: str, total: float | None = None, unit: str = "") -> Iterator[Phase]:
         """A step begins, and ends with the block."""
-        phase = Phase(name, total)
+        phase = Phase(name, total, unit)
         self.begun(phase)
         yield phase
         phase.end()

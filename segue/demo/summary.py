@@ -1,7 +1,5 @@
 """The summary of a run for people: what was promised, what came of it, and how quickly."""
 
-from collections.abc import Iterator
-
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
@@ -16,7 +14,7 @@ from .show import milliseconds
 
 def summary(outcome: Outcome) -> RenderableType:
     """Something that rich can print, with or without colours."""
-    return Group(_deliveries(outcome), Text(), _latencies(outcome), Text(), _facts(outcome), Text(), *_verdict(outcome))
+    return Group(_deliveries(outcome), Text(), _latencies(outcome), Text(), _facts(outcome), Text(), _verdict(outcome))
 
 
 def _deliveries(outcome: Outcome) -> Table:
@@ -49,13 +47,15 @@ def _facts(outcome: Outcome) -> Table:
     return grid
 
 
-def _verdict(outcome: Outcome) -> Iterator[Text]:
+def _verdict(outcome: Outcome) -> Table:
+    grid = Table.grid(padding=(0, 1))
     if outcome.is_good:
-        yield Text.assemble(("✓ ", GREEN), ("Every play reached every friend exactly once.", "bold"))
+        grid.add_row(Text("✓", style=GREEN), Text("Every play reached every friend exactly once.", style="bold"))
     for problem in outcome.problems():
-        yield Text.assemble(("✗ ", BAD), problem)
+        grid.add_row(Text("✗", style=BAD), Text(problem))
     for hint in outcome.hints():
-        yield Text.assemble(("→ ", WARN), hint)
+        grid.add_row(Text("→", style=WARN), Text(hint))
+    return grid
 
 
 def _grid(columns: int) -> Table:

@@ -102,8 +102,15 @@ async def pieces(body: bytes) -> AsyncIterator[bytes]:
         yield body[start : start + (1 << 16)]
 
 
+async def test_a_line_that_is_too_long_is_rejected_and_the_next_one_accepted(place: Watched) -> None:
+    body = event() + b"\n" + b" " * (1 << 19) + b"\n" + event()
+    status, answer = await place.post(body, NDJSON)
+    assert (status, answer["accepted"]) == (202, 2)
+    assert [(each["index"], each["code"]) for each in answer["rejected"]] == [(1, "too-large")]
+
+
 async def test_a_line_without_end_is_refused_while_it_is_being_sent(place: Watched) -> None:
-    body = event() + b"\n" + b" " * (1 << 20)
+    body = event() + b"\n" + b" " * (1 << 21)
     status, answer = await place.post(body, NDJSON)
     assert (status, answer["code"]) == (413, "too-large")
 

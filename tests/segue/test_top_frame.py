@@ -54,7 +54,7 @@ def test_levels_queues_and_drops_are_added_up_per_site_and_in_total() -> None:
         one(
             role("accesspoint", "p1", "sto", accesspoint_topics=3, accesspoint_subscriptions=9, accesspoint_outbox_bytes=100),
             role("aggregator", "a1", "sto", aggregator_link_queue_bytes=20, aggregator_link_drops_total=1),
-            role("broker", "b1", "lon", broker_link_queue_bytes=3, broker_link_drops_total=2, broker_events_shed_total=4),
+            role("broker", "b1", "lon", broker_link_queue_bytes=3, broker_link_drops_total=6),
         ),
         1.0,
     )
@@ -65,7 +65,7 @@ def test_levels_queues_and_drops_are_added_up_per_site_and_in_total() -> None:
 
 
 def test_a_counter_with_a_label_counts_as_the_sum_of_its_values() -> None:
-    view = frame({}, one(role("broker", "b1", "sto", broker_events_shed_total={"presence": 2, "playlist": 3})), 1.0)
+    view = frame({}, one(role("broker", "b1", "sto", accesspoint_shed_total={"presence": 2, "playlist": 3})), 1.0)
     assert view.total.drops == 5
 
 

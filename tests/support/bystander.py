@@ -1,8 +1,9 @@
 """A small site with a bystander, who must not notice what others do there."""
 
+import asyncio
 import io
 import time
-from collections.abc import AsyncIterable
+from collections.abc import AsyncIterable, Callable
 from typing import Any, Self
 
 import msgspec
@@ -16,23 +17,31 @@ from .raw_client import RawClient
 from .user import User
 
 
+def points(**fields: Any) -> Callable[[RoleOptions], RoleOptions]:
+    """A change of a cluster's options: access points with these fields."""
+
+    def change(options: RoleOptions) -> RoleOptions:
+        return msgspec.structs.replace(options, **fields) if isinstance(options, AccessPointOptions) else options
+
+    return change
+
+
 class Watched:
     """`async with Watched() as place:` one site, where a bystander hears every play of dan, before, during (`undisturbed`)
     and after whatever the test does to the same access point and broker."""
 
     def __init__(self, *, point: dict[str, Any] | None = None, **cluster: Any) -> None:
         """`point`: options of the access points that are not as usual; `cluster`: see `Cluster`."""
-
-        def change(options: RoleOptions) -> RoleOptions:
-            return msgspec.structs.replace(options, **(point or {})) if isinstance(options, AccessPointOptions) else options
-
-        self.cluster = Cluster(**{"sites": 1, "change": change, **cluster})
+        self.cluster = Cluster(**{"sites": 1, "change": points(**(point or {})), **cluster})
         self.plays = 0
         self.bystander: User
+        self._ahead_s = 0.0
 
     async def __aenter__(self) -> Self:
         await self.cluster.__aenter__()
+        loop = asyncio.get_running_loop()
         self.point = self.cluster.of("accesspoint")[0]
+        self.point.now = lambda: loop.time() + self._ahead_s
         self.door = self.cluster.of("broker")[0]
         self.bystander = await self.cluster.user("bystander").__aenter__()
         await self.bystander.follow("dan")
@@ -56,6 +65,17 @@ class Watched:
         assert [event["seq"] for event in events] == [events[0]["seq"] + n for n in range(self.plays)]
         assert not any("skipped" in event for event in events)
         assert (self.bystander.answers, self.bystander.closed) == ([], None)
+
+    def later(self, seconds: float) -> None:
+        """So much time passes for the access point, and it looks at every session."""
+        self._ahead_s += seconds
+        for _ in range(2 * len(self.point.core.sessions) + 2):
+            self.point.sweep(self.point.now())
+
+    def session(self, user: str) -> Any:
+        """What the access point knows of a user's only connection."""
+        (found,) = [each for each in self.point.core.sessions if each.user == user]
+        return found
 
     def client(self, **fields: Any) -> RawClient:
         """A client at the same access point; a context manager."""

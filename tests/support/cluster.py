@@ -7,7 +7,7 @@ core and that no task was left behind.
 import asyncio
 import random
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, Self, TypeVar
 
 import aiohttp
@@ -19,17 +19,19 @@ from broker.door import Door
 from infra.kernel.frames import Deliver, Frame
 from infra.kernel.membership import Timing
 from infra.kernel.topics import user_topic
-from infra.runtime.node import LinkTiming
+from infra.runtime.node import LinkTiming, Node
 from infra.runtime.tokens import AuthOptions, Keys, Verifier, issue
 from infra.runtime.wire_memory import MemoryNetwork
 from segue.process import ORDER, Parts, RoleOptions
 from segue.shape import SITES, Shape
 
+from . import interest_oracle
 from .network import FaultPlan, FaultyNetwork, NamedTcpNetwork
 from .user import User
 
 SECRET = b"a secret of thirty-two bytes, ok"
 DEADLINE_S = 10.0
+POLL_S = 0.001
 FAST = LinkTiming(heartbeat_s=0.02, silent_s=0.2, hello_s=2.0, redial_base_s=0.005, redial_cap_s=0.05)
 F = TypeVar("F", bound=Frame)
 QUICK = Timing(suspect_s=0.06, dead_s=0.2, grace_s=0.1)
@@ -51,12 +53,13 @@ class Cluster:
     ) -> None:
         shape = Shape(sites=SITES[:sites], brokers=brokers, aggregators=aggregators, accesspoints=accesspoints, link=FAST, membership=QUICK)
         self.options = {name_of(each): change(each) for each in shape.options()}
+        self.sites = shape.sites
         self.roles: dict[str, Any] = {}
+        self.down: set[str] = set()
         self.plan = FaultPlan()
         self.rng = random.Random(seed)
         self._inner = NamedTcpNetwork() if tcp else MemoryNetwork()
         self._verifier = Verifier(AuthOptions(), Keys(secret=SECRET), lambda: None)
-        self._doors: dict[str, str] = {}
 
     async def __aenter__(self) -> Self:
         self._tasks = asyncio.all_tasks()
@@ -83,6 +86,7 @@ class Cluster:
         """Start a node, for the first time or after `crash`."""
         role = Parts(self.network(name), self._verifier, random.Random(self.rng.getrandbits(64))).make(self.options[name])
         self.roles[name] = role
+        self.down.discard(name)
         await role.start()
 
     restart = start
@@ -94,6 +98,7 @@ class Cluster:
     async def crash(self, name: str) -> None:
         """Kill a node: its wires break without a goodbye, its memory is gone."""
         role = self.roles.pop(name)
+        self.down.add(name)
         for wire in self.plan.wires.pop(name, []):
             wire.abort()
         if isinstance(role, AccessPoint):
@@ -104,6 +109,7 @@ class Cluster:
     async def leave(self, name: str) -> None:
         """Stop a node gracefully: it drains, then it is closed."""
         await self.roles[name].drain()
+        self.down.add(name)
         await self.roles.pop(name).close()
         self.plan.wires.pop(name, None)
 
@@ -137,32 +143,69 @@ class Cluster:
         return sum(len(frame.handles) for frame in self.frames(Deliver, source, target))
 
     async def settle(self) -> None:
-        """Wait until every node is ready, all brokers of a site agree on its view and every subscription is installed
-        wherever it can be (sites that are cut off are not waited for)."""
+        """Wait until everybody knows who is there, all brokers of a site agree on its view, and every aggregator and
+        broker holds exactly the interest that follows from what clients want now (sites that are cut off are left out)."""
         await self.until(lambda: not self.unsettled(), lambda: f"not settled: {self.unsettled()}")
 
     def unsettled(self) -> list[str]:
         """What is not as it will be."""
-        found = [f"{name}: {why}" for name, role in self.roles.items() if (why := role.ready()) is not None]
-        for site in {name.partition("/")[0] for name in self.roles}:
-            brokers = self.of("broker", site)
-            slots = tuple(sorted(door.node for door in brokers))
-            found += [f"{site}/{door.node}: view {door.broker.view()}" for door in brokers if door.broker.view().slots != slots]
-            found += [f"{site}/{door.node}: views differ" for door in brokers if door.broker.view() != brokers[0].broker.view()]
+        return [*self._unready(), *self._astray(), *self._divided()] or [*self._misplaced(), *self._uninstalled()]
+
+    def _unready(self) -> Iterator[str]:
+        """Nodes that say so themselves."""
+        for name, role in self.roles.items():
+            if (why := role.ready()) is not None:
+                yield f"{name}: {why}"
+
+    def _astray(self) -> Iterator[str]:
+        """Links to nodes that are not there any more, or cannot be reached."""
+        living = {name: links_of(role).incarnation for name, role in self.roles.items()}
+        for name, role in self.roles.items():
+            for link in links_of(role).links:
+                peer = f"{link.peer.site}/{link.peer.node}"
+                if self.plan.is_cut(name, peer) or peer in self.down or living.get(peer, link.peer.incarnation) != link.peer.incarnation:
+                    yield f"{name}: still linked to {peer}"
+
+    def _divided(self) -> Iterator[str]:
+        """Brokers, aggregators and other sites that go by another view than the one of the living brokers."""
+        views = {site: doors[0].broker.view() for site in self.sites if (doors := self.of("broker", site))}
+        for door in self.of("broker"):
+            if door.broker.view() != views[door.site] or door.broker.view().slots != self._slots(door.site):
+                yield f"{door.site}/{door.node}: view {door.broker.view()}"
+            for site, announcer in door.broker.announcers().items():
+                if site in views and not self.plan.is_cut(f"{door.site}/{door.node}", f"{site}/") and announcer.view != views[site]:
+                    yield f"{door.site}/{door.node}: goes by {announcer.view} of {site}"
+        for aggregator in self.of("aggregator"):
+            if aggregator.view() != views.get(aggregator.site, aggregator.view()):
+                yield f"{aggregator.site}/{aggregator.node}: goes by {aggregator.view()}"
+
+    def _slots(self, site: str) -> tuple[str, ...]:
+        return tuple(sorted(door.node for door in self.of("broker", site)))
+
+    def _misplaced(self) -> Iterator[str]:
+        """Interest that is missing somewhere, or too much."""
+        brokers = [door.broker for door in self.of("broker")]
+        rings = {broker.site: broker.ring for broker in brokers}
+        implied = interest_oracle.implied(self.of("accesspoint"), rings, self.plan.is_cut)
+        held = interest_oracle.held(self.of("aggregator"), brokers)
+        for name in {*implied, *held}:
+            for topic, peer in implied.get(name, set()) ^ held.get(name, set()):
+                yield f"{name}: {peer} and {topic!r}"
+
+    def _uninstalled(self) -> Iterator[str]:
+        """Access points that do not know yet what is installed."""
         for point in self.of("accesspoint"):
             announcer, mark = point.core.announcer, point.core.announcer.mark()
-            here = {site for site in announcer.reached if frozenset({site, point.site}) not in self.plan.cuts}
-            found += [f"{point.site}/{point.node}: {site} lags" for site in here if announcer.reached[site] < mark]
-            if not announcer.reached:
-                found.append(f"{point.site}/{point.node}: nothing reached")
-        return found
+            for site in self.sites:
+                if not self.plan.is_cut(f"{point.site}/", f"{site}/") and announcer.reached.get(site, 0) < mark:
+                    yield f"{point.site}/{point.node}: {site} lags"
 
     async def until(self, condition: Callable[[], bool], why: Callable[[], str] = lambda: "condition not met") -> None:
         """Wait for a condition on the state of the cluster. Raises AssertionError after a deadline."""
         deadline = time.monotonic() + DEADLINE_S
         while not condition():
             assert time.monotonic() < deadline, why()
-            await asyncio.sleep(0)
+            await asyncio.sleep(POLL_S)
 
     def check(self) -> None:
         """The invariants of every core (SB-9 among them)."""
@@ -202,6 +245,12 @@ class Cluster:
 def impatient(options: RoleOptions, install_s: float = 0.3) -> RoleOptions:
     """A `change`: who waits for an installation is answered `partial` after `install_s`."""
     return msgspec.structs.replace(options, install_s=install_s) if isinstance(options, AccessPointOptions) else options
+
+
+def links_of(role: Any) -> Node:
+    """The links of any role."""
+    node: Node = (role.broker if isinstance(role, Door) else role.upstream if isinstance(role, AccessPoint) else role).links
+    return node
 
 
 def role_of(options: RoleOptions) -> str:

@@ -10,20 +10,24 @@ from collections.abc import Callable
 from typing import Any, Self
 
 from websockets.client import ClientProtocol
+from websockets.exceptions import InvalidStatus
 from websockets.frames import Frame, Opcode
 from websockets.http11 import Response
+from websockets.protocol import State
 from websockets.uri import parse_uri
 
 DEADLINE_S = 10.0
 
 
 class RawClient:
-    """`async with RawClient(address) as client:` has shaken hands and said nothing. `messages` are those read so far."""
+    """`async with RawClient(address) as client:` has shaken hands, unless it is `shy`, and said nothing else. `messages` are
+    those read so far."""
 
-    def __init__(self, address: str, *, receive_buffer_bytes: int = 0) -> None:
+    def __init__(self, address: str, *, receive_buffer_bytes: int = 0, shy: bool = False) -> None:
         self._address = address
         self._receive_buffer_bytes = receive_buffer_bytes
         self._protocol = ClientProtocol(parse_uri(f"ws://{address}/v1/connect"), subprotocols=["segue.v1"])  # type: ignore[list-item]
+        self._shy = shy
         self._socket = socket.socket()
         self._taken = 0
         self.messages: list[dict[str, Any]] = []
@@ -35,11 +39,20 @@ class RawClient:
         if self._receive_buffer_bytes:
             self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, self._receive_buffer_bytes)
         host, _, port = self._address.rpartition(":")
-        await asyncio.get_running_loop().sock_connect(self._socket, (host, int(port)))
+        try:
+            await asyncio.get_running_loop().sock_connect(self._socket, (host, int(port)))
+        except OSError:
+            self._socket.close()
+            raise
+        if not self._shy:
+            await self.shake_hands()
+        return self
+
+    async def shake_hands(self) -> None:
+        """Ask for a WebSocket and read the answer; see `refusal` for one that is not 101."""
         self._protocol.send_request(self._protocol.connect())
         await self._flush()
-        await self.until(lambda: self._protocol.handshake_exc is not None or self._protocol.state.name != "CONNECTING")
-        return self
+        await self.until(lambda: self._protocol.handshake_exc is not None or self._protocol.state is not State.CONNECTING)
 
     async def __aexit__(self, *exc: object) -> None:
         self._socket.close()
@@ -109,7 +122,9 @@ class RawClient:
         return self._protocol.close_code, [message for message in self.messages if message["op"] == "error"]
 
     @property
-    def refusal(self) -> tuple[int, dict[str, Any]]:
-        """The HTTP answer in place of a handshake: status and JSON."""
-        response = self._protocol.handshake_exc.response  # type: ignore[union-attr]
-        return response.status_code, json.loads(response.body)
+    def refusal(self) -> tuple[int, str, str | None]:
+        """The HTTP answer in place of a handshake: status, code, and after how many seconds to try again."""
+        error = self._protocol.handshake_exc
+        assert isinstance(error, InvalidStatus), error
+        answer = error.response
+        return answer.status_code, json.loads(bytes(answer.body or b""))["code"], answer.headers.get("Retry-After")

@@ -13,7 +13,12 @@ from infra.kernel.events import Event, Submission, accept, encode_tail, is_prese
 from infra.kernel.topics import parse_topic
 
 USER = "hm://presence/user/ann/"
-URIS = [USER, "hm://playlist/user/ann/playlist/p1/", "hm://notifications/feed/abba%new-album/", "hm://notifications/feed/ann%friend-joined/"]
+URIS = [
+    USER,
+    "hm://playlist/user/ann/playlist/p1/",
+    "hm://notifications/feed/abba%new-album/",
+    "hm://notifications/feed/ann%friend-joined/",
+]
 SITES = st.from_regex(r"[A-Za-z0-9._-]{1,128}", fullmatch=True)
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**70), 2**70) | st.floats(allow_nan=False, allow_infinity=False) | st.text(),

@@ -94,13 +94,25 @@ def test_what_parsing_gives_is_a_topic_in_compact_form(uri: str) -> None:
     assert is_topic(parse_topic(uri))
 
 
-@given(st.one_of(st.binary(max_size=12), HALF_RIGHT, st.builds(lambda tag, rest: tag + rest, st.sampled_from([b"U", b"P", b"A", b"S"]), HALF_RIGHT)))
+@given(st.one_of(st.binary(max_size=12), st.builds(lambda tag, rest: tag + rest, st.sampled_from([b"U", b"P", b"A", b"S"]), HALF_RIGHT)))
 def test_bytes_that_pass_as_a_topic_are_one_that_parsing_gives(compact: bytes) -> None:
     """What comes over a link can always be printed, and printed it is the same topic."""
     if is_topic(compact):
         assert parse_topic(format_topic(compact)) == compact  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("compact", [b"", b"U", b"Uann\n", b"Uann/", b"Pann", b"Pann/", b"P/p", b"Aabba%friend-joined", b"Sann%new-album", b"Xann", b"U\xe5sa"])
-def test_what_parsing_never_gives_is_no_topic(compact: bytes) -> None:
-    assert not is_topic(compact)
+def test_what_parsing_never_gives_is_no_topic() -> None:
+    for compact in (
+        b"",
+        b"U",
+        b"Uann\n",
+        b"Uann/",
+        b"Pann",
+        b"Pann/",
+        b"P/p",
+        b"Aabba%friend-joined",
+        b"Sann%new-album",
+        b"Xann",
+        b"U\xe5",
+    ):
+        assert not is_topic(compact), compact

@@ -1,0 +1,93 @@
+"""`segue listen`: the events of some topics, one a line, as they come."""
+
+import itertools
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+import click
+import msgspec
+
+from infra.kernel.topics import parse_topic
+from segue.client import Client
+from segue.client_options import ClientOptions
+from segue.client_state import Phase, State
+from segue.errors import SegueError
+from segue.messages import Event
+
+from .access import access_options, explained
+from .loop import run
+from .printable import printable
+from .state import secret_of, user_token
+
+OPEN_S: Final = 5.0
+
+
+@click.command()
+@click.argument("topics", metavar="TOPIC...", nargs=-1, required=True)
+@click.option("--user", help="Listen as this user; needed unless there is a --token.")
+@click.option("--json", "as_json", is_flag=True, help="Print each event as the JSON that clients get.")
+@click.option("--count", type=click.IntRange(min=1), help="Leave after so many events.  [default: stay until Ctrl-C]")
+@access_options(url="ws://127.0.0.1:7700/v1/connect", peer="access point")
+def listen(
+    topics: tuple[str, ...], user: str | None, as_json: bool, count: int | None, urls: tuple[str, ...], token: str | None, state: Path
+) -> None:
+    """Print what is published on each TOPIC, such as hm://presence/user/bob/.
+
+    Events go to standard output, one a line; what happens to the connection is told on standard error.
+    """
+    for topic in topics:
+        parse_topic(topic)
+    if token is None:
+        if user is None:
+            raise click.UsageError("say who listens: --user NAME (or --token)")
+        token = user_token(secret_of(state), user)
+    try:
+        run(_listen(urls, token, topics, as_json, count))
+    except SegueError as error:
+        raise explained(error, urls) from error
+
+
+async def _listen(urls: Sequence[str], token: str, topics: Sequence[str], as_json: bool, count: int | None) -> None:
+    options = ClientOptions(open_timeout_s=OPEN_S)
+    async with Client(urls, token, client="segue-listen", on_state=Teller(), options=options) as client:
+        installed = await client.subscribe(topics)
+        for rejected in installed.rejected:
+            click.echo(f"not followed: {rejected.topic} ({rejected.code})", err=True)
+        click.echo("listening; stop with Ctrl-C", err=True)
+        for number in itertools.count(1):
+            event = await anext(client)
+            click.echo(printable(msgspec.json.encode(event).decode()) if as_json else line(event))
+            if number == count:
+                return
+
+
+def line(event: Event) -> str:
+    """The event for people: when, where it came in, on which topic, what, and its payload. Safe for a terminal."""
+    clock = time.strftime("%H:%M:%S", time.localtime(event.ts_ms / 1000))
+    payload = printable(msgspec.json.encode(event.payload).decode())
+    gap = click.style(f"({event.gap} lost before) ", fg="red") if event.gap else ""
+    return " ".join(
+        (
+            click.style(f"{clock}.{event.ts_ms % 1000:03}", dim=True),
+            printable(event.site),
+            click.style(printable(event.topic), fg="green"),
+            click.style(printable(event.kind), bold=True),
+            gap + payload,
+        )
+    )
+
+
+class Teller:
+    """Tells on standard error how the connection goes, from the first one on: before it there is nothing but an error to tell."""
+
+    def __init__(self) -> None:
+        self._was_connected = False
+
+    def __call__(self, state: State) -> None:
+        if state.phase is Phase.CONNECTED:
+            self._was_connected = True
+            click.echo(f"connected to {state.site} at {state.url}", err=True)
+        elif state.phase is Phase.WAITING and self._was_connected:
+            click.echo(f"{state.reason}; trying again in {state.retry_in_s:.1f} s", err=True)

@@ -1,0 +1,260 @@
+"""One connection, byte by byte: what it says last, and what waits while its client does not read."""
+
+import asyncio
+import json
+import random
+from collections.abc import AsyncIterator, Sequence
+from itertools import count, pairwise
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from websockets.client import ClientProtocol
+from websockets.frames import Frame, Opcode
+from websockets.protocol import OPEN
+from websockets.uri import parse_uri
+
+from accesspoint.connection import Connection
+from accesspoint.options import AccessPointOptions
+from accesspoint.server import AccessPoint
+from accesspoint.session import State
+from infra.kernel.codes import ALL, Code
+from infra.kernel.errors import Refused
+from infra.kernel.events import encode_tail, numbering
+from infra.kernel.topics import parse_topic
+from infra.runtime.logs import get_logger
+from infra.runtime.tokens import Identity
+from infra.runtime.wire_memory import MemoryNetwork
+from tests.support.client_frames import client_frame
+from tests.support.recording_transport import RecordingTransport
+
+OPTIONS = AccessPointOptions(site="sto", node="ap1", aggregators=["sto/a1"], write_buffer_bytes=1000, outbox_bytes=3000)
+FEED, PLAYLIST = "hm://presence/user/dan/", "hm://playlist/user/dan/playlist/mix/"
+HELLO = client_frame(1, b'{"op":"hello","token":"eve"}')
+
+
+class SlowTransport(RecordingTransport):
+    """While it is `stuck` what is written waits, and over the high-water mark the protocol is paused, as asyncio does."""
+
+    def __init__(self, protocol: asyncio.Protocol) -> None:
+        self.stuck = self.is_paused = False
+        self.waiting_bytes = self.high = 0
+        super().__init__(protocol)
+
+    def set_write_buffer_limits(self, high: int | None = None, low: int | None = None) -> None:
+        self.high = high or 0
+
+    def write(self, data: Any) -> None:
+        super().write(data)
+        if self.stuck:
+            self.waiting_bytes += len(data)
+            if self.waiting_bytes > self.high and not self.is_paused:
+                self.is_paused = True
+                self.protocol.pause_writing()
+
+    def catch_up(self, stuck: bool = False) -> None:
+        """The client has read everything; if it is `stuck` then, it reads no more."""
+        self.waiting_bytes, self.stuck = 0, stuck
+        if self.is_paused:
+            self.is_paused = False
+            self.protocol.resume_writing()
+
+    @property
+    def frames(self) -> list[Frame]:
+        """All that was written, as an independent client understands it."""
+        client = ClientProtocol(parse_uri("ws://localhost/"), state=OPEN)
+        client.receive_data(self.written)
+        return [event for event in client.events_received() if isinstance(event, Frame)]
+
+    @property
+    def messages(self) -> list[dict[str, Any]]:
+        return [json.loads(bytes(frame.data)) for frame in self.frames if frame.opcode is Opcode.TEXT]
+
+
+def access_point() -> AccessPoint:
+    """One that is not started: it has no sockets, and its upstream is not dialled."""
+    log = get_logger("accesspoint", "ap1", "sto")
+    return AccessPoint(OPTIONS, MemoryNetwork(), lambda token, now: Identity(token, 1e12), log=log, rng=random.Random(1))
+
+
+class Client:
+    """A connection that was welcomed, its transport, and events for it that were numbered by one owner."""
+
+    def __init__(self, point: AccessPoint) -> None:
+        self.point = point
+        self.connection = Connection(point)
+        self.transport = SlowTransport(self.connection)
+        self.connection.data_received(HELLO)
+        self.seqs = {uri: count(1) for uri in (FEED, PLAYLIST)}
+        self.ids = count()
+
+    def subscribe(self) -> None:
+        self.send({"op": "subscribe", "topics": [FEED, PLAYLIST]})
+
+    def send(self, *messages: dict[str, Any]) -> None:
+        self.connection.data_received(b"".join(client_frame(1, json.dumps(message).encode()) for message in messages))
+
+    def ask(self, number: int) -> None:
+        """So many requests at once."""
+        self.send(*({"op": "unsubscribe", "topics": [], "id": next(self.ids)} for _ in range(number)))
+
+    def publish(self, uri: str, number: int = 1, size_bytes: int = 100) -> None:
+        """So many events at once; `flush` them."""
+        tail = encode_tail(uri, 0, "e", "play", b'{"x":"%b"}' % (b"x" * size_bytes))
+        bodies = [b"%b%d,%b" % (numbering("sto", 1), next(self.seqs[uri]), tail) for _ in range(number)]
+        handle = self.point.core.hub.topics[parse_topic(uri)].handle
+        self.point.core.hub.deliver([handle] * number, bodies)
+
+    def flush(self) -> None:
+        self.point.core.hub.flush()
+
+    def events(self, uri: str) -> list[dict[str, Any]]:
+        return [message for message in self.transport.messages if message.get("topic") == uri]
+
+    def answered(self) -> list[int]:
+        return [message["id"] for message in self.transport.messages if message["op"] == "unsubscribed"]
+
+
+@pytest.fixture
+async def client() -> AsyncIterator[Client]:
+    """Welcomed and subscribed to a feed and a playlist."""
+    point = access_point()
+    made = Client(point)
+    made.subscribe()
+    yield made
+    await point.close()
+
+
+@pytest.mark.parametrize("code", [code for code in ALL if code.fatal], ids=lambda code: code.name)
+async def test_every_fatal_code_is_an_error_then_a_close_with_its_number_then_the_end(code: Code, client: Client) -> None:
+    client.connection.end(Refused(code.name, "because " + "é" * 100), 250)
+    error, close = client.transport.messages[-1], client.transport.frames[-1]
+    assert (error["op"], error["code"], error["number"], error["reconnect_in_ms"]) == ("error", code.name, code.number, 250)
+    assert (close.opcode, bytes(close.data)[:2]) == (Opcode.CLOSE, code.number.to_bytes(2))
+    assert bytes(close.data)[2:].decode() == "because " + "é" * 57  # as much as a close frame may hold
+    assert (client.connection.state, client.transport.half_closed, client.transport.reading) == (State.ENDED, True, True)
+    assert client.point.core.disconnects == {code.name: 1}
+
+
+async def test_after_the_goodbye_nothing_is_said_whatever_comes(client: Client) -> None:
+    client.publish(FEED)
+    client.connection.end(Refused("going-away"))
+    written = client.transport.written
+    client.flush()
+    client.ask(1)
+    client.connection.data_received(client_frame(9, b"ping") + b"garbage")
+    client.connection.end(Refused("bad-frame"))
+    client.transport.catch_up()
+    assert client.transport.written == written
+    assert client.point.core.hub.subscriptions == 0
+
+
+async def test_what_was_read_before_the_client_stopped_reading_waits_with_its_answers(client: Client) -> None:
+    client.transport.stuck = True
+    client.ask(100)
+    assert client.transport.waiting_bytes < OPTIONS.write_buffer_bytes + 100
+    assert not client.transport.reading
+    client.ask(10)  # had left the socket already
+    client.connection.data_received(client_frame(2, b""))
+    answered = len(client.answered())
+    client.transport.catch_up(stuck=True)
+    assert 0 < answered < len(client.answered()) <= 3 * answered
+    client.transport.catch_up()
+    assert client.answered() == list(range(110))
+    assert client.transport.messages[-1]["code"] == "bad-frame"
+
+
+async def test_events_that_were_about_to_be_written_when_an_answer_filled_the_buffers_are_not_lost(client: Client) -> None:
+    client.transport.stuck = True
+    client.publish(FEED, 3)
+    client.ask(100)
+    client.publish(FEED, 2)
+    client.flush()
+    client.transport.catch_up()
+    assert [(event["seq"], event.get("skipped", 0)) for event in client.events(FEED)] == [(1, 0), (2, 0), (3, 0), (5, 1)]
+
+
+async def test_one_that_reads_again_when_its_outbox_is_over_full_is_closed_rather_than_shown_a_gap(client: Client) -> None:
+    client.transport.stuck = True
+    client.publish(PLAYLIST, 20)
+    client.flush()
+    client.publish(PLAYLIST, 100)
+    client.flush()
+    assert client.connection.outbox is not None
+    assert client.connection.outbox.size_bytes < OPTIONS.outbox_bytes + 300
+    client.transport.catch_up()
+    assert [event["seq"] for event in client.events(PLAYLIST)] == list(range(1, 21))
+    assert client.transport.messages[-1]["code"] == "slow-consumer"
+    assert client.point.core.evictions == 1
+
+
+async def test_one_that_is_lost_while_it_does_not_read_leaves_nothing_in_the_figures(client: Client) -> None:
+    client.transport.stuck = True
+    client.publish(FEED, 20)
+    client.flush()
+    client.publish(FEED, 5)
+    client.connection.connection_lost(None)
+    counters = client.point.counters()
+    assert {name: counters[name] for name in ("accesspoint_connections", "accesspoint_outbox_bytes", "accesspoint_paused_connections")} == {
+        "accesspoint_connections": 0,
+        "accesspoint_outbox_bytes": 0,
+        "accesspoint_paused_connections": 0,
+    }
+    assert counters["accesspoint_skipped_total"] == 4
+
+
+async def test_it_is_pinged_once_in_a_silence_and_its_own_pings_are_answered(client: Client) -> None:
+    before = len(client.transport.frames)
+    client.connection.ping()
+    client.connection.ping()
+    client.connection.data_received(client_frame(9, b"are you there?"))
+    client.connection.ping()
+    frames = client.transport.frames[before:]
+    assert [(frame.opcode, bytes(frame.data)) for frame in frames] == [
+        (Opcode.PING, b""),
+        (Opcode.PONG, b"are you there?"),
+        (Opcode.PING, b""),
+    ]
+
+
+STEPS = ["publish feed", "publish playlist", "ask", "flush", "stick", "catch up", "catch up a little"]
+
+
+@given(st.lists(st.sampled_from(STEPS) | st.integers(1, 12), max_size=60))
+@settings(max_examples=80, deadline=None)
+def test_however_it_stops_and_reads_again_every_number_is_explained_and_every_request_answered(steps: Sequence[str | int]) -> None:
+    """SB-23: of a feed the newest, with the number of those it replaced; of a playlist all; and in order."""
+
+    async def run() -> None:
+        point = access_point()
+        client = Client(point)
+        client.subscribe()
+        number = 1
+        for step in [*steps, "flush", "catch up"]:
+            match step:
+                case int():
+                    number = step
+                case "publish feed":
+                    client.publish(FEED, number)
+                case "publish playlist":
+                    client.publish(PLAYLIST, 1)
+                case "ask":
+                    client.ask(number)
+                case "flush":
+                    client.flush()
+                case "stick":
+                    client.transport.stuck = True
+                case _:
+                    client.transport.catch_up(stuck=step == "catch up a little")
+        assert client.answered() == list(range(next(client.ids)))
+        if client.connection.state is State.READY:
+            assert [event["seq"] for event in client.events(PLAYLIST)] == list(range(1, next(client.seqs[PLAYLIST])))
+            feed = client.events(FEED)
+            assert (feed[-1]["seq"] if feed else 0) == next(client.seqs[FEED]) - 1
+            for before, after in pairwise([{"seq": 0}, *feed]):
+                assert after["seq"] == before["seq"] + 1 + after.get("skipped", 0)
+            assert (point.core.paused, point.core.skipped) == (0, sum(event.get("skipped", 0) for event in feed))
+        await point.close()
+
+    asyncio.run(run())

@@ -1,0 +1,129 @@
+"""Messages of clients: read or refused with a reason, whatever they hold; and what they are answered."""
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from accesspoint import messages
+from infra.kernel.codes import BY_NAME
+from infra.kernel.errors import Refused
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('{"op":"hello","token":"t"}', messages.Hello("t", "", "desktop", None)),
+        ('{"op":"hello","token":"t","client":"c","device":"mobile","user":"u"}', messages.Hello("t", "c", "mobile", "u")),
+        ('{"op":"subscribe","topics":["a","b"]}', messages.Subscribe(["a", "b"], None, "local")),
+        ('{"op":"subscribe","topics":[],"id":1,"wait":"all"}', messages.Subscribe([], 1, "all")),
+        ('{"op":"unsubscribe","topics":["a"],"id":"x"}', messages.Unsubscribe(["a"], "x")),
+        ('{"op":"act","kind":"play","track":{"a":1},"id":2}', messages.Act("play", 2)),
+        ('{"op":"pull","since":"m","limit":5}', messages.Pull(None, 5)),
+        ('{"op":"seen","mark":"m","id":3}', messages.Seen(3)),
+        ('{"op":"read","mark":"m"}', messages.Read(None)),
+        ('{"op":"ping","from":"a newer client"}', messages.Ping()),
+        (' {"topics":[], "op":"subscribe"} ', messages.Subscribe([])),
+    ],
+)
+def test_what_a_client_may_say(text: str, message: messages.Message) -> None:
+    """Fields that are not known are passed over, so that clients may be newer."""
+    assert messages.parse(text.encode()) == message
+
+
+def test_every_op_is_a_message_and_every_message_an_op() -> None:
+    for op in messages.OPS:
+        assert _code(b'{"op":"%b","token":"","topics":[],"kind":""}' % op.encode()) is None
+    assert _code(b'{"op":"welcome"}') == "unknown-op"
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "hint"),
+    [
+        ("", "bad-json", "truncated"),
+        ('{"op":"ping"', "bad-json", "truncated"),
+        ('{"op":"dance",', "bad-json", "truncated"),
+        ("[]", "bad-field", "a message is a JSON object with an op"),
+        ('{"token":"t"}', "bad-field", "missing required field `op`"),
+        ('{"op":null}', "bad-field", "$.op"),
+        ('{"op":"dance"}', "unknown-op", "act, hello, ping, pull, read, seen, subscribe, unsubscribe"),
+        ('{"op":"hello"}', "bad-field", "missing required field `token`"),
+        ('{"op":"hello","token":"t","device":"fridge"}', "bad-field", "$.device"),
+        ('{"op":"hello","token":"t","client":"' + "c" * 129 + '"}', "bad-field", "<= 128"),
+        ('{"op":"subscribe","topics":[1]}', "bad-field", "$.topics[0]"),
+        ('{"op":"ping","a":' + "[" * 33 + "]" * 33 + "}", "bad-json", "more than 32"),
+    ],
+)
+def test_what_cannot_be_taken_is_refused_with_a_reason_that_teaches(text: str, code: str, hint: str) -> None:
+    with pytest.raises(Refused) as refused:
+        messages.parse(text.encode())
+    assert refused.value.code.name == code
+    assert hint in refused.value.reason
+
+
+def _code(text: bytes) -> str | None:
+    try:
+        messages.parse(text)
+    except Refused as refused:
+        return refused.code.name
+    return None
+
+
+@given(st.text() | st.binary().map(lambda data: data.decode("latin-1")))
+def test_any_text_is_a_message_or_refused(text: str) -> None:
+    data = text.encode(errors="replace")
+    assert _code(data) in (None, "bad-json", "bad-field", "unknown-op")
+    assert messages.id_of(data) is None or isinstance(messages.id_of(data), int | str)
+
+
+@pytest.mark.parametrize(
+    ("text", "id_"),
+    [
+        (b'{"op":"dance","id":7}', 7),
+        (b'{"id":"seven","op":5}', "seven"),
+        (b'{"id":7.5}', None),
+        (b'{"id":null}', None),
+        (b'{"id":[7]}', None),
+        (b'{"id":%d}' % 10**30, 10**30),
+        (b'{"id":1' + b"0" * 5000 + b"}", None),
+        (b'{"op":"dance"}', None),
+        (b"[7]", None),
+        (b'{"id":7', None),
+    ],
+)
+def test_the_id_is_found_even_in_a_message_that_cannot_be_taken(text: bytes, id_: int | str | None) -> None:
+    assert messages.id_of(text) == id_
+
+
+@pytest.mark.parametrize(
+    ("answer", "says"),
+    [
+        (
+            messages.welcome("s1", "sto", "eve", 5, {"topics": 9}),
+            {"op": "welcome", "session": "s1", "site": "sto", "user": "eve", "time_ms": 5, "limits": {"topics": 9}},
+        ),
+        (
+            messages.subscribed(1, "partial", ["lon"], [("x", BY_NAME["bad-topic"])]),
+            {
+                "op": "subscribed",
+                "id": 1,
+                "installed": "partial",
+                "missing_sites": ["lon"],
+                "rejected": [{"topic": "x", "code": "bad-topic", "number": 4109}],
+            },
+        ),
+        (messages.unsubscribed("u"), {"op": "unsubscribed", "id": "u"}),
+        (messages.ok(3), {"op": "ok", "id": 3}),
+        (messages.pong(9), {"op": "pong", "time_ms": 9}),
+        (messages.error(Refused("bad-json", "why")), {"op": "error", "id": None, "code": "bad-json", "number": 4103, "reason": "why"}),
+        (
+            messages.error(Refused("going-away", "bye"), reconnect_in_ms=7),
+            {"op": "error", "id": None, "code": "going-away", "number": 4000, "reason": "bye", "reconnect_in_ms": 7},
+        ),
+    ],
+)
+def test_what_an_access_point_says(answer: bytes, says: dict[str, Any]) -> None:
+    """The protocol of the design, 4.1, to the letter."""
+    assert json.loads(answer) == says

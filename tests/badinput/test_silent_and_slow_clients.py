@@ -1,0 +1,175 @@
+"""Clients that say nothing, vanish, or do not read: they go with their code, and nobody else notices."""
+
+import asyncio
+import json
+import socket
+import struct
+from collections.abc import AsyncIterator
+
+import pytest
+
+from tests.support.bystander import Watched
+from tests.support.client_frames import client_frame
+from tests.support.raw_client import RawClient
+
+SMALL = {"send_buffer_bytes": 4096, "write_buffer_bytes": 4096, "outbox_bytes": 64 << 10, "max_messages_per_s": 1_000_000}
+SIGNS_OF_LIFE = {
+    "a pong": [client_frame(10, b"")] * 3,
+    "a message": [client_frame(1, b'{"op":"ping"}')] * 3,
+    "a message in pieces": [b"\x81", b"\x85mask", b"xx"],
+}
+PLAYLIST = "hm://playlist/user/dan/playlist/mix/"
+
+
+@pytest.fixture
+async def cramped() -> AsyncIterator[Watched]:
+    """A site whose access point has small buffers."""
+    async with Watched(point=SMALL) as place:
+        yield place
+
+
+async def publish(place: Watched, number: int) -> None:
+    """A playlist event of a kilobyte: it is never conflated."""
+    status, answer = await place.cluster.post(
+        {"topic": PLAYLIST, "kind": "add", "payload": {"n": number, "x": "x" * 1000}}, service="playlist"
+    )
+    assert (status, answer["accepted"]) == (202, 1)
+
+
+async def stopped(place: Watched, client: RawClient) -> int:
+    """Subscribe `client`, which reads no more from then on, and publish until that shows; how many events it took."""
+    await client.hello(place.token("eve"))
+    await client.say({"op": "subscribe", "topics": [PLAYLIST], "wait": "all"})
+    await client.next("subscribed")
+    number = 0
+    while not place.point.core.paused:
+        await publish(place, number)
+        number += 1
+    return number
+
+
+async def test_one_that_never_says_hello_is_closed_and_those_who_did_are_not(place: Watched) -> None:
+    async with place.client() as mute, place.client() as welcomed:
+        await welcomed.hello(place.token("eve"))
+        place.later(9.9)
+        assert len(place.point.core.sessions) == 3
+        place.later(0.2)
+        closed, errors = await mute.end()
+        assert (closed, [error["code"] for error in errors]) == (4002, ["hello-timeout"])
+        await welcomed.say({"op": "ping"})
+        await welcomed.next("pong")
+
+
+async def test_one_that_does_not_even_ask_for_a_websocket_is_told_over_http(place: Watched) -> None:
+    host, _, port = place.point.address.rpartition(":")
+    reader, writer = await asyncio.open_connection(host, int(port))
+    writer.write(b"GET /v1/connect HTTP/1.1\r\n")
+    await place.cluster.until(lambda: place.point._http.connections == 1)
+    await place.undisturbed()
+    place.point._http.sweep(place.point.now() + 60)
+    async with asyncio.timeout(10):
+        answer = await reader.read()
+    assert answer.startswith(b"HTTP/1.1 408 ")
+    assert json.loads(answer.partition(b"\r\n\r\n")[2])["code"] == "hello-timeout"
+    writer.close()
+    await writer.wait_closed()
+
+
+async def test_a_half_open_connection_is_asked_for_a_sign_of_life_and_ended_without_one(place: Watched) -> None:
+    """The client has vanished without FIN: its socket stays silent."""
+    async with place.client() as gone:
+        await gone.hello(place.token("eve"))
+        place.later(31)
+        await place.undisturbed()
+        await place.bystander.fence()
+        place.later(45)
+        assert place.point.core.disconnects == {"heartbeat-timeout": 1}
+        closed, errors = await gone.end()
+        assert (closed, [error["code"] for error in errors], gone.pings) == (4003, ["heartbeat-timeout"], 1)
+
+
+async def test_what_is_left_of_a_half_open_connection_is_cut_two_seconds_after_the_goodbye(place: Watched) -> None:
+    async with place.client() as gone:
+        await gone.say({"op": "subscribe", "topics": []})
+        await place.cluster.until(lambda: bool(place.point.core.disconnects))
+        place.later(1.9)
+        assert len(place.point._leaving) == 1
+        place.later(0.2)
+        await place.cluster.until(lambda: not place.point._leaving)
+
+
+@pytest.mark.parametrize("sign", SIGNS_OF_LIFE)
+async def test_any_sign_of_life_counts(sign: str, place: Watched) -> None:
+    async with place.client() as client:
+        await client.hello(place.token("eve"))
+        session = place.session("eve")
+        for data in SIGNS_OF_LIFE[sign]:
+            place.later(40)
+            await client.send(data)
+            await place.bystander.fence()
+            await place.cluster.until(lambda: place.point.now() - session.heard_s < 39)
+        assert session in place.point.core.sessions
+
+
+async def test_one_that_is_reset_leaves_its_topics_and_no_others(place: Watched) -> None:
+    """SB-10."""
+    hub = place.point.core.hub
+    async with place.client() as client:
+        await client.hello(place.token("eve"))
+        await client.say({"op": "subscribe", "topics": ["hm://presence/user/dan/", "hm://presence/user/fay/"]})
+        await client.next("subscribed")
+        assert hub.subscriptions == 3
+        client._socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    await place.cluster.until(lambda: hub.subscriptions == 1)
+    assert place.point.core.disconnects == {"lost": 1}
+
+
+async def test_one_that_never_reads_is_closed_when_too_much_waits_for_it(cramped: Watched) -> None:
+    """SB-23: for playlist events nothing is dropped before that."""
+    point = cramped.point
+    async with cramped.client(receive_buffer_bytes=4096) as client:
+        number = await stopped(cramped, client)
+        for n in range(number, number + 200):
+            await publish(cramped, n)
+            (slow,) = point._slow or [None]
+            assert slow is None or slow.outbox.size_bytes < (64 << 10) + 2000
+        await cramped.undisturbed()
+        cramped.later(0)
+        assert point.core.disconnects == {"slow-consumer": 1}
+        assert point.counters()["accesspoint_evictions_total"] == 1
+        assert point.counters()["accesspoint_outbox_bytes"] == point.counters()["accesspoint_paused_connections"] == 0
+        # It reads at last: what was on its way comes in order, then the reason.
+        closed, errors = await client.end()
+        assert (closed, [error["code"] for error in errors]) == (4001, ["slow-consumer"])
+        assert "65536 bytes" in errors[0]["reason"]
+        events = [message for message in client.messages if message["op"] == "event"]
+        assert [event["payload"]["n"] for event in events] == list(range(len(events)))
+
+
+async def test_one_that_never_reads_is_closed_when_that_has_taken_too_long(cramped: Watched) -> None:
+    async with cramped.client(receive_buffer_bytes=4096) as client:
+        await stopped(cramped, client)
+        cramped.later(9.5)
+        assert cramped.point.core.evictions == 0
+        cramped.later(0.6)
+        assert cramped.point.core.evictions == 1
+        await cramped.undisturbed()
+        closed, errors = await client.end()
+        assert (closed, errors[0]["reason"]) == (4001, "events have waited for this client for 10 s")
+
+
+async def test_one_that_asks_and_never_reads_the_answers_gets_no_more_until_it_does(cramped: Watched) -> None:
+    """Its requests wait in its own socket; none is lost, and each has its answer."""
+    point, sent = cramped.point, 0
+    async with cramped.client(receive_buffer_bytes=4096) as client:
+        await client.hello(cramped.token("eve"))
+        transport = cramped.session("eve")._transport
+        while not point.core.paused:
+            await client.send(b"".join(client_frame(1, b'{"op":"unsubscribe","topics":[],"id":%d}' % n) for n in range(sent, sent + 50)))
+            sent += 50
+            await cramped.cluster.until(lambda: point.core.paused or point.core.said["unsubscribe"] == sent)  # noqa: B023
+        await cramped.undisturbed()
+        assert (transport.get_write_buffer_size(), transport.is_reading()) == (pytest.approx(4096, abs=100), False)
+        await client.until(lambda: len(client.messages) == sent + 1)
+        assert [message["id"] for message in client.messages[1:]] == list(range(sent))
+        assert point.core.paused == 0

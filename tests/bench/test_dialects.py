@@ -1,0 +1,56 @@
+"""How the benchmarks' generator speaks with each server."""
+
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from bench.dialects.dialect import DialectError
+from bench.dialects.mosquitto import Mosquitto
+from bench.dialects.nats import Nats
+from bench.dialects.segue import Segue
+from bench.stamp import PAYLOAD_BYTES, payload
+from infra.kernel.events import Submission, accept
+from segue.state import secret_of
+
+PAYLOAD = payload(10**12, 7)
+
+
+@pytest.fixture
+def segue(tmp_path: Path) -> Segue:
+    secret_of(tmp_path)
+    return Segue(str(tmp_path))
+
+
+def test_what_is_published_to_segue_is_an_event_that_its_door_accepts(segue: Segue) -> None:
+    before, after = segue.envelope(segue.topic("u1"))
+    event = accept(msgspec.json.decode(before + PAYLOAD + after, type=Submission), 1, "x", PAYLOAD_BYTES)
+    assert PAYLOAD in event.tail
+
+
+def test_a_client_of_segue_is_ready_only_when_all_its_topics_are_installed(segue: Segue) -> None:
+    assert not segue.confirms(b'{"op":"welcome","session":"s"}')
+    assert segue.confirms(b'{"op":"subscribed","id":1,"installed":"local","missing_sites":[],"rejected":[]}')
+    with pytest.raises(DialectError, match="partial"):
+        segue.confirms(b'{"op":"subscribed","id":1,"installed":"partial","missing_sites":["sto"],"rejected":[]}')
+
+
+def test_nats_is_told_the_size_of_the_payload_and_confirms_with_a_pong() -> None:
+    nats = Nats()
+    before, after = nats.envelope(nats.topic("u1"))
+    assert before + PAYLOAD + after == b"PUB hm.presence.user.u1 120\r\n" + PAYLOAD + b"\r\n"
+    assert nats.hello(0, ["a.b", "a.c"])[0].endswith(b"SUB a.b 1\r\nSUB a.c 2\r\nPING\r\n")
+    assert (nats.confirms(b"INFO {}\r\n"), nats.confirms(b"PONG\r\n")) == (False, True)
+    with pytest.raises(DialectError, match="-ERR"):
+        nats.confirms(b"-ERR 'Authorization Violation'\r\n")
+
+
+def test_an_mqtt_packet_over_127_bytes_has_a_length_of_two_bytes() -> None:
+    """MQTT 3.1.1, 2.2.3: seven bits a byte, the lowest first."""
+    before, after = Mosquitto().envelope("hm/presence/user/u1")
+    rest = 2 + len("hm/presence/user/u1") + PAYLOAD_BYTES
+    assert before == bytes((0x30, rest % 128 | 0x80, rest // 128)) + b"\x00\x13hm/presence/user/u1"
+    assert after == b""
+    assert Mosquitto().confirms(b"\x90\x03\x00\x01\x00")
+    with pytest.raises(DialectError):
+        Mosquitto().confirms(b"\x90\x04\x00\x01\x00\x80")

@@ -1,0 +1,35 @@
+"""Makes `docs/metrics.md` from the tables of the roles: `.venv/bin/python -m tests.deploy.metrics_page`."""
+
+from itertools import groupby
+from pathlib import Path
+
+from infra.runtime.metrics import Metric
+from segue.metrics import METRICS
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "metrics.md"
+
+_INTRODUCTION = """\
+# Metrics
+
+Made from the `metrics.py` of each role by `tests/deploy/metrics_page.py`; a test compares the two.
+
+Every process shows them at `/metrics` for Prometheus and, as JSON, at `/v1/stats`. All have the labels `site` and `node`; a few have one more,
+which takes its values from a fixed set in the code. None is per user or per topic. What to watch, and when to worry: [operations.md](operations.md).
+Each process also has `process_loop_lag_seconds` (the longest delay of its event loop in the last 15 seconds) and, on Linux, the usual
+`process_*` figures of memory, CPU and descriptors.
+"""
+
+
+def render() -> str:
+    """The page, whole."""
+    groups = groupby(METRICS, lambda metric: metric.name.partition("_")[0])
+    return _INTRODUCTION + "".join(_table(role, tuple(metrics)) for role, metrics in groups)
+
+
+def _table(role: str, metrics: tuple[Metric, ...]) -> str:
+    head = f"\n## {role}\n\n| name | kind | label | meaning |\n|---|---|---|---|\n"
+    return head + "".join(f"| `{each.name}` | {each.kind} | {each.label} | {each.help} |\n" for each in metrics)
+
+
+if __name__ == "__main__":
+    PAGE.write_text(render(), encoding="utf-8")

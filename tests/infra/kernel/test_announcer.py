@@ -1,0 +1,243 @@
+"""An announcer among simulated nodes that are slow, break away, change their view and lose sites behind them.
+
+What counts: in the end the owners hold exactly what is wanted; a mark is never called reached where it is not; a row that
+was withdrawn is never free while something may arrive under it.
+"""
+
+from collections import deque
+
+import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+
+from infra.kernel import announcer as announcer_module
+from infra.kernel.announcer import BULK, MAX_MARKS, Announcer
+from infra.kernel.frames import Applied, Frame, Subscribe, Unsubscribe, View
+from infra.kernel.interest import Interest
+from infra.kernel.limbo import Limbo
+from infra.kernel.topics import Topic, user_topic
+
+HERE, FAR = "sto", ("lon", "ash")
+SLOTS = ["b1", "b2", "b3"]
+TOPICS = [user_topic(f"u{n}") for n in range(9)]
+Delivery = tuple[int, Topic]
+
+
+class SimulatedNode:
+    """A broker as an announcer knows it, with other sites behind it. Both directions of its link are slow and in order.
+
+    `behind`: site -> (change up to which everything is installed there, topics there). `inbox` leads to the node, `outbox`
+    away from it; both are what a link loses when it breaks.
+    """
+
+    def __init__(self) -> None:
+        self.behind: dict[str, tuple[int, set[Topic]]] = {HERE: (0, set())}
+        self.up = False
+        self.reset()
+
+    def reset(self) -> None:
+        """A link broke: the node forgets what it was told on it."""
+        self.inbox: deque[Frame] = deque()
+        self.outbox: deque[Applied | Delivery] = deque()
+        self.handles: dict[Topic, int] = {}
+        self.n = 0
+        self.behind = {site: (0, set()) for site in self.behind}
+
+    def send(self, frame: Frame) -> None:
+        """See `Outlet`."""
+        assert self.up
+        self.inbox.append(frame)
+
+    def work(self) -> None:
+        """Do the next change; the own site has it at once."""
+        match self.inbox.popleft():
+            case Subscribe(n, handles, topics):
+                self.handles.update(zip(map(Topic, topics), handles, strict=True))
+            case Unsubscribe(n, topics):
+                for topic in topics:
+                    self.handles.pop(Topic(topic), None)
+        assert n > self.n, "changes are numbered, rising"
+        self.n = n
+        self.install(HERE)
+
+    def install(self, site: str) -> None:
+        """A site behind catches up."""
+        self.behind[site] = (self.n, set(self.handles))
+
+    def lose(self, site: str) -> None:
+        """A site behind forgets everything; whoever listens is told."""
+        self.behind[site] = (0, set())
+        self.say()
+
+    def say(self) -> None:
+        """Tell how far we are."""
+        self.outbox.append(Applied(self.n, {site: n for site, (n, _) in self.behind.items()}))
+
+    def is_retracting(self, site: str, known: int) -> bool:
+        """Whether word is on its way that less is installed at a site than is known over there."""
+        said = [frame.sites.get(site, 0) for frame in self.outbox if isinstance(frame, Applied)]
+        return any(n < known for n in said)
+
+
+class AnnouncerMachine(RuleBasedStateMachine):
+    """`marks`: what was wanted at each mark and has been ever since."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.interest = Interest()
+        self.bit = self.interest.open()
+        self.announcer = Announcer(HERE, lambda: self.interest.wanted(1 << self.bit))
+        self.limbo = Limbo([self.announcer])
+        self.nodes = {slot: SimulatedNode() for slot in SLOTS}
+        self.wanted: set[Topic] = set()
+        self.marks: dict[int, set[Topic]] = {}
+
+    # What this node wants.
+
+    @rule(topics=st.sets(st.sampled_from(TOPICS), min_size=1, max_size=4))
+    def want(self, topics: set[Topic]) -> None:
+        news = self.interest.subscribe(self.bit, sorted(topics), [0] * len(topics))
+        self.announcer.want((row, topic) for row, topic, _ in news)
+        self.wanted |= topics
+
+    @rule(topics=st.sets(st.sampled_from(TOPICS), min_size=1, max_size=4))
+    def unwant(self, topics: set[Topic]) -> None:
+        gone = self.interest.unsubscribe(self.bit, sorted(topics))
+        self.announcer.unwant(topic for _, topic, _ in gone)
+        self.limbo.add((row, topic) for row, topic, _ in gone)
+        self.wanted -= topics
+        for still in self.marks.values():
+            still -= topics
+
+    @rule()
+    def mark(self) -> None:
+        """A mark that is given again stands for now, too."""
+        self.marks.setdefault(self.announcer.mark(), set()).update(self.wanted)
+
+    # What happens to the site.
+
+    @rule(slots=st.sets(st.sampled_from(SLOTS)))
+    def change_view(self, slots: set[str]) -> None:
+        number = self.announcer.view.number
+        assert self.announcer.set_view(View(number + 1, tuple(sorted(slots))))
+        assert not self.announcer.set_view(View(number + 1, ()))
+        assert not self.announcer.set_view(View(number, tuple(SLOTS)))
+
+    @rule(slot=st.sampled_from(SLOTS))
+    def link_up_or_down(self, slot: str) -> None:
+        node = self.nodes[slot]
+        node.reset()
+        node.up = not node.up
+        if node.up:
+            self.announcer.node_up(slot, node)
+        else:
+            self.announcer.node_down(slot)
+
+    @rule(slot=st.sampled_from(SLOTS))
+    def link_replaced(self, slot: str) -> None:
+        """The node may have been another process in between; nobody was told of the end of the old link."""
+        node = self.nodes[slot]
+        node.reset()
+        node.up = True
+        self.announcer.node_up(slot, node)
+
+    @rule(slot=st.sampled_from(SLOTS), site=st.sampled_from(FAR))
+    def meet_site(self, slot: str, site: str) -> None:
+        self.nodes[slot].behind.setdefault(site, (0, set()))
+
+    @rule(slot=st.sampled_from(SLOTS), site=st.sampled_from(FAR))
+    def install(self, slot: str, site: str) -> None:
+        if site in self.nodes[slot].behind:
+            self.nodes[slot].install(site)
+
+    @rule(slot=st.sampled_from(SLOTS), site=st.sampled_from((HERE, *FAR)))
+    def lose_site(self, slot: str, site: str) -> None:
+        node = self.nodes[slot]
+        if node.up and site in node.behind:
+            node.lose(site)
+
+    # What goes through links.
+
+    @rule(slot=st.sampled_from(SLOTS), frames=st.integers(1, 5))
+    def work(self, slot: str, frames: int) -> None:
+        node = self.nodes[slot]
+        for _ in range(min(frames, len(node.inbox))):
+            node.work()
+
+    @rule(slot=st.sampled_from(SLOTS))
+    def say(self, slot: str) -> None:
+        if self.nodes[slot].up:
+            self.nodes[slot].say()
+
+    @rule(slot=st.sampled_from(SLOTS))
+    def publish(self, slot: str) -> None:
+        """An event of each topic that the node was told of, whether it still owns it or not."""
+        node = self.nodes[slot]
+        node.outbox.extend((handle, topic) for topic, handle in node.handles.items())
+
+    @rule(slot=st.sampled_from(SLOTS), frames=st.integers(1, 12))
+    def hear(self, slot: str, frames: int) -> None:
+        node = self.nodes[slot]
+        for _ in range(min(frames, len(node.outbox))):
+            match node.outbox.popleft():
+                case Applied(n, sites):
+                    self.announcer.applied(slot, n, sites)
+                    self.sweep()
+                case (row, topic):
+                    self.check_delivery(row, topic)
+
+    @rule()
+    def sweep(self) -> None:
+        for row, topic in self.limbo.leave():
+            self.interest.release(row, topic)
+
+    def check_delivery(self, row: int, topic: Topic) -> None:
+        """A delivery that comes late is for nobody, never for somebody else."""
+        meant = {self.interest.rows[each]: each for each in self.wanted}
+        assert meant.get(row, topic) == topic
+
+    @invariant()
+    def no_mark_is_reached_too_early(self) -> None:
+        for site, reached in self.announcer.reached.items():
+            for mark, topics in self.marks.items():
+                if mark <= reached:
+                    for topic in topics:
+                        self.check_held(site, topic)
+
+    def check_held(self, site: str, topic: Topic) -> None:
+        slot = self.announcer.ring.owner(topic)
+        assert slot is not None
+        node = self.nodes[slot]
+        known = self.announcer._nodes[slot].applied.get(site, 0)
+        assert node.is_retracting(site, known) or (node.up and topic in node.behind[site][1])
+
+    @invariant()
+    def memory_is_bounded(self) -> None:
+        assert len(self.announcer._marks) <= MAX_MARKS
+        assert len(self.limbo) <= len(TOPICS)
+
+    @precondition(lambda self: self.announcer.view.slots)
+    @rule()
+    def settle(self) -> None:
+        """Every node of the view is linked, everything arrives, all sites catch up: all is as it should be."""
+        for slot in self.announcer.view.slots:
+            if not self.nodes[slot].up:
+                self.link_up_or_down(slot)
+        for slot, node in self.nodes.items():
+            self.work(slot, len(node.inbox))
+            for site in node.behind:
+                node.install(site)
+            self.say(slot)
+            self.hear(slot, len(node.outbox))
+        for slot, node in self.nodes.items():
+            owned = {topic: self.interest.rows[topic] for topic in self.wanted if self.announcer.ring.owner(topic) == slot}
+            assert node.handles == owned, slot
+        known_everywhere = set.intersection(*(set(self.nodes[slot].behind) for slot in self.announcer.view.slots))
+        newest = self.announcer.mark()
+        assert {site for site, mark in self.announcer.reached.items() if mark == newest} >= known_everywhere
+        assert len(self.limbo) == 0
+
+
+TestAnnouncer = AnnouncerMachine.TestCase
+TestAnnouncer.settings = settings(max_examples=60, stateful_step_count=50)

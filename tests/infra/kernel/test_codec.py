@@ -1,0 +1,248 @@
+"""Frames survive any way of cutting their bytes; anything else ends in `Refused("bad-link-frame")` and costs little."""
+
+import tracemalloc
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import pairwise
+from struct import pack
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from infra.kernel import frames
+from infra.kernel.codec import MAX_FRAME_BYTES, FrameDecoder, encode
+from infra.kernel.errors import Refused
+from infra.kernel.topics import parse_topic
+
+NUMBERS = st.integers(0, 2**62 - 1)
+HANDLES = st.integers(0, 2**32 - 1)
+NAMES = st.text("aZ09._-", min_size=1, max_size=8)
+TOPICS = st.sampled_from(["hm://presence/user/a/", "hm://playlist/user/a/playlist/p/", "hm://notifications/feed/a%new-album/"]).map(
+    parse_topic
+)
+TEXTS = st.text(max_size=20)
+BYTES = st.binary(max_size=20)
+VIEWS = st.builds(frames.View, NUMBERS, st.lists(NAMES, max_size=4).map(tuple))
+
+
+def columns(*kinds: st.SearchStrategy[Any]) -> st.SearchStrategy[tuple[list[Any], ...]]:
+    """Lists of equal length, one for each kind."""
+    rows = st.lists(st.tuples(*kinds), max_size=5)
+    return rows.map(lambda rows: tuple([row[column] for row in rows] for column in range(len(kinds))))
+
+
+FRAMES = st.one_of(
+    st.builds(frames.Hello, NAMES, NAMES, NAMES, NUMBERS, NUMBERS, VIEWS, st.integers(-(2**63), 2**64 - 1)),
+    st.builds(frames.Heartbeat, VIEWS),
+    st.builds(lambda n, lists: frames.Subscribe(n, *lists), NUMBERS, columns(HANDLES, TOPICS)),
+    st.builds(frames.Unsubscribe, NUMBERS, st.lists(TOPICS, max_size=5)),
+    st.builds(frames.Applied, NUMBERS, st.dictionaries(NAMES, NUMBERS, max_size=4)),
+    st.builds(lambda lists: frames.Deliver(*lists), columns(HANDLES, BYTES)),
+    st.builds(lambda n, hops, lists: frames.Publish(n, hops, *lists), NUMBERS, st.integers(0, 2), columns(TOPICS, BYTES, BYTES)),
+    st.builds(frames.Published, NUMBERS),
+    st.builds(frames.Call, NUMBERS, NAMES, TEXTS, NAMES, BYTES),
+    st.builds(frames.Reply, NUMBERS, TEXTS, TEXTS, BYTES),
+    st.builds(frames.Bye, st.integers(-(2**63), 2**64 - 1), TEXTS),
+    st.builds(frames.Leaving),
+)
+HEARTBEAT = frames.Heartbeat(frames.View(1, ("b1",)))
+
+
+def framed(body: bytes) -> bytes:
+    return pack(">I", len(body)) + body
+
+
+def packed(*array: Any) -> bytes:
+    """A frame of any content."""
+    return framed(msgspec.msgpack.encode(array))
+
+
+def refusal(data: bytes) -> str:
+    """Why `data` is refused; whatever is fed byte by byte must be refused as well."""
+    reasons = []
+    for portions in ([data], singly(data)):
+        with pytest.raises(Refused, match="bad-link-frame") as refused:
+            read(portions)
+        reasons.append(refused.value.reason)
+    assert reasons[0] == reasons[1]
+    return reasons[0]
+
+
+def singly(data: bytes) -> list[bytes]:
+    """Byte by byte."""
+    return [bytes([byte]) for byte in data]
+
+
+def read(portions: list[bytes]) -> list[frames.Any]:
+    """What is decoded from good bytes."""
+    decoder = FrameDecoder()
+    return [frame for portion in portions for frame in decoder.feed(portion)]
+
+
+def outcome(portions: list[bytes]) -> tuple[list[frames.Any], str | None]:
+    """What is decoded, and the code that it ended with. Any other error fails the test."""
+    decoder, found = FrameDecoder(max_frame_bytes=256), list[frames.Any]()
+    for portion in portions:
+        try:
+            found += decoder.feed(portion)
+        except Refused as refused:
+            return found, refused.code.name
+    return found, None
+
+
+def cut(data: bytes, cuts: list[int]) -> list[bytes]:
+    places = sorted({0, *(place % (len(data) + 1) for place in cuts), len(data)})
+    return [data[start:end] for start, end in pairwise(places)]
+
+
+@given(st.lists(FRAMES, max_size=6), st.lists(st.integers(0, 10**4), max_size=12))
+def test_frames_round_trip_however_their_bytes_are_cut(sent: list[frames.Any], cuts: list[int]) -> None:
+    assert read(cut(b"".join(map(encode, sent)), cuts)) == sent
+
+
+def test_a_large_frame_is_put_together_from_many_portions() -> None:
+    sent = frames.Deliver([7], [b"x" * (MAX_FRAME_BYTES - 100)])
+    data = encode(sent)
+    assert read([data[start : start + 4096] for start in range(0, len(data), 4096)]) == [sent]
+
+
+def spoilt(frame: frames.Any, place: int, byte: int) -> bytes:
+    """The bytes of a frame with one of them changed."""
+    data = bytearray(encode(frame))
+    data[place % len(data)] = byte
+    return bytes(data)
+
+
+ELEMENTS = st.lists(st.integers(0, 9) | BYTES | st.lists(BYTES, max_size=2), max_size=7)
+GARBAGE = st.one_of(
+    st.binary(max_size=60),
+    st.binary(max_size=60).map(framed),
+    st.recursive(
+        st.none() | st.booleans() | st.integers(-(2**63), 2**64 - 1) | st.floats() | st.text(max_size=5) | st.binary(max_size=5),
+        lambda inner: st.lists(inner, max_size=8) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
+        max_leaves=10,
+    ).map(lambda value: framed(msgspec.msgpack.encode(value))),
+    st.builds(lambda tag, rest: packed(tag, *rest), st.integers(0, 13), ELEMENTS),
+    st.builds(spoilt, FRAMES, st.integers(0, 10**4), st.integers(0, 255)),
+)
+
+
+@given(GARBAGE, GARBAGE)
+@settings(max_examples=300)
+def test_garbage_gives_frames_or_a_refusal_and_the_same_whole_or_byte_by_byte(first: bytes, second: bytes) -> None:
+    data = first + second
+    at_once, code = outcome([data])
+    bit_by_bit, same_code = outcome(singly(data))
+    assert code == same_code
+    assert code in (None, "bad-link-frame")
+    assert at_once == ([] if code else bit_by_bit)  # what stands before garbage in the same portion goes with it
+
+
+@contextmanager
+def frugal(limit_bytes: int = 1 << 18) -> Iterator[None]:
+    """The block never holds more than `limit_bytes` at once."""
+    tracemalloc.start()
+    try:
+        yield
+        assert tracemalloc.get_traced_memory()[1] < limit_bytes
+    finally:
+        tracemalloc.stop()
+
+
+BILLIONS = b"\xff\xff\xff\xff"
+ARRAY, MAP, BIN, STR, EXT = b"\xdd", b"\xdf", b"\xc6", b"\xdb", b"\xc9"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        ARRAY + BILLIONS,
+        ARRAY + BILLIONS + b"\x02",
+        b"\x93\x06" + ARRAY + BILLIONS,
+        b"\x93\x06" + ARRAY + BILLIONS + b"\x01" * 1000,
+        b"\x93\x06\x91\x00" + ARRAY + BILLIONS,
+        b"\x93\x06\x91\x00\x91" + BIN + BILLIONS + b"x" * 1000,
+        b"\x92\x02\x92\x00" + ARRAY + BILLIONS,
+        b"\x93\x05\x01" + MAP + BILLIONS,
+        b"\x93\x05\x01" + MAP + BILLIONS + b"\xa1a\x01" * 300,
+        b"\x98\x01" + STR + BILLIONS,
+        b"\x93\x02\x92\x00\x90" + ARRAY + BILLIONS,
+        b"\x93\x02\x92\x00\x90" + EXT + BILLIONS + b"\x01",
+    ],
+)
+def test_a_header_that_announces_four_billion_elements_reserves_nothing(body: bytes) -> None:
+    """Lists, lists in lists, byte strings, maps, texts, tuples, elements that we pass over."""
+    with frugal():
+        assert "not a frame" in refusal(framed(body))
+
+
+def test_a_length_that_announces_four_gigabytes_is_refused_at_once() -> None:
+    with frugal():
+        assert refusal(BILLIONS) == f"a frame of 4294967295 bytes is over the limit of {MAX_FRAME_BYTES}"
+    assert FrameDecoder().feed(pack(">I", MAX_FRAME_BYTES)) == []
+
+
+@pytest.mark.parametrize("opening", [b"\x91", b"\x81\xa1a"])
+def test_a_hundred_thousand_nested_values_are_refused(opening: bytes) -> None:
+    """Where a value is expected, and where an element is passed over."""
+    for start in (b"", b"\x93\x02\x92\x00\x90", b"\x93\x06"):
+        assert "not a frame" in refusal(framed(start + opening * 20_000 + b"\xc0"))
+
+
+NO_VIEW: list[Any] = [0, []]
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        (framed(b""), "not a frame"),
+        (framed(b"\xc1"), "not a frame"),
+        (framed(b"\x93\x02\x92"), "not a frame"),
+        (packed(), "not a frame"),
+        (packed(13), "not a frame"),
+        (packed(0, 1, 2), "not a frame"),
+        (packed("2", NO_VIEW), "not a frame"),
+        (framed(msgspec.msgpack.encode({"t": 12})), "not a frame"),
+        (framed(msgspec.msgpack.encode([12]) + b"\x00"), "not a frame"),
+        (packed(8), "not a frame"),
+        (packed(8, -1), "not a frame"),
+        (packed(8, 2**62), "not a frame"),
+        (packed(8, 1.5), "not a frame"),
+        (packed(8, None), "not a frame"),
+        (packed(6, [2**32], [b"{}"]), "not a frame"),
+        (packed(6, [-1], [b"{}"]), "not a frame"),
+        (packed(6, [1], ["{}"]), "not a frame"),
+        (packed(7, 1, 3, [b"Ua"], [b""], [b"{}"]), "not a frame"),
+        (packed(2, [1, ["b1\n"]]), "not a frame"),
+        (packed(2, [1, [""]]), "not a frame"),
+        (packed(2, [1, ["b" * 129]]), "not a frame"),
+        (packed(1, "a b", "n", "s", 1, 1, NO_VIEW), "not a frame"),
+        (packed(5, 1, {"s/t": 1}), "not a frame"),
+        (packed(11, 4400, b"\xff"), "not a frame"),
+        (framed(b"\x93\x0b\x01\xa1\xff"), "not a frame"),
+        (packed(6, [1, 2], [b"{}"]), "Deliver with lists of different length"),
+        (packed(3, 1, [1], []), "Subscribe with lists of different length"),
+        (packed(3, 1, [1], [b"Xa"]), "Subscribe with lists of different length or a malformed topic"),
+        (packed(4, 1, [b"Ua", b"U"]), "Unsubscribe with lists of different length or a malformed topic"),
+        (packed(7, 1, 0, [b"Ua"], [], [b"{}"]), "Publish with lists of different length"),
+        (packed(7, 1, 0, [b"Ua/"], [b""], [b"{}"]), "Publish with lists of different length or a malformed topic"),
+    ],
+)
+def test_a_frame_that_says_something_impossible_is_refused_with_a_reason(data: bytes, reason: str) -> None:
+    assert reason in refusal(data)
+
+
+@pytest.mark.parametrize("more", [(0,), ("new", [1, {"a": None}])])
+def test_elements_that_a_newer_peer_appends_are_passed_over(more: tuple[Any, ...]) -> None:
+    said = msgspec.msgpack.decode(encode(HEARTBEAT)[4:])
+    assert FrameDecoder().feed(packed(*said, *more)) == [HEARTBEAT]
+
+
+def test_every_kind_of_frame_has_a_tag_of_its_own_that_never_changes() -> None:
+    """A tag that is given away again would be misread by peers of the version before."""
+    tags = {kind.__struct_config__.tag: kind.__name__ for kind in frames.Any.__args__}
+    assert list(tags) == list(range(1, 13))
+    assert (tags[1], tags[2], tags[11]) == ("Hello", "Heartbeat", "Bye")

@@ -1,0 +1,130 @@
+"""Interest against a dumb twin: a dictionary of sets."""
+
+import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, invariant, rule
+
+from infra.kernel.errors import Refused
+from infra.kernel.interest import MAX_LINKS, Interest
+from infra.kernel.topics import Topic, user_topic
+
+TOPICS = st.sampled_from([user_topic(f"u{n}") for n in range(12)])
+SOME = st.lists(TOPICS, max_size=8)
+
+
+class InterestMachine(RuleBasedStateMachine):
+    """`wants`: link -> topic -> handle. `withdrawn`: rows nobody wants, not released."""
+
+    links = Bundle("links")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.interest = Interest()
+        self.wants: dict[int, dict[Topic, int]] = {}
+        self.withdrawn: dict[int, Topic] = {}
+        self.handle = 0
+
+    def mask(self, topic: Topic) -> int:
+        return sum(1 << bit for bit, mine in self.wants.items() if topic in mine)
+
+    @rule(target=links)
+    def open(self) -> int:
+        bit = self.interest.open()
+        assert bit == min(set(range(MAX_LINKS)) - set(self.wants))
+        self.wants[bit] = {}
+        return bit
+
+    @rule(bit=links, topics=SOME)
+    def subscribe(self, bit: int, topics: list[Topic]) -> None:
+        handles = [self.handle + n for n in range(len(topics))]
+        self.handle += len(topics)
+        expected = [(topic, self.mask(topic)) for topic in dict.fromkeys(topics) if topic not in self.wants[bit]]
+        news = self.interest.subscribe(bit, topics, handles)
+        assert [(topic, before) for _, topic, before in news] == expected
+        self.wants[bit].update(zip(topics, handles, strict=True))
+        for topic in topics:
+            self.withdrawn.pop(self.interest.rows[topic], None)
+        assert all(self.interest.rows[topic] == row for row, topic, _ in news)
+
+    @rule(bit=links, topics=SOME)
+    def unsubscribe(self, bit: int, topics: list[Topic]) -> None:
+        wanted = [topic for topic in dict.fromkeys(topics) if topic in self.wants[bit]]
+        self.check_gone(bit, wanted, self.interest.unsubscribe(bit, topics))
+
+    @rule(bit=consumes(links))
+    def close(self, bit: int) -> None:
+        wanted = list(self.wants[bit])
+        gone = self.interest.close(bit)
+        self.check_gone(bit, sorted(wanted), sorted(gone, key=lambda each: each[1]))
+        del self.wants[bit]
+
+    def check_gone(self, bit: int, wanted: list[Topic], gone: list[tuple[int, Topic, int]]) -> None:
+        for topic in wanted:
+            del self.wants[bit][topic]
+        assert gone == [(self.interest.rows[topic], topic, self.mask(topic)) for topic in wanted]
+        self.withdrawn.update((row, topic) for row, topic, after in gone if not after)
+
+    @rule(data=st.data())
+    def release(self, data: st.DataObject) -> None:
+        row, topic = data.draw(st.sampled_from(sorted(self.withdrawn.items()))) if self.withdrawn else (0, user_topic("nobody"))
+        assert self.interest.release(row, topic) == (row in self.withdrawn)
+        self.withdrawn.pop(row, None)
+
+    @rule(topic=TOPICS)
+    def release_what_is_wanted(self, topic: Topic) -> None:
+        row = self.interest.rows.get(topic)
+        if row is not None and row not in self.withdrawn:
+            assert not self.interest.release(row, topic)
+            assert not self.interest.release(row, user_topic("nobody"))
+
+    @invariant()
+    def is_like_the_twin(self) -> None:
+        """The masks and handles are right, and no row belongs to two topics or to a topic that is gone."""
+        topics = {topic for mine in self.wants.values() for topic in mine}
+        rows = self.interest.rows
+        assert {rows[topic] for topic in topics}.isdisjoint(self.withdrawn)
+        assert {row: topic for topic, row in rows.items()} == {rows[topic]: topic for topic in topics} | self.withdrawn
+        assert len(self.interest) == len(topics) + len(self.withdrawn)
+        for topic in topics:
+            assert self.interest.masks[rows[topic]] == self.mask(topic)
+        for bit, mine in self.wants.items():
+            assert {topic: self.interest.handles(bit)[rows[topic]] for topic in mine} == mine
+
+    @invariant()
+    def lists_what_is_wanted(self) -> None:
+        for mask in {1 << bit for bit in self.wants} | {0, 2**MAX_LINKS - 1}:
+            wanted = {topic for bit, mine in self.wants.items() if mask & 1 << bit for topic in mine}
+            assert sorted(self.interest.wanted(mask)) == sorted((self.interest.rows[topic], topic) for topic in wanted)
+
+
+TestInterest = InterestMachine.TestCase
+TestInterest.settings = settings(max_examples=40, stateful_step_count=30)
+
+
+def test_there_is_a_number_for_as_many_links_as_a_mask_has_bits() -> None:
+    interest = Interest()
+    assert [interest.open() for _ in range(MAX_LINKS)] == list(range(MAX_LINKS))
+    with pytest.raises(Refused, match="overloaded: this node has 63 subscribing links"):
+        interest.open()
+    interest.subscribe(MAX_LINKS - 1, [user_topic("ann")], [2**32 - 1])
+    assert interest.masks[0] == 1 << MAX_LINKS - 1
+    assert interest.handles(MAX_LINKS - 1)[0] == 2**32 - 1
+    interest.close(7)
+    assert interest.open() == 7
+
+
+def test_a_link_that_gets_a_number_again_wants_nothing() -> None:
+    interest = Interest()
+    bit = interest.open()
+    interest.subscribe(bit, [user_topic("ann")], [5])
+    interest.close(bit)
+    assert interest.open() == bit
+    assert list(interest.wanted(1 << bit)) == []
+    assert len(interest.handles(bit)) == 0
+
+
+def test_lists_of_different_length_are_a_defect_of_the_caller() -> None:
+    interest = Interest()
+    with pytest.raises(ValueError, match="zip"):
+        interest.subscribe(interest.open(), [user_topic("ann")], [])

@@ -1,0 +1,127 @@
+"""Who owns a topic: the same everywhere, evenly spread, and with as few moves as can be."""
+
+import random
+from collections import Counter
+from collections.abc import Iterable
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from infra.kernel import ring as ring_module
+from infra.kernel.ring import SPACE, Move, Ring, hash64
+from infra.kernel.topics import user_topic
+
+SAMPLE = [hash64(user_topic(f"user-{n}")) for n in range(20_000)]
+SLOTS = st.sets(st.sampled_from([f"b{n}" for n in range(1, 9)]), min_size=1)
+FAR_APART = 97
+
+
+def slots(count: int) -> list[str]:
+    return [f"b{n}" for n in range(1, count + 1)]
+
+
+def shares(ring: Ring) -> dict[str, float]:
+    """Each slot's share of the hash space, exactly: what would move if somebody else took over."""
+    lengths = Counter[str]()
+    for move in ring.moves_to(Ring(["somebody else"])):
+        lengths[move.source] += move.end - move.start
+    return {slot: length / SPACE for slot, length in lengths.items()}
+
+
+def deviation(share: float, draws: int) -> float:
+    """The standard deviation of the part of `draws` that hits a share."""
+    return float((share * (1 - share) / draws) ** 0.5)
+
+
+def moved(moves: Iterable[Move]) -> float:
+    return sum(move.end - move.start for move in moves) / SPACE
+
+
+@pytest.fixture
+def coarse(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A hash with few values: slots share points all the time."""
+    monkeypatch.setattr(ring_module, "hash64", lambda key: hash64(key) % FAR_APART)
+
+
+def test_owners_are_what_they_were_in_every_version_and_process() -> None:
+    """SB-17: a change of hash or layout, ours or a library's, would split a site that is being upgraded."""
+    owners = [Ring(["b1", "b2", "b3"]).owner(b"U%d" % n) for n in range(24)]
+    assert owners == [f"b{n}" for n in (1, 1, 3, 1, 2, 3, 1, 1, 3, 2, 1, 3, 1, 2, 2, 1, 2, 2, 2, 2, 3, 3, 1, 2)]
+    assert (hash64(b"Uann"), hash64("b1-0")) == (12484999247872869884, 4063025036697252905)
+
+
+@given(st.permutations(slots(5)), st.lists(st.sampled_from(slots(5))))
+@settings(max_examples=20)
+def test_the_order_of_the_slots_does_not_matter_nor_naming_one_twice(order: list[str], again: list[str]) -> None:
+    """SB-17."""
+    ring = Ring(order + again, points=16)
+    assert ring == Ring(slots(5), points=16)
+    assert hash(ring) == hash(Ring(slots(5), points=16))
+    assert ring.slots == tuple(slots(5))
+
+
+def test_an_empty_ring_owns_nothing_and_nothing_moves_from_or_to_it() -> None:
+    empty, full = Ring([]), Ring(["b1"])
+    assert (empty.owner(b"Uann"), full.owner(b"Uann")) == (None, "b1")
+    assert [*empty.moves_to(full), *full.moves_to(empty), *empty.moves_to(empty)] == []
+    assert empty != full
+
+
+@pytest.mark.parametrize("brokers", range(3, 17))
+def test_of_a_million_topics_no_broker_holds_more_than_five_quarters_of_the_mean(brokers: int) -> None:
+    """SB-19: the shares are exact, a million topics are that many draws, and the sample shows that hashes are such draws."""
+    ring = Ring(slots(brokers))
+    exact = shares(ring)
+    assert sum(exact.values()) == pytest.approx(1)
+    drawn = Counter(map(ring.owner_at, SAMPLE))
+    for slot, share in exact.items():
+        assert share + 5 * deviation(share, 10**6) < 1.25 / brokers
+        assert abs(drawn[slot] / len(SAMPLE) - share) < 5 * deviation(share, len(SAMPLE))
+
+
+@pytest.mark.parametrize("brokers", range(3, 17))
+def test_one_more_broker_takes_few_topics_and_only_to_itself(brokers: int) -> None:
+    """SB-20, and the same backwards: one that leaves moves its own topics and no others."""
+    before, after = Ring(slots(brokers)), Ring(slots(brokers + 1))
+    coming, going = list(before.moves_to(after)), list(after.moves_to(before))
+    assert 0 < moved(coming) <= 1.5 / (brokers + 1)
+    assert {move.target for move in coming} == {f"b{brokers + 1}"}
+    assert going == [Move(start, end, target, source) for start, end, source, target in coming]
+
+
+@given(SLOTS, SLOTS)
+@settings(max_examples=30)
+def test_moves_are_exactly_the_keys_whose_owner_changes(one: set[str], other: set[str]) -> None:
+    before, after = Ring(one, points=4), Ring(other, points=4)
+    moves = list(before.moves_to(after))
+    edges = [edge + beside for move in moves for edge in (move.start, move.end) for beside in (-1, 0, 1)]
+    for hashed in [*SAMPLE[:200], 0, SPACE - 1, *(edge % SPACE for edge in edges)]:
+        found = [(move.source, move.target) for move in moves if move.start <= hashed < move.end]
+        owners = (before.owner_at(hashed), after.owner_at(hashed))
+        assert found == ([owners] if owners[0] != owners[1] else [])
+
+
+@pytest.mark.usefixtures("coarse")
+def test_slots_whose_points_collide_are_told_apart_the_same_way_everywhere() -> None:
+    """Eight slots with 16 points each on 97 places: order does not matter, additions and removals move only what they must."""
+    rng = random.Random(1)
+    for _ in range(50):
+        some = rng.sample(slots(9), rng.randint(2, 8))
+        ring = Ring(some, points=16)
+        assert ring == Ring(rng.sample(some, len(some)), points=16)
+        leaving = rng.choice(some)
+        smaller = Ring(set(some) - {leaving}, points=16)
+        for hashed in range(FAR_APART):
+            assert ring.owner_at(hashed) in (leaving, smaller.owner_at(hashed))
+        assert {move.source for move in ring.moves_to(smaller)} <= {leaving}
+        assert {move.target for move in smaller.moves_to(ring)} <= {leaving}
+
+
+def test_a_key_is_owned_by_the_first_point_after_it_around_the_circle() -> None:
+    """Against a search through all points, the rule of the literature."""
+    ring = Ring(slots(5), points=8)
+    points = sorted((hash64(f"{slot}-{n}"), slot) for slot in slots(5) for n in range(8))
+    for hashed in [*SAMPLE[:300], 0, SPACE - 1]:
+        after = [slot for point, slot in points if point > hashed]
+        assert ring.owner_at(hashed) == (after or [points[0][1]])[0]

@@ -1,0 +1,50 @@
+"""Which interest every aggregator and broker should hold, from what clients want; and which they do hold."""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from infra.kernel.interest import Interest
+from infra.kernel.ring import Ring
+from infra.kernel.topics import Topic
+
+# Node -> (topic, the node that wants it there).
+Tables = dict[str, set[tuple[Topic, str]]]
+
+
+def implied(points: Iterable[Any], rings: dict[str, Ring], is_cut: Callable[[str, str], bool]) -> Tables:
+    """Access points want topics of their aggregator, which wants them of the topic's owner, which wants them of the
+    topic's owner at each other site that can be reached."""
+    tables: Tables = defaultdict(set)
+    for point in points:
+        aggregator = point.upstream.aggregator
+        for _, topic in point.core.hub.wanted():
+            owners = {site: f"{site}/{ring.owner(topic)}" for site, ring in rings.items()}
+            here = owners.pop(point.site)
+            tables[aggregator].add((topic, name_of(point)))
+            tables[here].add((topic, aggregator))
+            for there in owners.values():
+                if not is_cut(here, there):
+                    tables[there].add((topic, here))
+    return tables
+
+
+def held(aggregators: Iterable[Any], brokers: Iterable[Any]) -> Tables:
+    """What the nodes really hold."""
+    tables: Tables = defaultdict(set)
+    for aggregator in aggregators:
+        tables[name_of(aggregator)] = set(_rows(aggregator.core.interest, aggregator._points))
+    for broker in brokers:
+        tables[name_of(broker)] = set(_rows(broker.core.interest, broker._subscribers))
+    return tables
+
+
+def _rows(interest: Interest, links: dict[Any, Any]) -> Iterator[tuple[Topic, str]]:
+    for link, subscriber in links.items():
+        for _, topic in interest.wanted(1 << subscriber.bit):
+            yield topic, f"{link.peer.site}/{link.peer.node}"
+
+
+def name_of(node: Any) -> str:
+    """How tests name a running node."""
+    return f"{node.site}/{node.options.slot if hasattr(node.options, 'slot') else node.node}"
