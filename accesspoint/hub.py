@@ -8,8 +8,8 @@ The way of an event is the hottest code there is. No await between an event and 
 each event is framed once, each topic's frames are joined once and appended to every outbox, and each session gets
 one write (design 5.1, 5.2). Order is kept per topic, which is what is promised.
 
-A topic with more than `SLICE` sessions is served a slice at a time, in turn with other such topics, so that one event
-to a million sessions does not hold up everybody else's (SB-56): see `step`.
+A topic with more than `BURST_FROM` sessions is served a slice at a time, in turn with other such topics, so that one
+event to a million sessions does not hold up everybody else's (SB-56): see `step`.
 """
 
 from array import array
@@ -22,8 +22,9 @@ from infra.kernel.websocket import text_frame
 
 from .outbox import Outbox
 
-# Sessions served in one go. Writing to so many sockets takes some ten milliseconds.
-SLICE: Final = 2048
+# With more sessions than this a topic is served in slices. A slice costs about a millisecond of writing to sockets.
+BURST_FROM: Final = 1024
+SLICE: Final = 256
 BURST_BYTES: Final = 256 << 10
 
 
@@ -156,7 +157,7 @@ class Hub:
         for row, run in self._by_topic(handles, bodies):
             if row.burst is not None:
                 self.shed += row.burst.add(run)
-            elif len(row) > SLICE:
+            elif len(row) > BURST_FROM:
                 row.burst = Burst(row, run)
                 self._bursting.append(row)
             else:

@@ -23,7 +23,7 @@ from .upstream import ROLE, Upstream
 
 TICK_S: Final = 0.25
 # How long a client that is sent away has to read why.
-GOODBYE_S: Final = 2.0
+GOODBYE_S: Final = 5.0
 BACKLOG: Final = 4096
 
 

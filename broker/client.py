@@ -11,7 +11,7 @@ from infra.kernel.announcer import Announcer, Wanted
 from infra.kernel.errors import Refused
 from infra.kernel.events import Event
 from infra.kernel.frames import Any as AnyFrame
-from infra.kernel.frames import Applied, Deliver, Heartbeat, Published, View
+from infra.kernel.frames import Announced, Applied, Deliver, Heartbeat, Published, View
 from infra.kernel.topics import Topic
 from infra.runtime.link import Link
 from infra.runtime.node import Node
@@ -52,11 +52,12 @@ class SiteClient:
         slot = self._slot(link)
         if link.peer.node != slot:
             raise Refused("wrong-peer", f"{link.dialled} is broker {link.peer.node}, the configuration says {slot}")
+        self.set_view(link.peer.view)
         self.links[slot] = link
         self.forwarder.up(slot, link)
-        self.announcer.set_view(link.peer.view)
         if self._announces:
             self.announcer.node_up(slot, link)
+            link.send(Announced(self.view))
 
     def link_down(self, link: Link) -> None:
         """The link to a broker is lost."""
@@ -77,8 +78,17 @@ class SiteClient:
                 case Published():
                     self.forwarder.published(self._slot(link), frame)
                 case Heartbeat(view):
-                    self.announcer.set_view(view)
+                    self.set_view(view)
         return deliveries
+
+    def set_view(self, view: View) -> bool:
+        """Take over a higher view: topics move to their owners, and all brokers hear when that is said. False if it is not
+        higher."""
+        changed = self.announcer.set_view(view)
+        if changed and self._announces:
+            for link in self.links.values():
+                link.send(Announced(view))
+        return changed
 
     def _slot(self, link: Link) -> str:
         assert link.dialled is not None

@@ -10,7 +10,7 @@ each event, so that an interest that only flickered finds the true number of wha
 one starts above every number this process ever gave: within an epoch the numbers of a topic never repeat (SB-21).
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 from infra.kernel.events import Event, numbering
@@ -44,9 +44,9 @@ class RecentIds:
 
 
 class BrokerCore:
-    """The interest of one broker and what follows from it."""
+    """The interest of one broker and what follows from it. `owner_at(site, topic)`: the slot that owns it there."""
 
-    def __init__(self, site: str, epoch: int) -> None:
+    def __init__(self, site: str, epoch: int, owner_at: Callable[[str, Topic], str | None] = lambda site, topic: None) -> None:
         self.fanout = Fanout()
         self.interest = self.fanout.interest
         self.matched = self.unmatched = self.duplicates = 0
@@ -54,16 +54,22 @@ class BrokerCore:
         self._numbering = numbering(site, epoch)
         self._local = 0
         self._far = 0
+        self._sites: dict[str, dict[str, int]] = {}
+        self._owner_at = owner_at
         self._seqs: dict[int, int] = {}
         self._retained: dict[Topic, int] = {}
         self._stamped = 0
         self._recent = RecentIds()
 
-    def open(self, receiver: Receiver, far: bool) -> int:
-        """A subscribing link: an aggregator of this site, or (`far`) a broker of another one. Its number."""
+    def open(self, receiver: Receiver, far: bool, peer: tuple[str, str] = ("", "")) -> int:
+        """A subscribing link: an aggregator of this site, or (`far`) a broker of another one. Its number.
+
+        `peer`: the site and the name of the node at the other end.
+        """
         bit = self.fanout.open(receiver)
         if far:
             self._far |= 1 << bit
+            self._sites.setdefault(peer[0], {})[peer[1]] = 1 << bit
         else:
             self._local |= 1 << bit
         return bit
@@ -74,6 +80,9 @@ class BrokerCore:
         local = bool(self._local & 1 << bit)
         self._local &= ~(1 << bit)
         self._far &= ~(1 << bit)
+        for links in self._sites.values():
+            for slot in [slot for slot, flag in links.items() if flag == 1 << bit]:
+                del links[slot]
         self.fanout.forget(bit)
         return self._withdrawn(gone, local, self._local)
 
@@ -118,9 +127,20 @@ class BrokerCore:
         seq = self._next(row, event.topic)
         body = b"%b%d,%b" % (self._numbering, seq, event.tail)
         self.matched += 1
+        if far := mask & self._far:
+            once = self._once_per_site(far, event.topic) if far & far - 1 else far
+            mask ^= far ^ once
+            self.site_copies += once.bit_count()
         self.fanout.send(row, mask, body)
-        if mask & self._far:
-            self.site_copies += (mask & self._far).bit_count()
+
+    def _once_per_site(self, far: int, topic: Topic) -> int:
+        """While a topic moves at another site, two of its brokers want it: one copy goes there, to the owner if it can."""
+        for site, links in self._sites.items():
+            found = far & sum(links.values())
+            if found & found - 1:
+                to_owner = found & links.get(self._owner_at(site, topic) or "", 0)
+                far ^= found ^ (to_owner or found & -found)
+        return far
 
     def _next(self, row: int, topic: Topic) -> int:
         self._stamped += 1

@@ -22,6 +22,7 @@ class BrokerOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     max_body_bytes: int = 1 << 20
     max_connections: int = 10_000
     max_link_queue_bytes: int = MAX_QUEUED_BYTES
+    handover_s: float = 1.0
     drain_s: float = 5.0
 
     @property

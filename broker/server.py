@@ -25,6 +25,7 @@ from infra.kernel.errors import Refused
 from infra.kernel.events import Event
 from infra.kernel.frames import Any as AnyFrame
 from infra.kernel.frames import (
+    Announced,
     Applied,
     Deliver,
     Heartbeat,
@@ -48,7 +49,9 @@ from infra.runtime.wire import Network
 from .client import ROLE, SiteClient
 from .core import BrokerCore
 from .forwarder import Prefix
+from .handover import Handover
 from .options import BrokerOptions
+from .router import Done, Router
 
 # Engine inputs are exactly three (SB-45). A service with a link or a token may publish on these kinds and no others.
 SERVICE_KINDS: Final[dict[str, frozenset[Kind]]] = {
@@ -56,17 +59,17 @@ SERVICE_KINDS: Final[dict[str, frozenset[Kind]]] = {
     "playlist": frozenset({Kind.PLAYLIST}),
     "notification": frozenset({Kind.PLAYLIST, Kind.ARTIST, Kind.SOCIAL}),
 }
-MAX_HOPS: Final = 2
 
 
 class _Subscriber:
-    """What a subscribing link has and was told."""
+    """What a subscribing link has and was told, and the view of this site under which it has announced everything."""
 
-    __slots__ = ("bit", "receipts")
+    __slots__ = ("bit", "receipts", "view")
 
     def __init__(self, bit: int) -> None:
         self.bit = bit
         self.receipts = Receipts()
+        self.view = View(0, ())
 
 
 class Broker:
@@ -86,15 +89,16 @@ class Broker:
         self.options, self.site, self.node = options, options.site, options.slot
         slots = sorted(options.sites[self.site])
         born_ms = int(wall() * 1000)
-        self.core = BrokerCore(self.site, born_ms << 8 | slots.index(self.node))
+        self.core = BrokerCore(self.site, born_ms << 8 | slots.index(self.node), self._owner_at)
         self.draining = False
-        self.misrouted = self.link_drops = 0
+        self.link_drops = 0
         self._log = log
         self.links = Node((ROLE, self.node, self.site), network, self, timing=options.link, rng=rng, log=log, wall=wall)
-        self.membership = Membership(self.node, slots, asyncio.get_running_loop().time(), options.membership, born_ms)
-        self.ring = Ring(())
+        self.membership = Membership(self.node, slots, self.links.now_s, options.membership, born_ms)
+        self.handover = Handover(self.node, options.handover_s)
         self._mesh = SiteClient(self.links, self.site, {s: a for s, a in options.sites[self.site].items() if s != self.node})
         self._far = {site: SiteClient(self.links, site, brokers, self.core.wanted_here) for site, brokers in options.sites.items() if site != self.site}
+        self._router = Router(self.node, self.core.publish, self._mesh.forwarder, self.handover)
         self._limbo = Limbo([client.announcer for client in self._far.values()])
         self._subscribers: dict[Link, _Subscriber] = {}
         self._publishers: dict[Link, Prefix] = {}
@@ -104,17 +108,18 @@ class Broker:
         await self.links.listen(self.options.listen)
         for client in (self._mesh, *self._far.values()):
             client.start()
-        self.tick(asyncio.get_running_loop().time())
+        self.tick(self.links.now_s)
 
     async def drain(self) -> None:
-        """Leave the ring: take nothing new, wait until the others have taken over (at most `drain_s`)."""
+        """Leave the ring: take nothing new, wait until the others have taken over and no aggregator gets anything from here
+        any more (at most `drain_s`)."""
         self.draining = True
         self.membership.leave(self.node)
         for link in self._mesh.links.values():
             link.send(Leaving())
         try:
             async with asyncio.timeout(self.options.drain_s):
-                while self.node in self.membership.view.slots and self._mesh.links:
+                while self._mesh.links and (self.node in self.ring.slots or any(self.core.wanted_here())):
                     await asyncio.sleep(self.options.link.heartbeat_s / 2)
         except TimeoutError:
             self._log.warning("left without a successor", after_s=self.options.drain_s)
@@ -154,7 +159,7 @@ class Broker:
             if self.draining and client is self._mesh:
                 link.send(Leaving())
         elif peer.role == "aggregator" or peer.site != self.site:
-            self._subscribers[link] = _Subscriber(self.core.open(link, far=peer.site != self.site))
+            self._subscribers[link] = _Subscriber(self.core.open(link, peer.site != self.site, (peer.site, peer.node)))
         else:
             self._publishers[link] = Prefix()
         if peer.role == ROLE and peer.site == self.site:
@@ -170,6 +175,7 @@ class Broker:
             self._tell_subscribers()
         if subscriber := self._subscribers.pop(link, None):
             self._withdraw(*self.core.close(subscriber.bit))
+            self.handover.announced(link)
         self._publishers.pop(link, None)
         if link.peer.role == ROLE and link.peer.site == self.site:
             self.membership.link_lost(link.peer.node)
@@ -181,7 +187,7 @@ class Broker:
         client = self._client_of(link)
         if client is not None:
             for deliver in client.frames(link, frames):
-                self.core.relay(deliver.handles, deliver.bodies)
+                self._relay(deliver)
             if client is not self._mesh:
                 self._tell_subscribers()
         subscriber = self._subscribers.get(link)
@@ -191,9 +197,11 @@ class Broker:
                     self._offer(link.peer.site, view)
                 case Leaving():
                     self.membership.leave(link.peer.node)
-                    self.tick(asyncio.get_running_loop().time())
+                    self.tick(self.links.now_s)
                 case Subscribe() | Unsubscribe() if subscriber is not None:
                     self._change(link, subscriber, frame)
+                case Announced(view) if subscriber is not None:
+                    self._announced(link, subscriber, view)
                 case Publish() if link in self._publishers:
                     self._take(link, frame)
                 case Deliver() | Applied() | Published() if client is not None:
@@ -207,6 +215,7 @@ class Broker:
         """Heartbeat interval: is it on us to issue a view?"""
         if self.membership.tick(now):
             self._view_changed()
+        self.handover.tick(now)
         self._release()
 
     def _client_of(self, link: Link) -> SiteClient | None:
@@ -217,23 +226,34 @@ class Broker:
     # Views.
 
     def _heard(self, slot: str) -> None:
-        self.membership.heard(slot, asyncio.get_running_loop().time())
+        self.membership.heard(slot, self.links.now_s)
 
     def _offer(self, site: str, view: View) -> None:
         if site == self.site:
             if self.membership.offer(view):
                 self._view_changed()
-            if self.membership.tick(asyncio.get_running_loop().time()):
+            if self.membership.tick(self.links.now_s):
                 self._view_changed()
-        elif site in self._far and self._far[site].announcer.set_view(view):
+        elif site in self._far and self._far[site].set_view(view):
             self._tell_subscribers()
 
     def _view_changed(self) -> None:
-        view = self.membership.view
-        self.ring = Ring(view.slots)
+        view, before = self.membership.view, self.ring
+        self._router.ring = Ring(view.slots)
         self._log.info("view", number=view.number, slots=list(view.slots))
         for link in self.links.links:
             link.send(Heartbeat(view))
+        late = [link for link, subscriber in self._subscribers.items() if subscriber.view != view]
+        self.handover.begin(before, late, self.links.now_s)
+
+    def _announced(self, link: Link, subscriber: _Subscriber, view: View) -> None:
+        subscriber.view = view
+        self._offer(self.site, view)  # whoever knows a higher one: a site that lost its memory must not go on below it
+        if view == self.membership.view:
+            self.handover.announced(link)
+
+    def _owner_at(self, site: str, topic: Topic) -> str | None:
+        return self._far[site].announcer.ring.owner(topic)
 
     # Subscriptions.
 
@@ -260,8 +280,9 @@ class Broker:
             self._release()
 
     def _release(self) -> None:
-        for row, topic in self._limbo.leave():
-            self.core.release(row, topic)
+        if self.handover.over:  # what it holds names rows
+            for row, topic in self._limbo.leave():
+                self.core.release(row, topic)
 
     def _tell_subscribers(self) -> None:
         self._release()
@@ -277,6 +298,11 @@ class Broker:
 
     # Events.
 
+    def _relay(self, deliver: Deliver) -> None:
+        relay = partial(self.core.relay, deliver.handles, deliver.bodies)
+        if not self.handover.hold(len(deliver.handles), relay):
+            relay()
+
     def _take(self, link: Link, frame: Publish) -> None:
         kinds = SERVICE_KINDS.get(link.peer.role)
         topics: Iterable[Topic] = frame.topics  # type: ignore[assignment]
@@ -291,47 +317,14 @@ class Broker:
         if prefix is not None and (said := prefix.done(n, not failed)) is not None:
             link.send(said)
 
-    def submit(self, events: Sequence[Event], hops: int, done: Callable[[list[int]], None]) -> None:
-        """Publish what this broker owns and forward the rest once; `done(failed)` when all owners have their part.
+    def submit(self, events: Sequence[Event], hops: int, done: Done) -> None:
+        """See `Router.submit`."""
+        self._router.submit(events, hops, done)
 
-        `failed`: positions of events that did not reach their owner, or may not have. `done` may be called before
-        this returns.
-        """
-        if self.ring.slots == (self.node,):
-            for event in events:
-                self.core.publish(event)
-            done([])
-            return
-        parts: dict[str | None, list[int]] = {}
-        for position, event in enumerate(events):
-            parts.setdefault(self.ring.owner(event.topic), []).append(position)
-        for position in parts.pop(self.node, ()):
-            self.core.publish(events[position])
-        self._forward(events, parts, hops + 1, done)
-
-    def _forward(
-        self, events: Sequence[Event], parts: dict[str | None, list[int]], hops: int, done: Callable[[list[int]], None]
-    ) -> None:
-        left = len(parts)
-        failed: list[int] = []
-        if not left:
-            done(failed)
-
-        def part_done(positions: list[int], ok: bool) -> None:
-            nonlocal left
-            left -= 1
-            if not ok:
-                failed.extend(positions)
-            if not left:
-                done(sorted(failed))
-
-        for slot, positions in parts.items():
-            if slot is None or hops > MAX_HOPS:
-                self.misrouted += len(positions)
-                part_done(positions, False)
-            else:
-                mine = [events[position] for position in positions]
-                self._mesh.forwarder.forward(slot, hops, mine, partial(part_done, positions))
+    @property
+    def ring(self) -> Ring:
+        """Who owns what, under the newest view of this site."""
+        return self._router.ring
 
     def announcers(self) -> dict[str, Announcer]:
         """The announcing side towards each other site; for tests and stats."""
@@ -346,7 +339,7 @@ class Broker:
             "broker_deliveries_total": core.fanout.deliveries,
             "broker_events_forwarded_total": self._mesh.forwarder.forwarded,
             "broker_events_duplicate_total": core.duplicates,
-            "broker_events_misrouted_total": self.misrouted,
+            "broker_events_misrouted_total": self._router.misrouted,
             "broker_site_copies_total": core.site_copies,
             "broker_site_events_received_total": core.site_events,
             "broker_interest_rows": len(core.interest),

@@ -64,9 +64,7 @@ class Fleet:
         path.write_text(tomli_w.dumps({"auth": {"secret_file": str(self._secret_file)}, "log": {"level": "warning"}, role: table}))
         arguments = ["-m", "segue", role, "--config", str(path), "--json", "--shared-ports"]
         # A session of its own: Ctrl-C is for whoever started the fleet, and that one stops the processes in order.
-        process = await asyncio.create_subprocess_exec(
-            sys.executable, *arguments, stdout=asyncio.subprocess.PIPE, start_new_session=True
-        )
+        process = await asyncio.create_subprocess_exec(sys.executable, *arguments, stdout=asyncio.subprocess.PIPE, start_new_session=True)
         self._stack.push_async_callback(_stop, process)
         assert process.stdout is not None
         async with asyncio.timeout(START_S):

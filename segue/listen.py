@@ -21,7 +21,7 @@ from .loop import run
 from .printable import printable
 from .state import secret_of, user_token
 
-OPEN_S: Final = 5.0
+OPEN_S: Final = 3.0
 
 
 @click.command()

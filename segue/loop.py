@@ -6,11 +6,14 @@ import signal
 from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any, Final, TypeVar
 
+from .open_files import allow_open_files
+
 T = TypeVar("T")
 
 # Servers hold millions of long-lived objects and make few cycles: looking for garbage after every 700 allocations, as
 # CPython does, costs a tenth of the time and finds nothing.
 YOUNG_OBJECTS: Final = 50_000
+OPEN_FILES: Final = 1 << 20
 
 
 def factory() -> Callable[[], asyncio.AbstractEventLoop]:
@@ -23,7 +26,8 @@ def factory() -> Callable[[], asyncio.AbstractEventLoop]:
 
 
 def run(main: Coroutine[Any, Any, T]) -> T:
-    """Run `main` to its end on the best loop there is."""
+    """Run `main` to its end on the best loop there is, with as many open files as this machine allows, up to `OPEN_FILES`."""
+    allow_open_files(OPEN_FILES)
     gc.set_threshold(YOUNG_OBJECTS, 20, 100)
     with asyncio.Runner(loop_factory=factory()) as runner:
         return runner.run(main)

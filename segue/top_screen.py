@@ -9,17 +9,12 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
+from .palette import BAD, FRAME, GREEN, ON_GREEN, QUIET, SHADES, WARN
 from .top_frame import Row, View
 
 HISTORY: Final = 240  # samples that the chart of the widest terminal shows, one column each
 _CHART_ROWS: Final = 4
 _BLOCKS: Final = " ▁▂▃▄▅▆▇█"
-_GREEN: Final = "#1db954"
-_CHART_SHADES: Final = ("#7ff0a8", "#4fdc85", _GREEN, "#158a3e")
-_QUIET: Final = "#858d9b"
-_FRAME: Final = "#4b5563"
-_WARN: Final = "#f5a524"
-_BAD: Final = "bold #ff5c5c"
 _UNITS: Final = (("T", 1e12), ("G", 1e9), ("M", 1e6), ("k", 1e3))
 
 
@@ -28,12 +23,10 @@ def screen(view: View, history: Sequence[float], footer: str, width: int) -> Ren
 
     `history` holds the total deliveries/s of the last frames, the newest last; an empty one draws no chart.
     """
-    title = Text.assemble((" segue ", f"bold #0b0f0d on {_GREEN}"), (" top ", f"bold {_GREEN}"))
-    subtitle = Text(f" {footer} ", style=_QUIET)
+    title = Text.assemble((" segue ", ON_GREEN), (" top ", f"bold {GREEN}"))
+    subtitle = Text(f" {footer} ", style=QUIET)
     body = Group(_summary(view), Text(), _sites(view, width), *_deliveries(history, width), *_alerts(view))
-    return Panel(
-        body, padding=(1, 2, 0, 2), title=title, title_align="left", subtitle=subtitle, subtitle_align="right", border_style=_FRAME
-    )
+    return Panel(body, padding=(1, 2, 0, 2), title=title, title_align="left", subtitle=subtitle, subtitle_align="right", border_style=FRAME)
 
 
 def chart(values: Sequence[float], width: int, height: int) -> list[str]:
@@ -73,9 +66,9 @@ def _scaled(number: float) -> str:
 
 def _summary(view: View) -> Text:
     facts = ((len(view.rows), "site", "sites"), (view.processes, "process", "processes"), (view.total.roles, "role", "roles"))
-    line = Text("  ").join(Text.assemble((str(n), "bold"), " ", (one if n == 1 else many, _QUIET)) for n, one, many in facts)
-    lag_style = "bold" if view.loop_lag_s < 0.05 else _WARN
-    return line.append_text(Text.assemble(("  loop lag ", _QUIET), (f"{view.loop_lag_s * 1000:.0f} ms", lag_style)))
+    line = Text("  ").join(Text.assemble((str(n), "bold"), " ", (one if n == 1 else many, QUIET)) for n, one, many in facts)
+    lag_style = "bold" if view.loop_lag_s < 0.05 else WARN
+    return line.append_text(Text.assemble(("  loop lag ", QUIET), (f"{view.loop_lag_s * 1000:.0f} ms", lag_style)))
 
 
 _WIDE: Final = 98  # columns that the whole table needs; a narrower terminal gets it without `_SPARED`
@@ -84,7 +77,7 @@ _SPARED: Final = ("topics", "cross/s", "queued")
 
 def _sites(view: View, width: int) -> Table:
     table = Table(
-        box=box.HORIZONTALS, show_edge=False, expand=True, pad_edge=False, padding=(0, 1, 0, 0), header_style=_QUIET, border_style=_FRAME
+        box=box.HORIZONTALS, show_edge=False, expand=True, pad_edge=False, padding=(0, 1, 0, 0), header_style=QUIET, border_style=FRAME
     )
     table.add_column("site", no_wrap=True)
     names = [name for name in _cells(view.total) if width >= _WIDE or name not in _SPARED]
@@ -92,7 +85,7 @@ def _sites(view: View, width: int) -> Table:
         table.add_column(name, justify="right", no_wrap=True)
     for row in view.rows:
         cells = _cells(row)
-        table.add_row(Text(row.site, style=f"bold {_GREEN}"), *(cells[name] for name in names), end_section=row is view.rows[-1])
+        table.add_row(Text(row.site, style=f"bold {GREEN}"), *(cells[name] for name in names), end_section=row is view.rows[-1])
     total = _cells(view.total)
     table.add_row("total", *(total[name] for name in names), style="bold")
     return table
@@ -107,14 +100,14 @@ def _cells(row: Row) -> dict[str, Text]:
         "deliver/s": _figure(row.deliveries_per_s, count),
         "cross/s": _figure(row.site_copies_per_s, count),
         "queued": _figure(row.queue_bytes, size),
-        "drops": Text(count(row.drops), style=_BAD if row.drops_per_s else _WARN if row.drops else _QUIET),
+        "drops": Text(count(row.drops), style=BAD if row.drops_per_s else WARN if row.drops else QUIET),
         "memory": _figure(row.rss_bytes, size),
         "cpu": _figure(row.cpu_percent, "{:.0f} %".format),
     }
 
 
 def _figure(value: float | None, show: Callable[[float], str]) -> Text:
-    return Text("-" if value is None else show(value), style="" if value else _QUIET)
+    return Text("-" if value is None else show(value), style="" if value else QUIET)
 
 
 _MARGIN: Final = 14  # columns around the chart: the panel's edges, the scale
@@ -127,16 +120,16 @@ def _deliveries(history: Sequence[float], width: int) -> Iterator[Text]:
     shown = list(history)[-columns:]
     peak, now = max(shown), shown[-1]
     yield Text()
-    yield Text.assemble(("deliveries/s", "bold"), ("   now ", _QUIET), (count(now), f"bold {_GREEN}"), ("   peak ", _QUIET), count(peak))
+    yield Text.assemble(("deliveries/s", "bold"), ("   now ", QUIET), (count(now), f"bold {GREEN}"), ("   peak ", QUIET), count(peak))
     marks = [count(peak) if peak else "", *[""] * (_CHART_ROWS - 2), "0"]
-    for mark, line, shade in zip(marks, chart(shown, columns, _CHART_ROWS), _CHART_SHADES, strict=True):
-        yield Text.assemble((f"{mark:>6} ┤", _QUIET), (line, shade), no_wrap=True)
+    for mark, line, shade in zip(marks, chart(shown, columns, _CHART_ROWS), SHADES, strict=True):
+        yield Text.assemble((f"{mark:>6} ┤", QUIET), (line, shade), no_wrap=True)
 
 
 def _alerts(view: View) -> Iterator[Text]:
-    alerts = [(_BAD, "unreachable", *alert, "; trying again") for alert in view.unreachable]
-    alerts += [(_WARN, "not ready", *alert, "") for alert in view.not_ready]
+    alerts = [(BAD, "unreachable", *alert, "; trying again") for alert in view.unreachable]
+    alerts += [(WARN, "not ready", *alert, "") for alert in view.not_ready]
     if alerts:
         yield Text()
     for style, what, subject, reason, next_ in alerts:
-        yield Text.assemble((f"● {what} ", style), subject, (f"  {reason}{next_}", _QUIET))
+        yield Text.assemble((f"● {what} ", style), subject, (f"  {reason}{next_}", QUIET))

@@ -4,6 +4,9 @@ Used three times: an access point announces to its aggregator, an aggregator to 
 the brokers of each other site. Which node is told of a topic is the ring over the site's view; a change of the view
 moves topics, the return of a link announces everything anew. Subscriptions are soft state: nothing else is needed.
 
+Make before break: a former owner of a topic is told that it is not wanted there any more when the new one has it, and all
+sites behind it; so a move costs no event.
+
 Marks. A *mark* is a moment. It is reached at a site while everything that was wanted at that moment and still is, is
 installed there, as far as is known. So it is not reached any more when something must be announced anew: a link was
 lost or came back, topics moved to other nodes, or a node says that it lost something behind it.
@@ -59,6 +62,14 @@ class _Mark(NamedTuple):
     told: Told
 
 
+class _Parting(NamedTuple):
+    """Topics that former owners, by slot, go on serving until `mark` is reached again at `sites`, where it was."""
+
+    mark: int
+    sites: list[str]
+    topics: dict[str, list[Topic]]
+
+
 class Announcer:
     """The announcing side towards `site`. `wanted` lists all (row, topic) that are wanted now; rows are the handles.
 
@@ -73,6 +84,7 @@ class Announcer:
         self._wanted = wanted
         self._nodes: dict[str, _Node] = {}
         self._marks = deque([_Mark(1, {})])
+        self._partings: deque[_Parting] = deque()
 
     def node_up(self, slot: str, outlet: Outlet) -> None:
         """A link to `slot` stands: announce everything that it owns."""
@@ -106,8 +118,8 @@ class Announcer:
                     gone.setdefault(old, []).append(topic)
         for slot, moved in news.items():
             self._tell(slot, moved)
-        for slot, topics in gone.items():
-            self._untell(slot, topics)
+        if gone:
+            self._partings.append(_Parting(self._marks[-1].number, [site for site, mark in self.reached.items() if mark], gone))
         self._start_over()
         return True
 
@@ -117,7 +129,12 @@ class Announcer:
             self._tell(slot, mine)
 
     def unwant(self, topics: Iterable[Topic]) -> None:
-        """Withdraw wishes from their owners."""
+        """Withdraw wishes from their owners, and from former owners that have not been told."""
+        if self._partings:
+            known = list(topics)
+            for slot in self._nodes:
+                self._untell(slot, known)
+            return
         for slot, mine in self._by_owner((0, topic) for topic in topics).items():
             self._untell(slot, [topic for _, topic in mine])
 
@@ -192,6 +209,9 @@ class Announcer:
         lowest = min(self.reached.values(), default=0)
         while len(self._marks) > 1 and self._marks[1].number <= lowest:
             self._marks.popleft()
+        while self._partings and all(self.reached[site] >= self._partings[0].mark for site in self._partings[0].sites):
+            for slot, topics in self._partings.popleft().topics.items():
+                self._untell(slot, [topic for topic in topics if self.ring.owner(topic) != slot])
 
     def _lacks(self, site: str, mark: _Mark) -> bool:
         return not mark.told or any(self._nodes[slot].applied.get(site, 0) < n for slot, n in mark.told.items())

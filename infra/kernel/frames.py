@@ -130,4 +130,10 @@ class Leaving(Frame, tag=12, frozen=True):
     """A broker says to the others of its site: leave me out of the next view, I am draining."""
 
 
-Any = Hello | Heartbeat | Subscribe | Unsubscribe | Applied | Deliver | Publish | Published | Call | Reply | Bye | Leaving
+class Announced(Frame, tag=13, frozen=True):
+    """All that the sender wants of the peer's site under `view`, the newest that it knows of that site, is announced."""
+
+    view: View
+
+
+Any = Hello | Heartbeat | Subscribe | Unsubscribe | Applied | Deliver | Publish | Published | Call | Reply | Bye | Leaving | Announced

@@ -5,7 +5,8 @@ lost: failure is suspected by a lost link and decided by silence. (2) The lowest
 one number higher, whenever the set of live slots is not the view's. (3) A higher view, from whomever, is taken over.
 (4) Nothing is issued in the first `grace_s` of a process unless every slot was heard, so that a restart does not
 claim the whole ring for a moment. (5) The numbers of a process are above `base`, which is higher in each life of a site
-(such as the time of its start in ms): other sites remember the last view of a site that stopped as a whole.
+(such as the time of its start in ms): other sites remember the last view of a site that stopped as a whole. (6) Who
+comes, or comes back, to a view that exists is in it after `grace_s`: by then all who must link to it have found it.
 
 Time is an argument (seconds, monotonic). There is no clock here.
 """
@@ -36,11 +37,14 @@ class Membership:
         self._leaving: set[str] = set()
         self._timing = timing
         self._started = now
+        self._since: dict[str, float] = {}
         self._base = base
 
     def heard(self, slot: str, now: float) -> None:
         """A frame came from `slot`."""
         if slot in self._heard:
+            if not self._is_alive(slot, now):
+                self._since[slot] = now
             self._heard[slot] = now
             self._suspected.discard(slot)
 
@@ -55,11 +59,17 @@ class Membership:
 
     def rejoin(self, slot: str) -> None:
         """A new process of `slot` said hello."""
-        self._leaving.discard(slot)
+        if slot in self._leaving:
+            self._leaving.discard(slot)
+            self._heard[slot] = None
 
     def alive(self, now: float) -> tuple[str, ...]:
-        """The slots that are alive at `now`, in ring order."""
-        return tuple(slot for slot in self._heard if slot not in self._leaving and self._is_alive(slot, now))
+        """The slots that are alive at `now` and no newcomers, in ring order."""
+        return tuple(slot for slot in self._heard if slot not in self._leaving and self._is_alive(slot, now) and self._may_join(slot, now))
+
+    def _may_join(self, slot: str, now: float) -> bool:
+        is_member = slot in self.view.slots or not self.view.slots
+        return is_member or now - self._since.get(slot, self._started) >= self._timing.grace_s
 
     def _is_alive(self, slot: str, now: float) -> bool:
         if slot == self._me:

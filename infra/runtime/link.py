@@ -19,7 +19,7 @@ MAX_DELIVER_BYTES: Final = 1 << 18
 
 
 class Link:
-    """One live link. `heard` is the loop time of the last frame from the peer; `wake(link)` is called when there is
+    """One live link. `heard` is the node's time of the last frame from the peer; `wake(link)` is called when there is
     something to flush, once until that was done."""
 
     __slots__ = (

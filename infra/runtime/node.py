@@ -58,11 +58,15 @@ class LinkRole(Protocol):
         """Frames arrived (never Hello or Bye). Called with whole batches."""
 
     def tick(self, now: float) -> None:
-        """A heartbeat interval has passed; `now` is loop time."""
+        """A heartbeat interval has passed; `now` is the node's time (see `Node`)."""
 
 
 class Node:
-    """The links of one process of one role."""
+    """The links of one process of one role.
+
+    `now_s` is its time: seconds since its start, counted in its own heartbeats. So a process that was stalled does not
+    find, when it goes on, that all its peers have been silent.
+    """
 
     def __init__(
         self,
@@ -77,6 +81,7 @@ class Node:
     ) -> None:
         self.role, self.name, self.site = identity
         self.incarnation = rng.getrandbits(52)
+        self.now_s = 0.0
         self.links: set[Link] = set()
         self.refused = 0
         self._network, self._owner, self._timing, self._rng, self._log, self._wall = network, owner, timing, rng, log, wall
@@ -243,7 +248,7 @@ class Node:
             peer = link.peer
             if link.dialled is not None or (peer.role, peer.site, peer.node) != (hello.role, hello.site, hello.node):
                 continue
-            silent = self._loop.time() - link.heard > 2 * self._timing.heartbeat_s
+            silent = self.now_s - link.heard > 2 * self._timing.heartbeat_s
             if peer.incarnation != hello.incarnation and not silent:
                 name = f"{hello.role} {hello.site}/{hello.node}"
                 raise Refused("duplicate-node", f"{name} is connected already; give each process its own name")
@@ -251,7 +256,7 @@ class Node:
             self._lost(link, "replaced by a newer link")
 
     def _up(self, wire: Wire, peer: Hello, dialled: str | None) -> Link:
-        link = Link(wire, peer, dialled, self._loop.time(), self._wake)
+        link = Link(wire, peer, dialled, self.now_s, self._wake)
         self.links.add(link)
         try:
             self._owner.link_up(link)
@@ -279,7 +284,7 @@ class Node:
     def _received(self, link: Link, frames: list[AnyFrame]) -> None:
         if link not in self.links:
             return
-        link.heard = self._loop.time()
+        link.heard = self.now_s
         for position, frame in enumerate(frames):
             if isinstance(frame, _LAST):
                 self._pass_on(link, frames[:position])  # what was said before a goodbye counts
@@ -326,8 +331,9 @@ class Node:
     async def _tick(self) -> None:
         while True:
             await asyncio.sleep(self._timing.heartbeat_s)
+            self.now_s += self._timing.heartbeat_s
             try:
-                self._beat(self._loop.time())
+                self._beat(self.now_s)
             except Exception:  # a node without a heartbeat would be taken for dead
                 self._log.exception("a heartbeat failed")
 

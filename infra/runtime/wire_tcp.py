@@ -9,6 +9,7 @@ from infra.kernel.codec import MAX_FRAME_BYTES, FrameDecoder, encode
 from infra.kernel.errors import Refused
 from infra.kernel.frames import Bye, Frame
 
+from .address import Address
 from .wire import OnFrames, OnLost, Wire
 
 # How long the peer has to read what was sent before the close.
@@ -112,8 +113,7 @@ class TcpListener:
 
     def __init__(self, server: asyncio.Server) -> None:
         self._server = server
-        host, port = server.sockets[0].getsockname()[:2]
-        self.address = f"{host}:{port}"
+        self.address = str(Address(*server.sockets[0].getsockname()[:2]))
 
     async def close(self) -> None:
         """See `Listener`."""
@@ -128,12 +128,12 @@ class TcpNetwork:
 
     async def listen(self, address: str, on_wire: Callable[[Wire], None]) -> TcpListener:
         """See `Network`."""
-        host, _, port = address.rpartition(":")
+        host, port = Address.parse(address)
         loop = asyncio.get_running_loop()
-        return TcpListener(await loop.create_server(lambda: TcpWire(on_wire), host, int(port), reuse_port=self._reuse_port or None))
+        return TcpListener(await loop.create_server(lambda: TcpWire(on_wire), host, port, reuse_port=self._reuse_port or None))
 
     async def dial(self, address: str) -> TcpWire:
         """See `Network`."""
-        host, _, port = address.rpartition(":")
-        _, wire = await asyncio.get_running_loop().create_connection(TcpWire, host, int(port))
+        host, port = Address.parse(address)
+        _, wire = await asyncio.get_running_loop().create_connection(TcpWire, host, port)
         return wire

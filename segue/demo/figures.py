@@ -27,7 +27,6 @@ class Figures:
     events: int
     delivered: int
     lost: int
-    duplicated: int
     events_per_s: float
     deliveries_per_s: float
     latency_ms: Mapping[str, Latency]
@@ -56,7 +55,6 @@ class Meter:
             events=ledger.events,
             delivered=ledger.delivered,
             lost=ledger.late(now_s - LATE_S),
-            duplicated=ledger.duplicated,
             events_per_s=(ledger.events - events) / dt_s,
             deliveries_per_s=self._history[-1],
             latency_ms={reach: ledger.latest(reach, LATEST) for reach in (LOCAL, CROSS_SITE)},

@@ -23,8 +23,8 @@ from .show import Phase, Show, milliseconds
 FRAMES_PER_S: Final = 8
 CHART_ROWS: Final = 4
 MOST_WIDE: Final = 100
-# Lines of the whole panel while it plays, without and with the latest plays.
-TALL: Final = 30
+# A terminal with fewer lines does without the latest plays.
+TALL: Final = 32
 
 
 class LiveShow(Show):

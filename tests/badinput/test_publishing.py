@@ -109,9 +109,14 @@ async def test_a_line_that_is_too_long_is_rejected_and_the_next_one_accepted(pla
     assert [(each["index"], each["code"]) for each in answer["rejected"]] == [(1, "too-large")]
 
 
+async def test_a_line_that_is_too_long_is_rejected_by_its_position_and_those_around_it_accepted(place: Watched) -> None:
+    body = event() + b"\n" + event(payload={"a": "x" * 100_000}) + b"\n" + event()
+    status, answer = await place.post(pieces(body), NDJSON)
+    assert (status, answer["accepted"], [(each["index"], each["code"]) for each in answer["rejected"]]) == (202, 2, [(1, "too-large")])
+
+
 async def test_a_line_without_end_is_refused_while_it_is_being_sent(place: Watched) -> None:
-    body = event() + b"\n" + b" " * (1 << 21)
-    status, answer = await place.post(body, NDJSON)
+    status, answer = await place.post(event() + b"\n" + b" " * (2 << 20), NDJSON)
     assert (status, answer["code"]) == (413, "too-large")
 
 

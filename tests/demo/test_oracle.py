@@ -130,6 +130,22 @@ def test_an_event_that_was_not_accepted_is_excused_everywhere() -> None:
     assert (ledger.summary().expected, ledger.summary().lost, ledger.summary().excused) == (0, 0, 2)
 
 
+def test_what_is_late_counts_for_events_sent_before_a_time() -> None:
+    ledger = two_friends_abroad()
+    ledger.received("u1", "e", 10.1)
+    assert [ledger.late(before_s) for before_s in (9.0, 10.0, 10.1, 99.0)] == [0, 0, 1, 1]
+
+
+def test_the_latest_latencies_are_those_of_the_last_deliveries() -> None:
+    ledger = Ledger({"star": ("f0", "f1", "f2")}, dict.fromkeys(["star", "f0", "f1", "f2"], "sto"))
+    ledger.sent("e", "star", 0.0)
+    for number, at_s in enumerate((9.0, 0.001, 0.002)):
+        ledger.received(f"f{number}", "e", at_s)
+    latency = ledger.latest("local", 2)
+    assert [latency.p50, latency.max] == pytest.approx([1.0, 2.0])
+    assert ledger.latest("cross_site", 2) == Latency(p50=None, p99=None, max=None)
+
+
 def test_an_event_id_is_used_once_and_its_publisher_is_known() -> None:
     ledger = two_friends_abroad()
     with pytest.raises(ValueError, match="'e' was sent before"):

@@ -13,10 +13,10 @@ _INTRODUCTION = """\
 
 Made from the `metrics.py` of each role by `tests/deploy/metrics_page.py`; a test compares the two.
 
-Every process shows them at `/metrics` for Prometheus and, as JSON, at `/v1/stats`. All have the labels `site` and `node`; a few have one more,
-which takes its values from a fixed set in the code. None is per user or per topic. What to watch, and when to worry: [operations.md](operations.md).
-Each process also has `process_loop_lag_seconds` (the longest delay of its event loop in the last 15 seconds) and, on Linux, the usual
-`process_*` figures of memory, CPU and descriptors.
+Every process shows them at `/metrics` for Prometheus and, as JSON, at `/v1/stats`. All have the labels `site` and `node`; a few
+have one more, which takes its values from a fixed set in the code. None is per user or per topic. What to watch, and when to
+worry: [operations.md](operations.md). Each process also has `process_loop_lag_seconds` (the longest delay of its event loop in the
+last 15 seconds) and, on Linux, the usual `process_*` figures of memory, CPU and descriptors.
 """
 
 

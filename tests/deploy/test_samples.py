@@ -8,13 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import aiohttp
+import msgspec
 import pytest
 
 from infra.runtime.tokens import AuthOptions, Keys, Verifier
-from segue.process import Parts, Process
+from segue.process import ORDER, Parts, Process
 from segue.role import read
 from tests.support.network import NamedTcpNetwork
-from tests.support.samples import SAMPLES, SECRET, options_of, role_of, service_token, user_token
+from tests.support.samples import DEPLOY, SAMPLES, SECRET, options_of, role_of, service_token, user_token
 from tests.support.user import User, feed
 
 DEADLINE_S = 20.0
@@ -83,11 +84,20 @@ def test_whoever_is_dialled_listens_exactly_there() -> None:
     assert named == {address: who for address, who in listening.items() if who[0] == "broker"}
 
 
+async def test_the_roles_of_one_host_find_each_other_with_one_file() -> None:
+    """Each role takes its table of `one-host.toml`; the doors are the ones that `segue up` has, here on free ports."""
+    options: list[Any] = [read(DEPLOY / "one-host.toml", role, {})[1] for role in ORDER]
+    doors = [each.door for each in options if hasattr(each, "door")]
+    assert doors == ["127.0.0.1:7710", "127.0.0.1:7700"]
+    moved = [msgspec.structs.replace(each, door="127.0.0.1:0") if hasattr(each, "door") else each for each in options]
+    async with Process(parts(), moved) as process:
+        await process.settled()
+
+
 async def test_three_sites_made_from_the_samples_carry_events_to_each_other() -> None:
     """Every role on real TCP with the sample's own options; only the doors go to free ports of this machine."""
-    parts = Parts(NamedTcpNetwork(), Verifier(AuthOptions(), Keys(secret=SECRET), lambda: None), random.Random(1))
     options = [options_of(path, **({"door": '"127.0.0.1:0"'} if role_of(path) in ("broker", "accesspoint") else {})) for path in SAMPLES]
-    async with asyncio.timeout(DEADLINE_S), Process(parts, options) as process, aiohttp.ClientSession() as http:
+    async with asyncio.timeout(DEADLINE_S), Process(parts(), options) as process, aiohttp.ClientSession() as http:
         await process.settled()
         (london,), (stockholm,) = process.of("accesspoint", "lon"), process.of("accesspoint", "sto")
         async with User(london.address, user_token("ann")) as ann, User(stockholm.address, user_token("bob")) as bob:
@@ -98,6 +108,11 @@ async def test_three_sites_made_from_the_samples_carry_events_to_each_other() ->
                 await pause(http, broker.address, "bob")
             events = await ann.heard(3)
     assert [(event["site"], event["kind"]) for event in events] == [("sto", "play"), ("ash", "pause"), ("ash", "pause")]
+
+
+def parts() -> Parts:
+    """What roles are made from: real TCP under the names of the files, and tokens of `SECRET`."""
+    return Parts(NamedTcpNetwork(), Verifier(AuthOptions(), Keys(secret=SECRET), lambda: None), random.Random(1))
 
 
 async def pause(http: aiohttp.ClientSession, broker: str, user: str) -> None:

@@ -2,7 +2,6 @@
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -20,8 +19,6 @@ SERVED_AGAIN_S = 5.0
 TRY_S = 0.2
 # Enough topics that each of two brokers owns some of them.
 FRIENDS = tuple(f"friend-{n}" for n in range(8))
-
-Publish = Callable[[Child, str, int], Awaitable[int]]
 
 
 def followers_of_all(fleet: Fleet, secret: bytes) -> list[User]:
@@ -68,7 +65,7 @@ async def check_kill(http: aiohttp.ClientSession, fleet: Fleet, secret: bytes, u
             await publish(http, survivor, secret, friend, number)
         with suppress(TimeoutError):
             async with asyncio.timeout(TRY_S):
-                await asyncio.gather(*(user.until(lambda user=user: all(has_heard_since_the_kill(user, f) for f in silent)) for user in users))
+                await asyncio.gather(*(until_heard(user, silent) for user in users))
 
 
 async def check_drain(fleet: Fleet, user: User) -> None:
@@ -81,6 +78,10 @@ async def check_drain(fleet: Fleet, user: User) -> None:
     assert user.closed[0] == 4000
     async with asyncio.timeout(SERVED_AGAIN_S):
         assert await point.process.wait() == 0
+
+
+async def until_heard(user: User, friends: list[str]) -> None:
+    await user.until(lambda: all(has_heard_since_the_kill(user, friend) for friend in friends))
 
 
 def has_heard_since_the_kill(user: User, friend: str) -> bool:

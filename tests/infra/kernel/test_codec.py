@@ -42,11 +42,12 @@ FRAMES = st.one_of(
     st.builds(frames.Applied, NUMBERS, st.dictionaries(NAMES, NUMBERS, max_size=4)),
     st.builds(lambda lists: frames.Deliver(*lists), columns(HANDLES, BYTES)),
     st.builds(lambda n, hops, lists: frames.Publish(n, hops, *lists), NUMBERS, st.integers(0, 2), columns(TOPICS, BYTES, BYTES)),
-    st.builds(frames.Published, NUMBERS),
+    st.builds(frames.Published, NUMBERS, st.lists(NUMBERS, max_size=3)),
     st.builds(frames.Call, NUMBERS, NAMES, TEXTS, NAMES, BYTES),
     st.builds(frames.Reply, NUMBERS, TEXTS, TEXTS, BYTES),
     st.builds(frames.Bye, st.integers(-(2**63), 2**64 - 1), TEXTS),
     st.builds(frames.Leaving),
+    st.builds(frames.Announced, VIEWS),
 )
 HEARTBEAT = frames.Heartbeat(frames.View(1, ("b1",)))
 

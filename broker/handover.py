@@ -1,0 +1,73 @@
+"""Handover: topics come to a broker with a change of view; what must wait until it knows who wants them.
+
+A new owner hears of interest from every subscribing node, which says when it has announced all of it under the new view
+(`Announced`). Until then the owner holds back what could miss somebody: events of topics that have just come to it, and
+events from other sites. It waits for at most `limit_s`: a node that will soon be found dead must not stop the others.
+"""
+
+from collections.abc import Callable, Hashable, Iterable
+from typing import Final
+
+from infra.kernel.ring import Ring
+from infra.kernel.topics import Topic
+
+MAX_HELD: Final = 100_000
+
+Go = Callable[[], None]
+
+
+class Handover:
+    """What waits, and for whom. Time is the node's, in seconds."""
+
+    def __init__(self, me: str, limit_s: float, max_held: int = MAX_HELD) -> None:
+        self._me = me
+        self._limit_s = limit_s
+        self._max_held = max_held
+        self._awaited: set[Hashable] = set()
+        self._deadline_s = 0.0
+        self._rings: list[Ring] = []
+        self._held: list[Go] = []
+        self._events = 0
+
+    @property
+    def over(self) -> bool:
+        """Whether nobody is waited for."""
+        return not self._awaited
+
+    def begin(self, before: Ring, awaited: Iterable[Hashable], now_s: float) -> None:
+        """The ring `before` no longer holds, and `awaited` have not announced themselves under the new one yet."""
+        self._rings.append(before)
+        self._awaited = set(awaited)
+        self._deadline_s = now_s + self._limit_s
+        self._end()
+
+    def announced(self, subscriber: Hashable) -> None:
+        """`subscriber` has announced everything, or is gone."""
+        self._awaited.discard(subscriber)
+        self._end()
+
+    def tick(self, now_s: float) -> None:
+        """Wait no longer than `limit_s`."""
+        if now_s >= self._deadline_s:
+            self._awaited.clear()
+            self._end()
+
+    def holds(self, topic: Topic) -> bool:
+        """Whether events of `topic`, which is this broker's now, must wait: it was another's a moment ago."""
+        return bool(self._awaited) and any(ring.owner(topic) != self._me for ring in self._rings)
+
+    def hold(self, events: int, go: Go) -> bool:
+        """Keep `go`, which is about so many events, until the handover is over. False if it is, or if too much waits."""
+        if self.over or self._events + events > self._max_held:
+            return False
+        self._events += events
+        self._held.append(go)
+        return True
+
+    def _end(self) -> None:
+        if self._awaited or not self._rings:
+            return
+        self._rings.clear()
+        held, self._held, self._events = self._held, [], 0
+        for go in held:
+            go()

@@ -1,0 +1,384 @@
+"""What an access point decides, without sockets or clocks."""
+
+import json
+import random
+from collections.abc import Callable
+from itertools import count
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from accesspoint import messages
+from accesspoint.core import AccessPointCore
+from accesspoint.options import AccessPointOptions
+from accesspoint.outbox import Outbox
+from accesspoint.session import State
+from infra.kernel.errors import ConfigError, Refused
+from infra.kernel.frames import Call, Frame, Reply, Subscribe, Unsubscribe, View
+from infra.runtime.tokens import Identity
+from tests.support.recording_session import RecordingSession
+
+OPTIONS = AccessPointOptions(site="sto", node="ap1", aggregators=["a1"])
+FEEDS = [f"hm://presence/user/u{n}/" for n in range(9)]
+
+
+class Outlet(list[Frame]):
+    """A link that keeps what was sent."""
+
+    def send(self, frame: Frame) -> None:
+        self.append(frame)
+
+
+def make_core(verify: Callable[[str, float], Identity] = lambda token, wall_s: Identity(token, 1e12), **options: Any) -> AccessPointCore:
+    """A core for which a token is a user name."""
+    return AccessPointCore(msgspec.structs.replace(OPTIONS, **options), verify, random.Random(1))
+
+
+def welcomed(core: AccessPointCore, user: str = "eve", now_s: float = 0.0) -> RecordingSession:
+    session = RecordingSession(core, now_s)
+    answer = session.tell(now_s, op="hello", token=user, client="c1")
+    assert answer is not None
+    assert answer["op"] == "welcome"
+    return session
+
+
+def linked(core: AccessPointCore) -> Outlet:
+    """The aggregator's link."""
+    outlet = Outlet()
+    core.announcer.set_view(View(1, ("a1",)))
+    core.announcer.node_up("a1", outlet)
+    outlet.clear()
+    return outlet
+
+
+# Hello.
+
+
+def test_a_client_is_welcomed_with_what_it_may_do_and_what_time_it_is() -> None:
+    """SB-13: the access point is the clock of its clients."""
+    core = make_core(max_topics=7, max_topics_per_message=5, max_messages_per_s=3, max_message_bytes=999)
+    session = RecordingSession(core)
+    answer = session.tell(12.345, op="hello", token="eve")
+    assert answer == {
+        "op": "welcome",
+        "session": session.id,
+        "site": "sto",
+        "user": "eve",
+        "time_ms": 12345,
+        "limits": {"message_bytes": 999, "topics_per_message": 5, "topics": 7, "messages_per_s": 3},
+    }
+    assert (session.state, session.user, len(session.id)) == (State.READY, "eve", 16)
+    assert session.tell(12.5, op="ping") == {"op": "pong", "time_ms": 12500}
+
+
+def test_no_two_sessions_have_the_same_id() -> None:
+    core = make_core()
+    assert len({welcomed(core).id for _ in range(100)}) == 100
+
+
+def test_connections_are_admitted_up_to_the_limit_and_not_while_draining() -> None:
+    core = make_core(max_connections=1)
+    core.admit()
+    session = RecordingSession(core)
+    with pytest.raises(Refused, match="overloaded: this access point serves 1 connections"):
+        core.admit()
+    core.leave(session, "lost")
+    core.leave(session, "lost")  # told twice, counted once
+    core.draining = True
+    with pytest.raises(Refused, match="going-away"):
+        core.admit()
+    assert (core.connects, core.disconnects) == (1, {"lost": 1})
+
+
+def test_options_that_contradict_each_other_are_refused() -> None:
+    OPTIONS.check()
+    wrong: list[tuple[str, dict[str, Any]]] = [
+        ("aggregators", {"aggregators": []}),
+        ("silent_s", {"ping_s": 75.0}),
+        ("drain_per_s", {"drain_per_s": 0.0}),
+    ]
+    for name, change in wrong:
+        with pytest.raises(ConfigError, match=rf"accesspoint\.{name}"):
+            msgspec.structs.replace(OPTIONS, **change).check()
+
+
+# Subscriptions.
+
+
+def test_only_the_first_who_wants_a_topic_is_announced_and_only_the_last_who_leaves_it() -> None:
+    """SB-9, SB-10."""
+    core = make_core()
+    link, one, two = linked(core), welcomed(core), welcomed(core)
+    one.tell(op="subscribe", topics=FEEDS[:2])
+    two.tell(op="subscribe", topics=FEEDS[1:3])
+    one.tell(op="subscribe", topics=FEEDS[:2])
+    assert [(frame.topics) for frame in link if isinstance(frame, Subscribe)] == [[b"Uu0", b"Uu1"], [b"Uu2"]]
+    one.tell(op="unsubscribe", topics=FEEDS[:2])
+    assert [frame.topics for frame in link if isinstance(frame, Unsubscribe)] == [[b"Uu0"]]
+    core.leave(two, "lost")
+    assert [frame.topics for frame in link if isinstance(frame, Unsubscribe)] == [[b"Uu0"], [b"Uu1", b"Uu2"]]
+    assert core.hub.subscriptions == 0
+
+
+def test_leaving_a_topic_twice_or_one_that_was_never_wanted_is_answered_all_the_same() -> None:
+    core = make_core()
+    link, session = linked(core), welcomed(core)
+    session.tell(op="subscribe", topics=FEEDS[:1])
+    for n in range(2):
+        assert session.tell(op="unsubscribe", topics=FEEDS[:3], id=n) == {"op": "unsubscribed", "id": n}
+    assert [frame.topics for frame in link if isinstance(frame, Unsubscribe)] == [[b"Uu0"]]
+
+
+def test_a_wrong_uri_among_those_to_leave_leaves_all_of_them_as_they_were() -> None:
+    core = make_core()
+    link, session = linked(core), welcomed(core)
+    session.tell(op="subscribe", topics=FEEDS[:2])
+    error = session.tell(op="unsubscribe", topics=[FEEDS[0], "hm://nowhere", FEEDS[1]], id=1)
+    assert error is not None
+    assert (error["code"], error["id"]) == ("bad-topic", 1)
+    assert (core.hub.subscriptions, [frame for frame in link if isinstance(frame, Unsubscribe)]) == (2, [])
+
+
+@pytest.mark.parametrize("wait", ["local", "all"])
+def test_without_anybody_upstream_the_answer_is_partial_after_a_while(wait: str) -> None:
+    core = make_core(install_s=2.0)
+    session = welcomed(core)
+    assert session.tell(10.0, op="subscribe", topics=FEEDS, wait=wait, id=1) is None
+    core.tick(11.9, 0.25)
+    assert session.messages[-1]["op"] == "welcome"
+    core.tick(12.0, 0.25)
+    assert session.messages[-1] == {"op": "subscribed", "id": 1, "installed": "partial", "missing_sites": ["sto"], "rejected": []}
+
+
+def test_what_is_installed_is_answered_at_once_and_nobody_who_has_left_is_answered() -> None:
+    core = make_core()
+    link, session, gone = linked(core), welcomed(core), welcomed(core)
+    gone.tell(op="subscribe", topics=FEEDS[:1], id=1)
+    session.tell(op="subscribe", topics=FEEDS[:1], id=2)
+    core.leave(gone, "lost")
+    core.announcer.applied("a1", link[-1].n, {"sto": link[-1].n, "lon": 0})  # type: ignore[attr-defined]
+    core.advanced(0.1)
+    assert session.messages[-1]["installed"] == "local"
+    assert gone.messages[-1]["op"] == "welcome"
+    answer = session.tell(0.2, op="subscribe", topics=FEEDS[:1], id=3)
+    assert answer is not None
+    assert (answer["id"], answer["installed"]) == (3, "local")
+    session.tell(0.2, op="subscribe", topics=FEEDS[:1], wait="all", id=4)
+    core.tick(2.2, 0.25)
+    assert (session.messages[-1]["installed"], session.messages[-1]["missing_sites"]) == ("partial", ["lon"])
+
+
+# Services.
+
+
+def presence(core: AccessPointCore, service: str = "presence") -> Outlet:
+    outlet = Outlet()
+    core.calls.node_up(service, "p1", outlet)
+    return outlet
+
+
+def call(outlet: Outlet) -> Call:
+    assert isinstance(outlet[-1], Call)
+    return outlet[-1]
+
+
+def test_an_action_goes_to_its_service_as_it_was_written_and_the_answer_comes_back_under_its_id() -> None:
+    core = make_core()
+    outlet, session = presence(core), welcomed(core)
+    text = b'{"kind":"play", "op":"act" ,"id":"x","track":1.50}'
+    assert session.tell_text(text) is None
+    asked = call(outlet)
+    assert (asked.user, asked.client, asked.op, asked.body) == ("eve", "c1", "act", text)
+    core.calls.reply(Reply(asked.n, "", "", b""))
+    assert session.messages[-1] == {"op": "ok", "id": "x"}
+    core.calls.reply(Reply(asked.n, "", "", b""))  # twice: nobody waits any more
+    assert len(session.messages) == 2
+
+
+def test_a_service_may_answer_with_a_body_of_its_own() -> None:
+    core = make_core()
+    outlet, session = presence(core, "notification"), RecordingSession(core)
+    session.tell(op="hello", token="eve")
+    assert call(outlet).op == "pull"  # one for the client, so that it need not ask (SB-11)
+    core.calls.reply(Reply(call(outlet).n, "", "", b'{"op":"notifications","items":[]}'))
+    assert session.messages[-1] == {"op": "notifications", "items": []}
+    for op in ("pull", "seen", "read"):
+        session.tell(op=op, id=1)
+        assert call(outlet).op == op
+
+
+def test_a_refusal_of_a_service_is_an_error_and_ends_the_connection_if_it_is_fatal() -> None:
+    core = make_core()
+    outlet, session = presence(core), welcomed(core)
+    session.tell(op="act", kind="play", id=1)
+    core.calls.reply(Reply(call(outlet).n, "bad-field", "no such kind", b""))
+    error = session.messages[-1]
+    assert (error["code"], error["reason"], error["id"], session.ending) == ("bad-field", "no such kind", 1, None)
+    session.tell(op="act", kind="play", id=2)
+    core.calls.reply(Reply(call(outlet).n, "too-large", "an action of a megabyte", b""))
+    assert session.ending == ("too-large", None)
+    assert (core.refusals["bad-field"], core.refusals["too-large"]) == (1, 1)
+
+
+def test_what_no_service_answers_is_unavailable_sooner_or_later() -> None:
+    core = make_core(max_calls=2, call_s=5.0)
+    session = welcomed(core)
+    reasons = count()
+
+    def refused(now_s: float = 0.0) -> str:
+        answer = session.tell(now_s, op="act", kind="play", id=next(reasons))
+        assert answer is not None
+        assert answer["code"] == "unavailable"
+        return str(answer["reason"])
+
+    assert refused() == "no presence service can be reached now"
+    presence(core)
+    assert [session.tell(0.0, op="act", kind="play", id=next(reasons)) for _ in range(2)] == [None, None]
+    assert refused() == "too many requests are waiting for an answer"
+    core.tick(5.0, 0.25)
+    assert [message["reason"] for message in session.messages[-2:]] == ["no answer within 5 s"] * 2
+    session.tell(6.0, op="act", kind="play")
+    core.calls.node_down("presence", "p1")
+    assert session.messages[-1]["reason"] == "the presence service went away before it answered"
+    assert refused() == "no presence service can be reached now"
+
+
+def test_nobody_who_has_left_gets_the_answer_of_a_service() -> None:
+    core = make_core()
+    outlet, session = presence(core), welcomed(core)
+    session.tell(op="act", kind="play")
+    core.leave(session, "lost")
+    core.calls.reply(Reply(call(outlet).n, "", "", b""))
+    assert len(session.messages) == 1
+
+
+# Slowness, silence, leaving.
+
+
+def test_one_that_is_slow_for_too_long_or_by_too_much_is_sent_away() -> None:
+    core = make_core(stalled_s=10.0, outbox_bytes=100)
+    late, fat, fine = (welcomed(core, user) for user in ("late", "fat", "fine"))
+    for session in (late, fat):
+        session.chunks, session.outbox = None, Outbox(20.0, 100)
+        core.stopped(session)
+    for session in (late, fat, fine):
+        core.check_slow(session, 30.0)
+        assert session.ending is None
+    assert fat.outbox is not None
+    fat.outbox.add(1, False, [b"x" * 101])
+    for session in (late, fat, fine):
+        core.check_slow(session, 30.1)
+    assert (late.ending, fat.ending, fine.ending) == (("slow-consumer", None), ("slow-consumer", None), None)
+    assert (core.evictions, core.paused) == (2, 0)
+
+
+def test_all_sessions_are_looked_at_within_half_the_ping_time_and_pinged_or_ended() -> None:
+    core = make_core(ping_s=30.0, silent_s=75.0)
+    sessions = [welcomed(core, f"u{n}") for n in range(1000)]
+    stranger = RecordingSession(core)  # hello has a time limit of its own
+    for session, heard_s in zip(sessions, [*[25.0] * 400, *[-20.0] * 400, *[-50.0] * 200], strict=True):
+        session.heard_s = heard_s
+    ticks = int(30.0 / 2 / 0.25) + 2
+    most = 0
+    for _ in range(ticks):
+        before = sum(session.pings for session in sessions)
+        core.tick(26.0, 0.25)
+        most = max(most, sum(session.pings for session in sessions) - before)
+    assert [sum(session.pings > 0 for session in part) for part in (sessions[:400], sessions[400:800], sessions[800:])] == [0, 400, 0]
+    assert {session.ending for session in sessions[800:]} == {("heartbeat-timeout", None)}
+    assert len(core.sessions) == 801
+    assert stranger in core.sessions
+    assert most < 50  # a share in every tick, not all in one
+
+
+def test_farewell_spreads_the_return_over_the_time_that_was_chosen() -> None:
+    core = make_core(reconnect_within_ms=1000)
+    hints = []
+    for _ in range(200):
+        session = welcomed(core)
+        core.farewell(session)
+        assert session.ending is not None
+        hints.append(session.ending[1] or 0)
+    assert (min(hints) >= 0, max(hints) <= 1000) == (True, True)
+    assert len({hint // 100 for hint in hints}) >= 10
+
+
+# Fuzzing.
+
+values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=8) | st.sampled_from(FEEDS),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=4), inner, max_size=4),
+    max_leaves=8,
+)
+VALID: list[dict[str, Any]] = [
+    {"op": "hello", "token": "eve", "client": "c", "device": "mobile", "user": "eve"},
+    {"op": "subscribe", "topics": FEEDS[:3], "id": 1, "wait": "all"},
+    {"op": "unsubscribe", "topics": FEEDS[:3], "id": 2},
+    {"op": "act", "kind": "play", "id": 3},
+    {"op": "pull", "id": 4, "limit": 5},
+    {"op": "seen", "id": 5},
+    {"op": "read", "id": 6},
+    {"op": "ping"},
+]
+
+
+@st.composite
+def mutated(draw: st.DrawFn) -> dict[str, Any]:
+    """A valid message with some fields changed, renamed or left out."""
+    message = dict(draw(st.sampled_from(VALID)))
+    for name in draw(st.lists(st.sampled_from(sorted({name for each in VALID for name in each})), max_size=2)):
+        change = draw(st.sampled_from(["drop", "change", "add"]))
+        if change == "drop":
+            message.pop(name, None)
+        else:
+            message[name if change == "change" else draw(st.text(max_size=4))] = draw(values)
+    return message
+
+
+def cut(text: bytes, at: int) -> bytes:
+    return text[: at % (len(text) + 1)]
+
+
+texts = (
+    (values | mutated()).map(lambda value: json.dumps(value).encode())
+    | st.builds(cut, mutated().map(lambda value: json.dumps(value).encode()), st.integers(0, 1000))
+    | st.text().map(lambda text: text.encode(errors="replace"))
+)
+
+
+@given(st.lists(texts, max_size=6), st.booleans())
+@settings(max_examples=200, deadline=None)
+def test_whatever_a_client_says_it_is_answered_or_refused_with_a_documented_code(said: list[bytes], is_welcomed: bool) -> None:
+    """One answer to each message, now or when the service or the aggregator has answered; never another exception."""
+    core = make_core()
+    linked(core)
+    outlets = [presence(core), presence(core, "notification")]
+    session = welcomed(core) if is_welcomed else RecordingSession(core)
+    core.calls.tick(1e9)
+    before = len(session.messages)
+    for number, text in enumerate(said, 1):
+        refused = refusal(session, text)
+        if refused is not None:
+            assert refused.code.fatal
+            return
+        for outlet in outlets:
+            for asked in outlet:
+                assert isinstance(asked, Call)
+                msgspec.msgpack.encode(asked)
+                core.calls.reply(Reply(asked.n, "", "", b'{"op":"ok"}'))
+            outlet.clear()
+        core.tick(number * 10.0, 0.25)
+        welcomes = sum(message["op"] == "welcome" for message in session.messages[before:])  # each is followed by a pull
+        assert len(session.messages) - before == number + welcomes
+    assert set(core.said) <= messages.OPS
+
+
+def refusal(session: RecordingSession, text: bytes) -> Refused | None:
+    try:
+        session.tell_text(text)
+    except Refused as refused:
+        return refused
+    return None

@@ -1,0 +1,179 @@
+"""The door for publishing services: what is accepted, what is rejected by its position, and what is said when it cannot be."""
+
+import asyncio
+import json
+import time
+from collections.abc import AsyncIterator, Sequence
+from typing import Any
+
+import pytest
+
+from infra.kernel.frames import View
+from infra.runtime.tokens import issue
+from tests.support.bystander import Watched
+from tests.support.cluster import SECRET, Cluster
+from tests.support.user import User
+
+
+def event(number: int = 0, user: str = "fay", **fields: Any) -> dict[str, Any]:
+    return {"topic": f"hm://presence/user/{user}/", "kind": "play", "payload": {"n": number}} | fields
+
+
+def lines(events: Sequence[dict[str, Any]]) -> bytes:
+    return b"".join(json.dumps(each).encode() + b"\n" for each in events)
+
+
+async def in_pieces(body: bytes, size: int) -> AsyncIterator[bytes]:
+    for start in range(0, len(body), size):
+        yield body[start : start + size]
+
+
+@pytest.fixture
+async def place() -> AsyncIterator[Watched]:
+    """A site with one broker."""
+    async with Watched() as place:
+        yield place
+
+
+@pytest.fixture
+async def ann(place: Watched) -> AsyncIterator[User]:
+    """A client who follows fay."""
+    async with place.cluster.user("ann") as ann:
+        await ann.follow("fay")
+        yield ann
+
+
+async def heard(ann: User, numbers: list[int]) -> None:
+    """She gets these events and no others."""
+    await ann.heard(len(numbers))
+    await ann.fence()
+    assert [event["payload"]["n"] for event in ann.events] == numbers
+
+
+async def test_one_event_an_array_and_lines_are_accepted_and_counted(place: Watched, ann: User) -> None:
+    """Design 4.2."""
+    assert await place.post(json.dumps(event(1)).encode()) == (202, {"accepted": 1, "rejected": []})
+    assert await place.post(json.dumps([event(2), event(3)]).encode()) == (202, {"accepted": 2, "rejected": []})
+    assert await place.post(lines([event(4), event(5)]), "application/x-ndjson") == (202, {"accepted": 2, "rejected": []})
+    await heard(ann, [1, 2, 3, 4, 5])
+    counters = place.door.counters()
+    assert counters["broker_events_accepted_total"] == 6  # one is the bystander's
+    assert counters["broker_http_requests_total"] == 4
+    assert counters["broker_events_rejected_total"] == {}
+
+
+@pytest.mark.parametrize("content_type", ["application/json", "Application/JSON; charset=utf-8", "application/x-ndjson", ""])
+async def test_nothing_is_a_right_number_of_events(content_type: str, place: Watched) -> None:
+    """An empty array, lines that are all empty."""
+    body = b" \n\r\n" if "nd" in content_type else b" [ ] "
+    assert await place.post(body, content_type) == (202, {"accepted": 0, "rejected": []})
+    if "nd" in content_type:
+        assert await place.post(b"", content_type) == (202, {"accepted": 0, "rejected": []})
+    else:
+        status, answer = await place.post(b"", content_type)
+        assert (status, answer["code"]) == (400, "bad-json")
+
+
+@pytest.mark.parametrize("size", [1, 7, 64, 1000])
+async def test_lines_may_be_cut_anywhere_and_are_published_as_they_come(size: int, place: Watched, ann: User) -> None:
+    body = lines([event(1), event(2, kind="Wrong"), event(3)]) + b"\r\n\n" + lines([event(4)])[:-1]
+    status, answer = await place.post(in_pieces(body, size), "application/x-ndjson")
+    assert (status, answer["accepted"]) == (202, 3)
+    assert [(each["index"], each["code"], each["number"]) for each in answer["rejected"]] == [(1, "bad-field", 4105)]
+    await heard(ann, [1, 3, 4])
+
+
+async def test_a_stream_of_lines_is_published_while_it_lasts(place: Watched, ann: User) -> None:
+    arrived = asyncio.Event()
+
+    async def stream() -> AsyncIterator[bytes]:
+        yield lines([event(1)])
+        await arrived.wait()
+        yield lines([event(2)])
+
+    posting = asyncio.create_task(place.post(stream(), "application/x-ndjson"))
+    await ann.heard(1)
+    assert not posting.done()
+    arrived.set()
+    assert await posting == (202, {"accepted": 2, "rejected": []})
+    await heard(ann, [1, 2])
+
+
+async def test_an_id_that_was_seen_on_the_topic_is_accepted_and_published_once(place: Watched, ann: User) -> None:
+    """So repeating what was not answered is safe."""
+    for body in ([event(1, id="a"), event(1, id="a"), event(2, id="b")], [event(1, id="a"), event(3, id="c")]):
+        assert await place.post(json.dumps(body).encode()) == (202, {"accepted": len(body), "rejected": []})
+    await heard(ann, [1, 2, 3])
+    assert place.door.counters()["broker_events_duplicate_total"] == 2
+
+
+async def test_rejected_events_are_named_in_their_order_and_the_right_ones_published(place: Watched, ann: User) -> None:
+    artist = "hm://notifications/feed/abba%new-album/"
+    body = [event(1), event(2, topic="hm://x/"), event(3), event(4, kind=""), event(5, topic=artist), 6, event(7)]
+    status, answer = await place.post(json.dumps(body).encode())
+    assert (status, answer["accepted"]) == (202, 3)
+    assert [(each["index"], each["code"], each["number"]) for each in answer["rejected"]] == [
+        (1, "bad-topic", 4109),
+        (3, "bad-field", 4105),
+        (4, "forbidden", 4204),
+        (5, "bad-field", 4105),
+    ]
+    assert place.door.counters()["broker_events_rejected_total"] == {"bad-topic": 1, "bad-field": 2, "forbidden": 1}
+    await heard(ann, [1, 3, 7])
+
+
+async def test_a_connection_goes_on_after_a_refusal(place: Watched) -> None:
+    host, _, port = place.door.address.rpartition(":")
+    reader, writer = await asyncio.open_connection(host, int(port))
+    for path, status in (("/v1/nothing", 404), ("/v1/events", 401), ("/v1/events", 401)):
+        writer.write(f"POST {path} HTTP/1.1\r\nHost: b1\r\nContent-Length: 2\r\n\r\n[]".encode())
+        head = await reader.readuntil(b"\r\n\r\n")
+        assert head.startswith(b"HTTP/1.1 %d " % status)
+        assert (b"WWW-Authenticate: Bearer" in head) == (status == 401)
+        (length,) = [int(line.split(b":")[1]) for line in head.split(b"\r\n") if line.startswith(b"Content-Length")]
+        assert json.loads(await reader.readexactly(length))["code"]
+    writer.close()
+    await writer.wait_closed()
+
+
+async def test_one_that_drains_takes_nothing_new_and_says_when_to_come_back() -> None:
+    async with Watched(brokers=2) as place:
+        second = place.cluster.of("broker")[1]
+        await second.drain()
+        assert second.ready() == "draining"
+        token = issue(SECRET, service="presence", ttl_s=600, now_s=time.time())
+        url, headers = f"http://{second.address}/v1/events", {"Authorization": f"Bearer {token}"}
+        async with place.cluster.http.post(url, headers=headers, json=event()) as answer:
+            assert (answer.status, (await answer.json())["code"]) == (503, "draining")
+            assert (answer.headers["Retry-After"], answer.headers["Connection"]) == ("1", "close")
+
+
+async def test_one_that_is_not_in_the_view_of_its_site_yet_says_so() -> None:
+    async with Cluster(sites=1) as cluster:
+        door = cluster.of("broker")[0]
+        view, door.broker.membership.view = door.broker.membership.view, View(0, ())
+        status, answer = await cluster.post([event()])
+        assert (status, answer["code"], answer["reason"]) == (503, "unavailable", "not in the site's view yet")
+        door.broker.membership.view = view
+
+
+@pytest.mark.parametrize("lost", ["before", "after"])
+async def test_an_event_whose_owner_is_lost_is_unavailable_and_the_others_are_accepted(lost: str) -> None:
+    """Alone the status says it, before its owner was asked as well as after."""
+    async with Cluster(sites=1, brokers=2) as cluster:
+        users = {cluster.owner(f"u{n}"): f"u{n}" for n in range(20)}
+        mine, theirs = event(user=users["sto/b1"], id="m"), event(user=users["sto/b2"], id="t")
+        door = cluster.of("broker")[0]
+        cluster.partition("sto/b1", "sto/b2")
+        if lost == "before":
+            await cluster.crash("sto/b2")
+        posts = [asyncio.create_task(cluster.post(body)) for body in (theirs, [mine, theirs])]
+        if lost == "after":
+            await cluster.until(lambda: door.broker._mesh.forwarder.forwarded == 2)
+            assert not any(post.done() for post in posts)
+            await cluster.crash("sto/b2")
+        (status, alone), (_, among) = await asyncio.gather(*posts)
+        assert (status, alone["code"], "the same id is safe" in alone["reason"]) == (503, "unavailable", True)
+        assert (among["accepted"], [(each["index"], each["code"]) for each in among["rejected"]]) == (1, [(1, "unavailable")])
+        assert door.counters()["broker_events_rejected_total"] == {"unavailable": 2}
+        assert door.counters()["broker_events_accepted_total"] == 1
