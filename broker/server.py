@@ -100,6 +100,7 @@ class Broker:
         self._far = {site: SiteClient(self.links, site, brokers, self.core.wanted_here) for site, brokers in options.sites.items() if site != self.site}
         self._router = Router(self.node, self.core.publish, self._mesh.forwarder, self.handover)
         self._limbo = Limbo([client.announcer for client in self._far.values()])
+        self._left = asyncio.Event()
         self._subscribers: dict[Link, _Subscriber] = {}
         self._publishers: dict[Link, Prefix] = {}
 
@@ -117,12 +118,17 @@ class Broker:
         self.membership.leave(self.node)
         for link in self._mesh.links.values():
             link.send(Leaving())
+        self._check_left()
         try:
             async with asyncio.timeout(self.options.drain_s):
-                while self._mesh.links and (self.node in self.ring.slots or any(self.core.wanted_here())):
-                    await asyncio.sleep(self.options.link.heartbeat_s / 2)
+                await self._left.wait()
         except TimeoutError:
             self._log.warning("left without a successor", after_s=self.options.drain_s)
+
+    def _check_left(self) -> None:
+        successors = self.membership.alive(self.links.now_s)
+        if not successors or self.node not in self.ring.slots and not any(self.core.wanted_here()):
+            self._left.set()
 
     async def close(self) -> None:
         """Close all links."""
@@ -217,6 +223,8 @@ class Broker:
             self._view_changed()
         self.handover.tick(now)
         self._release()
+        if self.draining:
+            self._check_left()
 
     def _client_of(self, link: Link) -> SiteClient | None:
         if link.dialled is None:

@@ -1,6 +1,5 @@
 """`segue up`: every role of one site, or of several, in one process."""
 
-import asyncio
 import random
 import secrets
 from pathlib import Path

@@ -34,7 +34,7 @@ def drained(outbox: Outbox) -> list[tuple[str, int, int]]:
 
 
 def test_the_newest_of_each_feed_and_site_stays_and_says_how_many_it_replaced() -> None:
-    """SB-23: latest wins, per (topic, origin site)."""
+    """Design 5.3: latest wins, per (topic, origin site)."""
     outbox = Outbox(0.0, LIMIT_BYTES)
     outbox.add(1, True, [body(1), body(2), body(1, "lon"), body(3)])
     outbox.add(2, True, [body(7)])

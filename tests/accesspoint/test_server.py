@@ -43,7 +43,7 @@ def events(client: RawClient, topic: str) -> list[dict[str, Any]]:
 
 
 async def test_one_that_catches_up_has_the_newest_of_each_feed_and_the_number_of_those_it_skipped(place: Watched) -> None:
-    """SB-23, and the promise on numbers: a skip is never taken for a loss. Playlist events are never skipped."""
+    """Design 5.3, and the promise on numbers: a skip is never taken for a loss. Playlist events are never skipped."""
     point = place.point
     async with place.client(receive_buffer_bytes=4096) as client:
         await client.hello(place.token("eve"))

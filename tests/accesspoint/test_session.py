@@ -42,7 +42,7 @@ def test_messages_are_counted_anew_each_second() -> None:
 
 
 def test_a_session_costs_little() -> None:
-    """SB-56: it has no dict, and a subscription is a 32-bit number."""
+    """It has no dict, and a subscription is a 32-bit number."""
     session = Session(0.0)
     assert not hasattr(session, "__dict__")
     assert session.handles.itemsize == 4

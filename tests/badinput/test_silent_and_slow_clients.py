@@ -125,7 +125,7 @@ async def test_one_that_is_reset_leaves_its_topics_and_no_others(place: Watched)
 
 
 async def test_one_that_never_reads_is_closed_when_too_much_waits_for_it(cramped: Watched) -> None:
-    """SB-23: for playlist events nothing is dropped before that."""
+    """Design 5.3: for playlist events nothing is dropped before that."""
     point = cramped.point
     async with cramped.client(receive_buffer_bytes=4096) as client:
         number = await stopped(cramped, client)

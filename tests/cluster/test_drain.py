@@ -63,6 +63,42 @@ async def test_a_broker_that_leaves_and_comes_back_costs_no_event(tcp: bool, lea
                 assert in_order(user) == {key: list(range(count)) for key, count in publisher.accepted.items()}
 
 
+async def test_the_last_broker_of_a_site_waits_for_no_successor() -> None:
+    """All of them leave, one after the other: each hands over to those that stay, the last one goes at once."""
+    async with Cluster(sites=1, brokers=3) as c, c.user("ann") as ann:
+        await ann.follow(*USERS)
+        for name in ("sto/b1", "sto/b3"):
+            await c.leave(name)
+            for user in USERS:
+                await c.play(user)
+        await ann.heard(2 * len(USERS))
+        async with asyncio.timeout(c.of("broker")[0].broker.options.drain_s / 2):
+            await c.leave("sto/b2")
+
+
+async def test_a_broker_that_leaves_takes_nothing_new_and_passes_on_what_still_comes(tcp: bool) -> None:
+    """Its door answers 503 `draining`; the other broker, which has not heard of it yet, has its event accepted."""
+    async with Cluster(sites=1, brokers=2, tcp=tcp) as c, c.user("ann") as ann:
+        user = next(user for user in USERS if c.owner(user) == "sto/b2")
+        await ann.follow(user)
+        event = {"topic": f"hm://presence/user/{user}/", "kind": "play", "payload": {}}
+        for source in ("sto/b2", "sto/a1", "sto/p1"):
+            c.plan.hold(source, "sto/b1")
+        leaving = asyncio.create_task(c.roles["sto/b2"].drain())
+        await c.until(lambda: c.roles["sto/b2"].broker.draining)
+        status, answer = await c.post(event, broker=1)
+        assert (status, answer["code"]) == (503, "draining")
+        asked = asyncio.create_task(c.post(event, broker=0))
+        await ann.heard(1)
+        for source in ("sto/b2", "sto/a1", "sto/p1"):
+            c.plan.release(source, "sto/b1")
+        assert (await asked)[0] == 202
+        await leaving
+        await c.leave("sto/b2")
+        assert (await c.post(event, broker=0))[0] == 202
+        await ann.heard(2)
+
+
 def in_order(user: User) -> dict[tuple[str, str], list[int]]:
     """What came of each feed from each site, in the order in which it came."""
     found: dict[tuple[str, str], list[int]] = defaultdict(list)

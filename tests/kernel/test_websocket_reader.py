@@ -130,7 +130,7 @@ def test_nothing_is_read_after_a_close_frame() -> None:
 
 
 def test_an_idle_reader_holds_no_buffer() -> None:
-    """SB-56: a million idle connections are only possible if each costs next to nothing."""
+    """A million idle connections are only possible if each costs next to nothing."""
     reader = FrameReader(LIMIT)
     frame = client_frame(TEXT, b"x" * 500)
     for chunk in pieces(frame * 3, 200):

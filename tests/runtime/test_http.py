@@ -162,7 +162,7 @@ async def test_a_websocket_takes_the_connection_over_with_all_that_was_sent_afte
 
 
 async def test_nothing_of_http_stays_in_memory_beside_a_websocket(desk: Desk) -> None:
-    """SB-56: what an idle client costs is its session."""
+    """What an idle client costs is its session."""
     gc.collect()
     transport = desk.serve(HANDSHAKE)
     assert transport.protocol is desk.taken_over[0]

@@ -4,19 +4,17 @@ What counts: in the end the owners hold exactly what is wanted; a mark is never 
 was withdrawn is never free while something may arrive under it.
 """
 
-from collections import deque
-
-import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from infra.kernel import announcer as announcer_module
 from infra.kernel.announcer import BULK, MAX_MARKS, Announcer
-from infra.kernel.frames import Applied, Frame, Subscribe, Unsubscribe, View
+from infra.kernel.frames import Applied, View
 from infra.kernel.interest import Interest
 from infra.kernel.limbo import Limbo
 from infra.kernel.topics import Topic, user_topic
+from tests.support.simulated_node import SimulatedNode
 
 HERE, FAR = "sto", ("lon", "ash")
 SLOTS = ["b1", "b2", "b3"]
@@ -24,63 +22,6 @@ TOPICS = [user_topic(f"u{n}") for n in range(9)]
 GROUPS = st.sets(st.sampled_from(TOPICS), min_size=1, max_size=4)
 # One answer may make room for the next thing to say, but not for ever.
 ROUNDS = 4
-Delivery = tuple[int, Topic]
-
-
-class SimulatedNode:
-    """A broker as an announcer knows it, with other sites behind it. Both directions of its link are slow and in order.
-
-    `behind`: site -> (change up to which everything is installed there, topics there). `inbox` leads to the node, `outbox`
-    away from it; both are what a link loses when it breaks.
-    """
-
-    def __init__(self) -> None:
-        self.behind: dict[str, tuple[int, set[Topic]]] = {HERE: (0, set())}
-        self.up = False
-        self.reset()
-
-    def reset(self) -> None:
-        """A link broke: the node forgets what it was told on it."""
-        self.inbox: deque[Frame] = deque()
-        self.outbox: deque[Applied | Delivery] = deque()
-        self.handles: dict[Topic, int] = {}
-        self.n = 0
-        self.behind = {site: (0, set()) for site in self.behind}
-
-    def send(self, frame: Frame) -> None:
-        """See `Outlet`."""
-        assert self.up
-        self.inbox.append(frame)
-
-    def work(self) -> None:
-        """Do the next change; the own site has it at once."""
-        match self.inbox.popleft():
-            case Subscribe(n, handles, topics):
-                self.handles.update(zip(map(Topic, topics), handles, strict=True))
-            case Unsubscribe(n, topics):
-                for topic in topics:
-                    self.handles.pop(Topic(topic), None)
-        assert n > self.n, "changes are numbered, rising"
-        self.n = n
-        self.install(HERE)
-
-    def install(self, site: str) -> None:
-        """A site behind catches up."""
-        self.behind[site] = (self.n, set(self.handles))
-
-    def lose(self, site: str) -> None:
-        """A site behind forgets everything; whoever listens is told."""
-        self.behind[site] = (0, set())
-        self.say()
-
-    def say(self) -> None:
-        """Tell how far we are."""
-        self.outbox.append(Applied(self.n, {site: n for site, (n, _) in self.behind.items()}))
-
-    def is_retracting(self, site: str, known: int) -> bool:
-        """Whether word is on its way that less is installed at a site than is known over there."""
-        said = [frame.sites.get(site, 0) for frame in self.outbox if isinstance(frame, Applied)]
-        return any(n < known for n in said)
 
 
 class AnnouncerMachine(RuleBasedStateMachine):
@@ -93,7 +34,7 @@ class AnnouncerMachine(RuleBasedStateMachine):
         self.bit = self.interest.open()
         self.announcer = Announcer(HERE, lambda: self.interest.wanted(1 << self.bit))
         self.limbo = Limbo([self.announcer])
-        self.nodes = {slot: SimulatedNode() for slot in SLOTS}
+        self.nodes = {slot: SimulatedNode(HERE) for slot in SLOTS}
         self.wanted: set[Topic] = set()
         self.marks: dict[int, set[Topic]] = {}
 
@@ -183,9 +124,7 @@ class AnnouncerMachine(RuleBasedStateMachine):
 
     @rule(slot=st.sampled_from(SLOTS))
     def publish(self, slot: str) -> None:
-        """An event of each topic that the node was told of, whether it still owns it or not."""
-        node = self.nodes[slot]
-        node.outbox.extend((handle, topic) for topic, handle in node.handles.items())
+        self.nodes[slot].publish()
 
     @rule(slot=st.sampled_from(SLOTS), frames=st.integers(1, 12))
     def hear(self, slot: str, frames: int) -> None:
