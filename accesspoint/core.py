@@ -152,9 +152,7 @@ class AccessPointCore:
             self.announcer.want(news)
         self._answer_when_installed(session, message, rejected, now_s)
 
-    def _answer_when_installed(
-        self, session: Session, message: messages.Subscribe, rejected: list[tuple[str, Code]], now_s: float
-    ) -> None:
+    def _answer_when_installed(self, session: Session, message: messages.Subscribe, rejected: list[tuple[str, Code]], now_s: float) -> None:
         def answer(installed: str, missing_sites: list[str]) -> None:
             if session.state is State.READY:
                 session.say(messages.subscribed(message.id, installed, missing_sites, rejected))

@@ -75,7 +75,6 @@ Message = Hello | Subscribe | Unsubscribe | Act | Pull | Seen | Read | Ping
 OPS: Final = frozenset({"hello", "subscribe", "unsubscribe", "act", "pull", "seen", "read", "ping"})
 
 
-
 class _Bare(msgspec.Struct):
     op: str
 

@@ -21,7 +21,7 @@ METRICS: Final = (
     Metric("accesspoint_events_received_total", "counter", "Events that the aggregator sent.", "events"),
     Metric("accesspoint_deliveries_total", "counter", "Events put into outboxes: one per event and subscribed connection.", "events"),
     Metric("accesspoint_delivered_bytes_total", "counter", "Bytes of those events, WebSocket frame headers included.", "bytes"),
-    Metric("accesspoint_shed_total", "counter", "Events of very popular topics given up because they came faster than they could be sent.", "events"),
+    Metric("accesspoint_shed_total", "counter", "Events of very popular topics that came faster than they could be sent.", "events"),
     Metric("accesspoint_skipped_total", "counter", "Events replaced in an outbox by a newer one of their topic.", "events"),
     Metric("accesspoint_upstream_failovers_total", "counter", "Times that another aggregator took over.", "failovers"),
 )

@@ -7,6 +7,7 @@ not, by position. An accepted event is in its owner's memory and queued to every
 import asyncio
 from collections import Counter
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from itertools import count
 from typing import Any as Anything
 from typing import Final, NamedTuple
@@ -73,6 +74,8 @@ class Door:
         """Take nothing new, leave the ring, answer what was asked."""
         await self.broker.drain()
         self._http.drain()
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._http.drained(), self.broker.options.drain_s)
 
     async def close(self) -> None:
         """Close the door, its connections and all links. May be called twice."""

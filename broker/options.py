@@ -39,7 +39,8 @@ class BrokerOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
         slots = {site: sorted(brokers) for site, brokers in self.sites.items()}
         odd = [site for site in slots if slots[site] != slots[self.site]]
         if odd:
-            raise ConfigError(f"the ring is the same at every site: broker.sites.{odd[0]} must have the slots {', '.join(slots[self.site])}")
+            same = ", ".join(slots[self.site])
+            raise ConfigError(f"the ring is the same at every site: broker.sites.{odd[0]} must have the slots {same}")
         if not self.membership.suspect_s <= self.membership.dead_s:
             raise ConfigError("broker.membership.suspect_s must not be over dead_s")
         if self.link.heartbeat_s * 2 > self.membership.suspect_s:

@@ -23,7 +23,6 @@ from typing import Final
 from infra.kernel.announcer import Announcer
 from infra.kernel.errors import Refused
 from infra.kernel.events import Event
-from infra.kernel.frames import Any as AnyFrame
 from infra.kernel.frames import (
     Announced,
     Applied,
@@ -37,6 +36,7 @@ from infra.kernel.frames import (
     Unsubscribe,
     View,
 )
+from infra.kernel.frames import Any as AnyFrame
 from infra.kernel.limbo import Limbo
 from infra.kernel.membership import Membership
 from infra.kernel.receipts import Receipts
@@ -90,14 +90,19 @@ class Broker:
         slots = sorted(options.sites[self.site])
         born_ms = int(wall() * 1000)
         self.core = BrokerCore(self.site, born_ms << 8 | slots.index(self.node), self._owner_at)
-        self.draining = False
+        self.draining = self._met = False
         self.link_drops = 0
         self._log = log
         self.links = Node((ROLE, self.node, self.site), network, self, timing=options.link, rng=rng, log=log, wall=wall)
         self.membership = Membership(self.node, slots, self.links.now_s, options.membership, born_ms)
         self.handover = Handover(self.node, options.handover_s)
-        self._mesh = SiteClient(self.links, self.site, {s: a for s, a in options.sites[self.site].items() if s != self.node})
-        self._far = {site: SiteClient(self.links, site, brokers, self.core.wanted_here) for site, brokers in options.sites.items() if site != self.site}
+        others = {slot: address for slot, address in options.sites[self.site].items() if slot != self.node}
+        self._mesh = SiteClient(self.links, self.site, others)
+        self._far = {
+            site: SiteClient(self.links, site, brokers, self.core.wanted_here)
+            for site, brokers in options.sites.items()
+            if site != self.site
+        }
         self._router = Router(self.node, self.core.publish, self._mesh.forwarder, self.handover)
         self._limbo = Limbo([client.announcer for client in self._far.values()])
         self._left = asyncio.Event()
@@ -127,7 +132,7 @@ class Broker:
 
     def _check_left(self) -> None:
         successors = self.membership.alive(self.links.now_s)
-        if not successors or self.node not in self.ring.slots and not any(self.core.wanted_here()):
+        if not successors or (self.node not in self.ring.slots and not any(self.core.wanted_here())):
             self._left.set()
 
     async def close(self) -> None:
@@ -138,7 +143,17 @@ class Broker:
         """Why this broker cannot own topics yet; None when it can."""
         if self.draining:
             return "draining"
-        return None if self.node in self.membership.view.slots else "not in the site's view yet"
+        if self.node not in self.membership.view.slots:
+            return "not in the site's view yet"
+        if not self._met:
+            return "not linked yet to every broker of the site's view"
+        return None
+
+    def _meet(self) -> None:
+        """Ready from the first time that all brokers of the view are linked; later, one that is lost is waited out by the
+        others without refusing everybody else's events."""
+        slots = self.membership.view.slots
+        self._met = self._met or (self.node in slots and {*slots} <= {self.node, *self._mesh.links})
 
     # Links (see `LinkRole`).
 
@@ -172,6 +187,7 @@ class Broker:
             self.membership.rejoin(peer.node)
             self._heard(peer.node)
         self._offer(peer.site, peer.view)
+        self._meet()
 
     def link_down(self, link: Link, reason: str) -> None:
         """A peer is gone: forget what it wanted; suspect it if it is a broker of this site."""
@@ -219,6 +235,7 @@ class Broker:
 
     def tick(self, now: float) -> None:
         """Heartbeat interval: is it on us to issue a view?"""
+        self._meet()
         if self.membership.tick(now):
             self._view_changed()
         self.handover.tick(now)
@@ -248,6 +265,7 @@ class Broker:
     def _view_changed(self) -> None:
         view, before = self.membership.view, self.ring
         self._router.ring = Ring(view.slots)
+        self._meet()
         self._log.info("view", number=view.number, slots=list(view.slots))
         for link in self.links.links:
             link.send(Heartbeat(view))

@@ -1,6 +1,7 @@
 """`segue broker|aggregator|presence|accesspoint --config FILE`: one role, one process."""
 
 import asyncio
+import os
 import random
 import secrets
 import signal
@@ -27,8 +28,6 @@ from services.presence.options import PresenceOptions
 from .loop import run, until_stopped
 from .metrics import METRICS
 from .process import ORDER, Parts, Process, RoleOptions
-
-REFRESH_S: Final = 3600.0
 
 
 class ProcessFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -78,7 +77,7 @@ def parse_settings(settings: tuple[str, ...]) -> dict[str, str]:
 
 
 async def _serve(file: ProcessFile, options: RoleOptions, as_json: bool, shared_ports: bool) -> None:
-    keys = Keys.load(file.auth)
+    keys = Keys.load(file.auth) if isinstance(options, BrokerOptions | AccessPointOptions) else Keys()  # others have no door
     refreshing: set[asyncio.Task[Any]] = set()
 
     def refresh() -> None:
@@ -125,7 +124,9 @@ def _spawn(processes: int, path: Path, settings: tuple[str, ...], as_json: bool,
         mine = [f'accesspoint.node="{options.node}-{n + 1}"', f'accesspoint.admin="{admin.host}:{port}"', "accesspoint.reuse_port=true"]
         arguments = [item for setting in (*settings, *mine) for item in ("--set", setting)]
         flags = ["--json"] * as_json + ["--shared-ports"] * shared_ports
-        children.append(subprocess.Popen([sys.executable, "-m", "segue", "accesspoint", "--config", str(path), *arguments, *flags]))
+        command = [sys.executable, "-m", "segue", "accesspoint", "--config", str(path), *arguments, *flags]
+        # A group of its own: Ctrl-C reaches us alone, and each child is asked once, so that it drains in peace.
+        children.append(subprocess.Popen(command, process_group=0))  # noqa: S603 - our own command
 
     def stop(*_: object) -> None:
         for child in children:
@@ -133,6 +134,8 @@ def _spawn(processes: int, path: Path, settings: tuple[str, ...], as_json: bool,
 
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, stop)
+    os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOWAIT)
+    stop()
     sys.exit(max(abs(child.wait()) for child in children))
 
 

@@ -25,6 +25,7 @@ from .topics import Topic
 
 BULK: Final = 8192
 MAX_MARKS: Final = 1024
+MAX_PARTINGS: Final = 4
 
 Wanted = Callable[[], Iterable[tuple[int, Topic]]]
 Told = dict[str, int]
@@ -120,6 +121,8 @@ class Announcer:
             self._tell(slot, moved)
         if gone:
             self._partings.append(_Parting(self._marks[-1].number, [site for site, mark in self.reached.items() if mark], gone))
+            if len(self._partings) > MAX_PARTINGS:  # a site that stays away must not cost memory
+                self._part(self._partings.popleft())
         self._start_over()
         return True
 
@@ -210,8 +213,11 @@ class Announcer:
         while len(self._marks) > 1 and self._marks[1].number <= lowest:
             self._marks.popleft()
         while self._partings and all(self.reached[site] >= self._partings[0].mark for site in self._partings[0].sites):
-            for slot, topics in self._partings.popleft().topics.items():
-                self._untell(slot, [topic for topic in topics if self.ring.owner(topic) != slot])
+            self._part(self._partings.popleft())
+
+    def _part(self, parting: _Parting) -> None:
+        for slot, topics in parting.topics.items():
+            self._untell(slot, [topic for topic in topics if self.ring.owner(topic) != slot])
 
     def _lacks(self, site: str, mark: _Mark) -> bool:
         return not mark.told or any(self._nodes[slot].applied.get(site, 0) < n for slot, n in mark.told.items())

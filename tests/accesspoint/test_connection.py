@@ -137,6 +137,17 @@ async def test_every_fatal_code_is_an_error_then_a_close_with_its_number_then_th
     assert client.point.core.disconnects == {code.name: 1}
 
 
+async def test_one_that_is_sent_away_while_it_does_not_read_is_listened_to_until_it_closes(client: Client) -> None:
+    client.transport.stuck = True
+    client.publish(FEED, 20)
+    client.flush()
+    assert not client.transport.reading
+    client.connection.end(Refused("going-away"))
+    assert (client.transport.reading, client.point.core.paused) == (True, 0)
+    client.transport.catch_up()
+    assert client.transport.messages[-1]["code"] == "going-away"
+
+
 async def test_after_the_goodbye_nothing_is_said_whatever_comes(client: Client) -> None:
     client.publish(FEED)
     client.connection.end(Refused("going-away"))

@@ -278,7 +278,7 @@ def test_one_that_is_slow_for_too_long_or_by_too_much_is_sent_away() -> None:
 def test_all_sessions_are_looked_at_within_half_the_ping_time_and_pinged_or_ended() -> None:
     core = make_core(ping_s=30.0, silent_s=75.0)
     sessions = [welcomed(core, f"u{n}") for n in range(1000)]
-    stranger = RecordingSession(core)  # hello has a time limit of its own
+    stranger = RecordingSession(core, -1000.0)  # hello has a time limit of its own
     for session, heard_s in zip(sessions, [*[25.0] * 400, *[-20.0] * 400, *[-50.0] * 200], strict=True):
         session.heard_s = heard_s
     ticks = int(30.0 / 2 / 0.25) + 2

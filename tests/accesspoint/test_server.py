@@ -19,7 +19,7 @@ from tests.support.cluster import Cluster
 from tests.support.raw_client import RawClient
 from tests.support.user import User, feed
 
-SMALL = {"send_buffer_bytes": 4096, "write_buffer_bytes": 4096}
+SMALL = {"send_buffer_bytes": 4096, "write_buffer_bytes": 4096, "stalled_s": 1000.0}
 PLAYLIST = "hm://playlist/user/dan/playlist/mix/"
 FEEDS = [feed("fay"), feed("gus")]
 
@@ -42,6 +42,10 @@ def events(client: RawClient, topic: str) -> list[dict[str, Any]]:
     return [message for message in client.messages if message.get("topic") == topic]
 
 
+def newest(client: RawClient) -> list[int]:
+    return [event["payload"]["n"] for topic in (*FEEDS, PLAYLIST) for event in events(client, topic)[-1:]]
+
+
 async def test_one_that_catches_up_has_the_newest_of_each_feed_and_the_number_of_those_it_skipped(place: Watched) -> None:
     """Design 5.3, and the promise on numbers: a skip is never taken for a loss. Playlist events are never skipped."""
     point = place.point
@@ -56,14 +60,13 @@ async def test_one_that_catches_up_has_the_newest_of_each_feed_and_the_number_of
             for _ in range(10):
                 await publish(place, last := last + 1)
             await place.undisturbed()
-            await client.until(lambda: [last] * 2 == [event["payload"]["n"] for topic in FEEDS for event in events(client, topic)[-1:]])
+            await client.until(lambda: newest(client) == [last] * 3)
             await place.cluster.until(lambda: not point.core.paused)
         skipped = 0
         for topic in FEEDS:
             for before, after in pairwise(events(client, topic)):
                 assert after["seq"] == before["seq"] + after.get("skipped", 0) + 1
             skipped += sum(event.get("skipped", 0) for event in events(client, topic))
-        await client.until(lambda: len(events(client, PLAYLIST)) == last + 1)
         assert [event["payload"]["n"] for event in events(client, PLAYLIST)] == list(range(last + 1))
         counters = point.counters()
         assert skipped > 0
@@ -120,32 +123,32 @@ async def test_one_that_drains_takes_nobody_new() -> None:
         async with RawClient(point.address) as client, RawClient(point.address, shy=True) as late:
             await client.hello(cluster.token("eve"))
             await cluster.until(lambda: point._http.connections == 1)
-            draining = asyncio.create_task(point.drain())
+            start_s, draining = point.now(), asyncio.create_task(point.drain())
             await client.until(lambda: client.messages[-1]["op"] == "error")
             await late.shake_hands()
             assert late.refusal == (503, "going-away", "1")
             with pytest.raises(ConnectionRefusedError):
                 await RawClient(point.address).__aenter__()
+            await cluster.until(lambda: point.now() > start_s + 0.3)
             assert not draining.done()  # the goodbye has been said, and not been answered
             await client.end()
         await draining
 
 
 async def test_clients_are_sent_away_at_the_stated_rate_and_those_who_stay_get_their_events() -> None:
-    async with Cluster(sites=1, change=points(drain_per_s=10.0)) as cluster:
+    async with Cluster(sites=1, change=points(drain_per_s=4.0)) as cluster:
         point = cluster.of("accesspoint")[0]
-        users = [await cluster.user(f"u{n}").__aenter__() for n in range(6)]
+        users = [await cluster.user(f"u{n}").__aenter__() for n in range(5)]
         for user in users:
             await user.follow("dan")
         start_s = point.now()
         draining = asyncio.create_task(point.drain())
-        await users[1].until(lambda: users[1].closed is not None)
-        assert users[5].closed is None
+        await users[0].until(lambda: users[0].closed is not None)
         await cluster.play("dan", n=1)
-        await users[5].heard(1)
+        await users[4].heard(1)
         assert users[0].events == []
         await draining
-        assert point.now() - start_s >= 0.4  # two at once, then two every fifth of a second
+        assert point.now() - start_s >= 4 / 4.0
         for user in users:
             await user.__aexit__()
 
@@ -155,7 +158,8 @@ async def test_draining_ends_in_time_whoever_stays() -> None:
         users = [await cluster.user(f"u{n}").__aenter__() for n in range(6)]
         with capture_logs() as lines:
             await cluster.of("accesspoint")[0].drain()
-        assert [line["clients"] for line in lines if line["event"] == "clients left behind"] == [5]
+        (left,) = [line["clients"] for line in lines if line["event"] == "clients left behind"]
+        assert left in (5, 6)  # the one that was sent away may still be closing
         for user in users:
             await user.__aexit__()
 

@@ -49,11 +49,13 @@ async def stopped(place: Watched, client: RawClient) -> int:
 
 
 async def test_one_that_never_says_hello_is_closed_and_those_who_did_are_not(place: Watched) -> None:
+    before_s = place.point.now()
     async with place.client() as mute, place.client() as welcomed:
         await welcomed.hello(place.token("eve"))
-        place.later(9.9)
+        after_s = place.point.now()
+        place.at(before_s + 10)
         assert len(place.point.core.sessions) == 3
-        place.later(0.2)
+        place.at(after_s + 10)
         closed, errors = await mute.end()
         assert (closed, [error["code"] for error in errors]) == (4002, ["hello-timeout"])
         await welcomed.say({"op": "ping"})
@@ -92,9 +94,10 @@ async def test_what_is_left_of_a_half_open_connection_is_cut_two_seconds_after_t
     async with place.client() as gone:
         await gone.say({"op": "subscribe", "topics": []})
         await place.cluster.until(lambda: bool(place.point.core.disconnects))
-        place.later(1.9)
-        assert len(place.point._leaving) == 1
-        place.later(0.2)
+        (due_s,) = place.point._leaving.values()
+        place.at(due_s - 0.1)
+        assert not next(iter(place.point._leaving))._transport.is_closing()
+        place.at(due_s)
         await place.cluster.until(lambda: not place.point._leaving)
 
 
@@ -149,9 +152,10 @@ async def test_one_that_never_reads_is_closed_when_too_much_waits_for_it(cramped
 async def test_one_that_never_reads_is_closed_when_that_has_taken_too_long(cramped: Watched) -> None:
     async with cramped.client(receive_buffer_bytes=4096) as client:
         await stopped(cramped, client)
-        cramped.later(9.5)
+        since_s = cramped.session("eve").outbox.since_s
+        cramped.at(since_s + 9.9)
         assert cramped.point.core.evictions == 0
-        cramped.later(0.6)
+        cramped.at(since_s + 10.1)
         assert cramped.point.core.evictions == 1
         await cramped.undisturbed()
         closed, errors = await client.end()

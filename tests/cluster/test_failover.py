@@ -20,16 +20,16 @@ async def test_a_dead_brokers_topics_are_served_again_within_the_scaled_five_sec
     """
     limit_s = 5.0 * max(scale(LinkTiming().silent_s, FAST.silent_s), scale(Timing().dead_s, QUICK.dead_s))
     async with Cluster(sites=2, brokers=3, tcp=tcp) as c, c.user("ann", "sto") as ann, c.user("bob", "lon") as bob:
-        for user in (ann, bob):
-            await user.follow(*USERS)
-        lost = {user for user in USERS if c.owner(user) == "sto/b2"}
+        for follower in (ann, bob):
+            await follower.follow(*USERS)
+        lost = {name for name in USERS if c.owner(name) == "sto/b2"}
         assert lost
         crashed = time.monotonic()
         await c.crash("sto/b2")
         await c.until(lambda: all(each.broker.view().slots == ("b1", "b3") for each in c.of("broker", "sto")))
         await c.settle()
-        for user in USERS:
-            await c.play(user, site="sto", broker=1)
+        for name in USERS:
+            await c.play(name, site="sto", broker=1)
         for user in (ann, bob):
             await user.heard(len(USERS))
         assert time.monotonic() - crashed < limit_s
@@ -56,8 +56,8 @@ async def test_after_a_restart_of_the_whole_overlay_interest_is_rebuilt_from_agg
         for name in names:
             await c.restart(name)
         await c.settle()
-        for n, user in enumerate(("dan", "eve", "fay")):
-            await c.play(user, site=("sto", "lon")[n % 2])
+        for n, friend in enumerate(("dan", "eve", "fay")):
+            await c.play(friend, site=("sto", "lon")[n % 2])
         for user in (ann, bob):
             assert [event["topic"] for event in (await user.heard(4))[1:]] == [feed("dan"), feed("eve"), feed("fay")]
             assert all(event["epoch"] != epoch for event in user.events[1:])
@@ -73,8 +73,8 @@ async def test_an_access_point_that_loses_its_aggregator_goes_to_another_one(tcp
             for name in ("sto/a1", "sto/a2", "sto/a1"):
                 await c.crash(name)
                 await c.settle()
-                for user in ("dan", "eve"):
-                    await c.play(user)
+                for friend in ("dan", "eve"):
+                    await c.play(friend)
                 await c.restart(name)
                 await c.settle()
             for user in (ann, bob):
@@ -96,8 +96,8 @@ async def test_an_aggregator_moves_topics_to_their_new_owner_and_back(tcp: bool)
         await c.settle()
         assert holders(c) == {user: [c.owner(user)] for user in USERS}
         assert any(owners == ["sto/b3"] for owners in holders(c).values())
-        for user in USERS:
-            await c.play(user, broker=1)
+        for name in USERS:
+            await c.play(name, broker=1)
         await ann.heard(len(USERS))
         await ann.fence()
         assert sorted(event["topic"] for event in ann.events) == sorted(map(feed, USERS))
@@ -132,8 +132,8 @@ async def test_clients_of_a_dead_access_point_connect_elsewhere_and_get_events_a
         await c.until(lambda: {topic for _, topic in brokers["lon"].wanted(-1)} == {user_topic("eve")})
         async with c.user("ann", "sto", 0) as again:
             await again.follow("dan", "eve")
-            for user in ("dan", "eve"):
-                await c.play(user, site="lon")
+            for name in ("dan", "eve"):
+                await c.play(name, site="lon")
             assert [event["topic"] for event in await again.heard(2)] == [feed("dan"), feed("eve")]
             await bob.heard(1)
 
@@ -167,6 +167,6 @@ async def test_a_site_that_forgot_its_view_still_changes_it_for_everybody(tcp: b
         await c.settle()
         await c.crash("sto/b2")
         await c.settle()
-        for user in USERS:
-            await c.play(user, site="sto", broker=0)
+        for name in USERS:
+            await c.play(name, site="sto", broker=0)
         await ann.heard(len(USERS))

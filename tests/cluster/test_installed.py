@@ -29,7 +29,7 @@ async def test_installed_locally_means_that_an_event_of_the_own_site_arrives_at_
 
 
 async def test_nothing_is_said_before_the_owner_and_its_counterparts_hold_it(tcp: bool) -> None:
-    """"local" waits for the broker, "all" for the other site: each answer comes when the frame that it waits for is let go."""
+    """ "local" waits for the broker, "all" for the other site: each answer comes when the frame that it waits for is let go."""
     async with Cluster(sites=2, tcp=tcp) as c, c.user("ann") as ann, c.user("bob") as bob:
         c.plan.hold("sto/b1", "lon/b1")
         everywhere = asyncio.create_task(ann.follow("dan", wait="all"))
@@ -48,7 +48,7 @@ async def test_nothing_is_said_before_the_owner_and_its_counterparts_hold_it(tcp
 
 
 async def test_a_site_that_is_cut_off_is_missing_whether_the_topic_is_new_or_not(tcp: bool) -> None:
-    """"partial" after `install_s`, also for a topic that was installed everywhere before the cut; "all" after healing."""
+    """ "partial" after `install_s`, also for a topic that was installed everywhere before the cut; "all" after healing."""
     async with Cluster(sites=3, brokers=2, tcp=tcp, change=impatient) as c, c.user("ann") as ann, c.user("bob") as bob:
         assert (await ann.follow("old"))["installed"] == "all"
         c.partition("sto", "lon")

@@ -1,7 +1,7 @@
 """Numbers (design 6): per topic and origin site they rise by one, within an epoch they never repeat."""
 
 from collections import defaultdict
-
+from itertools import pairwise
 
 from tests.support.cluster import Cluster
 from tests.support.user import User, feed
@@ -13,7 +13,7 @@ def numbers(user: User, topic: str, site: str) -> list[tuple[int, int]]:
 
 
 def steps(found: list[tuple[int, int]]) -> list[int]:
-    return [later[1] - earlier[1] for earlier, later in zip(found, found[1:], strict=False)]
+    return [later[1] - earlier[1] for earlier, later in pairwise(found)]
 
 
 async def test_numbers_rise_by_one_for_each_topic_and_origin_site(tcp: bool) -> None:
@@ -123,5 +123,3 @@ async def test_who_missed_an_event_sees_a_gap_although_nobody_else_wanted_it(tcp
         await c.play("dan", site="sto")
         await ann.heard(2)
         assert steps(numbers(ann, "dan", "sto")) == [3]
-
-

@@ -40,7 +40,6 @@ class Small:
         return self.shown
 
 
-
 class Broken(Small):
     """A role with a defect."""
 

@@ -40,7 +40,6 @@ class Role:
         return self.shown
 
 
-
 async def run(*arguments: str) -> Result:
     """The command, in a thread of its own, since it brings its own loop."""
     return await asyncio.to_thread(CliRunner().invoke, top, arguments, env={"COLUMNS": "100"})

@@ -68,7 +68,11 @@ class Watched:
 
     def later(self, seconds: float) -> None:
         """So much time passes for the access point, and it looks at every session."""
-        self._ahead_s += seconds
+        self.at(self.point.now() + seconds)
+
+    def at(self, now_s: float) -> None:
+        """For the access point it is `now_s`, and it looks at every session."""
+        self._ahead_s += now_s - self.point.now()
         for _ in range(2 * len(self.point.core.sessions) + 2):
             self.point.sweep(self.point.now())
 

@@ -28,7 +28,8 @@ class Peer:
         self.heard: list[AnyFrame] = []
         self._answer = answer
         self._c = c
-        self.node = Node((role, node, self.site), c.network(name), self, timing=FAST, rng=random.Random(1), log=get_logger(role, node, self.site))
+        log = get_logger(role, node, self.site)
+        self.node = Node((role, node, self.site), c.network(name), self, timing=FAST, rng=random.Random(1), log=log)
 
     async def __aenter__(self) -> Self:
         await self.node.listen(self.name)

@@ -11,7 +11,7 @@ from infra.kernel.errors import Refused
 from infra.kernel.nesting import MAX_LEVELS, check_nesting
 
 leaves = st.sampled_from(['"[{', '\\"]}', "\\", 0, None])
-values = st.recursive(leaves, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from("[{\""), inner, max_size=3))
+values = st.recursive(leaves, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from('[{"'), inner, max_size=3))
 
 
 def levels(value: Any) -> int:

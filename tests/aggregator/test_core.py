@@ -1,0 +1,85 @@
+"""Many subscriptions become one per topic; one event becomes one copy per access point."""
+
+import random
+
+from aggregator.core import AggregatorCore
+from infra.kernel.topics import Topic, user_topic
+
+DAN, EVE = user_topic("dan"), user_topic("eve")
+
+
+class Receiver(list[tuple[int, bytes]]):
+    """A link to an access point that keeps what was delivered."""
+
+    def deliver(self, handle: int, body: bytes) -> None:
+        self.append((handle, body))
+
+
+def test_only_the_first_one_in_is_announced_and_only_the_last_one_out_withdraws() -> None:
+    """SB-14, SB-15."""
+    core = AggregatorCore()
+    one, two = core.open(Receiver()), core.open(Receiver())
+    ((row, topic),) = core.subscribe(one, [DAN], [7])
+    assert topic == DAN
+    assert core.subscribe(two, [DAN, EVE], [3, 4]) == [(row + 1, EVE)]
+    assert core.subscribe(two, [DAN, EVE], [5, 6]) == []
+    assert core.unsubscribe(one, [DAN, EVE]) == []
+    assert core.unsubscribe(one, [DAN]) == []
+    assert core.close(two) == [(row, DAN), (row + 1, EVE)]
+    assert (core.subscribes, core.unsubscribes) == (2, 2)
+
+
+def test_announcements_balance_over_random_subscriptions_of_random_access_points() -> None:
+    """SB-14, SB-15: against a dumb model; what is announced at any time is what any access point wants."""
+    rng, core = random.Random(14), AggregatorCore()
+    topics = [user_topic(f"u{n}") for n in range(15)]
+    model: dict[int, set[Topic]] = {}
+    announced: set[Topic] = set()
+    for _ in range(5000):
+        chosen = rng.sample(topics, 3)
+        match rng.choice(("open", "close", "subscribe", "subscribe", "unsubscribe", "unsubscribe")):
+            case "open" if len(model) < 9:
+                model[core.open(Receiver())] = set()
+            case "close" if model:
+                bit = rng.choice(list(model))
+                del model[bit]
+                announced -= released(core, core.close(bit))
+            case "subscribe" if model:
+                bit = rng.choice(list(model))
+                news = {topic for _, topic in core.subscribe(bit, chosen, [1, 2, 3])}
+                assert not news & announced
+                announced |= news
+                model[bit] |= set(chosen)
+            case "unsubscribe" if model:
+                bit = rng.choice(list(model))
+                announced -= released(core, core.unsubscribe(bit, chosen))
+                model[bit] -= set(chosen)
+        assert announced == set[Topic]().union(*model.values()) == {topic for _, topic in core.wanted()}
+    assert core.subscribes - core.unsubscribes == len(announced)
+
+
+def released(core: AggregatorCore, rows: list[tuple[int, Topic]]) -> set[Topic]:
+    for row, topic in rows:
+        core.interest.release(row, topic)
+    return {topic for _, topic in rows}
+
+
+def test_an_event_goes_to_each_access_point_that_wants_it_once_under_its_own_handle() -> None:
+    """SB-16."""
+    core, points = AggregatorCore(), [Receiver() for _ in range(3)]
+    bits = [core.open(point) for point in points]
+    ((row, _),) = core.subscribe(bits[0], [DAN], [7])
+    core.subscribe(bits[1], [DAN], [8])
+    core.subscribe(bits[2], [EVE], [9])
+    core.fan_out([row, row], [b"one", b"two"])
+    assert points == [[(7, b"one"), (7, b"two")], [(8, b"one"), (8, b"two")], []]
+    assert (core.received, core.fanout.deliveries, core.stale) == (2, 4, 0)
+
+
+def test_what_comes_for_a_topic_that_nobody_wants_any_more_is_counted_and_goes_nowhere() -> None:
+    core, point = AggregatorCore(), Receiver()
+    bit = core.open(point)
+    ((row, _),) = core.subscribe(bit, [DAN], [7])
+    core.unsubscribe(bit, [DAN])
+    core.fan_out([row, row + 1, 999], [b"late", b"odd", b"odd"])
+    assert (point, core.stale) == ([], 3)

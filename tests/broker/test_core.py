@@ -1,0 +1,192 @@
+"""What a broker decides: who gets an event, under which number, and what other sites must hear."""
+
+import json
+import random
+from collections import Counter, defaultdict
+
+import pytest
+
+from broker.core import RETAINED_COUNTS, BrokerCore, RecentIds
+from infra.kernel.events import Event, encode_tail
+from infra.kernel.topics import Topic, format_topic, user_topic
+
+DAN, EVE = user_topic("dan"), user_topic("eve")
+
+
+class Receiver(list[tuple[int, dict[str, object]]]):
+    """A link that keeps what was delivered: (handle, event)."""
+
+    def deliver(self, handle: int, body: bytes) -> None:
+        self.append((handle, json.loads(body)))
+
+
+def event(topic: Topic = DAN, event_id: str = "") -> Event:
+    return Event(topic, event_id.encode(), encode_tail(format_topic(topic), 1, event_id or "x", "play", b"{}"))
+
+
+def seqs(receiver: Receiver) -> list[object]:
+    return [body["seq"] for _, body in receiver]
+
+
+def test_an_event_goes_once_to_each_link_that_wants_its_topic_under_that_links_handle() -> None:
+    """SB-18: against a dumb model, with links that come, go and change their minds."""
+    rng, core = random.Random(18), BrokerCore("sto", 7)
+    topics = [user_topic(f"u{n}") for n in range(20)]
+    links: dict[int, Receiver] = {}
+    model: dict[int, dict[Topic, int]] = {}
+    for _ in range(3000):
+        match rng.choice(("open", "close", "subscribe", "unsubscribe", "publish", "publish")):
+            case "open" if len(links) < 8:
+                receiver = Receiver()
+                bit = core.open(receiver, far=rng.random() < 0.5, peer=("lon", f"b{rng.random()}"))
+                links[bit], model[bit] = receiver, {}
+            case "close" if links:
+                bit = rng.choice(list(links))
+                for row, topic in core.close(bit)[1]:
+                    core.release(row, topic)
+                del links[bit], model[bit]
+            case "subscribe" if links:
+                bit = rng.choice(list(links))
+                chosen = rng.sample(topics, 3)
+                handles = [rng.randrange(1000) for _ in chosen]
+                core.subscribe(bit, chosen, handles)
+                model[bit].update(zip(chosen, handles, strict=True))
+            case "unsubscribe" if links:
+                bit = rng.choice(list(links))
+                chosen = rng.sample(topics, 3)
+                for row, topic in core.unsubscribe(bit, chosen)[1]:
+                    core.release(row, topic)
+                model[bit] = {topic: handle for topic, handle in model[bit].items() if topic not in chosen}
+            case "publish":
+                topic = rng.choice(topics)
+                core.publish(event(topic))
+                far = [bit for bit in links if core._far >> bit & 1 and topic in model[bit]]
+                for bit, receiver in links.items():
+                    expected = [model[bit][topic]] if topic in model[bit] else []
+                    got = [handle for handle, _ in receiver]
+                    assert got == expected or (bit in far and len(far) > 1 and got == [])
+                    receiver.clear()
+
+
+def test_of_several_brokers_of_a_site_that_want_a_topic_one_gets_a_copy_the_owner_if_it_can() -> None:
+    """SB-24: while a topic moves at the other site, two of its brokers want it; one copy crosses the link all the same."""
+    owners = {"lon": "b2", "ash": "b1"}
+    core = BrokerCore("sto", 7, lambda site, topic: owners[site])
+    here, old, new, ash = Receiver(), Receiver(), Receiver(), Receiver()
+    bits = {
+        "here": core.open(here, False, ("sto", "a1")),
+        "old": core.open(old, True, ("lon", "b1")),
+        "new": core.open(new, True, ("lon", "b2")),
+        "ash": core.open(ash, True, ("ash", "b1")),
+    }
+
+    def copies() -> tuple[int, ...]:
+        core.publish(event())
+        counts = tuple(map(len, (here, old, new, ash)))
+        for receiver in (here, old, new, ash):
+            receiver.clear()
+        return counts
+
+    for name in ("here", "old", "ash"):
+        core.subscribe(bits[name], [DAN], [1])
+    assert copies() == (1, 1, 0, 1)
+    core.subscribe(bits["new"], [DAN], [1])
+    assert copies() == (1, 0, 1, 1)
+    owners["lon"] = "b3"  # which has not announced itself: some other one then
+    assert copies() in ((1, 0, 1, 1), (1, 1, 0, 1))
+    core.unsubscribe(bits["old"], [DAN])
+    assert copies() == (1, 0, 1, 1)
+    core.close(bits["new"])
+    assert copies() == (1, 0, 0, 1)
+    assert core.site_copies == 2 + 2 + 2 + 2 + 1
+
+
+def test_numbers_of_a_topic_rise_by_one_whatever_else_is_published() -> None:
+    core, receiver = BrokerCore("sto", 7), Receiver()
+    core.subscribe(core.open(receiver, far=False), [DAN, EVE], [1, 2])
+    for topic in (DAN, EVE, EVE, DAN, user_topic("nobody"), DAN):
+        core.publish(event(topic))
+    by_topic: dict[object, list[object]] = defaultdict(list)
+    for _, body in receiver:
+        by_topic[body["topic"]].append(body["seq"])
+        assert (body["site"], body["epoch"]) == ("sto", 7)
+    assert [[n - found[0] for n in found] for found in by_topic.values()] == [[0, 1, 2], [0, 1]]  # type: ignore[operator]
+
+
+@pytest.mark.parametrize("released", [False, True])
+def test_what_nobody_wanted_for_a_moment_uses_its_number_up(released: bool) -> None:
+    """Who comes back sees a gap of exactly the events that it missed."""
+    core, receiver = BrokerCore("sto", 7), Receiver()
+    bit = core.open(receiver, far=False)
+    core.subscribe(bit, [DAN], [1])
+    core.publish(event())
+    _, dead = core.unsubscribe(bit, [DAN])
+    if released:
+        for row, topic in dead:
+            core.release(row, topic)
+    core.publish(event())
+    core.publish(event())
+    core.subscribe(bit, [DAN], [1])
+    core.publish(event())
+    first, second = seqs(receiver)
+    assert (second - first, core.unmatched) == (3, 2)  # type: ignore[operator]
+
+
+def test_a_count_that_was_forgotten_starts_above_every_number_given_before() -> None:
+    """Counts of unwanted topics are bounded in number; within an epoch a number of a topic never repeats."""
+    core, receiver = BrokerCore("sto", 7), Receiver()
+    bit = core.open(receiver, far=False)
+    topics = [DAN] * 5 + [user_topic(f"u{n}") for n in range(RETAINED_COUNTS + 1)] + [DAN]
+    given: dict[Topic, set[object]] = defaultdict(set)
+    for topic in topics:
+        core.subscribe(bit, [topic], [1])
+        core.publish(event(topic))
+        (number,) = seqs(receiver)
+        assert number not in given[topic]
+        given[topic].add(number)
+        receiver.clear()
+        for row, dead in core.unsubscribe(bit, [topic])[1]:
+            core.release(row, dead)
+
+
+def test_an_event_from_another_site_goes_to_local_aggregators_only_and_unchanged() -> None:
+    """SB-25: never over another site link, whoever wants it there."""
+    core, here, far = BrokerCore("sto", 7), Receiver(), Receiver()
+    near_bit, far_bit = core.open(here, False), core.open(far, True, ("ash", "b1"))
+    ((row, topic),) = core.subscribe(near_bit, [DAN], [5])
+    core.subscribe(far_bit, [DAN], [6])
+    body = b'{"site":"lon","seq":3}'
+    core.relay([row, row + 1, 999], [body, body, body])
+    assert (here, far, topic) == ([(5, {"site": "lon", "seq": 3})], [], DAN)
+    assert (core.site_events, core.stale) == (3, 2)
+
+
+def test_other_sites_hear_of_a_topic_with_its_first_local_follower_and_of_its_last_ones_leaving() -> None:
+    """SB-23, SB-28: and never because a third site wants it."""
+    core = BrokerCore("sto", 7)
+    one, two, far = core.open(Receiver(), False), core.open(Receiver(), False), core.open(Receiver(), True, ("lon", "b1"))
+    assert core.subscribe(far, [DAN], [1]) == []
+    assert list(core.wanted_here()) == []
+    ((row, topic),) = core.subscribe(one, [DAN], [1])
+    assert (topic, list(core.wanted_here())) == (DAN, [(row, DAN)])
+    assert core.subscribe(two, [DAN, EVE], [1, 2]) == [(row + 1, EVE)]
+    assert core.unsubscribe(one, [DAN, EVE]) == ([], [])
+    assert core.close(two) == ([(row, DAN), (row + 1, EVE)], [(row + 1, EVE)])
+    assert core.unsubscribe(far, [DAN]) == ([], [(row, DAN)])
+
+
+def test_an_id_is_published_once_per_topic() -> None:
+    core, receiver = BrokerCore("sto", 7), Receiver()
+    core.subscribe(core.open(receiver, far=False), [DAN, EVE], [1, 2])
+    for topic, event_id in ((DAN, "a"), (DAN, "a"), (EVE, "a"), (DAN, "b"), (DAN, ""), (DAN, "")):
+        core.publish(event(topic, event_id))
+    assert Counter(handle for handle, _ in receiver) == {1: 4, 2: 1}
+    assert core.duplicates == 1
+
+
+def test_ids_are_remembered_for_at_least_as_many_others_and_at_most_twice_as_many() -> None:
+    recent = RecentIds(size=100)
+    assert not any(recent.seen(b"%d" % n) for n in range(1000))
+    assert all(recent.seen(b"%d" % n) for n in range(900, 1000))
+    assert not recent.seen(b"0")
+    assert len(recent._new) + len(recent._old) <= 200

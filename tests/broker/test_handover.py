@@ -1,0 +1,78 @@
+"""What a broker holds back while topics come to it, and when it goes on."""
+
+from broker.handover import Handover
+from infra.kernel.ring import Ring
+from infra.kernel.topics import user_topic
+
+BEFORE = Ring(("b1", "b2"))
+MINE = next(topic for topic in map(user_topic, map(str, range(99))) if BEFORE.owner(topic) == "b1")
+MOVED = next(topic for topic in map(user_topic, map(str, range(99))) if BEFORE.owner(topic) == "b2")
+
+
+def begun(*awaited: str, max_held: int = 100) -> Handover:
+    handover = Handover("b1", limit_s=1.0, max_held=max_held)
+    handover.begin(BEFORE, awaited, now_s=10.0)
+    return handover
+
+
+def test_only_topics_that_were_anothers_wait_and_only_until_everybody_has_announced_itself() -> None:
+    handover = begun("a1", "a2")
+    assert (handover.holds(MINE), handover.holds(MOVED), handover.over) == (False, True, False)
+    handover.announced("a1")
+    handover.announced("a1")
+    assert handover.holds(MOVED)
+    handover.announced("a2")
+    assert (handover.holds(MOVED), handover.over) == (False, True)
+
+
+def test_when_nobody_is_missing_nothing_waits() -> None:
+    handover, went = begun(), list[int]()
+    assert handover.over
+    assert not handover.hold(1, lambda: went.append(1))
+    assert went == []
+
+
+def test_what_was_held_goes_on_in_order_when_it_is_over() -> None:
+    handover, went = begun("a1"), list[int]()
+    for n in range(3):
+        assert handover.hold(1, lambda n=n: went.append(n))  # type: ignore[misc]
+    assert went == []
+    handover.announced("a1")
+    assert went == [0, 1, 2]
+    handover.announced("a1")
+    handover.tick(99.0)
+    assert went == [0, 1, 2]
+
+
+def test_a_silent_node_is_waited_for_no_longer_than_the_limit() -> None:
+    handover, went = begun("a1", "a2"), list[int]()
+    handover.hold(1, lambda: went.append(1))
+    handover.announced("a2")
+    handover.tick(10.9)
+    assert went == []
+    handover.tick(11.0)
+    assert (went, handover.over) == ([1], True)
+
+
+def test_what_is_held_is_bounded_in_events() -> None:
+    handover, went = begun("a1", max_held=5), list[int]()
+    assert handover.hold(3, lambda: went.append(3))
+    assert not handover.hold(3, lambda: went.append(4))
+    assert handover.hold(2, lambda: went.append(2))
+    handover.announced("a1")
+    assert went == [3, 2]
+    handover.begin(BEFORE, ["a1"], 20.0)
+    assert handover.hold(5, lambda: went.append(5))
+
+
+def test_a_second_change_during_the_first_waits_for_everybody_again_and_for_topics_of_both() -> None:
+    """A topic that went away and came back within the two was withdrawn here by some: it waits as well."""
+    handover = begun("a1")
+    handover.begin(Ring(("b1", "b2", "b3")), ["a1", "a2"], now_s=10.5)
+    handover.announced("a1")
+    briefly_gone = [topic for topic in map(user_topic, map(str, range(99))) if Ring(("b1", "b2", "b3")).owner(topic) == "b3"]
+    assert all(handover.holds(topic) for topic in (MOVED, *briefly_gone))
+    handover.tick(11.2)
+    assert not handover.over
+    handover.tick(11.5)
+    assert handover.over

@@ -1,0 +1,122 @@
+"""The way of a batch: what is published here, what is forwarded, what has failed, by position."""
+
+from broker.forwarder import Forwarder
+from broker.handover import Handover
+from broker.router import Router
+from infra.kernel.events import Event
+from infra.kernel.frames import Frame, Publish, Published
+from infra.kernel.ring import Ring
+from infra.kernel.topics import Topic, user_topic
+
+RING = Ring(("b1", "b2", "b3"))
+
+
+class Outlet(list[Frame]):
+    """A link that keeps what was sent."""
+
+    def send(self, frame: Frame) -> None:
+        self.append(frame)
+
+
+class Site:
+    """Broker b1 of three, with links to the other two; `published` is what its core got."""
+
+    def __init__(self, ring: Ring = RING) -> None:
+        self.published: list[Topic] = []
+        self.outlets = {"b2": Outlet(), "b3": Outlet()}
+        self.forwarder = Forwarder()
+        for slot, outlet in self.outlets.items():
+            self.forwarder.up(slot, outlet)
+        self.handover = Handover("b1", 1.0)
+        self.router = Router("b1", lambda event: self.published.append(event.topic), self.forwarder, self.handover)
+        self.router.ring = ring
+        self.failed: list[list[int]] = []
+
+    def submit(self, events: list[Event], hops: int = 0) -> None:
+        self.router.submit(events, hops, self.failed.append)
+
+
+def events_of(*slots: str) -> list[Event]:
+    """An event for each slot, whose topic that slot owns."""
+    topics = {slot: [topic for topic in (user_topic(f"u{n}") for n in range(200)) if RING.owner(topic) == slot] for slot in RING.slots}
+    return [Event(topics[slot].pop(), b"", b"") for slot in slots]
+
+
+def test_each_event_goes_to_its_owner_and_the_batch_is_done_with_the_last_part() -> None:
+    site, events = Site(), events_of("b1", "b2", "b3", "b2", "b1")
+    site.submit(events)
+    assert site.published == [events[0].topic, events[4].topic]
+    sent = [frame for outlet in site.outlets.values() for frame in outlet if isinstance(frame, Publish)]
+    assert [(frame.hops, frame.topics) for frame in sent] == [(1, [events[1].topic, events[3].topic]), (1, [events[2].topic])]
+    site.forwarder.published("b2", Published(1))
+    assert site.failed == []
+    site.forwarder.published("b3", Published(1))
+    assert site.failed == [[]]
+
+
+def test_what_one_owner_lost_is_named_by_position() -> None:
+    site = Site()
+    site.submit(events_of("b2", "b1", "b3", "b2"))
+    site.forwarder.published("b3", Published(1))
+    site.forwarder.down("b2")
+    assert site.failed == [[0, 3]]
+
+
+def test_a_broker_that_is_alone_publishes_everything_itself() -> None:
+    site = Site(Ring(("b1",)))
+    site.submit(events_of("b1", "b2", "b3"))
+    assert (len(site.published), site.failed) == (3, [[]])
+
+
+def test_an_empty_batch_is_done() -> None:
+    site = Site()
+    site.submit([])
+    assert site.failed == [[]]
+
+
+def test_without_a_view_or_after_two_hops_events_are_given_up_and_counted() -> None:
+    site, lost = Site(), Site(Ring(()))
+    site.submit(events_of("b2", "b1", "b3"), hops=2)
+    assert (site.failed, site.router.misrouted, len(site.published)) == ([[0, 2]], 2, 1)
+    lost.submit(events_of("b1"))
+    assert (lost.failed, lost.router.misrouted) == ([[0]], 1)
+
+
+def test_events_of_topics_that_have_just_come_wait_for_the_end_of_the_handover() -> None:
+    """Others go on; what waits is published in order, under the ring of that moment."""
+    site, events = Site(), events_of("b1", "b1", "b2")
+    site.router.ring = Ring(("b1", "b2"))
+    moved = [event for event in events_of(*["b3"] * 9) if site.router.ring.owner(event.topic) == "b1"]
+    site.handover.begin(RING, ["a1"], 0.0)
+    site.submit([events[0], *moved[:2]])
+    site.submit([moved[0], events[1]])
+    assert site.published == [events[0].topic, events[1].topic]
+    assert site.failed == []
+    site.handover.announced("a1")
+    assert site.published[2:] == [moved[0].topic, moved[1].topic, moved[0].topic]
+    assert site.failed == [[], []]
+
+
+def test_what_waited_is_forwarded_when_its_topic_has_moved_on() -> None:
+    site = Site(Ring(("b1",)))
+    (event,) = events_of("b3")
+    site.handover.begin(RING, ["a1"], 0.0)
+    site.submit([event], hops=1)
+    site.router.ring = RING
+    site.handover.announced("a1")
+    assert [(frame.hops, frame.topics) for frame in site.outlets["b3"] if isinstance(frame, Publish)] == [(2, [event.topic])]
+    site.forwarder.published("b3", Published(1))
+    assert (site.published, site.failed) == ([], [[]])
+
+
+def test_more_than_may_wait_is_refused() -> None:
+    site = Site(Ring(("b1",)))
+    site.handover = Handover("b1", 1.0, max_held=2)
+    site.router = Router("b1", lambda event: site.published.append(event.topic), site.forwarder, site.handover)
+    site.router.ring = Ring(("b1",))
+    site.handover.begin(RING, ["a1"], 0.0)
+    for _ in range(3):
+        site.submit(events_of("b2"))
+    assert site.failed == [[0]]
+    site.handover.announced("a1")
+    assert (len(site.published), site.failed) == (2, [[0], [], []])

@@ -1,0 +1,232 @@
+"""A cluster that lives through a random life, against a dumb model of who follows whom.
+
+Whatever happens: nobody gets what they do not follow, nothing twice, and everything in order per topic and site; a jump of
+the numbers is never larger than what was missed. And what is published while everybody knows who is there (after
+`settle`, and through graceful leaves and returns) reaches every follower that can be reached.
+"""
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Coroutine
+from typing import Any, NamedTuple, TypeVar
+
+from hypothesis import HealthCheck, Phase, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule, run_state_machine_as_test
+
+from tests.support.cluster import Cluster
+from tests.support.user import User, feed
+
+T = TypeVar("T")
+SITES = ("sto", "lon")
+TOPICS = [f"t{n}" for n in range(5)]
+NAMES = [f"u{n}" for n in range(6)]
+# Each site has two nodes of each of these roles, and one of the two is always there.
+NODES = [f"{site}/{kind}{n}" for site in SITES for kind in ("b", "a", "ap") for n in (1, 2)]
+
+
+class Follower(NamedTuple):
+    """One connection: where it is, what it follows, how far its events have been looked at."""
+
+    user: User
+    site: str
+    point: str
+    follows: set[str]
+    seen: list[dict[str, Any]]
+
+
+class Publication(NamedTuple):
+    topic: str
+    site: str
+
+
+class ClusterMachine(RuleBasedStateMachine):
+    def __init__(self) -> None:
+        super().__init__()
+        self.loop = asyncio.new_event_loop()
+        self.followers: dict[str, Follower] = {}
+        self.publications: list[Publication] = []
+        self.settled = True
+
+    def run(self, coroutine: Coroutine[Any, Any, T]) -> T:
+        return self.loop.run_until_complete(coroutine)
+
+    @initialize(seed=st.integers(0, 1 << 16))
+    def begin(self, seed: int) -> None:
+        async def make() -> Cluster:
+            return Cluster(sites=2, brokers=2, aggregators=2, accesspoints=2, seed=seed)
+
+        self.c = self.run(make())
+        self.run(self.c.__aenter__())
+
+    def teardown(self) -> None:
+        try:
+            self.run(self._end())
+        finally:
+            self.loop.close()
+
+    async def _end(self) -> None:
+        self.c.heal()
+        await self.c.settle()
+        await self._look()
+        for follower in self.followers.values():
+            await follower.user.__aexit__()
+        await self.c.__aexit__(None)
+
+    # What clients do.
+
+    @rule(name=st.sampled_from(NAMES), site=st.sampled_from(SITES), point=st.sampled_from((0, 1)))
+    def connect(self, name: str, site: str, point: int) -> None:
+        if name not in self.followers:
+            self.run(self._connect(name, site, point))
+
+    async def _connect(self, name: str, site: str, point: int) -> None:
+        points = self.c.of("accesspoint", site)
+        place = points[point % len(points)]
+        user = self.c.user(name, site, point % len(points))
+        await user.__aenter__()
+        self.followers[name] = Follower(user, site, f"{site}/{place.node}", set(), [])
+
+    @rule(name=st.sampled_from(NAMES), kill=st.booleans())
+    def disconnect(self, name: str, kill: bool) -> None:
+        if follower := self.followers.pop(name, None):
+            self.run(self._disconnect(follower, kill))
+
+    async def _disconnect(self, follower: Follower, kill: bool) -> None:
+        if kill:
+            follower.user.kill()
+        await follower.user.__aexit__()
+        self._check(follower)
+
+    @rule(name=st.sampled_from(NAMES), topics=st.sets(st.sampled_from(TOPICS), min_size=1))
+    def subscribe(self, name: str, topics: set[str]) -> None:
+        if follower := self.followers.get(name):
+            self.run(self._subscribe(follower, topics))
+
+    async def _subscribe(self, follower: Follower, topics: set[str]) -> None:
+        follower.follows.update(topics)
+        answer = await follower.user.follow(*topics, wait="all" if self.settled and not self.c.plan.cuts else "local")
+        assert not self.settled or answer["installed"] != "partial", answer
+        if self.settled and self.c.plan.cuts:
+            await self.c.settle()
+
+    @rule(name=st.sampled_from(NAMES), topics=st.sets(st.sampled_from(TOPICS), min_size=1))
+    def unsubscribe(self, name: str, topics: set[str]) -> None:
+        if follower := self.followers.get(name):
+            self.run(follower.user.ask("unsubscribe", topics=[feed(topic) for topic in topics]))
+            self._check(follower)
+            follower.follows.difference_update(topics)
+
+    # What services do.
+
+    @rule(topic=st.sampled_from(TOPICS), site=st.sampled_from(SITES), broker=st.sampled_from((0, 1)), times=st.integers(1, 3))
+    def publish(self, topic: str, site: str, broker: int, times: int) -> None:
+        for _ in range(times):
+            self.run(self._publish(topic, site, broker % len(self.c.of("broker", site))))
+
+    async def _publish(self, topic: str, site: str, broker: int) -> None:
+        n = len(self.publications)
+        self.publications.append(Publication(topic, site))
+        event = {"topic": feed(topic), "kind": "play", "payload": {"n": n}}
+        status, answer = await self.c.post(event, site=site, broker=broker)
+        if self.settled:
+            assert (status, answer.get("accepted")) == (202, 1), answer
+            for follower in self.followers.values():
+                if topic in follower.follows and not self.c.plan.is_cut(f"{site}/", f"{follower.site}/"):
+                    await self._until_heard(follower.user, n)
+
+    async def _until_heard(self, user: User, n: int) -> None:
+        try:
+            await user.until(lambda: user.closed is not None or any(event["payload"]["n"] == n for event in user.events))
+        except TimeoutError:
+            raise AssertionError(f"{user} never got {n} {self.publications[n]}") from None
+        assert user.closed is None
+
+    # What goes wrong, and right again.
+
+    @rule(name=st.sampled_from(NODES))
+    def crash(self, name: str) -> None:
+        if self._has_peer(name):
+            self.settled = False
+            self.run(self._crash(name))
+
+    async def _crash(self, name: str) -> None:
+        await self.c.crash(name)
+        for who, follower in list(self.followers.items()):
+            if follower.point == name:
+                await self._disconnect(self.followers.pop(who), kill=False)
+
+    @rule(name=st.sampled_from([name for name in NODES if "/b" in name]))
+    def leave(self, name: str) -> None:
+        if self._has_peer(name) and self.settled:
+            self.run(self.c.leave(name))
+
+    @rule(name=st.sampled_from(NODES))
+    def come_back(self, name: str) -> None:
+        if name in self.c.down:
+            self.run(self.c.restart(name))
+
+    @rule()
+    def cut(self) -> None:
+        self.settled = False
+        self.c.partition(*SITES)
+
+    @rule()
+    def heal(self) -> None:
+        self.settled = self.settled and not self.c.plan.cuts
+        self.c.heal()
+
+    @precondition(lambda self: not self.settled)
+    @rule()
+    def settle(self) -> None:
+        self.run(self.c.settle())
+        self.run(self._look())
+        self.settled = True
+
+    def _has_peer(self, name: str) -> bool:
+        other = name[:-1] + ("2" if name.endswith("1") else "1")
+        return name in self.c.roles and other in self.c.roles
+
+    # What must hold.
+
+    async def _look(self) -> None:
+        for follower in self.followers.values():
+            await follower.user.fence()
+            self._check(follower)
+
+    def _check(self, follower: Follower) -> None:
+        """What came since the last look, against what is followed now."""
+        news = follower.user.events[len(follower.seen) :]
+        for event in news:
+            topic = event["topic"].split("/")[-2]
+            assert topic in follower.follows
+            assert self.publications[event["payload"]["n"]] == (topic, event["site"])
+        follower.seen.extend(news)
+        by_origin: dict[Publication, list[dict[str, Any]]] = defaultdict(list)
+        for event in follower.seen:
+            by_origin[self.publications[event["payload"]["n"]]].append(event)
+        for origin, events in by_origin.items():
+            for earlier, later in zip(events, events[1:], strict=False):
+                self._check_step(origin, earlier, later)
+
+    def _check_step(self, origin: Publication, earlier: dict[str, Any], later: dict[str, Any]) -> None:
+        before, after = earlier["payload"]["n"], later["payload"]["n"]
+        assert before < after, f"{origin}: {after} came after {before}"
+        if earlier["epoch"] == later["epoch"]:
+            missed = self.publications[before + 1 : after].count(origin)
+            assert 1 <= later["seq"] - earlier["seq"] <= 1 + missed
+
+
+def test_a_random_life() -> None:
+    """SB-10, SB-18, SB-25, SB-28, SB-59, SB-61 together; numbers and order of design 6."""
+    run_state_machine_as_test(  # type: ignore[no-untyped-call]
+        ClusterMachine,
+        settings=settings(
+            max_examples=6,
+            stateful_step_count=25,
+            deadline=None,
+            derandomize=True,
+            phases=(Phase.generate,),
+            suppress_health_check=list(HealthCheck),
+        ),
+    )

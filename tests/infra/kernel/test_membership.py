@@ -1,0 +1,294 @@
+"""A site's brokers agree on who is alive, whatever happens to them, and go on agreeing."""
+
+import random
+from collections.abc import Iterator
+from itertools import combinations
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from infra.kernel.frames import View
+from infra.kernel.membership import Membership, Timing
+
+TIMING = Timing()
+BEAT_S = 0.25
+SILENT_S = 2.0
+# The slowest way: silence is noticed, then a newcomer waits, then the news goes round.
+AGREED_S = TIMING.dead_s + TIMING.grace_s + 4 * BEAT_S
+
+
+class Simulation:
+    """Brokers that exchange heartbeats, each on a clock of its own, over links that can be cut.
+
+    `cuts`: pairs that cannot reach each other. `deaf`: the part of heartbeats that is lost on the way. `issued`: all views,
+    with their issuers; that numbers never fall and the lowest issues is checked on the way.
+    """
+
+    def __init__(self, count: int, seed: int) -> None:
+        self.slots = [f"b{n}" for n in range(1, count + 1)]
+        self.rng = random.Random(seed)
+        self.now = 100.0
+        self.lives: dict[str, Membership] = {}
+        self.leaving: set[str] = set()
+        self.cuts: set[frozenset[str]] = set()
+        self.links: dict[frozenset[str], float] = {}
+        self.deaf = 0.0
+        self.issued: list[tuple[str, View]] = []
+        self.last: dict[str, int] = {}
+
+    def start(self, slot: str) -> None:
+        """A new process; links of the one before are replaced."""
+        self.leaving.discard(slot)
+        for link in [link for link in self.links if slot in link]:
+            self.unlink(link)
+        self.last[slot] = 0
+        self.lives[slot] = Membership(slot, self.slots, self.clock(slot), TIMING, base=int(self.now * 1000))
+
+    def restart(self, slot: str) -> None:
+        """Only what is dead can be started."""
+        if slot in self.slots and slot not in self.lives:
+            self.start(slot)
+
+    def cut(self, pairs: set[frozenset[str]]) -> None:
+        self.cuts = pairs
+
+    def lose(self, part: float) -> None:
+        self.deaf = part
+
+    def clock(self, slot: str) -> float:
+        """Monotonic clocks have nothing to do with each other."""
+        return self.now + 1000 * self.slots.index(slot)
+
+    def crash(self, slot: str, is_noticed: bool = True) -> None:
+        """The others notice a broken link at once, or find out by the silence."""
+        self.lives.pop(slot, None)
+        for link in [link for link in self.links if slot in link]:
+            if is_noticed:
+                self.unlink(link)
+
+    def leave(self, slot: str) -> None:
+        """A broker that drains tells those that it can reach."""
+        if slot in self.lives:
+            self.leaving.add(slot)
+            for each in self.reachable(slot):
+                self.lives[each].leave(slot)
+            self.lives[slot].leave(slot)
+
+    def reachable(self, slot: str) -> list[str]:
+        return [each for each in self.lives if each != slot and frozenset({slot, each}) in self.links]
+
+    def link(self, one: str, other: str) -> None:
+        self.links[frozenset({one, other})] = self.now
+        for me, peer in ((one, other), (other, one)):
+            self.lives[me].rejoin(peer)
+            if peer in self.leaving:
+                self.lives[me].leave(peer)
+            self.hear(me, peer, self.lives[peer].view)
+
+    def unlink(self, link: frozenset[str]) -> None:
+        del self.links[link]
+        for slot in link & self.lives.keys():
+            (peer,) = link - {slot}
+            self.lives[slot].link_lost(peer)
+
+    def hear(self, me: str, peer: str, view: View) -> None:
+        self.lives[me].heard(peer, self.clock(me))
+        self.lives[me].offer(view)
+        self.tick(me)
+
+    def tick(self, slot: str) -> None:
+        broker = self.lives[slot]
+        if broker.tick(self.clock(slot)):
+            assert broker.view.slots[0] == slot, "the lowest live slot issues"
+            self.issued.append((slot, broker.view))
+        assert broker.view.number >= self.last[slot], "numbers never fall"
+        self.last[slot] = broker.view.number
+
+    def run(self, seconds: float) -> None:
+        end = self.now + seconds
+        while self.now < end:
+            self.now += BEAT_S * self.rng.uniform(0.9, 1.1)
+            for one, other in combinations(sorted(self.lives), 2):
+                self.keep_link(frozenset({one, other}), one, other)
+            for link in [link for link, heard in self.links.items() if self.now - heard > SILENT_S]:
+                self.unlink(link)
+            for slot in self.rng.sample(sorted(self.lives), len(self.lives)):
+                self.tick(slot)
+
+    def keep_link(self, link: frozenset[str], one: str, other: str) -> None:
+        if link in self.cuts:
+            return
+        if link not in self.links:
+            self.link(one, other)
+        for me, peer in ((one, other), (other, one)):
+            if self.rng.random() >= self.deaf:
+                self.links[link] = self.now
+                self.hear(me, peer, self.lives[peer].view)
+
+    def views(self) -> set[View]:
+        return {broker.view for broker in self.lives.values()}
+
+    def check_agreement(self) -> None:
+        """One view for all, of exactly those who live and stay, and nothing more happens to it."""
+        self.cut(set())
+        self.lose(0.0)
+        self.run(AGREED_S)
+        agreed = self.views()
+        assert [view.slots for view in agreed] == [tuple(sorted(self.lives.keys() - self.leaving))] or not self.lives.keys() - self.leaving
+        issued = len(self.issued)
+        self.run(5 * AGREED_S)
+        assert (self.views(), len(self.issued)) == (agreed, issued)
+
+
+def whole(count: int = 3) -> Simulation:
+    """A site whose brokers agree."""
+    site = Simulation(count, seed=1)
+    for slot in site.slots:
+        site.start(slot)
+    site.check_agreement()
+    return site
+
+
+SLOTS = st.sampled_from(["b1", "b2", "b3", "b4", "b5"])
+PAIRS = st.sets(st.builds(lambda one, other: frozenset({one, other}), SLOTS, SLOTS))
+HAPPENINGS = st.one_of(
+    st.tuples(st.just("restart"), SLOTS),
+    st.tuples(st.just("crash"), SLOTS, st.booleans()),
+    st.tuples(st.just("leave"), SLOTS),
+    st.tuples(st.just("cut"), PAIRS),
+    st.tuples(st.just("lose"), st.sampled_from([0.0, 0.3, 0.7])),
+    st.tuples(st.just("run"), st.sampled_from([BEAT_S, 1.0, 3.0, 6.0])),
+)
+
+
+@given(st.lists(HAPPENINGS, max_size=12), st.integers(2, 5), st.integers(0, 2**16))
+@settings(max_examples=60)
+def test_after_any_history_all_who_live_agree_on_exactly_who_lives(history: list[tuple[Any, ...]], count: int, seed: int) -> None:
+    """Crashes, restarts, partitions that need not be clean, lost heartbeats, brokers that leave."""
+    site = Simulation(count, seed)
+    for slot in site.slots:
+        site.start(slot)
+    for happening, *details in history:
+        getattr(site, happening)(*details)
+    site.check_agreement()
+
+
+@pytest.mark.parametrize("is_noticed", [True, False])
+def test_a_dead_brokers_slot_is_given_up_in_time(is_noticed: bool) -> None:
+    """SB-59: within `suspect_s` of a broken link, within `dead_s` of silence; five seconds are promised for everything."""
+    site = whole()
+    site.crash("b2", is_noticed)
+    site.run(TIMING.suspect_s if is_noticed else TIMING.dead_s)
+    site.run(2 * BEAT_S)
+    assert {view.slots for view in site.views()} == {("b1", "b3")}
+
+
+@pytest.mark.parametrize("slot", ["b1", "b3"])
+def test_a_restart_that_is_fast_enough_changes_no_view(slot: str) -> None:
+    site = whole()
+    agreed, issued = site.views(), len(site.issued)
+    site.crash(slot)
+    site.run(TIMING.suspect_s - 2 * BEAT_S)
+    site.start(slot)
+    site.check_agreement()
+    assert (site.views(), len(site.issued)) == (agreed, issued)
+
+
+def test_a_broker_that_starts_alone_waits_before_it_takes_the_whole_ring() -> None:
+    site = Simulation(3, seed=1)
+    site.start("b2")
+    site.run(TIMING.grace_s - BEAT_S)
+    assert site.views() == {View(0, ())}
+    site.run(2 * BEAT_S)
+    assert {view.slots for view in site.views()} == {("b2",)}
+
+
+def test_a_site_of_one_broker_is_whole_at_once() -> None:
+    site = Simulation(1, seed=1)
+    site.start("b1")
+    site.tick("b1")
+    assert {view.slots for view in site.views()} == {("b1",)}
+
+
+def test_brokers_that_start_together_issue_one_view() -> None:
+    site = whole(5)
+    assert [(issuer, view.slots) for issuer, view in site.issued] == [("b1", ("b1", "b2", "b3", "b4", "b5"))]
+
+
+def test_after_a_partition_the_higher_view_wins_and_the_next_one_is_above_both() -> None:
+    site = whole(4)
+    site.cuts = {frozenset({one, other}) for one in ("b1", "b2") for other in ("b3", "b4")}
+    site.run(AGREED_S)
+    assert {view.slots for view in site.views()} == {("b1", "b2"), ("b3", "b4")}
+    highest = max(view.number for view in site.views())
+    site.check_agreement()
+    (agreed,) = site.views()
+    assert (agreed.slots, agreed.number > highest) == (("b1", "b2", "b3", "b4"), True)
+
+
+def test_a_broker_that_leaves_is_out_of_the_view_without_waiting_and_does_not_issue_it() -> None:
+    site = whole()
+    site.leave("b1")
+    site.run(2 * BEAT_S)
+    assert {view.slots for view in site.views()} == {("b2", "b3")}
+    assert site.issued[-1][0] == "b2"
+    site.crash("b1")
+    site.start("b1")
+    site.check_agreement()
+    assert {view.slots for view in site.views()} == {("b1", "b2", "b3")}
+
+
+def test_a_site_that_restarts_as_a_whole_goes_on_above_every_number_it_had() -> None:
+    """Other sites remember its last view and take over only higher ones."""
+    site = whole()
+    for _ in range(20):
+        site.crash("b3")
+        site.run(AGREED_S)
+        site.start("b3")
+        site.run(AGREED_S)
+    (before,) = site.views()
+    for slot in site.slots:
+        site.crash(slot)
+    site.now += 1
+    site.start("b2")
+    site.check_agreement()
+    (after,) = site.views()
+    assert (after.slots, after.number > before.number) == (("b2",), True)
+
+
+@given(st.permutations([View(1, ("b1",)), View(1, ("b2",)), View(1, ("b1", "b2")), View(0, ("b3",)), View(2, ())]), st.data())
+def test_whatever_the_order_of_offers_the_same_view_is_kept(offers: list[View], data: st.DataObject) -> None:
+    """Equal numbers are decided the same way everywhere; what is not higher changes nothing."""
+    broker = Membership("b1", ["b1", "b2"], 0.0, TIMING)
+    for view in (*offers, *data.draw(st.lists(st.sampled_from(offers)))):
+        before = broker.view
+        assert broker.offer(view) == (broker.view != before)
+        assert (broker.view.number, broker.view.slots) >= (before.number, before.slots)
+    assert broker.view == View(2, ())
+
+
+def test_frames_from_slots_that_are_not_configured_mean_nothing() -> None:
+    broker = Membership("b1", ["b1", "b2"], 0.0, TIMING)
+    broker.heard("b9", 0.0)
+    broker.link_lost("b9")
+    broker.rejoin("b9")
+    assert broker.alive(0.0) == ("b1",)
+
+
+def alive_over_time(broker: Membership, until_s: float) -> Iterator[tuple[float, tuple[str, ...]]]:
+    for n in range(int(until_s * 100)):
+        yield n / 100, broker.alive(n / 100)
+
+
+@pytest.mark.parametrize(("is_suspected", "limit_s"), [(False, TIMING.dead_s), (True, TIMING.suspect_s)])
+def test_a_slot_is_alive_for_exactly_as_long_as_the_rule_says(is_suspected: bool, limit_s: float) -> None:
+    broker = Membership("b1", ["b1", "b2"], 0.0, TIMING)
+    broker.heard("b2", 0.0)
+    if is_suspected:
+        broker.link_lost("b2")
+    last = max(now for now, alive in alive_over_time(broker, 4.0) if alive == ("b1", "b2"))
+    assert last == pytest.approx(limit_s)
+    broker.heard("b2", 4.0)
+    assert broker.alive(4.0 + TIMING.dead_s) == ("b1", "b2")
