@@ -70,14 +70,14 @@ class Connection(Session, asyncio.Protocol):
             return  # the goodbye has been said
         self.heard_s = self._door.now()
         self.pinged = False
-        messages = self._reader.feed(data)
-        self._take([*self._held, *messages] if self._held else messages)
+        said = self._reader.feed(data)
+        self._take([*self._held, *said] if self._held else said)
 
-    def _take(self, messages: Sequence[Message]) -> None:
+    def _take(self, said: Sequence[Message]) -> None:
         self._held = ()
-        for position, (opcode, payload) in enumerate(messages):
+        for position, (opcode, payload) in enumerate(said):
             if self.outbox is not None:
-                self._held = messages[position:]
+                self._held = said[position:]
                 return
             if opcode == TEXT:
                 self._receive(payload)

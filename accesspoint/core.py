@@ -134,23 +134,31 @@ class AccessPointCore:
         limit = self._options.max_topics_per_message
         if len(message.topics) > limit:
             raise Refused("too-many-topics", f"{len(message.topics)} topics in one message; send at most {limit} at a time")
-        news: list[tuple[int, Topic]] = []
+        try:
+            rejected: list[tuple[str, Code]] = []
+            self._want(session, list(map(parse_topic, message.topics)))
+        except Refused:
+            rejected = self._want_what_is_right(session, message.topics)
+        self._answer_when_installed(session, message, rejected, now_s)
+
+    def _want(self, session: Session, topics: list[Topic]) -> None:
+        """Subscribe to all of `topics`. Raises `Refused`, and nothing is done, if that might be too many."""
+        if len(session.handles) + len(topics) > self._options.max_topics:
+            raise Refused("too-many-topics")
+        if news := self.hub.subscribe_all(session, topics):
+            self.announcer.want(news)
+
+    def _want_what_is_right(self, session: Session, uris: list[str]) -> list[tuple[str, Code]]:
+        """Subscribe one by one. Returns what was wrong."""
         rejected: list[tuple[str, Code]] = []
-        subscribe, most = self.hub.subscribe, self._options.max_topics
-        for uri in message.topics:
+        for uri in uris:
             try:
                 topic = parse_topic(uri)
-                if len(session.handles) >= most and session not in self.hub.topics.get(topic, ()):
-                    raise Refused("too-many-topics")
+                if session not in self.hub.topics.get(topic, ()):
+                    self._want(session, [topic])
             except Refused as refused:
                 rejected.append((uri, refused.code))
-                continue
-            row = subscribe(session, topic)
-            if row is not None:
-                news.append((row.handle, topic))
-        if news:
-            self.announcer.want(news)
-        self._answer_when_installed(session, message, rejected, now_s)
+        return rejected
 
     def _answer_when_installed(self, session: Session, message: messages.Subscribe, rejected: list[tuple[str, Code]], now_s: float) -> None:
         def answer(installed: str, missing_sites: list[str]) -> None:

@@ -97,16 +97,24 @@ class Hub:
 
     def subscribe(self, member: Member, topic: Topic) -> Row | None:
         """`member` wants `topic`. Returns the row if nobody wanted it before: it must be announced."""
-        row = self.topics.get(topic)
-        if row is None:
-            row = self._new_row(topic)
-        elif member in row:
-            return None
-        first = not row
-        row.add(member)
-        member.handles.append(row.handle)
-        self.subscriptions += 1
-        return row if first else None
+        return self.topics[topic] if self.subscribe_all(member, (topic,)) else None
+
+    def subscribe_all(self, member: Member, topics: Iterable[Topic]) -> list[tuple[int, Topic]]:
+        """`member` wants `topics`. Returns (handle, topic) of those that nobody wanted before: announce them."""
+        rows, handles, news = self.topics, member.handles, []
+        before = len(handles)
+        for topic in topics:
+            row = rows.get(topic)
+            if row is None:
+                row = self._new_row(topic)
+            elif member in row:
+                continue
+            if not row:
+                news.append((row.handle, topic))
+            row.add(member)
+            handles.append(row.handle)
+        self.subscriptions += len(handles) - before
+        return news
 
     def _new_row(self, topic: Topic) -> Row:
         handle = self._free.pop() if self._free else len(self._rows)

@@ -20,7 +20,7 @@ from infra.kernel.errors import ConfigError
 from infra.runtime.address import Address
 from infra.runtime.admin import Admin
 from infra.runtime.config import load
-from infra.runtime.logs import LogOptions, configure
+from infra.runtime.logs import LogOptions, configure, get_logger
 from infra.runtime.tokens import AuthOptions, Keys, Verifier
 from infra.runtime.wire_tcp import TcpNetwork
 from services.presence.options import PresenceOptions
@@ -78,15 +78,20 @@ def parse_settings(settings: tuple[str, ...]) -> dict[str, str]:
 
 async def _serve(file: ProcessFile, options: RoleOptions, as_json: bool, shared_ports: bool) -> None:
     keys = Keys.load(file.auth) if isinstance(options, BrokerOptions | AccessPointOptions) else Keys()  # others have no door
+    log = get_logger("keys", "", options.site)
     refreshing: set[asyncio.Task[Any]] = set()
 
+    async def fetch() -> None:
+        if not await keys.refresh():
+            log.warning("public keys not fetched", reason=keys.failure)
+
     def refresh() -> None:
-        task = asyncio.ensure_future(keys.refresh())
+        task = asyncio.ensure_future(fetch())
         refreshing.add(task)
         task.add_done_callback(refreshing.discard)
 
     if file.auth.jwks_url:
-        await keys.refresh()
+        await fetch()
     parts = Parts(TcpNetwork(reuse_port=shared_ports), Verifier(file.auth, keys, refresh), random.Random(secrets.randbits(64)))
     address = Address.parse(options.admin)
     async with Process(parts, [options]) as process, Admin(process.roles, address.host, address.port, METRICS) as admin:

@@ -14,7 +14,7 @@ lost or came back, topics moved to other nodes, or a node says that it lost some
 
 from bisect import bisect_left
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
 from itertools import islice
 from typing import Any, Final, NamedTuple, Protocol
@@ -67,7 +67,7 @@ class _Parting(NamedTuple):
     """Topics that former owners, by slot, go on serving until `mark` is reached again at `sites`, where it was."""
 
     mark: int
-    sites: list[str]
+    sites: set[str]
     topics: dict[str, list[Topic]]
 
 
@@ -120,7 +120,7 @@ class Announcer:
         for slot, moved in news.items():
             self._tell(slot, moved)
         if gone:
-            self._partings.append(_Parting(self._marks[-1].number, [site for site, mark in self.reached.items() if mark], gone))
+            self._partings.append(_Parting(self._marks[-1].number, {site for site, mark in self.reached.items() if mark}, gone))
             if len(self._partings) > MAX_PARTINGS:  # a site that stays away must not cost memory
                 self._part(self._partings.popleft())
         self._start_over()
@@ -156,6 +156,7 @@ class Announcer:
         node = self._node(slot)
         if node.outlet is None:
             return
+        self._excuse({site for site, number in node.applied.items() if number and not sites.get(site)})
         node.done = min(n, node.sent)
         node.applied = {site: min(number, node.sent) for site, number in sites.items()}
         for site in sites:
@@ -175,9 +176,11 @@ class Announcer:
 
     def _by_owner(self, pairs: Iterable[tuple[int, Topic]]) -> dict[str, list[tuple[int, Topic]]]:
         groups: dict[str, list[tuple[int, Topic]]] = {}
-        only = self.ring.slots[0] if len(self.ring.slots) == 1 else None
+        if len(self.ring.slots) == 1:
+            mine = list(pairs)
+            return {self.ring.slots[0]: mine} if mine else groups
         for pair in pairs:
-            slot = only or self.ring.owner(pair[1])
+            slot = self.ring.owner(pair[1])
             if slot is not None:
                 groups.setdefault(slot, []).append(pair)
         return groups
@@ -218,6 +221,11 @@ class Announcer:
     def _part(self, parting: _Parting) -> None:
         for slot, topics in parting.topics.items():
             self._untell(slot, [topic for topic in topics if self.ring.owner(topic) != slot])
+
+    def _excuse(self, lost: Collection[str]) -> None:
+        """No former owner is kept waiting for sites that were lost: nothing comes from there."""
+        for parting in self._partings if lost else ():
+            parting.sites.difference_update(lost)
 
     def _lacks(self, site: str, mark: _Mark) -> bool:
         return not mark.told or any(self._nodes[slot].applied.get(site, 0) < n for slot, n in mark.told.items())

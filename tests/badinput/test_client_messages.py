@@ -96,6 +96,15 @@ async def test_ten_thousand_topics_in_one_message_are_refused_as_a_whole() -> No
         assert place.point.core.hub.subscriptions == before
 
 
+async def test_ten_thousand_topics_are_too_large_a_message_as_a_rule(place: Watched) -> None:
+    topics = json.dumps([f"hm://presence/user/user-{n}/" for n in range(10_000)]).encode()
+    async with place.client() as client:
+        await client.hello(place.token("eve"))
+        await client.text(b'{"op":"subscribe","topics":%b}' % topics)
+        closed, errors = await client.end()
+        assert (closed, [error["code"] for error in errors]) == (4102, ["too-large"])
+
+
 async def test_topics_over_the_limit_of_a_connection_are_rejected_and_those_it_has_are_not() -> None:
     async with Watched(point={"max_topics": 3}) as place, place.client() as client:
         await client.hello(place.token("eve"))

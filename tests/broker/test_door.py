@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from broker.door import MAX_REJECTED
 from infra.kernel.frames import View
 from infra.runtime.tokens import issue
 from tests.support.bystander import Watched
@@ -177,3 +178,15 @@ async def test_an_event_whose_owner_is_lost_is_unavailable_and_the_others_are_ac
         assert (among["accepted"], [(each["index"], each["code"]) for each in among["rejected"]]) == (1, [(1, "unavailable")])
         assert door.counters()["broker_events_rejected_total"] == {"unavailable": 2}
         assert door.counters()["broker_events_accepted_total"] == 1
+
+
+async def test_a_stream_of_events_whose_owner_is_lost_is_given_up() -> None:
+    async with Cluster(sites=1, brokers=2) as cluster:
+        users = {cluster.owner(f"u{n}"): f"u{n}" for n in range(20)}
+        door = cluster.of("broker")[0]
+        cluster.partition("sto/b1", "sto/b2")
+        await cluster.crash("sto/b2")
+        part = lines([event(user=users["sto/b2"])] * 2 * MAX_REJECTED)
+        status, answer = await cluster.post(part, headers={"Content-Type": "application/x-ndjson"})
+        assert (status, answer["code"]) == (503, "unavailable")
+        assert MAX_REJECTED < door.counters()["broker_events_rejected_total"]["unavailable"] < 2 * MAX_REJECTED

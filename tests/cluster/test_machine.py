@@ -21,6 +21,8 @@ T = TypeVar("T")
 SITES = ("sto", "lon")
 TOPICS = [f"t{n}" for n in range(5)]
 NAMES = [f"u{n}" for n in range(6)]
+TOPIC_SETS = st.sets(st.sampled_from(TOPICS), min_size=1)
+PICKS = st.integers(0, 11)
 # Each site has two nodes of each of these roles, and one of the two is always there.
 NODES = [f"{site}/{kind}{n}" for site in SITES for kind in ("b", "a", "ap") for n in (1, 2)]
 
@@ -46,7 +48,12 @@ class ClusterMachine(RuleBasedStateMachine):
         self.loop = asyncio.new_event_loop()
         self.followers: dict[str, Follower] = {}
         self.publications: list[Publication] = []
-        self.settled = True
+        self.faults = 0
+
+    @property
+    def settled(self) -> bool:
+        """Whether nothing went wrong since everybody knew who is there."""
+        return not self.faults
 
     def run(self, coroutine: Coroutine[Any, Any, T]) -> T:
         return self.loop.run_until_complete(coroutine)
@@ -58,6 +65,9 @@ class ClusterMachine(RuleBasedStateMachine):
 
         self.c = self.run(make())
         self.run(self.c.__aenter__())
+        for n, name in enumerate(NAMES[:4]):
+            self.connect(name=name, site=SITES[n % 2], point=n // 2)
+            self.run(self._subscribe(self.followers[name], {TOPICS[n], TOPICS[n + 1]}))
 
     def teardown(self) -> None:
         try:
@@ -87,10 +97,10 @@ class ClusterMachine(RuleBasedStateMachine):
         await user.__aenter__()
         self.followers[name] = Follower(user, site, f"{site}/{place.node}", set(), [])
 
-    @rule(name=st.sampled_from(NAMES), kill=st.booleans())
-    def disconnect(self, name: str, kill: bool) -> None:
-        if follower := self.followers.pop(name, None):
-            self.run(self._disconnect(follower, kill))
+    @precondition(lambda self: self.followers)
+    @rule(pick=PICKS, kill=st.booleans())
+    def disconnect(self, pick: int, kill: bool) -> None:
+        self.run(self._disconnect(self.followers.pop(self._picked(pick)), kill))
 
     async def _disconnect(self, follower: Follower, kill: bool) -> None:
         if kill:
@@ -98,10 +108,13 @@ class ClusterMachine(RuleBasedStateMachine):
         await follower.user.__aexit__()
         self._check(follower)
 
-    @rule(name=st.sampled_from(NAMES), topics=st.sets(st.sampled_from(TOPICS), min_size=1))
-    def subscribe(self, name: str, topics: set[str]) -> None:
-        if follower := self.followers.get(name):
-            self.run(self._subscribe(follower, topics))
+    @precondition(lambda self: self.followers)
+    @rule(pick=PICKS, topics=TOPIC_SETS)
+    def subscribe(self, pick: int, topics: set[str]) -> None:
+        self.run(self._subscribe(self.followers[self._picked(pick)], topics))
+
+    def _picked(self, pick: int) -> str:
+        return list(self.followers)[pick % len(self.followers)]
 
     async def _subscribe(self, follower: Follower, topics: set[str]) -> None:
         follower.follows.update(topics)
@@ -110,25 +123,29 @@ class ClusterMachine(RuleBasedStateMachine):
         if self.settled and self.c.plan.cuts:
             await self.c.settle()
 
-    @rule(name=st.sampled_from(NAMES), topics=st.sets(st.sampled_from(TOPICS), min_size=1))
-    def unsubscribe(self, name: str, topics: set[str]) -> None:
-        if follower := self.followers.get(name):
-            self.run(follower.user.ask("unsubscribe", topics=[feed(topic) for topic in topics]))
-            self._check(follower)
-            follower.follows.difference_update(topics)
+    @precondition(lambda self: self.followers)
+    @rule(pick=PICKS, topics=TOPIC_SETS)
+    def unsubscribe(self, pick: int, topics: set[str]) -> None:
+        follower = self.followers[self._picked(pick)]
+        self.run(follower.user.ask("unsubscribe", topics=[feed(topic) for topic in topics]))
+        self._check(follower)
+        follower.follows.difference_update(topics)
 
     # What services do.
 
     @rule(topic=st.sampled_from(TOPICS), site=st.sampled_from(SITES), broker=st.sampled_from((0, 1)), times=st.integers(1, 3))
     def publish(self, topic: str, site: str, broker: int, times: int) -> None:
         for _ in range(times):
-            self.run(self._publish(topic, site, broker % len(self.c.of("broker", site))))
+            self.run(self._publish(topic, site, broker))
 
     async def _publish(self, topic: str, site: str, broker: int) -> None:
+        ready = [index for index, door in enumerate(self.c.of("broker", site)) if door.ready() is None]
+        if not ready:
+            return
         n = len(self.publications)
         self.publications.append(Publication(topic, site))
         event = {"topic": feed(topic), "kind": "play", "payload": {"n": n}}
-        status, answer = await self.c.post(event, site=site, broker=broker)
+        status, answer = await self.c.post(event, site=site, broker=ready[broker % len(ready)])
         if self.settled:
             assert (status, answer.get("accepted")) == (202, 1), answer
             for follower in self.followers.values():
@@ -144,10 +161,11 @@ class ClusterMachine(RuleBasedStateMachine):
 
     # What goes wrong, and right again.
 
+    @precondition(lambda self: self.faults < 2)
     @rule(name=st.sampled_from(NODES))
     def crash(self, name: str) -> None:
         if self._has_peer(name):
-            self.settled = False
+            self.faults += 1
             self.run(self._crash(name))
 
     async def _crash(self, name: str) -> None:
@@ -156,24 +174,27 @@ class ClusterMachine(RuleBasedStateMachine):
             if follower.point == name:
                 await self._disconnect(self.followers.pop(who), kill=False)
 
+    @precondition(lambda self: self.settled)
     @rule(name=st.sampled_from([name for name in NODES if "/b" in name]))
     def leave(self, name: str) -> None:
-        if self._has_peer(name) and self.settled:
+        if self._has_peer(name):
             self.run(self.c.leave(name))
 
-    @rule(name=st.sampled_from(NODES))
-    def come_back(self, name: str) -> None:
-        if name in self.c.down:
-            self.run(self.c.restart(name))
+    @precondition(lambda self: self.c.down)
+    @rule(pick=PICKS)
+    def come_back(self, pick: int) -> None:
+        self.run(self.c.restart(sorted(self.c.down)[pick % len(self.c.down)]))
 
+    @precondition(lambda self: self.faults < 2 and not self.c.plan.cuts)
     @rule()
     def cut(self) -> None:
-        self.settled = False
+        self.faults += 1
         self.c.partition(*SITES)
 
+    @precondition(lambda self: self.c.plan.cuts)
     @rule()
     def heal(self) -> None:
-        self.settled = self.settled and not self.c.plan.cuts
+        self.faults += 1
         self.c.heal()
 
     @precondition(lambda self: not self.settled)
@@ -181,7 +202,7 @@ class ClusterMachine(RuleBasedStateMachine):
     def settle(self) -> None:
         self.run(self.c.settle())
         self.run(self._look())
-        self.settled = True
+        self.faults = 0
 
     def _has_peer(self, name: str) -> bool:
         other = name[:-1] + ("2" if name.endswith("1") else "1")

@@ -119,7 +119,7 @@ class Cluster:
 
     def heal(self) -> None:
         """All sites and nodes reach each other again."""
-        self.plan.cuts.clear()
+        self.plan.heal()
 
     def owner(self, user: str, site: str = "sto") -> str:
         """The broker that owns the feed of `user` at a site, under the view of that site's first broker."""

@@ -47,13 +47,15 @@ class Crossing(NamedTuple):
 class FaultPlan:
     """What is wrong between whom now, every wire by who has it, and every frame that crossed a link.
 
-    `cuts`: pairs of sites or of nodes that cannot reach each other; nobody is told. `held`: (source, target) nodes whose
-    frames wait until `release`.
+    `cuts`: pairs of sites or of nodes that cannot reach each other; nobody is told, and what they send waits, as it would in
+    TCP: it arrives after `heal` unless the wire was given up by then. `held`: (source, target) nodes whose frames wait until
+    `release`.
     """
 
     def __init__(self) -> None:
         self.cuts: set[frozenset[str]] = set()
         self.held: dict[tuple[str, str], list[Callable[[], None]]] = {}
+        self.stuck: list[Callable[[], None]] = []
         self.wires: dict[str, list[Wire]] = {}
         self.log: list[Crossing] = []
 
@@ -64,11 +66,19 @@ class FaultPlan:
     def carry(self, source: str, target: str, frames: Sequence[Frame], go: Callable[[], None]) -> None:
         """`frames` want to go from `source` to `target`; `go` lets them."""
         if self.is_cut(source, target):
+            self.stuck.append(go)
             return
         self.log.extend(Crossing(source, target, frame) for frame in frames)
         if (source, target) in self.held:
             self.held[source, target].append(go)
         else:
+            go()
+
+    def heal(self) -> None:
+        """Everybody reaches everybody again."""
+        self.cuts.clear()
+        stuck, self.stuck = self.stuck, []
+        for go in stuck:
             go()
 
     def hold(self, source: str, target: str) -> None:

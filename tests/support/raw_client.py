@@ -78,7 +78,7 @@ class RawClient:
         await self._flush()
 
     async def read(self) -> None:
-        """Read once. Answers pings as a client should, which a test may leave unread."""
+        """Read once. Pings are counted; they are answered with the next message that is said, if there is one."""
         try:
             data = await asyncio.get_running_loop().sock_recv(self._socket, 1 << 16)
         except ConnectionError:
