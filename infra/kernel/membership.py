@@ -64,8 +64,8 @@ class Membership:
             self._heard[slot] = None
 
     def alive(self, now: float) -> tuple[str, ...]:
-        """The slots that are alive at `now` and no newcomers, in ring order."""
-        return tuple(slot for slot in self._heard if slot not in self._leaving and self._is_alive(slot, now) and self._may_join(slot, now))
+        """The slots that are alive at `now`, in ring order."""
+        return tuple(slot for slot in self._heard if slot not in self._leaving and self._is_alive(slot, now))
 
     def _may_join(self, slot: str, now: float) -> bool:
         is_member = slot in self.view.slots or not self.view.slots
@@ -87,7 +87,7 @@ class Membership:
 
     def tick(self, now: float) -> bool:
         """Issue a new view if that is this broker's duty and the set of live slots has changed."""
-        alive = self.alive(now)
+        alive = tuple(slot for slot in self.alive(now) if self._may_join(slot, now))
         if not alive or alive[0] != self._me or alive == self.view.slots or not self._settled(now):
             return False
         self.view = View(max(self.view.number, self._base) + 1, alive)

@@ -28,7 +28,7 @@ class End:
         self.frames: list[AnyFrame] = []
         self.lost: list[str] = []
         self.react: Callable[[], object] = lambda: None
-        self.is_started = False
+        self.is_started = self._is_busy = False
         self._news = asyncio.Event()
 
     def start(self) -> "End":
@@ -39,8 +39,11 @@ class End:
     def _on_frames(self, frames: list[AnyFrame]) -> None:
         assert frames, "a call without frames"
         assert not self.lost, "frames after the end"
+        assert not self._is_busy, "called inside its own call"
         self.frames += frames
+        self._is_busy = True
         self.react()
+        self._is_busy = False
         self._news.set()
 
     def _on_lost(self, reason: str) -> None:
@@ -214,15 +217,31 @@ async def test_a_closed_wire_carries_what_was_sent_before_even_if_the_peer_is_st
 @on_every_wire
 async def test_who_ends_a_wire_hears_nothing_more(network: Network, door: Door) -> None:
     """Not even what had arrived already."""
-    for end in ("close", "abort"):
+    for ending in ("close", "abort"):
         here, there = await pair(network, door)
-        here.react = getattr(here.wire, end)
+
+        def hear_more_and_end(here: End = here, there: End = there, ending: str = ending) -> None:
+            there.wire.send([Published(2)])
+            getattr(here.wire, ending)()
+
+        here.react = hear_more_and_end
         there.wire.send([Published(1)])
         await here.until_heard(1)
-        there.wire.send([Published(2)])
+        there.wire.send([Published(3)])
         await here.until_lost()
         await there.until_lost()
         assert here.frames == [Published(1)]
+
+
+@on_every_wire
+async def test_two_ends_that_answer_each_other_take_turns(network: Network, door: Door) -> None:
+    """Nobody is called inside of its own call, and no answer overtakes another."""
+    here, there = await pair(network, door)
+    here.react = lambda: here.wire.send([Published(len(here.frames)), Published(len(here.frames))]) if len(here.frames) < 100 else None
+    there.react = lambda: there.wire.send([Published(len(there.frames))])
+    here.wire.send([Published(0)])
+    heard = [frame.n for frame in await here.until_heard(100) if isinstance(frame, Published)]
+    assert heard == sorted(heard)
 
 
 @on_every_wire
@@ -286,6 +305,12 @@ async def test_dialling_that_is_cancelled_leaves_no_wire_behind(network: Network
         pass  # that was one of those, and it knows that it is lost
 
 
+@pytest.fixture
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody is cut off while a test runs."""
+    monkeypatch.setattr(wire_tcp, "GOODBYE_S", 10 * DEADLINE_S)
+
+
 GARBAGE = [
     b"GET / HTTP/1.1\r\n\r\n",
     b"\x00\x00\x00\x01\xc1",
@@ -295,6 +320,7 @@ GARBAGE = [
 ]
 
 
+@pytest.mark.usefixtures("patient")
 @on_tcp
 async def test_garbage_gets_a_goodbye_with_a_reason_and_disturbs_nobody_else(network: Network, door: Door) -> None:
     """Whole or byte by byte: the peer reads why, our log says why, the wire is over, other wires of the door go on."""
@@ -314,9 +340,9 @@ async def answer_to(portions: list[bytes], door: Door) -> tuple[Bye, str]:
     for portion in portions:
         writer.write(portion)
         await asyncio.sleep(0)
+    reason = await victim.until_lost()  # at once, and not when the peer closes
     async with asyncio.timeout(DEADLINE_S):
         (said,) = FrameDecoder().feed(await reader.read())
-    reason = await victim.until_lost()
     victim.wire.send([HEARTBEAT])
     writer.close()
     await writer.wait_closed()
