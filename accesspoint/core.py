@@ -149,15 +149,21 @@ class AccessPointCore:
             self.announcer.want(news)
 
     def _want_what_is_right(self, session: Session, uris: list[str]) -> list[tuple[str, Code]]:
-        """Subscribe one by one. Returns what was wrong."""
+        """Subscribe to those that are topics, as far as there is room. Returns what was wrong."""
         rejected: list[tuple[str, Code]] = []
+        right: dict[Topic, None] = {}
+        room = self._options.max_topics - len(session.handles)
         for uri in uris:
             try:
                 topic = parse_topic(uri)
-                if session not in self.hub.topics.get(topic, ()):
-                    self._want(session, [topic])
+                if topic in right or session in self.hub.topics.get(topic, ()):
+                    continue
+                if len(right) >= room:
+                    raise Refused("too-many-topics")
+                right[topic] = None
             except Refused as refused:
                 rejected.append((uri, refused.code))
+        self._want(session, list(right))
         return rejected
 
     def _answer_when_installed(self, session: Session, message: messages.Subscribe, rejected: list[tuple[str, Code]], now_s: float) -> None:

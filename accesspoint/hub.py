@@ -14,7 +14,7 @@ event to a million sessions does not hold up everybody else's (SB-56): see `step
 
 from array import array
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Final
 
 from infra.kernel.topics import USER_TAG, Topic
@@ -171,11 +171,10 @@ class Hub:
             else:
                 self._give(row, row, run)
 
-    def _give(self, row: Row, members: Iterable[Member], run: list[bytes]) -> None:
+    def _give(self, row: Row, members: Collection[Member], run: list[bytes]) -> None:
         chunk = text_frame(run[0]) if len(run) == 1 else b"".join(map(text_frame, run))
-        dirty, copies = self._dirty, 0
+        dirty, copies = self._dirty, len(members)
         for member in members:
-            copies += 1
             chunks = member.chunks
             if chunks:
                 chunks.append(chunk)

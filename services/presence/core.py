@@ -33,8 +33,11 @@ class PresenceCore:
 
         Its payload is what the message holds besides op, id and kind, as it was written.
         """
-        fields = _DECODER.decode(message)
-        kind = msgspec.json.decode(fields["kind"], type=str)
+        try:
+            fields = _DECODER.decode(message)
+            kind = msgspec.json.decode(fields["kind"], type=str)
+        except (msgspec.DecodeError, KeyError, RecursionError) as wrong:  # the access point lets none through
+            raise Refused("bad-field", f"an action is a JSON object with a kind: {wrong}") from wrong
         if kind not in ACTIONS:
             raise Refused("bad-field", f"kind must be one of {', '.join(ACTIONS)}")
         payload = _ENCODER.encode({name: value for name, value in fields.items() if name not in _OWN_FIELDS})

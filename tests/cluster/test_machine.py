@@ -8,6 +8,7 @@ the numbers is never larger than what was missed. And what is published while ev
 import asyncio
 from collections import defaultdict
 from collections.abc import Coroutine
+from itertools import pairwise
 from typing import Any, NamedTuple, TypeVar
 
 from hypothesis import HealthCheck, Phase, settings
@@ -227,7 +228,7 @@ class ClusterMachine(RuleBasedStateMachine):
         for event in follower.seen:
             by_origin[self.publications[event["payload"]["n"]]].append(event)
         for origin, events in by_origin.items():
-            for earlier, later in zip(events, events[1:], strict=False):
+            for earlier, later in pairwise(events):
                 self._check_step(origin, earlier, later)
 
     def _check_step(self, origin: Publication, earlier: dict[str, Any], later: dict[str, Any]) -> None:
@@ -240,7 +241,7 @@ class ClusterMachine(RuleBasedStateMachine):
 
 def test_a_random_life() -> None:
     """SB-10, SB-18, SB-25, SB-28, SB-59, SB-61 together; numbers and order of design 6."""
-    run_state_machine_as_test(  # type: ignore[no-untyped-call]
+    run_state_machine_as_test(
         ClusterMachine,
         settings=settings(
             max_examples=6,

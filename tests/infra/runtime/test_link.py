@@ -1,0 +1,159 @@
+"""What is queued on a link leaves in order, in batches, and within a bound."""
+
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from infra.kernel.codes import BY_NAME
+from infra.kernel.events import encode_tail, numbering
+from infra.kernel.frames import Bye, Deliver, Frame, Hello, Published, View
+from infra.runtime.link import MAX_DELIVER_BYTES, Link
+from infra.runtime.wire import OnFrames, OnLost
+
+PEER = Hello("broker", "b1", "sto", 1, 0, View(0, ()))
+PRESENCE = numbering("sto", 1) + b"1," + encode_tail("hm://presence/user/ann/", 1, "1", "play", b"{}")
+PLAYLIST = numbering("sto", 1) + b"1," + encode_tail("hm://playlist/user/ann/playlist/p/", 1, "1", "edit", b"{}")
+BOUND_BYTES = 1000
+
+
+class RecordingWire:
+    """Keeps each call of `send`; `queued_bytes` is what the test says."""
+
+    def __init__(self) -> None:
+        self.sent: list[list[Frame]] = []
+        self.queued_bytes = 0
+        self.is_closed = False
+
+    def start(self, on_frames: OnFrames, on_lost: OnLost) -> None:
+        raise AssertionError("a link does not start its wire")
+
+    def send(self, frames: Sequence[Frame]) -> None:
+        assert not self.is_closed
+        self.sent.append(list(frames))
+
+    def close(self) -> None:
+        self.is_closed = True
+
+    def abort(self) -> None:
+        self.is_closed = True
+
+
+@pytest.fixture
+def wire() -> RecordingWire:
+    return RecordingWire()
+
+
+@pytest.fixture
+def woken() -> list[Link]:
+    return []
+
+
+@pytest.fixture
+def link(wire: RecordingWire, woken: list[Link]) -> Link:
+    link = Link(wire, PEER, None, 0.0, woken.append)
+    link.max_queued_bytes = BOUND_BYTES
+    return link
+
+
+def test_deliveries_of_one_turn_leave_as_one_frame_and_all_frames_as_one_write(link: Link, wire: RecordingWire, woken: list[Link]) -> None:
+    for n in range(3):
+        link.deliver(n, b"%d" % n)
+    assert (wire.sent, woken) == ([], [link])
+    link.flush()
+    assert wire.sent == [[Deliver([0, 1, 2], [b"0", b"1", b"2"])]]
+    link.flush()
+    assert len(wire.sent) == 1
+    link.send(Published(1))
+    assert woken == [link, link]
+
+
+STEPS = st.lists(st.one_of(st.integers(0, 5), st.builds(Published, st.integers(0, 5)), st.none()))
+
+
+@given(STEPS)
+def test_everything_keeps_its_place(steps: list[int | Published | None]) -> None:
+    """Deliveries (numbers), other frames, and turns that end in between."""
+    wire = RecordingWire()
+    link = Link(wire, PEER, None, 0.0, lambda link: None)
+    for step in steps:
+        match step:
+            case None:
+                link.flush()
+            case int(handle):
+                link.deliver(handle, b"%d" % handle)
+            case Published():
+                link.send(step)
+    link.flush()
+    sent: list[int | Frame] = []
+    for frame in (frame for write in wire.sent for frame in write):
+        if isinstance(frame, Deliver):
+            assert [b"%d" % handle for handle in frame.handles] == frame.bodies
+            sent += frame.handles
+        else:
+            sent.append(frame)
+    assert sent == [step for step in steps if step is not None]
+
+
+def test_a_frame_of_deliveries_is_sealed_when_it_is_large(link: Link, wire: RecordingWire) -> None:
+    """So no frame comes near the limit of the receiver, however much a turn brings."""
+    body = b"x" * 10_000
+    for n in range(100):
+        link.deliver(n, body)
+    link.flush()
+    (frames,) = wire.sent
+    sizes = [sum(map(len, frame.bodies)) for frame in frames if isinstance(frame, Deliver)]
+    assert sum(sizes) == 100 * len(body)
+    assert max(sizes) <= MAX_DELIVER_BYTES + len(body)
+    assert len(sizes) == 4
+
+
+def offer(link: Link, wire: RecordingWire, queued_bytes: int) -> list[bytes]:
+    """One event of each class, while so much waits on the wire; what is let through."""
+    wire.queued_bytes = queued_bytes
+    link.flush()
+    wire.sent.clear()
+    link.deliver(1, PRESENCE)
+    link.deliver(2, PLAYLIST)
+    link.flush()
+    return [body for write in wire.sent for frame in write if isinstance(frame, Deliver) for body in frame.bodies]
+
+
+def test_a_full_link_drops_presence_first_then_every_event_and_counts_each(link: Link, wire: RecordingWire) -> None:
+    """Design 5.3: shed by class; other frames, heartbeats among them, always pass."""
+    assert offer(link, wire, BOUND_BYTES - 1) == [PRESENCE, PLAYLIST]
+    assert link.drops == 0
+    assert offer(link, wire, BOUND_BYTES) == [PLAYLIST]
+    assert link.drops == 1
+    assert offer(link, wire, 2 * BOUND_BYTES - 1) == [PLAYLIST]
+    assert offer(link, wire, 2 * BOUND_BYTES) == []
+    assert link.drops == 4
+    link.send(Published(7))
+    link.flush()
+    assert wire.sent == [[Published(7)]]
+    assert offer(link, wire, 0) == [PRESENCE, PLAYLIST]
+    assert link.drops == 4
+
+
+def test_a_link_that_has_room_again_is_found_out_by_the_next_event(link: Link, wire: RecordingWire, woken: list[Link]) -> None:
+    """Even if nothing but presence goes over it, no heartbeat is waited for."""
+    assert offer(link, wire, BOUND_BYTES) == [PLAYLIST]
+    wire.queued_bytes = 0
+    woken.clear()
+    link.deliver(1, PRESENCE)
+    assert (link.drops, woken) == (2, [link])
+    link.flush()
+    link.deliver(1, PRESENCE)
+    assert link.drops == 2
+
+
+def test_closing_says_why_behind_all_that_was_queued(link: Link, wire: RecordingWire) -> None:
+    link.deliver(1, PRESENCE)
+    link.close("draining")
+    assert wire.sent == [[Deliver([1], [PRESENCE]), Bye(4301, BY_NAME["draining"].text)]]
+    assert wire.is_closed
+
+
+def test_a_link_says_whom_it_leads_to(link: Link) -> None:
+    assert repr(link) == "<link to broker sto/b1>"
