@@ -129,7 +129,8 @@ class Aggregator:
         self._tell(link, point)
 
     def tick(self, now: float) -> None:
-        """Nothing to decide on time here."""
+        """Nothing to decide on time here but how long a broker is kept that topics have left."""
+        self._brokers.announcer.tick()
         self._release()
 
     def _withdraw(self, rows: Rows) -> None:

@@ -239,6 +239,8 @@ class Broker:
         if self.membership.tick(now):
             self._view_changed()
         self.handover.tick(now)
+        for client in self._far.values():
+            client.announcer.tick()
         self._release()
         if self.draining:
             self._check_left()

@@ -14,7 +14,7 @@ lost or came back, topics moved to other nodes, or a node says that it lost some
 
 from bisect import bisect_left
 from collections import deque
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from itertools import islice
 from typing import Any, Final, NamedTuple, Protocol
@@ -25,6 +25,8 @@ from .topics import Topic
 
 BULK: Final = 8192
 MAX_MARKS: Final = 1024
+# A site that is lost while topics move must not keep their former owners for ever.
+PARTING_BEATS: Final = 10
 MAX_PARTINGS: Final = 4
 
 Wanted = Callable[[], Iterable[tuple[int, Topic]]]
@@ -64,10 +66,12 @@ class _Mark(NamedTuple):
 
 
 class _Parting(NamedTuple):
-    """Topics that former owners, by slot, go on serving until `mark` is reached again at `sites`, where it was."""
+    """Topics that former owners, by slot, go on serving until `mark` is reached again at `sites`, where it was. `beat`: the
+    heartbeat at which that began."""
 
     mark: int
-    sites: set[str]
+    sites: list[str]
+    beat: int
     topics: dict[str, list[Topic]]
 
 
@@ -86,6 +90,7 @@ class Announcer:
         self._nodes: dict[str, _Node] = {}
         self._marks = deque([_Mark(1, {})])
         self._partings: deque[_Parting] = deque()
+        self._beat = 0
 
     def node_up(self, slot: str, outlet: Outlet) -> None:
         """A link to `slot` stands: announce everything that it owns."""
@@ -120,7 +125,8 @@ class Announcer:
         for slot, moved in news.items():
             self._tell(slot, moved)
         if gone:
-            self._partings.append(_Parting(self._marks[-1].number, {site for site, mark in self.reached.items() if mark}, gone))
+            sites = [site for site, mark in self.reached.items() if mark]
+            self._partings.append(_Parting(self._marks[-1].number, sites, self._beat, gone))
             if len(self._partings) > MAX_PARTINGS:  # a site that stays away must not cost memory
                 self._part(self._partings.popleft())
         self._start_over()
@@ -156,12 +162,17 @@ class Announcer:
         node = self._node(slot)
         if node.outlet is None:
             return
-        self._excuse({site for site, number in node.applied.items() if number and not sites.get(site)})
         node.done = min(n, node.sent)
         node.applied = {site: min(number, node.sent) for site, number in sites.items()}
         for site in sites:
             self.reached.setdefault(site, 0)
         self._advance()
+
+    def tick(self) -> None:
+        """A heartbeat interval has passed: former owners are kept for no longer than `PARTING_BEATS` of them."""
+        self._beat += 1
+        if self._partings:
+            self._advance()
 
     def told(self) -> Told:
         """All that was sent by now to the nodes that are linked (see `has_done`)."""
@@ -215,17 +226,16 @@ class Announcer:
         lowest = min(self.reached.values(), default=0)
         while len(self._marks) > 1 and self._marks[1].number <= lowest:
             self._marks.popleft()
-        while self._partings and all(self.reached[site] >= self._partings[0].mark for site in self._partings[0].sites):
+        while self._partings and self._may_part(self._partings[0]):
             self._part(self._partings.popleft())
+
+    def _may_part(self, parting: _Parting) -> bool:
+        is_late = self._beat - parting.beat > PARTING_BEATS
+        return is_late or all(self.reached[site] >= parting.mark for site in parting.sites)
 
     def _part(self, parting: _Parting) -> None:
         for slot, topics in parting.topics.items():
             self._untell(slot, [topic for topic in topics if self.ring.owner(topic) != slot])
-
-    def _excuse(self, lost: Collection[str]) -> None:
-        """No former owner is kept waiting for sites that were lost: nothing comes from there."""
-        for parting in self._partings if lost else ():
-            parting.sites.difference_update(lost)
 
     def _lacks(self, site: str, mark: _Mark) -> bool:
         return not mark.told or any(self._nodes[slot].applied.get(site, 0) < n for slot, n in mark.told.items())

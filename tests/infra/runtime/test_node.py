@@ -12,7 +12,7 @@ import pytest
 from infra.kernel.codec import FrameDecoder, encode
 from infra.kernel.codes import BY_NAME
 from infra.kernel.errors import Refused
-from infra.kernel.frames import PROTOCOL, Bye, Heartbeat, Hello, Published, View
+from infra.kernel.frames import PROTOCOL, Bye, Deliver, Heartbeat, Hello, Published, View
 from infra.kernel.frames import Any as AnyFrame
 from infra.runtime.link import Link
 from infra.runtime.node import LinkTiming, Node
@@ -309,6 +309,7 @@ async def test_one_name_may_be_in_use_at_another_role_or_called_by_us(network: N
     """Both brokers of a pair dial each other: two links under one name, one each way."""
     one, other = await make("b1").listen(), await make("b2").listen()
     one.dial(other)
+    await met(one, other)
     other.dial(one)
     await until(lambda: len(one.role.links) == len(other.role.links) == 2)
     await stranger(network, one, hello("b2", role="aggregator"))
@@ -328,6 +329,7 @@ async def test_a_peer_that_falls_silent_is_given_up_and_heartbeats_keep_a_link(n
     assert called.role.down[0][1].startswith("silent-peer: nothing heard for 0.")
     await mute.until_lost()
     assert Heartbeat(VIEW) in mute.frames
+    await until(lambda: called.node.now_s > 2 * TIMING.hello_s)
     assert (caller.role.down, len(called.role.links)) == ([], 1)
 
 
@@ -454,7 +456,18 @@ async def test_a_node_that_is_closed_takes_nobody_and_calls_nobody(network: Netw
     waiting.wire.send([hello()])
     await waiting.until_lost()
     called.dial(called)
-    assert (called.role.up, waiting.frames) == ([], [])
+    assert (called.role.up, called.node._dialers, waiting.frames) == ([], {}, [])
+
+
+async def test_what_a_role_said_last_still_arrives_when_its_node_is_closed(make: Make) -> None:
+    called = await make("b1").listen()
+    caller = make("b2").dial(called)
+    await met(called, caller)
+    last: list[AnyFrame] = [Deliver([n], [b"x" * 4_000_000]) for n in range(4)]
+    for frame in last:
+        called.role.links[0].send(frame)
+    await called.node.close()
+    await until(lambda: caller.role.got == last)
 
 
 # What peers get wrong.
