@@ -43,5 +43,7 @@ class BrokerOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
             raise ConfigError(f"the ring is the same at every site: broker.sites.{odd[0]} must have the slots {same}")
         if not self.membership.suspect_s <= self.membership.dead_s:
             raise ConfigError("broker.membership.suspect_s must not be over dead_s")
+        if self.link.redial_cap_s >= self.membership.grace_s:
+            raise ConfigError("broker.membership.grace_s must be over link.redial_cap_s, or a broker that comes back owns topics too early")
         if self.link.heartbeat_s * 2 > self.membership.suspect_s:
             raise ConfigError("broker.membership.suspect_s must be at least two heartbeats (broker.link.heartbeat_s)")

@@ -19,11 +19,11 @@ from .frames import View
 
 
 class Timing(msgspec.Struct, frozen=True, kw_only=True):
-    """Seconds. `suspect_s` < `dead_s`; both are several heartbeats."""
+    """Seconds. `suspect_s` < `dead_s`; both are several heartbeats. In `grace_s` everybody finds a broker that has come."""
 
     suspect_s: float = 1.0
     dead_s: float = 2.5
-    grace_s: float = 1.5
+    grace_s: float = 2.5
 
 
 class Membership:

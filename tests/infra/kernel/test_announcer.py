@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from infra.kernel import announcer as announcer_module
-from infra.kernel.announcer import BULK, MAX_MARKS, MAX_PARTINGS, Announcer
+from infra.kernel.announcer import BULK, MAX_MARKS, MAX_PARTINGS, PARTING_BEATS, Announcer
 from infra.kernel.frames import Applied, Subscribe, Unsubscribe, View
 from infra.kernel.interest import Interest
 from infra.kernel.limbo import Limbo
@@ -79,6 +79,10 @@ class AnnouncerMachine(RuleBasedStateMachine):
         assert self.announcer.set_view(View(number + 1, tuple(sorted(slots))))
         assert not self.announcer.set_view(View(number + 1, ()))
         assert not self.announcer.set_view(View(number, tuple(SLOTS)))
+
+    @rule()
+    def tick(self) -> None:
+        self.announcer.tick()
 
     @rule(slot=st.sampled_from(SLOTS))
     def link_up(self, slot: str) -> None:
@@ -262,6 +266,26 @@ def test_topics_that_move_while_a_site_is_away_are_taken_from_former_owners_all_
         exchange(announcer, nodes, "lon")
         nodes["b1"].lose("ash")
         assert len(announcer._partings) <= MAX_PARTINGS
+
+
+def test_a_former_owner_is_kept_until_the_new_one_has_the_topics_everywhere_but_not_for_ever() -> None:
+    """Make before break; a site that is lost just then costs some heartbeats of patience and no more."""
+    for is_lost in (False, True):
+        wanted = {topic: row for row, topic in enumerate(TOPICS)}
+        announcer, nodes = linked("b1", "b2", wanted=wanted)
+        exchange(announcer, nodes, *FAR)
+        announcer.set_view(View(2, ("b1",)))
+        moved = set(nodes["b2"].handles)
+        assert moved
+        exchange(announcer, nodes, "lon")
+        assert set(nodes["b2"].handles) == moved
+        if is_lost:
+            for _ in range(PARTING_BEATS + 1):
+                announcer.tick()
+        exchange(announcer, nodes, *(() if is_lost else FAR))
+        exchange(announcer, nodes)
+        assert not nodes["b2"].handles
+        assert nodes["b1"].handles == wanted
 
 
 def test_many_topics_are_announced_and_withdrawn_in_frames_of_bounded_size() -> None:

@@ -126,7 +126,7 @@ GARBAGE = st.one_of(
         lambda inner: st.lists(inner, max_size=8) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
         max_leaves=10,
     ).map(lambda value: framed(msgspec.msgpack.encode(value))),
-    st.builds(lambda tag, rest: packed(tag, *rest), st.integers(0, 13), ELEMENTS),
+    st.builds(lambda tag, rest: packed(tag, *rest), st.integers(0, 14), ELEMENTS),
     st.builds(spoilt, FRAMES, st.integers(0, 10**4), st.integers(0, 255)),
 )
 
@@ -203,7 +203,8 @@ NO_VIEW: list[Any] = [0, []]
         (framed(b"\xc1"), "not a frame"),
         (framed(b"\x93\x02\x92"), "not a frame"),
         (packed(), "not a frame"),
-        (packed(13), "not a frame"),
+        (packed(99), "not a frame"),
+        (packed(99, NO_VIEW), "not a frame"),
         (packed(0, 1, 2), "not a frame"),
         (packed("2", NO_VIEW), "not a frame"),
         (framed(msgspec.msgpack.encode({"t": 12})), "not a frame"),
