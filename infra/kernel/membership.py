@@ -6,16 +6,21 @@ one number higher, whenever the set of live slots is not the view's. (3) A highe
 (4) Nothing is issued in the first `grace_s` of a process unless every slot was heard, so that a restart does not
 claim the whole ring for a moment. (5) The numbers of a process are above `base`, which is higher in each life of a site
 (such as the time of its start in ms): other sites remember the last view of a site that stopped as a whole. (6) Who
-comes, or comes back, to a view that exists is in it after `grace_s`: by then all who must link to it have found it.
+comes, or comes back, to a view that exists is in it after `grace_s`: by then all who must link to it have found it. (7) Who
+was left out by a view that it had to take over leaves nobody out in turn for `CALM` times `dead_s`: two that cannot hear
+each other, but are both heard by others, would outbid each other for ever.
 
 Time is an argument (seconds, monotonic). There is no clock here.
 """
 
 from collections.abc import Iterable
+from typing import Final
 
 import msgspec
 
 from .frames import View
+
+CALM: Final = 2
 
 
 class Timing(msgspec.Struct, frozen=True, kw_only=True):
@@ -38,6 +43,8 @@ class Membership:
         self._timing = timing
         self._started = now
         self._since: dict[str, float] = {}
+        self._is_overruled = False
+        self._calm_until = now
         self._base = base
 
     def heard(self, slot: str, now: float) -> None:
@@ -82,13 +89,19 @@ class Membership:
         """Somebody's view; taken over if it is higher. Equal numbers are decided by the slots, the same way everywhere."""
         if (view.number, view.slots) <= (self.view.number, self.view.slots):
             return False
+        self._is_overruled |= self._me in self.view.slots and self._me not in view.slots
         self.view = view
         return True
 
     def tick(self, now: float) -> bool:
         """Issue a new view if that is this broker's duty and the set of live slots has changed."""
+        if self._is_overruled:
+            self._is_overruled, self._calm_until = False, now + CALM * self._timing.dead_s
         alive = tuple(slot for slot in self.alive(now) if self._may_join(slot, now))
         if not alive or alive[0] != self._me or alive == self.view.slots or not self._settled(now):
+            return False
+        missing = set(self.view.slots).difference(alive, self._leaving)
+        if missing and now < self._calm_until:
             return False
         self.view = View(max(self.view.number, self._base) + 1, alive)
         return True
