@@ -4,6 +4,7 @@ import json
 import random
 from collections import Counter
 
+from accesspoint.messages import OPS
 from infra.kernel.frames import Bye, Deliver, Heartbeat, Hello
 from tests.support.cluster import Cluster
 from tests.support.user import User, feed
@@ -199,6 +200,7 @@ async def test_no_acknowledgement_flows_and_who_is_killed_loses_what_was_on_its_
         assert bob.events == []
         assert c.copies("sto/b1", "sto/a1") == c.copies("sto/a1", "sto/ap1") == 2
         assert upward(c, before) == Counter()
+    assert {"hello", "subscribe", "unsubscribe", "act", "pull", "seen", "read", "ping"} == OPS
 
 
 def upward(c: Cluster, since: int) -> Counter[str]:

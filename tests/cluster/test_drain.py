@@ -45,7 +45,8 @@ class Publisher:
 @pytest.mark.parametrize("leaving", ["sto/b1", "sto/b3"])
 async def test_a_broker_that_leaves_and_comes_back_costs_no_event(tcp: bool, leaving: str) -> None:
     """Leaving -> the others take over -> it is closed -> it starts again: every accepted event reaches every follower
-    at both sites once, in order per topic and site; the lowest slot issues views, so it is tried too."""
+    at both sites once, in order per topic and site, and crosses the site link once (SB-24). The lowest slot issues views, so it
+    is tried too."""
     async with Cluster(sites=2, brokers=3, aggregators=2, accesspoints=2, tcp=tcp) as c:
         async with c.user("ann", "sto") as ann, c.user("bob", "sto", 1) as bob, c.user("cyd", "lon") as cyd:
             for user in (ann, bob, cyd):
@@ -61,6 +62,8 @@ async def test_a_broker_that_leaves_and_comes_back_costs_no_event(tcp: bool, lea
                 await user.heard(publisher.accepted.total())
                 await user.fence()
                 assert in_order(user) == {key: list(range(count)) for key, count in publisher.accepted.items()}
+            for here, there in (("sto", "lon"), ("lon", "sto")):
+                assert c.copies(f"{here}/", f"{there}/") == sum(n for (_, site), n in publisher.accepted.items() if site == here)
 
 
 async def test_the_last_broker_of_a_site_waits_for_no_successor() -> None:

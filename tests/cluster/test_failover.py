@@ -1,45 +1,43 @@
 """Nodes die; the others take over, and subscriptions are found again where they are kept: one hop below."""
 
+import asyncio
 import time
 from collections.abc import Iterable
 
 from infra.kernel.frames import Subscribe
 from infra.kernel.membership import Timing
 from infra.kernel.topics import user_topic
-from infra.runtime.node import LinkTiming
-from tests.support.cluster import FAST, QUICK, Cluster, impatient
+from tests.support.cluster import FAST, QUICK, Cluster, impatient, links_of
 from tests.support.user import feed
 
 USERS = [f"u{n}" for n in range(12)]
 
 
 async def test_a_dead_brokers_topics_are_served_again_within_the_scaled_five_seconds(tcp: bool) -> None:
-    """SB-59: at every site; measured from the crash until each topic's events arrive, published again and again.
+    """SB-59: at every site; measured from the crash until interest is installed again, then one event of each is delivered.
 
-    The five seconds are for the default times; those of the test are that much shorter, and so is the limit.
+    The five seconds are for the default times; those of the test are that much shorter, and so is the limit. It is measured
+    in heartbeats of a broker that stays, so that a slow machine does not count.
     """
-    limit_s = 5.0 * max(scale(LinkTiming().silent_s, FAST.silent_s), scale(Timing().dead_s, QUICK.dead_s))
+    limit_s = 5.0 * QUICK.dead_s / Timing().dead_s
     async with Cluster(sites=2, brokers=3, tcp=tcp) as c, c.user("ann", "sto") as ann, c.user("bob", "lon") as bob:
         for follower in (ann, bob):
             await follower.follow(*USERS)
         lost = {name for name in USERS if c.owner(name) == "sto/b2"}
         assert lost
-        crashed = time.monotonic()
+        clock = c.roles["sto/b1"].broker.links
+        crashed_s = clock.now_s
         await c.crash("sto/b2")
-        await c.until(lambda: all(each.broker.view().slots == ("b1", "b3") for each in c.of("broker", "sto")))
         await c.settle()
+        settled_s = clock.now_s
         for name in USERS:
             await c.play(name, site="sto", broker=1)
         for user in (ann, bob):
             await user.heard(len(USERS))
-        assert time.monotonic() - crashed < limit_s
+        assert settled_s - crashed_s < limit_s
         for user in (ann, bob):
             await user.fence()
             assert sorted(event["topic"] for event in user.events) == sorted(map(feed, USERS))
-
-
-def scale(default: float, fast: float) -> float:
-    return fast / default
 
 
 async def test_after_a_restart_of_the_whole_overlay_interest_is_rebuilt_from_aggregators_alone(tcp: bool) -> None:
@@ -148,6 +146,39 @@ async def test_a_client_is_not_told_of_a_broker_that_came_and_went(tcp: bool) ->
         await c.play("dan")
         await ann.heard(1)
         assert ann.closed is None
+
+
+async def test_events_of_a_dead_brokers_topics_wait_for_the_aggregator_to_announce_itself(tcp: bool) -> None:
+    """Between the new view and the news of who wants what, the new owner holds them back: late, but not lost."""
+    async with Cluster(sites=1, brokers=2, tcp=tcp) as c, c.user("ann") as ann:
+        user = next(user for user in USERS if c.owner(user) == "sto/b2")
+        await ann.follow(user)
+        c.plan.hold("sto/a1", "sto/b1")
+        await c.crash("sto/b2")
+        broker = c.roles["sto/b1"].broker
+        await c.until(lambda: broker.view().slots == ("b1",))
+        posted = asyncio.create_task(c.play(user, broker=0))
+        await c.until(lambda: len(broker.handover._held) == 1)
+        await ann.fence()
+        assert (ann.events, posted.done()) == ([], False)
+        c.plan.release("sto/a1", "sto/b1")
+        await ann.heard(1)
+        await posted
+
+
+async def test_a_process_that_was_stalled_does_not_take_its_peers_for_dead() -> None:
+    """Silence is counted in own heartbeats: all links and views are as they were, although nobody was heard for long."""
+    async with Cluster(sites=2, brokers=2) as c, c.user("ann") as ann:
+        await ann.follow("dan")
+        links = {name: set(links_of(role).links) for name, role in c.roles.items()}
+        views = [door.broker.view() for door in c.of("broker")]
+        time.sleep(2 * FAST.silent_s)  # noqa: ASYNC251 - the stall itself
+        beats_s = links_of(c.roles["sto/b1"]).now_s + 5 * FAST.heartbeat_s
+        await c.until(lambda: links_of(c.roles["sto/b1"]).now_s > beats_s)
+        assert {name: set(links_of(role).links) for name, role in c.roles.items()} == links
+        assert [door.broker.view() for door in c.of("broker")] == views
+        await c.play("dan", site="lon")
+        await ann.heard(1)
 
 
 async def test_a_site_that_forgot_its_view_still_changes_it_for_everybody(tcp: bool) -> None:

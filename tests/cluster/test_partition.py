@@ -4,7 +4,8 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
-from tests.support.cluster import Cluster, impatient
+from infra.kernel.membership import CALM
+from tests.support.cluster import QUICK, Cluster, impatient
 from tests.support.user import User, feed
 
 
@@ -86,6 +87,30 @@ async def test_after_a_partition_inside_a_site_the_higher_view_wins(tcp: bool) -
         assert views["b1"]().slots == ("b1", "b2", "b3")
         for n, followed in enumerate(users):
             await c.play(followed, site="sto", broker=n % 3)
+        for user in (ann, bob):
+            await user.heard(len(users))
+            await user.fence()
+            assert sorted(topics(user)) == sorted(map(feed, users))
+
+
+async def test_two_brokers_that_only_cannot_see_each_other_do_not_outbid_each_other(tcp: bool) -> None:
+    """Design 6: both are heard by the aggregators and by the other site, which tell each of the other's views: one of the two
+    gives way and stays calm for a while, and events reach everybody through either of them."""
+    async with Cluster(sites=2, brokers=2, aggregators=2, tcp=tcp) as c, c.user("ann", "sto") as ann, c.user("bob", "lon") as bob:
+        users = [f"u{n}" for n in range(8)]
+        for user in (ann, bob):
+            await user.follow(*users)
+        c.partition("sto/b1", "sto/b2")
+        views = {each.node: each.broker.view for each in c.of("broker", "sto")}
+        await c.until(lambda: views["b1"]() == views["b2"]() and len(views["b1"]().slots) == 1)
+        first = views["b1"]().number
+        passed_s = c.of("broker", "sto")[0].broker.links.now_s + CALM * QUICK.dead_s
+        await c.until(lambda: all(each.broker.links.now_s > passed_s for each in c.of("broker", "sto")))
+        assert views["b1"]().number - first <= 2
+        c.heal()
+        await c.settle()
+        for followed in users:
+            await c.play(followed, site="sto")
         for user in (ann, bob):
             await user.heard(len(users))
             await user.fence()
