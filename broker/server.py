@@ -57,7 +57,7 @@ from .router import Done, Router
 SERVICE_KINDS: Final[dict[str, frozenset[Kind]]] = {
     "presence": frozenset({Kind.USER}),
     "playlist": frozenset({Kind.PLAYLIST}),
-    "notification": frozenset({Kind.PLAYLIST, Kind.ARTIST, Kind.SOCIAL}),
+    "notification": frozenset({Kind.PLAYLIST, Kind.ARTIST, Kind.SOCIAL, Kind.INBOX}),
 }
 
 

@@ -2,6 +2,7 @@
 
 SegueError
 ├── Refused          the other side asked for something that has a row in the code table
+├── Unavailable      a store or service cannot answer now; repeating the same is safe
 └── ConfigError      what the operator wrote cannot be used; the message says what to write instead
 """
 
@@ -19,6 +20,10 @@ class Refused(SegueError):  # noqa: N818 - it is an answer, and reads as one
         self.code: Code = BY_NAME[name]
         self.reason: str = reason or self.code.text
         super().__init__(f"{name}: {self.reason}")
+
+
+class Unavailable(SegueError):  # noqa: N818 - as above
+    """What was asked for cannot be done now, and may or may not have been done: repeating it is safe."""
 
 
 class ConfigError(SegueError):

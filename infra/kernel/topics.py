@@ -1,4 +1,4 @@
-"""Topics: the four `hm://` forms of the spec (section 2), parsed and checked here and nowhere else.
+"""Topics: the four `hm://` forms of the spec (section 2) and a user's inbox, parsed and checked here and nowhere else.
 
 Past the door a topic is a `Topic`: a compact, reversible byte string (one tag byte, then the ids). It is what brokers
 keep ten million of in memory, so it is not an object with fields: `kind_of` and `format_topic` read it when needed.
@@ -10,9 +10,11 @@ user       hm://presence/user/<username>/                              U<usernam
 playlist   hm://playlist/user/<username>/playlist/<playlistid>/        P<username>/<playlistid>
 artist     hm://notifications/feed/<artist-id>%<notification-type>/    A<artist-id>%<type>
 social     hm://notifications/feed/<username>%<notification-type>/     S<username>%<type>
+inbox      hm://notifications/inbox/<username>/                        I<username>
 =========  ==========================================================  =========================
 
 The `%` is a literal divider, never percent-encoding; the type tells an artist feed from a social feed (spec 2).
+Live copies of a user's stored notifications travel on his inbox: no client names it, the access point wants it for him.
 """
 
 import re
@@ -32,6 +34,7 @@ class Kind(StrEnum):
     PLAYLIST = "playlist"
     ARTIST = "artist"
     SOCIAL = "social"
+    INBOX = "inbox"
 
 
 ARTIST_TYPES: Final = ("new-album", "new-track", "artist-playlist")
@@ -46,15 +49,16 @@ _SOCIAL: Final = "|".join(SOCIAL_TYPES)
 _URI: Final = re.compile(
     rf"hm://(?:presence/user/({_ID})/"
     rf"|playlist/user/({_ID})/playlist/({_ID})/"
-    rf"|notifications/feed/({_ID})%(?:({_ARTIST})|({_SOCIAL}))/)"
+    rf"|notifications/feed/({_ID})%(?:({_ARTIST})|({_SOCIAL}))/"
+    rf"|notifications/inbox/({_ID})/)"
 )
-_COMPACT: Final = re.compile(rf"U{_ID}|P{_ID}/{_ID}|A{_ID}%(?:{_ARTIST})|S{_ID}%(?:{_SOCIAL})".encode())
+_COMPACT: Final = re.compile(rf"U{_ID}|P{_ID}/{_ID}|A{_ID}%(?:{_ARTIST})|S{_ID}%(?:{_SOCIAL})|I{_ID}".encode())
 _FORMS: Final = {
     "hm://presence/": "hm://presence/user/<id>/",
     "hm://playlist/": "hm://playlist/user/<id>/playlist/<id>/",
     "hm://notifications/": f"hm://notifications/feed/<id>%<type>/ with a type out of {', '.join(ARTIST_TYPES + SOCIAL_TYPES)}",
 }
-_KINDS: Final = {ord("U"): Kind.USER, ord("P"): Kind.PLAYLIST, ord("A"): Kind.ARTIST, ord("S"): Kind.SOCIAL}
+_KINDS: Final = {ord("U"): Kind.USER, ord("P"): Kind.PLAYLIST, ord("A"): Kind.ARTIST, ord("S"): Kind.SOCIAL, ord("I"): Kind.INBOX}
 USER_TAG: Final = ord("U")
 
 
@@ -64,9 +68,11 @@ def parse_topic(uri: str) -> Topic:
     match = _URI.fullmatch(uri)
     if match is None:
         raise Refused("bad-topic", _complaint(uri))
-    user, owner, playlist, feed, artist, social = match.groups()
+    user, owner, playlist, feed, artist, social, inbox = match.groups()
     if user is not None:
         return user_topic(user)
+    if inbox is not None:
+        return inbox_topic(inbox)
     if owner is not None:
         return Topic(f"P{owner}/{playlist}".encode())
     return Topic(f"A{feed}%{artist}".encode() if artist else f"S{feed}%{social}".encode())
@@ -75,6 +81,11 @@ def parse_topic(uri: str) -> Topic:
 def user_topic(username: str) -> Topic:
     """The topic of a user's friend feed. `username` has been checked by whoever holds it."""
     return Topic(b"U" + username.encode())
+
+
+def inbox_topic(username: str) -> Topic:
+    """The topic of a user's notifications. `username` has been checked by whoever holds it."""
+    return Topic(b"I" + username.encode())
 
 
 def format_topic(topic: Topic) -> str:
@@ -88,6 +99,8 @@ def format_topic(topic: Topic) -> str:
             return f"hm://playlist/user/{owner}/playlist/{playlist}/"
         case Kind.ARTIST | Kind.SOCIAL:
             return f"hm://notifications/feed/{text}/"
+        case Kind.INBOX:
+            return f"hm://notifications/inbox/{text}/"
 
 
 def kind_of(topic: Topic) -> Kind:

@@ -1,4 +1,4 @@
-"""The four `hm://` forms, read and written in one place."""
+"""The `hm://` forms, read and written in one place."""
 
 import random
 import string
@@ -8,7 +8,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from infra.kernel.errors import Refused
-from infra.kernel.topics import ARTIST_TYPES, MAX_ID, SOCIAL_TYPES, Kind, format_topic, is_topic, kind_of, parse_topic, user_topic
+from infra.kernel.topics import (
+    ARTIST_TYPES,
+    MAX_ID,
+    SOCIAL_TYPES,
+    Kind,
+    format_topic,
+    inbox_topic,
+    is_topic,
+    kind_of,
+    parse_topic,
+    user_topic,
+)
 
 ID_CHARACTERS = string.ascii_letters + string.digits + "._-"
 TYPES = [*ARTIST_TYPES, *SOCIAL_TYPES]
@@ -17,8 +28,9 @@ URIS = st.one_of(
     st.builds("hm://presence/user/{}/".format, IDS),
     st.builds("hm://playlist/user/{}/playlist/{}/".format, IDS, IDS),
     st.builds("hm://notifications/feed/{}%{}/".format, IDS, st.sampled_from(TYPES)),
+    st.builds("hm://notifications/inbox/{}/".format, IDS),
 )
-HALF_RIGHT = st.text(ID_CHARACTERS + "/%UPAS\n", max_size=20).map(str.encode)
+HALF_RIGHT = st.text(ID_CHARACTERS + "/%UPASI\n", max_size=20).map(str.encode)
 
 
 def ids(count: int) -> list[str]:
@@ -28,13 +40,14 @@ def ids(count: int) -> list[str]:
     return ["".join(rng.choices(ID_CHARACTERS, k=length)) for length in lengths]
 
 
-def test_ten_thousand_random_ids_round_trip_in_all_four_forms() -> None:
+def test_ten_thousand_random_ids_round_trip_in_every_form() -> None:
     """SB-1."""
     names = ids(10_000)
     for name, other, type_ in zip(names, reversed(names), TYPES * 2500, strict=True):
         expected = {
             f"hm://presence/user/{name}/": Kind.USER,
             f"hm://playlist/user/{name}/playlist/{other}/": Kind.PLAYLIST,
+            f"hm://notifications/inbox/{name}/": Kind.INBOX,
             f"hm://notifications/feed/{name}%{type_}/": Kind.ARTIST if type_ in ARTIST_TYPES else Kind.SOCIAL,
         }
         for uri, kind in expected.items():
@@ -44,6 +57,7 @@ def test_ten_thousand_random_ids_round_trip_in_all_four_forms() -> None:
 
 def test_a_users_feed_has_one_topic_whichever_way_it_is_named() -> None:
     assert user_topic("ann") == parse_topic("hm://presence/user/ann/")
+    assert inbox_topic("ann") == parse_topic("hm://notifications/inbox/ann/")
 
 
 @pytest.mark.parametrize(
