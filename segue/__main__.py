@@ -10,6 +10,7 @@ from .demo.command import demo
 from .listen import listen
 from .publish import publish
 from .role import COMMANDS
+from .rules import rules
 from .token import token
 from .top import top
 from .up import up
@@ -21,7 +22,7 @@ def cli() -> None:
     """Segue: a social publish/subscribe backend."""
 
 
-for command in (up, *COMMANDS, demo, publish, listen, token, top):
+for command in (up, *COMMANDS, demo, publish, listen, token, top, rules):
     cli.add_command(command)
 
 

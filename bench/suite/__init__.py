@@ -19,6 +19,7 @@ from . import (
     stopped_readers,
     sustained,
     three_processes,
+    verdicts,
 )
 
 Benchmark = Callable[[Runner], list[Table]]
@@ -37,4 +38,5 @@ BENCHMARKS: Final[dict[str, Benchmark]] = {
     "stopped_readers": stopped_readers.measure,
     "burst": burst.measure,
     "sustained": sustained.measure,
+    "verdicts": verdicts.measure,
 }

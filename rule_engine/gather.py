@@ -1,0 +1,71 @@
+"""From what is known of an event and a follower to the facts that rules ask about."""
+
+from collections.abc import Container
+
+import msgspec
+
+from infra.kernel.topics import Kind, Topic, kind_of
+
+from .facts import NO_CLASS, PLAYLIST_CLASS, Facts
+from .preferences import Preferences, is_muted, quiet_until_ms
+
+
+class Occasion(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """What is to be told. `producer`: who did it, a user name or an artist id; "" if nobody did."""
+
+    topic: Topic
+    kind: str
+    producer: str = ""
+
+    @property
+    def cls(self) -> str:
+        """The class that preferences are about."""
+        return class_of(self.topic)
+
+
+class Follower(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """One of those who may be told it, besides his preferences; the fields are those of `Facts`."""
+
+    friend: bool = False
+    sent: bool = False
+    desktop: bool = False
+    mobile: bool = False
+    mobile_known: bool = False
+    mails_recent: int = 0
+    pushes_recent: int = 0
+
+
+def class_of(topic: Topic) -> str:
+    """The class of the events of a topic: the type of a feed, "playlist", and none for a user's friend feed."""
+    match kind_of(topic):
+        case Kind.ARTIST | Kind.SOCIAL:
+            return topic.decode().rpartition("%")[2]
+        case Kind.PLAYLIST:
+            return PLAYLIST_CLASS
+        case Kind.USER | Kind.INBOX:
+            return NO_CLASS
+
+
+def gather(preferences: Preferences, occasion: Occasion, follower: Follower, now_ms: int, mandatory: Container[str] = ()) -> Facts:
+    """The facts now. `mandatory`: the classes that nobody can opt out of (`Settings.mandatory`)."""
+    cls = occasion.cls
+    return Facts(
+        topic=kind_of(occasion.topic),
+        cls=cls,
+        kind=occasion.kind,
+        friend=follower.friend,
+        sent=follower.sent,
+        desktop=follower.desktop,
+        mobile=follower.mobile,
+        mobile_known=follower.mobile_known,
+        email_known=preferences.email is not None,
+        in_client_off=not preferences.allows(cls, "in-client"),
+        push_off=not preferences.allows(cls, "push"),
+        email_off=not preferences.allows(cls, "email"),
+        muted=is_muted(preferences, occasion.topic, occasion.producer),
+        mandatory=cls in mandatory,
+        quiet=quiet_until_ms(preferences, now_ms) is not None,
+        digest=preferences.digest != "off",
+        mails_recent=follower.mails_recent,
+        pushes_recent=follower.pushes_recent,
+    )

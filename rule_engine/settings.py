@@ -1,0 +1,24 @@
+"""Settings: the numbers of a rule file that the worker needs too."""
+
+from typing import Annotated
+
+import msgspec
+
+Positive = Annotated[int, msgspec.Meta(ge=1)]
+
+
+class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """`throttle_window_s`: how far back `mails_recent` and `pushes_recent` count; the two limits are for rules to compare with.
+
+    `mandatory`: the classes that nobody can opt out of the list of notifications.
+    """
+
+    throttle_window_s: Positive = 3600
+    mails_per_window: Positive = 3
+    pushes_per_window: Positive = 10
+    mandatory: tuple[str, ...] = ()
+
+    @property
+    def numbers(self) -> dict[str, int]:
+        """Those that a condition may name instead of a number."""
+        return {name: value for name, value in msgspec.structs.asdict(self).items() if isinstance(value, int)}
