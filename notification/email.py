@@ -1,0 +1,222 @@
+"""Mails leave here: a few SMTP connections that are kept open, and an `Outcome` for everything that a mail server can do to us."""
+
+import asyncio
+import logging
+from email.message import EmailMessage
+from email.utils import parseaddr
+from pathlib import Path
+from typing import Annotated, Final, Literal
+
+import aiosmtplib
+import msgspec
+
+from infra.kernel.errors import ConfigError
+
+from .letter import is_address
+from .outcome import Outcome, delivered, failed, retry
+
+logger = logging.getLogger(__name__)
+
+_LOOPBACK: Final = ("localhost", "127.0.0.1", "::1")
+# RFC 1870, 6.1: the one refusal of a sender that is about the message.
+_TOO_LARGE: Final = 552
+
+
+class EmailOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The mail server that takes our mails, and whose name they bear.
+
+    sender: `notify@example.org` or `Name <notify@example.org>`.
+    starttls: "required" sends nothing in the clear, "auto" does so only where the server offers no TLS, "never" always. The
+        certificate is verified wherever TLS is used, against `ca_file` or the authorities that the machine trusts.
+    timeout_s: for one mail, connecting included.
+    """
+
+    host: str
+    sender: str
+    port: Annotated[int, msgspec.Meta(ge=1, le=65535)] = 587
+    starttls: Literal["auto", "required", "never"] = "auto"
+    ca_file: Path | None = None
+    username: str | None = None
+    password_file: Path | None = None
+    timeout_s: Annotated[float, msgspec.Meta(gt=0, le=600)] = 30.0
+    max_connections: Annotated[int, msgspec.Meta(ge=1, le=100)] = 4
+
+    def check(self) -> None:
+        """Raises `ConfigError` where the fields do not fit together."""
+        address = parseaddr(self.sender)[1]
+        if not (address.isascii() and is_address(address)):
+            raise ConfigError(f"email.sender {self.sender!r} must be like notify@example.org or Name <notify@example.org>")
+        if (self.username is None) != (self.password_file is None):
+            raise ConfigError("email.username and email.password_file belong together; set both or neither")
+        if self.username and self.starttls != "required" and self.host not in _LOOPBACK:
+            raise ConfigError('email.username would send the password in the clear; set email.starttls = "required"')
+
+
+class Mailer:
+    """Sends mails over at most `max_connections` connections; further callers wait in line, in order.
+
+    `trouble` is why no mail goes out at all (a refused login, a wrong certificate, nobody there), or None when the last one
+    went out or was refused for its own sake.
+    """
+
+    def __init__(self, options: EmailOptions) -> None:
+        """Raises `ConfigError` when the password cannot be read."""
+        self.trouble: str | None = None
+        self._options = options
+        self._sender = parseaddr(options.sender)[1]
+        self._password = _read_password(options.password_file) if options.password_file else None
+        self._slots = asyncio.Semaphore(options.max_connections)
+        self._idle: list[aiosmtplib.SMTP] = []
+        self._is_closed = False
+
+    async def send(self, message: EmailMessage, recipient: str) -> Outcome:
+        """Hands `message` over for `recipient`. Raises nothing for what the other side does, or for an address that is none.
+
+        DELIVERED: the server has it. FAILED: it wants neither this message nor this recipient, ever. RETRY: everything else,
+        also silence for `timeout_s`; then the server may have it, and the same Message-ID tells.
+
+        Cancelling closes the connection; the server may have the message then.
+        """
+        if not is_address(recipient):
+            return failed(f"{recipient!r} is no mail address")
+        async with self._slots:
+            if self._is_closed:
+                return retry("the mailer has been closed")
+            smtp = self._idle.pop() if self._idle else self._connection()
+            try:
+                return await self._attempt(smtp, message, recipient)
+            finally:
+                self._put_back(smtp)
+
+    async def close(self) -> None:
+        """Says goodbye on idle connections, and lets the busy ones close after their mail. May be called twice."""
+        self._is_closed = True
+        while self._idle:
+            await self._leave(self._idle.pop())
+
+    async def _attempt(self, smtp: aiosmtplib.SMTP, message: EmailMessage, recipient: str) -> Outcome:
+        try:
+            async with asyncio.timeout(self._options.timeout_s):
+                if not smtp.is_connected:
+                    await self._connect(smtp)
+                outcome = await self._hand_over(smtp, message, recipient)
+        except _NoServiceError as error:
+            return self._fail(smtp, str(error))
+        except TimeoutError:
+            return self._fail(smtp, f"it did not answer within {self._options.timeout_s:g} s")
+        except BaseException:
+            smtp.close()
+            raise
+        self._note(None)
+        return outcome
+
+    async def _connect(self, smtp: aiosmtplib.SMTP) -> None:
+        try:
+            await smtp.connect()
+        except TimeoutError:  # silence is judged in one place, wherever it fell
+            raise
+        except aiosmtplib.SMTPAuthenticationError as error:
+            user = self._options.username
+            raise _NoServiceError(f"it refuses the login of {user!r}: {_said(error)}; check email.password_file") from None
+        except aiosmtplib.SMTPResponseException as error:
+            raise _NoServiceError(f"it refuses us: {_said(error)}") from None
+        except (aiosmtplib.SMTPException, OSError) as error:
+            raise _NoServiceError(str(error)) from None
+
+    async def _hand_over(self, smtp: aiosmtplib.SMTP, message: EmailMessage, recipient: str) -> Outcome:
+        try:
+            _, answer = await smtp.send_message(message, sender=self._sender, recipients=[recipient])
+        except TimeoutError:
+            raise
+        except aiosmtplib.SMTPRecipientsRefused as refusal:
+            return _judge(refusal.recipients[0], "the recipient is refused")
+        except aiosmtplib.SMTPSenderRefused as error:
+            return self._judge_sender(error)
+        except aiosmtplib.SMTPDataError as error:
+            return _judge(error, "the message is refused")
+        except (aiosmtplib.SMTPNotSupported, ValueError) as error:
+            return failed(f"no mail can be sent to this address: {error}")
+        except (aiosmtplib.SMTPException, OSError) as error:
+            smtp.close()
+            return retry(f"the mail server went away: {error}")
+        return delivered(answer)
+
+    def _judge_sender(self, error: aiosmtplib.SMTPSenderRefused) -> Outcome:
+        if error.code == _TOO_LARGE:
+            return failed(f"the message is too large: {_said(error)}")
+        if _is_final(error):
+            raise _NoServiceError(f"it refuses mails of {self._sender}: {_said(error)}; check email.sender and the login") from None
+        return retry(f"the mail server is busy: {_said(error)}")
+
+    def _fail(self, smtp: aiosmtplib.SMTP, complaint: str) -> Outcome:
+        """What is no fault of this mail's: the connection ends, and operators hear of it."""
+        smtp.close()
+        trouble = f"mail server {self._options.host}:{self._options.port}: {complaint}"
+        self._note(trouble)
+        return retry(trouble)
+
+    def _connection(self) -> aiosmtplib.SMTP:
+        options = self._options
+        return aiosmtplib.SMTP(
+            hostname=options.host,
+            port=options.port,
+            username=options.username,
+            password=self._password,
+            # What the machine is called may take DNS long to say, and be wrong.
+            local_hostname=self._sender.rpartition("@")[2],
+            timeout=options.timeout_s,
+            start_tls={"auto": None, "required": True, "never": False}[options.starttls],
+            cert_bundle=str(options.ca_file) if options.ca_file else None,
+        )
+
+    def _put_back(self, smtp: aiosmtplib.SMTP) -> None:
+        if self._is_closed:
+            smtp.close()
+        elif smtp.is_connected:
+            self._idle.append(smtp)
+
+    async def _leave(self, smtp: aiosmtplib.SMTP) -> None:
+        try:
+            await smtp.quit(timeout=1.0)
+        except (aiosmtplib.SMTPException, OSError):
+            smtp.close()
+
+    def _note(self, trouble: str | None) -> None:
+        if trouble and not self.trouble:
+            logger.error("no mail goes out: %s", trouble)
+        elif self.trouble and not trouble:
+            logger.info("mails go out again")
+        self.trouble = trouble
+
+
+class _NoServiceError(Exception):
+    """The server serves nobody, or not us."""
+
+
+def _judge(error: aiosmtplib.SMTPResponseException, what: str) -> Outcome:
+    reason = f"{what}: {_said(error)}"
+    return failed(reason) if _is_final(error) else retry(reason)
+
+
+def _is_final(error: aiosmtplib.SMTPResponseException) -> bool:
+    """RFC 5321, 4.2.1: 5yz is forever. Any other answer in the place of a good one is worth another try."""
+    return 500 <= error.code < 600
+
+
+def _said(error: aiosmtplib.SMTPResponseException) -> str:
+    return f"{error.code} {error.message}"
+
+
+def _read_password(path: Path) -> str:
+    try:
+        password = path.read_text(encoding="utf-8").strip()
+        mode = path.stat().st_mode & 0o777
+    except OSError as error:
+        raise ConfigError(f"email.password_file {path} cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise ConfigError(f"email.password_file {path} is not UTF-8") from None
+    if mode & 0o007:
+        raise ConfigError(f"{path} can be read by every user of this machine (mode {mode:o}); run: chmod 600 {path}")
+    if not password:
+        raise ConfigError(f"{path} is empty; write the password for email.username into it")
+    return password

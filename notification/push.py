@@ -1,0 +1,254 @@
+"""Web Push (RFC 8030): encrypted notifications go to the push services that browsers have chosen, and an `Outcome` comes back.
+
+Where a push goes is said by a client, so an endpoint is a stranger's URL: only https, never to private addresses (whatever
+the name resolves to at the moment of connecting), no redirects, and little is read of the answer.
+"""
+
+import asyncio
+import re
+import time
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from collections.abc import Callable
+from contextlib import AsyncExitStack
+from email.utils import parsedate_to_datetime
+from hashlib import blake2b
+from http import HTTPStatus
+from typing import Annotated, Final, Literal
+
+import aiohttp
+import msgspec
+from py_vapid import VapidException  # type: ignore[import-untyped]
+from pywebpush import WebPusher, WebPushException  # type: ignore[import-untyped]
+from yarl import URL
+
+from infra.kernel.errors import ConfigError, Refused
+
+from .letter import Line
+from .outcome import Outcome, delivered, failed, gone, retry
+from .public_resolver import PublicResolver
+from .vapid import Vapid
+
+MAX_ENDPOINT_CHARS: Final = 2048
+# Push services take 4096 bytes after encryption; some less.
+MAX_PAYLOAD_BYTES: Final = 3072
+MAX_RETRY_AFTER_S: Final = 86_400.0
+EXCERPT_BYTES: Final = 200
+DNS_CACHE_S: Final = 300
+KEY_BYTES: Final = 65
+AUTH_BYTES: Final = 16
+
+_BASE64URL: Final = re.compile(r"[A-Za-z0-9_-]+={0,2}")
+_VISIBLE: Final = re.compile(r"[\x21-\x7e]+")
+# No push service has a bare address; and 127.1, 2130706433 or 0x7f.1 are addresses in disguise. Where names lead is PublicResolver's.
+_PUBLIC_NAME: Final = re.compile(r"(?=.{1,253}\Z)(?:[a-z0-9_-]{1,63}\.)+[a-z][a-z0-9-]{0,62}")
+_LOOPBACK: Final = ("localhost", "127.0.0.1")
+_TAKEN: Final = (HTTPStatus.OK, HTTPStatus.CREATED, HTTPStatus.ACCEPTED)
+_GONE: Final = (HTTPStatus.NOT_FOUND, HTTPStatus.GONE)
+_LATER: Final = (HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_EARLY, HTTPStatus.TOO_MANY_REQUESTS)
+_STRANGERS: Final = (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN)
+
+Urgency = Literal["very-low", "low", "normal", "high"]
+
+
+class PushOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """contact: `mailto:` or `https:`, whom a push service asks when our pushes make trouble.
+
+    allow_loopback: takes endpoints on this machine, also with http. For tests and demos.
+    timeout_s: for one push, connecting included.
+    """
+
+    contact: str
+    allow_loopback: bool = False
+    timeout_s: Annotated[float, msgspec.Meta(gt=0, le=600)] = 10.0
+    max_connections: Annotated[int, msgspec.Meta(ge=1, le=1000)] = 32
+
+
+class Subscription(msgspec.Struct, frozen=True):
+    """What a browser's `PushSubscription.toJSON()` says: where to push, and for which key (base64url)."""
+
+    endpoint: str
+    p256dh: str
+    auth: str
+
+    def check(self, *, allow_loopback: bool = False) -> None:
+        """Raises `Refused("bad-field")` for an endpoint that may not be called, and for keys that nothing can be encrypted for."""
+        check_endpoint(self.endpoint, allow_loopback=allow_loopback)
+        if _length(self.auth) != AUTH_BYTES:
+            raise Refused("bad-field", f"auth must be {AUTH_BYTES} bytes as base64url")
+        if _length(self.p256dh) != KEY_BYTES:
+            raise Refused("bad-field", f"p256dh must be an uncompressed P-256 point: {KEY_BYTES} bytes as base64url")
+        try:
+            self.encrypt(b"?")
+        except ValueError:
+            raise Refused("bad-field", "p256dh is no point of the curve P-256") from None
+
+    def encrypt(self, payload: bytes) -> bytes:
+        """`payload` for the eyes of the browser only (RFC 8291), different each time. Raises ValueError for bad keys."""
+        info = {"endpoint": self.endpoint, "keys": {"p256dh": self.p256dh, "auth": self.auth}}
+        try:
+            return bytes(WebPusher(info).encode(payload)["body"])
+        except WebPushException as error:
+            raise ValueError(error.message) from None
+
+
+class Pusher:
+    """Sends at most `max_connections` pushes at once; further callers wait in line, in order."""
+
+    def __init__(self, options: PushOptions, vapid: Vapid, clock: Callable[[], float] = time.time) -> None:
+        """`clock` gives Unix time in seconds. Raises `ConfigError` for a contact that push services would refuse."""
+        self._options = options
+        self._vapid = vapid
+        self._clock = clock
+        self._slots = asyncio.Semaphore(options.max_connections)
+        self._resolver = PublicResolver(allow_loopback=options.allow_loopback)
+        self._session: aiohttp.ClientSession | None = None
+        self._is_closed = False
+        try:
+            vapid.headers("https://push.example.org", options.contact, clock())
+        except VapidException:
+            raise ConfigError(
+                f"push.contact {options.contact!r} must be like mailto:ops@example.org or https://example.org/contact"
+            ) from None
+
+    async def send(self, subscription: Subscription, payload: bytes, ttl_s: int, urgency: Urgency = "normal", topic: str = "") -> Outcome:
+        """Encrypts `payload` and hands it to the push service. Raises nothing for what a client said or a service does.
+
+        ttl_s: how long the service keeps it for a device that is away. topic: replaces what waits with the same one
+        (`collapse_key`); empty for none.
+
+        DELIVERED: the service has it. GONE: forget this subscription. FAILED: never, for this push. RETRY: busy, broken,
+        or silent for `timeout_s`; then the device may get it twice. Cancelling closes the connection.
+        """
+        if len(payload) > MAX_PAYLOAD_BYTES:
+            return failed(f"the payload has {len(payload)} bytes; at most {MAX_PAYLOAD_BYTES} are pushed")
+        try:
+            url = check_endpoint(subscription.endpoint, allow_loopback=self._options.allow_loopback)
+            body = subscription.encrypt(payload)
+        except (Refused, ValueError) as error:
+            return failed(f"the subscription cannot be used: {error}")
+        headers = {
+            "Content-Type": "application/octet-stream",
+            "Content-Encoding": "aes128gcm",
+            "TTL": str(ttl_s),
+            "Urgency": urgency,
+        } | ({"Topic": topic} if topic else {})
+        async with self._slots:
+            if self._is_closed:
+                return retry("the pusher has been closed")
+            return await self._post(url, body, headers)
+
+    async def close(self) -> None:
+        """Waits for the pushes under way (each has its timeout), and closes all connections. May be called twice.
+
+        Cancelling closes them at once.
+        """
+        if self._is_closed:
+            return
+        self._is_closed = True
+        try:
+            async with AsyncExitStack() as slots:
+                for _ in range(self._options.max_connections):
+                    await slots.enter_async_context(self._slots)
+        finally:
+            if self._session is not None:
+                await self._session.close()
+            await self._resolver.close()
+
+    async def _post(self, url: URL, body: bytes, headers: dict[str, str]) -> Outcome:
+        now_s = self._clock()
+        signed = headers | self._vapid.headers(str(url.origin()), self._options.contact, now_s)
+        try:
+            async with self._open().post(url, data=body, headers=signed, allow_redirects=False) as response:
+                reason = f"{url.host} answers {response.status} {await _excerpt(response)}"
+                return judge(response.status, reason, wait_s(response.headers.get("Retry-After"), now_s))
+        except Refused as error:
+            return failed(f"the subscription cannot be used: {error}")
+        except TimeoutError:
+            return retry(f"{url.host} did not answer within {self._options.timeout_s:g} s")
+        except (aiohttp.ClientError, OSError) as error:
+            return retry(f"{url.host} cannot be reached: {error}")
+
+    def _open(self) -> aiohttp.ClientSession:
+        if self._session is None:
+            self._session = aiohttp.ClientSession(
+                # Push services are few and asked often; our own slots bound the connections.
+                connector=aiohttp.TCPConnector(limit=0, resolver=self._resolver, ttl_dns_cache=DNS_CACHE_S),
+                cookie_jar=aiohttp.DummyCookieJar(),
+                auto_decompress=False,
+                timeout=aiohttp.ClientTimeout(total=self._options.timeout_s),
+            )
+        return self._session
+
+
+async def _excerpt(response: aiohttp.ClientResponse) -> str:
+    """The beginning of what the service says beside its status, which counts also where the rest is missing."""
+    try:
+        return (await response.content.read(EXCERPT_BYTES)).decode(errors="replace")
+    except (aiohttp.ClientError, OSError, TimeoutError):
+        return ""
+
+
+def judge(status: int, reason: str, retry_after_s: float | None) -> Outcome:
+    """What an HTTP status means for a push (RFC 8030, 5, 7.3 and 8.4). `retry_after_s` counts where another try makes sense."""
+    if status in _TAKEN:
+        return delivered(reason)
+    if status in _GONE:
+        return gone(reason)
+    if status in _LATER or status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+        return retry(reason, retry_after_s)
+    if status in _STRANGERS:
+        return failed(f"{reason}; is the subscription for our VAPID key, and is the clock right?")
+    return failed(reason)
+
+
+def wait_s(retry_after: str | None, now_s: float) -> float | None:
+    """A `Retry-After` header (seconds or a date) in seconds from Unix time `now_s`, at most a day; None if there is no sense in it."""
+    text = (retry_after or "").strip()
+    try:
+        wanted_s = float(text) if text.isascii() and text.isdigit() else parsedate_to_datetime(text).timestamp() - now_s
+    except (ValueError, OverflowError):
+        return None
+    return min(max(wanted_s, 0.0), MAX_RETRY_AFTER_S)
+
+
+def check_endpoint(endpoint: str, *, allow_loopback: bool) -> URL:
+    """The URL to post to. Raises `Refused("bad-field")` for one that may not be called."""
+    if len(endpoint) > MAX_ENDPOINT_CHARS or not _VISIBLE.fullmatch(endpoint):
+        raise Refused("bad-field", f"endpoint must be a URL of at most {MAX_ENDPOINT_CHARS} visible ASCII characters")
+    try:
+        url = URL(endpoint, encoded=True)
+        host = url.host or ""
+    except ValueError:
+        raise Refused("bad-field", f"endpoint {endpoint[:80]!r} is no URL") from None
+    if url.user is not None or url.password is not None:
+        raise Refused("bad-field", "endpoint must not hold a user name or password")
+    if allow_loopback and host in _LOOPBACK and url.scheme in ("http", "https"):
+        return url
+    if url.scheme != "https":
+        raise Refused("bad-field", f"endpoint must start with https://, got {endpoint[:80]!r}")
+    if not _PUBLIC_NAME.fullmatch(host):
+        raise Refused("bad-field", f"endpoint must name a host of the public internet, got {host!r}")
+    return url
+
+
+def collapse_key(text: str) -> str:
+    """The `Topic` of a push, such that equal texts have equal ones: 32 characters of base64url (RFC 8030, 5.4)."""
+    return urlsafe_b64encode(blake2b(text.encode(), digest_size=24).digest()).decode()
+
+
+def push_payload(line: Line) -> bytes:
+    """What the page's service worker gets: `title` and `body` to show, and what the notification is. Raises `Refused("bad-topic")`."""
+    title, body = line.words()
+    return msgspec.json.encode(
+        {"title": title, "body": body, "topic": line.topic, "class": line.cls, "kind": line.kind, "ts": line.ts_ms, "id": line.id}
+    )
+
+
+def _length(text: str) -> int:
+    """How many bytes `text` is as base64url; 0 if it is none."""
+    if not _BASE64URL.fullmatch(text):
+        return 0
+    try:
+        return len(urlsafe_b64decode(text.rstrip("=") + "=" * (-len(text.rstrip("=")) % 4)))
+    except ValueError:
+        return 0

@@ -1,0 +1,1 @@
+"""What notifications look like: their words, and the page of a mail. Pure."""
