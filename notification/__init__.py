@@ -1,1 +1,1 @@
-"""The persisted path: what must not be lost is stored, and found again on every device."""
+"""The persisted path: intake of what must not be lost, the rule worker, the stores, the feed with its marks, mail and push."""

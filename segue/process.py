@@ -21,13 +21,15 @@ from infra.runtime.logs import get_logger
 from infra.runtime.metrics import Value
 from infra.runtime.tokens import Verifier
 from infra.runtime.wire import Network
+from notification.options import NotificationOptions
+from notification.server import Notification
 from services.presence.options import PresenceOptions
 from services.presence.server import Presence
 
-RoleOptions = BrokerOptions | AggregatorOptions | AccessPointOptions | PresenceOptions
+RoleOptions = BrokerOptions | AggregatorOptions | AccessPointOptions | PresenceOptions | NotificationOptions
 
 # Brokers first: the others can wait for them, and a door opens last.
-ORDER: Final = ("broker", "presence", "aggregator", "accesspoint")
+ORDER: Final = ("broker", "presence", "notification", "aggregator", "accesspoint")
 
 
 class Role(Protocol):
@@ -63,6 +65,9 @@ class Parts:
                 return Aggregator(options, self.network, log=get_logger("aggregator", options.node, options.site), **shared)
             case PresenceOptions():
                 return Presence(options, self.network, log=get_logger("presence", options.node, options.site), **shared)
+            case NotificationOptions():
+                log = get_logger("notification", options.node, options.site)
+                return Notification(options, self.network, self.verifier, log=log, **shared)
             case AccessPointOptions():
                 log = get_logger("accesspoint", options.node, options.site)
                 return AccessPoint(options, self.network, self.verifier.client, log=log, **shared)

@@ -1,4 +1,4 @@
-"""`segue broker|aggregator|presence|accesspoint --config FILE`: one role, one process."""
+"""`segue broker|presence|notification|aggregator|accesspoint --config FILE`: one role, one process."""
 
 import asyncio
 import os
@@ -23,6 +23,7 @@ from infra.runtime.config import load
 from infra.runtime.logs import LogOptions, configure, get_logger
 from infra.runtime.tokens import AuthOptions, Keys, Verifier
 from infra.runtime.wire_tcp import TcpNetwork
+from notification.options import NotificationOptions
 from services.presence.options import PresenceOptions
 
 from .loop import run, until_stopped
@@ -38,6 +39,7 @@ class ProcessFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     broker: BrokerOptions | None = None
     aggregator: AggregatorOptions | None = None
     presence: PresenceOptions | None = None
+    notification: NotificationOptions | None = None
     accesspoint: AccessPointOptions | None = None
 
 
@@ -77,7 +79,7 @@ def parse_settings(settings: tuple[str, ...]) -> dict[str, str]:
 
 
 async def _serve(file: ProcessFile, options: RoleOptions, as_json: bool, shared_ports: bool) -> None:
-    keys = Keys.load(file.auth) if isinstance(options, BrokerOptions | AccessPointOptions) else Keys()  # others have no door
+    keys = Keys() if isinstance(options, AggregatorOptions | PresenceOptions) else Keys.load(file.auth)  # those have no door
     log = get_logger("keys", "", options.site)
     refreshing: set[asyncio.Task[Any]] = set()
 

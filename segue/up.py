@@ -58,6 +58,8 @@ def up(
         aggregators=aggregators,
         accesspoints=accesspoints,
         presence=int("presence" in wanted),
+        notification="notification" in wanted,
+        state=state / "notification",
         port_base=port_base,
     )
     run(_up(shape, wanted, secret_of(state), as_json))
@@ -73,6 +75,7 @@ async def _up(shape: Shape, roles: list[str], secret: bytes, as_json: bool) -> N
         addresses: dict[str, list[str] | str] = {
             "clients": [f"ws://{each.address}/v1/connect" for each in process.of("accesspoint")],
             "services": [f"http://{each.address}/v1/events" for each in process.of("broker")],
+            "notification": [f"http://{each.address}/v1/notifications" for each in process.of("notification")],
             "admin": admin.address,
         }
         if as_json:

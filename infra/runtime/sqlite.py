@@ -79,7 +79,7 @@ class Sqlite:
         return connection
 
     def _prepare(self, module: str, scripts: Sequence[tuple[str, str]]) -> None:
-        self._path.parent.mkdir(parents=True, exist_ok=True)
+        self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         with closing(self._connect()) as connection:
             connection.execute("CREATE TABLE IF NOT EXISTS migrations (module TEXT, name TEXT, PRIMARY KEY (module, name)) WITHOUT ROWID")
             connection.execute("BEGIN IMMEDIATE")  # two processes at once: the second finds everything done

@@ -8,6 +8,7 @@ import asyncio
 import random
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any, Self, TypeVar
 
 import aiohttp
@@ -49,9 +50,20 @@ class Cluster:
         *,
         tcp: bool = False,
         seed: int = 1,
+        state: Path | None = None,
         change: Callable[[RoleOptions], RoleOptions] = lambda options: options,
     ) -> None:
-        shape = Shape(sites=SITES[:sites], brokers=brokers, aggregators=aggregators, accesspoints=accesspoints, link=FAST, membership=QUICK)
+        """`state`: where a notification module at the first site keeps what it stores; without it there is none."""
+        shape = Shape(
+            sites=SITES[:sites],
+            brokers=brokers,
+            aggregators=aggregators,
+            accesspoints=accesspoints,
+            notification=state is not None,
+            state=state or Path(),
+            link=FAST,
+            membership=QUICK,
+        )
         self.options = {name_of(each): change(each) for each in shape.options()}
         self.sites = shape.sites
         self.roles: dict[str, Any] = {}
@@ -233,6 +245,15 @@ class Cluster:
         if isinstance(body, bytes):
             headers.setdefault("Content-Type", "application/json")
         async with self.http.post(f"http://{door.address}/v1/events", headers=headers, **payload, **kwargs) as answer:
+            return answer.status, await answer.json()
+
+    async def notify(self, body: Any, *, service: str = "artist", path: str = "/v1/notifications", **kwargs: Any) -> tuple[int, Any]:
+        """POST to the notification module's door; status and JSON."""
+        (door,) = self.of("notification")
+        headers = {"Authorization": f"Bearer {issue(SECRET, service=service, ttl_s=3600, now_s=time.time())}"}
+        headers |= kwargs.pop("headers", {})
+        payload = {"data": body} if isinstance(body, bytes) else {"json": body}
+        async with self.http.post(f"http://{door.address}{path}", headers=headers, **payload, **kwargs) as answer:
             return answer.status, await answer.json()
 
     async def play(self, user: str, *, site: str = "sto", broker: int = 0, **payload: Any) -> None:

@@ -1,0 +1,77 @@
+"""Calls that others make to a role: answered in the order in which they came, user by user, and bounded in number."""
+
+import asyncio
+from collections import Counter, deque
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any as Anything
+from typing import Final
+
+from infra.kernel.errors import Refused, Unavailable
+from infra.kernel.frames import Call, Reply
+from infra.runtime.link import Link
+
+MAX_WAITING: Final = 10_000
+
+# The body of the reply. Raises Refused, or Unavailable: repeating the call is safe.
+Answerer = Callable[[Call], Awaitable[bytes]]
+
+
+class Callers:
+    """`answers` maps an op to what answers it. Calls of different users are answered side by side."""
+
+    def __init__(self, answers: Mapping[str, Answerer], log: Anything, max_waiting: int = MAX_WAITING) -> None:
+        self.answered: Counter[str] = Counter()
+        self.refused = 0
+        self._answers, self._log, self._max_waiting = answers, log, max_waiting
+        self._queues: dict[str, deque[tuple[Link, Call]]] = {}
+        self._waiting = 0
+        self._runners: set[asyncio.Task[None]] = set()
+
+    def take(self, link: Link, call: Call) -> None:
+        """Answer `call` on `link` when its turn comes."""
+        if self._waiting >= self._max_waiting:
+            self.refused += 1
+            link.send(Reply(call.n, "unavailable", "too many requests wait here; try again", b""))
+            return
+        self._waiting += 1
+        if call.user in self._queues:
+            self._queues[call.user].append((link, call))
+            return
+        self._queues[call.user] = deque([(link, call)])
+        runner = asyncio.get_running_loop().create_task(self._run(call.user), name="calls of a user")
+        self._runners.add(runner)
+        runner.add_done_callback(self._runners.discard)
+
+    async def close(self) -> None:
+        """Give up what is open: who asked finds the link gone. May be called twice."""
+        for runner in self._runners:
+            runner.cancel()
+        await asyncio.gather(*self._runners, return_exceptions=True)
+
+    async def _run(self, user: str) -> None:
+        queue = self._queues[user]
+        try:
+            while queue:
+                link, call = queue[0]
+                link.send(await self._answer(call))
+                queue.popleft()
+                self._waiting -= 1
+        finally:
+            del self._queues[user]
+
+    async def _answer(self, call: Call) -> Reply:
+        try:
+            if call.op not in self._answers:
+                raise Refused("unknown-op", f"there is no {call.op} here, only {', '.join(sorted(self._answers))}")
+            body = await self._answers[call.op](call)
+        except Refused as refused:
+            self.refused += 1
+            return Reply(call.n, refused.code.name, refused.reason, b"")
+        except Unavailable as trouble:
+            self.refused += 1
+            return Reply(call.n, "unavailable", str(trouble), b"")
+        except Exception:
+            self._log.exception("call failed", op=call.op)
+            return Reply(call.n, "internal-error", "a defect of ours; it has been logged", b"")
+        self.answered[call.op] += 1
+        return Reply(call.n, "", "", body)

@@ -1,0 +1,51 @@
+"""The `[cassandra]` table: where the store is and how sure an answer must be."""
+
+import re
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from infra.kernel.errors import ConfigError
+
+Consistency = Literal["ONE", "LOCAL_ONE", "LOCAL_QUORUM", "QUORUM", "EACH_QUORUM", "ALL"]
+
+
+class CassandraOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """`timeout_s` is the patience with one call, its waiting and its retries included; `concurrency` how many requests may be
+    in flight at once; `replication` the copies in `datacenter`, used when the keyspace is made."""
+
+    hosts: list[str] = msgspec.field(default_factory=lambda: ["127.0.0.1"])
+    port: int = 9042
+    keyspace: str = "segue"
+    datacenter: str = "datacenter1"
+    replication: int = 1
+    consistency: Consistency = "LOCAL_QUORUM"
+    concurrency: int = 256
+    timeout_s: float = 5.0
+    username: str | None = None
+    password_file: Path | None = None
+
+    def check(self) -> None:
+        """Raises ConfigError where the fields do not fit together."""
+        if not self.hosts:
+            raise ConfigError("cassandra.hosts is empty: name at least one node")
+        if not re.fullmatch(r"[a-z][a-z0-9_]{0,47}", self.keyspace):
+            raise ConfigError(f"cassandra.keyspace {self.keyspace!r}: it is a letter and up to 47 of a-z 0-9 _")
+        if not re.fullmatch(r"[A-Za-z0-9_.-]+", self.datacenter):
+            raise ConfigError(f"cassandra.datacenter {self.datacenter!r}: it is made of A-Z a-z 0-9 _ . -")
+        if self.replication < 1 or self.timeout_s <= 0:
+            raise ConfigError("cassandra.replication and cassandra.timeout_s must be more than 0")
+        # A connection numbers 32768 requests; of three quarters it may have to wait for answers that nobody wants any more.
+        if not 2 <= self.concurrency <= 8_192:
+            raise ConfigError(f"cassandra.concurrency {self.concurrency}: it is 2 to 8192")
+        if (self.username is None) != (self.password_file is None):
+            raise ConfigError("cassandra.username and cassandra.password_file are given both or not at all")
+
+    def password(self) -> str:
+        """The first line of the password file. Raises ConfigError."""
+        assert self.password_file is not None
+        try:
+            return self.password_file.read_text(encoding="utf-8").partition("\n")[0]
+        except OSError as error:
+            raise ConfigError(f"cassandra.password_file {self.password_file}: {error.strerror}") from None

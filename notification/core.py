@@ -1,0 +1,174 @@
+"""What the rule worker decides: who is told what, under which mark, by which ways (spec 8). Pure.
+
+Time, presence and everything stored are arguments; what shall be kept, sent and scheduled comes back. `Person`s are the
+worker's own: their last marks rise here, so that a follower's marks have no gap.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+import msgspec
+
+from infra.kernel.events import Event
+from rule_engine.facts import Facts
+from rule_engine.gather import Follower, Occasion, gather
+from rule_engine.preferences import Preferences, digest_due_ms, quiet_until_ms
+from rule_engine.rules import RuleSet
+from rule_engine.verdict import Verdict, Way
+
+from . import items
+from .agenda import SHARDS
+from .notice import Notice
+from .shards import shard_of
+from .store import FRIEND, SENT, Decision, Person, Row, Task
+
+DESKTOP: Final = 1
+MOBILE: Final = 2
+# Nobody could say whether the user is online: he may get a live copy in vain; mails and pushes are decided again anyway.
+UNKNOWN: Final = 4
+# What tasks are for. A digest is a mail, too, but one that waits for its hour.
+PUSH: Final = "push"
+EMAIL: Final = "email"
+DIGEST: Final = "digest"
+
+_DECODE: Final = msgspec.json.Decoder(Preferences).decode
+_DEFAULT: Final = Preferences()
+
+
+class Plan(NamedTuple):
+    """What follows from a batch of rows: what to keep, whom to tell now, what to do later."""
+
+    decided: list[tuple[Decision, Notice]]
+    live: list[Event]
+    tasks: list[Task]
+
+
+class Patience(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Seconds until a mail or a push goes out: who comes online within them is told there instead."""
+
+    email_s: float = 60.0
+    push_s: float = 0.0
+
+
+class Decider:
+    """Rules and patience applied to batches of rows."""
+
+    def __init__(self, rules: RuleSet, patience: Patience) -> None:
+        self.rules, self.patience = rules, patience
+        self.verdicts = 0
+        self._mandatory = frozenset(rules.settings.mandatory)
+        self._window_ms = rules.settings.throttle_window_s * 1000
+
+    def plan(
+        self,
+        rows: Iterable[Row],
+        notices: Mapping[str, Notice],
+        people: Mapping[str, Person],
+        online: Mapping[str, int],
+        known: Mapping[tuple[str, str], Decision],
+        now_ms: int,
+    ) -> Plan:
+        """Decide each row. `online`: bits of each user; `known`: what was decided already, which is only told again (SB-39, SB-62).
+
+        A row whose notice has expired meanwhile is passed over.
+        """
+        plan = Plan([], [], [])
+        tails: dict[str, bytes] = {}
+        fresh: dict[tuple[str, str], Decision] = {}
+        for row in rows:
+            notice = notices.get(row.event)
+            if notice is None:
+                continue
+            person, key = people[row.user], (row.user, row.event)
+            verdict = self.verdict(notice, person, row.flags, online[row.user], now_ms)
+            decision = fresh.get(key) or known.get(key)
+            if decision is None:
+                decision = fresh[key] = _decision(person, notice, verdict, now_ms)
+                plan.decided.append((decision, notice))
+            elif key in fresh:
+                continue
+            if decision.mark and _is_live(verdict, online[row.user]):
+                tail = tails.get(row.event) or tails.setdefault(row.event, items.told(notice))
+                plan.live.append(items.live(row.user, decision.mark, decision.types, notice, tail))
+            plan.tasks.extend(self._tasks(decision, verdict, person, now_ms))
+        return plan
+
+    def verdict(self, notice: Notice, person: Person, flags: int, online: int, now_ms: int) -> Verdict:
+        """What the rules say now."""
+        self.verdicts += 1
+        return self.rules.decide(self.facts(notice, person, flags, online, now_ms))
+
+    def facts(self, notice: Notice, person: Person, flags: int, online: int, now_ms: int) -> Facts:
+        """What the rules are told."""
+        since_ms = now_ms - self._window_ms
+        follower = Follower(
+            friend=flags & FRIEND != 0,
+            sent=flags & SENT != 0,
+            desktop=online & (DESKTOP | UNKNOWN) == DESKTOP,
+            mobile=online & (MOBILE | UNKNOWN) == MOBILE,
+            mobile_known=person.has_devices,
+            mails_recent=_recent(person.mails, since_ms),
+            pushes_recent=_recent(person.pushes, since_ms),
+        )
+        return gather(preferences_of(person), _occasion(notice), follower, now_ms, self._mandatory)
+
+    def _tasks(self, decision: Decision, verdict: Verdict, person: Person, now_ms: int) -> Iterable[Task]:
+        patience = self.patience
+        for channel, way, patience_s in ((PUSH, verdict.push, patience.push_s), (EMAIL, verdict.email, patience.email_s)):
+            if way is not Way.NO:
+                at_ms = now_ms + int(patience_s * 1000)
+                task = Task(shard_of(decision.user) % SHARDS, at_ms, decision.user, channel, decision.event, 1, at_ms)
+                yield postponed(task, way, preferences_of(person), at_ms) or task
+
+
+def postponed(task: Task, way: Way, preferences: Preferences, now_ms: int) -> Task | None:
+    """The task as it is to be done later, if this is not its time; None if it is."""
+    if way is Way.DIGEST and task.channel == EMAIL:
+        due_ms = digest_due_ms(preferences, now_ms)
+        return task._replace(channel=DIGEST, due_ms=due_ms, started_ms=due_ms)
+    quiet_ms = quiet_until_ms(preferences, now_ms) if way is Way.AFTER_QUIET else None
+    return None if quiet_ms is None else task._replace(due_ms=quiet_ms, started_ms=quiet_ms)
+
+
+def _decision(person: Person, notice: Notice, verdict: Verdict, now_ms: int) -> Decision:
+    """The next mark of the follower, unless nothing at all is to be kept for him."""
+    types = _types(verdict)
+    if _is_kept(verdict):
+        person.last += 1
+        person.shown += items.IN_CLIENT in types
+    mark = person.last if _is_kept(verdict) else 0
+    return Decision(person.user, notice.id, mark, person.shown, types, verdict.reasons, now_ms)
+
+
+def _is_kept(verdict: Verdict) -> bool:
+    """Whatever reaches a user by any way can be pulled later."""
+    return verdict.engine or bool(_types(verdict))
+
+
+def _is_live(verdict: Verdict, online: int) -> bool:
+    return verdict.engine or (online & UNKNOWN != 0 and verdict.in_client)
+
+
+@lru_cache(maxsize=1 << 10)
+def _types(verdict: Verdict) -> tuple[str, ...]:
+    """The notification types that the rules chose (SB-44)."""
+    chosen = ((items.IN_CLIENT, verdict.in_client), ("push", verdict.push is not Way.NO), ("email", verdict.email is not Way.NO))
+    return tuple(name for name, is_chosen in chosen if is_chosen)
+
+
+@lru_cache(maxsize=1 << 10)
+def _occasion(notice: Notice) -> Occasion:
+    return Occasion(topic=notice.compact, kind=notice.kind, producer=notice.producer)
+
+
+def preferences_of(person: Person) -> Preferences:
+    """What a user prefers; the defaults for one who said nothing."""
+    return _decoded(person.preferences) if person.preferences else _DEFAULT
+
+
+_decoded: Final[Callable[[bytes], Preferences]] = lru_cache(maxsize=1 << 12)(_DECODE)
+
+
+def _recent(times_ms: list[int], since_ms: int) -> int:
+    return sum(time_ms > since_ms for time_ms in times_ms)

@@ -1,0 +1,228 @@
+"""Dispatch: mails and pushes when they are due, each decided once more before it goes (spec 8, SB-41, SB-42).
+
+How each ended is kept, so that one that is read again after a crash is not done again. A mail that had gone out before
+that could be kept goes again, under the same Message-ID.
+"""
+
+import asyncio
+import random
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from itertools import groupby
+from typing import Any as Anything
+from typing import Final, NamedTuple, Protocol
+
+import msgspec
+
+from infra.kernel.errors import Unavailable
+from rule_engine.verdict import Way
+
+from .agenda import SHARDS, Agenda
+from .core import EMAIL, PUSH, UNKNOWN, Decider, postponed, preferences_of
+from .letter import Line
+from .notice import Notice
+from .online import Online
+from .outcome import Outcome, State
+from .people import People
+from .retries import next_delay_s
+from .store import Device, Person, Sent, Store, Task
+
+PERIOD_S: Final = 1.0
+AT_ONCE: Final = 100
+PARALLEL: Final = 16
+KEPT_TIMES: Final = 32
+
+Key = tuple[str, str, str]
+
+
+class MailChannel(Protocol):
+    """Sends one mail about one or several notifications."""
+
+    async def mail(self, user: str, address: str, lines: Sequence[Line], zone: str) -> Outcome:
+        """One attempt."""
+
+
+class PushChannel(Protocol):
+    """Sends one push to one device."""
+
+    async def push(self, device: Device, line: Line) -> Outcome:
+        """One attempt."""
+
+
+class Job(NamedTuple):
+    """Tasks that go out as one: a push, a mail, or all that is due for a user's digest."""
+
+    user: str
+    channel: str
+    tasks: list[Task]
+
+
+class Dispatch:
+    """Works tasks off. Without a channel its tasks are dropped, and that is said."""
+
+    def __init__(
+        self,
+        store: Store,
+        agenda: Agenda,
+        decider: Decider,
+        online: Online,
+        people: People,
+        mail: MailChannel | None,
+        push: PushChannel | None,
+        *,
+        wall: Callable[[], float],
+        rng: random.Random,
+        logger: Anything,
+    ) -> None:
+        self.ended: dict[str, int] = {"delivered": 0, "dropped": 0, "dead": 0, "retried": 0, "pruned": 0}
+        self._store, self._agenda, self._decider, self._online, self._people = store, agenda, decider, online, people
+        self._mail, self._push = mail, push
+        self._wall, self._rng, self._logger = wall, rng, logger
+        self._slots = asyncio.Semaphore(PARALLEL)
+        self._task: asyncio.Task[None] | None = None
+
+    def start(self) -> None:
+        """Send what is due until `close`."""
+        self._task = asyncio.create_task(self._run(), name="mails and pushes")
+
+    async def close(self) -> None:
+        """Stop. May be called twice."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+
+    async def _run(self) -> None:
+        while True:
+            self._agenda.news.clear()
+            try:
+                for shard in range(SHARDS):
+                    await self.run_due(shard)
+            except Unavailable as trouble:
+                self._logger.warning("mails and pushes wait for the store", reason=str(trouble))
+            except Exception:
+                self._logger.exception("mails and pushes could not be sent")
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._agenda.news.wait(), PERIOD_S)
+
+    async def run_due(self, shard: int) -> None:
+        """Everything that is due now in one shard. Raises Unavailable: then it goes on from where it was."""
+        while tasks := await self._agenda.due(shard, self._now_ms(), AT_ONCE):
+            known = await self._store.sent({_key(task) for task in tasks})
+            jobs = _jobs(task for task in tasks if _key(task) not in known)
+            results = await asyncio.gather(*(self._do(job) for job in jobs), return_exceptions=True)
+            for result in results:
+                if isinstance(result, BaseException):
+                    raise result
+            await self._agenda.done(shard, tasks)
+
+    async def _do(self, job: Job) -> None:
+        async with self._slots:
+            now_ms = self._now_ms()
+            person = (await self._people.get([job.user]))[job.user]
+            notices = await self._store.notices({task.event for task in job.tasks})
+            online = (await self._online.ask([job.user]))[job.user]
+            if online & UNKNOWN:  # nobody may be mailed who is online: wait until that is known
+                await self._again(job, Outcome(State.RETRY, "presence does not answer"), now_ms)
+                return
+            wanted: list[Task] = []
+            ended: list[Sent] = []
+            for task in job.tasks:
+                verdict = self._verdict(task, notices.get(task.event), person, online, now_ms)
+                if isinstance(verdict, str):
+                    ended.append(Sent(task.user, task.event, task.channel, "dropped", verdict, now_ms))
+                elif (later := postponed(task, verdict, preferences_of(person), now_ms)) is not None:
+                    await self._agenda.add([later])
+                else:
+                    wanted.append(task)
+            if wanted:
+                ended += await self._send(job._replace(tasks=wanted), notices, person, now_ms)
+            await self._store.record(ended)
+            for each in ended:
+                self.ended[each.state] += 1
+
+    def _verdict(self, task: Task, notice: Notice | None, person: Person, online: int, now_ms: int) -> Way | str:
+        """Which way the rules want it to go now, or why it is not to go at all."""
+        if (self._push if task.channel == PUSH else self._mail) is None:
+            return f"no way to send a {task.channel} is configured here"
+        if notice is None:
+            return "it has expired"
+        verdict = self._decider.verdict(notice, person, 0, online, now_ms)
+        channel, way = (PUSH, verdict.push) if task.channel == PUSH else (EMAIL, verdict.email)
+        if way is Way.NO:
+            return " ".join(reason for reason in verdict.reasons if f"-{channel}:" in reason) or f"no rule grants {channel} now"
+        return way
+
+    async def _send(self, job: Job, notices: dict[str, Notice], person: Person, now_ms: int) -> list[Sent]:
+        lines = [_line(notices[task.event]) for task in job.tasks]
+        outcome = await (self._send_mail(person, lines) if job.channel != PUSH else self._send_push(person, lines[0]))
+        if outcome.state is State.RETRY:
+            return await self._again(job, outcome, now_ms)
+        if outcome.state is State.DELIVERED:
+            await self._count(person, job.channel, now_ms)
+        state = {State.DELIVERED: "delivered", State.GONE: "dropped", State.FAILED: "dead"}[outcome.state]
+        return [Sent(task.user, task.event, task.channel, state, outcome.reason, now_ms) for task in job.tasks]
+
+    async def _send_mail(self, person: Person, lines: Sequence[Line]) -> Outcome:
+        preferences = preferences_of(person)
+        assert self._mail is not None
+        assert preferences.email is not None  # the rules grant no mail without an address
+        return await self._mail.mail(person.user, preferences.email, lines, preferences.tz)
+
+    async def _send_push(self, person: Person, line: Line) -> Outcome:
+        """To every device; it is delivered if any took it, and tried again only if none did."""
+        assert self._push is not None
+        outcomes = []
+        for device in await self._store.devices(person.user):
+            outcome = await self._push.push(device, line)
+            outcomes.append(outcome)
+            if outcome.state is State.GONE:
+                await self._store.remove_device(person.user, device.endpoint)
+                self.ended["pruned"] += 1
+                person.has_devices = bool(await self._store.devices(person.user))
+        best = (State.DELIVERED, State.RETRY, State.FAILED, State.GONE)
+        return min(outcomes, key=lambda each: best.index(each.state), default=Outcome(State.GONE, "no device is left"))
+
+    async def _again(self, job: Job, outcome: Outcome, now_ms: int) -> list[Sent]:
+        """Later, or not at all any more: then it is a dead letter, which an operator may replay."""
+        first = job.tasks[0]
+        delay_s = next_delay_s(first.attempt, first.started_ms, now_ms, self._rng, outcome.retry_after_s or 0.0)
+        if delay_s is None:
+            return [Sent(t.user, t.event, t.channel, "dead", f"{t.attempt} attempts: {outcome.reason}", now_ms) for t in job.tasks]
+        due_ms = now_ms + int(delay_s * 1000)
+        await self._agenda.add([task._replace(due_ms=due_ms, attempt=task.attempt + 1) for task in job.tasks])
+        self.ended["retried"] += len(job.tasks)
+        return []
+
+    async def _count(self, person: Person, channel: str, now_ms: int) -> None:
+        """Remember when, for the throttle."""
+        times = person.pushes if channel == PUSH else person.mails
+        times.append(now_ms)
+        del times[:-KEPT_TIMES]
+        await self._store.save_sent_times(person.user, person.mails, person.pushes)
+
+    def _now_ms(self) -> int:
+        return int(self._wall() * 1000)
+
+
+def _jobs(tasks: Iterable[Task]) -> list[Job]:
+    """Mails of one user that are due at the same moment are one mail; every push is one by itself."""
+    jobs: list[Job] = []
+    for (_, user, channel), same in groupby(tasks, key=lambda task: (task.due_ms, task.user, task.channel)):
+        together = list(same)
+        jobs.extend([Job(user, channel, together)] if channel != PUSH else [Job(user, channel, [task]) for task in together])
+    return jobs
+
+
+def _key(task: Task) -> Key:
+    return task.user, task.event, task.channel
+
+
+def _line(notice: Notice) -> Line:
+    return Line(
+        topic=notice.topic,
+        cls=notice.class_,
+        kind=notice.kind,
+        ts_ms=notice.ts_ms,
+        id=notice.id,
+        payload=msgspec.json.decode(notice.payload, type=dict[str, Anything]),
+    )

@@ -1,0 +1,229 @@
+"""The HTTP door of the notification module: intake for services, settings for users, dead letters for operators.
+
+`docs/openapi-notification.json` describes it.
+"""
+
+from collections.abc import AsyncIterator, Callable, Iterable
+from typing import Final
+
+import msgspec
+
+from infra.kernel.errors import Refused, SegueError
+from infra.runtime.web import Answer, Request, Route, typed
+from rule_engine import preferences as prefs
+from rule_engine.facts import CLASSES
+from rule_engine.preferences import Preferences
+
+from . import unsubscribe, unsubscribe_page
+from .feed import MAX_MARK, Feed, Pull
+from .intake import Intake
+from .notice import Header, Page
+from .notice import Request as NoticeRequest
+from .people import People
+from .push import Subscription
+from .store import Device, Store
+from .why import Why
+
+NDJSON: Final = "application/x-ndjson"
+# A page of a thousand long names, or a header with a large payload.
+MAX_LINE_BYTES: Final = 256 << 10
+MAX_DEVICES: Final = 20
+MAX_DEAD: Final = 500
+OPERATOR: Final = "operator"
+
+
+class NewDevice(msgspec.Struct, frozen=True):
+    """What a browser's `PushSubscription.toJSON()` gives; more fields are ignored."""
+
+    endpoint: str
+    keys: dict[str, str]
+
+
+class Door:
+    """Handlers of all paths. `secret` signs unsubscribe links, `push_key` is what browsers need to take pushes ("": none are sent)."""
+
+    def __init__(
+        self,
+        store: Store,
+        intake: Intake,
+        feed: Feed,
+        people: People,
+        why: Why,
+        *,
+        secret: bytes,
+        push_key: str,
+        allow_loopback: bool,
+        wall: Callable[[], float],
+    ) -> None:
+        self._store, self._intake, self._feed, self._people, self._why = store, intake, feed, people, why
+        self._secret, self._push_key, self._allow_loopback, self._wall = secret, push_key, allow_loopback, wall
+
+    def routes(self) -> list[Route]:
+        """All paths."""
+        return [
+            Route("POST", "/v1/notifications", "service", self._take),
+            Route("GET", "/v1/me/notifications", "user", self._pull),
+            Route("GET", "/v1/me/preferences", "user", self._preferences),
+            Route("PUT", "/v1/me/preferences", "user", self._prefer),
+            Route("GET", "/v1/me/devices", "user", self._devices),
+            Route("POST", "/v1/me/devices", "user", self._add_device),
+            Route("DELETE", "/v1/me/devices", "user", self._remove_device),
+            Route("GET", "/v1/me/why/{event}", "user", self._explain),
+            Route("GET", "/v1/push-key", "nobody", self._key),
+            Route("GET", "/v1/unsubscribe/{token}", "nobody", self._ask_unsubscribe),
+            Route("POST", "/v1/unsubscribe/{token}", "nobody", self._unsubscribe),
+            Route("GET", "/v1/dead-letters", "service", self._dead),
+            Route("POST", "/v1/dead-letters/{key}/replay", "service", self._replay),
+        ]
+
+    # Intake.
+
+    async def _take(self, request: Request) -> Answer:
+        if request.raw.content_type == NDJSON:
+            return Answer(202, await self._take_stream(request))
+        text = await request.json_bytes()
+        if text.lstrip()[:1] != b"[":
+            return Answer(202, await self._intake.take(typed(text, NoticeRequest), request.service))
+        return Answer(202, await self._take_all(typed(text, list[msgspec.Raw]), request.service))
+
+    async def _take_all(self, texts: list[msgspec.Raw], service: str) -> dict[str, object]:
+        """Each for itself: what is wrong with one harms no other."""
+        accepted: list[object] = []
+        rejected: list[object] = []
+        for index, text in enumerate(texts):
+            try:
+                accepted.append(await self._intake.take(typed(bytes(text), NoticeRequest), service))
+            except SegueError as error:
+                refused = error if isinstance(error, Refused) else Refused("unavailable", str(error))
+                rejected.append({"index": index, "code": refused.code.name, "number": refused.code.number, "reason": refused.reason})
+        return {"accepted": accepted, "rejected": rejected}
+
+    async def _take_stream(self, request: Request) -> object:
+        lines = _lines(request)
+        try:
+            first = await anext(lines)
+        except StopAsyncIteration:
+            raise Refused("bad-json", "the first line must be the notification, those after it pages of followers") from None
+        return await self._intake.stream(typed(first, Header), _pages(lines), request.service)
+
+    # Users.
+
+    async def _pull(self, request: Request) -> Answer:
+        since, limit = _number(request, "since", None, MAX_MARK), _number(request, "limit", 50, 500)
+        return Answer(200, await self._feed.pull(request.user, request.query.get("client", ""), Pull(since=since, limit=limit or 1)))
+
+    async def _preferences(self, request: Request) -> Answer:
+        person = (await self._store.people([request.user]))[request.user]
+        return Answer(200, person.preferences or Preferences())
+
+    async def _prefer(self, request: Request) -> Answer:
+        wanted = prefs.parse(await request.json_bytes())
+        await self._keep(request.user, wanted)
+        return Answer(200, wanted)
+
+    async def _keep(self, user: str, wanted: Preferences) -> None:
+        """Stored, and honoured from the next event on (SB-43)."""
+        text = msgspec.json.encode(wanted)
+        await self._store.save_preferences(user, text)
+        if (person := self._people.changed(user)) is not None:
+            person.preferences = text
+
+    async def _devices(self, request: Request) -> Answer:
+        devices = await self._store.devices(request.user)
+        return Answer(200, {"devices": [{"endpoint": device.endpoint} for device in devices]})
+
+    async def _add_device(self, request: Request) -> Answer:
+        new = await request.body(NewDevice)
+        device = Device(new.endpoint, new.keys.get("p256dh", ""), new.keys.get("auth", ""))
+        Subscription(*device).check(allow_loopback=self._allow_loopback)
+        others = {each.endpoint for each in await self._store.devices(request.user)} - {device.endpoint}
+        if len(others) >= MAX_DEVICES:
+            raise Refused("bad-field", f"{MAX_DEVICES} devices take pushes for you already; remove one first")
+        await self._store.add_device(request.user, device)
+        self._has_devices(request.user, True)
+        return Answer(201, {"endpoint": device.endpoint})
+
+    async def _remove_device(self, request: Request) -> Answer:
+        endpoint = request.query.get("endpoint", "")
+        if not endpoint:
+            raise Refused("bad-field", "say which: ?endpoint=... as GET /v1/me/devices names it")
+        await self._store.remove_device(request.user, endpoint)
+        self._has_devices(request.user, bool(await self._store.devices(request.user)))
+        return Answer(204)
+
+    def _has_devices(self, user: str, has_devices: bool) -> None:
+        if (person := self._people.changed(user)) is not None:
+            person.has_devices = has_devices
+
+    async def _explain(self, request: Request) -> Answer:
+        return Answer(200, await self._why.explain(request.user, request.path["event"]))
+
+    async def _key(self, request: Request) -> Answer:
+        if not self._push_key:
+            raise Refused("not-found", "no pushes are sent from here: notification.push is not configured")
+        return Answer(200, {"key": self._push_key})
+
+    # Unsubscribing from a mail: no login, one click (RFC 8058); a GET only asks, since programs follow links.
+
+    async def _ask_unsubscribe(self, request: Request) -> Answer:
+        wish = unsubscribe.verify(self._secret, request.path["token"], self._wall())
+        return Answer(200, unsubscribe_page.page(wish, asked=True), {"Content-Type": "text/html; charset=utf-8"})
+
+    async def _unsubscribe(self, request: Request) -> Answer:
+        wish = unsubscribe.verify(self._secret, request.path["token"], self._wall())
+        person = (await self._store.people([wish.user]))[wish.user]
+        before = msgspec.json.decode(person.preferences, type=Preferences) if person.preferences else Preferences()
+        await self._keep(wish.user, _without_mail(before, CLASSES if wish.cls == unsubscribe.ALL else [wish.cls]))
+        return Answer(200, unsubscribe_page.page(wish, asked=False), {"Content-Type": "text/html; charset=utf-8"})
+
+    # Operators.
+
+    async def _dead(self, request: Request) -> Answer:
+        _only_operators(request)
+        found = await self._store.dead(request.query.get("after", ""), _number(request, "limit", 50, MAX_DEAD) or 1)
+        letters = [{"key": key, **sent._asdict()} for key, sent in found]
+        return Answer(200, {"letters": letters, "next": found[-1][0] if found else None})
+
+    async def _replay(self, request: Request) -> Answer:
+        _only_operators(request)
+        if not await self._why.replay(request.path["key"]):
+            raise Refused("not-found", "there is no such dead letter; it may have been replayed already")
+        return Answer(202, {"key": request.path["key"]})
+
+
+def _without_mail(before: Preferences, classes: Iterable[str]) -> Preferences:
+    channels = {cls: {**before.channels.get(cls, {}), "email": False} for cls in classes}
+    return msgspec.structs.replace(before, channels=before.channels | channels)
+
+
+def _only_operators(request: Request) -> None:
+    if request.service != OPERATOR:
+        raise Refused("forbidden", f"dead letters are for operators: segue token --service {OPERATOR}")
+
+
+def _number(request: Request, name: str, default: int | None, most: int) -> int | None:
+    text = request.query.get(name)
+    if text is None:
+        return default
+    if not (text.isascii() and text.isdecimal()) or len(text) > 16 or int(text) > most:
+        raise Refused("bad-field", f"{name} must be a number from 0 to {most}")
+    return int(text)
+
+
+async def _lines(request: Request) -> AsyncIterator[bytes]:
+    """The lines of the body as they come in. Raises `Refused("too-large")` for a line without an end."""
+    rest = b""
+    async for chunk in request.raw.content.iter_any():
+        *whole, rest = (rest + chunk).split(b"\n")
+        for line in whole:
+            if line.strip():
+                yield line
+        if len(rest) > MAX_LINE_BYTES:
+            raise Refused("too-large", f"a line is longer than {MAX_LINE_BYTES} bytes; send at most 1000 followers on one")
+    if rest.strip():
+        yield rest
+
+
+async def _pages(lines: AsyncIterator[bytes]) -> AsyncIterator[Page]:
+    async for line in lines:
+        yield typed(line, Page)

@@ -1,0 +1,153 @@
+"""The feed of a user: pull, seen, read, history, and why (spec 4.3, 7; the client protocol is in `docs/client-protocol.md`)."""
+
+from collections.abc import Callable
+from typing import Annotated, Final, TypeVar
+
+import msgspec
+
+from infra.kernel.errors import Refused
+from infra.kernel.events import Event
+from infra.kernel.topics import Kind, kind_of, parse_topic
+
+from . import items
+from .store import Item, Store
+
+MAX_LIMIT: Final = 500
+MAX_MARK: Final = (1 << 53) - 1
+READ: Final = ""
+
+Mark = Annotated[int, msgspec.Meta(ge=0, le=MAX_MARK)]
+Id = int | str | None
+T = TypeVar("T")
+
+_ENCODE: Final = msgspec.json.Encoder().encode
+
+
+class Pull(msgspec.Struct, frozen=True):
+    """What a client asks with: items after `since`, or after what this client has seen."""
+
+    id: Id = None
+    since: Mark | None = None
+    limit: Annotated[int, msgspec.Meta(ge=1, le=MAX_LIMIT)] = 50
+
+
+class Move(msgspec.Struct, frozen=True):
+    """Seen or read up to `mark`; without it, everything there is."""
+
+    id: Id = None
+    mark: Mark | None = None
+
+
+class History(msgspec.Struct, frozen=True):
+    """What was published on a topic; `before` goes on where an answer ended."""
+
+    topic: str
+    id: Id = None
+    before: str | None = None
+    limit: Annotated[int, msgspec.Meta(ge=1, le=MAX_LIMIT)] = 50
+
+
+class Feed:
+    """Answers what clients ask. `publish(event)` tells a user's devices; `wall` is Unix time in seconds."""
+
+    def __init__(self, store: Store, publish: Callable[[Event], None], wall: Callable[[], float]) -> None:
+        self._store, self._publish, self._wall = store, publish, wall
+
+    async def answer(self, op: str, user: str, client: str, body: bytes) -> bytes:
+        """The answer to `op`, as JSON. Raises `Refused` (bad-field, bad-topic, forbidden, unknown-op), `Unavailable`."""
+        match op:
+            case "pull":
+                return await self.pull(user, client, _typed(body, Pull))
+            case "seen":
+                return await self.seen(user, client, _typed(body, Move))
+            case "read":
+                return await self.read(user, client, _typed(body, Move))
+            case "history":
+                return await self.history(_typed(body, History))
+        raise Refused("unknown-op", f"notification answers pull, seen, read and history, not {op}")
+
+    async def pull(self, user: str, client: str, ask: Pull) -> bytes:
+        """All and only what is later than the mark, ascending (SB-48), flagged where it is read."""
+        last, shown = await self._last(user)
+        marks = await self._store.marks(user)
+        since = ask.since if ask.since is not None else marks.get(client or "-", 0)
+        is_reset = since > last
+        found = await self._store.items(user, 0 if is_reset else since, ask.limit + 1)
+        some, more = found[: ask.limit], len(found) > ask.limit
+        read = marks.get(READ, 0)
+        return b'{"op":"notifications","id":%b,"items":[%b],"next":%d,"more":%b,"seen":%d,"read":%d,"unread":%d%b}' % (
+            _ENCODE(ask.id),
+            b",".join(items.listed(item, read) for item in some),
+            some[-1].mark if more else last,
+            b"true" if more else b"false",
+            marks.get(client or "-", 0),
+            read,
+            await self._unread(user, read, shown),
+            b',"reset":true' if is_reset else b"",
+        )
+
+    async def seen(self, user: str, client: str, ask: Move) -> bytes:
+        """One mark for each client: what a later pull of it begins with."""
+        last, _ = await self._last(user)
+        await self._store.move(user, client or "-", min(last, last if ask.mark is None else ask.mark))
+        return await self._marks(user, client, ask.id)
+
+    async def read(self, user: str, client: str, ask: Move) -> bytes:
+        """One mark for the user, one write however many items that is; all his devices are told (SB-51)."""
+        last, shown = await self._last(user)
+        mark = min(last, last if ask.mark is None else ask.mark)
+        before = (await self._store.marks(user)).get(READ, 0)
+        if mark > before:
+            await self._store.move(user, READ, mark)
+            unread = await self._unread(user, mark, shown)
+            self._publish(items.marks_moved(user, mark, unread, int(self._wall() * 1000)))
+        return await self._marks(user, client, ask.id)
+
+    async def history(self, ask: History) -> bytes:
+        """What was published on a topic within retention, newest first: also for who follows it only now (SB-52)."""
+        if kind_of(parse_topic(ask.topic)) in (Kind.USER, Kind.INBOX):
+            raise Refused("forbidden", "only playlists, artists and social feeds have a history; presence is never stored")
+        found = await self._store.history(ask.topic, _cursor(ask.before), ask.limit + 1)
+        some, more = found[: ask.limit], len(found) > ask.limit
+        return b'{"op":"history","id":%b,"topic":%b,"items":[%b],"next":%b}' % (
+            _ENCODE(ask.id),
+            _ENCODE(ask.topic),
+            b",".join(map(items.remembered, some)),
+            _ENCODE(f"{some[-1].ts_ms}:{some[-1].id}" if more else None),
+        )
+
+    async def _marks(self, user: str, client: str, id_: Id) -> bytes:
+        _, shown = await self._last(user)
+        marks = await self._store.marks(user)
+        read = marks.get(READ, 0)
+        unread = await self._unread(user, read, shown)
+        return _ENCODE({"op": "marks", "id": id_, "seen": marks.get(client or "-", 0), "read": read, "unread": unread})
+
+    async def _last(self, user: str) -> tuple[int, int]:
+        person = (await self._store.people([user]))[user]
+        return person.last, person.shown
+
+    async def _unread(self, user: str, read: int, shown: int) -> int:
+        """Exact, and never counted: each item knows how many in the bell there were up to it."""
+        first = await self._store.items(user, read, 1)
+        return shown - _shown_before(first[0]) if first else 0
+
+
+def _shown_before(item: Item) -> int:
+    return item.shown - (items.IN_CLIENT in item.types)
+
+
+def _cursor(text: str | None) -> tuple[int, str] | None:
+    if text is None:
+        return None
+    ts_ms, colon, event = text.partition(":")
+    if not (colon and ts_ms.isdecimal() and len(ts_ms) <= 16):
+        raise Refused("bad-field", "before must be the `next` of an earlier answer")
+    return int(ts_ms), event
+
+
+def _typed(body: bytes, kind: type[T]) -> T:
+    try:
+        return msgspec.json.decode(body, type=kind)
+    except msgspec.DecodeError as wrong:
+        raise Refused("bad-field", str(wrong)) from wrong

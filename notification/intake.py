@@ -1,0 +1,96 @@
+"""Intake: what services want their followers to know becomes rows in the log, one for each follower (design 7, SB-37).
+
+Accepted means stored. A request that was cut off or refused as unavailable is repeated with the same id: who has a row
+already gets no second item (the worker knows what it decided), who has none gets one.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterable
+from contextlib import asynccontextmanager
+from typing import Final
+
+import msgspec
+
+from infra.kernel.errors import Refused, Unavailable
+
+from .log import Log
+from .notice import Header, Notice, Page, Request, check
+from .shards import BULK_FROM
+from .store import AGAIN, FRIEND, SENT, Store
+
+# Requests that are being stored at the same time; more are refused as unavailable, and come back.
+MAX_OPEN: Final = 512
+
+
+class Receipt(msgspec.Struct, frozen=True):
+    """What a service is answered."""
+
+    id: str
+    accepted: int
+    duplicate: bool
+
+
+class Intake:
+    """Takes notices in. `wall` is Unix time in seconds."""
+
+    def __init__(self, store: Store, log: Log, wall: Callable[[], float]) -> None:
+        self.accepted = self.rows = self.duplicates = 0
+        self._store, self._log, self._wall = store, log, wall
+        self._open: dict[str, asyncio.Lock] = {}
+
+    async def take(self, request: Request, service: str) -> Receipt:
+        """One notice with its audience. Raises `Refused`, `Unavailable`."""
+        pages = request.audience()
+        if not pages:
+            raise Refused("bad-field", "there is nobody to tell: name followers, or pages of them")
+        return await self.stream(request, _each(pages), service)
+
+    async def stream(self, header: Header, pages: AsyncIterator[Page], service: str) -> Receipt:
+        """One notice, its audience page by page; the pages name nobody twice. Raises `Refused`, `Unavailable`."""
+        notice = check(header, service, self._now_ms())
+        async with self._alone(notice.id):
+            taken = await self._store.begin(notice)
+            if taken.notice.digest != notice.digest:
+                raise Refused("conflict", f"id {notice.id} was used for something else; give what is new a new id")
+            if taken.followers is not None:
+                self.duplicates += 1
+                return Receipt(notice.id, taken.followers, duplicate=True)
+            followers = await self._fan_out(notice, pages, 0 if taken.is_new else AGAIN)
+            await self._store.complete(notice.id, followers)
+        self.accepted += 1
+        return Receipt(notice.id, followers, duplicate=not taken.is_new)
+
+    async def _fan_out(self, notice: Notice, pages: AsyncIterator[Page], flags: int) -> int:
+        """A page after the other: the store's pace is the sender's."""
+        followers = 0
+        async for page in pages:
+            users = list(dict.fromkeys(page.followers))
+            if users:
+                mine = flags | FRIEND * page.friend | SENT * page.sent
+                await self._log.append(users, notice.id, mine, followers + len(users) > BULK_FROM, self._now_ms())
+            followers += len(users)
+            self.rows += len(users)
+        return followers
+
+    @asynccontextmanager
+    async def _alone(self, event: str) -> AsyncIterator[None]:
+        """The same notice twice at once: the second waits, and finds it done."""
+        lock = self._open.get(event)
+        if lock is None:
+            if len(self._open) >= MAX_OPEN:
+                raise Unavailable(f"{MAX_OPEN} notices are being stored already")
+            lock = self._open[event] = asyncio.Lock()
+        try:
+            async with lock:
+                yield
+        finally:
+            if not lock.locked() and self._open.get(event) is lock:
+                del self._open[event]
+
+    def _now_ms(self) -> int:
+        return int(self._wall() * 1000)
+
+
+async def _each(pages: Iterable[Page]) -> AsyncIterator[Page]:
+    for page in pages:
+        yield page

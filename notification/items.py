@@ -1,0 +1,56 @@
+"""Items as clients see them: JSON, most of it made once for all followers of an event (design 5.1). Pure."""
+
+from typing import Final
+
+import msgspec
+
+from infra.kernel.events import Event, encode_tail
+from infra.kernel.topics import format_topic, inbox_topic
+
+from .notice import Notice
+from .store import Item
+
+IN_CLIENT: Final = "in-client"
+LIVE_KIND: Final = "notification"
+MARKS_KIND: Final = "marks"
+
+_ENCODE: Final = msgspec.json.Encoder().encode
+
+
+def told(notice: Notice) -> bytes:
+    """What all followers are told alike; the rest of an item stands in front of it."""
+    return b'"topic":"%b","kind":"%b","class":"%b","ts":%d,"id":"%b","payload":%b}' % (
+        notice.topic.encode(),
+        notice.kind.encode(),
+        notice.class_.encode(),
+        notice.ts_ms,
+        notice.id.encode(),
+        notice.payload,
+    )
+
+
+def live(user: str, mark: int, types: tuple[str, ...], notice: Notice, tail: bytes) -> Event:
+    """The copy of an item that goes to a user's devices now. `tail`: `told(notice)`."""
+    payload = b'{"mark":%d,"types":%b,%b' % (mark, _ENCODE(types), tail)
+    return _to_inbox(user, notice.ts_ms, notice.id, LIVE_KIND, payload)
+
+
+def marks_moved(user: str, read: int, unread: int, ts_ms: int) -> Event:
+    """What a user's devices are told when he has read something on one of them."""
+    return _to_inbox(user, ts_ms, f"read-{read}", MARKS_KIND, b'{"read":%d,"unread":%d}' % (read, unread))
+
+
+def _to_inbox(user: str, ts_ms: int, event_id: str, kind: str, payload: bytes) -> Event:
+    topic = inbox_topic(user)
+    return Event(topic, event_id.encode(), encode_tail(format_topic(topic), ts_ms, event_id, kind, payload))
+
+
+def listed(item: Item, read: int) -> bytes:
+    """An item of the answer to a pull, for a user who has read up to `read`."""
+    is_read = b"true" if item.mark <= read else b"false"
+    return b'{"mark":%d,"types":%b,"read":%b,%b' % (item.mark, _ENCODE(item.types), is_read, told(item.notice))
+
+
+def remembered(notice: Notice) -> bytes:
+    """An event of the answer to a query of a topic's history."""
+    return b"{" + told(notice)

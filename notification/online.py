@@ -1,0 +1,82 @@
+"""Who is online, as presence says it (spec 8): asked for a batch of users at once, over links."""
+
+import asyncio
+from collections.abc import Collection
+from typing import Final
+
+import msgspec
+
+from infra.kernel.frames import Call, Reply
+from infra.runtime.link import Link
+
+from .core import UNKNOWN
+
+TIMEOUT_S: Final = 1.0
+# Whoever asks for more than this at once waits for the rest to be asked.
+AT_ONCE: Final = 1000
+
+_ENCODE: Final = msgspec.msgpack.Encoder().encode
+
+
+class Online:
+    """Every presence node of the site is asked, since any may hold the leases of a user; what they say is united. With no presence
+    service configured nobody is online."""
+
+    def __init__(self, expected: int) -> None:
+        self.unanswered = 0
+        self._expected = expected
+        self._links: set[Link] = set()
+        self._open: dict[int, tuple[Link, asyncio.Future[bytes]]] = {}
+        self._n = 0
+
+    def missing(self) -> str | None:
+        """Why not all can be asked now; None when they can."""
+        left = self._expected - len(self._links)
+        return f"no link to {left} of {self._expected} presence nodes" if left > 0 else None
+
+    def link_up(self, link: Link) -> None:
+        """A presence node answered."""
+        self._links.add(link)
+
+    def link_down(self, link: Link) -> None:
+        """A presence node is lost, and with it what it was asked."""
+        self._links.discard(link)
+        for asked, answer in self._open.values():
+            if asked is link and not answer.done():
+                answer.set_exception(ConnectionResetError("presence went away"))
+
+    def reply(self, reply: Reply) -> None:
+        """A presence node answered a call."""
+        _, answer = self._open.get(reply.n, (None, None))
+        if answer is not None and not answer.done():
+            answer.set_result(b"" if reply.code else reply.body)
+
+    async def ask(self, users: Collection[str]) -> dict[str, int]:
+        """The bits of each user. Where a node does not answer in time, a user whom no other knows of is `UNKNOWN`."""
+        names = list(users)
+        bits: dict[str, int] = {}
+        for start in range(0, len(names), AT_ONCE):
+            some = names[start : start + AT_ONCE]
+            answers = await asyncio.gather(*(self._call(link, some) for link in list(self._links)))
+            is_whole = len(answers) >= self._expected and all(len(each) == len(some) for each in answers)
+            self.unanswered += not is_whole
+            for index, user in enumerate(some):
+                found = 0
+                for answer in answers:
+                    found |= answer[index] if len(answer) == len(some) else 0
+                bits[user] = found if found or is_whole else UNKNOWN
+        return bits
+
+    async def _call(self, link: Link, users: list[str]) -> bytes:
+        """One byte per user; empty if there was no answer."""
+        self._n += 1
+        n, answer = self._n, asyncio.get_running_loop().create_future()
+        self._open[n] = (link, answer)
+        try:
+            link.send(Call(n, "-", "", "whereabouts", _ENCODE(users)))
+            async with asyncio.timeout(TIMEOUT_S):
+                return bytes(await answer)
+        except (TimeoutError, ConnectionError):
+            return b""
+        finally:
+            del self._open[n]

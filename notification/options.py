@@ -1,0 +1,55 @@
+"""Options of a notification module."""
+
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from infra.kernel.errors import ConfigError
+from infra.runtime.cassandra_options import CassandraOptions
+from infra.runtime.node import LinkTiming
+
+from .core import Patience
+from .email import EmailOptions
+from .push import PushOptions
+
+
+class NotificationOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One notification module. `brokers` maps each slot of its site to a link address, `presence` lists those of its site.
+
+    `path` is the folder of the SQLite file and of the key for pushes. `rules` is a file of rules; without it the default set
+    holds. `public_url` is where browsers and mail programs reach the HTTP door, since mails link to it; empty: the door itself.
+    """
+
+    site: str
+    node: str
+    brokers: dict[str, str]
+    presence: list[str] = []
+    listen: str = "127.0.0.1:7822"
+    door: str = "127.0.0.1:7720"
+    admin: str = "127.0.0.1:7794"
+    link: LinkTiming = LinkTiming()
+    store: Literal["sqlite", "cassandra"] = "sqlite"
+    path: Path = Path("state")
+    cassandra: CassandraOptions = CassandraOptions()
+    retention_days: float = 90.0
+    rules: Path | None = None
+    patience: Patience = Patience()
+    email: EmailOptions | None = None
+    push: PushOptions | None = None
+    public_url: str = ""
+    max_body_bytes: int = 8 << 20
+
+    def check(self) -> None:
+        """Raises ConfigError when fields contradict each other."""
+        if not self.brokers:
+            raise ConfigError('notification.brokers is empty; name each broker of the site, such as b1 = "127.0.0.1:7811"')
+        if not 0 < self.retention_days <= 7300:
+            raise ConfigError("notification.retention_days must be over 0 and at most 7300 (20 years)")
+        if self.public_url and not self.public_url.startswith(("http://", "https://")):
+            raise ConfigError("notification.public_url must be a URL such as https://notify.example.org")
+
+    @property
+    def retention_s(self) -> float:
+        """How long what is stored can be pulled."""
+        return self.retention_days * 86_400

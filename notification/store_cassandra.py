@@ -1,0 +1,318 @@
+"""The store in Cassandra (design 7; tables: `infra/deploy/cassandra/notification/`). What is told of a notice is kept with each
+item, so that a pull reads one slice of one partition.
+
+Nothing is ever searched for and nothing is deleted but what was asked for: rows expire, cursors pass over what is read.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from importlib import resources
+from itertools import groupby
+from typing import Any, Final, TypeVar
+
+import msgspec
+
+from infra.runtime.cassandra import Cassandra, CassandraOptions
+
+from .notice import Notice
+from .shards import BUCKET_US, US_PER_MS, bucket_of
+from .store import Decision, Device, Item, Person, Row, Sent, Taken, Task, key_of
+
+X = TypeVar("X")
+Y = TypeVar("Y")
+
+# A batch of one partition is one mutation; the server warns about large ones.
+BATCH_ROWS: Final = 100
+BUCKET_MS: Final = BUCKET_US // US_PER_MS
+DAY_MS: Final = 86_400_000
+# So many requests of one call at once: several calls share the connection.
+WIDTH: Final = 64
+BUCKETS_AT_ONCE: Final = 1000
+
+_TOLD: Final = "service, topic, kind, producer, payload, ts_ms, digest"
+_ENCODE: Final = msgspec.json.Encoder().encode
+
+
+class CassandraStore:
+    """See `store.Store`. `wall` is Unix time in seconds; times to live are counted by the servers' clocks."""
+
+    def __init__(self, db: Cassandra, retention_s: float, wall: Callable[[], float]) -> None:
+        self._db, self._wall = db, wall
+        self._retention_s = retention_s
+        self._ttl = max(1, round(retention_s))
+        # Buckets that were written to lately are known to be in the list of buckets.
+        self._listed: dict[tuple[str, int], int] = {}
+
+    @classmethod
+    async def open(cls, options: CassandraOptions, retention_s: float, wall: Callable[[], float]) -> "CassandraStore":
+        """The store, its tables made if they are not there. Raises ConfigError and Unavailable."""
+        db = await Cassandra.open(options)
+        try:
+            folder = resources.files("infra").joinpath("deploy/cassandra/notification")
+            scripts = sorted((each.name.removesuffix(".cql"), each.read_text(encoding="utf-8")) for each in folder.iterdir())
+            await db.migrate("notification", scripts)
+        except BaseException:
+            await db.close()
+            raise
+        return cls(db, retention_s, wall)
+
+    async def close(self) -> None:
+        """See `Store`."""
+        await self._db.close()
+
+    # Notices and the log.
+
+    async def begin(self, notice: Notice) -> Taken:
+        """See `Store`."""
+        known = await self._db.execute(f"SELECT id, {_TOLD}, followers FROM notices WHERE id = ?", notice.id)
+        if known:
+            return Taken(Notice(*known[0][:-1]), known[0][-1], is_new=False)
+        told = (notice.service, notice.topic, notice.kind, notice.producer, notice.payload, notice.ts_ms, notice.digest)
+        places = "?, ?, ?, ?, ?, ?, ?, ?"
+        await self._db.execute(f"INSERT INTO notices (id, {_TOLD}) VALUES ({places}) USING TTL ?", notice.id, *told, self._ttl)
+        await self._db.execute(f"INSERT INTO notices_by_topic (id, {_TOLD}) VALUES ({places}) USING TTL ?", notice.id, *told, self._ttl)
+        return Taken(notice, None, is_new=True)
+
+    async def append(self, rows: Sequence[Row]) -> None:
+        """See `Store`. Rows of one bucket go together: a hundred of them cost little more than one."""
+        sql = "INSERT INTO events (part, bucket, n, event, user, flags) VALUES (?, ?, ?, ?, ?, ?) USING TTL ?"
+        batches = []
+        for (part, bucket), same in groupby(rows, key=lambda row: (row.part, bucket_of(row.n))):
+            await self._list("event_buckets", "part", part, bucket)
+            values = [(part, bucket, row.n, row.event, row.user, row.flags, self._ttl) for row in same]
+            batches += [[(sql, each) for each in values[at : at + BATCH_ROWS]] for at in range(0, len(values), BATCH_ROWS)]
+        await _side_by_side(self._db.batch, batches)
+
+    async def _list(self, table: str, column: str, key: int, bucket: int) -> None:
+        """Before anything is in a bucket, it is in the list: whoever reads by the list misses nothing."""
+        if self._listed.get((table, key), -1) < bucket:
+            await self._db.execute(f"INSERT INTO {table} ({column}, bucket) VALUES (?, ?) USING TTL ?", key, bucket, self._ttl)
+            self._listed[table, key] = bucket
+
+    async def complete(self, event: str, followers: int) -> None:
+        """See `Store`."""
+        await self._db.execute("UPDATE notices USING TTL ? SET followers = ? WHERE id = ?", self._ttl, followers, event)
+
+    async def notices(self, events: Collection[str]) -> dict[str, Notice]:
+        """See `Store`."""
+        found = await self._each(f"SELECT id, {_TOLD} FROM notices WHERE id = ?", [(event,) for event in events])
+        return {row[0]: Notice(*row) for row in found if row[-1] is not None}
+
+    async def history(self, topic: str, before: tuple[int, str] | None, limit: int) -> list[Notice]:
+        """See `Store`."""
+        end = before or (1 << 62, "")
+        sql = f"SELECT id, {_TOLD} FROM notices_by_topic WHERE topic = ? AND (ts_ms, id) < (?, ?) LIMIT ?"
+        return [Notice(*row) for row in await self._db.execute(sql, topic, *end, limit)]
+
+    async def rows(self, part: int, after: int, limit: int) -> list[Row]:
+        """See `Store`."""
+        rows: list[Row] = []
+        for bucket in await self._buckets("event_buckets", "part", part, bucket_of(after)):
+            sql = "SELECT n, event, user, flags FROM events WHERE part = ? AND bucket = ? AND n > ? LIMIT ?"
+            rows += [Row(part, *row) for row in await self._db.execute(sql, part, bucket, after, limit - len(rows))]
+            if len(rows) >= limit:
+                break
+        return rows
+
+    async def _buckets(self, table: str, column: str, key: int, first: int) -> list[int]:
+        sql = f"SELECT bucket FROM {table} WHERE {column} = ? AND bucket >= ? LIMIT ?"
+        return [bucket for (bucket,) in await self._db.execute(sql, key, first, BUCKETS_AT_ONCE)]
+
+    async def cursors(self) -> dict[int, int]:
+        """See `Store`."""
+        return dict(await self._db.execute("SELECT part, n FROM cursors"))
+
+    async def save_cursors(self, cursors: Mapping[int, int]) -> None:
+        """See `Store`."""
+        await self._db.many("INSERT INTO cursors (part, n) VALUES (?, ?)", list(cursors.items()))
+
+    # People and what was decided for them.
+
+    async def people(self, users: Collection[str]) -> dict[str, Person]:
+        """See `Store`."""
+        sql = "SELECT user, last, shown, preferences, has_devices, sent_times FROM people WHERE user = ?"
+        found = {row[0]: _person(row) for row in await self._each(sql, [(user,) for user in users])}
+        return {user: found.get(user) or Person(user) for user in users}
+
+    async def decide(self, decided: Sequence[tuple[Decision, Notice]]) -> None:
+        """See `Store`."""
+        decision_sql = "INSERT INTO decisions (user, event, mark, shown, types, reasons, ts_ms) VALUES (?, ?, ?, ?, ?, ?, ?) USING TTL ?"
+        item_sql = f"INSERT INTO items (user, mark, shown, types, event, {_TOLD}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) USING TTL ?"
+        person_sql = "INSERT INTO people (user, last, shown) VALUES (?, ?, ?)"
+        batches: dict[str, list[tuple[str, tuple[Any, ...]]]] = {}
+        for each, notice in decided:
+            user, types = each.user, " ".join(each.types)
+            batch = batches.setdefault(user, [])
+            record = (user, each.event, each.mark, each.shown, types, " ".join(each.reasons), each.ts_ms, self._ttl)
+            batch.append((decision_sql, record))
+            if each.mark:
+                told = (notice.service, notice.topic, notice.kind, notice.producer, notice.payload, notice.ts_ms, notice.digest)
+                batch.append((item_sql, (user, each.mark, each.shown, types, each.event, *told, self._ttl)))
+        last = {each.user: each for each, _ in decided if each.mark}
+        for user, each in last.items():
+            batches[user].append((person_sql, (user, each.mark, each.shown)))
+        await _side_by_side(self._db.batch, batches.values())
+
+    async def decisions(self, pairs: Collection[tuple[str, str]]) -> dict[tuple[str, str], Decision]:
+        """See `Store`."""
+        sql = "SELECT user, event, mark, shown, types, reasons, ts_ms FROM decisions WHERE user = ? AND event = ?"
+        return {
+            (user, event): Decision(user, event, mark, shown, tuple(types.split()), tuple(reasons.split()), ts_ms)
+            for user, event, mark, shown, types, reasons, ts_ms in await self._each(sql, list(pairs))
+        }
+
+    async def items(self, user: str, after: int, limit: int) -> list[Item]:
+        """See `Store`."""
+        sql = f"SELECT mark, shown, types, event, {_TOLD} FROM items WHERE user = ? AND mark > ? LIMIT ?"
+        found = await self._db.execute(sql, user, after, limit)
+        return [Item(mark, shown, tuple(types.split()), Notice(*notice)) for mark, shown, types, *notice in found]
+
+    async def marks(self, user: str) -> dict[str, int]:
+        """See `Store`."""
+        return {
+            client.removeprefix("@"): mark for client, mark in await self._db.execute("SELECT client, mark FROM marks WHERE user = ?", user)
+        }
+
+    async def move(self, user: str, client: str, mark: int) -> None:
+        """See `Store`."""
+        if mark:  # a timestamp cannot be 0, and nobody's mark is below
+            sql = "INSERT INTO marks (user, client, mark) VALUES (?, ?, ?) USING TIMESTAMP ?"
+            await self._db.execute(sql, user, f"@{client}", mark, mark)  # a clustering key cannot be empty
+
+    async def save_preferences(self, user: str, preferences: bytes) -> None:
+        """See `Store`."""
+        await self._db.execute("INSERT INTO people (user, preferences) VALUES (?, ?)", user, preferences)
+
+    async def devices(self, user: str) -> list[Device]:
+        """See `Store`."""
+        return [Device(*row) for row in await self._db.execute("SELECT endpoint, p256dh, auth FROM devices WHERE user = ?", user)]
+
+    async def add_device(self, user: str, device: Device) -> None:
+        """See `Store`. Of one partition key, so both or neither."""
+        device_sql = "INSERT INTO devices (user, endpoint, p256dh, auth) VALUES (?, ?, ?, ?)"
+        person_sql = "INSERT INTO people (user, has_devices) VALUES (?, ?)"
+        await self._db.batch([(device_sql, (user, *device)), (person_sql, (user, True))])
+
+    async def remove_device(self, user: str, endpoint: str) -> None:
+        """See `Store`."""
+        await self._db.execute("DELETE FROM devices WHERE user = ? AND endpoint = ?", user, endpoint)
+        if not await self.devices(user):
+            await self._db.execute("INSERT INTO people (user, has_devices) VALUES (?, ?)", user, False)
+
+    # Mails and pushes.
+
+    async def save_sent_times(self, user: str, mails: Sequence[int], pushes: Sequence[int]) -> None:
+        """See `Store`."""
+        await self._db.execute("INSERT INTO people (user, sent_times) VALUES (?, ?)", user, _ENCODE([mails, pushes]))
+
+    async def schedule(self, tasks: Sequence[Task]) -> None:
+        """See `Store`."""
+        for shard, bucket in {(task.shard, task.due_ms // BUCKET_MS) for task in tasks}:
+            await self._db.execute("INSERT INTO due_buckets (shard, bucket) VALUES (?, ?) USING TTL ?", shard, bucket, self._ttl)
+        sql = """INSERT INTO due (shard, bucket, due_ms, user, channel, event, attempt, started_ms)
+                 VALUES (?, ?, ?, ?, ?, ?, ?, ?) USING TTL ?"""
+        await self._db.many(sql, [(task.shard, task.due_ms // BUCKET_MS, *task[1:], self._ttl) for task in tasks])
+
+    async def due(self, shard: int, after_ms: int, until_ms: int, limit: int) -> list[Task]:
+        """See `Store`."""
+        tasks: list[Task] = []
+        for bucket in await self._buckets("due_buckets", "shard", shard, after_ms // BUCKET_MS):
+            if bucket > until_ms // BUCKET_MS or len(tasks) >= limit:
+                break
+            tasks += await self._due_in(shard, bucket, after_ms, until_ms, limit - len(tasks))
+        return tasks
+
+    async def _due_in(self, shard: int, bucket: int, after_ms: int, until_ms: int, limit: int) -> list[Task]:
+        columns = "due_ms, user, channel, event, attempt, started_ms"
+        sql = f"SELECT {columns} FROM due WHERE shard = ? AND bucket = ? AND due_ms > ? AND due_ms <= ? LIMIT ?"
+        found = await self._db.execute(sql, shard, bucket, after_ms, until_ms, limit)
+        if len(found) == limit:
+            last_ms = found[-1][0]
+            same = f"SELECT {columns} FROM due WHERE shard = ? AND bucket = ? AND due_ms = ?"
+            rest = [row async for page in self._db.pages(same, shard, bucket, last_ms) for row in page]
+            found = [row for row in found if row[0] != last_ms] + rest
+        return [Task(shard, *row) for row in found]
+
+    async def sent(self, keys: Collection[tuple[str, str, str]]) -> dict[tuple[str, str, str], Sent]:
+        """See `Store`."""
+        sql = "SELECT user, event, channel, state, reason, ts_ms FROM sent WHERE user = ? AND event = ? AND channel = ?"
+        return {(row[0], row[1], row[2]): Sent(*row) for row in await self._each(sql, list(keys))}
+
+    async def record(self, sent: Sequence[Sent]) -> None:
+        """See `Store`. A dead letter is in the list before it counts as ended."""
+        dead_sql = "INSERT INTO dead (day, key, user, event, channel, reason, ts_ms) VALUES (?, ?, ?, ?, ?, ?, ?) USING TTL ?"
+        dead = [each for each in sent if each.state == "dead"]
+        rows = [
+            (each.ts_ms // DAY_MS, key_of(each), each.user, each.event, each.channel, each.reason, each.ts_ms, self._ttl) for each in dead
+        ]
+        await self._db.many(dead_sql, rows)
+        sql = "INSERT INTO sent (user, event, channel, state, reason, ts_ms) VALUES (?, ?, ?, ?, ?, ?) USING TTL ?"
+        await self._db.many(sql, [(*each, self._ttl) for each in sent])
+
+    async def dead(self, after: str, limit: int) -> list[tuple[str, Sent]]:
+        """See `Store`."""
+        found: list[tuple[str, Sent]] = []
+        today = int(self._wall() * 1000) // DAY_MS
+        first = today - int(self._retention_s * 1000) // DAY_MS - 1
+        sql = "SELECT key, user, event, channel, reason, ts_ms FROM dead WHERE day = ? AND key > ? LIMIT ?"
+        for day in range(max(first, _day_of(after)), today + 1):
+            rows = await self._db.execute(sql, day, after, limit - len(found))
+            found += [(key, Sent(user, event, channel, "dead", reason, ts_ms)) for key, user, event, channel, reason, ts_ms in rows]
+            if len(found) >= limit:
+                break
+        return found
+
+    async def exhume(self, key: str) -> Sent | None:
+        """See `Store`."""
+        sql = "SELECT user, event, channel, reason, ts_ms FROM dead WHERE day = ? AND key = ?"
+        found = await self._db.execute(sql, _day_of(key), key)
+        if not found:
+            return None
+        user, event, channel, reason, ts_ms = found[0]
+        await self._db.execute("DELETE FROM sent WHERE user = ? AND event = ? AND channel = ?", user, event, channel)
+        await self._db.execute("DELETE FROM dead WHERE day = ? AND key = ?", _day_of(key), key)
+        return Sent(user, event, channel, "dead", reason, ts_ms)
+
+    async def sweep(self, limit: int) -> int:
+        """See `Store`: rows expire by themselves."""
+        return 0
+
+    async def _each(self, sql: str, keys: Sequence[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+        """One lookup for each key, side by side."""
+        found = await _side_by_side(lambda key: self._db.execute(sql, *key), keys)
+        return [row for rows in found for row in rows]
+
+
+def _day_of(key: str) -> int:
+    ts_ms = key.partition(":")[0]
+    return int(ts_ms) // DAY_MS if ts_ms.isdecimal() else 0
+
+
+def _person(row: tuple[Any, ...]) -> Person:
+    user, last, shown, preferences, has_devices, sent_times = row
+    mails, pushes = msgspec.json.decode(sent_times, type=tuple[list[int], list[int]]) if sent_times else ([], [])
+    return Person(user, last or 0, shown or 0, preferences or b"", bool(has_devices), mails, pushes)
+
+
+async def _side_by_side(work: Callable[[X], Awaitable[Y]], items: Iterable[X]) -> list[Y]:
+    """The results of `work` for all items, at most `WIDTH` under way at once. The first error is raised when those begun have ended."""
+    todo = list(items)
+    if len(todo) == 1:
+        return [await work(todo[0])]
+    results: list[Any] = [None] * len(todo)
+    failed: list[Exception] = []
+    source = iter(enumerate(todo))
+
+    async def worker() -> None:
+        for index, item in source:
+            if failed:
+                return
+            try:
+                results[index] = await work(item)
+            except Exception as error:
+                failed.append(error)
+
+    await asyncio.gather(*(worker() for _ in range(min(WIDTH, len(todo)))))
+    if failed:
+        raise failed[0]
+    return results

@@ -1,0 +1,312 @@
+"""The store in an SQLite file: the embedded default (design 7). An item's body is kept once, with its notice."""
+
+import sqlite3
+from collections.abc import Callable, Collection, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+from infra.runtime.sqlite import Sqlite
+
+from .notice import Notice
+from .shards import US_PER_MS
+from .store import Decision, Device, Item, Person, Row, Sent, Taken, Task, key_of
+
+SCRIPTS: Final = [
+    (
+        "0001_stored_path",
+        """
+        CREATE TABLE notices (
+            id TEXT PRIMARY KEY, service TEXT, topic TEXT, kind TEXT, producer TEXT, payload BLOB, ts_ms INTEGER, digest TEXT,
+            followers INTEGER
+        ) WITHOUT ROWID;
+        CREATE INDEX notices_by_topic ON notices (topic, ts_ms, id);
+        CREATE TABLE events (part INTEGER, n INTEGER, event TEXT, user TEXT, flags INTEGER, PRIMARY KEY (part, n)) WITHOUT ROWID;
+        CREATE TABLE cursors (part INTEGER PRIMARY KEY, n INTEGER);
+        CREATE TABLE people (
+            user TEXT PRIMARY KEY, last INTEGER DEFAULT 0, shown INTEGER DEFAULT 0, preferences BLOB DEFAULT x'',
+            sent_times BLOB DEFAULT x''
+        ) WITHOUT ROWID;
+        CREATE TABLE items (user TEXT, mark INTEGER, shown INTEGER, types TEXT, event TEXT, PRIMARY KEY (user, mark)) WITHOUT ROWID;
+        CREATE TABLE decisions (
+            user TEXT, event TEXT, mark INTEGER, shown INTEGER, types TEXT, reasons TEXT, ts_ms INTEGER, PRIMARY KEY (user, event)
+        ) WITHOUT ROWID;
+        CREATE TABLE marks (user TEXT, client TEXT, mark INTEGER, PRIMARY KEY (user, client)) WITHOUT ROWID;
+        CREATE TABLE devices (user TEXT, endpoint TEXT, p256dh TEXT, auth TEXT, PRIMARY KEY (user, endpoint)) WITHOUT ROWID;
+        CREATE TABLE due (
+            shard INTEGER, due_ms INTEGER, user TEXT, channel TEXT, event TEXT, attempt INTEGER, started_ms INTEGER,
+            PRIMARY KEY (shard, due_ms, user, channel, event)
+        ) WITHOUT ROWID;
+        CREATE TABLE sent (
+            user TEXT, event TEXT, channel TEXT, state TEXT, reason TEXT, ts_ms INTEGER, PRIMARY KEY (user, event, channel)
+        ) WITHOUT ROWID;
+        CREATE TABLE dead (key TEXT PRIMARY KEY, user TEXT, event TEXT, channel TEXT, reason TEXT, ts_ms INTEGER) WITHOUT ROWID
+        """,
+    ),
+]
+
+_NOTICE: Final = "notices.id, service, topic, kind, producer, payload, ts_ms, digest"
+_ENCODE: Final = msgspec.json.Encoder().encode
+
+
+class SqliteStore:
+    """See `store.Store`. `wall` is Unix time in seconds."""
+
+    def __init__(self, db: Sqlite, retention_s: float, wall: Callable[[], float]) -> None:
+        self._db, self._retention_s, self._wall = db, retention_s, wall
+
+    @classmethod
+    async def open(cls, folder: Path, retention_s: float, wall: Callable[[], float]) -> "SqliteStore":
+        """The store in `folder`, made if it is not there. Raises ConfigError."""
+        return cls(await Sqlite.open(folder / "notification.db", "notification", SCRIPTS), retention_s, wall)
+
+    async def close(self) -> None:
+        """See `Store`."""
+        await self._db.close()
+
+    def _horizon_ms(self) -> int:
+        return int((self._wall() - self._retention_s) * 1000)
+
+    # Notices and the log.
+
+    async def begin(self, notice: Notice) -> Taken:
+        """See `Store`."""
+
+        def work(db: sqlite3.Connection) -> Taken:
+            known = db.execute(f"SELECT {_NOTICE}, followers FROM notices WHERE id = ?", (notice.id,)).fetchone()
+            if known is not None:
+                return Taken(Notice(*known[:-1]), known[-1], is_new=False)
+            values = (
+                notice.id, notice.service, notice.topic, notice.kind, notice.producer, notice.payload, notice.ts_ms, notice.digest,
+            )  # fmt: skip
+            db.execute("INSERT INTO notices VALUES (?, ?, ?, ?, ?, ?, ?, ?, NULL)", values)
+            return Taken(notice, None, is_new=True)
+
+        return await self._db.write(work)
+
+    async def append(self, rows: Sequence[Row]) -> None:
+        """See `Store`."""
+        await self._db.write(lambda db: db.executemany("INSERT INTO events VALUES (?, ?, ?, ?, ?)", rows))
+
+    async def complete(self, event: str, followers: int) -> None:
+        """See `Store`."""
+        await self._db.write(lambda db: db.execute("UPDATE notices SET followers = ? WHERE id = ?", (followers, event)))
+
+    async def notices(self, events: Collection[str]) -> dict[str, Notice]:
+        """See `Store`."""
+        found = await self._each(f"SELECT {_NOTICE} FROM notices WHERE id = ? AND ts_ms > ?", [(e, self._horizon_ms()) for e in events])
+        return {row[0]: Notice(*row) for row in found}
+
+    async def history(self, topic: str, before: tuple[int, str] | None, limit: int) -> list[Notice]:
+        """See `Store`."""
+        end = before or (1 << 62, "")
+        sql = f"SELECT {_NOTICE} FROM notices WHERE topic = ? AND (ts_ms, id) < (?, ?) AND ts_ms > ? ORDER BY ts_ms DESC, id DESC LIMIT ?"
+        found = await self._all(sql, (topic, *end, self._horizon_ms(), limit))
+        return [Notice(*row) for row in found]
+
+    async def rows(self, part: int, after: int, limit: int) -> list[Row]:
+        """See `Store`."""
+        start = max(after, self._horizon_ms() * US_PER_MS)
+        sql = "SELECT part, n, event, user, flags FROM events WHERE part = ? AND n > ? ORDER BY n LIMIT ?"
+        return list(map(Row._make, await self._all(sql, (part, start, limit))))
+
+    async def cursors(self) -> dict[int, int]:
+        """See `Store`."""
+        return dict(await self._all("SELECT part, n FROM cursors", ()))
+
+    async def save_cursors(self, cursors: Mapping[int, int]) -> None:
+        """See `Store`."""
+        rows = list(cursors.items())
+        await self._db.write(lambda db: db.executemany("INSERT OR REPLACE INTO cursors VALUES (?, ?)", rows))
+
+    # People and what was decided for them.
+
+    async def people(self, users: Collection[str]) -> dict[str, Person]:
+        """See `Store`."""
+        sql = """SELECT user, last, shown, preferences, EXISTS (SELECT 1 FROM devices WHERE user = people.user), sent_times
+                 FROM people WHERE user = ?"""
+        found = {row[0]: _person(row) for row in await self._each(sql, [(user,) for user in users])}
+        return {user: found.get(user) or Person(user) for user in users}
+
+    async def decide(self, decided: Sequence[tuple[Decision, Notice]]) -> None:
+        """See `Store`."""
+        decisions = [
+            (each.user, each.event, each.mark, each.shown, _words(each.types), _words(each.reasons), each.ts_ms) for each, _ in decided
+        ]
+        items = [(each.user, each.mark, each.shown, _words(each.types), each.event) for each, _ in decided if each.mark]
+        people = [(each.user, each.mark, each.shown) for each, _ in decided if each.mark]
+
+        def work(db: sqlite3.Connection) -> None:
+            db.executemany("INSERT OR REPLACE INTO decisions VALUES (?, ?, ?, ?, ?, ?, ?)", decisions)
+            db.executemany("INSERT OR REPLACE INTO items VALUES (?, ?, ?, ?, ?)", items)
+            db.executemany(
+                """INSERT INTO people (user, last, shown) VALUES (?, ?, ?)
+                   ON CONFLICT (user) DO UPDATE SET last = excluded.last, shown = excluded.shown""",
+                people,
+            )
+
+        await self._db.write(work)
+
+    async def decisions(self, pairs: Collection[tuple[str, str]]) -> dict[tuple[str, str], Decision]:
+        """See `Store`."""
+        sql = "SELECT user, event, mark, shown, types, reasons, ts_ms FROM decisions WHERE user = ? AND event = ? AND ts_ms > ?"
+        found = await self._each(sql, [(*pair, self._horizon_ms()) for pair in pairs])
+        return {
+            (user, event): Decision(user, event, mark, shown, _split(types), _split(reasons), ts_ms)
+            for user, event, mark, shown, types, reasons, ts_ms in found
+        }
+
+    async def items(self, user: str, after: int, limit: int) -> list[Item]:
+        """See `Store`."""
+        sql = f"""SELECT mark, shown, types, {_NOTICE} FROM items JOIN notices ON notices.id = items.event
+                  WHERE user = ? AND mark > ? AND ts_ms > ? ORDER BY mark LIMIT ?"""
+        found = await self._all(sql, (user, after, self._horizon_ms(), limit))
+        return [Item(mark, shown, _split(types), Notice(*notice)) for mark, shown, types, *notice in found]
+
+    async def marks(self, user: str) -> dict[str, int]:
+        """See `Store`."""
+        return dict(await self._all("SELECT client, mark FROM marks WHERE user = ?", (user,)))
+
+    async def move(self, user: str, client: str, mark: int) -> None:
+        """See `Store`."""
+        sql = "INSERT INTO marks VALUES (?, ?, ?) ON CONFLICT (user, client) DO UPDATE SET mark = max(mark, excluded.mark)"
+        await self._db.write(lambda db: db.execute(sql, (user, client, mark)))
+
+    async def save_preferences(self, user: str, preferences: bytes) -> None:
+        """See `Store`."""
+        sql = "INSERT INTO people (user, preferences) VALUES (?, ?) ON CONFLICT (user) DO UPDATE SET preferences = excluded.preferences"
+        await self._db.write(lambda db: db.execute(sql, (user, preferences)))
+
+    async def devices(self, user: str) -> list[Device]:
+        """See `Store`."""
+        sql = "SELECT endpoint, p256dh, auth FROM devices WHERE user = ? ORDER BY endpoint"
+        return list(map(Device._make, await self._all(sql, (user,))))
+
+    async def add_device(self, user: str, device: Device) -> None:
+        """See `Store`."""
+
+        def work(db: sqlite3.Connection) -> None:
+            db.execute("INSERT OR REPLACE INTO devices VALUES (?, ?, ?, ?)", (user, *device))
+            db.execute("INSERT OR IGNORE INTO people (user) VALUES (?)", (user,))
+
+        await self._db.write(work)
+
+    async def remove_device(self, user: str, endpoint: str) -> None:
+        """See `Store`."""
+        await self._db.write(lambda db: db.execute("DELETE FROM devices WHERE user = ? AND endpoint = ?", (user, endpoint)))
+
+    # Mails and pushes.
+
+    async def save_sent_times(self, user: str, mails: Sequence[int], pushes: Sequence[int]) -> None:
+        """See `Store`."""
+        sql = "INSERT INTO people (user, sent_times) VALUES (?, ?) ON CONFLICT (user) DO UPDATE SET sent_times = excluded.sent_times"
+        await self._db.write(lambda db: db.execute(sql, (user, _ENCODE([mails, pushes]))))
+
+    async def schedule(self, tasks: Sequence[Task]) -> None:
+        """See `Store`."""
+        await self._db.write(lambda db: db.executemany("INSERT OR REPLACE INTO due VALUES (?, ?, ?, ?, ?, ?, ?)", tasks))
+
+    async def due(self, shard: int, after_ms: int, until_ms: int, limit: int) -> list[Task]:
+        """See `Store`."""
+
+        def work(db: sqlite3.Connection) -> list[Task]:
+            order = "ORDER BY due_ms, user, channel, event"
+            found = db.execute(
+                f"SELECT * FROM due WHERE shard = ? AND due_ms > ? AND due_ms <= ? {order} LIMIT ?", (shard, after_ms, until_ms, limit)
+            ).fetchall()
+            if len(found) == limit:
+                last_ms = found[-1][1]
+                same = db.execute(f"SELECT * FROM due WHERE shard = ? AND due_ms = ? {order}", (shard, last_ms)).fetchall()
+                found = [row for row in found if row[1] != last_ms] + same
+            return list(map(Task._make, found))
+
+        return await self._db.read(work)
+
+    async def sent(self, keys: Collection[tuple[str, str, str]]) -> dict[tuple[str, str, str], Sent]:
+        """See `Store`."""
+        found = await self._each("SELECT * FROM sent WHERE user = ? AND event = ? AND channel = ?", list(keys))
+        return {(row[0], row[1], row[2]): Sent(*row) for row in found}
+
+    async def record(self, sent: Sequence[Sent]) -> None:
+        """See `Store`."""
+        dead = [(key_of(each), each.user, each.event, each.channel, each.reason, each.ts_ms) for each in sent if each.state == "dead"]
+
+        def work(db: sqlite3.Connection) -> None:
+            db.executemany("INSERT OR REPLACE INTO sent VALUES (?, ?, ?, ?, ?, ?)", sent)
+            db.executemany("INSERT OR REPLACE INTO dead VALUES (?, ?, ?, ?, ?, ?)", dead)
+
+        await self._db.write(work)
+
+    async def dead(self, after: str, limit: int) -> list[tuple[str, Sent]]:
+        """See `Store`."""
+        sql = "SELECT key, user, event, channel, 'dead', reason, ts_ms FROM dead WHERE key > ? ORDER BY key LIMIT ?"
+        return [(key, Sent(*rest)) for key, *rest in await self._all(sql, (after, limit))]
+
+    async def exhume(self, key: str) -> Sent | None:
+        """See `Store`."""
+
+        def work(db: sqlite3.Connection) -> Sent | None:
+            found = db.execute("SELECT user, event, channel, 'dead', reason, ts_ms FROM dead WHERE key = ?", (key,)).fetchone()
+            if found is None:
+                return None
+            db.execute("DELETE FROM dead WHERE key = ?", (key,))
+            db.execute("DELETE FROM sent WHERE user = ? AND event = ? AND channel = ?", found[:3])
+            return Sent(*found)
+
+        return await self._db.write(work)
+
+    async def sweep(self, limit: int) -> int:
+        """See `Store`. The log says what else is old: nothing has to be searched for."""
+        horizon_ms = self._horizon_ms()
+
+        def work(db: sqlite3.Connection) -> int:
+            return _sweep(db, horizon_ms, limit)
+
+        return await self._db.write(work)
+
+    # Asking.
+
+    async def _all(self, sql: str, values: Sequence[object]) -> list[tuple[Any, ...]]:
+        return await self._db.read(lambda db: db.execute(sql, values).fetchall())
+
+    async def _each(self, sql: str, keys: Sequence[Sequence[object]]) -> list[tuple[Any, ...]]:
+        """One lookup for each key, all in one go."""
+        return await self._db.read(lambda db: [row for key in keys for row in db.execute(sql, key)])
+
+
+def _sweep(db: sqlite3.Connection, horizon_ms: int, limit: int) -> int:
+    gone = 0
+    parts = [part for (part,) in db.execute("SELECT DISTINCT part FROM cursors ORDER BY part")]
+    for part in parts:
+        rows = db.execute(
+            "SELECT n, user, event FROM events WHERE part = ? AND n < ? ORDER BY n LIMIT ?", (part, horizon_ms * US_PER_MS, limit - gone)
+        ).fetchall()
+        for n, user, event in rows:
+            for (mark,) in db.execute("SELECT mark FROM decisions WHERE user = ? AND event = ?", (user, event)).fetchall():
+                db.execute("DELETE FROM items WHERE user = ? AND mark = ?", (user, mark))
+            db.execute("DELETE FROM decisions WHERE user = ? AND event = ?", (user, event))
+            db.execute("DELETE FROM sent WHERE user = ? AND event = ?", (user, event))
+            db.execute("DELETE FROM events WHERE part = ? AND n = ?", (part, n))
+        gone += len(rows)
+        if gone >= limit:
+            return gone
+    db.execute("DELETE FROM due WHERE due_ms < ?", (horizon_ms,))
+    gone += db.execute(
+        "DELETE FROM notices WHERE id IN (SELECT id FROM notices WHERE ts_ms < ? LIMIT ?)", (horizon_ms, limit - gone)
+    ).rowcount
+    return gone
+
+
+def _person(row: tuple[Any, ...]) -> Person:
+    user, last, shown, preferences, has_devices, sent_times = row
+    mails, pushes = msgspec.json.decode(sent_times, type=tuple[list[int], list[int]]) if sent_times else ([], [])
+    return Person(str(user), last, shown, preferences, bool(has_devices), mails, pushes)
+
+
+def _words(words: tuple[str, ...]) -> str:
+    return " ".join(words)
+
+
+def _split(words: str) -> tuple[str, ...]:
+    return tuple(words.split())

@@ -1,0 +1,63 @@
+"""Why: what became of an event for a user, and dead letters sent again."""
+
+from collections.abc import Callable
+
+import msgspec
+
+from infra.kernel.errors import Refused
+
+from .agenda import SHARDS, Agenda
+from .core import DIGEST, EMAIL, PUSH
+from .shards import shard_of
+from .store import Store, Task
+
+
+class Ending(msgspec.Struct, frozen=True):
+    """How a mail or push ended."""
+
+    channel: str
+    state: str
+    reason: str
+    ts: int
+
+
+class Explanation(msgspec.Struct, frozen=True):
+    """The record. `mark` is 0 where nothing was stored for the user; `reasons` are rules, as `docs/rules.md` tells them."""
+
+    event: str
+    topic: str
+    kind: str
+    decided: int
+    mark: int
+    types: tuple[str, ...]
+    reasons: tuple[str, ...]
+    sent: list[Ending]
+
+
+class Why:
+    """Answers "why did I (not) get this", and brings dead letters back. `wall` is Unix time in seconds."""
+
+    def __init__(self, store: Store, agenda: Agenda, wall: Callable[[], float]) -> None:
+        self._store, self._agenda, self._wall = store, agenda, wall
+
+    async def explain(self, user: str, event: str) -> Explanation:
+        """Raises `Refused("not-found")` for an event that is not known, or was not for this user."""
+        notice = (await self._store.notices([event])).get(event)
+        if notice is None:
+            raise Refused("not-found", "no such event, or it is past its time")
+        decision = (await self._store.decisions([(user, event)])).get((user, event))
+        if decision is None:
+            raise Refused("not-found", "you were not among those who followed this when it happened; its topic's history has it")
+        keys = [(user, event, channel) for channel in (EMAIL, DIGEST, PUSH)]
+        sent = [Ending(each.channel, each.state, each.reason, each.ts_ms) for each in (await self._store.sent(keys)).values()]
+        return Explanation(event, notice.topic, notice.kind, decision.ts_ms, decision.mark, decision.types, decision.reasons, sent)
+
+    async def replay(self, key: str) -> bool:
+        """Try a dead letter again from the start. False if there is none with this key."""
+        sent = await self._store.exhume(key)
+        if sent is None:
+            return False
+        now_ms = int(self._wall() * 1000)
+        shard = shard_of(sent.user) % SHARDS
+        await self._agenda.add([Task(shard, now_ms, sent.user, sent.channel, sent.event, 1, now_ms)])
+        return True

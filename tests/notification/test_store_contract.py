@@ -1,0 +1,165 @@
+"""The contract of the notification store, on every adapter (SQLite, a real Cassandra)."""
+
+import random
+import time
+from collections.abc import AsyncIterator
+from itertools import count
+from pathlib import Path
+
+import pytest
+
+from infra.runtime.cassandra_options import CassandraOptions
+from notification.notice import Notice
+from notification.shards import US_PER_MS
+from notification.store import AGAIN, Decision, Device, Person, Row, Sent, Store, Task
+from notification.store_cassandra import CassandraStore
+from notification.store_sqlite import SqliteStore
+
+DAY_S = 86_400.0
+RETENTION_S = 90 * DAY_S
+# Tests share one keyspace: each takes names and numbers of its own.
+NAMES = count(random.SystemRandom().randrange(1 << 40))
+NOW_MS = int(time.time() * 1000)
+
+
+@pytest.fixture(params=["sqlite", "cassandra"])
+async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Store]:
+    opened: Store
+    if request.param == "sqlite":
+        opened = await SqliteStore.open(tmp_path, RETENTION_S, time.time)
+    else:
+        server = request.getfixturevalue("cassandra_server")
+        opened = await CassandraStore.open(CassandraOptions(port=server.port, keyspace="notification_contract"), RETENTION_S, time.time)
+    yield opened
+    await opened.close()
+
+
+@pytest.fixture
+def name() -> str:
+    """A name that no other test uses."""
+    return f"t{next(NAMES)}"
+
+
+def notice(name: str, number: int = 1, ts_ms: int = NOW_MS) -> Notice:
+    return Notice(f"{name}-{number}", "artist", f"hm://notifications/feed/{name}%new-album/", "album", name, b'{"a":1}', ts_ms, "d")
+
+
+def decision(user: str, event: str, mark: int, shown: int, ts_ms: int = NOW_MS) -> Decision:
+    return Decision(user, event, mark, shown, ("in-client", "push"), ("offline-row", "-email:no-address"), ts_ms)
+
+
+async def test_a_notice_is_kept_once_and_complete_when_its_audience_is(store: Store, name: str) -> None:
+    first = notice(name)
+    assert await store.begin(first) == (first, None, True)
+    assert await store.begin(notice(name, ts_ms=NOW_MS + 5)) == (first, None, False)
+    await store.complete(first.id, 7)
+    assert await store.begin(first) == (first, 7, False)
+    assert await store.notices([first.id, "nobody-knows"]) == {first.id: first}
+
+
+async def test_history_is_newest_first_and_goes_on_where_it_ended(store: Store, name: str) -> None:
+    """SB-52: also within one millisecond, in which the ids decide."""
+    notices = [notice(name, n, NOW_MS + n // 3) for n in range(9)]
+    for each in notices:
+        await store.begin(each)
+    newest = sorted(notices, key=lambda each: (each.ts_ms, each.id), reverse=True)
+    first = await store.history(notices[0].topic, None, 4)
+    rest = await store.history(notices[0].topic, (first[-1].ts_ms, first[-1].id), 50)
+    assert first + rest == newest
+    assert await store.history("hm://notifications/feed/other%new-album/", None, 4) == []
+
+
+async def test_rows_are_read_in_order_after_a_number(store: Store) -> None:
+    """SB-37: one row for each follower; across buckets, which are ten minutes long."""
+    part, start = next(NAMES) % (1 << 30), NOW_MS * US_PER_MS
+    rows = [Row(part, start + n * 40_000_000, f"e{n % 3}", f"u{n}", n % 2 * AGAIN) for n in range(50)]
+    await store.append(rows[:20])
+    await store.append(rows[20:])
+    assert await store.rows(part, 0, 1000) == rows
+    read: list[Row] = []
+    while page := await store.rows(part, read[-1].n if read else 0, 7):
+        read += page
+    assert read == rows
+    assert await store.rows(part, rows[-1].n, 7) == []
+
+
+async def test_cursors_stay(store: Store) -> None:
+    one, other = next(NAMES) % (1 << 30), next(NAMES) % (1 << 30)
+    await store.save_cursors({one: 5, other: 6})
+    await store.save_cursors({one: 8})
+    cursors = await store.cursors()
+    assert (cursors[one], cursors[other], cursors.get(-1)) == (8, 6, None)
+
+
+async def test_a_decision_brings_its_item_and_the_last_mark(store: Store, name: str) -> None:
+    """And again, as after a crash, changes nothing; one with mark 0 leaves only its record."""
+    first, second, muted = (notice(name, n) for n in range(3))
+    for each in (first, second, muted):
+        await store.begin(each)
+    user = f"{name}-ann"
+    decided = [(decision(user, first.id, 1, 1), first), (decision(user, second.id, 2, 2), second), (decision(user, muted.id, 0, 2), muted)]
+    for _ in range(2):
+        await store.decide(decided)
+        assert [(item.mark, item.shown, item.types, item.notice) for item in await store.items(user, 0, 10)] == [
+            (1, 1, ("in-client", "push"), first),
+            (2, 2, ("in-client", "push"), second),
+        ]
+        person = (await store.people([user]))[user]
+        assert (person.last, person.shown) == (2, 2)
+    found = await store.decisions([(user, muted.id), (user, first.id), (user, "nothing")])
+    assert found == {(user, muted.id): decided[2][0], (user, first.id): decided[0][0]}
+    assert [item.mark for item in await store.items(user, 1, 10)] == [2]
+    assert [item.mark for item in await store.items(user, 0, 1)] == [1]
+
+
+async def test_who_is_unknown_is_as_new(store: Store, name: str) -> None:
+    assert await store.people([name]) == {name: Person(name)}
+
+
+async def test_what_is_known_of_a_user_is_kept_apart(store: Store, name: str) -> None:
+    """Preferences, devices, times of sending and marks do not touch each other."""
+    device = Device(f"https://push.example.org/{name}", "key", "auth")
+    await store.save_preferences(name, b'{"tz":"UTC"}')
+    await store.add_device(name, device)
+    await store.add_device(name, device._replace(auth="newer"))
+    await store.save_sent_times(name, [1, 2], [3])
+    await store.begin(notice(name))
+    await store.decide([(decision(name, notice(name).id, 1, 1), notice(name))])
+    expected = Person(name, 1, 1, b'{"tz":"UTC"}', True, [1, 2], [3])
+    assert (await store.people([name]))[name] == expected
+    assert await store.devices(name) == [device._replace(auth="newer")]
+    await store.remove_device(name, device.endpoint)
+    assert (await store.people([name]))[name].has_devices is False
+    assert await store.devices(name) == []
+
+
+async def test_marks_only_rise(store: Store, name: str) -> None:
+    """SB-51: one read mark for the user, one seen mark for each client; a late lower one changes nothing."""
+    for client, mark in (("phone", 3), ("phone", 2), ("desk", 1), ("", 5), ("", 4)):
+        await store.move(name, client, mark)
+    assert await store.marks(name) == {"phone": 3, "desk": 1, "": 5}
+    assert await store.marks(f"{name}-other") == {}
+
+
+async def test_tasks_are_due_in_order_and_those_of_a_moment_stay_together(store: Store, name: str) -> None:
+    shard = next(NAMES) % (1 << 30)
+    tasks = [Task(shard, NOW_MS + n // 4 * 400_000, f"{name}-{n:02}", "email", "e", 1, NOW_MS) for n in range(20)]
+    await store.schedule(tasks)
+    await store.schedule(tasks[:3])
+    assert await store.due(shard, 0, NOW_MS + 10_000_000, 100) == tasks
+    assert await store.due(shard, 0, NOW_MS - 1, 100) == []
+    assert await store.due(shard, NOW_MS, NOW_MS + 400_000, 100) == tasks[4:8]
+    assert await store.due(shard, 0, NOW_MS + 10_000_000, 6) == tasks[:8]
+
+
+async def test_how_a_mail_ended_is_kept_and_dead_letters_can_be_taken_up(store: Store, name: str) -> None:
+    ended = [Sent(name, f"e{n}", "email", state, "why", NOW_MS + n) for n, state in enumerate(("delivered", "dead", "dropped", "dead"))]
+    await store.record(ended)
+    keys = [(each.user, each.event, each.channel) for each in ended]
+    assert await store.sent([*keys, (name, "e9", "push")]) == dict(zip(keys, ended, strict=True))
+    mine = [(key, letter) for key, letter in await store.dead("", 5000) if letter.user == name]
+    assert [letter for _, letter in mine] == [ended[1], ended[3]]
+    assert [letter for _, letter in await store.dead(mine[0][0], 5000) if letter.user == name] == [ended[3]]
+    assert await store.exhume(mine[0][0]) == ended[1]
+    assert await store.exhume(mine[0][0]) is None
+    assert list(await store.sent(keys)) == [keys[0], keys[2], keys[3]]
