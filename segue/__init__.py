@@ -12,7 +12,9 @@ if TYPE_CHECKING:
     from segue.client_options import ClientOptions
     from segue.client_state import Phase, State
     from segue.errors import ConnectionLost, Misuse, ProtocolError, Refused, SegueError, Stalled
+    from segue.mark_file import MarkFile
     from segue.messages import Event, Installed, RejectedTopic
+    from segue.notification_messages import History, Marks, Notification, PastEvent
     from segue.publication import Publication, Rejection, Result
     from segue.publisher import Publisher, PublisherOptions
 
@@ -22,8 +24,13 @@ __all__ = [
     "ClientOptions",
     "ConnectionLost",
     "Event",
+    "History",
     "Installed",
+    "MarkFile",
+    "Marks",
     "Misuse",
+    "Notification",
+    "PastEvent",
     "Phase",
     "ProtocolError",
     "Publication",
@@ -44,6 +51,8 @@ _HOMES = {
     "segue.client_options": ("ClientOptions",),
     "segue.errors": ("ConnectionLost", "Misuse", "ProtocolError", "Refused", "SegueError", "Stalled"),
     "segue.messages": ("Event", "Installed", "RejectedTopic"),
+    "segue.mark_file": ("MarkFile",),
+    "segue.notification_messages": ("History", "Marks", "Notification", "PastEvent"),
     "segue.publication": ("Publication", "Rejection", "Result"),
     "segue.publisher": ("Publisher", "PublisherOptions"),
     "segue.client_state": ("Phase", "State"),

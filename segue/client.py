@@ -5,26 +5,31 @@
         async for event in client:
             print(event.kind, event.payload)
 
-Concurrency: one background task connects, reads and connects again; any task may call; one task at a time iterates.
+Concurrency: one background task connects, reads and connects again, another pulls notifications if they are wanted; any
+task may call; one task at a time iterates over the events, and one over the notifications.
 Cancelling any await is safe: it stops the waiting, and takes neither an event nor an answer from anybody else.
 """
 
 import contextlib
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable
 from types import TracebackType
 from typing import Any, Final, Self
 
 from infra.kernel.backoff import Rng
 from segue.address import doors
 from segue.client_options import ClientOptions
-from segue.client_state import State
+from segue.client_state import Phase, State
 from segue.errors import ConnectionLost, Misuse, Refused
 from segue.inbox import Inbox
 from segue.keeper import Keeper
-from segue.messages import Device, Event, Installed, Wait
+from segue.mark_file import MarkFile
+from segue.messages import Device, Event, Installed, Limits, Wait, topic_batches
+from segue.notification_feed import INBOXES, NotificationFeed
+from segue.notification_messages import History, Last, Marks, Notification, PastEvent, Pulled
 from segue.token_source import Token
 
+LAST_TOPICS: Final = 500
 _LOG: Final = logging.getLogger("segue.client")
 
 
@@ -35,7 +40,9 @@ class Client:
     asked for one at every connect; what it raises ends the client, except ConnectionLost, which means try again later.
     `client` names this device, `device` its class. `on_state` hears every State; what it raises is logged.
 
-    Real time means at most once: what is published while the client is away is not sent later. A code that forbids
+    Real time means at most once: what is published while the client is away is not sent later. Notifications are stored:
+    each comes at least once to each device, and `notifications` shows it once. `mark_file` keeps the place where a device
+    goes on after a restart; without one the server's seen mark of `client` does, which is up to a second older. A code that forbids
     reconnecting (a bad token, say) ends the client, and everything that waits raises it as Refused.
     """
 
@@ -48,6 +55,7 @@ class Client:
         device: Device = "desktop",
         user: str | None = None,
         on_state: Callable[[State], None] | None = None,
+        mark_file: MarkFile | None = None,
         options: ClientOptions | None = None,
         rng: Rng | None = None,
     ) -> None:
@@ -60,11 +68,12 @@ class Client:
             token,
             {"client": client, "device": device} | ({} if user is None else {"user": user}),
             options,
-            deliver=self._inbox.put,
+            deliver=self._deliver,
             tell=self._tell,
-            end=lambda error: self._inbox.end(error or StopAsyncIteration()),
+            end=self._end,
             rng=rng,
         )
+        self._feed = NotificationFeed(self._keeper, options, mark_file, rng)
 
     async def __aenter__(self) -> Self:
         """Connects. Raises Refused, or ConnectionLost if no access point welcomes us within `open_timeout_s`."""
@@ -75,8 +84,14 @@ class Client:
         await self.close()
 
     async def close(self) -> None:
-        """Disconnects for good. Events that have arrived can still be taken, then iteration ends. May be called twice."""
-        await self._keeper.close()
+        """Disconnects for good. What has arrived can still be taken, then iteration ends. May be called twice.
+
+        Waits a second at most for the server to hear which notifications were taken.
+        """
+        try:
+            await self._feed.close()
+        finally:
+            await self._keeper.close()
 
     async def subscribe(self, topics: str | Iterable[str], wait: Wait = "local") -> Installed:
         """Follows the topics from now on, over every reconnect, and returns once the subscription is installed.
@@ -118,6 +133,52 @@ class Client:
         """The clock of the access point, in ms since 1970. Raises ConnectionLost, Stalled."""
         return await self._keeper.now().ping()
 
+    def notifications(self) -> AsyncIterator[Notification]:
+        """This user's stored notifications: each once, ascending by mark, whether it came live or was pulled.
+
+        From the first call on gaps are pulled, and what was taken is told to the server as seen. Break and go on as often
+        as you like, in one task at a time. It ends, or raises, as the events do. Who has subscribed topics takes their
+        events in another task, for notifications come behind them.
+        """
+        if self._keeper.is_started:
+            self._feed.start()
+        return self._feed
+
+    @property
+    def unread(self) -> int:
+        """How many notifications a bell shows as unread: right after each pull and each change of the marks."""
+        return self._feed.bell.unread
+
+    @property
+    def read_mark(self) -> int:
+        """Up to here the user has read, on whatever device."""
+        return self._feed.bell.read
+
+    def seen(self, mark: int) -> None:
+        """With `seen_by_hand`: everything up to `mark` is dealt with; the server is told within `seen_every_s`. Raises Misuse."""
+        self._feed.see(mark)
+
+    async def read(self, mark: int | None = None) -> Marks:
+        """The user has read everything up to `mark`, or all there is; all his devices are told.
+
+        Raises ConnectionLost when there is no connection, or it breaks before the answer, Refused, Stalled. It may be
+        repeated: the read mark only rises.
+        """
+        return await self._feed.read(mark)
+
+    async def history(self, topic: str, *, limit: int = 50, before: str | None = None) -> History:
+        """Stored events of a topic, newest first; `before` is the `next` of the page before. Raises as `read`."""
+        page = {"topic": topic, "limit": limit} | ({} if before is None else {"before": before})
+        return await self._keeper.now().call(History, {"op": "history", **page})
+
+    async def last(self, topics: str | Iterable[str]) -> list[PastEvent]:
+        """The last event of each of these friend feeds (`hm://presence/user/<name>/`) that has one. Raises as `read`."""
+        connection = self._keeper.now()
+        limits = connection.welcome.limits
+        batches = topic_batches(_listed(topics), Limits(limits.message_bytes, min(LAST_TOPICS, limits.topics_per_message)))
+        answers = [await connection.call(Last, {"op": "last", "topics": batch}) for batch in batches]
+        return [event for answer in answers for event in answer.events]
+
     def __aiter__(self) -> Self:
         """The events as they come. Break and iterate again as often as you like, in one task at a time."""
         return self
@@ -142,7 +203,21 @@ class Client:
             except ConnectionLost:
                 await connection.replaced.wait()
 
+    async def _deliver(self, message: Event | Pulled, size_bytes: int) -> None:
+        if isinstance(message, Pulled) or message.topic.startswith(INBOXES):
+            self._feed.deliver(message)
+        else:
+            await self._inbox.put(message, size_bytes)
+
+    def _end(self, error: Exception | None) -> None:
+        self._inbox.end(error or StopAsyncIteration())
+        self._feed.end(error or StopAsyncIteration())
+
     def _tell(self, state: State) -> None:
+        if state.phase is Phase.CONNECTED:
+            self._feed.connected()
+        elif state.phase is not Phase.CLOSED:
+            self._feed.lost()
         if self._on_state is not None:
             try:
                 self._on_state(state)

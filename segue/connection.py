@@ -16,12 +16,13 @@ from segue.client_options import ClientOptions
 from segue.cursor import Cursors
 from segue.errors import ConnectionLost, ProtocolError, SegueError, Stalled, code_of, refusal
 from segue.messages import Answer, Event, Installed, Ok, Pong, Problem, Subscribed, Unsubscribed, Wait, Welcome, topic_batches, weakest
+from segue.notification_messages import History, Last, Marks, Pulled
 from segue.wire import Wire
 
 _LOG: Final = logging.getLogger("segue.client")
 _A = TypeVar("_A", bound=Answer)
 
-Deliver = Callable[[Event, int], Awaitable[None]]
+Deliver = Callable[[Event | Pulled, int], Awaitable[None]]
 
 
 class Connection:
@@ -62,7 +63,8 @@ class Connection:
     async def run(self, deliver: Deliver) -> None:
         """Reads until the end, which it raises as ConnectionLost; calls that are still waiting raise the same.
 
-        `deliver(event, size_bytes)` may take its time: meanwhile nothing is read. Cancelling `run` closes the socket.
+        `deliver(message, size_bytes)` gets every event, and the pull that the access point made for us at hello. It may
+        take its time: meanwhile nothing is read. Cancelling `run` closes the socket.
         """
         reading = asyncio.create_task(self._read_loop(deliver))
         heartbeat = asyncio.create_task(self._heartbeat_loop())
@@ -82,28 +84,26 @@ class Connection:
 
     async def subscribe(self, topics: Iterable[str], wait: Wait) -> Installed:
         """Subscribes all topics, in as many messages as it takes. Raises ConnectionLost, Refused, Stalled."""
-        calls = (self._call(Subscribed, {"op": "subscribe", "topics": batch, "wait": wait}) for batch in self._batches(topics))
+        calls = (self.call(Subscribed, {"op": "subscribe", "topics": batch, "wait": wait}) for batch in self._batches(topics))
         return weakest(await asyncio.gather(*calls))
 
     async def unsubscribe(self, topics: Iterable[str]) -> None:
         """Unsubscribes all topics; no event of theirs comes after it. Raises ConnectionLost, Refused, Stalled."""
         for batch in self._batches(topics):
-            await self._call(Unsubscribed, {"op": "unsubscribe", "topics": batch})
+            await self.call(Unsubscribed, {"op": "unsubscribe", "topics": batch})
             for topic in batch:
                 self._cursors.forget(topic)
 
     async def act(self, fields: dict[str, Any]) -> None:
         """A presence action. Raises ConnectionLost, Refused, Stalled."""
-        await self._call(Ok, {"op": "act", **fields})
+        await self.call(Ok, {"op": "act", **fields})
 
     async def ping(self) -> int:
         """The server's clock in ms. Raises ConnectionLost, Stalled."""
         return await (await self._send_ping())
 
-    def _batches(self, topics: Iterable[str]) -> Iterator[list[str]]:
-        return topic_batches(topics, self.welcome.limits)
-
-    async def _call(self, expected: type[_A], message: dict[str, Any]) -> _A:
+    async def call(self, expected: type[_A], message: dict[str, Any]) -> _A:
+        """Sends the message under an id of its own and returns its answer. Raises ConnectionLost, Refused, Stalled."""
         call_id, self._next_id = self._next_id, self._next_id + 1
         answer = self._calls[call_id] = asyncio.get_running_loop().create_future()
         try:
@@ -114,6 +114,9 @@ class Connection:
         if not isinstance(found, expected):
             raise ProtocolError(f"{self.url} answered {message['op']} with {type(found).__name__.lower()}")
         return found
+
+    def _batches(self, topics: Iterable[str]) -> Iterator[list[str]]:
+        return topic_batches(topics, self.welcome.limits)
 
     async def _send_ping(self) -> asyncio.Future[int]:
         pong: asyncio.Future[int] = asyncio.get_running_loop().create_future()
@@ -135,6 +138,8 @@ class Connection:
                 self._is_delivering = True
                 await deliver(msgspec.structs.replace(message, gap=gap) if gap else message, size_bytes)
                 self._is_delivering = False
+            elif isinstance(message, Pulled) and message.id is None:
+                await deliver(message, size_bytes)
             else:
                 self._take(message)
 
@@ -142,8 +147,8 @@ class Connection:
         match answer:
             case Pong():
                 _settle(self._pongs.popleft() if self._pongs else None, answer.time_ms)
-            case Subscribed() | Unsubscribed() | Ok():
-                _settle(self._calls.get(answer.id), answer)
+            case Subscribed() | Unsubscribed() | Ok() | Pulled() | Marks() | History() | Last():
+                _settle(self._calls.get(answer.id) if answer.id is not None else None, answer)
             case Problem():
                 self._take_problem(answer)
             case Welcome():

@@ -1,8 +1,8 @@
-"""`segue listen`: the events of some topics, one a line, as they come."""
+"""`segue listen`: the events of some topics, or a user's notifications, one a line, as they come."""
 
 import itertools
 import time
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -15,6 +15,7 @@ from segue.client_options import ClientOptions
 from segue.client_state import Phase, State
 from segue.errors import SegueError
 from segue.messages import Event
+from segue.notification_messages import Notification
 
 from .access import access_options, explained
 from .loop import run
@@ -25,18 +26,33 @@ OPEN_S: Final = 3.0
 
 
 @click.command()
-@click.argument("topics", metavar="TOPIC...", nargs=-1, required=True)
+@click.argument("topics", metavar="[TOPIC...]", nargs=-1)
+@click.option("--notifications", is_flag=True, help="Print the user's stored notifications instead of topics.")
 @click.option("--user", help="Listen as this user; needed unless there is a --token.")
-@click.option("--json", "as_json", is_flag=True, help="Print each event as the JSON that clients get.")
-@click.option("--count", type=click.IntRange(min=1), help="Leave after so many events.  [default: stay until Ctrl-C]")
+@click.option("--json", "as_json", is_flag=True, help="Print each as the JSON that clients get.")
+@click.option("--count", type=click.IntRange(min=1), help="Leave after so many lines.  [default: stay until Ctrl-C]")
 @access_options(url="ws://127.0.0.1:7700/v1/connect", peer="access point")
 def listen(
-    topics: tuple[str, ...], user: str | None, as_json: bool, count: int | None, urls: tuple[str, ...], token: str | None, state: Path
+    topics: tuple[str, ...],
+    notifications: bool,
+    user: str | None,
+    as_json: bool,
+    count: int | None,
+    urls: tuple[str, ...],
+    token: str | None,
+    state: Path,
 ) -> None:
     """Print what is published on each TOPIC, such as hm://presence/user/bob/.
 
-    Events go to standard output, one a line; what happens to the connection is told on standard error.
+    With --notifications: what is stored for the user, from where the last run stopped, and what comes. Nothing is marked
+    as read.
+
+    They go to standard output, one a line; what happens to the connection is told on standard error.
     """
+    if not topics and not notifications:
+        raise click.UsageError("Missing argument 'TOPIC...' (or --notifications)")
+    if topics and notifications:
+        raise click.UsageError("give either topics or --notifications; two of these commands show both")
     for topic in topics:
         parse_topic(topic)
     if token is None:
@@ -56,27 +72,37 @@ async def _listen(urls: Sequence[str], token: str, topics: Sequence[str], as_jso
         for rejected in installed.rejected:
             click.echo(f"not followed: {rejected.topic} ({rejected.code})", err=True)
         click.echo("listening; stop with Ctrl-C", err=True)
+        found: AsyncIterator[Event | Notification] = client if topics else client.notifications()
         for number in itertools.count(1):
-            event = await anext(client)
-            click.echo(printable(msgspec.json.encode(event).decode()) if as_json else line(event))
+            heard = await anext(found)
+            click.echo(printable(msgspec.json.encode(heard).decode()) if as_json else line(heard))
             if number == count:
                 return
 
 
-def line(event: Event) -> str:
-    """The event for people: when, where it came in, on which topic, what, and its payload. Safe for a terminal."""
-    clock = time.strftime("%H:%M:%S", time.localtime(event.ts_ms / 1000))
-    payload = printable(msgspec.json.encode(event.payload).decode())
-    gap = click.style(f"({event.gap} lost before) ", fg="red") if event.gap else ""
+def line(heard: Event | Notification) -> str:
+    """It for people: when, where it came in (or which notification it is), on which topic, what, and its payload. Safe for
+    a terminal."""
+    if isinstance(heard, Event):
+        clock, place = "%H:%M:%S", printable(heard.site)
+        gap = click.style(f"({heard.gap} lost before) ", fg="red") if heard.gap else ""
+    else:
+        clock, place, gap = "%Y-%m-%d %H:%M:%S", _standing(heard), ""
     return " ".join(
         (
-            click.style(f"{clock}.{event.ts_ms % 1000:03}", dim=True),
-            printable(event.site),
-            click.style(printable(event.topic), fg="green"),
-            click.style(printable(event.kind), bold=True),
-            gap + payload,
+            click.style(f"{time.strftime(clock, time.localtime(heard.ts_ms / 1000))}.{heard.ts_ms % 1000:03}", dim=True),
+            place,
+            click.style(printable(heard.topic), fg="green"),
+            click.style(printable(heard.kind), bold=True),
+            gap + printable(msgspec.json.encode(heard.payload).decode()),
         )
     )
+
+
+def _standing(item: Notification) -> str:
+    if not item.rings:
+        return f"{item.mark} feed"
+    return f"{item.mark} read" if item.read else click.style(f"{item.mark} unread", fg="yellow")
 
 
 class Teller:

@@ -4,6 +4,7 @@
 skipped, so that an old client can talk to a newer server.
 """
 
+import contextlib
 from collections.abc import Iterable, Iterator
 from typing import Any, Final, Literal
 
@@ -11,6 +12,7 @@ import msgspec
 
 from infra.kernel.events import OPENING
 from segue.errors import ProtocolError
+from segue.notification_messages import History, Last, Marks, Pulled
 
 Wait = Literal["local", "all"]
 Device = Literal["desktop", "mobile"]
@@ -106,9 +108,12 @@ class Problem(_Message, frozen=True, kw_only=True, tag="error"):
     reconnect_in_ms: int | None = None
 
 
-Answer = Welcome | Subscribed | Unsubscribed | Ok | Pong | Problem
+Answer = Welcome | Subscribed | Unsubscribed | Ok | Pong | Problem | Pulled | Marks | History | Last
 _DECODER: Final[msgspec.json.Decoder[Answer | Event]] = msgspec.json.Decoder(Answer | Event)
-_ANSWERS: Final = frozenset({"welcome", "subscribed", "unsubscribed", "ok", "pong", "error"})
+_ANSWERS: Final = frozenset({"welcome", "subscribed", "unsubscribed", "ok", "pong", "error", "notifications", "marks", "history", "last"})
+
+
+_LISTS: Final = {"notifications": "items", "history": "items", "last": "events"}
 
 
 class _AnyMessage(msgspec.Struct):
@@ -119,13 +124,18 @@ def decode(frame: bytes) -> Answer | Event | None:
     """The message in one text frame; None for one to pass over. Raises ProtocolError for an answer that cannot be read.
 
     Passed over: an op that this version does not know, and an event whose payload Python's JSON cannot hold (a number
-    out of range, nesting without end), for one odd event must not end the conversation; it shows as a gap.
+    out of range, nesting without end), for one odd event must not end the conversation; it shows as a gap. An answer that
+    lists such events comes without them.
     """
     try:
         return _DECODER.decode(frame)
     except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
-        if _op(frame) not in _ANSWERS:
+        op = _op(frame)
+        if op not in _ANSWERS:
             return None
+        if op in _LISTS:
+            with contextlib.suppress(msgspec.DecodeError, UnicodeError, RecursionError):
+                return _DECODER.decode(_without_unreadable(frame, _LISTS[op]))
         raise ProtocolError(f"the server sent a message that is not segue.v1: {error}") from error
 
 
@@ -134,6 +144,20 @@ def _op(frame: bytes) -> str:
         return msgspec.json.decode(frame, type=_AnyMessage).op
     except (msgspec.DecodeError, UnicodeError, RecursionError):
         return "event" if frame.startswith(OPENING) else "error"
+
+
+def _without_unreadable(frame: bytes, list_name: str) -> bytes:
+    fields = msgspec.json.decode(frame, type=dict[str, msgspec.Raw])
+    listed = msgspec.json.decode(fields[list_name], type=list[msgspec.Raw]) if list_name in fields else []
+    return msgspec.json.encode({**fields, list_name: [raw for raw in listed if _is_readable(raw)]})
+
+
+def _is_readable(raw: msgspec.Raw) -> bool:
+    try:
+        msgspec.json.decode(raw)
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        return False
+    return True
 
 
 def topic_batches(topics: Iterable[str], limits: Limits) -> Iterator[list[str]]:

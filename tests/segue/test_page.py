@@ -10,9 +10,11 @@ from urllib.parse import urlencode
 import pytest
 import pytest_asyncio
 
+import segue
 from infra.kernel.codes import ALL
 from tests.support.browser import Browser, find_browser
-from tests.support.scripted_server import Message, Peer, ScriptedServer, event, subscribed, welcome
+from tests.support.inbox_model import InboxModel
+from tests.support.scripted_server import Message, Peer, ScriptedServer, error, event, subscribed, welcome
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -203,6 +205,148 @@ async def test_more_friends_than_fit_into_one_message_are_sent_in_several(browse
     peer = await connected(browser, server, "a,b,c")
     sent = [(await peer.heard("subscribe"))["topics"] for _ in range(2)]
     assert [len(topics) for topics in sent] == [2, 1]
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def desk(browser: Browser) -> AsyncIterator[ScriptedServer]:
+    """A server that has stored notifications for the user."""
+    async with ScriptedServer(InboxModel()) as running:
+        yield running
+        await browser.call("Page.navigate", url="about:blank")
+
+
+def store(desk: ScriptedServer, count: int) -> InboxModel:
+    assert desk.inbox is not None
+    for _ in range(count):
+        desk.inbox.store()
+    return desk.inbox
+
+
+def unread(words: str) -> str:
+    return f"document.getElementById('unread').textContent === '{words}'"
+
+
+def notices(count: int) -> str:
+    return f"document.querySelectorAll('#inbox li').length === {count}"
+
+
+async def listed(browser: Browser) -> list[str]:
+    found: list[str] = await browser.value("[...document.querySelectorAll('#inbox li .what')].map((row) => row.textContent)")
+    return found
+
+
+CLICK_BELL = "document.getElementById('bell').click()"
+
+
+async def test_the_bell_counts_what_was_stored_and_lists_it_newest_first(browser: Browser, desk: ScriptedServer) -> None:
+    store(desk, 3)
+    await connected(browser, desk)
+    await browser.until(unread("3"))
+    await desk.publish(payload={"artist": "Björk", "album": "Post"})
+    await browser.until(unread("4"))
+    assert (await listed(browser))[0] == "Björk has a new albumPost"
+    assert await browser.value("document.title.startsWith('(4) ')")
+    assert await browser.value("document.getElementById('bell').ariaLabelledByElements[0].textContent") == "Notifications, 4 unread"
+    assert browser.problems == []
+
+
+async def test_the_list_holds_the_newest_fifty_also_those_that_were_seen_before(browser: Browser, desk: ScriptedServer) -> None:
+    inbox = store(desk, 130)
+    inbox.read_mark, inbox.seen_marks["browser"] = 129, 129
+    await connected(browser, desk)
+    await browser.until(notices(50))
+    shown = await listed(browser)
+    assert (shown[0], shown[-1]) == ("Björk has a new albumNo. 130", "Björk has a new albumNo. 81")
+    assert await browser.value(unread("1"))
+
+
+async def test_a_long_absence_is_pulled_to_the_end(browser: Browser, desk: ScriptedServer) -> None:
+    store(desk, 130)
+    peer = await connected(browser, desk)
+    await browser.until("document.querySelector('#inbox li .what')?.textContent === 'Björk has a new albumNo. 130'")
+    await browser.until(unread("99+"))
+    assert (await peer.heard("seen"))["mark"] in (50, 100, 130)
+
+
+async def test_a_lost_live_copy_is_pulled_and_shown_once(browser: Browser, desk: ScriptedServer) -> None:
+    """SB-50, SB-69."""
+    peer = await connected(browser, desk)
+    await browser.until(unread(""))
+    store(desk, 1)
+    item = await desk.publish()
+    assert (await peer.heard("pull"))["since"] == 0
+    await browser.until(notices(2))
+    await desk.tell("notification", item)
+    await desk.publish()
+    await browser.until(notices(3))
+    assert await listed(browser) == [f"Björk has a new albumNo. {number}" for number in (3, 2, 1)]
+    await browser.until(unread("3"))
+
+
+async def test_a_click_on_the_bell_marks_all_as_read(browser: Browser, desk: ScriptedServer) -> None:
+    store(desk, 2)
+    peer = await connected(browser, desk)
+    await browser.until(unread("2"))
+    await browser.value(CLICK_BELL)
+    assert (await peer.heard("read"))["mark"] == 2
+    await browser.until(unread(""))
+    assert await browser.value("document.querySelectorAll('#inbox .unread').length") == 2  # still marked, while they are looked at
+    await browser.value(CLICK_BELL)
+    await browser.until("document.querySelectorAll('#inbox .unread').length === 0")
+
+
+async def test_what_another_device_has_read_is_read_here(browser: Browser, desk: ScriptedServer) -> None:
+    """SB-51."""
+    store(desk, 2)
+    await connected(browser, desk)
+    await browser.until(unread("2"))
+    async with segue.Client(desk.url, "secret", client="phone") as phone:
+        await phone.read(1)
+        await browser.until(unread("1"))
+        await browser.value(CLICK_BELL)
+        await browser.until(unread(""))
+        await phone.ping()
+        assert (phone.unread, phone.read_mark) == (0, 2)
+
+
+async def test_what_came_while_away_comes_after_a_reconnect(browser: Browser, desk: ScriptedServer) -> None:
+    """SB-60, SB-69."""
+    peer = await connected(browser, desk)
+    await desk.publish()
+    await browser.until(unread("1"))
+    store(desk, 2)
+    peer.drop()
+    await browser.until(unread("3"))
+    assert await browser.value(notices(3))
+
+
+async def test_a_module_that_is_away_is_asked_again_and_the_page_does_not_complain(browser: Browser, desk: ScriptedServer) -> None:
+    refusals = iter(range(1))
+
+    def refuse(message: Message) -> Message:
+        if next(refusals, None) is None:
+            del desk.answers["pull"]
+        return error("unavailable", 4300, id=message["id"])
+
+    desk.answers["pull"] = refuse
+    peer = await connected(browser, desk)
+    await peer.send(error("unavailable", 4300))
+    store(desk, 1)
+    await desk.publish()
+    await browser.until(notices(2))
+    assert await browser.value("document.getElementById('notice').hidden")
+
+
+@pytest.mark.parametrize(
+    "fields", [{"payload": {"artist": MARKUP, "album": MARKUP}}, {"topic": MARKUP, "payload": {}}, {"class": MARKUP, "kind": MARKUP}]
+)
+async def test_markup_in_a_notification_stays_text(browser: Browser, desk: ScriptedServer, fields: dict[str, Any]) -> None:
+    await connected(browser, desk)
+    await desk.publish(**fields)
+    await browser.until(notices(1))
+    assert await browser.value("document.querySelectorAll('#inbox img, #inbox script').length") == 0
+    assert await browser.value("window.hacked === undefined")
+    assert browser.problems == []
 
 
 async def test_the_page_obeys_the_code_table(browser: Browser) -> None:

@@ -8,6 +8,8 @@ from typing import Any, Self
 
 from aiohttp import WSMsgType, web
 
+from tests.support.inbox_model import INBOX, InboxModel
+
 Message = dict[str, Any]
 Answer = Callable[[Message], Message | None]
 
@@ -77,6 +79,11 @@ class Peer:
             self._request.transport.abort()
 
     @property
+    def is_gone(self) -> bool:
+        """Whether its connection has ended."""
+        return self._request.transport is None or self._request.transport.is_closing() or self._socket.closed
+
+    @property
     def unsent_bytes(self) -> int:
         """What the client has not taken yet, beyond the kernel's buffers."""
         assert self._request.transport is not None
@@ -89,9 +96,14 @@ class Peer:
 
 
 class ScriptedServer:
-    """Listens on a free port of the loopback. `answers` has one function per op; None in place of an answer is silence."""
+    """Listens on a free port of the loopback. `answers` has one function per op; None in place of an answer is silence.
 
-    def __init__(self) -> None:
+    With an `inbox` it has a notification module too: it pulls at hello, answers what `answers` has no function for, and
+    tells all clients when the read mark rises.
+    """
+
+    def __init__(self, inbox: InboxModel | None = None) -> None:
+        self.inbox = inbox
         self.answers: dict[str, Answer] = {
             "hello": welcome,
             "subscribe": subscribed,
@@ -102,6 +114,8 @@ class ScriptedServer:
         self.protocols: tuple[str, ...] = ("segue.v1",)
         self.refuse_with: int | None = None
         self.url = ""
+        self.pulls_at_hello = True
+        self._told = 0
         self._peers: asyncio.Queue[Peer] = asyncio.Queue()
         self._all: list[Peer] = []
         self._runner: web.AppRunner | None = None
@@ -128,6 +142,33 @@ class ScriptedServer:
         async with asyncio.timeout(DEADLINE_S):
             return await self._peers.get()
 
+    async def publish(self, *, rings: bool = True, **fields: Any) -> Message:
+        """Stores a notification and sends its live copy to all clients."""
+        assert self.inbox is not None
+        item = self.inbox.store(rings=rings, **fields)
+        await self.tell("notification", item)
+        return item
+
+    async def tell(self, kind: str, payload: Message) -> None:
+        """Sends an event of the user's inbox to all clients that are still there."""
+        self._told += 1
+        for peer in self._all:
+            if not peer.is_gone:
+                await peer.send(event(INBOX, self._told, kind=kind, payload=payload, id=payload.get("id", f"m{self._told}")))
+
+    async def _answer(self, message: Message, peer: Peer | None) -> Message | None:
+        op = message["op"]
+        if op in self.answers:
+            return self.answers[op](message)
+        assert peer is not None
+        if self.inbox is None:
+            return error("unavailable", 4300, id=message["id"])
+        read_mark = self.inbox.read_mark
+        answer: Message = getattr(self.inbox, op)(peer.hello["client"], message)
+        if self.inbox.read_mark > read_mark:
+            await self.tell("marks", self.inbox.read_elsewhere())
+        return answer
+
     async def _connect(self, request: web.Request) -> web.StreamResponse:
         if self.refuse_with is not None:
             return web.Response(status=self.refuse_with)
@@ -141,11 +182,14 @@ class ScriptedServer:
             if message["op"] == "hello":
                 peer = Peer(socket, request, message)
                 self._all.append(peer)
-                self._peers.put_nowait(peer)
             elif message["op"] != "ping":
                 assert peer is not None
                 peer.note(message)
-            answer = self.answers[message["op"]](message)
+            answer = await self._answer(message, peer)
             if answer is not None:
                 await socket.send_str(json.dumps(answer))
+            if message["op"] == "hello" and peer is not None:
+                if self.inbox is not None and self.pulls_at_hello:
+                    await peer.send(self.inbox.pull(message["client"], {}))
+                self._peers.put_nowait(peer)
         return socket
