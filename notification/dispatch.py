@@ -31,6 +31,7 @@ PERIOD_S: Final = 1.0
 AT_ONCE: Final = 100
 PARALLEL: Final = 16
 KEPT_TIMES: Final = 32
+ASK_AGAIN_MS: Final = 2000
 
 Key = tuple[str, str, str]
 
@@ -122,13 +123,13 @@ class Dispatch:
             notices = await self._store.notices({task.event for task in job.tasks})
             online = (await self._online.ask([job.user]))[job.user]
             if online & UNKNOWN:  # nobody may be mailed who is online: wait until that is known
-                await self._again(job, Outcome(State.RETRY, "presence does not answer"), now_ms)
+                await self._agenda.add([task._replace(due_ms=now_ms + ASK_AGAIN_MS) for task in job.tasks])
                 return
             wanted: list[Task] = []
             ended: list[Sent] = []
             for task in job.tasks:
                 verdict = self._verdict(task, notices.get(task.event), person, online, now_ms)
-                if isinstance(verdict, str):
+                if not isinstance(verdict, Way):  # a way is a text, too
                     ended.append(Sent(task.user, task.event, task.channel, "dropped", verdict, now_ms))
                 elif (later := postponed(task, verdict, preferences_of(person), now_ms)) is not None:
                     await self._agenda.add([later])

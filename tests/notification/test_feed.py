@@ -1,0 +1,171 @@
+"""The feed as clients have it through an access point: pull, seen, read, history, live copies."""
+
+import random
+from pathlib import Path
+from typing import Any
+
+from tests.support.stored import album, decided, stored
+from tests.support.user import User
+
+
+def marks_of(answer: dict[str, Any]) -> list[int]:
+    return [item["mark"] for item in answer["items"]]
+
+
+async def pull_all(user: User, since: int, limit: int) -> list[dict[str, Any]]:
+    items: list[dict[str, Any]] = []
+    more = True
+    while more:
+        answer = await user.ask("pull", since=since, limit=limit)
+        items += answer["items"]
+        since, more = answer["next"], answer["more"]
+    return items
+
+
+async def test_a_pull_gives_all_and_only_what_is_later_than_the_mark_ascending(tmp_path: Path) -> None:
+    """SB-48; and nothing of others."""
+    async with stored(tmp_path) as c, c.user("ann") as ann:
+        for n in range(7):
+            await c.notify(album(n, "ann", "bob") if n % 2 else album(n, "ann"))
+        await decided(c, 10)
+        for since in range(8):
+            answer = await ann.ask("pull", since=since)
+            assert marks_of(answer) == list(range(since + 1, 8))
+            assert (answer["next"], answer["more"]) == (7, False)
+        answer = await ann.ask("pull", since=2, limit=3)
+        assert (marks_of(answer), answer["next"], answer["more"]) == ([3, 4, 5], 5, True)
+
+
+async def test_a_thousand_events_of_one_millisecond_survive_interrupted_pulls(tmp_path: Path) -> None:
+    """SB-49: the wall clock stands still; pages of odd sizes, each connection breaks after one."""
+    async with stored(tmp_path) as c:
+        (module,) = c.of("notification")
+        frozen = module._wall()
+        module._parts.intake._wall = lambda: frozen
+        await c.notify([album(n, "ann") for n in range(1000)])
+        await decided(c, 1000)
+        items: list[dict[str, Any]] = []
+        sizes, rng = (1, 37, 50, 333), random.Random(3)
+        while len(items) < 1000:
+            async with c.user("ann") as ann:
+                answer = await ann.ask("pull", since=items[-1]["mark"] if items else 0, limit=rng.choice(sizes))
+                items += answer["items"]
+                ann.kill()
+        assert len({item["ts"] for item in items}) == 1
+        assert [item["mark"] for item in items] == list(range(1, 1001))
+        assert len({item["id"] for item in items}) == 1000
+
+
+async def test_a_lost_live_copy_is_pulled_although_a_later_one_arrived(tmp_path: Path) -> None:
+    """SB-69: the live copy of the first is lost, that of the second arrives with its mark: the gap shows, the pull closes it."""
+    async with stored(tmp_path) as c, c.user("ann") as ann:
+        (module,) = c.of("notification")
+        publish, lost = module.publish, []
+        module._parts.worker._publish = lambda event: lost.append(event) if b"bjork-1" in event.tail else publish(event)
+        await c.notify(album(1, "ann"))
+        await c.notify(album(2, "ann"))
+        await ann.heard(1)
+        assert len(lost) == 1
+        assert (ann.events[0]["id"], ann.events[0]["payload"]["mark"]) == ("bjork-2", 2)
+        answer = await ann.ask("pull", since=0)
+        assert [item["id"] for item in answer["items"]] == ["bjork-1", "bjork-2"]
+
+
+async def test_one_written_later_with_an_older_time_has_the_later_mark(tmp_path: Path) -> None:
+    """SB-69, second half: marks go by the order of writing; a clock that jumps back hides nothing."""
+    async with stored(tmp_path) as c, c.user("ann") as ann:
+        (module,) = c.of("notification")
+        await c.notify(album(2, "ann"))
+        await decided(c, 1)
+        now = module._wall()
+        module._parts.intake._wall = lambda: now - 3600
+        await c.notify(album(1, "ann"))
+        await decided(c, 2)
+        answer = await ann.ask("pull", since=1)
+        assert [item["id"] for item in answer["items"]] == ["bjork-1"]
+        assert answer["items"][0]["ts"] < (await ann.ask("pull", since=0))["items"][0]["ts"]
+
+
+async def test_read_on_one_device_is_read_on_all_and_the_count_agrees(tmp_path: Path) -> None:
+    """SB-51: the other device is told at once, and its next pull says so too; a lower mark changes nothing."""
+    async with stored(tmp_path) as c, c.user("ann", client="phone", device="mobile") as phone, c.user("ann", client="desk") as desk:
+        for n in range(5):
+            await c.notify(album(n, "ann"))
+        await phone.heard(5)
+        await desk.heard(5)
+        answer = await phone.ask("read", mark=3)
+        assert (answer["op"], answer["read"], answer["unread"]) == ("marks", 3, 2)
+        await desk.heard(6)
+        assert (desk.events[5]["kind"], desk.events[5]["payload"]) == ("marks", {"read": 3, "unread": 2})
+        pulled = await desk.ask("pull", since=0)
+        assert [item["read"] for item in pulled["items"]] == [True, True, True, False, False]
+        assert (pulled["read"], pulled["unread"]) == (3, 2)
+        assert (await desk.ask("read", mark=1))["read"] == 3
+        everything = await desk.ask("read")
+        assert (everything["read"], everything["unread"]) == (5, 0)
+        assert (await phone.ask("read", mark=10**9))["read"] == 5
+
+
+async def test_seen_is_a_mark_of_one_client_and_the_first_pull_begins_there(tmp_path: Path) -> None:
+    """Spec 4.3: what was seen on the phone is still pulled by the desktop."""
+    async with stored(tmp_path) as c:
+        for n in range(3):
+            await c.notify(album(n, "ann"))
+        await decided(c, 3)
+        async with c.user("ann", client="phone") as phone:
+            assert (await phone.ask("seen", mark=2))["seen"] == 2
+        async with c.user("ann", client="phone") as phone, c.user("ann", client="desk") as desk:
+            first = await phone.answer(lambda m: m["op"] == "notifications")
+            assert (first["id"], marks_of(first), first["seen"]) == (None, [3], 2)
+            first = await desk.answer(lambda m: m["op"] == "notifications")
+            assert marks_of(first) == [1, 2, 3]
+
+
+async def test_a_clients_own_clock_plays_no_part(tmp_path: Path) -> None:
+    """SB-13: no message of a client carries a time; what it adds is ignored, however wrong."""
+    async with stored(tmp_path) as c, c.user("ann") as ann:
+        await c.notify(album(1, "ann"))
+        await decided(c, 1)
+        right = await ann.ask("pull", since=0)
+        for wrong_ms in (-3_600_000, 3_600_000):
+            skewed = await ann.ask("pull", since=0, ts=right["items"][0]["ts"] + wrong_ms, time_ms=wrong_ms)
+            assert skewed["items"] == right["items"]
+
+
+async def test_who_follows_only_now_finds_the_history(tmp_path: Path) -> None:
+    """SB-52: newest first, in pages; presence and inboxes have none."""
+    async with stored(tmp_path) as c, c.user("zoe") as zoe:
+        for n in range(5):
+            await c.notify(album(n, "ann"))
+        topic = album(0)["topic"]
+        page = await zoe.ask("history", topic=topic, limit=3)
+        rest = await zoe.ask("history", topic=topic, limit=3, before=page["next"])
+        assert sorted(item["id"] for item in page["items"] + rest["items"]) == [f"bjork-{n}" for n in range(5)]
+        assert rest["next"] is None
+        assert (await zoe.ask("history", topic="hm://presence/user/ann/"))["code"] == "forbidden"
+        assert (await zoe.ask("history", topic="hm://notifications/inbox/ann/"))["code"] == "forbidden"
+        assert (await zoe.ask("history", topic=topic, before="yesterday"))["code"] == "bad-field"
+
+
+async def test_what_is_asked_wrongly_is_answered_with_what_is_wrong(tmp_path: Path) -> None:
+    """And the connection goes on."""
+    async with stored(tmp_path) as c, c.user("ann") as ann:
+        for op, fields in (
+            ("pull", {"since": -1}),
+            ("pull", {"limit": 0}),
+            ("pull", {"limit": 501}),
+            ("read", {"mark": "x"}),
+            ("seen", {"mark": 1.5}),
+        ):
+            assert (await ann.ask(op, **fields))["code"] == "bad-field", (op, fields)
+        empty = await ann.ask("pull", since=0)
+        assert (empty["items"], empty["next"], empty["unread"]) == ([], 0, 0)
+
+
+async def test_a_mark_beyond_the_last_one_begins_anew(tmp_path: Path) -> None:
+    """A device that remembers more than the store does gets everything, and is told so."""
+    async with stored(tmp_path) as c, c.user("ann") as ann:
+        await c.notify(album(1, "ann"))
+        await decided(c, 1)
+        answer = await ann.ask("pull", since=40)
+        assert (marks_of(answer), answer["next"], answer["reset"]) == ([1], 1, True)
