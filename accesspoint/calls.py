@@ -1,4 +1,4 @@
-"""Calls: client requests that a service answers (act, pull, seen, read), relayed over a link."""
+"""Calls: client requests that a service answers (see `SERVICE_OF`), and what follows from a subscribe, relayed over a link."""
 
 from collections import deque
 from collections.abc import Callable
@@ -9,7 +9,14 @@ from infra.kernel.errors import Refused
 from infra.kernel.frames import Call, Reply
 from infra.kernel.ring import Ring
 
-SERVICE_OF: Final = {"act": "presence", "pull": "notification", "seen": "notification", "read": "notification"}
+SERVICE_OF: Final = {
+    "act": "presence",
+    "last": "presence",
+    "pull": "notification",
+    "seen": "notification",
+    "read": "notification",
+    "history": "notification",
+}
 
 # Called once with the reply, or with why there is none.
 Then = Callable[[Reply | Refused], None]
@@ -44,9 +51,8 @@ class Calls:
         """Whether any node of `service` can be reached."""
         return bool(self._nodes.get(service))
 
-    def call(self, op: str, user: str, client: str, body: bytes, now_s: float, then: Then) -> None:
+    def call(self, service: str, op: str, user: str, client: str, body: bytes, now_s: float, then: Then) -> None:
         """Relay a request. Raises `Refused("unavailable")` if nobody can answer it."""
-        service = SERVICE_OF[op]
         address = self._rings[service].owner(user.encode()) if service in self._rings else None
         if address is None:
             raise Refused("unavailable", f"no {service} service can be reached now")

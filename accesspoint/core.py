@@ -6,23 +6,26 @@ Time and randomness are arguments; sessions, the announcer and the calls are tol
 import random
 from collections import Counter
 from collections.abc import Callable, Iterator
-from functools import partial
 from itertools import islice
-from typing import Protocol
+from typing import Final, Protocol
 
 from infra.kernel.announcer import Announcer
 from infra.kernel.codes import Code
 from infra.kernel.errors import Refused
-from infra.kernel.frames import Reply
 from infra.kernel.limbo import Limbo
-from infra.kernel.topics import Topic, parse_topic
+from infra.kernel.topics import Topic, inbox_topic
 
 from . import messages
+from .attendance import Attendance
 from .calls import Calls
+from .followable import parse_followable
 from .hub import Hub, Row
 from .options import AccessPointOptions
+from .relay import Relay
 from .session import Session, State
-from .waits import Waits
+from .waits import Answer, Waits
+
+FIRST_PULL: Final = b'{"op":"pull","limit":50}'
 
 
 class Identity(Protocol):
@@ -44,16 +47,19 @@ class AccessPointCore:
         self.announcer = Announcer(options.site, self.hub.wanted)
         self.waits = Waits(options.site)
         self.calls = Calls(options.max_calls, options.call_s)
+        self.attendance = Attendance()
         self.sessions: dict[Session, None] = {}
         self.draining = False
         self.connects = self.evictions = self.skipped = self.paused = 0
         self.said: Counter[str] = Counter()
         self.refusals: Counter[str] = Counter()
         self.disconnects: Counter[str] = Counter()
+        self.relay = Relay(self.calls, options.services, self.refusals)
         self._options = options
         self._verify = verify
         self._rng = rng
         self._limbo = Limbo([self.announcer])
+        self._has_inboxes = "notification" in options.services
         self._sweep: Iterator[Session] = iter(())
         self._sweep_size = 0
         self._limits = {
@@ -82,6 +88,8 @@ class AccessPointCore:
         if session not in self.sessions:
             return
         del self.sessions[session]
+        if session.state is State.READY:
+            self.attendance.leave((session.user, session.client), session.mobile)
         session.state = State.ENDED
         self.disconnects[why] += 1
         if session.outbox is not None:
@@ -107,26 +115,41 @@ class AccessPointCore:
         match message:
             case messages.Subscribe():
                 self._subscribe(session, message, now_s)
-            case messages.Unsubscribe(topics, id_):
-                self._unsubscribe(session, topics)
-                session.say(messages.unsubscribed(id_))
+            case messages.Unsubscribe():
+                self._unsubscribe(session, message, now_s)
             case messages.Ping():
                 session.say(messages.pong(int(wall_s * 1000)))
             case messages.Hello():
                 self._hello(session, message, now_s, wall_s)
-            case messages.Act() | messages.Pull() | messages.Seen() | messages.Read():
+            case _:
                 op = type(message).__name__.lower()
-                self._call(session, op, text, message.id, now_s)
+                self.relay.ask(session, op, text, message.id, now_s)
 
     def _hello(self, session: Session, hello: messages.Hello, now_s: float, wall_s: float) -> None:
         user = self._verify(hello.token, wall_s).user
         if hello.user is not None and hello.user != user:
             raise Refused("wrong-user", f"hello says {hello.user!r:.80}, but the token is {user!r}'s")
         session.user, session.client, session.state = user, hello.client, State.READY
+        session.mobile = hello.device == "mobile"
         session.id = f"{self._rng.getrandbits(64):016x}"
+        self.attendance.arrive((user, hello.client), session.mobile)
         session.say(messages.welcome(session.id, self._options.site, user, int(wall_s * 1000), self._limits))
-        if self.calls.has("notification"):  # one pull for the client, so that it need not ask (SB-11)
-            self._call(session, "pull", b'{"op":"pull","limit":50}', None, now_s)
+        if self._has_inboxes:
+            self._open_inbox(session, now_s)
+
+    def _open_inbox(self, session: Session, now_s: float) -> None:
+        """Live notifications from now on, and one pull for the client, so that it need not ask (SB-11).
+
+        The pull waits until the inbox is installed at all sites: what is stored before that is in the answer, what is stored
+        after it comes live, and nothing falls between the two.
+        """
+
+        def pull(installed: str, missing_sites: list[str]) -> None:
+            if session.state is State.READY and self.calls.has("notification"):
+                self.relay.ask(session, "pull", FIRST_PULL, None, now_s)
+
+        self._subscribe_all(session, [inbox_topic(session.user)])
+        self._when_installed("all", now_s, pull)
 
     # Subscriptions.
 
@@ -134,50 +157,63 @@ class AccessPointCore:
         limit = self._options.max_topics_per_message
         if len(message.topics) > limit:
             raise Refused("too-many-topics", f"{len(message.topics)} topics in one message; send at most {limit} at a time")
-        try:
-            rejected: list[tuple[str, Code]] = []
-            self._want(session, list(map(parse_topic, message.topics)))
-        except Refused:
-            rejected = self._want_what_is_right(session, message.topics)
-        self._answer_when_installed(session, message, rejected, now_s)
-
-    def _want(self, session: Session, topics: list[Topic]) -> None:
-        """Subscribe to all of `topics`. Raises `Refused`, and nothing is done, if that might be too many."""
-        if len(session.handles) + len(topics) > self._options.max_topics:
-            raise Refused("too-many-topics")
-        if news := self.hub.subscribe_all(session, topics):
-            self.announcer.want(news)
-
-    def _want_what_is_right(self, session: Session, uris: list[str]) -> list[tuple[str, Code]]:
-        """Subscribe to those that are topics, as far as there is room. Returns what was wrong."""
         rejected: list[tuple[str, Code]] = []
-        right: dict[Topic, None] = {}
-        room = self._options.max_topics - len(session.handles)
-        for uri in uris:
-            try:
-                topic = parse_topic(uri)
-                if topic in right or session in self.hub.topics.get(topic, ()):
-                    continue
-                if len(right) >= room:
-                    raise Refused("too-many-topics")
-                right[topic] = None
-            except Refused as refused:
-                rejected.append((uri, refused.code))
-        self._want(session, list(right))
-        return rejected
+        try:
+            topics = list(map(parse_followable, message.topics))
+            self._want(session, topics)
+        except Refused:
+            topics, rejected = self._want_what_is_right(session, message.topics)
+        self.relay.follow(session, "follow", topics, now_s)
 
-    def _answer_when_installed(self, session: Session, message: messages.Subscribe, rejected: list[tuple[str, Code]], now_s: float) -> None:
         def answer(installed: str, missing_sites: list[str]) -> None:
             if session.state is State.READY:
                 session.say(messages.subscribed(message.id, installed, missing_sites, rejected))
 
-        self.waits.add(message.wait, self.announcer.mark(), now_s + self._options.install_s, answer)
+        self._when_installed(message.wait, now_s, answer)
+
+    def _want(self, session: Session, topics: list[Topic]) -> None:
+        """Subscribe to all of `topics`. Raises `Refused`, and nothing is done, if that might be too many."""
+        if len(topics) > self._room(session):
+            raise Refused("too-many-topics")
+        self._subscribe_all(session, topics)
+
+    def _subscribe_all(self, session: Session, topics: list[Topic]) -> None:
+        if news := self.hub.subscribe_all(session, topics):
+            self.announcer.want(news)
+
+    def _room(self, session: Session) -> int:
+        """How many topics a client may still follow; its inbox does not count."""
+        return self._options.max_topics + self._has_inboxes - len(session.handles)
+
+    def _want_what_is_right(self, session: Session, uris: list[str]) -> tuple[list[Topic], list[tuple[str, Code]]]:
+        """Subscribe to those that are topics, as far as there is room. Returns what is followed now, and what was wrong."""
+        rejected: list[tuple[str, Code]] = []
+        followed: dict[Topic, None] = {}
+        news: list[Topic] = []
+        room = self._room(session)
+        for uri in uris:
+            try:
+                topic = parse_followable(uri)
+                if topic not in followed and session not in self.hub.topics.get(topic, ()):
+                    if len(news) >= room:
+                        raise Refused("too-many-topics")
+                    news.append(topic)
+                followed[topic] = None
+            except Refused as refused:
+                rejected.append((uri, refused.code))
+        self._want(session, news)
+        return list(followed), rejected
+
+    def _when_installed(self, wait: str, now_s: float, answer: Answer) -> None:
+        self.waits.add(wait, self.announcer.mark(), now_s + self._options.install_s, answer)
         self.waits.advance(self.announcer.reached, now_s)
 
-    def _unsubscribe(self, session: Session, uris: list[str]) -> None:
-        topics = list(map(parse_topic, uris))  # all or nothing: a row that was left must be withdrawn
+    def _unsubscribe(self, session: Session, message: messages.Unsubscribe, now_s: float) -> None:
+        topics = list(map(parse_followable, message.topics))  # all or nothing: a row that was left must be withdrawn
         left = [self.hub.unsubscribe(session, topic) for topic in topics]
         self._withdraw([row for row in left if row is not None])
+        session.say(messages.unsubscribed(message.id))
+        self.relay.follow(session, "unfollow", topics, now_s)
 
     def _withdraw(self, rows: list[Row]) -> None:
         if rows:
@@ -189,25 +225,6 @@ class AccessPointCore:
         self.waits.advance(self.announcer.reached, now_s)
         for handle, topic in self._limbo.leave():
             self.hub.release(handle, topic)
-
-    # Services.
-
-    def _call(self, session: Session, op: str, text: bytes, id_: messages.Id, now_s: float) -> None:
-        self.calls.call(op, session.user, session.client, text, now_s, partial(self._called, session, id_))
-
-    def _called(self, session: Session, id_: messages.Id, result: Reply | Refused) -> None:
-        if session.state is not State.READY:
-            return
-        if isinstance(result, Reply) and result.code:
-            result = Refused(result.code, result.reason)
-        if isinstance(result, Reply):
-            session.say(result.body or messages.ok(id_))
-            return
-        self.refusals[result.code.name] += 1
-        if result.code.fatal:
-            session.end(result)
-        else:
-            session.say(messages.error(result, id_))
 
     # Slowness, silence, leaving.
 

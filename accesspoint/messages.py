@@ -48,31 +48,49 @@ class Act(_Op, frozen=True):
     id: Id = None
 
 
+class Last(_Op, frozen=True):
+    """The last event of each of these users' feeds."""
+
+    topics: list[str]
+    id: Id = None
+
+
 class Pull(_Op, frozen=True):
-    """Stored notifications after a mark."""
+    """Stored notifications after the mark `since`; without it, after what this client has seen."""
 
     id: Id = None
     limit: int = 50
+    since: int | None = None
 
 
 class Seen(_Op, frozen=True):
-    """This client has seen everything up to a mark."""
+    """This client has seen everything up to `mark`."""
 
     id: Id = None
+    mark: int | None = None
 
 
 class Read(_Op, frozen=True):
-    """The user has read everything up to a mark."""
+    """The user has read everything up to `mark`; without it, everything there is."""
 
     id: Id = None
+    mark: int | None = None
+
+
+class History(_Op, frozen=True):
+    """What was stored on a topic, the newest first."""
+
+    topic: str
+    id: Id = None
+    limit: int = 50
 
 
 class Ping(_Op, frozen=True):
     """Answered with the access point's time: it is the clock of its clients (spec 3.2)."""
 
 
-Message = Hello | Subscribe | Unsubscribe | Act | Pull | Seen | Read | Ping
-OPS: Final = frozenset({"hello", "subscribe", "unsubscribe", "act", "pull", "seen", "read", "ping"})
+Message = Hello | Subscribe | Unsubscribe | Act | Last | Pull | Seen | Read | History | Ping
+OPS: Final = frozenset({"hello", "subscribe", "unsubscribe", "act", "last", "pull", "seen", "read", "history", "ping"})
 
 
 class _Bare(msgspec.Struct):

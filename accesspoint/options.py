@@ -1,13 +1,18 @@
 """Options of an access point."""
 
+from typing import Final
+
 import msgspec
 
 from infra.kernel.errors import ConfigError
 from infra.runtime.node import LinkTiming
 
+SERVICES: Final = ("presence", "notification", "playlist", "artist", "social")
+
 
 class AccessPointOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One access point. It uses one of `aggregators` at a time; `services` maps a service name to its link addresses."""
+    """One access point. It uses one of `aggregators` at a time; `services` maps the name of a service (`SERVICES`) to its link
+    addresses: presence of this site, the others of any. Without "notification" sessions have no inbox."""
 
     site: str
     node: str
@@ -45,6 +50,8 @@ class AccessPointOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unkno
         """Raises ConfigError when fields contradict each other."""
         if not self.aggregators:
             raise ConfigError('accesspoint.aggregators is empty; name at least one link address, such as ["127.0.0.1:7801"]')
+        if strange := sorted(set(self.services) - set(SERVICES)):
+            raise ConfigError(f"accesspoint.services names {strange[0]}; there are {', '.join(SERVICES)}")
         if self.silent_s <= self.ping_s:
             raise ConfigError("accesspoint.silent_s must be over ping_s, or every quiet client is cut off before it could answer")
         if self.drain_per_s <= 0:

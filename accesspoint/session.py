@@ -22,7 +22,19 @@ class State(Enum):
 EXPECTED: Final[dict[State, tuple[frozenset[type], str]]] = {
     State.NEW: (frozenset({messages.Hello}), "hello-first"),
     State.READY: (
-        frozenset({messages.Subscribe, messages.Unsubscribe, messages.Act, messages.Pull, messages.Seen, messages.Read, messages.Ping}),
+        frozenset(
+            {
+                messages.Subscribe,
+                messages.Unsubscribe,
+                messages.Act,
+                messages.Last,
+                messages.Pull,
+                messages.Seen,
+                messages.Read,
+                messages.History,
+                messages.Ping,
+            }
+        ),
         "hello-again",
     ),
     State.ENDED: (frozenset(), "going-away"),
@@ -32,7 +44,7 @@ EXPECTED: Final[dict[State, tuple[frozenset[type], str]]] = {
 class Session(Member):
     """What the access point knows of one client. `heard_s`: when it last said anything."""
 
-    __slots__ = ("client", "heard_s", "id", "pinged", "said", "second", "state", "user")
+    __slots__ = ("client", "heard_s", "id", "mobile", "pinged", "said", "second", "state", "user")
 
     def __init__(self, now_s: float) -> None:
         super().__init__()
@@ -40,6 +52,7 @@ class Session(Member):
         self.id = ""
         self.user = ""
         self.client = ""
+        self.mobile = False
         self.heard_s = now_s
         self.pinged = False
         self.second = 0

@@ -45,13 +45,14 @@ class Upstream:
         self._views = 0
         self._stepping = False
         self.links = Node((ROLE, options.node, options.site), network, self, timing=options.link, rng=rng, log=log, wall=wall)
+        core.attendance.wake = self._report_soon
         self._service_of = {address: service for service, addresses in options.services.items() for address in addresses}
 
     def start(self) -> None:
         """Dial an aggregator and all services."""
         self._choose()
         for address, service in self._service_of.items():
-            self.links.dial(address, service, self._options.site)
+            self.links.dial(address, service, self._options.site if service == "presence" else None)
 
     @property
     def aggregator(self) -> str:
@@ -87,6 +88,8 @@ class Upstream:
         assert link.dialled is not None
         if service := self._service_of.get(link.dialled):
             self._core.calls.node_up(service, link.dialled, link)
+            if service == "presence":
+                self._core.attendance.node_up(link.dialled, link)
         else:
             self.link, self._waited = link, 0
             self._core.announcer.node_up(link.dialled, link)
@@ -96,6 +99,8 @@ class Upstream:
         assert link.dialled is not None
         if service := self._service_of.get(link.dialled):
             self._core.calls.node_down(service, link.dialled)
+            if service == "presence":
+                self._core.attendance.node_down(link.dialled)
             return
         self._core.announcer.node_down(link.dialled)
         if link is self.link:
@@ -122,6 +127,10 @@ class Upstream:
         self._core.hub.step()
         self._core.hub.flush()
         self._go_on()
+
+    def _report_soon(self) -> None:
+        """All who come and go in one turn of the loop are reported together."""
+        asyncio.get_running_loop().call_soon(self._core.attendance.report)
 
     def _take(self, link: Link, frame: AnyFrame) -> None:
         core = self._core

@@ -80,6 +80,10 @@ def _check(frame: frames.Any) -> None:
             fits = all(map(is_topic, topics))
         case frames.Publish(_, _, topics, ids, tails):
             fits = len(topics) == len(ids) == len(tails) and all(map(is_topic, topics))
+        case frames.Here(users, clients, devices):
+            fits = len(users) == len(clients) == len(devices)
+        case frames.Gone(users, clients):
+            fits = len(users) == len(clients)
         case _:
             fits = True
     if not fits:

@@ -136,4 +136,36 @@ class Announced(Frame, tag=13, frozen=True):
     view: View
 
 
-Any = Hello | Heartbeat | Subscribe | Unsubscribe | Applied | Deliver | Publish | Published | Call | Reply | Bye | Leaving | Announced
+class Here(Frame, tag=14, frozen=True):
+    """An access point says to presence: client `clients[i]` of `users[i]` is connected here, on `devices[i]` (bit 0: desktop,
+    bit 1: mobile). It holds while this link lives, and replaces what was said of that client before."""
+
+    users: list[Name]
+    clients: list[str]
+    devices: list[Annotated[int, msgspec.Meta(ge=1, le=3)]]
+
+
+class Gone(Frame, tag=15, frozen=True):
+    """Client `clients[i]` of `users[i]` has no connection to the sender any more."""
+
+    users: list[Name]
+    clients: list[str]
+
+
+Any = (
+    Hello
+    | Heartbeat
+    | Subscribe
+    | Unsubscribe
+    | Applied
+    | Deliver
+    | Publish
+    | Published
+    | Call
+    | Reply
+    | Bye
+    | Leaving
+    | Announced
+    | Here
+    | Gone
+)

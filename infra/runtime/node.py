@@ -99,8 +99,8 @@ class Node:
         self._listeners.append(listener)
         return listener.address
 
-    def dial(self, address: str, role: str, site: str) -> None:
-        """Keep a link to `address` from now on, where a `role` of `site` is expected. Repeating it changes nothing."""
+    def dial(self, address: str, role: str, site: str | None) -> None:
+        """Keep a link to `address` from now on, where a `role` of `site` (None: of any) is expected. Repeating it changes nothing."""
         if address not in self._dialers and not self._closed:
             self._dialers[address] = self._loop.create_task(self._keep(address, role, site), name=f"{self.name} dials {address}")
 
@@ -124,7 +124,7 @@ class Node:
         for wire in list(self._waiting):
             wire.abort()
 
-    async def _keep(self, address: str, role: str, site: str) -> None:
+    async def _keep(self, address: str, role: str, site: str | None) -> None:
         backoff, attempt = Backoff(base_s=self._timing.redial_base_s, cap_s=self._timing.redial_cap_s), 0
         said = ""
         while True:
@@ -149,7 +149,7 @@ class Node:
         finally:  # also when the task is cancelled: hanging up closes the link
             self._part(link, "hung up")
 
-    async def _call(self, address: str, role: str, site: str) -> "tuple[Link, asyncio.Future[None]]":
+    async def _call(self, address: str, role: str, site: str | None) -> "tuple[Link, asyncio.Future[None]]":
         wire = await self._network.dial(address)
         answered: asyncio.Future[Hello] = self._loop.create_future()
         gone: asyncio.Future[None] = self._loop.create_future()
@@ -178,8 +178,9 @@ class Node:
         try:
             hello = await answered
             _check_version(hello)
-            if (hello.role, hello.site) != (role, site):
-                raise Refused("wrong-peer", f"{address} is {hello.role} of {hello.site}, the configuration says {role} of {site}")
+            if hello.role != role or site not in (None, hello.site):
+                wanted = f"{role} of {site or 'any site'}"
+                raise Refused("wrong-peer", f"{address} is {hello.role} of {hello.site}, the configuration says {wanted}")
             link = self._up(wire, hello, address)
         except Refused as refused:
             _say_bye(wire, refused)

@@ -1,6 +1,7 @@
 """What presence decides: which actions there are, and what a user's last event is. In memory only (SB-29, SB-30)."""
 
 from collections import Counter
+from collections.abc import Iterable
 from typing import Final
 
 import msgspec
@@ -47,6 +48,11 @@ class PresenceCore:
         topic = user_topic(user)
         tail = encode_tail(format_topic(topic), ts_ms, f"{self._prefix}-{self._n}", kind, payload)
         return self._remember(user, kind, Event(topic, b"", tail))
+
+    def tails(self, users: Iterable[str]) -> list[bytes]:
+        """The last event of each user as an event's tail (see `events`); empty for one that has none."""
+        found = (self.last.get(user) for user in users)
+        return [event.tail if event is not None else b"" for event in found]
 
     def _remember(self, user: str, kind: str, event: Event) -> Event:
         self.actions[kind] += 1

@@ -1,24 +1,40 @@
 """Options of a presence service."""
 
+from typing import Final
+
 import msgspec
 
 from infra.kernel.errors import ConfigError
 from infra.runtime.node import LinkTiming
 
+# An answer to `last` with 500 events of this size fits into a frame of a link.
+LARGEST_PAYLOAD_BYTES: Final = 16 << 10
+
 
 class PresenceOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One presence service. `brokers` maps each slot of its site to a link address."""
+    """One presence service. `brokers` maps each slot of its site to a link address, `peers` each site to the link addresses
+    of all presence services there; its own address among them is passed over."""
 
     site: str
     node: str
     brokers: dict[str, str]
+    peers: dict[str, list[str]] = {}
     listen: str = "127.0.0.1:7821"
     admin: str = "127.0.0.1:7793"
     link: LinkTiming = LinkTiming()
-    max_payload_bytes: int = 16 << 10
+    max_payload_bytes: int = LARGEST_PAYLOAD_BYTES
     max_users: int = 5_000_000
+    # How long a user stays online after its last connection; more, by chance, when a whole access point is lost.
+    grace_s: float = 5.0
+    jitter_s: float = 5.0
+    # How long peers may take to answer before they count as knowing nobody.
+    peer_s: float = 1.0
 
     def check(self) -> None:
         """Raises ConfigError when fields contradict each other."""
         if not self.brokers:
             raise ConfigError('presence.brokers is empty; name each broker of the site, such as b1 = "127.0.0.1:7811"')
+        if not 0 < self.max_payload_bytes <= LARGEST_PAYLOAD_BYTES:
+            raise ConfigError(f"presence.max_payload_bytes must be from 1 to {LARGEST_PAYLOAD_BYTES}, or answers to last do not fit")
+        if min(self.grace_s, self.jitter_s) < 0 or self.peer_s <= 0:
+            raise ConfigError("presence.grace_s and jitter_s must not be under 0, and peer_s must be over 0")

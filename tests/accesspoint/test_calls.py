@@ -20,12 +20,12 @@ def names(results: list[Result]) -> list[str]:
     return [result.code.name if isinstance(result, Refused) else "reply" for result in results]
 
 
-def test_a_request_goes_to_the_service_of_its_op_and_its_reply_comes_back() -> None:
+def test_a_request_goes_to_the_service_that_is_named_and_its_reply_comes_back() -> None:
     calls, presence, notification, results = Calls(9, 5.0), Outlet(), Outlet(), list[Result]()
     calls.node_up("presence", "p1", presence)
     calls.node_up("notification", "n1", notification)
     for op in ("act", "pull", "seen", "read"):
-        calls.call(op, "ann", "desktop", op.encode(), 0.0, results.append)
+        calls.call(SERVICE_OF[op], op, "ann", "desktop", op.encode(), 0.0, results.append)
     assert presence == [Call(1, "ann", "desktop", "act", b"act")]
     others = ("pull", "seen", "read")
     assert notification == [Call(n, "ann", "desktop", op, op.encode()) for n, op in enumerate(others, 2)]
@@ -40,7 +40,7 @@ def test_a_user_is_served_by_one_node_of_a_service_while_the_nodes_stay() -> Non
         calls.node_up("presence", name, outlet)
     for _ in range(3):
         for n in range(40):
-            calls.call("act", f"u{n}", "", b"", 0.0, lambda result: None)
+            calls.call("presence", "act", f"u{n}", "", b"", 0.0, lambda result: None)
     asked = [{frame.user for frame in outlet if isinstance(frame, Call)} for outlet in nodes.values()]
     assert all(asked)
     assert sum(map(len, asked)) == len(set[str]().union(*asked)) == 40
@@ -48,14 +48,14 @@ def test_a_user_is_served_by_one_node_of_a_service_while_the_nodes_stay() -> Non
 
 def test_without_a_node_of_the_service_a_request_is_refused_at_once() -> None:
     calls, outlet = Calls(9, 5.0), Outlet()
-    for op in SERVICE_OF:
-        with pytest.raises(Refused, match="unavailable"):
-            calls.call(op, "ann", "", b"", 0.0, lambda result: None)
+    for op, service in SERVICE_OF.items():
+        with pytest.raises(Refused, match=f"unavailable: no {service} service"):
+            calls.call(service, op, "ann", "", b"", 0.0, lambda result: None)
     calls.node_up("presence", "p1", outlet)
     assert (calls.has("presence"), calls.has("notification")) == (True, False)
     calls.node_down("presence", "p1")
     with pytest.raises(Refused, match="unavailable"):
-        calls.call("act", "ann", "", b"", 0.0, lambda result: None)
+        calls.call("presence", "act", "ann", "", b"", 0.0, lambda result: None)
     assert not calls.has("presence")
 
 
@@ -64,7 +64,7 @@ def test_a_lost_node_owes_no_answers_any_more_and_others_still_do() -> None:
     for name, outlet in nodes.items():
         calls.node_up("presence", name, outlet)
     for n in range(20):
-        calls.call("act", f"u{n}", "", b"", 0.0, lambda result, user=f"u{n}": results.__setitem__(user, result))  # type: ignore[misc]
+        calls.call("presence", "act", f"u{n}", "", b"", 0.0, lambda result, user=f"u{n}": results.__setitem__(user, result))  # type: ignore[misc]
     calls.node_down("presence", "p1")
     assert set(results) == {frame.user for frame in nodes["p1"] if isinstance(frame, Call)} != set()
     assert set(names(list(results.values()))) == {"unavailable"}
@@ -78,7 +78,7 @@ def test_a_lost_node_owes_no_answers_any_more_and_others_still_do() -> None:
 def test_who_is_not_answered_in_time_is_told_so_once_and_a_late_reply_is_ignored() -> None:
     calls, results = Calls(9, 5.0), list[Result]()
     calls.node_up("presence", "p1", Outlet())
-    calls.call("act", "ann", "", b"", 1.0, results.append)
+    calls.call("presence", "act", "ann", "", b"", 1.0, results.append)
     calls.tick(5.9)
     assert results == []
     calls.tick(6.0)
@@ -91,11 +91,11 @@ def test_open_requests_are_bounded_and_an_answer_makes_room() -> None:
     calls, results = Calls(2, 5.0), list[Result]()
     calls.node_up("presence", "p1", Outlet())
     for _ in range(2):
-        calls.call("act", "ann", "", b"", 0.0, results.append)
+        calls.call("presence", "act", "ann", "", b"", 0.0, results.append)
     with pytest.raises(Refused, match="too many"):
-        calls.call("act", "ann", "", b"", 0.0, results.append)
+        calls.call("presence", "act", "ann", "", b"", 0.0, results.append)
     calls.reply(Reply(1, "", "", b""))
-    calls.call("act", "ann", "", b"", 0.0, results.append)
+    calls.call("presence", "act", "ann", "", b"", 0.0, results.append)
     assert names(results) == ["reply"]
 
 

@@ -17,7 +17,7 @@ from accesspoint.options import AccessPointOptions
 from accesspoint.outbox import Outbox
 from accesspoint.session import State
 from infra.kernel.errors import ConfigError, Refused
-from infra.kernel.frames import Call, Frame, Reply, Subscribe, Unsubscribe, View
+from infra.kernel.frames import Call, Frame, Gone, Here, Reply, Subscribe, Unsubscribe, View
 from infra.runtime.tokens import Identity
 from tests.support.recording_session import RecordingSession
 
@@ -99,6 +99,7 @@ def test_options_that_contradict_each_other_are_refused() -> None:
         ("aggregators", {"aggregators": []}),
         ("silent_s", {"ping_s": 75.0}),
         ("drain_per_s", {"drain_per_s": 0.0}),
+        ("services names notifications", {"services": {"presence": [], "notifications": []}}),
     ]
     for name, change in wrong:
         with pytest.raises(ConfigError, match=rf"accesspoint\.{name}"):
@@ -200,14 +201,12 @@ def test_an_action_goes_to_its_service_as_it_was_written_and_the_answer_comes_ba
 
 def test_a_service_may_answer_with_a_body_of_its_own() -> None:
     core = make_core()
-    outlet, session = presence(core, "notification"), RecordingSession(core)
-    session.tell(op="hello", token="eve")
-    assert call(outlet).op == "pull"  # one for the client, so that it need not ask (SB-11)
-    core.calls.reply(Reply(call(outlet).n, "", "", b'{"op":"notifications","items":[]}'))
-    assert session.messages[-1] == {"op": "notifications", "items": []}
-    for op in ("pull", "seen", "read"):
-        session.tell(op=op, id=1)
-        assert call(outlet).op == op
+    outlet, session = presence(core, "notification"), welcomed(core)
+    for op, more in (("pull", {"since": 17}), ("seen", {"mark": 18}), ("read", {}), ("history", {"topic": FEEDS[0], "before": "c"})):
+        session.tell(op=op, id=1, **more)
+        assert (call(outlet).op, json.loads(call(outlet).body)) == (op, {"op": op, "id": 1} | more)
+    core.calls.reply(Reply(call(outlet).n, "", "", b'{"op":"history","items":[]}'))
+    assert session.messages[-1] == {"op": "history", "items": []}
 
 
 def test_a_refusal_of_a_service_is_an_error_and_ends_the_connection_if_it_is_fatal() -> None:
@@ -253,6 +252,152 @@ def test_nobody_who_has_left_gets_the_answer_of_a_service() -> None:
     core.leave(session, "lost")
     core.calls.reply(Reply(call(outlet).n, "", "", b""))
     assert len(session.messages) == 1
+
+
+# Inboxes.
+
+WITH_NOTIFICATION: dict[str, Any] = {"services": {"notification": ["n1"]}}
+
+
+def install(core: AccessPointCore, link: Outlet, sites: dict[str, int]) -> None:
+    """The aggregator has done everything so far, and each site so much less."""
+    n = link[-1].n  # type: ignore[attr-defined]
+    core.announcer.applied("a1", n, {site: n - less for site, less in sites.items()})
+    core.advanced(0.1)
+
+
+def test_a_session_gets_its_own_inbox_and_one_pull_when_that_is_installed_everywhere() -> None:
+    """SB-11: what is stored before is pulled, what is stored after comes live, and nothing falls between the two."""
+    core = make_core(**WITH_NOTIFICATION)
+    link, outlet, session = linked(core), presence(core, "notification"), welcomed(core)
+    assert [frame.topics for frame in link if isinstance(frame, Subscribe)] == [[b"Ieve"]]
+    install(core, link, {"sto": 0, "lon": 1})
+    assert outlet == []
+    install(core, link, {"sto": 0, "lon": 0})
+    assert [(asked.user, asked.client, asked.op) for asked in outlet if isinstance(asked, Call)] == [("eve", "c1", "pull")]
+    core.calls.reply(Reply(call(outlet).n, "", "", b'{"op":"notifications","id":null,"items":[]}'))
+    assert session.messages[-1] == {"op": "notifications", "id": None, "items": []}
+    core.leave(session, "lost")
+    assert [frame.topics for frame in link if isinstance(frame, Unsubscribe)] == [[b"Ieve"]]
+
+
+def test_the_first_pull_is_not_put_off_for_ever_and_nobody_who_has_left_gets_one() -> None:
+    core = make_core(**WITH_NOTIFICATION, install_s=2.0)
+    outlet, session, gone = presence(core, "notification"), welcomed(core), welcomed(core, "ann")
+    core.leave(gone, "lost")
+    core.tick(1.9, 0.25)
+    assert outlet == []
+    core.tick(2.0, 0.25)
+    assert [asked.user for asked in outlet if isinstance(asked, Call)] == [session.user]
+
+
+def test_without_a_notification_service_there_are_no_inboxes_and_an_absent_one_is_not_asked() -> None:
+    core = make_core()
+    linked(core)
+    assert welcomed(core).handles.tolist() == []
+    core = make_core(**WITH_NOTIFICATION)
+    session = welcomed(core)
+    core.tick(9.0, 0.25)
+    assert [message["op"] for message in session.messages] == ["welcome"]
+
+
+def test_no_client_follows_or_leaves_an_inbox_not_even_its_own_and_it_does_not_count_against_its_limit() -> None:
+    core = make_core(**WITH_NOTIFICATION, max_topics=3)
+    link, session = linked(core), welcomed(core)
+    inboxes = ["hm://notifications/inbox/eve/", "hm://notifications/inbox/bob/"]
+    session.tell(op="subscribe", topics=[inboxes[0], *FEEDS[:2], inboxes[1]], id=1)
+    install(core, link, {"sto": 0})
+    assert [(each["topic"], each["code"]) for each in session.messages[-1]["rejected"]] == [(uri, "forbidden") for uri in inboxes]
+    error = session.tell(op="unsubscribe", topics=[FEEDS[0], inboxes[0]], id=2)
+    assert error is not None
+    assert (error["code"], error["id"]) == ("forbidden", 2)
+    assert core.hub.subscriptions == 3
+    session.tell(op="subscribe", topics=FEEDS[1:3], id=3)
+    install(core, link, {"sto": 0})
+    assert session.messages[-1]["rejected"] == []
+    session.tell(op="subscribe", topics=[FEEDS[2], FEEDS[3]], id=4)
+    install(core, link, {"sto": 0})
+    assert [(each["topic"], each["code"]) for each in session.messages[-1]["rejected"]] == [(FEEDS[3], "too-many-topics")]
+
+
+# Durable following.
+
+PLAYLISTS = [f"hm://playlist/user/dan/playlist/p{n}/" for n in range(3)]
+ARTIST, SOCIAL = "hm://notifications/feed/a1%new-album/", "hm://notifications/feed/bob%friend-joined/"
+WITH_SERVICES: dict[str, Any] = {"services": {name: [name] for name in ("playlist", "artist", "social")}}
+
+
+@pytest.mark.parametrize(("said", "told"), [("subscribe", "follow"), ("unsubscribe", "unfollow")])
+def test_each_service_hears_once_of_the_topics_of_a_message_that_are_its_own_and_none_of_users(said: str, told: str) -> None:
+    """SB-12: social, artist and playlist topics reach their service as well as the engine; user topics the engine only."""
+    core = make_core(**WITH_SERVICES)
+    link, session = linked(core), welcomed(core)
+    outlets = {name: presence(core, name) for name in ("playlist", "artist", "social")}
+    topics = [*PLAYLISTS, ARTIST, SOCIAL, FEEDS[0]]
+    session.tell(op="subscribe", topics=topics, id=1)
+    assert [len(frame.topics) for frame in link if isinstance(frame, Subscribe)] == [6]
+    for outlet in outlets.values():
+        assert [asked.op for asked in outlet if isinstance(asked, Call)] == ["follow"]
+        outlet.clear()
+    session.tell(op=said, topics=topics, id=2)
+    for service, own in (("playlist", PLAYLISTS), ("artist", [ARTIST]), ("social", [SOCIAL])):
+        (asked,) = outlets[service]
+        assert isinstance(asked, Call)
+        assert (asked.user, asked.op, json.loads(asked.body)) == ("eve", told, {"topics": own})
+        core.calls.reply(Reply(asked.n, "", "", b""))
+    assert [message["op"] for message in session.messages if message["op"] in ("ok", "error")] == []
+
+
+def test_a_disconnect_unfollows_nothing() -> None:
+    """Following a playlist lasts; only the engine forgets (path B of the spec)."""
+    core = make_core(**WITH_SERVICES)
+    link, outlet, session = linked(core), presence(core, "playlist"), welcomed(core)
+    session.tell(op="subscribe", topics=PLAYLISTS, id=1)
+    core.leave(session, "lost")
+    assert [asked.op for asked in outlet if isinstance(asked, Call)] == ["follow"]
+    assert [len(frame.topics) for frame in link if isinstance(frame, Unsubscribe)] == [3]
+
+
+def test_a_service_that_refuses_or_is_away_is_one_error_without_an_id_and_the_engine_delivers_all_the_same() -> None:
+    core = make_core(**WITH_SERVICES)
+    link, outlet, session = linked(core), presence(core, "playlist"), welcomed(core)
+    session.tell(op="subscribe", topics=[*PLAYLISTS, ARTIST, FEEDS[0]], id=5)
+    core.calls.reply(Reply(call(outlet).n, "not-found", "there is no playlist p1", b""))
+    errors = [(message["id"], message["code"]) for message in session.messages if message["op"] == "error"]
+    assert errors == [(None, "unavailable"), (None, "not-found")]
+    assert core.hub.subscriptions == 5
+    install(core, link, {"sto": 0})
+    assert (session.messages[-1]["op"], session.messages[-1]["rejected"]) == ("subscribed", [])
+
+
+def test_a_service_that_is_not_configured_is_not_missed_and_what_is_rejected_is_not_followed() -> None:
+    core = make_core(services={"playlist": ["p"]})
+    linked(core)
+    outlet, session = presence(core, "playlist"), welcomed(core)
+    session.tell(op="subscribe", topics=[ARTIST, SOCIAL, "hm://nowhere/", PLAYLISTS[0]], id=1)
+    assert json.loads(call(outlet).body) == {"topics": PLAYLISTS[:1]}
+    assert [message["op"] for message in session.messages] == ["welcome"]
+
+
+# Attendance.
+
+
+def test_presence_is_told_of_each_client_that_said_hello_and_of_its_end() -> None:
+    core = make_core()
+    outlet = Outlet()
+    core.attendance.node_up("p1", outlet)
+    phone = RecordingSession(core)
+    RecordingSession(core)  # never says hello
+    phone.tell(op="hello", token="ann", client="phone", device="mobile")
+    desktop = welcomed(core, "bob")
+    core.attendance.report()
+    assert outlet == [Here(["ann", "bob"], ["phone", "c1"], [2, 1])]
+    phone.end(Refused("slow-consumer"))
+    core.leave(desktop, "lost")
+    core.leave(desktop, "lost")
+    core.attendance.report()
+    assert outlet[1:] == [Gone(["ann", "bob"], ["phone", "c1"])]
+    assert len(core.attendance) == 0
 
 
 # Slowness, silence, leaving.
@@ -318,9 +463,11 @@ VALID: list[dict[str, Any]] = [
     {"op": "subscribe", "topics": FEEDS[:3], "id": 1, "wait": "all"},
     {"op": "unsubscribe", "topics": FEEDS[:3], "id": 2},
     {"op": "act", "kind": "play", "id": 3},
-    {"op": "pull", "id": 4, "limit": 5},
-    {"op": "seen", "id": 5},
-    {"op": "read", "id": 6},
+    {"op": "last", "topics": FEEDS[:3], "id": 3},
+    {"op": "pull", "id": 4, "limit": 5, "since": 17},
+    {"op": "seen", "id": 5, "mark": 17},
+    {"op": "read", "id": 6, "mark": 17},
+    {"op": "history", "id": 7, "topic": FEEDS[0], "before": "c"},
     {"op": "ping"},
 ]
 
@@ -371,8 +518,7 @@ def test_whatever_a_client_says_it_is_answered_or_refused_with_a_documented_code
                 core.calls.reply(Reply(asked.n, "", "", b'{"op":"ok"}'))
             outlet.clear()
         core.tick(number * 10.0, 0.25)
-        welcomes = sum(message["op"] == "welcome" for message in session.messages[before:])  # each is followed by a pull
-        assert len(session.messages) - before == number + welcomes
+        assert len(session.messages) - before == number
     assert set(core.said) <= messages.OPS
 
 

@@ -21,9 +21,12 @@ from infra.kernel.errors import Refused
         ('{"op":"subscribe","topics":[],"id":1,"wait":"all"}', messages.Subscribe([], 1, "all")),
         ('{"op":"unsubscribe","topics":["a"],"id":"x"}', messages.Unsubscribe(["a"], "x")),
         ('{"op":"act","kind":"play","track":{"a":1},"id":2}', messages.Act("play", 2)),
-        ('{"op":"pull","since":"m","limit":5}', messages.Pull(None, 5)),
-        ('{"op":"seen","mark":"m","id":3}', messages.Seen(3)),
-        ('{"op":"read","mark":"m"}', messages.Read(None)),
+        ('{"op":"last","topics":["a"],"id":2}', messages.Last(["a"], 2)),
+        ('{"op":"pull"}', messages.Pull(None, 50, None)),
+        ('{"op":"pull","since":17,"limit":5}', messages.Pull(None, 5, 17)),
+        ('{"op":"seen","mark":18,"id":3}', messages.Seen(3, 18)),
+        ('{"op":"read"}', messages.Read(None, None)),
+        ('{"op":"history","topic":"a","before":"c","id":7}', messages.History("a", 7, 50)),
         ('{"op":"ping","from":"a newer client"}', messages.Ping()),
         (' {"topics":[], "op":"subscribe"} ', messages.Subscribe([])),
     ],
@@ -35,7 +38,7 @@ def test_what_a_client_may_say(text: str, message: messages.Message) -> None:
 
 def test_every_op_is_a_message_and_every_message_an_op() -> None:
     for op in messages.OPS:
-        assert _code(b'{"op":"%b","token":"","topics":[],"kind":""}' % op.encode()) is None
+        assert _code(b'{"op":"%b","token":"","topics":[],"topic":"","kind":""}' % op.encode()) is None
     assert _code(b'{"op":"welcome"}') == "unknown-op"
 
 
@@ -48,10 +51,13 @@ def test_every_op_is_a_message_and_every_message_an_op() -> None:
         ("[]", "bad-field", "a message is a JSON object with an op"),
         ('{"token":"t"}', "bad-field", "missing required field `op`"),
         ('{"op":null}', "bad-field", "$.op"),
-        ('{"op":"dance"}', "unknown-op", "act, hello, ping, pull, read, seen, subscribe, unsubscribe"),
+        ('{"op":"dance"}', "unknown-op", "act, hello, history, last, ping, pull, read, seen, subscribe, unsubscribe"),
         ('{"op":"hello"}', "bad-field", "missing required field `token`"),
         ('{"op":"hello","token":"t","device":"fridge"}', "bad-field", "$.device"),
         ('{"op":"hello","token":"t","client":"' + "c" * 129 + '"}', "bad-field", "<= 128"),
+        ('{"op":"pull","since":"yesterday"}', "bad-field", "$.since"),
+        ('{"op":"history"}', "bad-field", "missing required field `topic`"),
+        ('{"op":"last"}', "bad-field", "missing required field `topics`"),
         ('{"op":"subscribe","topics":[1]}', "bad-field", "$.topics[0]"),
         ('{"op":"ping","a":' + "[" * 33 + "]" * 33 + "}", "bad-json", "more than 32"),
     ],

@@ -11,9 +11,11 @@ SAID = [
     messages.Subscribe([]),
     messages.Unsubscribe([]),
     messages.Act("play"),
+    messages.Last([]),
     messages.Pull(),
     messages.Seen(),
     messages.Read(),
+    messages.History(""),
     messages.Ping(),
 ]
 

@@ -5,7 +5,7 @@ import random
 from collections import Counter
 
 from accesspoint.messages import OPS
-from infra.kernel.frames import Bye, Deliver, Heartbeat, Hello
+from infra.kernel.frames import Bye, Deliver, Gone, Heartbeat, Hello, Here
 from tests.support.cluster import Cluster
 from tests.support.user import User, feed
 
@@ -200,15 +200,15 @@ async def test_no_acknowledgement_flows_and_who_is_killed_loses_what_was_on_its_
         assert bob.events == []
         assert c.copies("sto/b1", "sto/a1") == c.copies("sto/a1", "sto/ap1") == 2
         assert upward(c, before) == Counter()
-    assert {"hello", "subscribe", "unsubscribe", "act", "pull", "seen", "read", "ping"} == OPS
+    assert {"hello", "subscribe", "unsubscribe", "act", "last", "pull", "seen", "read", "history", "ping"} == OPS
 
 
 def upward(c: Cluster, since: int) -> Counter[str]:
-    """What access points and aggregators told the next node above, besides signs of life."""
+    """What access points and aggregators told the next node above, besides signs of life, their own and their clients'."""
     return Counter(
         type(frame).__name__
         for source, _, frame in c.plan.log[since:]
-        if "/a" in source and not isinstance(frame, Heartbeat | Hello | Bye | Deliver)
+        if "/a" in source and not isinstance(frame, Heartbeat | Hello | Bye | Deliver | Here | Gone)
     )
 
 

@@ -10,7 +10,7 @@ from accesspoint.options import AccessPointOptions
 from infra.kernel.frames import Any as AnyFrame
 from infra.kernel.frames import Call, Subscribe, Unsubscribe
 from infra.kernel.interest import Interest
-from infra.kernel.topics import Topic, user_topic
+from infra.kernel.topics import Topic, inbox_topic, user_topic
 from segue.process import RoleOptions
 from tests.support.cluster import Cluster
 from tests.support.peer import Peer
@@ -66,7 +66,8 @@ def with_notification(options: RoleOptions) -> RoleOptions:
 
 
 async def test_a_client_that_connects_causes_one_bulk_subscribe_and_one_pull(tcp: bool) -> None:
-    """SB-11: its sixty topics go up in one frame, and the notification service is asked once, with its answer passed on."""
+    """SB-11: its sixty topics go up in one frame, after its own inbox; the notification service is asked once, and its answer
+    passed on."""
 
     def answer(call: Call) -> bytes:
         return b'{"op":"notifications","id":null,"items":[],"next":0,"more":false,"unread":0}'
@@ -79,7 +80,7 @@ async def test_a_client_that_connects_causes_one_bulk_subscribe_and_one_pull(tcp
             await ann.follow(*friends)
             assert (await ann.answer(lambda m: m["op"] == "notifications"))["items"] == []
             bulks = c.frames(Subscribe, "sto/ap1")[before:]
-            assert [sorted(bulk.topics) for bulk in bulks] == [sorted(map(user_topic, friends))]
+            assert [sorted(bulk.topics) for bulk in bulks] == [[inbox_topic("ann")], sorted(map(user_topic, friends))]
             assert pulls(service.of(Call)) == [("ann", "laptop", "pull")]
 
 

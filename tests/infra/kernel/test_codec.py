@@ -48,6 +48,8 @@ FRAMES = st.one_of(
     st.builds(frames.Bye, st.integers(-(2**63), 2**64 - 1), TEXTS),
     st.builds(frames.Leaving),
     st.builds(frames.Announced, VIEWS),
+    st.builds(lambda lists: frames.Here(*lists), columns(NAMES, TEXTS, st.integers(1, 3))),
+    st.builds(lambda lists: frames.Gone(*lists), columns(NAMES, TEXTS)),
 )
 HEARTBEAT = frames.Heartbeat(frames.View(1, ("b1",)))
 
@@ -126,7 +128,7 @@ GARBAGE = st.one_of(
         lambda inner: st.lists(inner, max_size=8) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
         max_leaves=10,
     ).map(lambda value: framed(msgspec.msgpack.encode(value))),
-    st.builds(lambda tag, rest: packed(tag, *rest), st.integers(0, 14), ELEMENTS),
+    st.builds(lambda tag, rest: packed(tag, *rest), st.integers(0, 16), ELEMENTS),
     st.builds(spoilt, FRAMES, st.integers(0, 10**4), st.integers(0, 255)),
 )
 
@@ -230,6 +232,13 @@ NO_VIEW: list[Any] = [0, []]
         (packed(3, 1, [1], [b"Xa"]), "Subscribe with lists of different length or a malformed topic"),
         (packed(4, 1, [b"Ua", b"U"]), "Unsubscribe with lists of different length or a malformed topic"),
         (packed(7, 1, 0, [b"Ua"], [], [b"{}"]), "Publish with lists of different length"),
+        (packed(14, ["ann"], ["c"], [0]), "not a frame"),
+        (packed(14, ["ann"], ["c"], [4]), "not a frame"),
+        (packed(14, ["a b"], ["c"], [1]), "not a frame"),
+        (packed(14, ["ann"], ["c"], []), "Here with lists of different length"),
+        (packed(14, ["ann"], [], [1]), "Here with lists of different length"),
+        (packed(15, [""], ["c"]), "not a frame"),
+        (packed(15, ["ann"], []), "Gone with lists of different length"),
         (packed(7, 1, 0, [b"Ua/"], [b""], [b"{}"]), "Publish with lists of different length or a malformed topic"),
     ],
 )
@@ -246,5 +255,5 @@ def test_elements_that_a_newer_peer_appends_are_passed_over(more: tuple[Any, ...
 def test_every_kind_of_frame_has_a_tag_of_its_own_that_never_changes() -> None:
     """A tag that is given away again would be misread by peers of the version before."""
     tags = {kind.__struct_config__.tag: kind.__name__ for kind in frames.Any.__args__}
-    assert list(tags) == list(range(1, 14))
+    assert list(tags) == list(range(1, 16))
     assert (tags[1], tags[2], tags[11]) == ("Hello", "Heartbeat", "Bye")

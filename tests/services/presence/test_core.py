@@ -33,6 +33,14 @@ def test_the_newest_event_of_each_user_is_kept_and_no_other() -> None:
     assert core.actions.total() == 2000
 
 
+def test_the_tails_of_users_are_those_of_their_last_events_and_empty_for_those_without() -> None:
+    core = make()
+    act(core, "ann", 1)
+    newest = act(core, "ann", 2)
+    nobody, ann = core.tails(["bob", "ann"])
+    assert (nobody, json.loads(b"{" + ann)) == (b"", newest)
+
+
 def test_when_there_are_too_many_users_the_one_heard_longest_ago_is_forgotten() -> None:
     """SB-29: memory is bounded."""
     core = make(max_users=3)

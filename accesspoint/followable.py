@@ -1,0 +1,34 @@
+"""What a client may follow, and which of it lasts (SB-12).
+
+A user's friend feed is followed in the engine alone, while the connection lasts. Playlists, artists and friends who join
+are followed durably as well: the service behind them hears of it, and goes on knowing when the client is gone.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+import msgspec
+
+from infra.kernel.errors import Refused
+from infra.kernel.topics import Kind, Topic, format_topic, kind_of, parse_topic
+
+DURABLE: Final = {Kind.PLAYLIST: "playlist", Kind.ARTIST: "artist", Kind.SOCIAL: "social"}
+
+_ENCODE: Final = msgspec.json.Encoder().encode
+
+
+def parse_followable(uri: str) -> Topic:
+    """The topic that a client names. Raises `Refused` (bad-topic; forbidden for an inbox: each session has its own user's)."""
+    topic = parse_topic(uri)
+    if kind_of(topic) is Kind.INBOX:
+        raise Refused("forbidden", "nobody follows an inbox: what is stored for you comes without asking")
+    return topic
+
+
+def durable_requests(topics: Iterable[Topic]) -> Iterator[tuple[str, bytes]]:
+    """Service and body of the request about `topics`, for each service that is concerned."""
+    by_service: dict[str, list[str]] = {}
+    for topic in topics:
+        if (service := DURABLE.get(kind_of(topic))) is not None:
+            by_service.setdefault(service, []).append(format_topic(topic))
+    return ((service, _ENCODE({"topics": uris})) for service, uris in by_service.items())

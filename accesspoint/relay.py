@@ -1,0 +1,67 @@
+"""Relay: what clients ask of services, and how the answers come back to them."""
+
+from collections import Counter
+from collections.abc import Collection, Iterable
+from functools import partial
+
+from infra.kernel.errors import Refused
+from infra.kernel.frames import Reply
+from infra.kernel.topics import Topic
+
+from . import messages
+from .calls import SERVICE_OF, Calls, Then
+from .followable import durable_requests
+from .session import Session, State
+
+
+class Relay:
+    """Requests of sessions to the configured `services`; what is refused is counted in `refusals`. Whoever has left by the
+    time of the answer does not get it."""
+
+    def __init__(self, calls: Calls, services: Collection[str], refusals: Counter[str]) -> None:
+        self._calls = calls
+        self._services = services
+        self._refusals = refusals
+
+    def ask(self, session: Session, op: str, text: bytes, id_: messages.Id, now_s: float) -> None:
+        """Pass a client's message on as it was written; it gets the service's answer, or an error."""
+        self._call(session, SERVICE_OF[op], op, text, partial(self._answered, session, id_), now_s)
+
+    def follow(self, session: Session, op: str, topics: Iterable[Topic], now_s: float) -> None:
+        """Tell the services that remember who follows what, one call each. What they refuse is an error without an id: the
+        client's message is answered by what the engine does, which delivers all the same."""
+        for service, body in durable_requests(topics):
+            if service in self._services:
+                self._call(session, service, op, body, partial(self._followed, session, op), now_s)
+
+    def _call(self, session: Session, service: str, op: str, body: bytes, then: Then, now_s: float) -> None:
+        try:
+            self._calls.call(service, op, session.user, session.client, body, now_s, then)
+        except Refused as refused:
+            then(refused)
+
+    def _answered(self, session: Session, id_: messages.Id, result: Reply | Refused) -> None:
+        if (refused := _refusal(result)) is not None:
+            self._refuse(session, id_, refused)
+        elif isinstance(result, Reply) and session.state is State.READY:
+            session.say(result.body or messages.ok(id_))
+
+    def _followed(self, session: Session, op: str, result: Reply | Refused) -> None:
+        if (refused := _refusal(result)) is not None:
+            self._refuse(session, None, Refused(refused.code.name, f"no lasting {op}: {refused.reason}; ask again"))
+
+    def _refuse(self, session: Session, id_: messages.Id, refused: Refused) -> None:
+        if session.state is not State.READY:
+            return
+        self._refusals[refused.code.name] += 1
+        if refused.code.fatal:
+            session.end(refused)
+        else:
+            session.say(messages.error(refused, id_))
+
+
+def _refusal(result: Reply | Refused) -> Refused | None:
+    """What a service has against it, if anything."""
+    if isinstance(result, Reply):
+        return Refused(result.code, result.reason) if result.code else None
+    return result

@@ -1,0 +1,99 @@
+"""Questions that presence answers: where users are online, and what they did last. Pure.
+
+Bodies. whereabouts: MessagePack list of user names -> one byte for each. last: the client's JSON -> the client's answer;
+between presence nodes, MessagePack list of user names -> MessagePack list of tails (see `events`), empty for none.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+import msgspec
+
+from infra.kernel.errors import Refused
+from infra.kernel.topics import Kind, format_topic, kind_of, parse_topic
+
+MAX_LAST: Final = 500
+
+_USERS: Final = msgspec.msgpack.Decoder(list[str])
+_TAILS: Final = msgspec.msgpack.Decoder(list[bytes])
+_ENCODE: Final = msgspec.msgpack.Encoder().encode
+
+
+class _Last(msgspec.Struct):
+    topics: list[str]
+    id: msgspec.Raw = msgspec.Raw(b"null")
+
+
+class _Stamped(msgspec.Struct):
+    ts: int
+
+
+_LAST: Final = msgspec.json.Decoder(_Last)
+_STAMPED: Final = msgspec.json.Decoder(_Stamped)
+
+
+def encode_users(users: Sequence[str]) -> bytes:
+    """A question to a peer."""
+    return _ENCODE(users)
+
+
+def decode_users(body: bytes) -> list[str]:
+    """The users that a question is about. Raises `Refused("bad-field")`."""
+    try:
+        return _USERS.decode(body)
+    except msgspec.DecodeError as wrong:
+        raise Refused("bad-field", f"the body must be a MessagePack list of user names: {wrong}") from wrong
+
+
+def merge_whereabouts(own: bytes, others: Iterable[bytes]) -> bytes:
+    """Online anywhere is online. An answer about another number of users is passed over."""
+    bits = int.from_bytes(own)
+    for other in others:
+        if len(other) == len(own):
+            bits |= int.from_bytes(other)
+    return bits.to_bytes(len(own))
+
+
+def read_last(body: bytes) -> tuple[list[str], bytes]:
+    """The users, each once, and the id as it was written. Raises `Refused` (bad-field, too-many-topics, bad-topic)."""
+    try:
+        said = _LAST.decode(body)
+    except (msgspec.DecodeError, RecursionError) as wrong:
+        raise Refused("bad-field", f"last needs a list of topics: {wrong}") from wrong
+    if len(said.topics) > MAX_LAST:
+        raise Refused("too-many-topics", f"{len(said.topics)} topics in one last; ask for at most {MAX_LAST} at a time")
+    return list(dict.fromkeys(map(_user_of, said.topics))), bytes(said.id)
+
+
+def _user_of(uri: str) -> str:
+    topic = parse_topic(uri)
+    if kind_of(topic) is not Kind.USER:
+        raise Refused("bad-topic", f"{format_topic(topic)} is not a user's friend feed; only hm://presence/user/<id>/ has a last event")
+    return topic[1:].decode()
+
+
+def encode_tails(tails: Sequence[bytes]) -> bytes:
+    """The answer to a peer."""
+    return _ENCODE(tails)
+
+
+def merge_tails(own: Sequence[bytes], others: Iterable[bytes]) -> list[bytes]:
+    """The newest tail of each user. An answer that cannot be read is passed over."""
+    newest = list(own)
+    for body in others:
+        try:
+            tails = _TAILS.decode(body)
+            newest = [max(pair, key=_ts_of) for pair in zip(newest, tails, strict=True)]
+        except (msgspec.DecodeError, ValueError):
+            continue
+    return newest
+
+
+def _ts_of(tail: bytes) -> int:
+    return _STAMPED.decode(b"{" + tail).ts if tail else -1
+
+
+def answer_last(id_: bytes, tails: Iterable[bytes]) -> bytes:
+    """What the client gets: the users that have a last event."""
+    events = b",".join(b"{" + tail for tail in tails if tail)
+    return b'{"op":"last","id":%b,"events":[%b]}' % (id_, events)

@@ -1,0 +1,79 @@
+"""What is asked of all other presence nodes is answered once, in time, with what has come by then."""
+
+import pytest
+
+from infra.kernel.frames import Call, Frame, Reply
+from services.presence import peers as peers_module
+from services.presence.peers import Peers
+
+
+class Outlet(list[Frame]):
+    """A link that keeps what was sent."""
+
+    def send(self, frame: Frame) -> None:
+        self.append(frame)
+
+    @property
+    def n(self) -> int:
+        """The number of the last call."""
+        assert isinstance(self[-1], Call)
+        return self[-1].n
+
+
+def linked(*addresses: str, configured: int = 0) -> tuple[Peers, dict[str, Outlet]]:
+    outlets = {address: Outlet() for address in addresses}
+    peers = Peers([*addresses, *(f"away{n}" for n in range(configured))], 1.0)
+    for address, outlet in outlets.items():
+        peers.link_up(address, outlet)
+    return peers, outlets
+
+
+def test_all_are_asked_and_the_answer_is_given_when_the_last_has_answered() -> None:
+    peers, links = linked("p1", "p2")
+    done: list[list[bytes]] = []
+    peers.ask("last", b"body", 0.0, done.append)
+    assert links["p1"] == links["p2"] == [Call(1, "presence", "", "last", b"body")]
+    peers.reply("p2", Reply(1, "", "", b"two"))
+    peers.reply("p2", Reply(1, "", "", b"again"))
+    assert done == []
+    peers.reply("p1", Reply(1, "", "", b"one"))
+    peers.reply("p1", Reply(1, "", "", b"late"))
+    peers.tick(99.0)
+    assert (done, peers.unanswered) == ([[b"two", b"one"]], 0)
+
+
+def test_without_anybody_to_ask_the_answer_is_given_at_once_and_those_away_are_counted() -> None:
+    peers, _ = linked(configured=2)
+    done: list[list[bytes]] = []
+    peers.ask("last", b"", 0.0, done.append)
+    assert (done, peers.unanswered) == ([[]], 2)
+
+
+def test_who_is_late_refuses_or_is_lost_counts_as_knowing_nothing() -> None:
+    peers, links = linked("late", "refuses", "lost", "fine")
+    done: list[list[bytes]] = []
+    peers.ask("whereabouts", b"", 5.0, done.append)
+    peers.reply("fine", Reply(links["fine"].n, "", "", b"\1"))
+    peers.reply("refuses", Reply(links["refuses"].n, "unavailable", "just started", b""))
+    peers.link_down("lost")
+    peers.tick(5.9)
+    assert done == []
+    peers.tick(6.0)
+    assert (done, peers.unanswered) == ([[b"\1"]], 3)
+    peers.ask("whereabouts", b"", 7.0, done.append)
+    assert (links["lost"], links["late"][1:]) == (
+        [Call(1, "presence", "", "whereabouts", b"")],
+        [Call(2, "presence", "", "whereabouts", b"")],
+    )
+
+
+def test_open_questions_are_bounded_and_beyond_that_nobody_else_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(peers_module, "MAX_OPEN", 2)
+    peers, links = linked("p1")
+    done: list[list[bytes]] = []
+    for _ in range(3):
+        peers.ask("last", b"", 0.0, done.append)
+    assert (done, len(links["p1"]), peers.unanswered) == ([[]], 2, 1)
+    peers.reply("p1", Reply(1, "", "", b""))
+    peers.ask("last", b"", 0.0, done.append)
+    assert len(links["p1"]) == 3
