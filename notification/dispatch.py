@@ -6,7 +6,7 @@ that could be kept goes again, under the same Message-ID.
 
 import asyncio
 import random
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import suppress
 from itertools import groupby
 from typing import Any as Anything
@@ -17,7 +17,7 @@ import msgspec
 from infra.kernel.errors import Unavailable
 from rule_engine.verdict import Way
 
-from .agenda import SHARDS, Agenda
+from .agenda import Agenda
 from .core import EMAIL, PUSH, UNKNOWN, Decider, postponed, preferences_of
 from .letter import Line
 from .notice import Notice
@@ -81,6 +81,8 @@ class Dispatch:
         self._wall, self._rng, self._logger = wall, rng, logger
         self._slots = asyncio.Semaphore(PARALLEL)
         self._task: asyncio.Task[None] | None = None
+        self._running: dict[int, asyncio.Task[None]] = {}
+        self._leaving: frozenset[int] = frozenset()
 
     def start(self) -> None:
         """Send what is due until `close`."""
@@ -88,26 +90,46 @@ class Dispatch:
 
     async def close(self) -> None:
         """Stop. May be called twice."""
-        if self._task is not None:
-            self._task.cancel()
-            await asyncio.gather(self._task, return_exceptions=True)
+        tasks = [task for task in (self._task, *self._running.values()) if task is not None]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        self._leaving = frozenset()
+
+    async def leave(self, theirs: Collection[int]) -> None:
+        """Begin nothing more in these shards; return when what was begun is done."""
+        self._leaving = frozenset(theirs)
+        await asyncio.gather(*(self._running[shard] for shard in theirs if shard in self._running), return_exceptions=True)
+
+    def left(self) -> None:
+        """The agenda has forgotten the shards that were left: from now on it says what is ours."""
+        self._leaving = frozenset()
 
     async def _run(self) -> None:
         while True:
             self._agenda.news.clear()
-            try:
-                for shard in range(SHARDS):
-                    await self.run_due(shard)
-            except Unavailable as trouble:
-                self._logger.warning("mails and pushes wait for the store", reason=str(trouble))
-            except Exception:
-                self._logger.exception("mails and pushes could not be sent")
+            for shard in self._agenda.ready(self._now_ms()):
+                if shard not in self._running and shard not in self._leaving:
+                    self._running[shard] = task = asyncio.create_task(self._run_shard(shard), name="mails and pushes of a shard")
+                    task.add_done_callback(lambda _, shard=shard: self._ended(shard))  # type: ignore[misc]
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._agenda.news.wait(), PERIOD_S)
 
+    def _ended(self, shard: int) -> None:
+        del self._running[shard]
+
+    async def _run_shard(self, shard: int) -> None:
+        try:
+            await self.run_due(shard)
+            self._agenda.news.set()  # what came while we were ending
+        except Unavailable as trouble:
+            self._logger.warning("mails and pushes wait for the store", reason=str(trouble))
+        except Exception:
+            self._logger.exception("mails and pushes could not be sent")
+
     async def run_due(self, shard: int) -> None:
         """Everything that is due now in one shard. Raises Unavailable: then it goes on from where it was."""
-        while tasks := await self._agenda.due(shard, self._now_ms(), AT_ONCE):
+        while shard not in self._leaving and (tasks := await self._agenda.due(shard, self._now_ms(), AT_ONCE)):
             known = await self._store.sent({_key(task) for task in tasks})
             jobs = _jobs(task for task in tasks if _key(task) not in known)
             results = await asyncio.gather(*(self._do(job) for job in jobs), return_exceptions=True)
@@ -118,6 +140,7 @@ class Dispatch:
 
     async def _do(self, job: Job) -> None:
         async with self._slots:
+            self._agenda.check()
             now_ms = self._now_ms()
             person = (await self._people.get([job.user]))[job.user]
             notices = await self._store.notices({task.event for task in job.tasks})

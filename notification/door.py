@@ -19,7 +19,7 @@ from .feed import MAX_MARK, Feed, Pull
 from .intake import Intake
 from .notice import Header, Page
 from .notice import Request as NoticeRequest
-from .people import People
+from .ownership_routes import Routes
 from .push import Subscription
 from .store import Device, Store
 from .why import Why
@@ -47,7 +47,7 @@ class Door:
         store: Store,
         intake: Intake,
         feed: Feed,
-        people: People,
+        routes: Routes,
         why: Why,
         *,
         secret: bytes,
@@ -55,7 +55,7 @@ class Door:
         allow_loopback: bool,
         wall: Callable[[], float],
     ) -> None:
-        self._store, self._intake, self._feed, self._people, self._why = store, intake, feed, people, why
+        self._store, self._intake, self._feed, self._routes, self._why = store, intake, feed, routes, why
         self._secret, self._push_key, self._allow_loopback, self._wall = secret, push_key, allow_loopback, wall
 
     def routes(self) -> list[Route]:
@@ -123,10 +123,8 @@ class Door:
 
     async def _keep(self, user: str, wanted: Preferences) -> None:
         """Stored, and honoured from the next event on (SB-43)."""
-        text = msgspec.json.encode(wanted)
-        await self._store.save_preferences(user, text)
-        if (person := self._people.changed(user)) is not None:
-            person.preferences = text
+        await self._store.save_preferences(user, msgspec.json.encode(wanted))
+        await self._routes.refresh(user)
 
     async def _devices(self, request: Request) -> Answer:
         devices = await self._store.devices(request.user)
@@ -140,7 +138,7 @@ class Door:
         if len(others) >= MAX_DEVICES:
             raise Refused("bad-field", f"{MAX_DEVICES} devices take pushes for you already; remove one first")
         await self._store.add_device(request.user, device)
-        self._has_devices(request.user, True)
+        await self._routes.refresh(request.user)
         return Answer(201, {"endpoint": device.endpoint})
 
     async def _remove_device(self, request: Request) -> Answer:
@@ -148,12 +146,8 @@ class Door:
         if not endpoint:
             raise Refused("bad-field", "say which: ?endpoint=... as GET /v1/me/devices names it")
         await self._store.remove_device(request.user, endpoint)
-        self._has_devices(request.user, bool(await self._store.devices(request.user)))
+        await self._routes.refresh(request.user)
         return Answer(204)
-
-    def _has_devices(self, user: str, has_devices: bool) -> None:
-        if (person := self._people.changed(user)) is not None:
-            person.has_devices = has_devices
 
     async def _explain(self, request: Request) -> Answer:
         return Answer(200, await self._why.explain(request.user, request.path["event"]))

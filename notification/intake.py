@@ -1,7 +1,8 @@
 """Intake: what services want their followers to know becomes rows in the log, one for each follower (design 7, SB-37).
 
 Accepted means stored. A request that was cut off or refused as unavailable is repeated with the same id: who has a row
-already gets no second item (the worker knows what it decided), who has none gets one.
+already gets no second item (the worker knows what it decided), who has none gets one. Any node takes any notice; its rows
+are stored by the nodes that own the followers.
 """
 
 import asyncio
@@ -13,8 +14,8 @@ import msgspec
 
 from infra.kernel.errors import Refused, Unavailable
 
-from .log import Log
 from .notice import Header, Notice, Page, Request, check
+from .ownership_routes import Routes
 from .shards import BULK_FROM
 from .store import AGAIN, FRIEND, SENT, Store
 
@@ -33,9 +34,9 @@ class Receipt(msgspec.Struct, frozen=True):
 class Intake:
     """Takes notices in. `wall` is Unix time in seconds."""
 
-    def __init__(self, store: Store, log: Log, wall: Callable[[], float]) -> None:
+    def __init__(self, store: Store, routes: Routes, wall: Callable[[], float]) -> None:
         self.accepted = self.rows = self.duplicates = 0
-        self._store, self._log, self._wall = store, log, wall
+        self._store, self._routes, self._wall = store, routes, wall
         self._open: dict[str, asyncio.Lock] = {}
 
     async def take(self, request: Request, service: str) -> Receipt:
@@ -67,7 +68,7 @@ class Intake:
             users = list(dict.fromkeys(page.followers))
             if users:
                 mine = flags | FRIEND * page.friend | SENT * page.sent
-                await self._log.append(users, notice.id, mine, followers + len(users) > BULK_FROM, self._now_ms())
+                await self._routes.append(users, notice.id, mine, followers + len(users) > BULK_FROM)
             followers += len(users)
             self.rows += len(users)
         return followers

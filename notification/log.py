@@ -2,15 +2,20 @@
 
 A row is written before it is worked on, so a worker that dies finds it again. What was just written is handed over in
 memory; where that is too much, or the row is one of very many, it is read from the store when its turn comes.
+
+Parts come and go with their shards: what was given out of a part that goes is worked off first.
 """
 
 import asyncio
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from itertools import chain
 from typing import Final
 
+from infra.kernel.errors import Unavailable
+
 from . import shards
+from .ownership import Fence
 from .store import Row, Store
 
 # So many rows of a part are handed over in memory; what is more is read from the store.
@@ -31,16 +36,24 @@ class Append:
 
 class Part:
     """One part of the log. Rows up to `taken` were given out; up to `visible` every append has ended, so that whoever reads so
-    far passes nobody's row; `behind`: some of them between are not in `fresh` and must be read."""
+    far passes nobody's row; `behind`: some of them between are not in `fresh` and must be read. Rows up to `inherited` are from
+    before we had the part. `open_rows`: given out and not worked off; `is_leaving`: nothing more is given out or taken in."""
 
-    __slots__ = ("_appends", "behind", "clock", "fresh", "taken", "visible")
+    __slots__ = ("_appends", "behind", "clock", "fresh", "inherited", "is_leaving", "open_rows", "taken", "visible")
 
     def __init__(self, cursor: int, end: int) -> None:
         self.taken, self.visible = cursor, max(cursor, end)
+        self.inherited = self.visible
         self.clock = shards.Clock(self.visible)
         self.fresh: deque[Row] = deque()
         self.behind = True
+        self.is_leaving, self.open_rows = False, 0
         self._appends: deque[Append] = deque()
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether nothing of it is under way."""
+        return not self.open_rows and not self._appends
 
     def begin(self, numbers: range) -> Append:
         """An append with these numbers is on its way."""
@@ -64,6 +77,7 @@ class Part:
         rows = [self.fresh.popleft() for _ in range(min(limit, len(self.fresh)))]
         if rows:
             self.taken = rows[-1].n
+            self.open_rows += len(rows)
         return rows
 
     def found(self, rows: Sequence[Row], limit: int, visible: int) -> list[Row]:
@@ -73,61 +87,105 @@ class Part:
             self.taken, self.behind = visible, self.visible > visible
         else:
             self.taken = good[-1].n
+        self.open_rows += len(good)
         return good
 
 
 class Log:
-    """All parts that this worker owns."""
+    """All parts of the shards that this node owns. `fence()` is what its writes bear; it raises Unavailable where the node may
+    not write now."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, fence: Callable[[], Fence]) -> None:
         self.news = asyncio.Event()
-        self._store = store
+        self._store, self._fence = store, fence
         self._parts: dict[int, Part] = {}
         self._done: dict[int, int] = {}
+        self._progress = asyncio.Event()
 
-    async def open(self, parts: Iterable[int], now_ms: int) -> None:
-        """Own `parts`, from their cursors on. Raises Unavailable."""
-        cursors = await self._store.cursors()
+    # Shards come and go.
+
+    async def own(self, mine: Iterable[int], now_ms: int) -> None:
+        """Go on with the parts of these shards, from their cursors. Raises Unavailable: then none is taken."""
+        parts = [shards.part_of(shard, is_bulk) for shard in mine for is_bulk in (False, True)]
+        cursors, ends = await self._store.cursors(), await self._store.ends(parts)
         for part in parts:
-            self._parts[part] = Part(cursors.get(part, 0), now_ms * shards.US_PER_MS)
+            # Who had it before us may have had a clock that was ahead of ours.
+            self._parts[part] = Part(cursors.get(part, 0), max(now_ms * shards.US_PER_MS, ends.get(part, 0)))
         self.news.set()
+
+    async def leave(self, theirs: Collection[int]) -> None:
+        """Give nothing more out of these shards and take nothing in; return when nothing of them is under way."""
+        parts = [part for number, part in self._parts.items() if shards.shard_of_part(number) in theirs]
+        for part in parts:
+            part.is_leaving = True
+        while not all(part.is_idle for part in parts):
+            self._progress.clear()
+            await self._progress.wait()
+
+    def drop(self, theirs: Collection[int]) -> None:
+        """Forget these shards, whatever is under way."""
+        for number in [number for number in self._parts if shards.shard_of_part(number) in theirs]:
+            del self._parts[number]
+            self._done.pop(number, None)
+
+    def owns(self, shard: int) -> bool:
+        """Whether rows for a shard are taken in here."""
+        part = self._parts.get(shard)
+        return part is not None and not part.is_leaving
+
+    def is_inherited(self, row: Row) -> bool:
+        """Whether a row is from before this node had its shard: its owner before may have decided it."""
+        part = self._parts.get(row.part)
+        return part is None or row.n <= part.inherited
 
     @property
     def backlog(self) -> int:
         """How many parts have rows to give out."""
-        return sum(part.behind or bool(part.fresh) for part in self._parts.values())
+        return sum(_has_rows(part) for part in self._parts.values())
 
-    async def append(self, users: Iterable[str], event: str, flags: int, is_bulk: bool, now_ms: int) -> None:
-        """Store one row for each of `users`. Raises Unavailable: then some may be stored."""
+    # Rows.
+
+    async def append(self, followers: dict[int, list[str]], event: str, flags: int, is_bulk: bool, now_ms: int) -> None:
+        """Store one row for each of `followers`, given by shards that are owned here. Raises Unavailable: then some may be stored."""
+        fence = self._fence()
         appends: list[tuple[Part, Append, list[Row]]] = []
-        for shard, followers in shards.by_shard(users).items():
+        for shard, users in followers.items():
             number = shards.part_of(shard, is_bulk)
             part = self._parts[number]
-            numbers = part.clock.take(len(followers), now_ms)
-            rows = [Row(number, n, event, user, flags) for n, user in zip(numbers, followers, strict=True)]
+            numbers = part.clock.take(len(users), now_ms)
+            rows = [Row(number, n, event, user, flags) for n, user in zip(numbers, users, strict=True)]
             appends.append((part, part.begin(numbers), rows))
         handed_over = False
         try:
-            await self._store.append(list(chain.from_iterable(rows for _, _, rows in appends)))
+            await self._store.append(list(chain.from_iterable(rows for _, _, rows in appends)), fence)
             handed_over = not is_bulk
         finally:
             for part, append, rows in appends:
                 part.end(append, rows if handed_over else ())
             self.news.set()
+            self._progress.set()
+        if self._fence().node != fence.node:  # whoever has taken over may have read the log before these were in it
+            raise Unavailable("this node was taken for dead meanwhile")
 
     async def take(self, limit: int) -> list[Row]:
         """The next rows: at most `limit`, and a slice of bulk. Empty when there is nothing to do now. Raises Unavailable."""
         rows: list[Row] = []
         for part in self._parts.values():
-            rows.extend(part.take(limit - len(rows)))
+            if not part.is_leaving:
+                rows.extend(part.take(limit - len(rows)))
         bulk = 0
         for number, part in list(self._parts.items()):
             room = min(limit - len(rows), BULK_SLICE - bulk) if shards.is_bulk(number) else limit - len(rows)
-            if part.behind and not part.fresh and room > 0:
-                found = await self._read(number, part, room)
+            if part.behind and not part.fresh and room > 0 and not part.is_leaving:
+                try:
+                    found = await self._read(number, part, room)
+                except Unavailable:
+                    if rows:  # those are given out already
+                        break
+                    raise
                 bulk += len(found) if shards.is_bulk(number) else 0
                 rows.extend(found)
-                if shards.is_bulk(number):
+                if shards.is_bulk(number) and number in self._parts:
                     self._parts[number] = self._parts.pop(number)  # to the end: the others are next
         if not rows and not self.backlog:
             self.news.clear()
@@ -135,12 +193,15 @@ class Log:
 
     async def _read(self, number: int, part: Part, limit: int) -> list[Row]:
         visible = part.visible
-        return part.found(await self._store.rows(number, part.taken, limit), limit, visible)
+        rows = await self._store.rows(number, part.taken, limit)
+        return [] if part.is_leaving else part.found(rows, limit, visible)
 
     def done(self, rows: Iterable[Row]) -> None:
         """These rows, the next of their parts, are worked off."""
         for row in rows:
             self._done[row.part] = row.n
+            self._parts[row.part].open_rows -= 1
+        self._progress.set()
 
     async def save(self) -> None:
         """Keep how far each part is worked off; what was done since the last time is done again after a crash. Raises Unavailable."""
@@ -151,3 +212,7 @@ class Log:
             except BaseException:
                 self._done = done | self._done
                 raise
+
+
+def _has_rows(part: Part) -> bool:
+    return not part.is_leaving and (part.behind or bool(part.fresh))

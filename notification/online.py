@@ -11,7 +11,7 @@ from infra.runtime.link import Link
 
 from .core import UNKNOWN
 
-TIMEOUT_S: Final = 1.0
+TIMEOUT_S: Final = 2.0
 # Whoever asks for more than this at once waits for the rest to be asked.
 AT_ONCE: Final = 1000
 

@@ -19,6 +19,9 @@ class NotificationOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unkn
 
     `path` is the folder of the SQLite file and of the key for pushes. `rules` is a file of rules; without it the default set
     holds. `public_url` is where browsers and mail programs reach the HTTP door, since mails link to it; empty: the door itself.
+
+    `advertise` is the link address at which other nodes of the module reach this one; empty: `listen`. A node that has not reached
+    the store for `lease_s` seconds is dead to the others; it has stopped itself after half of that.
     """
 
     site: str
@@ -26,6 +29,8 @@ class NotificationOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unkn
     brokers: dict[str, str]
     presence: list[str] = []
     listen: str = "127.0.0.1:7822"
+    advertise: str = ""
+    lease_s: float = 5.0
     door: str = "127.0.0.1:7720"
     admin: str = "127.0.0.1:7794"
     link: LinkTiming = LinkTiming()
@@ -46,6 +51,8 @@ class NotificationOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unkn
             raise ConfigError('notification.brokers is empty; name each broker of the site, such as b1 = "127.0.0.1:7811"')
         if not 0 < self.retention_days <= 7300:
             raise ConfigError("notification.retention_days must be over 0 and at most 7300 (20 years)")
+        if not 0.2 <= self.lease_s <= 300:
+            raise ConfigError("notification.lease_s must be 0.2 to 300 seconds; what a dead node owned waits for so long")
         if self.public_url and not self.public_url.startswith(("http://", "https://")):
             raise ConfigError("notification.public_url must be a URL such as https://notify.example.org")
 

@@ -1,7 +1,7 @@
 """The notification module as a process: intake and settings over HTTP, the feed over links, the rule worker behind both.
 
-One process of it works on a store. Access points call it for their clients, it asks presence who is online, and it
-publishes live copies through the brokers of its site.
+Any number of processes work on one store, and share the followers among them (`ownership`). Access points call any of them
+for their clients; it asks presence who is online, and publishes live copies through the brokers of its site.
 """
 
 import asyncio
@@ -36,9 +36,12 @@ from .intake import Intake
 from .log import Log
 from .online import Online
 from .options import NotificationOptions
+from .ownership_holdings import Holdings
+from .ownership_keeper import Keeper
+from .ownership_life import Life
+from .ownership_routes import Routes
 from .people import People
 from .push import Pusher
-from .shards import PARTS
 from .store import Store
 from .stores import open_store
 from .vapid import Vapid
@@ -88,15 +91,16 @@ class Notification:
 
     async def start(self) -> None:
         """Open the store, go on with what was left, then open the doors. Raises ConfigError, Unavailable and OSError."""
-        self._parts = parts = await _Parts.open(self, await open_store(self.options, self._wall))
+        life = Life(self.options.path, self.site, self.node)
+        self._parts = parts = await _Parts.open(self, life)
         self._brokers.start()
         for address in self.options.presence:
             self.links.dial(address, "presence", self.site)
-        parts.start()
+        listen = await self.links.listen(self.options.listen)
+        await parts.start(self.options.advertise or listen)
         self.address = await parts.web.start(self.options.door)
-        await self.links.listen(self.options.listen)
 
-    def drain(self) -> None:
+    async def drain(self) -> None:
         """Take nothing new over HTTP."""
         if self._parts is not None:
             self._parts.web.drain()
@@ -108,7 +112,7 @@ class Notification:
             await parts.close()
         await self.links.close()
         if parts is not None:
-            await parts.store.close()
+            await parts.end()
 
     def ready(self) -> str | None:
         """Why not everything can be done now; None when it can."""
@@ -116,6 +120,8 @@ class Notification:
             return "it is starting"
         if not self._brokers.view.slots:
             return "no broker has told the site's view yet"
+        if self._parts.keeper.missing() or self._parts.routes.missing():
+            return self._parts.keeper.missing() or self._parts.routes.missing()
         if missing := [slot for slot in self._brokers.view.slots if slot not in self._brokers.links]:
             return f"no link to {', '.join(missing)}"
         return self.online.missing()
@@ -127,14 +133,17 @@ class Notification:
         return self._brokers.view
 
     def admit(self, hello: Hello) -> None:
-        """Access points of this site only."""
-        if (hello.role, hello.site) != ("accesspoint", self.site):
-            raise Refused("wrong-peer", f"notification of {self.site} serves its access points, not a {hello.role} of {hello.site}")
+        """Access points and other nodes of the module, of any site: one module may serve several."""
+        if hello.role not in ("accesspoint", ROLE):
+            raise Refused("wrong-peer", f"notification of {self.site} serves access points, not a {hello.role} of {hello.site}")
 
     def link_up(self, link: Link) -> None:
-        """A broker or presence answered, or an access point called."""
+        """A broker, presence or another node answered, or one called."""
         if self._brokers.concerns(link):
             self._brokers.link_up(link)
+        elif link.dialled is not None and link.peer.role == ROLE:
+            if self._parts is not None:
+                self._parts.routes.link_up(link)
         elif link.dialled is not None:
             self.online.link_up(link)
 
@@ -142,20 +151,25 @@ class Notification:
         """A peer is gone."""
         if self._brokers.concerns(link):
             self._brokers.link_down(link)
+        elif link.dialled is not None and link.peer.role == ROLE:
+            if self._parts is not None:
+                self._parts.routes.link_down(link)
         elif link.dialled is not None:
             self.online.link_down(link)
 
     def frames(self, link: Link, frames: list[AnyFrame]) -> None:
-        """Calls of clients, answers of presence, acknowledgements of brokers."""
+        """Calls of clients and of other nodes, answers of those and of presence, acknowledgements of brokers."""
         if self._brokers.concerns(link):
             self._brokers.frames(link, frames)
             return
         for frame in frames:
             match frame:
                 case Call() if link.dialled is None and self._parts is not None:
-                    self._parts.callers.take(link, frame)
-                case Reply() if link.dialled is not None:
+                    (self._parts.peers if link.peer.role == ROLE else self._parts.callers).take(link, frame)
+                case Reply() if link.dialled is not None and link.peer.role != ROLE:
                     self.online.reply(frame)
+                case Reply() if link.dialled is not None and self._parts is not None:
+                    self._parts.routes.reply(frame)
                 case Heartbeat():
                     pass
                 case _:
@@ -186,10 +200,12 @@ class Notification:
 class _Parts:
     """What works on an open store."""
 
-    def __init__(self, role: Notification, store: Store) -> None:
+    def __init__(self, role: Notification, store: Store, life: Life) -> None:
         options, wall, logger = role.options, role._wall, role._log
-        self.store = store
-        self.log, self.agenda = Log(store), Agenda(store)
+        self.store, self._life = store, life
+        self.keeper = Keeper(store, life, site=role.site, lease_s=options.lease_s, wall=wall, logger=logger)
+        fence = self.keeper.fence
+        self.log, self.agenda = Log(store, fence), Agenda(store, fence)
         self.people = People(store)
         self.decider = Decider(role._rules, options.patience)
         # Links in mails outlive this process, so what signs them is kept beside the store.
@@ -198,23 +214,26 @@ class _Parts:
         vapid = Vapid.ensure(options.path) if options.push else None
         self.pusher = Pusher(options.push, vapid, wall) if options.push and vapid else None
         shared: dict[str, Anything] = {"wall": wall, "logger": logger}
-        self.worker = Worker(store, self.log, self.agenda, self.decider, role.online, self.people, publish=role.publish, **shared)
+        self.worker = Worker(store, self.log, self.agenda, self.decider, role.online, self.people, publish=role.publish, fence=fence, **shared)
         push = Push(self.pusher) if self.pusher else None
         self.dispatch = Dispatch(store, self.agenda, self.decider, role.online, self.people, self.mail, push, rng=role._rng, **shared)
-        self.intake = Intake(store, self.log, wall)
+        self._holdings = Holdings(self.log, self.worker, self.people, self.agenda, self.dispatch, wall)
+        self.routes = Routes(role.links, self.keeper, self.log, self.agenda, self.people, wall)
+        self.intake = Intake(store, self.routes, wall)
         feed = Feed(store, role.publish, wall)
         door = Door(
             store,
             self.intake,
             feed,
-            self.people,
-            Why(store, self.agenda, wall),
+            self.routes,
+            Why(store, self.routes, wall),
             secret=secret,
             push_key=vapid.public_key if vapid else "",
             allow_loopback=bool(options.push and options.push.allow_loopback),
             wall=wall,
         )
         self.callers = Callers({op: _answerer(feed, op) for op in OPS}, logger)
+        self.peers = Callers(self.routes.answers(), logger)
         self.web = Web(
             door.routes(),
             verify_user=role._tokens.client,
@@ -227,33 +246,42 @@ class _Parts:
         self._sweeper: asyncio.Task[None] | None = None
 
     @classmethod
-    async def open(cls, role: Notification, store: Store) -> "_Parts":
+    async def open(cls, role: Notification, life: Life) -> "_Parts":
         try:
-            parts = cls(role, store)
-            await parts.log.open(range(PARTS), int(role._wall() * 1000))
-            await parts.agenda.open()
+            store = await open_store(role.options, role._wall)
         except BaseException:
+            life.close()
+            raise
+        try:
+            return cls(role, store, life)
+        except BaseException:
+            life.close()
             await store.close()
             raise
-        return parts
 
-    def start(self) -> None:
-        self.worker.start()
-        self.dispatch.start()
+    async def start(self, address: str) -> None:
+        await self.keeper.open(self._holdings, address)
+        self.keeper.start()
         self._sweeper = asyncio.create_task(self._sweep(), name="sweeping what is past its time")
 
     async def close(self) -> None:
         self.web.drain()
         await self.web.close()
         await self.callers.close()
+        await self.peers.close()
         if self._sweeper is not None:
             self._sweeper.cancel()
             await asyncio.gather(self._sweeper, return_exceptions=True)
-        await self.dispatch.close()
-        await self.worker.close()
+        await self._holdings.close()
+        await self.keeper.close()
         for channel in (self.mail.mailer if self.mail else None, self.pusher):
             if channel is not None:
                 await channel.close()
+
+    async def end(self) -> None:
+        """After the links are closed."""
+        await self.store.close()
+        self._life.close()
 
     async def _sweep(self) -> None:
         """A little at a time, so that it is in nobody's way."""

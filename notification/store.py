@@ -10,6 +10,7 @@ from typing import NamedTuple, Protocol
 import msgspec
 
 from .notice import Notice
+from .ownership import Claims, Fence, Member
 
 FRIEND = 1
 SENT = 2
@@ -107,12 +108,16 @@ def key_of(sent: Sent) -> str:
 
 
 class Store(Protocol):
-    """The port. `now_ms` is Unix time; what is older than the retention time is not there, whether it is deleted yet or not."""
+    """The port. `now_ms` is Unix time; what is older than the retention time is not there, whether it is deleted yet or not.
+
+    A write with a `fence` does nothing that lasts once its writer is buried and another owns its shards: it is refused as
+    unavailable, or what the new owner writes in its place wins, whichever comes last.
+    """
 
     async def begin(self, notice: Notice) -> Taken:
         """Keep `notice`, unless its id is there already; what is kept now."""
 
-    async def append(self, rows: Sequence[Row]) -> None:
+    async def append(self, rows: Sequence[Row], fence: Fence | None = None) -> None:
         """Keep rows; all of them when this returns."""
 
     async def complete(self, event: str, followers: int) -> None:
@@ -127,16 +132,19 @@ class Store(Protocol):
     async def rows(self, part: int, after: int, limit: int) -> list[Row]:
         """Rows of a part with higher numbers than `after`, in order."""
 
+    async def ends(self, parts: Collection[int]) -> dict[int, int]:
+        """The highest number of a row in each part; parts without rows are missing."""
+
     async def cursors(self) -> dict[int, int]:
         """Up to which number each part is done; parts that never were are missing."""
 
     async def save_cursors(self, cursors: Mapping[int, int]) -> None:
-        """Keep how far parts are done."""
+        """Keep how far parts are done; what was further already stays."""
 
     async def people(self, users: Collection[str]) -> dict[str, Person]:
         """All of them; who is not known yet is as new."""
 
-    async def decide(self, decided: Sequence[tuple[Decision, Notice]]) -> None:
+    async def decide(self, decided: Sequence[tuple[Decision, Notice]], fence: Fence | None = None) -> None:
         """Keep decisions, each with its item and the user's new last mark, all of one user at once or not at all."""
 
     async def decisions(self, pairs: Collection[tuple[str, str]]) -> dict[tuple[str, str], Decision]:
@@ -173,6 +181,9 @@ class Store(Protocol):
         """Tasks of a due shard with `after_ms` < due_ms <= `until_ms`, in order of (due_ms, user, channel, event). May give
         more than `limit` where several are due in the same millisecond: those are never divided."""
 
+    async def next_due(self, shard: int, after_ms: int) -> int | None:
+        """When the first task of a due shard after `after_ms` is due; None if there is none."""
+
     async def sent(self, keys: Collection[tuple[str, str, str]]) -> dict[tuple[str, str, str], Sent]:
         """How mails and pushes ended, by (user, event, channel); those that did."""
 
@@ -184,6 +195,22 @@ class Store(Protocol):
 
     async def exhume(self, key: str) -> Sent | None:
         """Take a dead letter away, to be sent again; what it was, None if there is none."""
+
+    async def beat(self, member: Member, last: int) -> bool:
+        """Give a node a new counter if it was `last`; with 0, make the node known if it was not. Whether that was done. After
+        `Unavailable` it may have been."""
+
+    async def bury(self, node: str, counter: int) -> bool:
+        """Take a node away if its counter is still this. Whether that was done; after `Unavailable` it may have been."""
+
+    async def members(self) -> list[Member]:
+        """All nodes that were made known and not buried."""
+
+    async def claims(self) -> Claims:
+        """Who owns which shard."""
+
+    async def claim(self, claims: Claims, version: int) -> bool:
+        """Replace the claims if their version is `version`. Whether that was done; after `Unavailable` it may have been."""
 
     async def sweep(self, limit: int) -> int:
         """Delete up to `limit` of what is past the retention time; how much that was. A store that forgets by itself has

@@ -2,6 +2,7 @@
 item, so that a pull reads one slice of one partition.
 
 Nothing is ever searched for and nothing is deleted but what was asked for: rows expire, cursors pass over what is read.
+The timestamp of a write under a fence is the number of the fence, which resembles the time: of two owners the later one wins.
 """
 
 import asyncio
@@ -15,6 +16,7 @@ import msgspec
 from infra.runtime.cassandra import Cassandra, CassandraOptions
 
 from .notice import Notice
+from .ownership import UNCLAIMED, Claims, Fence, Member
 from .shards import BUCKET_US, US_PER_MS, bucket_of
 from .store import Decision, Device, Item, Person, Row, Sent, Taken, Task, key_of
 
@@ -64,22 +66,23 @@ class CassandraStore:
 
     async def begin(self, notice: Notice) -> Taken:
         """See `Store`."""
-        known = await self._db.execute(f"SELECT id, {_TOLD}, followers FROM notices WHERE id = ?", notice.id)
-        if known:
-            return Taken(Notice(*known[0][:-1]), known[0][-1], is_new=False)
-        told = (notice.service, notice.topic, notice.kind, notice.producer, notice.payload, notice.ts_ms, notice.digest)
         places = "?, ?, ?, ?, ?, ?, ?, ?"
-        await self._db.execute(f"INSERT INTO notices (id, {_TOLD}) VALUES ({places}) USING TTL ?", notice.id, *told, self._ttl)
-        await self._db.execute(f"INSERT INTO notices_by_topic (id, {_TOLD}) VALUES ({places}) USING TTL ?", notice.id, *told, self._ttl)
-        return Taken(notice, None, is_new=True)
+        insert = f"INSERT INTO notices (id, {_TOLD}) VALUES ({places}) IF NOT EXISTS USING TTL ?"
+        is_new = await self._db.swap(insert, notice.id, *_told(notice), self._ttl)
+        taken = Taken(notice, None, is_new=True) if is_new else await self._begun(notice)
+        if taken.followers is None:
+            by_topic = f"INSERT INTO notices_by_topic (id, {_TOLD}) VALUES ({places}) USING TTL ?"
+            await self._db.execute(by_topic, notice.id, *_told(taken.notice), self._ttl)
+        return taken
 
-    async def append(self, rows: Sequence[Row]) -> None:
+    async def append(self, rows: Sequence[Row], fence: Fence | None = None) -> None:
         """See `Store`. Rows of one bucket go together: a hundred of them cost little more than one."""
-        sql = "INSERT INTO events (part, bucket, n, event, user, flags) VALUES (?, ?, ?, ?, ?, ?) USING TTL ?"
+        using = self._using(fence)
+        sql = "INSERT INTO events (part, bucket, n, event, user, flags) VALUES (?, ?, ?, ?, ?, ?) USING TTL ? AND TIMESTAMP ?"
         batches = []
         for (part, bucket), same in groupby(rows, key=lambda row: (row.part, bucket_of(row.n))):
             await self._list("event_buckets", "part", part, bucket)
-            values = [(part, bucket, row.n, row.event, row.user, row.flags, self._ttl) for row in same]
+            values = [(part, bucket, row.n, row.event, row.user, row.flags, *using) for row in same]
             batches += [[(sql, each) for each in values[at : at + BATCH_ROWS]] for at in range(0, len(values), BATCH_ROWS)]
         await _side_by_side(self._db.batch, batches)
 
@@ -88,6 +91,15 @@ class CassandraStore:
         if self._listed.get((table, key), -1) < bucket:
             await self._db.execute(f"INSERT INTO {table} ({column}, bucket) VALUES (?, ?) USING TTL ?", key, bucket, self._ttl)
             self._listed[table, key] = bucket
+
+    async def _begun(self, notice: Notice) -> Taken:
+        """What is there in its place; it was there first."""
+        known = await self._db.execute(f"SELECT id, {_TOLD}, followers FROM notices WHERE id = ?", notice.id)
+        return Taken(Notice(*known[0][:-1]), known[0][-1], is_new=False) if known else await self.begin(notice)
+
+    def _using(self, fence: Fence | None) -> tuple[int, int]:
+        """The time to live and the timestamp of a write."""
+        return self._ttl, fence.number if fence is not None else int(self._wall() * 1_000_000)
 
     async def complete(self, event: str, followers: int) -> None:
         """See `Store`."""
@@ -118,13 +130,27 @@ class CassandraStore:
         sql = f"SELECT bucket FROM {table} WHERE {column} = ? AND bucket >= ? LIMIT ?"
         return [bucket for (bucket,) in await self._db.execute(sql, key, first, BUCKETS_AT_ONCE)]
 
+    async def ends(self, parts: Collection[int]) -> dict[int, int]:
+        """See `Store`."""
+        found = await _side_by_side(self._end, parts)
+        return {part: n for part, n in zip(parts, found, strict=True) if n is not None}
+
+    async def _end(self, part: int) -> int | None:
+        """A bucket may be listed that nothing came into."""
+        for (bucket,) in await self._db.execute("SELECT bucket FROM event_buckets WHERE part = ? ORDER BY bucket DESC LIMIT 100", part):
+            sql = "SELECT n FROM events WHERE part = ? AND bucket = ? ORDER BY n DESC LIMIT 1"
+            if found := await self._db.execute(sql, part, bucket):
+                return int(found[0][0])
+        return None
+
     async def cursors(self) -> dict[int, int]:
         """See `Store`."""
         return dict(await self._db.execute("SELECT part, n FROM cursors"))
 
     async def save_cursors(self, cursors: Mapping[int, int]) -> None:
-        """See `Store`."""
-        await self._db.many("INSERT INTO cursors (part, n) VALUES (?, ?)", list(cursors.items()))
+        """See `Store`. A cursor is its own timestamp: the further one wins."""
+        rows = [(part, n, n) for part, n in cursors.items() if n]
+        await self._db.many("INSERT INTO cursors (part, n) VALUES (?, ?) USING TIMESTAMP ?", rows)
 
     # People and what was decided for them.
 
@@ -134,23 +160,24 @@ class CassandraStore:
         found = {row[0]: _person(row) for row in await self._each(sql, [(user,) for user in users])}
         return {user: found.get(user) or Person(user) for user in users}
 
-    async def decide(self, decided: Sequence[tuple[Decision, Notice]]) -> None:
-        """See `Store`."""
-        decision_sql = "INSERT INTO decisions (user, event, mark, shown, types, reasons, ts_ms) VALUES (?, ?, ?, ?, ?, ?, ?) USING TTL ?"
-        item_sql = f"INSERT INTO items (user, mark, shown, types, event, {_TOLD}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) USING TTL ?"
-        person_sql = "INSERT INTO people (user, last, shown) VALUES (?, ?, ?)"
+    async def decide(self, decided: Sequence[tuple[Decision, Notice]], fence: Fence | None = None) -> None:
+        """See `Store`. Writes of one owner may bear the same timestamp: then the greater value wins, and marks only rise."""
+        using = self._using(fence)
+        until = "USING TTL ? AND TIMESTAMP ?"
+        decision_sql = f"INSERT INTO decisions (user, event, mark, shown, types, reasons, ts_ms) VALUES (?, ?, ?, ?, ?, ?, ?) {until}"
+        item_sql = f"INSERT INTO items (user, mark, shown, types, event, {_TOLD}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) {until}"
+        person_sql = "INSERT INTO people (user, last, shown) VALUES (?, ?, ?) USING TIMESTAMP ?"
         batches: dict[str, list[tuple[str, tuple[Any, ...]]]] = {}
         for each, notice in decided:
             user, types = each.user, " ".join(each.types)
             batch = batches.setdefault(user, [])
-            record = (user, each.event, each.mark, each.shown, types, " ".join(each.reasons), each.ts_ms, self._ttl)
+            record = (user, each.event, each.mark, each.shown, types, " ".join(each.reasons), each.ts_ms, *using)
             batch.append((decision_sql, record))
             if each.mark:
-                told = (notice.service, notice.topic, notice.kind, notice.producer, notice.payload, notice.ts_ms, notice.digest)
-                batch.append((item_sql, (user, each.mark, each.shown, types, each.event, *told, self._ttl)))
+                batch.append((item_sql, (user, each.mark, each.shown, types, each.event, *_told(notice), *using)))
         last = {each.user: each for each, _ in decided if each.mark}
         for user, each in last.items():
-            batches[user].append((person_sql, (user, each.mark, each.shown)))
+            batches[user].append((person_sql, (user, each.mark, each.shown, using[1])))
         await _side_by_side(self._db.batch, batches.values())
 
     async def decisions(self, pairs: Collection[tuple[str, str]]) -> dict[tuple[str, str], Decision]:
@@ -233,6 +260,14 @@ class CassandraStore:
             found = [row for row in found if row[0] != last_ms] + rest
         return [Task(shard, *row) for row in found]
 
+    async def next_due(self, shard: int, after_ms: int) -> int | None:
+        """See `Store`."""
+        sql = "SELECT due_ms FROM due WHERE shard = ? AND bucket = ? AND due_ms > ? LIMIT 1"
+        for bucket in await self._buckets("due_buckets", "shard", shard, after_ms // BUCKET_MS):
+            if found := await self._db.execute(sql, shard, bucket, after_ms):
+                return int(found[0][0])
+        return None
+
     async def sent(self, keys: Collection[tuple[str, str, str]]) -> dict[tuple[str, str, str], Sent]:
         """See `Store`."""
         sql = "SELECT user, event, channel, state, reason, ts_ms FROM sent WHERE user = ? AND event = ? AND channel = ?"
@@ -273,6 +308,37 @@ class CassandraStore:
         await self._db.execute("DELETE FROM dead WHERE day = ? AND key = ?", _day_of(key), key)
         return Sent(user, event, channel, "dead", reason, ts_ms)
 
+    # Who owns which shard. What is written on a condition is always written so.
+
+    async def beat(self, member: Member, last: int) -> bool:
+        """See `Store`."""
+        if last:
+            sql = "UPDATE members SET counter = ? WHERE node = ? IF counter = ?"
+            return await self._db.swap(sql, member.counter, member.node, last)
+        return await self._db.swap("INSERT INTO members (node, site, address, counter) VALUES (?, ?, ?, ?) IF NOT EXISTS", *member)
+
+    async def bury(self, node: str, counter: int) -> bool:
+        """See `Store`."""
+        return await self._db.swap("DELETE FROM members WHERE node = ? IF counter = ?", node, counter)
+
+    async def members(self) -> list[Member]:
+        """See `Store`."""
+        return [Member(*row) for row in await self._db.execute("SELECT node, site, address, counter FROM members")]
+
+    async def claims(self) -> Claims:
+        """See `Store`."""
+        found = await self._db.execute("SELECT version, owners FROM claims WHERE id = 0")
+        return Claims(found[0][0], tuple(found[0][1].split(","))) if found else UNCLAIMED
+
+    async def claim(self, claims: Claims, version: int) -> bool:
+        """See `Store`."""
+        owners = ",".join(claims.owners)
+        if version:
+            return await self._db.swap(
+                "UPDATE claims SET version = ?, owners = ? WHERE id = 0 IF version = ?", claims.version, owners, version
+            )
+        return await self._db.swap("INSERT INTO claims (id, version, owners) VALUES (0, ?, ?) IF NOT EXISTS", claims.version, owners)
+
     async def sweep(self, limit: int) -> int:
         """See `Store`: rows expire by themselves."""
         return 0
@@ -281,6 +347,10 @@ class CassandraStore:
         """One lookup for each key, side by side."""
         found = await _side_by_side(lambda key: self._db.execute(sql, *key), keys)
         return [row for rows in found for row in rows]
+
+
+def _told(notice: Notice) -> tuple[object, ...]:
+    return notice.service, notice.topic, notice.kind, notice.producer, notice.payload, notice.ts_ms, notice.digest
 
 
 def _day_of(key: str) -> int:

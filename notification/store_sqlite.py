@@ -7,9 +7,11 @@ from typing import Any, Final
 
 import msgspec
 
+from infra.kernel.errors import Unavailable
 from infra.runtime.sqlite import Sqlite
 
 from .notice import Notice
+from .ownership import UNCLAIMED, Claims, Fence, Member
 from .shards import US_PER_MS
 from .store import Decision, Device, Item, Person, Row, Sent, Taken, Task, key_of
 
@@ -44,6 +46,13 @@ SCRIPTS: Final = [
         CREATE TABLE dead (key TEXT PRIMARY KEY, user TEXT, event TEXT, channel TEXT, reason TEXT, ts_ms INTEGER) WITHOUT ROWID
         """,
     ),
+    (
+        "0002_ownership",
+        """
+        CREATE TABLE members (node TEXT PRIMARY KEY, site TEXT, address TEXT, counter INTEGER) WITHOUT ROWID;
+        CREATE TABLE claims (id INTEGER PRIMARY KEY, version INTEGER, owners TEXT)
+        """,
+    ),
 ]
 
 _NOTICE: Final = "notices.id, service, topic, kind, producer, payload, ts_ms, digest"
@@ -59,7 +68,7 @@ class SqliteStore:
     @classmethod
     async def open(cls, folder: Path, retention_s: float, wall: Callable[[], float]) -> "SqliteStore":
         """The store in `folder`, made if it is not there. Raises ConfigError."""
-        return cls(await Sqlite.open(folder / "notification.db", "notification", SCRIPTS), retention_s, wall)
+        return cls(await Sqlite.open(folder / "notification.sqlite", "notification", SCRIPTS), retention_s, wall)
 
     async def close(self) -> None:
         """See `Store`."""
@@ -85,9 +94,14 @@ class SqliteStore:
 
         return await self._db.write(work)
 
-    async def append(self, rows: Sequence[Row]) -> None:
+    async def append(self, rows: Sequence[Row], fence: Fence | None = None) -> None:
         """See `Store`."""
-        await self._db.write(lambda db: db.executemany("INSERT INTO events VALUES (?, ?, ?, ?, ?)", rows))
+
+        def work(db: sqlite3.Connection) -> None:
+            _check(db, fence)
+            db.executemany("INSERT INTO events VALUES (?, ?, ?, ?, ?)", rows)
+
+        await self._db.write(work)
 
     async def complete(self, event: str, followers: int) -> None:
         """See `Store`."""
@@ -111,6 +125,11 @@ class SqliteStore:
         sql = "SELECT part, n, event, user, flags FROM events WHERE part = ? AND n > ? ORDER BY n LIMIT ?"
         return list(map(Row._make, await self._all(sql, (part, start, limit))))
 
+    async def ends(self, parts: Collection[int]) -> dict[int, int]:
+        """See `Store`."""
+        found = await self._each("SELECT part, max(n) FROM events WHERE part = ? GROUP BY part", [(part,) for part in parts])
+        return dict(found)
+
     async def cursors(self) -> dict[int, int]:
         """See `Store`."""
         return dict(await self._all("SELECT part, n FROM cursors", ()))
@@ -118,7 +137,8 @@ class SqliteStore:
     async def save_cursors(self, cursors: Mapping[int, int]) -> None:
         """See `Store`."""
         rows = list(cursors.items())
-        await self._db.write(lambda db: db.executemany("INSERT OR REPLACE INTO cursors VALUES (?, ?)", rows))
+        sql = "INSERT INTO cursors VALUES (?, ?) ON CONFLICT (part) DO UPDATE SET n = max(n, excluded.n)"
+        await self._db.write(lambda db: db.executemany(sql, rows))
 
     # People and what was decided for them.
 
@@ -129,7 +149,7 @@ class SqliteStore:
         found = {row[0]: _person(row) for row in await self._each(sql, [(user,) for user in users])}
         return {user: found.get(user) or Person(user) for user in users}
 
-    async def decide(self, decided: Sequence[tuple[Decision, Notice]]) -> None:
+    async def decide(self, decided: Sequence[tuple[Decision, Notice]], fence: Fence | None = None) -> None:
         """See `Store`."""
         decisions = [
             (each.user, each.event, each.mark, each.shown, _words(each.types), _words(each.reasons), each.ts_ms) for each, _ in decided
@@ -138,6 +158,7 @@ class SqliteStore:
         people = [(each.user, each.mark, each.shown) for each, _ in decided if each.mark]
 
         def work(db: sqlite3.Connection) -> None:
+            _check(db, fence)
             db.executemany("INSERT OR REPLACE INTO decisions VALUES (?, ?, ?, ?, ?, ?, ?)", decisions)
             db.executemany("INSERT OR REPLACE INTO items VALUES (?, ?, ?, ?, ?)", items)
             db.executemany(
@@ -223,6 +244,11 @@ class SqliteStore:
 
         return await self._db.read(work)
 
+    async def next_due(self, shard: int, after_ms: int) -> int | None:
+        """See `Store`."""
+        ((due_ms,),) = await self._all("SELECT min(due_ms) FROM due WHERE shard = ? AND due_ms > ?", (shard, after_ms))
+        return due_ms  # type: ignore[no-any-return]
+
     async def sent(self, keys: Collection[tuple[str, str, str]]) -> dict[tuple[str, str, str], Sent]:
         """See `Store`."""
         found = await self._each("SELECT * FROM sent WHERE user = ? AND event = ? AND channel = ?", list(keys))
@@ -256,6 +282,37 @@ class SqliteStore:
 
         return await self._db.write(work)
 
+    # Who owns which shard.
+
+    async def beat(self, member: Member, last: int) -> bool:
+        """See `Store`."""
+        if last:
+            return await self._changes("UPDATE members SET counter = ? WHERE node = ? AND counter = ?", (member.counter, member.node, last))
+        return await self._changes("INSERT OR IGNORE INTO members VALUES (?, ?, ?, ?)", member)
+
+    async def bury(self, node: str, counter: int) -> bool:
+        """See `Store`."""
+        return await self._changes("DELETE FROM members WHERE node = ? AND counter = ?", (node, counter))
+
+    async def members(self) -> list[Member]:
+        """See `Store`."""
+        return list(map(Member._make, await self._all("SELECT node, site, address, counter FROM members", ())))
+
+    async def claims(self) -> Claims:
+        """See `Store`."""
+        found = await self._all("SELECT version, owners FROM claims WHERE id = 0", ())
+        return Claims(found[0][0], tuple(found[0][1].split(","))) if found else UNCLAIMED
+
+    async def claim(self, claims: Claims, version: int) -> bool:
+        """See `Store`."""
+        owners = ",".join(claims.owners)
+        if version:
+            return await self._changes("UPDATE claims SET version = ?, owners = ? WHERE version = ?", (claims.version, owners, version))
+        return await self._changes("INSERT OR IGNORE INTO claims VALUES (0, ?, ?)", (claims.version, owners))
+
+    async def _changes(self, sql: str, values: Sequence[object]) -> bool:
+        return await self._db.write(lambda db: db.execute(sql, values).rowcount == 1)
+
     async def sweep(self, limit: int) -> int:
         """See `Store`. The log says what else is old: nothing has to be searched for."""
         horizon_ms = self._horizon_ms()
@@ -273,6 +330,12 @@ class SqliteStore:
     async def _each(self, sql: str, keys: Sequence[Sequence[object]]) -> list[tuple[Any, ...]]:
         """One lookup for each key, all in one go."""
         return await self._db.read(lambda db: [row for key in keys for row in db.execute(sql, key)])
+
+
+def _check(db: sqlite3.Connection, fence: Fence | None) -> None:
+    """Raises Unavailable where the writer was buried."""
+    if fence is not None and db.execute("SELECT 1 FROM members WHERE node = ?", (fence.node,)).fetchone() is None:
+        raise Unavailable("another node owns these followers by now")
 
 
 def _sweep(db: sqlite3.Connection, horizon_ms: int, limit: int) -> int:

@@ -6,8 +6,8 @@ import msgspec
 
 from infra.kernel.errors import Refused
 
-from .agenda import SHARDS, Agenda
 from .core import DIGEST, EMAIL, PUSH
+from .ownership_routes import Routes
 from .shards import shard_of
 from .store import Store, Task
 
@@ -37,8 +37,8 @@ class Explanation(msgspec.Struct, frozen=True):
 class Why:
     """Answers "why did I (not) get this", and brings dead letters back. `wall` is Unix time in seconds."""
 
-    def __init__(self, store: Store, agenda: Agenda, wall: Callable[[], float]) -> None:
-        self._store, self._agenda, self._wall = store, agenda, wall
+    def __init__(self, store: Store, routes: Routes, wall: Callable[[], float]) -> None:
+        self._store, self._routes, self._wall = store, routes, wall
 
     async def explain(self, user: str, event: str) -> Explanation:
         """Raises `Refused("not-found")` for an event that is not known, or was not for this user."""
@@ -58,6 +58,5 @@ class Why:
         if sent is None:
             return False
         now_ms = int(self._wall() * 1000)
-        shard = shard_of(sent.user) % SHARDS
-        await self._agenda.add([Task(shard, now_ms, sent.user, sent.channel, sent.event, 1, now_ms)])
+        await self._routes.schedule(Task(shard_of(sent.user), now_ms, sent.user, sent.channel, sent.event, 1, now_ms))
         return True

@@ -1,7 +1,8 @@
 """The rule worker: rows from the log, through the rules, to the store, the engine and the tasks (spec 8).
 
 A batch is decided while the one before it is being stored. Nobody is told before his item is stored, and a cursor passes a
-row only when everything that follows from it is stored: after a crash a row is decided once and told at least once.
+row only when everything that follows from it is stored: after a crash a row is decided once and told at least once. While
+the node's lease has run out the worker waits, and goes on where it was, or begins anew with other shards.
 """
 
 import asyncio
@@ -19,6 +20,7 @@ from .core import Decider, Plan
 from .log import Log
 from .notice import Notice
 from .online import Online
+from .ownership import Fence
 from .people import People
 from .store import AGAIN, Decision, Row, Store
 
@@ -30,7 +32,7 @@ DOUBTED: Final = 1024
 
 
 class Worker:
-    """Works the log off. `publish(event)` hands a live copy to the engine."""
+    """Works the log off. `publish(event)` hands a live copy to the engine; `fence()` is as for `Log`."""
 
     def __init__(
         self,
@@ -42,32 +44,38 @@ class Worker:
         people: People,
         *,
         publish: Callable[[Event], None],
+        fence: Callable[[], Fence],
         wall: Callable[[], float],
         logger: Anything,
     ) -> None:
         self.decided = self.told = self.scheduled = 0
         self._store, self._log, self._agenda, self._decider, self._online, self.people = store, log, agenda, decider, online, people
-        self._publish, self._wall, self._logger = publish, wall, logger
+        self._publish, self._fence, self._wall, self._logger = publish, fence, wall, logger
         self._notices: Recent[str, Notice] = Recent(NOTICES)
         self._doubted: Recent[str, bool] = Recent(DOUBTED)
         self._storing: dict[tuple[str, str], Decision] = {}
         self._plans: asyncio.Queue[tuple[list[Row], Plan]] = asyncio.Queue(maxsize=1)
         self._tasks: list[asyncio.Task[None]] = []
-        # Rows from before our start may have been decided by who died with them.
-        self._started_us = int(wall() * 1_000_000)
 
     def start(self) -> None:
-        """Work until `close`."""
+        """Work until `halt` or `close`."""
         self._tasks = [
             asyncio.create_task(each(), name=f"rule worker: {each.__name__}") for each in (self._decide, self._perform, self._save)
         ]
 
-    async def close(self) -> None:
-        """Stop; what is not done is found in the log at the next start. May be called twice."""
+    async def halt(self) -> None:
+        """Stop, and forget what is under way; whoever owns it finds it in the log. May be called twice."""
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
         self._tasks.clear()
+        self._storing.clear()
+        while not self._plans.empty():
+            self._plans.get_nowait()
+
+    async def close(self) -> None:
+        """`halt`, and keep how far it went."""
+        await self.halt()
         with suppress(Unavailable):
             await self._log.save()
 
@@ -92,12 +100,12 @@ class Worker:
         return plan
 
     def _doubtful(self, rows: list[Row]) -> list[tuple[str, str]]:
-        """Those that may have been decided: written before our start, or by a request that was made twice."""
+        """Those that may have been decided: by the owner before us, or because of a request that was made twice."""
         events = {row.event for row in rows}
         doubted = {event for event in events if self._doubted.take(event)} | {row.event for row in rows if row.flags & AGAIN}
         for event in doubted:
             self._doubted.add(event, True)
-        return [(row.user, row.event) for row in rows if row.n <= self._started_us or row.event in doubted]
+        return [(row.user, row.event) for row in rows if self._log.is_inherited(row) or row.event in doubted]
 
     async def _load_notices(self, events: Collection[str]) -> dict[str, Notice]:
         known = {event: notice for event in events if (notice := self._notices.take(event)) is not None}
@@ -111,17 +119,27 @@ class Worker:
         while True:
             rows, plan = await self._plans.get()
             if plan.decided:
-                await self._patiently(lambda plan=plan: self._store.decide(plan.decided))  # type: ignore[misc]
+                await self._patiently(lambda plan=plan: self._keep(plan))  # type: ignore[misc]
                 for decision, _ in plan.decided:
                     del self._storing[decision.user, decision.event]
             if plan.tasks:
                 await self._patiently(lambda plan=plan: self._agenda.add(plan.tasks))  # type: ignore[misc]
-            for event in plan.live:
-                self._publish(event)
+            await self._patiently(lambda plan=plan: self._tell(plan))  # type: ignore[misc]
             self._log.done(rows)
             self.decided += len(plan.decided)
             self.told += len(plan.live)
             self.scheduled += len(plan.tasks)
+
+    async def _tell(self, plan: Plan) -> None:
+        self._fence()
+        for event in plan.live:
+            self._publish(event)
+
+    async def _keep(self, plan: Plan) -> None:
+        """Store what was decided, while it is ours to decide."""
+        fence = self._fence()
+        await self._store.decide(plan.decided, fence)
+        self._fence()
 
     async def _save(self) -> None:
         while True:

@@ -6,8 +6,10 @@ import click
 
 from infra.kernel.errors import SegueError
 
+from .cassandra.command import cassandra
 from .demo.command import demo
 from .listen import listen
+from .notify import notify
 from .publish import publish
 from .role import COMMANDS
 from .rules import rules
@@ -22,7 +24,7 @@ def cli() -> None:
     """Segue: a social publish/subscribe backend."""
 
 
-for command in (up, *COMMANDS, demo, publish, listen, token, top, rules):
+for command in (up, *COMMANDS, demo, publish, notify, listen, token, top, rules, cassandra):
     cli.add_command(command)
 
 

@@ -1,12 +1,14 @@
-"""Reads what a broker's HTTP door answers (design 4.2). Pure."""
+"""Reads what the HTTP door of a broker or of the notification module answers (design 4.2). Pure."""
 
-from typing import Final
+from typing import Final, TypeVar
 
 import msgspec
 
 from infra.kernel.codes import BY_NAME, Code
 from segue.errors import ConnectionLost, ProtocolError, Refused, code_of
 from segue.publication import Result
+
+T = TypeVar("T")
 
 # For an answer without a body that we know, from a proxy in between.
 _NAMES: Final = {401: "bad-token", 403: "forbidden", 404: "not-found", 405: "bad-method", 413: "too-large", 415: "bad-content-type"}
@@ -19,10 +21,15 @@ class _Refusal(msgspec.Struct):
 
 
 def read_answer(url: str, status: int, body: bytes, retry_after: str | None) -> Result:
-    """What became of the events. Raises Refused when trying again cannot help, ConnectionLost when it can, and
+    """What became of the events. Raises as `read_as`."""
+    return read_as(Result, url, status, body, retry_after)
+
+
+def read_as(kind: type[T], url: str, status: int, body: bytes, retry_after: str | None) -> T:
+    """What was accepted. Raises Refused when trying again cannot help, ConnectionLost when it can, and
     ProtocolError for an answer that no broker gives."""
     if status == 202:
-        return _result(url, body)
+        return _accepted(kind, url, body)
     if not 400 <= status < 600:
         raise ProtocolError(f"{url} answered HTTP {status}, which no broker does; is there something else at this address?")
     code, reason = _refusal(status, body)
@@ -31,9 +38,9 @@ def read_answer(url: str, status: int, body: bytes, retry_after: str | None) -> 
     raise Refused(code.name, f"{reason} (HTTP {status} from {url})")
 
 
-def _result(url: str, body: bytes) -> Result:
+def _accepted(kind: type[T], url: str, body: bytes) -> T:
     try:
-        return msgspec.json.decode(body, type=Result)
+        return msgspec.json.decode(body, type=kind)
     except (msgspec.DecodeError, UnicodeError) as error:
         raise ProtocolError(f"{url} answered 202 with a body that no broker sends: {error}") from error
 

@@ -14,7 +14,7 @@ import msgspec
 import tomli_w
 
 from .ports import Ports
-from .process import ORDER, RoleOptions
+from .process import ORDER, RoleOptions, role_of
 
 START_S: Final = 60.0
 STOP_S: Final = 10.0
@@ -76,11 +76,6 @@ class Fleet:
     async def stop(self) -> None:
         """Stop every process, the last started first. May be called twice."""
         await self._stack.aclose()
-
-
-def role_of(options: RoleOptions) -> str:
-    """The role that `options` are for."""
-    return type(options).__name__.removesuffix("Options").lower()
 
 
 def _link_addresses(options: Sequence[RoleOptions]) -> set[str]:

@@ -6,6 +6,9 @@ from accesspoint.metrics import METRICS as ACCESSPOINT
 from aggregator.metrics import METRICS as AGGREGATOR
 from broker.metrics import METRICS as BROKER
 from notification.metrics import METRICS as NOTIFICATION
+from services.artist.metrics import METRICS as ARTIST
+from services.playlist.metrics import METRICS as PLAYLIST
 from services.presence.metrics import METRICS as PRESENCE
+from services.social.metrics import METRICS as SOCIAL
 
-METRICS: Final = (*BROKER, *AGGREGATOR, *ACCESSPOINT, *PRESENCE, *NOTIFICATION)
+METRICS: Final = (*BROKER, *AGGREGATOR, *ACCESSPOINT, *PRESENCE, *NOTIFICATION, *PLAYLIST, *SOCIAL, *ARTIST)

@@ -10,6 +10,8 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any, Final, Protocol, Self
 
+import msgspec
+
 from accesspoint.options import AccessPointOptions
 from accesspoint.server import AccessPoint
 from aggregator.options import AggregatorOptions
@@ -17,19 +19,27 @@ from aggregator.server import Aggregator
 from broker.door import Door
 from broker.options import BrokerOptions
 from broker.server import Broker
+from infra.kernel.errors import ConfigError
 from infra.runtime.logs import get_logger
 from infra.runtime.metrics import Value
 from infra.runtime.tokens import Verifier
 from infra.runtime.wire import Network
 from notification.options import NotificationOptions
 from notification.server import Notification
+from services.artist.options import ArtistOptions
+from services.artist.server import Artist
+from services.playlist.options import PlaylistOptions
+from services.playlist.server import Playlist
 from services.presence.options import PresenceOptions
 from services.presence.server import Presence
+from services.social.options import SocialOptions
+from services.social.server import Social
 
-RoleOptions = BrokerOptions | AggregatorOptions | AccessPointOptions | PresenceOptions | NotificationOptions
+StoringOptions = PlaylistOptions | SocialOptions | ArtistOptions
+RoleOptions = BrokerOptions | AggregatorOptions | AccessPointOptions | PresenceOptions | NotificationOptions | StoringOptions
 
 # Brokers first: the others can wait for them, and a door opens last.
-ORDER: Final = ("broker", "presence", "notification", "aggregator", "accesspoint")
+ORDER: Final = ("broker", "presence", "notification", "social", "playlist", "artist", "aggregator", "accesspoint")
 
 
 class Role(Protocol):
@@ -48,11 +58,30 @@ class Role(Protocol):
     def counters(self) -> dict[str, Value]: ...
 
 
-class Parts:
-    """What roles are made from. `wall` is Unix time in seconds."""
+def role_of(options: RoleOptions) -> str:
+    """The name of the role that `options` are for."""
+    return type(options).__name__.removesuffix("Options").lower()
 
-    def __init__(self, network: Network, verifier: Verifier, rng: random.Random, wall: Callable[[], float] = time.time) -> None:
+
+class Parts:
+    """What roles are made from. `wall` is Unix time in seconds, `token` makes a service's token.
+
+    `doors` has the addresses of notification intakes by name, such as "sto/n1"; services that are configured with a name get
+    the address. It grows as roles are started here.
+    """
+
+    def __init__(
+        self,
+        network: Network,
+        verifier: Verifier,
+        rng: random.Random,
+        wall: Callable[[], float] = time.time,
+        token: Callable[[str], str] | None = None,
+        doors: dict[str, str] | None = None,
+    ) -> None:
         self.network, self.verifier, self.rng, self.wall = network, verifier, rng, wall
+        self.doors: dict[str, str] = {} if doors is None else doors
+        self._token = token or _no_token
 
     def make(self, options: RoleOptions) -> Any:
         """The role that `options` describe."""
@@ -68,9 +97,27 @@ class Parts:
             case NotificationOptions():
                 log = get_logger("notification", options.node, options.site)
                 return Notification(options, self.network, self.verifier, log=log, **shared)
+            case PlaylistOptions() | SocialOptions() | ArtistOptions():
+                return self._service(options, shared)
             case AccessPointOptions():
                 log = get_logger("accesspoint", options.node, options.site)
                 return AccessPoint(options, self.network, self.verifier.client, log=log, **shared)
+
+    def _service(self, options: StoringOptions, shared: dict[str, Any]) -> Any:
+        makers: dict[type, Callable[..., Any]] = {PlaylistOptions: Playlist, SocialOptions: Social, ArtistOptions: Artist}
+        urls = [self.doors.get(each, each) for each in options.notification]
+        log = get_logger(role_of(options), options.node, options.site)
+        resolved = msgspec.structs.replace(options, notification=urls)
+        return makers[type(options)](resolved, self.network, self.verifier, self._token, log=log, **shared)
+
+    def opened(self, role: Any) -> None:
+        """`role` has been started here."""
+        if isinstance(role, Notification):
+            self.doors[f"{role.site}/{role.node}"] = f"http://{role.address}"
+
+
+def _no_token(service: str) -> str:
+    raise ConfigError(f"{service} needs a token for the notification intake: give it auth.secret_file, the secret that signs tokens here")
 
 
 class Process:
@@ -81,13 +128,17 @@ class Process:
     """
 
     def __init__(self, parts: Parts, options: Sequence[RoleOptions]) -> None:
-        roles: list[Role] = [parts.make(each) for each in options]
-        self.roles = sorted(roles, key=lambda role: ORDER.index(role.role))
+        self.roles: list[Role] = []
+        self._parts = parts
+        self._options = sorted(options, key=lambda each: ORDER.index(role_of(each)))
 
     async def __aenter__(self) -> Self:
         try:
-            for role in self.roles:
+            for options in self._options:
+                role = self._parts.make(options)
+                self.roles.append(role)
                 await role.start()
+                self._parts.opened(role)
         except BaseException:
             await self.close()
             raise
@@ -103,7 +154,7 @@ class Process:
     async def drain(self) -> None:
         """Access points first: clients are sent away while everything still works."""
         for role in reversed(self.roles):
-            if isinstance(role, AccessPoint | Door):
+            if isinstance(role, AccessPoint | Door | Notification | Playlist | Social | Artist):
                 await role.drain()
 
     async def close(self) -> None:

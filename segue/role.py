@@ -1,4 +1,4 @@
-"""`segue broker|presence|notification|aggregator|accesspoint --config FILE`: one role, one process."""
+"""`segue ROLE --config FILE`: one role, one process."""
 
 import asyncio
 import os
@@ -7,6 +7,7 @@ import secrets
 import signal
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -24,11 +25,15 @@ from infra.runtime.logs import LogOptions, configure, get_logger
 from infra.runtime.tokens import AuthOptions, Keys, Verifier
 from infra.runtime.wire_tcp import TcpNetwork
 from notification.options import NotificationOptions
+from services.artist.options import ArtistOptions
+from services.playlist.options import PlaylistOptions
 from services.presence.options import PresenceOptions
+from services.social.options import SocialOptions
 
 from .loop import run, until_stopped
 from .metrics import METRICS
 from .process import ORDER, Parts, Process, RoleOptions
+from .state import service_token
 
 
 class ProcessFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -40,6 +45,9 @@ class ProcessFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     aggregator: AggregatorOptions | None = None
     presence: PresenceOptions | None = None
     notification: NotificationOptions | None = None
+    social: SocialOptions | None = None
+    playlist: PlaylistOptions | None = None
+    artist: ArtistOptions | None = None
     accesspoint: AccessPointOptions | None = None
 
 
@@ -94,7 +102,8 @@ async def _serve(file: ProcessFile, options: RoleOptions, as_json: bool, shared_
 
     if file.auth.jwks_url:
         await fetch()
-    parts = Parts(TcpNetwork(reuse_port=shared_ports), Verifier(file.auth, keys, refresh), random.Random(secrets.randbits(64)))
+    rng, token = random.Random(secrets.randbits(64)), partial(service_token, keys.secret) if keys.secret else None
+    parts = Parts(TcpNetwork(reuse_port=shared_ports), Verifier(file.auth, keys, refresh), rng, token=token)
     address = Address.parse(options.admin)
     async with Process(parts, [options]) as process, Admin(process.roles, address.host, address.port, METRICS) as admin:
         (role,) = process.roles

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Final
+from typing import Any, Final, Literal
 
 import msgspec
 
@@ -10,9 +10,13 @@ from accesspoint.options import AccessPointOptions
 from aggregator.options import AggregatorOptions
 from broker.options import BrokerOptions
 from infra.kernel.membership import Timing
+from infra.runtime.cassandra_options import CassandraOptions
 from infra.runtime.node import LinkTiming
 from notification.options import NotificationOptions
+from services.artist.options import ArtistOptions
+from services.playlist.options import PlaylistOptions
 from services.presence.options import PresenceOptions
+from services.social.options import SocialOptions
 
 from .process import RoleOptions
 
@@ -21,6 +25,7 @@ SITES: Final = ("sto", "lon", "ash")
 CLIENTS: Final = 0
 SERVICES: Final = 10
 NOTIFICATION: Final = 20
+STORING: Final = {"playlist": 30, "social": 31, "artist": 32}
 ADMIN: Final = 90
 PER_SITE: Final = 100
 
@@ -28,7 +33,8 @@ PER_SITE: Final = 100
 class Shape(msgspec.Struct, frozen=True, kw_only=True):
     """Sites, and how many of each role every site has. With `port_base` 0 every door takes a free port.
 
-    There is one notification module, at the first site, and it keeps what it stores in `state`.
+    `notification` nodes are dealt to the sites in turn; `services` are some of `STORING`, at the first site. All serve clients
+    of every site, and keep what they store in the folder `state`, or in Cassandra. `catalogue` is what the artist service reads.
     """
 
     sites: tuple[str, ...] = SITES[:1]
@@ -36,8 +42,12 @@ class Shape(msgspec.Struct, frozen=True, kw_only=True):
     aggregators: int = 1
     accesspoints: int = 1
     presence: int = 1
-    notification: bool = False
+    notification: int = 0
+    services: tuple[str, ...] = ()
     state: Path = Path("state")
+    store: Literal["sqlite", "cassandra"] = "sqlite"
+    cassandra: CassandraOptions = CassandraOptions()
+    catalogue: str = "catalogue.jsonl"
     link: LinkTiming = LinkTiming()
     membership: Timing = Timing()
     host: str = "127.0.0.1"
@@ -45,39 +55,90 @@ class Shape(msgspec.Struct, frozen=True, kw_only=True):
 
     def options(self) -> Iterator[RoleOptions]:
         """The options of every role. Link addresses are names such as "sto/b1", for a network that knows names."""
-        rings = {site: _names(site, "b", self.brokers) for site in self.sites}
         for index, site in enumerate(self.sites):
-            aggregators, presence = _names(site, "a", self.aggregators), _names(site, "p", self.presence)
-            stored = _names(site, "n", int(self.notification and index == 0))
-            services = {"presence": list(presence.values()), "notification": list(stored.values())}
-            services = {name: addresses for name, addresses in services.items() if addresses}
-            for n, slot in enumerate(rings[site]):
-                door = self._door(index, SERVICES + n)
-                yield BrokerOptions(site=site, slot=slot, sites=rings, door=door, link=self.link, membership=self.membership)
-            for node, address in aggregators.items():
-                yield AggregatorOptions(site=site, node=node, brokers=rings[site], listen=address, link=self.link)
-            for node, address in presence.items():
-                yield PresenceOptions(site=site, node=node, brokers=rings[site], listen=address, link=self.link)
-            for node, address in stored.items():
-                yield NotificationOptions(
-                    site=site,
-                    node=node,
-                    brokers=rings[site],
-                    presence=list(presence.values()),
-                    listen=address,
-                    door=self._door(index, NOTIFICATION),
-                    link=self.link,
-                    path=self.state,
-                )
-            for n, node in enumerate(_names(site, "ap", self.accesspoints)):
-                yield AccessPointOptions(
-                    site=site,
-                    node=node,
-                    aggregators=list(aggregators.values()),
-                    services=services,
-                    door=self._door(index, CLIENTS + n),
-                    link=self.link,
-                )
+            yield from self._engine(index, site)
+            yield from self._stored(index, site)
+        for service in self.services:
+            yield self._service(service)
+
+    def _engine(self, index: int, site: str) -> Iterator[RoleOptions]:
+        aggregators, presence = _names(site, "a", self.aggregators), _names(site, "p", self.presence)
+        for n, slot in enumerate(self._brokers(site)):
+            door = self._door(index, SERVICES + n)
+            sites = {each: self._brokers(each) for each in self.sites}
+            yield BrokerOptions(site=site, slot=slot, sites=sites, door=door, link=self.link, membership=self.membership)
+        for node, address in aggregators.items():
+            yield AggregatorOptions(site=site, node=node, brokers=self._brokers(site), listen=address, link=self.link)
+        for node, address in presence.items():
+            others = {each: list(_names(each, "p", self.presence).values()) for each in self.sites}
+            peers = {each: [other for other in nodes if other != address] for each, nodes in others.items()}
+            peers = {each: nodes for each, nodes in peers.items() if nodes}
+            yield PresenceOptions(site=site, node=node, brokers=self._brokers(site), listen=address, link=self.link, peers=peers)
+        for n, node in enumerate(_names(site, "ap", self.accesspoints)):
+            yield AccessPointOptions(
+                site=site,
+                node=node,
+                aggregators=list(aggregators.values()),
+                services=self._serving(site),
+                door=self._door(index, CLIENTS + n),
+                link=self.link,
+            )
+
+    def _serving(self, site: str) -> dict[str, list[str]]:
+        """Who answers the clients of a site."""
+        presence, notification = list(_names(site, "p", self.presence).values()), [name for _, name in self._notification()]
+        serving = {"presence": presence, "notification": notification, **{each: [self._address(each)] for each in self.services}}
+        return {name: addresses for name, addresses in serving.items() if addresses}
+
+    def _notification(self) -> list[tuple[str, str]]:
+        """The site and the name of each notification node."""
+        dealt = [(self.sites[n % len(self.sites)], 1 + n // len(self.sites)) for n in range(self.notification)]
+        return [(site, f"{site}/n{number}") for site, number in dealt]
+
+    def _stored(self, index: int, site: str) -> Iterator[RoleOptions]:
+        mine = [address for where, address in self._notification() if where == site]
+        for n, address in enumerate(mine):
+            yield NotificationOptions(
+                site=site,
+                node=address.partition("/")[2],
+                brokers=self._brokers(site),
+                presence=list(_names(site, "p", self.presence).values()),
+                listen=address,
+                door=self._door(index, NOTIFICATION + n),
+                link=self.link,
+                store=self.store,
+                cassandra=self.cassandra,
+                path=self.state,
+            )
+
+    def _service(self, service: str) -> RoleOptions:
+        site = self.sites[0]
+        shared: dict[str, Any] = {
+            "site": site,
+            "node": f"{service}1",
+            "listen": self._address(service),
+            "door": self._door(0, STORING[service]),
+            "notification": [address for _, address in self._notification()],
+            "link": self.link,
+            "store": self.store,
+            "cassandra": self.cassandra,
+            "path": str(self.state),
+        }
+        peers = {each: [self._address(each)] for each in self.services}
+        match service:
+            case "playlist":
+                presence = list(_names(site, "p", self.presence).values())
+                return PlaylistOptions(brokers=self._brokers(site), presence=presence, social=peers.get("social", []), **shared)
+            case "social":
+                return SocialOptions(playlist=peers.get("playlist", []), **shared)
+            case _:
+                return ArtistOptions(catalogue=self.catalogue, **shared)
+
+    def _address(self, service: str) -> str:
+        return f"{self.sites[0]}/{service}1"
+
+    def _brokers(self, site: str) -> dict[str, str]:
+        return _names(site, "b", self.brokers)
 
     def _door(self, site: int, offset: int) -> str:
         return f"{self.host}:{self.port_base + PER_SITE * site + offset if self.port_base else 0}"

@@ -2,21 +2,23 @@
 
 import random
 import secrets
+from functools import partial
 from pathlib import Path
 
 import click
 import msgspec
 
 from infra.runtime.admin import Admin
+from infra.runtime.cassandra_options import CassandraOptions
 from infra.runtime.logs import configure
 from infra.runtime.tokens import AuthOptions, Keys, Verifier
 from infra.runtime.wire_memory import MemoryNetwork
 
 from .loop import run, until_stopped
 from .metrics import METRICS
-from .process import ORDER, Parts, Process
-from .shape import SITES, Shape
-from .state import default_state, secret_of
+from .process import ORDER, Parts, Process, role_of
+from .shape import SITES, STORING, Shape
+from .state import default_state, secret_of, service_token
 
 PORT_BASE = 7700
 
@@ -28,7 +30,14 @@ PORT_BASE = 7700
 @click.option("--aggregators", default=1, type=click.IntRange(1, 16), show_default=True, help="Aggregators per site.")
 @click.option("--accesspoints", default=1, type=click.IntRange(1, 9), show_default=True, help="Access points per site.")
 @click.option("--port-base", default=PORT_BASE, type=click.IntRange(0, 65_000), show_default=True, help="First port; 0 takes free ones.")
-@click.option("--state", type=click.Path(path_type=Path), default=default_state, help="Where the signing secret is kept.")
+@click.option(
+    "--state", type=click.Path(path_type=Path), default=default_state, help="Where the signing secret and what is stored are kept."
+)
+@click.option(
+    "--store", type=click.Choice(["sqlite", "cassandra"]), default="sqlite", show_default=True, help="Where notifications are kept."
+)
+@click.option("--cassandra-port", default=9042, show_default=True, help="Of the server that `segue cassandra start` has started.")
+@click.option("--catalogue", type=click.Path(path_type=Path), help="What artists have released, as JSON lines.  [default: one in --state]")
 @click.option("--json", "as_json", is_flag=True, help="Print the addresses as one JSON line when ready.")
 @click.option("--log-format", type=click.Choice(["console", "json"]), default="console", show_default=True)
 @click.option("--log-level", type=click.Choice(["debug", "info", "warning", "error"]), default="warning", show_default=True)
@@ -40,6 +49,9 @@ def up(
     accesspoints: int,
     port_base: int,
     state: Path,
+    store: str,
+    cassandra_port: int,
+    catalogue: Path | None,
     as_json: bool,
     log_format: str,
     log_level: str,
@@ -58,23 +70,36 @@ def up(
         aggregators=aggregators,
         accesspoints=accesspoints,
         presence=int("presence" in wanted),
-        notification="notification" in wanted,
-        state=state / "notification",
+        notification=int("notification" in wanted),
+        services=tuple(service for service in STORING if service in wanted),
+        state=state / "store",
+        catalogue=str(catalogue or _empty_catalogue(state)),
+        store=store,  # type: ignore[arg-type]  # click has checked it
+        cassandra=CassandraOptions(port=cassandra_port),
         port_base=port_base,
     )
     run(_up(shape, wanted, secret_of(state), as_json))
 
 
+def _empty_catalogue(state: Path) -> Path:
+    """The catalogue in `state`; an empty one at first. Whatever is put into it is announced once a day."""
+    path = state / "catalogue.jsonl"
+    state.mkdir(mode=0o700, parents=True, exist_ok=True)
+    path.touch()
+    return path
+
+
 async def _up(shape: Shape, roles: list[str], secret: bytes, as_json: bool) -> None:
     verifier = Verifier(AuthOptions(), Keys(secret=secret), lambda: None)
-    parts = Parts(MemoryNetwork(), verifier, random.Random(secrets.randbits(64)))
-    options = [each for each in shape.options() if type(each).__name__.removesuffix("Options").lower() in roles]
+    parts = Parts(MemoryNetwork(), verifier, random.Random(secrets.randbits(64)), token=partial(service_token, secret))
+    options = [each for each in shape.options() if role_of(each) in roles]
     async with Process(parts, options) as process, Admin(process.roles, shape.host, shape.admin_port, METRICS) as admin:
         if set(roles) >= {"broker", "aggregator"}:
             await process.settled()
         addresses: dict[str, list[str] | str] = {
             "clients": [f"ws://{each.address}/v1/connect" for each in process.of("accesspoint")],
             "services": [f"http://{each.address}/v1/events" for each in process.of("broker")],
+            **{name: [f"http://{each.address}" for each in process.of(name)] for name in STORING if process.of(name)},
             "notification": [f"http://{each.address}/v1/notifications" for each in process.of("notification")],
             "admin": admin.address,
         }

@@ -13,10 +13,12 @@ from typing import Any, Final, Self, TypeAlias
 
 from cassandra.query import BatchStatement, BatchType, PreparedStatement, SimpleStatement
 
+from infra.kernel.errors import Unavailable
+
 from .cassandra_driver import SCHEMA_TIMEOUT_S, TRANSIENT, Connected, connect, in_words
 from .cassandra_migrations import migrate
 from .cassandra_options import CassandraOptions
-from .cassandra_requests import Requests, Row, Unavailable
+from .cassandra_requests import Requests, Row
 
 __all__ = ["Cassandra", "CassandraOptions", "Row", "Statement", "Unavailable"]
 
@@ -36,7 +38,7 @@ class Cassandra:
         self.options = options
         self._requests = requests
         # Bulk writes hold half of the slots at most, so that a fan-out to millions keeps nobody else out.
-        self._bulk_writers = max(1, options.concurrency // 2)
+        self._bulk_writers = options.concurrency // 2
         self._bulk = asyncio.Semaphore(self._bulk_writers)
         self._statements: dict[str, Statement] = {}
         self._preparing = asyncio.Lock()

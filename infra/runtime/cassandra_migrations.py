@@ -15,9 +15,9 @@ from hashlib import blake2b
 from typing import Any, Final, Protocol
 
 from infra.kernel.backoff import Backoff
-from infra.kernel.errors import ConfigError
+from infra.kernel.errors import ConfigError, Unavailable
 
-from .cassandra_requests import Row, Unavailable
+from .cassandra_requests import Row
 
 LOCK_TTL_S: Final = 120
 _POLL: Final = Backoff(base_s=0.05, cap_s=2.0)

@@ -1,4 +1,4 @@
-"""The `[cassandra]` table: where the store is and how sure an answer must be."""
+"""The `cassandra` table of a role: where the store is and how sure an answer must be."""
 
 import re
 from pathlib import Path

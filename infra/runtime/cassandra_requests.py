@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
 from cassandra.cluster import ResponseFuture, ResultSet
 
 from infra.kernel.backoff import Backoff
-from infra.kernel.errors import SegueError
+from infra.kernel.errors import Unavailable
 
 from .cassandra_driver import REFUSED, TRANSIENT, Connected, in_words
 from .cassandra_hop import Hop
@@ -23,11 +23,6 @@ Row: TypeAlias = tuple[Any, ...]
 
 _RETRY: Final = Backoff(base_s=0.05, cap_s=1.0)
 _SHORTEST_S: Final = 0.01
-
-
-class Unavailable(SegueError):  # noqa: N818 - it is a state
-    """The store cannot answer now: no node, no answer in time, or too much to do. The same call may be made again; a
-    conditional write may have been done nevertheless, and the message says so."""
 
 
 class Answer(NamedTuple):

@@ -80,6 +80,7 @@ class Sqlite:
 
     def _prepare(self, module: str, scripts: Sequence[tuple[str, str]]) -> None:
         self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._path.touch(mode=0o600)  # it may hold addresses; its neighbours get the same mode
         with closing(self._connect()) as connection:
             connection.execute("CREATE TABLE IF NOT EXISTS migrations (module TEXT, name TEXT, PRIMARY KEY (module, name)) WITHOUT ROWID")
             connection.execute("BEGIN IMMEDIATE")  # two processes at once: the second finds everything done

@@ -26,6 +26,7 @@ ROLE: Final = "presence"
 OPS: Final = {
     "accesspoint": frozenset({"act", "last"}),
     "notification": frozenset({"whereabouts"}),
+    "playlist": frozenset({"act"}),
     ROLE: frozenset({"last", "whereabouts"}),
 }
 
@@ -83,7 +84,7 @@ class Presence:
         return self._brokers.view
 
     def admit(self, hello: Hello) -> None:
-        """Access points and the notification module of this site; presence of the sites that we ask too."""
+        """Access points, the notification module and playlists of this site; presence of the sites that we ask too."""
         sites = {self.site, *self.options.peers} if hello.role == ROLE else {self.site}
         if hello.role not in OPS or hello.site not in sites:
             raise Refused("wrong-peer", f"presence of {self.site} has no business with a {hello.role} of {hello.site}")

@@ -23,6 +23,7 @@ from infra.kernel.topics import user_topic
 from infra.runtime.node import LinkTiming, Node
 from infra.runtime.tokens import AuthOptions, Keys, Verifier, issue
 from infra.runtime.wire_memory import MemoryNetwork
+from notification.server import Notification
 from segue.process import ORDER, Parts, RoleOptions
 from segue.shape import SITES, Shape
 
@@ -51,15 +52,16 @@ class Cluster:
         tcp: bool = False,
         seed: int = 1,
         state: Path | None = None,
+        notifications: int = 1,
         change: Callable[[RoleOptions], RoleOptions] = lambda options: options,
     ) -> None:
-        """`state`: where a notification module at the first site keeps what it stores; without it there is none."""
+        """`state`: where the `notifications` nodes at the first site keep what they store; without it there are none."""
         shape = Shape(
             sites=SITES[:sites],
             brokers=brokers,
             aggregators=aggregators,
             accesspoints=accesspoints,
-            notification=state is not None,
+            notification=notifications if state else 0,
             state=state or Path(),
             link=FAST,
             membership=QUICK,
@@ -113,6 +115,8 @@ class Cluster:
         self.down.add(name)
         for wire in self.plan.wires.pop(name, []):
             wire.abort()
+        if isinstance(role, Notification) and role._parts is not None:
+            await role._parts.store.close()  # nothing more is kept, and others are told nothing
         if isinstance(role, AccessPoint):
             for session in list(role.core.sessions):
                 session.abort()  # type: ignore[attr-defined]
@@ -120,7 +124,9 @@ class Cluster:
 
     async def leave(self, name: str) -> None:
         """Stop a node gracefully: it drains, then it is closed."""
-        await self.roles[name].drain()
+        drained = self.roles[name].drain()
+        if drained is not None:
+            await drained
         self.down.add(name)
         await self.roles.pop(name).close()
         self.plan.wires.pop(name, None)
@@ -247,9 +253,11 @@ class Cluster:
         async with self.http.post(f"http://{door.address}/v1/events", headers=headers, **payload, **kwargs) as answer:
             return answer.status, await answer.json()
 
-    async def notify(self, body: Any, *, service: str = "artist", path: str = "/v1/notifications", **kwargs: Any) -> tuple[int, Any]:
-        """POST to the notification module's door; status and JSON."""
-        (door,) = self.of("notification")
+    async def notify(
+        self, body: Any, *, service: str = "artist", path: str = "/v1/notifications", node: int = 0, **kwargs: Any
+    ) -> tuple[int, Any]:
+        """POST to the door of a notification node; status and JSON."""
+        door = self.of("notification")[node]
         headers = {"Authorization": f"Bearer {issue(SECRET, service=service, ttl_s=3600, now_s=time.time())}"}
         headers |= kwargs.pop("headers", {})
         payload = {"data": body} if isinstance(body, bytes) else {"json": body}

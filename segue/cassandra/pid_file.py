@@ -1,0 +1,74 @@
+"""Which process is ours: a pid alone may by now be somebody else's, so the time of its start and its command line count too."""
+
+import os
+import signal
+import subprocess
+from pathlib import Path
+from typing import Final, NamedTuple
+
+_PROC: Final = Path("/proc")
+_START_TIME_FIELD: Final = 19  # of /proc/PID/stat, counted from the state, the first field behind the name
+
+
+class Running(NamedTuple):
+    """A live process: when it was started, as its system tells it, and its command line, which it loses while it dies."""
+
+    started: str
+    command: str
+
+
+def running(pid: int) -> Running | None:
+    """What runs under this pid; None if nothing does, or if it has ended and only waits to be reaped."""
+    return _from_proc(pid) if (_PROC / "self" / "stat").exists() else _from_ps(pid)
+
+
+def _from_proc(pid: int) -> Running | None:
+    try:
+        fields = (_PROC / str(pid) / "stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
+        command = (_PROC / str(pid) / "cmdline").read_bytes()
+        threads = len(os.listdir(_PROC / str(pid) / "task"))
+    except OSError:
+        return None
+    if fields[0] in "ZX" and threads <= 1:  # until its last thread is gone a killed process holds its ports
+        return None
+    return Running(fields[_START_TIME_FIELD], os.fsdecode(command.replace(b"\0", b" ")))
+
+
+def _from_ps(pid: int) -> Running | None:
+    started, command = (
+        subprocess.run(["ps", "-ww", "-p", str(pid), "-o", what], capture_output=True, text=True).stdout.strip()  # noqa: S603, S607
+        for what in ("lstart=", "command=")
+    )
+    return Running(started, command) if started and "<defunct>" not in command else None
+
+
+class PidFile:
+    """Remembers one process; `marker` is a word of its command line that no other process has."""
+
+    def __init__(self, path: Path, marker: str) -> None:
+        self._path, self._marker = path, marker
+
+    def write(self, pid: int) -> None:
+        """Remember the process, which runs now. Raises ProcessLookupError if it has ended already."""
+        found = running(pid)
+        if found is None:
+            raise ProcessLookupError(f"process {pid} has ended")
+        fresh = self._path.with_suffix(".new")
+        fresh.write_text(f"{pid} {found.started}\n", encoding="utf-8")
+        os.replace(fresh, self._path)
+
+    def pid(self) -> int | None:
+        """The pid of the remembered process while it runs."""
+        try:
+            pid, _, started = self._path.read_text(encoding="utf-8").strip().partition(" ")
+        except OSError:
+            return None
+        found = running(int(pid)) if pid.isdecimal() else None
+        if found is None or found.started != started:
+            return None
+        return int(pid) if not found.command or f" {self._marker} " in f" {found.command} " else None
+
+    def send(self, number: signal.Signals) -> None:
+        """Signal the remembered process, and no other; nothing happens if it does not run."""
+        if (pid := self.pid()) is not None:
+            os.kill(pid, number)

@@ -1,0 +1,82 @@
+"""Where the catalogue comes from: a file or an HTTP document of JSON lines, read as a stream, never held as a whole.
+
+{"artist":"a1","name":"Sigur Rós","type":"album","id":"al-7","title":"Valtari","released":"2012-05-23"}
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import closing
+from pathlib import Path
+from typing import BinaryIO, Final, Protocol
+
+import aiohttp
+
+from infra.kernel.errors import Unavailable
+
+BATCH_LINES: Final = 500
+CHUNK_BYTES: Final = 64 << 10
+STALLED_S: Final = 60.0
+
+
+class Catalogue(Protocol):
+    """What artists have released. The job reads it from the beginning in each run."""
+
+    def batches(self) -> AsyncGenerator[list[bytes], None]:
+        """All lines, at most `BATCH_LINES` at a time; empty ones may be among them. Raises Unavailable when it cannot be read now.
+        Whoever does not read to the end closes it."""
+
+
+class FileCatalogue:
+    """A file on this host. Whoever writes it should replace it as a whole (rename), so that no run sees half of it."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    async def batches(self) -> AsyncGenerator[list[bytes], None]:
+        """See `Catalogue`."""
+        try:
+            with closing(await asyncio.to_thread(self._path.open, "rb")) as file:
+                async for lines in _lines(_chunks(file)):
+                    yield lines
+        except OSError as error:
+            raise Unavailable(f"the catalogue {self._path} cannot be read: {error.strerror}") from error
+
+
+class HttpCatalogue:
+    """A document at a URL. A server that says nothing for a minute has failed."""
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+
+    async def batches(self) -> AsyncGenerator[list[bytes], None]:
+        """See `Catalogue`."""
+        timeout = aiohttp.ClientTimeout(total=None, sock_connect=STALLED_S, sock_read=STALLED_S)
+        try:
+            async with aiohttp.ClientSession(timeout=timeout) as http, http.get(self._url) as answer:
+                if answer.status != 200:
+                    raise Unavailable(f"the catalogue {self._url} answered {answer.status}")
+                async for lines in _lines(answer.content.iter_chunked(CHUNK_BYTES)):
+                    yield lines
+        except (aiohttp.ClientError, TimeoutError) as error:
+            raise Unavailable(f"the catalogue {self._url} cannot be read: {error}") from error
+
+
+async def _chunks(file: BinaryIO) -> AsyncIterator[bytes]:
+    while chunk := await asyncio.to_thread(file.read, CHUNK_BYTES):
+        yield chunk
+
+
+async def _lines(chunks: AsyncIterator[bytes]) -> AsyncIterator[list[bytes]]:
+    rest = b""
+    async for chunk in chunks:
+        *lines, rest = (rest + chunk).split(b"\n")
+        if len(rest) > CHUNK_BYTES:
+            raise Unavailable(f"the catalogue has a line of more than {CHUNK_BYTES} bytes; it must be JSON lines")
+        for start in range(0, len(lines), BATCH_LINES):
+            yield lines[start : start + BATCH_LINES]
+    yield [rest]
+
+
+def catalogue_of(place: str) -> Catalogue:
+    """The catalogue at `place`: a URL or a path."""
+    return HttpCatalogue(place) if place.startswith(("http://", "https://")) else FileCatalogue(Path(place))

@@ -1,0 +1,99 @@
+"""The HTTP door of artist monitoring, as docs/openapi-artist.json describes it."""
+
+import asyncio
+from typing import Annotated, Final
+from typing import Any as Anything
+
+import msgspec
+
+from infra.kernel.errors import Refused, Unavailable
+from infra.kernel.topics import ARTIST_TYPES, Topic, parse_topic
+from infra.runtime.web import Answer, Request, Route
+
+from ..follows import PAGE, Follows
+from .core import artist_uri
+from .job import Job
+
+OPERATOR: Final = "operator"
+LIMIT: Final = 100
+
+Limit = Annotated[int, msgspec.Meta(ge=1, le=PAGE)]
+
+
+class Door:
+    """Answers requests."""
+
+    def __init__(self, follows: Follows, job: Job, log: Anything) -> None:
+        self._follows, self._job, self._log = follows, job, log
+        self._run: asyncio.Task[None] | None = None
+
+    def routes(self) -> list[Route]:
+        """What the HTTP door takes."""
+        return [
+            Route("GET", "/v1/artists/followed", "user", self._list),
+            Route("PUT", "/v1/artists/{artist}/follow", "user", self._follow),
+            Route("DELETE", "/v1/artists/{artist}/follow", "user", self._unfollow),
+            Route("GET", "/v1/artists/run", "service", self._state),
+            Route("POST", "/v1/artists/run", "service", self._start),
+        ]
+
+    async def close(self) -> None:
+        """Stop a run that was asked for. May be called twice."""
+        if self._run is not None:
+            self._run.cancel()
+            await asyncio.gather(self._run, return_exceptions=True)
+
+    async def _list(self, request: Request) -> Answer:
+        topics, after = await self._follows.topics(request.user, request.query.get("after", ""), _limit(request))
+        return Answer(200, {"topics": [_named(topic) for topic in topics], "next": after})
+
+    async def _follow(self, request: Request) -> Answer:
+        artist = request.path["artist"]
+        await self._follows.add(request.user, _feeds(artist))
+        return Answer(200, {"artist": artist, "types": ARTIST_TYPES})
+
+    async def _unfollow(self, request: Request) -> Answer:
+        await self._follows.remove(request.user, _feeds(request.path["artist"]))
+        return Answer(204)
+
+    async def _state(self, request: Request) -> Answer:
+        _operator(request)
+        return Answer(200, {"running": self._job.is_running, "last": self._job.tally})
+
+    async def _start(self, request: Request) -> Answer:
+        _operator(request)
+        started = not self._job.is_running and (self._run is None or self._run.done())
+        if started:
+            self._run = asyncio.get_running_loop().create_task(self._run_once(), name="artist run")
+        return Answer(202, {"started": started})
+
+    async def _run_once(self) -> None:
+        try:
+            await self._job.run_once()
+        except Unavailable as trouble:
+            self._log.warning("artist run broke off", reason=str(trouble))
+        except Exception:
+            self._log.exception("artist run failed")
+
+
+def _operator(request: Request) -> None:
+    if request.service != OPERATOR:
+        raise Refused("forbidden", f"the job is run by {OPERATOR}, not by {request.service}: segue token --service {OPERATOR}")
+
+
+def _feeds(artist: str) -> list[Topic]:
+    """All feeds of an artist. Raises `Refused("bad-topic")`."""
+    return [parse_topic(artist_uri(artist, kind)) for kind in ARTIST_TYPES]
+
+
+def _named(topic: Topic) -> dict[str, str]:
+    artist, _, kind = topic[1:].decode().rpartition("%")
+    return {"artist": artist, "type": kind}
+
+
+def _limit(request: Request) -> int:
+    """How long a page may be. Raises `Refused("bad-field")`."""
+    try:
+        return msgspec.convert(request.query.get("limit", str(LIMIT)), Limit, strict=False)
+    except msgspec.ValidationError as wrong:
+        raise Refused("bad-field", f"limit: {wrong}") from wrong

@@ -1,0 +1,133 @@
+"""The daily job: reads the catalogue, announces what is new, remembers what it saw (spec 3.6, SB-35).
+
+Rule: an item is remembered after the notification module has taken it, and its notification has the same id in every run.
+So a crash at any point costs no item, and the intake drops the one that it has had.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import aclosing
+from typing import Any as Anything
+from typing import Final
+
+import msgspec
+
+from infra.kernel.errors import Refused
+from infra.kernel.topics import Topic, format_topic
+
+from ..follows import Follows, follower_pages
+from ..notifier import Audience, Notification, Notifier
+from .catalogue import Catalogue
+from .core import Item, Standing, parse_line
+from .store import Run, Seen
+
+COMPLAINTS: Final = 10
+
+
+class Tally(msgspec.Struct, kw_only=True):
+    """What one run did so far: items announced, items of new artists learned in silence, notifications that nobody will ever
+    take, lines that are no items."""
+
+    run: int
+    started_s: float
+    finished: bool = False
+    items: int = 0
+    announced: int = 0
+    learned: int = 0
+    refused: int = 0
+    wrong: int = 0
+
+
+class Job:
+    """`run_once` is the job. `wall` is Unix time in seconds."""
+
+    def __init__(
+        self,
+        catalogue: Catalogue,
+        seen: Seen,
+        follows: Follows,
+        notifier: Notifier,
+        *,
+        announce_first: bool,
+        wall: Callable[[], float],
+        log: Anything,
+    ) -> None:
+        self.tally: Tally | None = None
+        self.finished = self.failed = self.announced = 0
+        self._catalogue, self._seen, self._follows, self._notifier = catalogue, seen, follows, notifier
+        self._announce_first, self._wall, self._log = announce_first, wall, log
+        self._running = asyncio.Lock()
+
+    @property
+    def is_running(self) -> bool:
+        """Whether a run is under way here."""
+        return self._running.locked()
+
+    async def run_once(self) -> Tally:
+        """Announce each item of the catalogue that was never seen, once; running it again announces 0 (SB-35).
+
+        An artist who was never seen is learned in silence, unless `announce_first`: his old albums are no news. Raises
+        Unavailable when catalogue, store or intake cannot answer; the next run goes on where this one ended. Cancelling is safe.
+        Two callers get a run each, one after the other.
+        """
+        async with self._running:
+            try:
+                return await self._run()
+            except Exception:
+                self.failed += 1
+                raise
+
+    async def _run(self) -> Tally:
+        run = await self._seen.begin(self._wall())
+        tally = self.tally = Tally(run=run.number, started_s=run.started_s)
+        self._log.info("artist run started", run=run.number)
+        async with aclosing(self._catalogue.batches()) as batches:
+            async for lines in batches:
+                await self._take(run, self._items(lines, tally), tally)
+        await self._seen.finish(run)
+        tally.finished = True
+        self.finished += 1
+        self._log.info("artist run finished", **msgspec.structs.asdict(tally))
+        return tally
+
+    def _items(self, lines: list[bytes], tally: Tally) -> list[Item]:
+        """Each item of a batch, once."""
+        items: dict[bytes, Item] = {}
+        for line in filter(bytes.strip, lines):
+            try:
+                item = parse_line(line)
+                items[item.key] = item
+            except Refused as refused:
+                tally.wrong += 1
+                if tally.wrong <= COMPLAINTS:
+                    self._log.warning("catalogue line is no item", line=line[:200].decode(errors="replace"), reason=refused.reason)
+        return list(items.values())
+
+    async def _take(self, run: Run, items: list[Item], tally: Tally) -> None:
+        standings = await self._seen.standing(run, items)
+        tally.items += len(items)
+        learned = []
+        for item, standing in zip(items, standings, strict=True):
+            if standing is Standing.NEW or (standing is Standing.FIRST and self._announce_first):
+                await self._announce(item, tally)
+            elif standing is Standing.FIRST:
+                learned.append(item)
+        await self._seen.mark(learned)
+        tally.learned += len(learned)
+
+    async def _announce(self, item: Item, tally: Tally) -> None:
+        payload = msgspec.Raw(msgspec.json.encode(item.payload()))
+        news = Notification(item.notification_id(), format_topic(item.topic), item.type, payload, item.artist)
+        try:
+            await self._notifier.notify(news, _audience(self._follows, item.topic))
+            tally.announced += 1
+            self.announced += 1
+        except Refused as refused:  # it would be refused for ever, and must not stand in the way of the others
+            tally.refused += 1
+            self._log.error("notification refused", id=news.id, topic=news.topic, reason=refused.reason)
+        await self._seen.mark([item])
+
+
+async def _audience(follows: Follows, topic: Topic) -> AsyncIterator[Audience]:
+    async for users in follower_pages(follows, topic):
+        yield Audience(users)

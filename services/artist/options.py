@@ -1,0 +1,33 @@
+"""Options of an artist monitoring service."""
+
+import msgspec
+
+from infra.kernel.errors import ConfigError
+
+from ..options import ServiceOptions
+from .core import time_of_day_s
+
+
+class ArtistOptions(ServiceOptions, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One artist monitoring service. `catalogue` is the path or URL of JSON lines.
+
+    The job runs once a day at the time of day `at`, in UTC; with `at = ""` only when it is asked to. One node of all sites
+    has an `at`. With `announce_first` the items of an artist who was never seen are announced instead of learned in silence.
+    """
+
+    notification: list[str] = msgspec.field(default_factory=lambda: ["http://127.0.0.1:7720"])
+    listen: str = "127.0.0.1:7825"
+    door: str = "127.0.0.1:7732"
+    admin: str = "127.0.0.1:7797"
+    catalogue: str
+    at: str = "06:00"
+    announce_first: bool = False
+
+    def check(self) -> None:
+        """Raises ConfigError when a field cannot be used."""
+        if not self.catalogue:
+            raise ConfigError('artist.catalogue is empty; name a file or a URL of JSON lines, such as "catalogue.jsonl"')
+        if not self.notification:
+            raise ConfigError('artist.notification is empty; name an intake, such as "http://127.0.0.1:7720"')
+        if self.at:
+            time_of_day_s(self.at)

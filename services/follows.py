@@ -1,0 +1,83 @@
+"""Follows: who durably follows which topic (SB spec 5, path B). The port of its two stores, and the calls that change it.
+
+Unlike interest in the engine a follow outlives the connection; the notification module learns audiences from here alone.
+"""
+
+from collections.abc import AsyncIterator, Sequence
+from typing import Final, Protocol
+
+import msgspec
+
+from infra.kernel.errors import Refused
+from infra.kernel.topics import Kind, Topic, kind_of, parse_topic
+
+from .page import Page
+
+MAX_TOPICS: Final = 10_000
+MAX_PER_CALL: Final = 5_000
+PAGE: Final = 1000
+
+
+class Follows(Protocol):
+    """Pairs of a user and a topic; adding and removing are idempotent (SB-3).
+
+    Every method raises Unavailable when the store cannot answer now; repeating is safe. Cancelling does not take back.
+    """
+
+    async def add(self, user: str, topics: Sequence[Topic]) -> list[Topic]:
+        """Let `user` follow `topics`; those that are new. Raises Refused("too-many-topics") and adds none when he would
+        follow more than the store's `max_topics`."""
+
+    async def remove(self, user: str, topics: Sequence[Topic]) -> None:
+        """Let `user` follow none of `topics`."""
+
+    async def add_followers(self, topic: Topic, users: Sequence[str]) -> None:
+        """Let each of `users` follow `topic`, whatever else they follow."""
+
+    async def remove_followers(self, topic: Topic, users: Sequence[str]) -> None:
+        """Let none of `users` follow `topic`."""
+
+    async def followers(self, topic: Topic, after: str = "", limit: int = PAGE) -> Page[str]:
+        """Up to `limit` followers of `topic`, each on one page only."""
+
+    async def topics(self, user: str, after: str = "", limit: int = PAGE) -> Page[Topic]:
+        """Up to `limit` topics that `user` follows, in the order of their compact forms."""
+
+    async def follows(self, topic: Topic, users: Sequence[str]) -> list[bool]:
+        """Whether each of `users` follows `topic`."""
+
+    async def count(self, topic: Topic) -> int:
+        """How many follow `topic`."""
+
+
+class Following(msgspec.Struct, frozen=True):
+    """Body of the calls `follow` and `unfollow`: URIs. Other fields of the client's message are passed over."""
+
+    topics: list[str]
+
+
+_DECODER: Final = msgspec.json.Decoder(Following)
+
+
+def read_topics(body: bytes, kinds: frozenset[Kind]) -> list[Topic]:
+    """The topics that a follow or unfollow names. Raises Refused (bad-field, bad-topic, too-many-topics)."""
+    try:
+        uris = _DECODER.decode(body).topics
+    except msgspec.DecodeError as wrong:
+        raise Refused("bad-field", f'the body must be {{"topics":[..]}}: {wrong}') from None
+    if len(uris) > MAX_PER_CALL:
+        raise Refused("too-many-topics", f"{len(uris)} topics at once; at most {MAX_PER_CALL} are taken")
+    topics = [parse_topic(uri) for uri in uris]
+    for topic in topics:
+        if kind_of(topic) not in kinds:
+            raise Refused("bad-topic", f"a {kind_of(topic)} topic is not followed here, only {', '.join(sorted(kinds))}")
+    return topics
+
+
+async def follower_pages(follows: Follows, topic: Topic, limit: int = PAGE) -> AsyncIterator[list[str]]:
+    """All followers of `topic`, page by page; no page is empty. Who follows or unfollows meanwhile may be in it or not."""
+    after: str | None = ""
+    while after is not None:
+        users, after = await follows.followers(topic, after, limit)
+        if users:
+            yield users

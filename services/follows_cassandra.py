@@ -1,0 +1,143 @@
+"""Follows in Cassandra: two tables, one for each direction; followers of a topic in parts, so that no partition is giant.
+
+The followers of a topic come part by part, in the order of names within each part only.
+"""
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from typing import Final
+
+from infra.kernel.errors import Refused
+from infra.kernel.ring import hash64
+from infra.kernel.topics import Topic
+from infra.runtime.cassandra import Cassandra
+
+from .follows import MAX_TOPICS, PAGE
+from .page import Page
+
+PARTS: Final = 64
+# So many topics are looked up, or changed in both tables by one logged batch.
+LOOKED_UP: Final = 500
+CHANGED: Final = 50
+
+_ADD: Final = (
+    "INSERT INTO followers (topic, part, follower) VALUES (?, ?, ?)",
+    "INSERT INTO followed (service, follower, topic) VALUES (?, ?, ?)",
+)
+_REMOVE: Final = (
+    "DELETE FROM followers WHERE topic = ? AND part = ? AND follower = ?",
+    "DELETE FROM followed WHERE service = ? AND follower = ? AND topic = ?",
+)
+
+
+class FollowsCassandra:
+    """See `Follows`. `db` has the module "follows"; `service` keeps the lists of its users apart from those of others."""
+
+    def __init__(self, db: Cassandra, service: str, max_topics: int = MAX_TOPICS) -> None:
+        self._db, self._service, self._max_topics = db, service, max_topics
+
+    async def add(self, user: str, topics: Sequence[Topic]) -> list[Topic]:
+        """See `Follows`."""
+        known = await self._known(user, topics)
+        new = [topic for topic in dict.fromkeys(topics) if topic not in known]
+        if new:
+            query = "SELECT count(*) FROM followed WHERE service = ? AND follower = ?"
+            ((count,),) = await self._db.execute(query, self._service, user)
+            if count + len(new) > self._max_topics:
+                raise Refused("too-many-topics", f"a user follows at most {self._max_topics} topics")
+        await self._change(_ADD, user, new)
+        return new
+
+    async def remove(self, user: str, topics: Sequence[Topic]) -> None:
+        """See `Follows`."""
+        await self._change(_REMOVE, user, topics)
+
+    async def add_followers(self, topic: Topic, users: Sequence[str]) -> None:
+        """See `Follows`. When it fails it may be half done, and one direction may know what the other does not: repeat it."""
+        await self._many(_ADD, topic, users)
+
+    async def remove_followers(self, topic: Topic, users: Sequence[str]) -> None:
+        """See `add_followers`."""
+        await self._many(_REMOVE, topic, users)
+
+    async def followers(self, topic: Topic, after: str = "", limit: int = PAGE) -> Page[str]:
+        """See `Follows`."""
+        start, last = _position(after)
+        found: list[str] = []
+        step = 1  # growing: a popular topic fills the page from its first part, one with few followers needs all parts
+        first = start
+        while first < PARTS:
+            parts = range(first, min(first + step, PARTS))
+            many = await asyncio.gather(*(self._part(topic, part, last if part == start else "", limit) for part in parts))
+            for part, users in zip(parts, many, strict=True):
+                room = limit - len(found)
+                found += users[:room]
+                if len(users) >= room:
+                    return Page(found, f"{part}:{found[-1]}")
+            first, step = first + step, step * 2
+        return Page(found, None)
+
+    async def _part(self, topic: Topic, part: int, last: str, limit: int) -> list[str]:
+        query = "SELECT follower FROM followers WHERE topic = ? AND part = ? AND follower > ? LIMIT ?"
+        return [user for (user,) in await self._db.execute(query, topic, part, last, limit)]
+
+    async def topics(self, user: str, after: str = "", limit: int = PAGE) -> Page[Topic]:
+        """See `Follows`."""
+        query = "SELECT topic FROM followed WHERE service = ? AND follower = ? AND topic > ? LIMIT ?"
+        rows = await self._db.execute(query, self._service, user, after.encode(), limit)
+        topics = [Topic(topic) for (topic,) in rows]
+        return Page(topics, topics[-1].decode() if len(topics) == limit else None)
+
+    async def follows(self, topic: Topic, users: Sequence[str]) -> list[bool]:
+        """See `Follows`."""
+        query = "SELECT follower FROM followers WHERE topic = ? AND part = ? AND follower IN ?"
+        by_part: defaultdict[int, list[str]] = defaultdict(list)
+        for user in users:
+            by_part[_part_of(user)].append(user)
+        rows = await asyncio.gather(*(self._db.execute(query, topic, part, some) for part, some in by_part.items()))
+        found = {user for part in rows for (user,) in part}
+        return [user in found for user in users]
+
+    async def count(self, topic: Topic) -> int:
+        """See `Follows`. It reads every part: what costs grows with what there is."""
+        query = "SELECT count(*) FROM followers WHERE topic = ? AND part = ?"
+        rows = await asyncio.gather(*(self._db.execute(query, topic, part) for part in range(PARTS)))
+        return sum(count for ((count,),) in rows)
+
+    async def _known(self, user: str, topics: Sequence[Topic]) -> set[bytes]:
+        query = "SELECT topic FROM followed WHERE service = ? AND follower = ? AND topic IN ?"
+        chunks = [self._db.execute(query, self._service, user, chunk) for chunk in _chunks(topics, LOOKED_UP)]
+        return {topic for rows in await asyncio.gather(*chunks) for (topic,) in rows}
+
+    async def _change(self, cql: tuple[str, str], user: str, topics: Iterable[Topic]) -> None:
+        by_topic, by_user = cql
+        part = _part_of(user)
+        for chunk in _chunks(topics, CHANGED):
+            there = [(by_topic, (topic, part, user)) for topic in chunk]
+            back = [(by_user, (self._service, user, topic)) for topic in chunk]
+            await self._db.batch(there + back, logged=True)
+
+    async def _many(self, cql: tuple[str, str], topic: Topic, users: Sequence[str]) -> None:
+        by_topic, by_user = cql
+        await self._db.many(by_user, ((self._service, user, topic) for user in users))
+        await self._db.many(by_topic, ((topic, _part_of(user), user) for user in users))
+
+
+def _part_of(user: str) -> int:
+    return hash64(user) % PARTS
+
+
+def _position(after: str) -> tuple[int, str]:
+    """Part and name that a cursor stands for. Raises Refused("bad-field")."""
+    part, _, last = after.partition(":")
+    if after and not (part.isascii() and part.isdigit() and len(part) < 4):
+        raise Refused("bad-field", "`after` is what `next` was on the page before")
+    return int(part or 0), last
+
+
+def _chunks(topics: Iterable[Topic], size: int) -> Iterator[list[Topic]]:
+    source = iter(topics)
+    while chunk := list(islice(source, size)):
+        yield chunk

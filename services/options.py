@@ -1,0 +1,29 @@
+"""Options that every publisher service with a store has."""
+
+from typing import Literal
+
+import msgspec
+
+from infra.runtime.cassandra_options import CassandraOptions
+from infra.runtime.node import LinkTiming
+
+
+class ServiceOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """`notification` lists the URLs of notification intakes, such as "http://127.0.0.1:7720"; they are tried in turn.
+
+    `path` is the folder of the SQLite file. With `store` "cassandra" a node's name must outlive its process: what it has
+    promised to others is kept under it.
+    """
+
+    site: str
+    node: str
+    listen: str
+    door: str
+    admin: str
+    notification: list[str]
+    link: LinkTiming = LinkTiming()
+    store: Literal["sqlite", "cassandra"] = "sqlite"
+    path: str = "state"
+    cassandra: CassandraOptions = CassandraOptions()
+    max_body_bytes: int = 2 << 20
+    max_followed: int = 10_000

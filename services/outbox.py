@@ -1,0 +1,207 @@
+"""Outbox: what a change of state has promised to others, kept beside the state until it is done.
+
+Rule 1: a task is written in the same atomic write as the change that promised it; so neither is there without the other.
+Rule 2: tasks of one key are performed one after the other, in the order in which they were written.
+Rule 3: a task is performed until it succeeds: at least once, so whoever receives it must know it again by its id.
+Rule 4: tasks whose receivers fail apart from each other are on *lanes* of their own: a lane that is stuck stops no other.
+"""
+
+import asyncio
+import random
+from collections import deque
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
+from typing import Any as Anything
+from typing import Final, Protocol
+
+import msgspec
+
+from infra.kernel.backoff import Backoff
+from infra.kernel.errors import Refused, Unavailable
+
+MAX_HELD: Final = 1024
+MAX_PER_KEY: Final = 64
+PARALLEL: Final = 32
+READ: Final = 256
+
+
+class Task(msgspec.Struct, frozen=True):
+    """Something to do for others: `op` and `body` say what. `id` is what the receiver knows a repetition by; `key` orders, on one
+    lane."""
+
+    id: str
+    key: str
+    op: str
+    body: bytes
+    lane: str = ""
+
+
+class Stored(msgspec.Struct, frozen=True):
+    """A task with the number that the outbox gave it: rising in the order of writing."""
+
+    n: int
+    task: Task
+
+
+class Outbox(Protocol):
+    """Where tasks wait. How they get there is the business of each store's adapter. Methods raise Unavailable."""
+
+    async def undone(self, after: int, limit: int, lane: str = "") -> Sequence[Stored]:
+        """Up to `limit` tasks of a lane with a number above `after`, rising."""
+
+    async def done(self, stored: Stored) -> None:
+        """Forget a task."""
+
+    async def set_aside(self, stored: Stored, reason: str) -> None:
+        """Keep a task that nobody will ever take out of the way, for an operator to look at."""
+
+
+class Relay:
+    """Performs the tasks of one lane of an outbox. `perform(task)` raises Unavailable to be called again later, with growing delays, and
+    Refused to have the task set aside; any other exception is logged and repeated like Unavailable.
+
+    At most `MAX_HELD` tasks are in memory, of one key at most `MAX_PER_KEY`: a receiver that is away costs no memory and, if
+    it concerns some keys only, stops no others.
+    """
+
+    def __init__(
+        self,
+        outbox: Outbox,
+        perform: Callable[[Task], Awaitable[None]],
+        *,
+        rng: random.Random,
+        log: Anything,
+        lane: str = "",
+        backoff: Backoff = Backoff(base_s=0.1, cap_s=30.0),  # noqa: B008 - a frozen value
+        sweep_s: float = 60.0,
+    ) -> None:
+        self.performed = self.retried = self.refused = 0
+        self._outbox, self._perform, self._rng, self._log = outbox, perform, rng, log
+        self._lane, self._backoff, self._sweep_s = lane, backoff, sweep_s
+        self._queues: dict[str, deque[Stored]] = {}
+        self._held: set[int] = set()
+        self._finished: set[int] = set()
+        self._behind: set[str] = set()
+        self._again = False
+        self._after = 0
+        self._news = asyncio.Event()
+        self._slots = asyncio.Semaphore(PARALLEL)
+        self._runners: set[asyncio.Task[None]] = set()
+        self._reader: asyncio.Task[None] | None = None
+
+    def counters(self, role: str) -> dict[str, int]:
+        """Figures for `metrics.service_metrics(role)`."""
+        return {
+            f"{role}_outbox_waiting": len(self._held),
+            f"{role}_outbox_done_total": self.performed,
+            f"{role}_outbox_retries_total": self.retried,
+            f"{role}_outbox_refused_total": self.refused,
+        }
+
+    def start(self) -> None:
+        """Begin with what an earlier life of the process has left."""
+        self._reader = asyncio.get_running_loop().create_task(self._read_loop(), name="outbox reader")
+
+    def wake(self) -> None:
+        """Tasks were written: perform them now and not at the next sweep."""
+        self._news.set()
+
+    async def close(self) -> None:
+        """Stop; what is not done will be done in the next life. May be called twice."""
+        tasks = [*self._runners, *([self._reader] if self._reader else [])]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _read_loop(self) -> None:
+        loop = asyncio.get_running_loop()
+        swept_s, failed = loop.time(), 0
+        while True:
+            self._news.clear()
+            if self._again or loop.time() - swept_s >= self._sweep_s:
+                swept_s, self._after, self._again = loop.time(), 0, False
+                self._behind.clear()
+            failed = 0 if await self._try_reading(failed) else failed + 1
+            with suppress(TimeoutError):
+                async with asyncio.timeout(self._backoff.delay_s(failed, self._rng) if failed else self._sweep_s):
+                    await self._news.wait()
+
+    async def _try_reading(self, failed: int) -> bool:
+        try:
+            await self._read()
+            return True
+        except Unavailable as trouble:
+            if not failed:
+                self._log.warning("outbox cannot be read", reason=str(trouble))
+        except Exception:
+            self._log.exception("outbox cannot be read")
+        return False
+
+    async def _read(self) -> None:
+        while len(self._held) < MAX_HELD:
+            self._finished.clear()
+            found = await self._outbox.undone(self._after, READ, self._lane)
+            for stored in found:
+                self._after = stored.n
+                self._take(stored)
+            if len(found) < READ:
+                return
+
+    def _take(self, stored: Stored) -> None:
+        key = stored.task.key
+        if stored.n in self._held or stored.n in self._finished or key in self._behind:
+            return
+        queue = self._queues.get(key)
+        if len(self._held) >= MAX_HELD or (queue is not None and len(queue) >= MAX_PER_KEY):
+            self._behind.add(key)  # none of its later tasks may be taken before this one
+            return
+        self._held.add(stored.n)
+        if queue is not None:
+            queue.append(stored)
+            return
+        self._queues[key] = deque([stored])
+        runner = asyncio.get_running_loop().create_task(self._run(key), name="outbox runner")
+        self._runners.add(runner)
+        runner.add_done_callback(self._runners.discard)
+
+    async def _run(self, key: str) -> None:
+        queue = self._queues[key]
+        while queue:
+            stored, attempt = queue[0], 0
+            while not await self._try(stored, attempt):
+                attempt += 1
+                self.retried += 1
+                await asyncio.sleep(self._backoff.delay_s(attempt, self._rng))
+            self._finish(queue.popleft())
+        del self._queues[key]
+        if key in self._behind:
+            self._again = True
+            self.wake()
+
+    def _finish(self, stored: Stored) -> None:
+        self._held.discard(stored.n)
+        self._finished.add(stored.n)  # a reading that is under way may still show it
+        if len(self._held) == MAX_HELD // 2:
+            self._again = bool(self._behind)
+            self.wake()
+
+    async def _try(self, stored: Stored, attempt: int) -> bool:
+        """Whether the task is out of the way."""
+        task = stored.task
+        try:
+            async with self._slots:
+                try:
+                    await self._perform(task)
+                    self.performed += 1
+                    await self._outbox.done(stored)
+                except Refused as refused:
+                    self.refused += 1
+                    self._log.error("task refused and set aside", op=task.op, id=task.id, reason=str(refused))
+                    await self._outbox.set_aside(stored, str(refused))
+            return True
+        except Unavailable as trouble:
+            if not attempt:
+                self._log.info("task waits", op=task.op, reason=str(trouble))
+        except Exception:
+            self._log.exception("task failed", op=task.op, id=task.id)
+        return False

@@ -1,0 +1,45 @@
+"""What other nodes call over links: follow and unfollow for clients (SB-12), follow-owner for the social service (SB-6)."""
+
+from typing import Final
+
+import msgspec
+
+from infra.kernel.frames import Call
+from infra.kernel.topics import Kind, user_topic
+from infra.runtime.callers import Answerer
+from infra.runtime.web import typed
+
+from ..follows import Follows
+from ..service import follow_answers
+from .core import playlist_topic
+from .parameters import checked_name
+from .store import Playlists
+
+KINDS: Final = frozenset({Kind.PLAYLIST})
+
+
+class Owner(msgspec.Struct, frozen=True):
+    """Body of `follow-owner` and `unfollow-owner`."""
+
+    owner: str
+
+
+def answers(playlists: Playlists, follows: Follows) -> dict[str, Answerer]:
+    """Op -> what answers it. Who follows an owner is kept as a follower of the owner's feed, a topic that no client's follow reaches
+    here."""
+
+    async def follow_owner(call: Call) -> bytes:
+        owner = checked_name(typed(call.body, Owner).owner)
+        await follows.add_followers(user_topic(owner), [call.user])  # first: what is made meanwhile finds him
+        after: str | None = ""
+        while after is not None:
+            owned, after = await playlists.owned(owner, after)
+            await follows.add(call.user, [playlist_topic(each.owner, each.id) for each in owned])
+        return b""
+
+    async def unfollow_owner(call: Call) -> bytes:
+        owner = checked_name(typed(call.body, Owner).owner)
+        await follows.remove_followers(user_topic(owner), [call.user])
+        return b""
+
+    return follow_answers(follows, KINDS) | {"follow-owner": follow_owner, "unfollow-owner": unfollow_owner}

@@ -1,0 +1,141 @@
+"""What the playlist service decides: who may write, what a change makes of a playlist, and what others are told. Pure."""
+
+from typing import Final
+
+import msgspec
+
+from infra.kernel.errors import Refused
+from infra.kernel.topics import Topic, format_topic
+
+from ..outbox import Task
+from .change import Add, Change, Create, Delete, Edit, Rename, SetCollaborative, edit_tracks, names_positions
+
+# What is told of a change is small: with more, followers are told to fetch.
+MAX_TOLD_BYTES: Final = 4096
+KIND: Final = "playlist"
+# The ways on which a change is told are lanes of the outbox.
+ENGINE: Final = "engine"
+FEED: Final = "feed"
+STORED: Final = "stored"
+LANES: Final = (ENGINE, FEED, STORED)
+
+_ENCODER: Final = msgspec.json.Encoder()
+
+
+def playlist_topic(owner: str, playlist_id: str) -> Topic:
+    """Where changes of a playlist are published. Both ids have been checked by whoever holds them."""
+    return Topic(f"P{owner}/{playlist_id}".encode())
+
+
+class Playlist(msgspec.Struct, frozen=True):
+    """One version of a playlist. A deleted one is kept without tracks, so that its id and its versions are not used again."""
+
+    owner: str
+    id: str
+    version: int
+    name: str
+    collaborative: bool
+    tracks: list[str]
+    changed_ms: int
+    deleted: bool = False
+
+    @property
+    def topic(self) -> Topic:
+        """See `playlist_topic`."""
+        return playlist_topic(self.owner, self.id)
+
+
+class Told(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The payload of an event: change `version` by user `by`. Without a change it is too large to tell: fetch."""
+
+    version: int
+    by: str
+    name: str
+    change: Change | None = None
+
+
+class Promise(msgspec.Struct, frozen=True):
+    """The body of a task: one event, as everybody who is told of it needs it."""
+
+    id: str
+    owner: str
+    playlist: str
+    by: str
+    ts_ms: int
+    op: str
+    payload: msgspec.Raw
+
+
+class Step(msgspec.Struct, frozen=True):
+    """A playlist after a change, the event that tells of it, and what is promised to others with it."""
+
+    playlist: Playlist
+    event_id: str
+    tasks: list[Task]
+
+
+def create(owner: str, playlist_id: str, wanted: Create, now_ms: int, event_id: str) -> Step:
+    """A new playlist, version 1."""
+    playlist = Playlist(owner, playlist_id, 1, wanted.name, wanted.collaborative, wanted.tracks, now_ms)
+    return Step(playlist, event_id, _promises(playlist, owner, wanted, event_id))
+
+
+def edit(playlist: Playlist, user: str, wanted: Edit, version: int | None, now_ms: int, event_id: str) -> Step:
+    """The next version. Raises Refused: forbidden (SB-7), conflict (it was meant for another version), bad-field, too-large."""
+    _check_writer(playlist, user, wanted)
+    _check_version(playlist, version)
+    if version is None and names_positions(wanted):
+        raise Refused("bad-field", "a change that names positions needs the `version` in which they were seen")
+    after = msgspec.structs.replace(playlist, version=playlist.version + 1, changed_ms=now_ms, tracks=edit_tracks(playlist.tracks, wanted))
+    match wanted:
+        case Rename(name):
+            after = msgspec.structs.replace(after, name=name)
+        case SetCollaborative(collaborative):
+            after = msgspec.structs.replace(after, collaborative=collaborative)
+        case Add(tracks, None):
+            wanted = Add(tracks, len(playlist.tracks))
+    return Step(after, event_id, _promises(after, user, wanted, event_id))
+
+
+def delete(playlist: Playlist, user: str, version: int | None, now_ms: int, event_id: str) -> Step:
+    """The last version. Raises Refused: forbidden, conflict."""
+    _check_writer(playlist, user, Delete())
+    _check_version(playlist, version)
+    after = msgspec.structs.replace(playlist, version=playlist.version + 1, changed_ms=now_ms, tracks=[], deleted=True)
+    return Step(after, event_id, _promises(after, user, Delete(), event_id))
+
+
+def _check_writer(playlist: Playlist, user: str, change: Change) -> None:
+    if user == playlist.owner:
+        return
+    if isinstance(change, SetCollaborative | Delete):
+        raise Refused("forbidden", f"only {playlist.owner}, whose playlist it is, may do this")
+    if not playlist.collaborative:
+        raise Refused("forbidden", f"only {playlist.owner} may write to this playlist; it is not collaborative")
+
+
+def _check_version(playlist: Playlist, version: int | None) -> None:
+    if version is not None and version != playlist.version:
+        raise Refused("conflict", f"the change is for version {version}, the playlist is at {playlist.version}; fetch it again")
+
+
+def _promises(playlist: Playlist, by: str, change: Change, event_id: str) -> list[Task]:
+    """One task for each way in which a change is told, so that a slow one holds up no other (SB-8, SB-31)."""
+    payload = _ENCODER.encode(Told(playlist.version, by, playlist.name, change))
+    if len(payload) > MAX_TOLD_BYTES:
+        payload = _ENCODER.encode(Told(playlist.version, by, playlist.name))
+    op = str(change.__struct_config__.tag)
+    promise = Promise(event_id, playlist.owner, playlist.id, by, playlist.changed_ms, op, msgspec.Raw(payload))
+    body, topic = _ENCODER.encode(promise), playlist.topic.decode()
+    ways = [(ENGINE, "publish", topic), (FEED, "act", by), (STORED, "notify", topic)]
+    if isinstance(change, Create):
+        ways.insert(0, (STORED, "enlist", topic))
+    if isinstance(change, Delete):
+        ways.append((STORED, "dismiss", topic))
+    return [Task(event_id, key, op, body, lane) for lane, op, key in ways]
+
+
+def act_message(promise: Promise) -> bytes:
+    """The line in the friend feed of whoever made the change: what presence takes from clients (SB-8)."""
+    topic = format_topic(playlist_topic(promise.owner, promise.playlist))
+    return _ENCODER.encode({"op": "act", "kind": KIND, "topic": topic, "event": promise.id, "change": promise.op})

@@ -1,0 +1,125 @@
+"""The courier keeps what was promised with a change: the engine, the friend feed and the notification module hear of it.
+
+Each way has a task of its own. The event has one id on all of them, so that a client that hears of it twice shows it once,
+and so that a repetition after a crash is known as such.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from typing import Final
+
+import msgspec
+
+from broker.client import SiteClient
+from infra.kernel.errors import Refused, Unavailable
+from infra.kernel.events import Event, encode_tail
+from infra.kernel.topics import format_topic, user_topic
+
+from ..follows import Follows, follower_pages
+from ..notifier import Audience, Notification, Notifier
+from ..outbox import Task
+from ..peers import Peers
+from .core import KIND, Promise, act_message, playlist_topic
+
+PUBLISH_S: Final = 5.0
+FEED_S: Final = 60.0
+
+_DECODER: Final = msgspec.json.Decoder(Promise)
+
+
+class Courier:
+    """`perform` does one task (see `Relay`)."""
+
+    def __init__(
+        self,
+        brokers: SiteClient,
+        peers: Peers,
+        notifier: Notifier,
+        follows: Follows,
+        *,
+        wall: Callable[[], float],
+        tells_presence: bool,
+        asks_social: bool,
+    ) -> None:
+        self.published = 0
+        self._brokers, self._peers, self._notifier, self._follows = brokers, peers, notifier, follows
+        self._wall, self._tells_presence, self._asks_social = wall, tells_presence, asks_social
+
+    async def perform(self, task: Task) -> None:
+        """Raises Unavailable and Refused."""
+        promise = _DECODER.decode(task.body)
+        match task.op:
+            case "enlist":
+                await self._enlist(promise)
+            case "publish":
+                await self._publish(promise)
+            case "act":
+                await self._act(promise)
+            case "notify":
+                await self._notify(promise)
+            case "dismiss":
+                await self._dismiss(promise)
+            case op:
+                raise Refused("unknown-op", f"{op}: a newer version of this service has promised it")
+
+    async def _act(self, promise: Promise) -> None:
+        """A line in the friend feed. Feeds show what is happening and keep nothing: a line that is late is left out."""
+        if not self._tells_presence or self._wall() * 1000 - promise.ts_ms > FEED_S * 1000:
+            return
+        await self._peers.call("presence", promise.by, "act", act_message(promise))
+
+    async def _enlist(self, promise: Promise) -> None:
+        """Who follows the owner follows the new playlist by default (SB-6)."""
+        topic = playlist_topic(promise.owner, promise.playlist)
+        async for users in follower_pages(self._follows, user_topic(promise.owner)):
+            await self._follows.add_followers(topic, users)
+
+    async def _dismiss(self, promise: Promise) -> None:
+        """Nobody follows a playlist that is gone."""
+        topic = playlist_topic(promise.owner, promise.playlist)
+        async for users in follower_pages(self._follows, topic):
+            await self._follows.remove_followers(topic, users)
+
+    async def _publish(self, promise: Promise) -> None:
+        topic = playlist_topic(promise.owner, promise.playlist)
+        tail = encode_tail(format_topic(topic), promise.ts_ms, promise.id, KIND, bytes(promise.payload))
+        taken: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
+
+        def done(ok: bool) -> None:
+            if not taken.done():
+                taken.set_result(ok)
+
+        self._brokers.publish(Event(topic, promise.id.encode(), tail), done)
+        try:
+            async with asyncio.timeout(PUBLISH_S):
+                ok = await taken
+        except TimeoutError:
+            ok = False
+        if not ok:
+            raise Unavailable("no broker took the event")
+        self.published += 1
+
+    async def _notify(self, promise: Promise) -> None:
+        uri = format_topic(playlist_topic(promise.owner, promise.playlist))
+        notification = Notification(promise.id, uri, KIND, promise.payload, promise.owner)
+        await self._notifier.notify(notification, self._audience(promise))
+
+    async def _audience(self, promise: Promise) -> AsyncIterator[Audience]:
+        """All followers; friends of the owner have it through the engine already (SB-31)."""
+        topic = playlist_topic(promise.owner, promise.playlist)
+        async for users in follower_pages(self._follows, topic):
+            are_friends = await self._are_friends(promise.owner, users)
+            friends = [user for user, is_friend in zip(users, are_friends, strict=True) if is_friend]
+            others = [user for user, is_friend in zip(users, are_friends, strict=True) if not is_friend]
+            if friends:
+                yield Audience(friends, friend=True, sent=True)
+            if others:
+                yield Audience(others)
+
+    async def _are_friends(self, owner: str, users: list[str]) -> bytes:
+        if not self._asks_social:
+            return bytes(len(users))
+        answer = await self._peers.call("social", owner, "is-friend", msgspec.msgpack.encode((owner, users)))
+        if len(answer) != len(users):
+            raise Unavailable(f"social answered for {len(answer)} users, {len(users)} were asked for")
+        return answer

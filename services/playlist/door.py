@@ -1,0 +1,147 @@
+"""The HTTP door of the playlist service: requests become steps, and steps are stored."""
+
+import random
+from collections import Counter
+from collections.abc import Awaitable, Callable
+from typing import Final
+
+import msgspec
+
+from infra.kernel.errors import Refused
+from infra.kernel.topics import format_topic, parse_topic
+from infra.runtime.web import Answer, Request, Route
+
+from ..follows import Follows
+from . import core
+from .change import Create, Edit, Name, Tracks
+from .core import Playlist, Step
+from .parameters import number_of, topic_of
+from .store import Playlists, find, names_of
+
+# Changes without a version are made anew when somebody else was quicker.
+TRIES: Final = 8
+
+
+class Wanted(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Body of a request for a new playlist. Without an `id` one is made."""
+
+    name: Name
+    id: str = ""
+    collaborative: bool = False
+    tracks: Tracks = []
+
+
+class Editing(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Body of a change. With a `version` it is refused as a conflict unless the playlist is at that one."""
+
+    change: Edit
+    version: int | None = None
+
+
+class Shown(msgspec.Struct, frozen=True):
+    """A playlist, as it is shown."""
+
+    topic: str
+    owner: str
+    id: str
+    version: int
+    name: str
+    collaborative: bool
+    tracks: list[str]
+    changed_ms: int
+
+
+class Door:
+    """Answers requests. `written` is called when there may be something new in the outbox."""
+
+    def __init__(
+        self, playlists: Playlists, follows: Follows, *, rng: random.Random, wall: Callable[[], float], written: Callable[[], None]
+    ) -> None:
+        self.changes: Counter[str] = Counter()
+        self.conflicts = 0
+        self._playlists, self._follows, self._rng, self._wall, self._written = playlists, follows, rng, wall, written
+
+    def routes(self) -> list[Route]:
+        """What the HTTP door takes."""
+        one = "/v1/playlists/{owner}/{id}"
+        return [
+            Route("POST", "/v1/playlists", "user", self._create),
+            Route("GET", one, "any", self._show),
+            Route("POST", one + "/changes", "user", self._edit),
+            Route("DELETE", one, "user", self._delete),
+            Route("PUT", one + "/follow", "user", self._follow),
+            Route("DELETE", one + "/follow", "user", self._unfollow),
+        ]
+
+    async def _create(self, request: Request) -> Answer:
+        wanted = await request.body(Wanted)
+        playlist_id = wanted.id or self._make_id()
+        parse_topic(f"hm://playlist/user/{request.user}/playlist/{playlist_id}/")
+        step = core.create(
+            request.user, playlist_id, Create(wanted.name, wanted.collaborative, wanted.tracks), self._now_ms(), self._make_id()
+        )
+        if not await self._stored(self._playlists.create(step)):
+            self.conflicts += 1
+            raise Refused("conflict", f"{request.user} has or had a playlist {playlist_id}; choose another id, or none")
+        self.changes["create"] += 1
+        return Answer(201, _shown(step.playlist), {"Location": f"/v1/playlists/{request.user}/{playlist_id}"})
+
+    async def _show(self, request: Request) -> Answer:
+        return Answer(200, _shown(await self._get(request)))
+
+    async def _edit(self, request: Request) -> Answer:
+        body = await request.body(Editing)
+        step = await self._step(
+            request, body.version, lambda now: core.edit(now, request.user, body.change, body.version, self._now_ms(), self._make_id())
+        )
+        self.changes[str(body.change.__struct_config__.tag)] += 1
+        return Answer(200, {"version": step.playlist.version})
+
+    async def _delete(self, request: Request) -> Answer:
+        version = number_of(request, "version")
+        await self._step(request, version, lambda now: core.delete(now, request.user, version, self._now_ms(), self._make_id()))
+        self.changes["delete"] += 1
+        return Answer(204)
+
+    async def _step(self, request: Request, version: int | None, make: Callable[[Playlist], Step]) -> Step:
+        """Make and store a step. Raises Refused("conflict") when the playlist is, or has just become, another version."""
+        for _ in range(TRIES if version is None else 1):
+            try:
+                step = make(await self._get(request))
+            except Refused as refused:
+                self.conflicts += refused.code.name == "conflict"
+                raise
+            if await self._stored(self._playlists.replace(step)):
+                return step
+        self.conflicts += 1
+        raise Refused("conflict", "others change this playlist at the same time; fetch it and try again")
+
+    async def _follow(self, request: Request) -> Answer:
+        playlist = await self._get(request)
+        await self._follows.add(request.user, [playlist.topic])
+        return Answer(204)
+
+    async def _unfollow(self, request: Request) -> Answer:
+        await self._follows.remove(request.user, [topic_of(request)])
+        return Answer(204)
+
+    async def _get(self, request: Request) -> Playlist:
+        return await find(self._playlists, *names_of(topic_of(request)))
+
+    async def _stored(self, writing: Awaitable[bool]) -> bool:
+        try:
+            return await writing
+        finally:
+            self._written()  # also when nobody knows whether it was
+
+    def _now_ms(self) -> int:
+        return int(self._wall() * 1000)
+
+    def _make_id(self) -> str:
+        return f"{self._rng.getrandbits(96):024x}"
+
+
+def _shown(playlist: Playlist) -> Shown:
+    topic = format_topic(playlist.topic)
+    where = topic, playlist.owner, playlist.id, playlist.version
+    return Shown(*where, playlist.name, playlist.collaborative, playlist.tracks, playlist.changed_ms)

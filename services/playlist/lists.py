@@ -1,0 +1,47 @@
+"""The two questions that the playlist service answers: who follows a playlist, and whose playlists there are (SB-32)."""
+
+import msgspec
+
+from infra.kernel.topics import Kind, format_topic, kind_of
+from infra.runtime.web import Answer, Request, Route
+
+from ..follows import Follows
+from .core import playlist_topic
+from .parameters import checked_name, page_of, topic_of
+from .store import Playlists, Summary, find, names_of
+
+
+class Lists:
+    """Answers over HTTP, page by page."""
+
+    def __init__(self, playlists: Playlists, follows: Follows) -> None:
+        self._playlists, self._follows = playlists, follows
+
+    def routes(self) -> list[Route]:
+        """What the HTTP door takes."""
+        return [
+            Route("GET", "/v1/playlists/{owner}/{id}/followers", "any", self._followers),
+            Route("GET", "/v1/users/{user}/playlists", "any", self._owned),
+            Route("GET", "/v1/users/{user}/followed", "any", self._followed),
+        ]
+
+    async def _followers(self, request: Request) -> Answer:
+        topic = (await find(self._playlists, *names_of(topic_of(request)))).topic
+        after, limit = page_of(request)
+        page = await self._follows.followers(topic, after, limit)
+        count = None if after else await self._follows.count(topic)  # it looks at every follower: once is enough
+        return Answer(200, {"followers": page.items, "count": count, "next": page.next})
+
+    async def _owned(self, request: Request) -> Answer:
+        page = await self._playlists.owned(checked_name(request.path["user"]), *page_of(request))
+        return Answer(200, {"playlists": [_shown(each) for each in page.items], "next": page.next})
+
+    async def _followed(self, request: Request) -> Answer:
+        page = await self._follows.topics(checked_name(request.path["user"]), *page_of(request))
+        topics = [topic for topic in page.items if kind_of(topic) is Kind.PLAYLIST]
+        found = sorted(await self._playlists.summaries(topics), key=lambda each: (each.owner, each.id))
+        return Answer(200, {"playlists": [_shown(each) for each in found], "next": page.next})
+
+
+def _shown(summary: Summary) -> dict[str, object]:
+    return {"topic": format_topic(playlist_topic(summary.owner, summary.id)), **msgspec.structs.asdict(summary)}

@@ -1,0 +1,28 @@
+"""Options of a playlist service."""
+
+import msgspec
+
+from infra.kernel.errors import ConfigError
+
+from ..options import ServiceOptions
+
+
+class PlaylistOptions(ServiceOptions, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One playlist service. `brokers` maps each slot of its site to a link address. `presence` and `social` list link addresses of
+    such services of the site: without the first there are no lines in friend feeds, without the second nobody is a friend."""
+
+    brokers: dict[str, str]
+    presence: list[str] = msgspec.field(default_factory=list)
+    social: list[str] = msgspec.field(default_factory=list)
+    notification: list[str] = msgspec.field(default_factory=lambda: ["http://127.0.0.1:7720"])
+    listen: str = "127.0.0.1:7822"
+    door: str = "127.0.0.1:7730"
+    admin: str = "127.0.0.1:7794"
+    max_playlists: int = 5_000
+
+    def check(self) -> None:
+        """Raises ConfigError when fields contradict each other."""
+        if not self.brokers:
+            raise ConfigError('playlist.brokers is empty; name each broker of the site, such as b1 = "127.0.0.1:7811"')
+        if not self.notification:
+            raise ConfigError('playlist.notification is empty; name an intake, such as "http://127.0.0.1:7720"')

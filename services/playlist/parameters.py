@@ -1,0 +1,42 @@
+"""What requests say in their paths and queries, checked."""
+
+from typing import Final
+
+from infra.kernel.errors import Refused
+from infra.kernel.topics import Topic, parse_topic
+from infra.runtime.web import Request
+
+from ..follows import PAGE
+
+DEFAULT_LIMIT: Final = 100
+
+
+def topic_of(request: Request) -> Topic:
+    """The playlist that the path names. Raises Refused("bad-topic")."""
+    return parse_topic(f"hm://playlist/user/{request.path['owner']}/playlist/{request.path['id']}/")
+
+
+def checked_name(name: str) -> str:
+    """A user's name that came from outside. Raises Refused("bad-topic")."""
+    parse_topic(f"hm://presence/user/{name}/")
+    return name
+
+
+def page_of(request: Request) -> tuple[str, int]:
+    """`after` and `limit`. Raises Refused("bad-field")."""
+    limit = number_of(request, "limit")
+    if limit is None:
+        limit = DEFAULT_LIMIT
+    if not 1 <= limit <= PAGE:
+        raise Refused("bad-field", f"limit is 1 to {PAGE}")
+    return request.query.get("after", ""), limit
+
+
+def number_of(request: Request, name: str) -> int | None:
+    """A number of the query; None if it is not there. Raises Refused("bad-field")."""
+    text = request.query.get(name)
+    if text is None:
+        return None
+    if not (text.isascii() and text.isdigit() and len(text) < 10):
+        raise Refused("bad-field", f"{name} must be a number")
+    return int(text)

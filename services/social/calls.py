@@ -1,0 +1,71 @@
+"""The calls that social answers: follow and unfollow from access points, questions from other services (SB-12, SB-34)."""
+
+from typing import Final
+
+import msgspec
+
+from infra.kernel.errors import Refused
+from infra.kernel.frames import Call
+from infra.kernel.topics import Kind, Topic, format_topic
+from infra.runtime.callers import Answerer
+from infra.runtime.web import typed
+
+from ..follows import PAGE, Follows, read_topics
+from .core import joined_topic
+from .friends import Friends
+
+MAX_ASKED: Final = 10_000
+KINDS: Final = frozenset({Kind.SOCIAL})
+
+
+class FriendsOf(msgspec.Struct, frozen=True):
+    """Body of `friends`: the friends of `user` who are subscribed to his feed, from `after` on."""
+
+    user: str
+    after: str = ""
+    limit: int = PAGE
+
+
+_IS_FRIEND: Final = msgspec.msgpack.Decoder(tuple[str, list[str]])
+
+
+def answers(friends: Friends, follows: Follows) -> dict[str, Answerer]:
+    """Op -> what answers it."""
+
+    async def follow(call: Call) -> bytes:
+        await follows.add(call.user, _own(call))
+        return b""
+
+    async def unfollow(call: Call) -> bytes:
+        await follows.remove(call.user, _own(call))
+        return b""
+
+    async def friends_of(call: Call) -> bytes:
+        asked = typed(call.body, FriendsOf)
+        page = await friends.subscribed(asked.user, asked.after, max(1, min(asked.limit, PAGE)))
+        return msgspec.json.encode({"friends": page.items, "next": page.next})
+
+    async def is_friend(call: Call) -> bytes:
+        owner, users = _pairs(call.body)
+        return bytes(await friends.are_friends(owner, users))
+
+    return {"follow": follow, "unfollow": unfollow, "friends": friends_of, "is-friend": is_friend}
+
+
+def _own(call: Call) -> list[Topic]:
+    """The topics of a follow. Who of somebody's friends has joined is told to himself alone."""
+    topics = read_topics(call.body, KINDS)
+    if any(topic != joined_topic(call.user) for topic in topics):
+        raise Refused("forbidden", f"of the social feeds {call.user} may follow {format_topic(joined_topic(call.user))} only")
+    return topics
+
+
+def _pairs(body: bytes) -> tuple[str, list[str]]:
+    """An owner, and the users of whom it is asked whether they are his friends. Raises `Refused("bad-field")`."""
+    try:
+        owner, users = _IS_FRIEND.decode(body)
+    except msgspec.DecodeError as wrong:
+        raise Refused("bad-field", f"the body must be MessagePack of [owner, [users]]: {wrong}") from wrong
+    if len(users) > MAX_ASKED:
+        raise Refused("bad-field", f"{len(users)} users at once; at most {MAX_ASKED} are answered for")
+    return owner, users

@@ -1,0 +1,50 @@
+"""What social decides: how external ids are remembered, and what it owes to others when two become friends. Pure."""
+
+import unicodedata
+from collections.abc import Iterable
+from hashlib import blake2b
+from typing import Annotated, Final
+
+import msgspec
+
+from infra.kernel.topics import MAX_ID, Topic, parse_topic
+
+MAX_AT_ONCE: Final = 5000
+MAX_EXTERNAL: Final = 320  # the longest mail address
+HASH_BYTES: Final = 16
+
+Name = Annotated[str, msgspec.Meta(pattern=rf"^[A-Za-z0-9._-]{{1,{MAX_ID}}}\Z")]
+Provider = Annotated[str, msgspec.Meta(pattern=r"^[a-z][a-z0-9-]{0,31}\Z")]
+EventId = Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z0-9._:-]{1,64}\Z")]
+EventKind = Annotated[str, msgspec.Meta(pattern=r"^[a-z][a-z0-9-]{0,31}\Z")]
+ExternalId = Annotated[str, msgspec.Meta(min_length=1, max_length=MAX_EXTERNAL)]
+
+
+class Contacts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """An address book or the friends of a social account, as a client sends it. `me` is the caller's own id there."""
+
+    me: ExternalId
+    contacts: Annotated[list[ExternalId], msgspec.Meta(max_length=MAX_AT_ONCE)]
+
+
+def joined_topic(user: str) -> Topic:
+    """The feed that tells `user` which of his friends have joined."""
+    return parse_topic(f"hm://notifications/feed/{user}%friend-joined/")
+
+
+def hashed(salt: bytes, provider: str, external_id: str) -> bytes:
+    """What is remembered of an external id: without the store's salt nobody can try out which mail address it was."""
+    plain = unicodedata.normalize("NFKC", external_id).strip().casefold()
+    return blake2b(f"{provider}\0{plain}".encode(), digest_size=HASH_BYTES, key=salt).digest()
+
+
+def hashed_contacts(salt: bytes, provider: str, me: bytes, contacts: Iterable[str]) -> list[bytes]:
+    """Each contact once, in the order given; the caller himself is none of his contacts."""
+    hashes = dict.fromkeys(hashed(salt, provider, contact) for contact in contacts)
+    hashes.pop(me, None)
+    return list(hashes)
+
+
+def digest(*parts: str) -> str:
+    """The same text for the same parts."""
+    return blake2b("\0".join(parts).encode(), digest_size=HASH_BYTES).hexdigest()

@@ -1,0 +1,67 @@
+"""Keeps what social has promised: each task of the outbox, as often as it takes."""
+
+from collections.abc import AsyncIterator
+from typing import Final
+
+import msgspec
+
+from infra.kernel.errors import Refused
+from infra.kernel.topics import format_topic
+
+from ..follows import Follows
+from ..notifier import Audience, Notification, Notifier
+from ..outbox import Task
+from ..peers import Peers
+from .core import joined_topic
+from .friends import Friends
+from .promise import Match, PutUp, Share, TellJoined
+from .wall import Wall
+
+KIND: Final = "friend-joined"
+
+
+class Courier:
+    """`perform` is what the relay calls."""
+
+    def __init__(self, friends: Friends, follows: Follows, notifier: Notifier, peers: Peers, wall: Wall | None) -> None:
+        self.joined = self.posted = 0
+        self._friends, self._follows, self._notifier, self._peers, self._wall = friends, follows, notifier, peers, wall
+
+    async def perform(self, task: Task) -> None:
+        """Do it. Raises Unavailable to be called again, Refused for what will never be possible."""
+        match task.op:
+            case Match.op:
+                found = msgspec.msgpack.decode(task.body, type=Match)
+                await self._friends.match(found.user, found.provider)
+            case Share.op:
+                await self._share(msgspec.msgpack.decode(task.body, type=Share))
+            case TellJoined.op:
+                await self._tell(msgspec.msgpack.decode(task.body, type=TellJoined))
+            case PutUp.op:
+                await self._put_up(msgspec.msgpack.decode(task.body, type=PutUp))
+            case _:
+                raise Refused("unknown-op", f"nobody here knows how to {task.op}; a newer version has promised it")
+
+    async def _share(self, pair: Share) -> None:
+        (is_friend,) = await self._friends.are_friends(pair.owner, [pair.user])
+        op = "follow-owner" if is_friend else "unfollow-owner"
+        await self._peers.call("playlist", pair.user, op, msgspec.json.encode({"owner": pair.owner}))
+
+    async def _tell(self, joined: TellJoined) -> None:
+        topic = joined_topic(joined.user)
+        if not (await self._follows.follows(topic, [joined.user]))[0]:
+            return
+        payload = {"user": joined.newcomer}
+        news = Notification(joined.id, format_topic(topic), KIND, msgspec.Raw(msgspec.json.encode(payload)), joined.newcomer)
+        await self._notifier.notify(news, _alone(joined.user))
+        self.joined += 1
+        await self._friends.tell_wall(joined.user, joined.id, KIND, dict(payload))
+
+    async def _put_up(self, promise: PutUp) -> None:
+        if self._wall is not None and await self._friends.posting(promise.user):
+            await self._wall.post(promise.post)
+            self.posted += 1
+
+
+async def _alone(user: str) -> AsyncIterator[Audience]:
+    yield Audience([user], friend=True)

@@ -1,0 +1,128 @@
+"""Friends: the graph, linked address books, wall posts. What was answered is durable, and so is what it promises to others.
+
+A *friend* is a user whom one follows; the graph is `Follows` on user topics. So the friends of u who are subscribed to u's
+feed are the followers of u's topic (spec 3.6).
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from infra.kernel.errors import Refused
+from infra.kernel.topics import Kind, kind_of, user_topic
+
+from ..follows import PAGE, Follows
+from ..page import Page
+from .core import Contacts, digest, hashed, hashed_contacts, joined_topic
+from .promise import Match, Promise, PutUp, Share, TellJoined
+from .store import SocialStore
+from .wall import Post
+
+MATCHED: Final = 200
+
+
+class Friends:
+    """`wake` is called when something was promised. Without a playlist service or a wall nothing is promised to them.
+
+    All methods raise Unavailable when the store cannot answer now; repeating is safe.
+    """
+
+    def __init__(
+        self,
+        follows: Follows,
+        store: SocialStore,
+        wake: Callable[[], None],
+        *,
+        has_playlists: bool,
+        has_wall: bool,
+        now_ms: Callable[[], int],
+    ) -> None:
+        self._follows, self._store, self._wake, self._now_ms = follows, store, wake, now_ms
+        self._has_playlists, self._has_wall = has_playlists, has_wall
+
+    async def befriend(self, user: str, friend: str) -> bool:
+        """Let `user` follow `friend` from now on, and by default his playlists (SB-6). Whether it is mutual now."""
+        if user == friend:
+            raise Refused("bad-field", "nobody is a friend of himself; name another user")
+        # The graph first: whoever keeps the promise looks at it. Where a crash comes between the two there is no answer yet.
+        new = await self._follows.add(user, [user_topic(friend)])
+        await self._promise(self._shares(user, friend))
+        if new:
+            await self.tell_wall(user, f"friend-{digest(user, friend)}", "friend", {"user": friend})
+        return (await self.are_friends(user, [friend]))[0]
+
+    async def unfriend(self, user: str, friend: str) -> None:
+        """Let `user` not follow `friend` any more, nor his playlists to come. Playlists that he follows already stay."""
+        await self._follows.remove(user, [user_topic(friend)])
+        await self._promise(self._shares(user, friend))
+
+    async def followed(self, user: str, after: str, limit: int) -> Page[str]:
+        """Whom `user` follows."""
+        page = await self._follows.topics(user, after, limit)
+        return Page([topic[1:].decode() for topic in page.items if kind_of(topic) is Kind.USER], page.next)
+
+    async def subscribed(self, user: str, after: str = "", limit: int = PAGE) -> Page[str]:
+        """The friends of `user` who are subscribed to his feed (SB-34)."""
+        return await self._follows.followers(user_topic(user), after, limit)
+
+    async def are_friends(self, owner: str, users: Sequence[str]) -> list[bool]:
+        """Whether each of `users` is subscribed to the feed of `owner`."""
+        return await self._follows.follows(user_topic(owner), users)
+
+    async def link(self, user: str, provider: str, book: Contacts) -> int:
+        """Remember who `user` is at `provider` and whom he knows there; friendships follow in a moment (SB-4, SB-5).
+
+        How many contacts that were. Raises `Refused` (conflict, too-large).
+        """
+        me = hashed(self._store.salt, provider, book.me)
+        contacts = hashed_contacts(self._store.salt, provider, me, book.contacts)
+        await self._store.link(user, provider, me, contacts, Match(user, provider).task())
+        self._wake()
+        return len(contacts)
+
+    async def unlink(self, user: str, provider: str) -> None:
+        """Forget who `user` is at `provider` and whom he knows there. Friends stay friends."""
+        await self._store.unlink(user, provider)
+
+    async def links(self, user: str) -> dict[str, int]:
+        """Provider -> number of contacts remembered."""
+        return await self._store.links(user)
+
+    async def tell_wall(self, user: str, post_id: str, kind: str, payload: dict[str, object]) -> bool:
+        """Have a post put on the wall of `user`, if he wants posts. Whether he does (SB-34)."""
+        wanted = self._has_wall and await self._store.posting(user)
+        if wanted:
+            post = Post(id=post_id, user=user, kind=kind, ts_ms=self._now_ms(), payload=payload)
+            await self._promise([PutUp(user, post)])
+        return wanted
+
+    async def set_posting(self, user: str, wanted: bool) -> None:
+        """Whether `user` wants wall posts."""
+        await self._store.set_posting(user, wanted)
+
+    async def posting(self, user: str) -> bool:
+        """Whether `user` wants wall posts."""
+        return await self._store.posting(user)
+
+    async def match(self, user: str, provider: str) -> None:
+        """Make friends of all who know each other at `provider` now, and promise to tell those who waited for `user`."""
+        await self._follows.add_followers(joined_topic(user), [user])
+        while any(found := await self._store.matches(user, provider, MATCHED)):
+            others = list(dict.fromkeys([*(who for _, who in found.contacts), *found.waiting]))
+            await self._make_mutual(user, others)
+            await self._promise([TellJoined(who, user) for who in found.waiting])
+            await self._store.settle(user, provider, found)
+
+    async def _make_mutual(self, user: str, others: Sequence[str]) -> None:
+        await self._follows.add_followers(user_topic(user), others)
+        for other in others:
+            await self._follows.add_followers(user_topic(other), [user])
+        pairs = [pair for other in others for pair in ((user, other), (other, user))]
+        await self._promise([share for pair in pairs for share in self._shares(*pair)])
+
+    async def _promise(self, promises: Sequence[Promise]) -> None:
+        if promises:
+            await self._store.promise([each.task() for each in promises])
+            self._wake()
+
+    def _shares(self, user: str, owner: str) -> list[Share]:
+        return [Share(user, owner)] if self._has_playlists else []

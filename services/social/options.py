@@ -1,0 +1,31 @@
+"""Options of a social service."""
+
+import msgspec
+
+from infra.kernel.errors import ConfigError
+
+from ..options import ServiceOptions
+from .store import MAX_CONTACTS
+
+
+class SocialOptions(ServiceOptions, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One social service. `playlist` lists link addresses of playlist services: whoever follows a user follows his playlists too.
+
+    At each provider a user's address books may have `max_contacts` contacts in all.
+    `wall` is where posts of users who opted in go: a URL that takes them as JSON, or a file that gets a line for each.
+    """
+
+    notification: list[str] = msgspec.field(default_factory=lambda: ["http://127.0.0.1:7720"])
+    listen: str = "127.0.0.1:7824"
+    door: str = "127.0.0.1:7731"
+    admin: str = "127.0.0.1:7796"
+    playlist: list[str] = msgspec.field(default_factory=list)
+    wall: str = ""
+    max_contacts: int = MAX_CONTACTS
+
+    def check(self) -> None:
+        """Raises ConfigError when a field cannot be used."""
+        if not self.notification:
+            raise ConfigError('social.notification is empty; name an intake, such as "http://127.0.0.1:7720"')
+        if not 1 <= self.max_contacts <= MAX_CONTACTS:
+            raise ConfigError(f"social.max_contacts {self.max_contacts}: it is 1 to {MAX_CONTACTS}")

@@ -1,0 +1,85 @@
+"""Wall posts: what a user who opted in lets appear outside of Segue (spec 1.2, SB-34)."""
+
+import asyncio
+import os
+from pathlib import Path
+from typing import Final, Protocol
+
+import aiohttp
+import msgspec
+
+from infra.kernel.errors import Refused, Unavailable
+
+TIMEOUT_S: Final = 10.0
+
+
+class Post(msgspec.Struct, frozen=True, kw_only=True):
+    """One post. `id` is the same whenever it is repeated, so that a receiver can show it once; `ts_ms` is Unix time."""
+
+    id: str
+    user: str
+    kind: str
+    ts_ms: int
+    payload: dict[str, object]
+
+
+class Wall(Protocol):
+    """Where posts go. Called for users who opted in only, one post at a time."""
+
+    async def post(self, post: Post) -> None:
+        """Publish it. Raises Unavailable when it should be tried again, `Refused` when it will never be taken."""
+
+    async def close(self) -> None:
+        """Let go of connections. May be called twice."""
+
+
+class FileWall:
+    """Appends each post as a JSON line, on the disk when `post` returns. After a crash a line may be there twice, with its id."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    async def post(self, post: Post) -> None:
+        """See `Wall`."""
+        try:
+            await asyncio.to_thread(self._append, msgspec.json.encode(post) + b"\n")
+        except OSError as error:
+            raise Unavailable(f"the wall {self._path} cannot be written: {error.strerror}") from error
+
+    def _append(self, line: bytes) -> None:
+        with self._path.open("ab", buffering=0) as file:  # one write: lines of two posts do not mix
+            file.write(line)
+            os.fsync(file.fileno())
+
+    async def close(self) -> None:
+        """See `Wall`."""
+
+
+class WebhookWall:
+    """POSTs each post as JSON. 2xx is taken; 4xx will never be, save 408 and 429; anything else is tried again."""
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+        self._http = aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=TIMEOUT_S))
+
+    async def post(self, post: Post) -> None:
+        """See `Wall`."""
+        headers = {"Content-Type": "application/json", "Idempotency-Key": post.id}
+        try:
+            async with self._http.post(self._url, data=msgspec.json.encode(post), headers=headers, allow_redirects=False) as answer:
+                status = answer.status
+        except (aiohttp.ClientError, TimeoutError) as error:
+            raise Unavailable(f"the wall {self._url} cannot be reached: {error}") from error
+        if 400 <= status < 500 and status not in (408, 429):
+            raise Refused("forbidden", f"the wall {self._url} refused a post with status {status}")
+        if not 200 <= status < 300:
+            raise Unavailable(f"the wall {self._url} answered {status}")
+
+    async def close(self) -> None:
+        """See `Wall`."""
+        await self._http.close()
+
+
+def wall_of(place: str) -> Wall:
+    """The wall at `place`: a URL or a path. Call it within a running loop."""
+    return WebhookWall(place) if place.startswith(("http://", "https://")) else FileWall(Path(place))

@@ -1,0 +1,86 @@
+"""An OpenAPI document, asked whether what a door does is what it describes."""
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from jsonschema import Draft202012Validator
+
+from infra.kernel.codes import BY_NAME
+from infra.runtime.web import Route
+
+DOCS = Path(__file__).resolve().parents[3] / "docs"
+METHODS = ("get", "put", "post", "delete")
+WHO = {"user": {"userToken"}, "service": {"serviceToken"}, "any": {"userToken", "serviceToken"}}
+
+
+class OpenapiPage:
+    """The document at docs/`name`."""
+
+    def __init__(self, name: str) -> None:
+        self._document: dict[str, Any] = json.loads((DOCS / name).read_text(encoding="utf-8"))
+
+    def operations(self) -> dict[tuple[str, str], dict[str, Any]]:
+        """Each operation by method and path."""
+        return {
+            (method.upper(), path): item[method] for path, item in self._document["paths"].items() for method in METHODS if method in item
+        }
+
+    def check_answer(self, method: str, path: str, status: int, body: Any) -> None:
+        """An answer to a request of `path` is one that is described. Raises AssertionError, ValidationError."""
+        described = self._operation(method, path.partition("?")[0])["responses"]
+        assert str(status) in described, f"{method} {path} answers {status}, which is not described"
+        content = self._resolved(described[str(status)]).get("content")
+        assert (body is None) == (content is None)
+        if content is not None:
+            self._validator(content["application/json"]["schema"]).validate(body)
+        if status >= 400:
+            assert f"`{body['code']}`" in self._resolved(described[str(status)])["description"]
+
+    def check_routes(self, routes: list[Route]) -> None:
+        """All routes are described, with whose token they take, and nothing else is."""
+        assert {(route.method, route.path): WHO[route.who] for route in routes} == {
+            where: {name for each in operation["security"] for name in each} for where, operation in self.operations().items()
+        }
+
+    def check_itself(self) -> None:
+        """Schemas are schemas, examples are valid, and each code stands under its status."""
+        for schema in self._document["components"]["schemas"].values():
+            Draft202012Validator.check_schema(schema)
+        for content in self._contents():
+            if "example" in content:
+                self._validator(content["schema"]).validate(content["example"])
+        for status, response in self._document["components"]["responses"].items():
+            for name in re.findall(r"`([a-z0-9-]+)`", response["description"]):
+                assert str(BY_NAME[name].http) == status
+
+    def requests(self) -> Iterator[tuple[str, str, Any]]:
+        """The requests that are shown: method, path, body."""
+        for (method, path), operation in self.operations().items():
+            if "requestBody" in operation:
+                yield method, path, operation["requestBody"]["content"]["application/json"]["example"]
+
+    def accepts(self, schema: str, value: Any) -> bool:
+        """Whether a schema of the document takes `value`."""
+        return bool(self._validator({"$ref": f"#/components/schemas/{schema}"}).is_valid(value))
+
+    def _operation(self, method: str, path: str) -> dict[str, Any]:
+        # A fixed path before one with names in it.
+        for (each, template), operation in sorted(self.operations().items(), key=lambda item: "{" in item[0][1]):
+            if each == method and re.fullmatch(re.sub(r"\{\w+\}", "[^/]+", template), path):
+                return operation
+        raise AssertionError(f"{method} {path} is not described")
+
+    def _contents(self) -> Iterator[dict[str, Any]]:
+        for operation in self.operations().values():
+            for each in [operation.get("requestBody", {}), *map(self._resolved, operation["responses"].values())]:
+                yield from each.get("content", {}).values()
+
+    def _resolved(self, response: dict[str, Any]) -> dict[str, Any]:
+        reference = response.get("$ref", "").rpartition("/")[2]
+        return dict(self._document["components"]["responses"][reference]) if reference else response
+
+    def _validator(self, schema: dict[str, Any]) -> Draft202012Validator:
+        return Draft202012Validator(schema | {"components": self._document["components"]})

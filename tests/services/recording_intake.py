@@ -1,0 +1,81 @@
+"""A notification intake on real HTTP that remembers what it accepted, and fails when the test says so."""
+
+import asyncio
+import json
+import time
+from collections.abc import Callable
+from typing import Any, Self
+
+from aiohttp import web
+
+DEADLINE_S = 10.0
+
+
+class RecordingIntake:
+    """`async with RecordingIntake() as intake:` listens at `intake.url`. `taken` maps ids to (notification, pages).
+
+    `answer()` is asked at each request: a status other than 202 is answered instead of taking it. Nothing is read and nothing
+    answered while `gate` is not set.
+    """
+
+    def __init__(self) -> None:
+        self.taken: dict[str, tuple[dict[str, Any], list[dict[str, Any]]]] = {}
+        self.requests: list[str] = []
+        self.headers: list[dict[str, str]] = []
+        self.answer: Callable[[], tuple[int, str]] = lambda: (202, "")
+        self.gate = asyncio.Event()
+        self.gate.set()
+        self._news = asyncio.Event()
+
+    async def __aenter__(self) -> Self:
+        app = web.Application()
+        app.router.add_post("/v1/notifications", self._take)
+        self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1)
+        await self._runner.setup()
+        await web.TCPSite(self._runner, "127.0.0.1", 0).start()
+        self.url = "http://{}:{}".format(*self._runner.addresses[0])
+        return self
+
+    async def __aexit__(self, *exc: object) -> None:
+        await self._runner.cleanup()
+
+    async def _take(self, request: web.Request) -> web.Response:
+        status, code = self.answer()
+        self.headers.append(dict(request.headers))
+        await self.gate.wait()
+        if status != 202:
+            await request.read()
+            self.requests.append(str(status))
+            self._wake()
+            return web.json_response({"code": code, "number": 0, "reason": "the test wants it so"}, status=status)
+        lines = [json.loads(line) async for line in request.content]
+        first, *pages = lines
+        known = first["id"] in self.taken
+        self.taken[first["id"]] = (first, pages)
+        self.requests.append("202")
+        self._wake()
+        accepted = sum(len(page["followers"]) for page in pages)
+        return web.json_response({"id": first["id"], "accepted": accepted, "duplicate": known}, status=202)
+
+    def _wake(self) -> None:
+        news, self._news = self._news, asyncio.Event()
+        news.set()
+
+    async def until(self, condition: Callable[[], bool]) -> None:
+        """Wait until `condition` holds, looking after each request. Raises TimeoutError."""
+        async with asyncio.timeout(DEADLINE_S):
+            while not condition():
+                await self._news.wait()
+
+    async def told(self, number: int) -> list[tuple[dict[str, Any], list[dict[str, Any]]]]:
+        """What was accepted, once it is so much, in order."""
+        await self.until(lambda: len(self.taken) >= number)
+        return list(self.taken.values())
+
+
+async def eventually(condition: Callable[[], object], why: str = "it did not come") -> None:
+    """Wait for a condition on what runs in this process. Raises AssertionError after a deadline."""
+    deadline_s = time.monotonic() + DEADLINE_S
+    while not condition():
+        assert time.monotonic() < deadline_s, why
+        await asyncio.sleep(0.001)

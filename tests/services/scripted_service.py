@@ -1,0 +1,77 @@
+"""A service that answers calls over links as the test says, and one that calls others."""
+
+import random
+from collections.abc import Callable
+from typing import Self
+
+from infra.kernel.errors import Refused
+from infra.kernel.frames import Any as AnyFrame
+from infra.kernel.frames import Call, Hello, Reply, View
+from infra.runtime.link import Link
+from infra.runtime.logs import get_logger
+from infra.runtime.node import Node
+from infra.runtime.wire import Network
+from services.peers import Peers
+from tests.support.cluster import FAST
+
+Script = Callable[[Call], bytes]
+
+
+class ScriptedService:
+    """`async with ScriptedService(network, "social", "sto/s1", script) as social:` listens at its name; `calls` grows.
+
+    `script` gives the body of the reply; a Refused that it raises becomes one. `dial` makes it a caller: `peers.call`.
+    """
+
+    def __init__(self, network: Network, role: str, name: str, script: Script = lambda call: b"") -> None:
+        site, _, node = name.partition("/")
+        self.calls: list[Call] = []
+        self.script, self._name, self._site = script, name, site
+        self.node = Node((role, node, site), network, self, timing=FAST, rng=random.Random(1), log=get_logger(role, node, site))
+        self.peers = Peers(self.node, site, {})
+
+    async def __aenter__(self) -> Self:
+        await self.node.listen(self._name)
+        return self
+
+    async def __aexit__(self, *exc: object) -> None:
+        await self.node.close()
+
+    def dial(self, role: str, *addresses: str, timeout_s: float = 5.0) -> Peers:
+        """Link to nodes of a role, to call them."""
+        self.peers = Peers(self.node, self._site, {role: addresses}, timeout_s)
+        self.peers.start()
+        return self.peers
+
+    # Links (see `LinkRole`).
+
+    def view(self) -> View:
+        return View(0, ())
+
+    def admit(self, hello: Hello) -> None:
+        pass
+
+    def link_up(self, link: Link) -> None:
+        if self.peers.concerns(link):
+            self.peers.link_up(link)
+
+    def link_down(self, link: Link, reason: str) -> None:
+        if self.peers.concerns(link):
+            self.peers.link_down(link)
+
+    def frames(self, link: Link, frames: list[AnyFrame]) -> None:
+        for frame in frames:
+            if isinstance(frame, Call):
+                self.calls.append(frame)
+                link.send(self._reply(frame))
+            elif isinstance(frame, Reply):
+                self.peers.reply(frame)
+
+    def _reply(self, call: Call) -> Reply:
+        try:
+            return Reply(call.n, "", "", self.script(call))
+        except Refused as refused:
+            return Reply(call.n, refused.code.name, refused.reason, b"")
+
+    def tick(self, now: float) -> None:
+        pass

@@ -1,0 +1,62 @@
+"""Where wall posts go."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from aiohttp import web
+
+from infra.kernel.errors import Refused, Unavailable
+from services.social.wall import FileWall, Post, WebhookWall, wall_of
+
+POST = Post(id="post-1", user="ann", kind="play", ts_ms=7, payload={"track": "Jóga"})
+SHOWN = {"id": "post-1", "user": "ann", "kind": "play", "ts_ms": 7, "payload": {"track": "Jóga"}}
+
+
+async def test_a_file_gets_a_line_for_each_post(tmp_path: Path) -> None:
+    wall = FileWall(tmp_path / "wall.jsonl")
+    for _ in range(2):
+        await wall.post(POST)
+    assert [json.loads(line) for line in (tmp_path / "wall.jsonl").read_text(encoding="utf-8").splitlines()] == [SHOWN, SHOWN]
+    with pytest.raises(Unavailable, match="cannot be written"):
+        await FileWall(tmp_path / "none" / "wall").post(POST)
+
+
+ERRORS = {200: None, 204: None, 400: Refused, 404: Refused, 408: Unavailable, 429: Unavailable, 302: Unavailable, 503: Unavailable}
+
+
+@pytest.mark.parametrize(("status", "error"), ERRORS.items())
+async def test_a_webhook_gets_the_post_and_its_status_says_whether_to_repeat(status: int, error: type[Exception] | None) -> None:
+    got: list[Any] = []
+
+    async def take(request: web.Request) -> web.Response:
+        got.append((request.headers["Idempotency-Key"], await request.json()))
+        return web.Response(status=status)
+
+    app = web.Application()
+    app.router.add_post("/hook", take)
+    runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    wall = WebhookWall(f"http://127.0.0.1:{runner.addresses[0][1]}/hook")
+    try:
+        if error is None:
+            await wall.post(POST)
+        else:
+            with pytest.raises(error):
+                await wall.post(POST)
+        assert got == [("post-1", SHOWN)]
+        await runner.cleanup()
+        with pytest.raises(Unavailable, match="cannot be reached"):
+            await wall.post(POST)
+    finally:
+        await wall.close()
+        await runner.cleanup()
+
+
+async def test_a_place_is_a_url_or_a_path() -> None:
+    walls = [wall_of("https://example.test/hook"), wall_of("wall.jsonl")]
+    assert [type(wall) for wall in walls] == [WebhookWall, FileWall]
+    for wall in walls:
+        await wall.close()

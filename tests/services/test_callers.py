@@ -1,0 +1,56 @@
+"""Calls that others make: answered in order for each user, bounded, and never with silence."""
+
+import asyncio
+
+from infra.kernel.frames import Call, Reply
+from infra.runtime.callers import Callers
+from infra.runtime.logs import get_logger
+from tests.services.recording_intake import eventually
+
+
+class RecordingLink:
+    """Where replies go."""
+
+    def __init__(self) -> None:
+        self.replies: list[Reply] = []
+
+    def send(self, frame: Reply) -> None:
+        self.replies.append(frame)
+
+
+async def test_calls_of_one_user_are_answered_in_order_and_those_of_others_meanwhile() -> None:
+    gates = {"ann": asyncio.Event(), "bob": asyncio.Event()}
+    done: list[str] = []
+
+    async def answer(call: Call) -> bytes:
+        await gates[call.user].wait()
+        done.append(f"{call.user}{call.n}")
+        return b""
+
+    callers, link = Callers({"follow": answer}, get_logger("x", "x", "sto")), RecordingLink()
+    for n, user in enumerate(("ann", "ann", "bob", "ann")):
+        callers.take(link, Call(n, user, "", "follow", b""))  # type: ignore[arg-type]
+    gates["bob"].set()
+    await eventually(lambda: done == ["bob2"])
+    gates["ann"].set()
+    await eventually(lambda: len(link.replies) == 4)
+    assert done == ["bob2", "ann0", "ann1", "ann3"]
+    assert callers.answered == {"follow": 4}
+    await callers.close()
+
+
+async def test_too_many_calls_are_turned_away_and_a_defect_is_no_silence() -> None:
+    gate = asyncio.Event()
+
+    async def answer(call: Call) -> bytes:
+        await gate.wait()
+        raise RuntimeError("a defect")
+
+    callers, link = Callers({"follow": answer}, get_logger("x", "x", "sto"), max_waiting=2), RecordingLink()
+    for n in range(3):
+        callers.take(link, Call(n, f"u{n}", "", "follow", b""))  # type: ignore[arg-type]
+    assert [(reply.n, reply.code) for reply in link.replies] == [(2, "unavailable")]
+    gate.set()
+    await eventually(lambda: len(link.replies) == 3)
+    assert {reply.code for reply in link.replies[1:]} == {"internal-error"}
+    await callers.close()
