@@ -34,9 +34,9 @@ def words(uri: str, cls: str, kind: str, payload: Mapping[str, Any]) -> Words:
         case "new-track":
             return Words(f"New track by {_artist(payload, subject)}", _field(payload, "track_name", "track", "title"))
         case "artist-playlist":
-            return Words(f"New playlist by {_artist(payload, subject)}", _field(payload, "playlist_name", "playlist", "name"))
+            return Words(f"New playlist by {_artist(payload, subject)}", _field(payload, "playlist_name", "playlist", "title"))
         case "friend-joined":
-            return Words(f"{_field(payload, 'friend_name', 'friend') or 'A friend of yours'} has joined", "")
+            return Words(f"{_field(payload, 'friend_name', 'friend', 'user') or 'A friend of yours'} has joined", "")
         case "playlist":
             return _playlist(kind, payload, subject)
         case _:
@@ -59,26 +59,34 @@ def _plain(char: str) -> str:
     return "" if category[0] == "C" else char
 
 
+# What the playlist service says was done (`docs/playlists.md`), and what others may say as the kind of the event.
+_DONE: Final = {
+    "create": "made",
+    "created": "made",
+    "rename": "renamed",
+    "renamed": "renamed",
+    "add": "added to",
+    "track-added": "added to",
+    "remove": "removed from",
+    "track-removed": "removed from",
+    "delete": "deleted",
+}
+
+
 def _playlist(kind: str, payload: Mapping[str, Any], owner: str) -> Words:
     who = _field(payload, "by", "user") or owner
     name = _field(payload, "playlist_name", "playlist", "name")
     which = f"the playlist “{name}”" if name else "a playlist"
+    change = payload.get("change")
+    op = _field(change, "op") if isinstance(change, Mapping) else ""
+    done = _DONE.get(op) or _DONE.get(kind, "changed")
+    verb, _, where = done.partition(" ")
     track = _field(payload, "track_name", "track")
-    match kind:
-        case "created":
-            return Words(f"{who} made {which}", "")
-        case "renamed":
-            return Words(f"{who} renamed {which}", "")
-        case "track-added":
-            return Words(f"{who} added a track to {which}", track)
-        case "track-removed":
-            return Words(f"{who} removed a track from {which}", track)
-        case _:
-            return Words(f"{who} changed {which}", track)
+    return Words(f"{who} {verb} a track {where} {which}" if where else f"{who} {verb} {which}", "" if verb in ("made", "renamed") else track)
 
 
 def _artist(payload: Mapping[str, Any], artist_id: str) -> str:
-    return _field(payload, "artist_name", "artist") or artist_id
+    return _field(payload, "artist_name", "name", "artist") or artist_id
 
 
 def _field(payload: Mapping[str, Any], *names: str) -> str:

@@ -15,9 +15,9 @@ class PlaylistOptions(ServiceOptions, frozen=True, kw_only=True, forbid_unknown_
     presence: list[str] = msgspec.field(default_factory=list)
     social: list[str] = msgspec.field(default_factory=list)
     notification: list[str] = msgspec.field(default_factory=lambda: ["http://127.0.0.1:7720"])
-    listen: str = "127.0.0.1:7822"
+    listen: str = "127.0.0.1:7823"
     door: str = "127.0.0.1:7730"
-    admin: str = "127.0.0.1:7794"
+    admin: str = "127.0.0.1:7795"
     max_playlists: int = 5_000
 
     def check(self) -> None:

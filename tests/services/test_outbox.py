@@ -28,8 +28,8 @@ async def db(tmp_path: Path) -> AsyncIterator[Sqlite]:
     await db.close()
 
 
-def make(db: Sqlite, perform: Perform, lane: str = "") -> Relay:
-    return Relay(OutboxSqlite(db), perform, rng=random.Random(1), log=get_logger("outbox", "o1", "sto"), lane=lane, backoff=QUICK)
+def make(db: Sqlite, perform: Perform, lane: str = "", backoff: Backoff = QUICK) -> Relay:
+    return Relay(OutboxSqlite(db), perform, rng=random.Random(1), log=get_logger("outbox", "o1", "sto"), lane=lane, backoff=backoff)
 
 
 async def put(db: Sqlite, *tasks: Task) -> None:
@@ -159,7 +159,7 @@ async def test_a_key_that_is_stuck_stops_no_other_and_is_bounded_in_memory(db: S
 async def test_a_lane_that_is_stuck_with_more_than_fits_into_memory_stops_no_other(db: Sqlite) -> None:
     receiver, stuck = Receiver(), True
     receiver.trouble = lambda task: Unavailable("away") if stuck and task.lane == "slow" else None
-    relays = [make(db, receiver.perform, lane=lane) for lane in ("slow", "fast")]
+    relays = [make(db, receiver.perform, lane, Backoff(base_s=0.2, cap_s=0.2)) for lane in ("slow", "fast")]
     await put(db, *(msgspec.structs.replace(task(n, f"k{n}"), lane="slow") for n in range(MAX_HELD + 200)))
     for relay in relays:
         relay.start()

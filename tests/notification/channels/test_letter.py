@@ -193,6 +193,9 @@ def test_an_address_is_a_single_recipient_or_a_mistake(address: str) -> None:
         ("renamed", {"playlist_name": "Road"}, "ann renamed the playlist “Road”"),
         ("created", {"name": "Road"}, "ann made the playlist “Road”"),
         ("reordered", {}, "ann changed a playlist"),
+        ("playlist", {"by": "eve", "name": "Road", "change": {"op": "add", "tracks": ["t1"]}}, "eve added a track to the playlist “Road”"),
+        ("playlist", {"by": "eve", "name": "Road", "change": {"op": "reorder"}}, "eve changed the playlist “Road”"),
+        ("playlist", {"by": "eve", "name": "Road", "change": []}, "eve changed the playlist “Road”"),
     ],
 )
 def test_a_playlist_tells_who_did_what(kind: str, payload: dict[str, Any], expected: str) -> None:
@@ -204,8 +207,9 @@ def test_a_playlist_tells_who_did_what(kind: str, payload: dict[str, Any], expec
     [
         ("new-track", {"artist": "Björk", "track": "Jóga"}, "New track by Björk: Jóga"),
         ("new-track", {"artist_name": "  ", "track_name": 7}, "New track by bjork"),
-        ("artist-playlist", {"name": "Demos"}, "New playlist by bjork: Demos"),
+        ("artist-playlist", {"artist": "bjork", "name": "Björk", "title": "Demos"}, "New playlist by Björk: Demos"),
         ("friend-joined", {"friend_name": "Ann"}, "Ann has joined"),
+        ("friend-joined", {"user": "ann"}, "ann has joined"),
         ("friend-joined", {}, "A friend of yours has joined"),
         ("unheard-of", {"title": "Hello"}, "News for you: Hello"),
     ],

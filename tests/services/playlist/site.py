@@ -1,0 +1,125 @@
+"""A site with a playlist service: a real broker and access point, a recording intake, scripted presence and social."""
+
+import asyncio
+import random
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from infra.kernel.frames import Call
+from infra.runtime.logs import get_logger
+from infra.runtime.tokens import AuthOptions, Keys, Verifier
+from services.playlist.core import LANES
+from services.playlist.options import PlaylistOptions
+from services.playlist.server import Playlist
+from tests.services.recording_intake import DEADLINE_S, RecordingIntake, eventually
+from tests.services.scripted_service import ScriptedService
+from tests.support.cluster import FAST, SECRET, Cluster
+from tests.support.samples import service_token, user_token
+
+NAME = "sto/l1"
+
+
+class Site:
+    """`friends` of any owner are whom social calls so. `ann`, `bob` and so on are made up as they are needed."""
+
+    def __init__(self, c: Cluster, folder: Path, intake: RecordingIntake, **options: Any) -> None:
+        self.c, self.intake = c, intake
+        self.friends: set[str] = set()
+        self.presence = ScriptedService(c.network("sto/q1"), "presence", "sto/q1")
+        self.social = ScriptedService(c.network("sto/s1"), "social", "sto/s1", self._is_friend)
+        self.caller = ScriptedService(c.network("sto/ap9"), "accesspoint", "sto/ap9")
+        usual = PlaylistOptions(
+            site="sto",
+            node="l1",
+            brokers={"b1": "sto/b1"},
+            presence=["sto/q1"],
+            social=["sto/s1"],
+            notification=[intake.url],
+            listen=NAME,
+            door="127.0.0.1:0",
+            link=FAST,
+            path=str(folder),
+        )
+        self.options = msgspec.structs.replace(usual, **options)
+        self.service: Playlist
+
+    def _is_friend(self, call: Call) -> bytes:
+        _, users = msgspec.msgpack.decode(call.body)
+        return bytes(user in self.friends for user in users)
+
+    async def start(self, *, ready: bool = True) -> None:
+        """Start the playlist service, also anew after `stop`."""
+        verifier = Verifier(AuthOptions(), Keys(secret=SECRET), lambda: None)
+        rng = random.Random(self.c.rng.getrandbits(64))
+        self.service = Playlist(
+            self.options, self.c.network(NAME), verifier, service_token, log=get_logger("playlist", "l1", "sto"), rng=rng
+        )
+        await self.service.start()
+        if ready:
+            await eventually(lambda: self.service.ready() is None)
+
+    async def stop(self) -> None:
+        """Stop it."""
+        await self.service.close()
+
+    async def ask(self, user: str, method: str, path: str, body: Any = None, token: str | None = None) -> tuple[int, Any]:
+        """Status and document of an HTTP request of `user`."""
+        headers = {"Authorization": f"Bearer {token or user_token(user)}"}
+        extra = {} if body is None else {"json": body}
+        async with self.c.http.request(method, f"http://{self.service.address}{path}", headers=headers, **extra) as answer:
+            return answer.status, await answer.json() if answer.content_type == "application/json" else None
+
+    async def create(self, user: str, playlist_id: str = "p", **fields: Any) -> dict[str, Any]:
+        """A new playlist."""
+        status, document = await self.ask(user, "POST", "/v1/playlists", {"id": playlist_id, "name": "A name", **fields})
+        assert status == 201, document
+        return dict(document)
+
+    async def edit(self, user: str, path: str, change: dict[str, Any], version: int | None = None) -> tuple[int, Any]:
+        """A change of a playlist "owner/id"."""
+        body = {"change": change} | ({} if version is None else {"version": version})
+        return await self.ask(user, "POST", f"/v1/playlists/{path}/changes", body)
+
+    async def show(self, path: str) -> dict[str, Any]:
+        """A playlist "owner/id"."""
+        status, document = await self.ask("anybody", "GET", f"/v1/playlists/{path}")
+        assert status == 200, document
+        return dict(document)
+
+    async def call(self, user: str, op: str, body: Any) -> bytes:
+        """A call over a link, as of an access point or another service."""
+        await eventually(lambda: not self.caller.peers.missing())
+        return await self.caller.peers.call("playlist", user, op, msgspec.json.encode(body))
+
+    async def quiet(self) -> None:
+        """Everything that was promised is done."""
+        assert self.service.stores is not None
+        deadline_s = time.monotonic() + DEADLINE_S
+        while [lane for lane in LANES if await self.service.stores.outbox.undone(0, 1, lane)]:
+            assert time.monotonic() < deadline_s, "promises are not kept"
+            await asyncio.sleep(0.001)
+
+
+@asynccontextmanager
+async def site(folder: Path, **options: Any) -> AsyncIterator[Site]:
+    """A site that is ready."""
+    async with Cluster(sites=1) as c, RecordingIntake() as intake:
+        it = Site(c, folder, intake, **options)
+        async with it.presence, it.social, it.caller:
+            await it.start()
+            it.caller.dial("playlist", NAME)
+            try:
+                yield it
+            finally:
+                await it.stop()
+
+
+def uri(path: str) -> str:
+    """The topic of a playlist "owner/id"."""
+    owner, _, playlist_id = path.partition("/")
+    return f"hm://playlist/user/{owner}/playlist/{playlist_id}/"

@@ -1,0 +1,173 @@
+"""docs/openapi-playlist.json is true: what it describes is what the door does."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
+
+from infra.kernel.codes import BY_NAME
+from services.playlist.door import Editing, Wanted
+from services.playlist.lists import Lists
+from tests.services.playlist.site import Site, site
+from tests.support.samples import service_token, user_token
+
+DOCUMENT: dict[str, Any] = json.loads((Path(__file__).resolve().parents[3] / "docs" / "openapi-playlist.json").read_text(encoding="utf-8"))
+OPERATIONS = {(method.upper(), path): each for path, methods in DOCUMENT["paths"].items() for method, each in methods.items()}
+SUMMER = "/v1/playlists/ann/summer"
+
+
+def validator(schema: dict[str, Any]) -> Draft202012Validator:
+    """Checks values against a schema of the document."""
+    return Draft202012Validator(schema | {"components": DOCUMENT["components"]})
+
+
+def examples(content: dict[str, Any]) -> list[Any]:
+    """The values that a JSON body shows."""
+    return [each["value"] for each in content["application/json"].get("examples", {}).values()]
+
+
+async def ask(s: Site, method: str, path: str, *, token: str | None = None, **body: Any) -> tuple[int, Any]:
+    """A request; its answer is one that its operation describes."""
+    headers = {"Authorization": f"Bearer {user_token('ann') if token is None else token}"}
+    async with s.c.http.request(method, f"http://{s.service.address}{path}", headers=headers, **body) as answer:
+        document = await answer.json() if answer.content_type == "application/json" else None
+    described = operation(method, path)["responses"][str(answer.status)]
+    for name, header in described.get("headers", {}).items():
+        validator(header["schema"]).validate(answer.headers[name])
+    if "content" in described:
+        validator(described["content"]["application/json"]["schema"]).validate(document)
+    else:
+        assert document is None
+    return answer.status, document
+
+
+def operation(method: str, path: str) -> dict[str, Any]:
+    """The operation that a request is for."""
+    found = [
+        each
+        for (verb, form), each in OPERATIONS.items()
+        if verb == method and re.fullmatch(re.sub(r"\{\w+\}", "[^/]+", form), path.partition("?")[0])
+    ]
+    assert len(found) == 1
+    return dict(found[0])
+
+
+def test_every_schema_is_a_schema_and_every_example_is_valid() -> None:
+    for schema in DOCUMENT["components"]["schemas"].values():
+        Draft202012Validator.check_schema(schema)
+    for each in OPERATIONS.values():
+        contents = [response["content"] for response in each["responses"].values() if "content" in response]
+        for content in [*contents, *([each["requestBody"]["content"]] if "requestBody" in each else [])]:
+            for example in examples(content):
+                validator(content["application/json"]["schema"]).validate(example)
+
+
+def test_every_code_that_is_named_has_the_status_under_which_it_is_named() -> None:
+    for each in OPERATIONS.values():
+        for status, response in each["responses"].items():
+            for name in re.findall(r"`([a-z-]+-[a-z-]+|conflict|forbidden|unavailable|draining)`", response["description"]):
+                assert str(BY_NAME[name].http) == status
+
+
+async def test_the_door_has_the_paths_that_are_described_and_takes_the_tokens_that_are_described(tmp_path: Path) -> None:
+    async with site(tmp_path) as s:
+        assert s.service.door is not None
+        assert s.service.stores is not None
+        lists = Lists(s.service.stores.playlists, s.service.stores.follows)
+        routes = {(route.method, route.path): route.who for route in s.service.door.routes() + lists.routes()}
+        assert routes.keys() == OPERATIONS.keys()
+        for key, each in OPERATIONS.items():
+            assert (routes[key] == "any") == ({"serviceToken": []} in each["security"])
+
+
+async def test_what_is_shown_works_from_the_first_to_the_last(tmp_path: Path) -> None:
+    async with site(tmp_path) as s:
+        created = OPERATIONS["POST", "/v1/playlists"]["requestBody"]["content"]
+        for body in examples(created):
+            assert (await ask(s, "POST", "/v1/playlists", json=body))[0] == 201
+        changes = examples(OPERATIONS["POST", "/v1/playlists/{owner}/{id}/changes"]["requestBody"]["content"])
+        for n, body in enumerate(changes):
+            assert await ask(s, "POST", SUMMER + "/changes", json=body) == (200, {"version": n + 2})
+        assert (await ask(s, "PUT", SUMMER + "/follow"))[0] == 204
+        for path in (SUMMER, SUMMER + "/followers?limit=1", "/v1/users/ann/playlists", "/v1/users/ann/followed"):
+            status, document = await ask(s, "GET", path)
+            assert (status, bool(document)) == (200, True)
+        assert (await ask(s, "DELETE", SUMMER + "/follow"))[0] == 204
+        assert (await ask(s, "DELETE", SUMMER + f"?version={len(changes) + 1}"))[0] == 204
+
+
+async def test_refusals_are_as_described(tmp_path: Path) -> None:
+    rename = {"change": {"op": "rename", "name": "x"}}
+    async with site(tmp_path) as s:
+        await ask(s, "POST", "/v1/playlists", json={"id": "summer", "name": "n", "tracks": ["t"]})
+        tried = [
+            await ask(s, "POST", "/v1/playlists", json={"id": "summer", "name": "n"}),
+            await ask(s, "GET", "/v1/users/ann/playlists?limit=0"),
+            await ask(s, "POST", "/v1/playlists", json={"name": ""}),
+            await ask(s, "POST", "/v1/playlists", data=b"name", token=user_token("ann")),
+            await ask(s, "POST", SUMMER + "/changes", json={"change": {"op": "add", "tracks": ["t"] * 10_000}}),
+            await ask(s, "POST", SUMMER + "/changes", json=rename, token=user_token("bob")),
+            await ask(s, "POST", SUMMER + "/changes", json=rename | {"version": 9}),
+            await ask(s, "POST", "/v1/playlists/ann/none/changes", json=rename),
+            await ask(s, "GET", SUMMER, token="forged"),
+            await ask(s, "PUT", SUMMER + "/follow", token=service_token("social")),
+        ]
+        assert [status for status, _ in tried] == [409, 400, 400, 415, 413, 403, 409, 404, 401, 403]
+        assert s.service.stores is not None
+        await s.service.stores.close()
+        assert (await ask(s, "GET", SUMMER))[1]["code"] == "unavailable"
+        await s.service.drain()
+        assert (await ask(s, "GET", SUMMER))[1]["code"] == "draining"
+
+
+NUMBERS = st.one_of(st.none(), st.integers(-1, 2), st.integers(9_999, 10_001), st.just("1"))
+FIELDS = st.fixed_dictionaries(
+    {},
+    optional={
+        "op": st.sampled_from(["rename", "collaborative", "add", "remove", "reorder", "create", "delete"]),
+        "name": st.sampled_from(["", "x", "x" * 200, "x" * 201]),
+        "collaborative": st.sampled_from([True, False, None, 1]),
+        "tracks": st.sampled_from([[], ["t"], [""], ["t" * 129], "t", None]),
+        "position": NUMBERS,
+        "to": NUMBERS,
+        "count": NUMBERS,
+    },
+)
+
+
+@settings(max_examples=400, deadline=None)
+@given(change=FIELDS, op=st.sampled_from(["rename", "collaborative", "add", "remove", "reorder"]))
+def test_the_schema_of_a_change_takes_exactly_what_the_door_takes(change: dict[str, Any], op: str) -> None:
+    wanted = {
+        "rename": ("op", "name"),
+        "collaborative": ("op", "collaborative"),
+        "add": ("op", "tracks", "position"),
+        "remove": ("op", "position", "count"),
+        "reorder": ("op", "position", "to", "count"),
+    }[op]
+    for each in (change, {"op": op} | {key: value for key, value in change.items() if key in wanted and key != "op"}):
+        body = {"change": each}
+        assert validator({"$ref": "#/components/schemas/Editing"}).is_valid(body) == is_taken(body, Editing)
+
+
+@pytest.mark.parametrize(
+    "field", [{}, {"name": ""}, {"collaborative": None}, {"tracks": None}, {"id": 1}, {"other": 1}, {"tracks": ["t"] * 10_001}]
+)
+def test_the_schema_of_a_new_playlist_takes_exactly_what_the_door_takes(field: dict[str, Any]) -> None:
+    body = {"name": "n"} | field
+    assert validator({"$ref": "#/components/schemas/NewPlaylist"}).is_valid(body) == is_taken(body, Wanted)
+
+
+def is_taken(body: Any, kind: type[Any]) -> bool:
+    """Whether the door can read it."""
+    try:
+        msgspec.json.decode(json.dumps(body), type=kind)
+    except msgspec.ValidationError:
+        return False
+    return True
