@@ -44,6 +44,22 @@ class Plan(NamedTuple):
     tasks: list[Task]
 
 
+class _Ruling(NamedTuple):
+    """A verdict and what follows from it. `is_kept`: whatever reaches a user by any way can be pulled later. `told`: what all
+    followers are told alike."""
+
+    verdict: Verdict
+    types: tuple[str, ...]
+    is_kept: bool
+    is_live: bool
+    has_tasks: bool
+    told: bytes
+
+
+# Event, flags, online, preferences, whether there are devices.
+Alike = tuple[str, int, int, bytes, bool]
+
+
 class Patience(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Seconds until a mail or a push goes out: who comes online within them is told there instead."""
 
@@ -74,25 +90,40 @@ class Decider:
         A row whose notice has expired meanwhile is passed over.
         """
         plan = Plan([], [], [])
-        tails: dict[str, bytes] = {}
-        fresh: dict[tuple[str, str], Decision] = {}
+        fresh: set[tuple[str, str]] = set()
+        alike: dict[Alike, _Ruling] = {}
         for row in rows:
             notice = notices.get(row.event)
-            if notice is None:
+            key = (row.user, row.event)
+            if notice is None or key in fresh:
                 continue
-            person, key = people[row.user], (row.user, row.event)
-            verdict = self.verdict(notice, person, row.flags, online[row.user], now_ms)
-            decision = fresh.get(key) or known.get(key)
+            person = people[row.user]
+            ruling = self._ruling(notice, person, row.flags, online[row.user], now_ms, alike)
+            decision = known.get(key)
             if decision is None:
-                decision = fresh[key] = _decision(person, notice, verdict, now_ms)
+                fresh.add(key)
+                decision = _decision(person, notice, ruling, now_ms)
                 plan.decided.append((decision, notice))
-            elif key in fresh:
-                continue
-            if decision.mark and _is_live(verdict, online[row.user]):
-                tail = tails.get(row.event) or tails.setdefault(row.event, items.told(notice))
-                plan.live.append(items.live(row.user, decision.mark, decision.types, notice, tail))
-            plan.tasks.extend(self._tasks(decision, verdict, person, now_ms))
+            if decision.mark and ruling.is_live:
+                plan.live.append(items.live(row.user, decision.mark, decision.types, notice, ruling.told))
+            if ruling.has_tasks:
+                plan.tasks.extend(self._tasks(decision, ruling.verdict, person, now_ms))
         return plan
+
+    def _ruling(self, notice: Notice, person: Person, flags: int, online: int, now_ms: int, alike: "dict[Alike, _Ruling]") -> "_Ruling":
+        """What the rules say, worked out once for all followers of an event who differ in nothing that rules ask about."""
+        key = (notice.id, flags & (FRIEND | SENT), online, person.preferences, person.has_devices)
+        is_plain = not (person.mails or person.pushes)
+        ruling = alike.get(key) if is_plain else None
+        if ruling is None:
+            verdict = self.verdict(notice, person, flags, online, now_ms)
+            types = _types(verdict)
+            is_live = verdict.engine or (online & UNKNOWN != 0 and verdict.in_client)
+            is_kept, has_tasks = verdict.engine or bool(types), verdict.push is not Way.NO or verdict.email is not Way.NO
+            ruling = _Ruling(verdict, types, is_kept, is_live, has_tasks, items.told(notice))
+            if is_plain:
+                alike[key] = ruling
+        return ruling
 
     def verdict(self, notice: Notice, person: Person, flags: int, online: int, now_ms: int) -> Verdict:
         """What the rules say now."""
@@ -131,23 +162,13 @@ def postponed(task: Task, way: Way, preferences: Preferences, now_ms: int) -> Ta
     return None if quiet_ms is None else task._replace(due_ms=quiet_ms, started_ms=quiet_ms)
 
 
-def _decision(person: Person, notice: Notice, verdict: Verdict, now_ms: int) -> Decision:
+def _decision(person: Person, notice: Notice, ruling: _Ruling, now_ms: int) -> Decision:
     """The next mark of the follower, unless nothing at all is to be kept for him."""
-    types = _types(verdict)
-    if _is_kept(verdict):
+    if ruling.is_kept:
         person.last += 1
-        person.shown += items.IN_CLIENT in types
-    mark = person.last if _is_kept(verdict) else 0
-    return Decision(person.user, notice.id, mark, person.shown, types, verdict.reasons, now_ms)
-
-
-def _is_kept(verdict: Verdict) -> bool:
-    """Whatever reaches a user by any way can be pulled later."""
-    return verdict.engine or bool(_types(verdict))
-
-
-def _is_live(verdict: Verdict, online: int) -> bool:
-    return verdict.engine or (online & UNKNOWN != 0 and verdict.in_client)
+        person.shown += items.IN_CLIENT in ruling.types
+    mark = person.last if ruling.is_kept else 0
+    return Decision(person.user, notice.id, mark, person.shown, ruling.types, ruling.verdict.reasons, now_ms)
 
 
 @lru_cache(maxsize=1 << 10)

@@ -1,5 +1,6 @@
 """The feed of a user: pull, seen, read, history, and why (spec 4.3, 7; the client protocol is in `docs/client-protocol.md`)."""
 
+import asyncio
 from collections.abc import Callable
 from typing import Annotated, Final, TypeVar
 
@@ -68,13 +69,14 @@ class Feed:
 
     async def pull(self, user: str, client: str, ask: Pull) -> bytes:
         """All and only what is later than the mark, ascending (SB-48), flagged where it is read."""
-        last, shown = await self._last(user)
-        marks = await self._store.marks(user)
+        (last, shown), marks = await asyncio.gather(self._last(user), self._store.marks(user))
         since = ask.since if ask.since is not None else marks.get(client or "-", 0)
         is_reset = since > last
-        found = await self._store.items(user, 0 if is_reset else since, ask.limit + 1)
-        some, more = found[: ask.limit], len(found) > ask.limit
         read = marks.get(READ, 0)
+        found, unread = await asyncio.gather(
+            self._store.items(user, 0 if is_reset else since, ask.limit + 1), self._unread(user, read, shown)
+        )
+        some, more = found[: ask.limit], len(found) > ask.limit
         return b'{"op":"notifications","id":%b,"items":[%b],"next":%d,"more":%b,"seen":%d,"read":%d,"unread":%d%b}' % (
             _ENCODE(ask.id),
             b",".join(items.listed(item, read) for item in some),
@@ -82,7 +84,7 @@ class Feed:
             b"true" if more else b"false",
             marks.get(client or "-", 0),
             read,
-            await self._unread(user, read, shown),
+            unread,
             b',"reset":true' if is_reset else b"",
         )
 

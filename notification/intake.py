@@ -14,7 +14,7 @@ import msgspec
 
 from infra.kernel.errors import Refused, Unavailable
 
-from .notice import Header, Notice, Page, Request, check
+from .notice import Header, Notice, Page, Request, check, check_names
 from .ownership_routes import Routes
 from .shards import BULK_FROM
 from .store import AGAIN, FRIEND, SENT, Store
@@ -44,6 +44,8 @@ class Intake:
         pages = request.audience()
         if not pages:
             raise Refused("bad-field", "there is nobody to tell: name followers, or pages of them")
+        for page in pages:
+            check_names(page.followers)
         return await self.stream(request, _each(pages), service)
 
     async def stream(self, header: Header, pages: AsyncIterator[Page], service: str) -> Receipt:
@@ -65,6 +67,7 @@ class Intake:
         """A page after the other: the store's pace is the sender's."""
         followers = 0
         async for page in pages:
+            check_names(page.followers)
             users = list(dict.fromkeys(page.followers))
             if users:
                 mine = flags | FRIEND * page.friend | SENT * page.sent

@@ -9,7 +9,7 @@ Parts come and go with their shards: what was given out of a part that goes is w
 import asyncio
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Sequence
-from itertools import chain
+from itertools import chain, repeat
 from typing import Final
 
 from infra.kernel.errors import Unavailable
@@ -153,7 +153,7 @@ class Log:
             number = shards.part_of(shard, is_bulk)
             part = self._parts[number]
             numbers = part.clock.take(len(users), now_ms)
-            rows = [Row(number, n, event, user, flags) for n, user in zip(numbers, users, strict=True)]
+            rows = list(map(Row, repeat(number), numbers, repeat(event), users, repeat(flags)))
             appends.append((part, part.begin(numbers), rows))
         handed_over = False
         try:

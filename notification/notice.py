@@ -2,6 +2,7 @@
 
 import hashlib
 import re
+from collections.abc import Sequence
 from typing import Annotated, Final
 
 import msgspec
@@ -20,14 +21,13 @@ MAX_PAGE: Final = 1000
 _KIND: Final = re.compile(r"[a-z][a-z0-9-]{0,31}")
 _ID: Final = re.compile(r"[A-Za-z0-9._:-]{1,64}")
 _NAME: Final = re.compile(rf"[A-Za-z0-9._-]{{1,{MAX_ID}}}")
-
-Name = Annotated[str, msgspec.Meta(pattern=rf"^[A-Za-z0-9._-]{{1,{MAX_ID}}}\Z")]
+_NAMES: Final = re.compile(rf"{_NAME.pattern}(?:\n{_NAME.pattern})*")
 
 
 class Page(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A part of an audience. `friend`: they are friends of the producer; `sent`: the engine has given it to them already."""
 
-    followers: Annotated[list[Name], msgspec.Meta(max_length=MAX_PAGE)]
+    followers: Annotated[list[str], msgspec.Meta(max_length=MAX_PAGE)]
     friend: bool = False
     sent: bool = False
 
@@ -45,7 +45,7 @@ class Header(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Request(Header, frozen=True, forbid_unknown_fields=True):
     """A notice with its whole audience: followers who are all alike, or pages of them."""
 
-    followers: list[Name] = []
+    followers: list[str] = []
     pages: list[Page] = []
 
     def audience(self) -> list[Page]:
@@ -99,6 +99,14 @@ def check(header: Header, service: str, ts_ms: int) -> Notice:
     check_nesting(payload)
     producer = header.producer or producer_of(topic)
     return Notice(header.id, service, header.topic, header.kind, producer, payload, ts_ms, _digest(header, service, producer))
+
+
+def check_names(names: Sequence[str]) -> None:
+    """Raises `Refused("bad-field")` for what is no user's name. All are looked at in one go: there may be millions."""
+    text = "\n".join(names)
+    if names and not (_NAMES.fullmatch(text) and text.count("\n") == len(names) - 1):
+        wrong = next(name for name in names if not _NAME.fullmatch(name))
+        raise Refused("bad-field", f"followers: {wrong!r:.80} is no user name: 1 to {MAX_ID} of A-Z a-z 0-9 . _ -")
 
 
 def producer_of(topic: Topic) -> str:

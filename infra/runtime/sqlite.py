@@ -172,8 +172,10 @@ def _guarded(connection: sqlite3.Connection, work: Work[Any]) -> _Outcome:
 
 
 def _outcome(connection: sqlite3.Connection, work: Work[Any]) -> _Outcome:
+    """A cursor stays here: let go of in another thread, it would reset its statement while this one is using it."""
     try:
-        return work(connection), None
+        result = work(connection)
+        return None if isinstance(result, sqlite3.Cursor) else result, None
     except BaseException as error:
         return None, _translated(error)
 

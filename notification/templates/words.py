@@ -82,7 +82,8 @@ def _playlist(kind: str, payload: Mapping[str, Any], owner: str) -> Words:
     done = _DONE.get(op) or _DONE.get(kind, "changed")
     verb, _, where = done.partition(" ")
     track = _field(payload, "track_name", "track")
-    return Words(f"{who} {verb} a track {where} {which}" if where else f"{who} {verb} {which}", "" if verb in ("made", "renamed") else track)
+    headline = f"{who} {verb} a track {where} {which}" if where else f"{who} {verb} {which}"
+    return Words(headline, "" if verb in ("made", "renamed") else track)
 
 
 def _artist(payload: Mapping[str, Any], artist_id: str) -> str:

@@ -83,6 +83,13 @@ async def test_a_cancelled_write_harms_nobody(db: Sqlite) -> None:
     assert await db.read(count) == 2
 
 
+async def test_a_cursor_never_leaves_its_thread(db: Sqlite) -> None:
+    """It would be let go of in the loop's thread, and reset a statement that the writer is using at that moment."""
+    writes = [db.write(lambda c, k=k: c.execute("INSERT INTO t VALUES (?, '')", (k,))) for k in range(2000)]  # type: ignore[misc]
+    assert set(await asyncio.gather(*writes)) == {None}
+    assert await db.read(count) == 2000
+
+
 async def test_migrations_run_once_and_a_newer_file_is_refused(db: Sqlite, tmp_path: Path) -> None:
     path = tmp_path / "state" / "a.db"
     again = await Sqlite.open(path, "test", [*SCRIPTS, ("0002", "ALTER TABLE t ADD COLUMN w TEXT")])

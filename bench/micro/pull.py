@@ -1,0 +1,67 @@
+"""`python -m bench.micro.pull PLAN`: clients that ask for what they have missed, through an access point."""
+
+import random
+import sys
+from typing import Final
+
+import click
+import msgspec
+import uvloop
+
+from ..clock import now_us
+from ..servers.stored import Stored
+from .latencies import Latencies
+from .listeners import Listeners
+from .notifier import Notifier, lasting, notice, paced
+
+# How many notices go into one request while histories are made.
+BATCH: Final = 20
+MAKE_S: Final = 120.0
+
+
+class Plan(msgspec.Struct, frozen=True, kw_only=True):
+    """Users with `history` items each; all together pull `limit` of them `rate` times a second."""
+
+    target: Stored
+    users: int
+    history: int
+    limit: int
+    rate: float
+    seconds: float
+    warmup_s: float = 1.0
+
+
+class Figures(msgspec.Struct, frozen=True, kw_only=True):
+    """`waited`: from when a pull was due until its answer was there."""
+
+    pulls_per_s: float
+    waited: Latencies
+
+
+async def measure(plan: Plan) -> Figures:
+    """Histories first. A pull begins anywhere in them where there are `limit` items left."""
+    names, rng = [f"reader{n}" for n in range(plan.users)], random.Random(1)
+    waited_ms: list[float] = []
+    async with Notifier(plan.target) as notifier:
+        before = await notifier.decided()
+        for start in range(0, plan.history, BATCH):
+            await notifier.tell_all([notice(f"past-{n}", names) for n in range(start, min(start + BATCH, plan.history))])
+        if not await notifier.until_decided(before + plan.history * plan.users, MAKE_S):
+            raise TimeoutError(f"the histories were not made within {MAKE_S:g} s")
+        async with Listeners(plan.target, names) as users:
+
+            async def pull(number: int, due_us: int) -> None:
+                since = rng.randrange(plan.history - plan.limit + 1)
+                at_us = await users.ask(number % plan.users, "pull", since=since, limit=plan.limit)
+                waited_ms.append((at_us - due_us) / 1000)
+
+            await paced(plan.rate, lasting(plan.warmup_s), pull)
+            waited_ms.clear()
+            begun_us = now_us()
+            await paced(plan.rate, lasting(plan.seconds), pull)
+            seconds = (now_us() - begun_us) / 1e6
+    return Figures(pulls_per_s=len(waited_ms) / seconds, waited=Latencies.of(waited_ms))
+
+
+if __name__ == "__main__":
+    click.echo(msgspec.json.encode(uvloop.run(measure(msgspec.json.decode(sys.argv[1], type=Plan)))))
