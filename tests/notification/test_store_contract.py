@@ -3,14 +3,17 @@
 import random
 import time
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from itertools import count
 from pathlib import Path
 
 import pytest
 
+from infra.kernel.errors import Unavailable
 from infra.runtime.cassandra_options import CassandraOptions
 from notification.notice import Notice
-from notification.shards import US_PER_MS
+from notification.ownership import Fence, Member
+from notification.shards import SHARDS, US_PER_MS
 from notification.store import AGAIN, Decision, Device, Person, Row, Sent, Store, Task
 from notification.store_cassandra import CassandraStore
 from notification.store_sqlite import SqliteStore
@@ -163,3 +166,69 @@ async def test_how_a_mail_ended_is_kept_and_dead_letters_can_be_taken_up(store: 
     assert await store.exhume(mine[0][0]) == ended[1]
     assert await store.exhume(mine[0][0]) is None
     assert list(await store.sent(keys)) == [keys[0], keys[2], keys[3]]
+
+
+async def test_where_a_part_ends_is_its_highest_row(store: Store) -> None:
+    part, start = next(NAMES) % (1 << 30), NOW_MS * US_PER_MS
+    await store.append([Row(part, start + n * 700_000_000, "e", f"u{n}", 0) for n in range(3)])
+    assert await store.ends([part, part + 1]) == {part: start + 1_400_000_000}
+
+
+async def test_cursors_only_rise(store: Store) -> None:
+    """What a former owner saves late is passed over."""
+    part = next(NAMES) % (1 << 30)
+    for cursor in (7, 5, 9, 8):
+        await store.save_cursors({part: NOW_MS * US_PER_MS + cursor})
+    assert (await store.cursors())[part] == NOW_MS * US_PER_MS + 9
+
+
+async def test_when_the_next_task_is_due_is_known(store: Store, name: str) -> None:
+    shard = next(NAMES) % (1 << 30)
+    await store.schedule([Task(shard, NOW_MS + n * 900_000, name, "email", "e", 1, NOW_MS) for n in range(3)])
+    assert await store.next_due(shard, 0) == NOW_MS
+    assert await store.next_due(shard, NOW_MS) == NOW_MS + 900_000
+    assert await store.next_due(shard, NOW_MS + 1_800_000) is None
+
+
+async def test_a_counter_is_raised_by_who_knows_the_last_one_and_never_by_the_buried(store: Store, name: str) -> None:
+    member = Member(name, "sto", "sto/n1", NOW_MS)
+    assert await store.beat(member, 0)
+    assert not await store.beat(member, 0)
+    assert await store.beat(member._replace(counter=NOW_MS + 5), NOW_MS)
+    assert not await store.beat(member._replace(counter=NOW_MS + 6), NOW_MS)
+    assert [each for each in await store.members() if each.node == name] == [member._replace(counter=NOW_MS + 5)]
+    assert not await store.bury(name, NOW_MS)
+    assert await store.bury(name, NOW_MS + 5)
+    assert not await store.bury(name, NOW_MS + 5)
+    assert not await store.beat(member._replace(counter=NOW_MS + 6), NOW_MS + 5)
+    assert [each for each in await store.members() if each.node == name] == []
+
+
+async def test_claims_are_replaced_by_who_knows_them(store: Store, name: str) -> None:
+    before = await store.claims()
+    assert len(before.owners) == SHARDS
+    after = before._replace(version=before.version + 1, owners=(name, *before.owners[1:]))
+    assert await store.claim(after, before.version)
+    assert await store.claims() == after
+    assert not await store.claim(after._replace(version=after.version + 1), before.version)
+    assert await store.claims() == after
+
+
+async def test_what_a_former_owner_writes_late_changes_nothing_of_what_the_new_one_wrote(store: Store, name: str) -> None:
+    """It is refused, or it loses, whichever came last."""
+    user, part = f"{name}-ann", next(NAMES) % (1 << 30)
+    first, second = notice(name, 1), notice(name, 2)
+    late, new = Fence(f"{name}-a", NOW_MS * US_PER_MS), Fence(f"{name}-b", NOW_MS * US_PER_MS + 1)
+    await store.beat(Member(new.node, "sto", "sto/n2", new.number), 0)
+    for each in (first, second):
+        await store.begin(each)
+    row = Row(part, NOW_MS * US_PER_MS, first.id, user, 0)
+    await store.append([row], new)
+    await store.decide([(decision(user, first.id, 1, 1), first)], new)
+    with suppress(Unavailable):
+        await store.append([row._replace(user=f"{name}-bob")], late)
+    with suppress(Unavailable):
+        await store.decide([(decision(user, second.id, 1, 1), second)], late)
+    assert await store.rows(part, 0, 10) == [row]
+    assert [item.notice for item in await store.items(user, 0, 10)] == [first]
+    assert (await store.people([user]))[user].last == 1

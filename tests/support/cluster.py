@@ -124,9 +124,7 @@ class Cluster:
 
     async def leave(self, name: str) -> None:
         """Stop a node gracefully: it drains, then it is closed."""
-        drained = self.roles[name].drain()
-        if drained is not None:
-            await drained
+        await self.roles[name].drain()
         self.down.add(name)
         await self.roles.pop(name).close()
         self.plan.wires.pop(name, None)

@@ -1,0 +1,200 @@
+"""What works on an open store, composed: from the log and the worker to the HTTP door."""
+
+import asyncio
+import random
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any as Anything
+from typing import Final, NamedTuple, Protocol
+
+from infra.kernel.errors import Unavailable
+from infra.kernel.events import Event
+from infra.kernel.frames import Call
+from infra.runtime.callers import Callers
+from infra.runtime.node import Node
+from infra.runtime.tokens import Identity, Service, ensure_secret, read_secret
+from infra.runtime.web import Web
+from rule_engine.rules import RuleSet
+
+from .agenda import Agenda
+from .channels import Mail, Push
+from .core import Decider
+from .dispatch import Dispatch
+from .door import Door
+from .feed import Feed
+from .intake import Intake
+from .log import Log
+from .online import Online
+from .options import NotificationOptions
+from .ownership_holdings import Holdings
+from .ownership_keeper import Keeper
+from .ownership_life import Life
+from .ownership_routes import Routes
+from .people import People
+from .push import Pusher
+from .store import Store
+from .stores import open_store
+from .vapid import Vapid
+from .why import Why
+from .worker import Worker
+
+OPS: Final = ("pull", "seen", "read", "history")
+SWEEP_S: Final = 60.0
+SWEEP_ROWS: Final = 2000
+
+
+class Tokens(Protocol):
+    """Who is at the HTTP door; both raise Refused."""
+
+    def client(self, token: str, now_s: float) -> Identity:
+        """The user who shows `token`."""
+
+    def service(self, token: str, now_s: float) -> Service:
+        """The service that shows `token`."""
+
+
+class Surroundings(NamedTuple):
+    """What the parts need of their process. `publish` hands a live copy to the engine, `public_url()` is where users reach the HTTP
+    door."""
+
+    options: NotificationOptions
+    rules: RuleSet
+    links: Node
+    online: Online
+    tokens: Tokens
+    publish: Callable[[Event], None]
+    public_url: Callable[[], str]
+    wall: Callable[[], float]
+    rng: random.Random
+    logger: Anything
+
+
+class Parts:
+    """Everything of one node that lives as long as its store is open."""
+
+    def __init__(self, process: Surroundings, store: Store, life: Life) -> None:
+        """Raises ConfigError."""
+        options, wall, logger = process.options, process.wall, process.logger
+        self.swept = 0
+        self.store, self._life = store, life
+        self.keeper = Keeper(store, life, site=options.site, lease_s=options.lease_s, wall=wall, logger=logger)
+        fence = self.keeper.fence
+        self.log, self.agenda, people = Log(store, fence), Agenda(store, fence), People(store)
+        decider = Decider(process.rules, options.patience)
+        # Links in mails outlive this process, so what signs them is kept beside the store.
+        secret = read_secret(ensure_secret(options.path))
+        self.mail = Mail(options.email, secret, process.public_url, wall) if options.email else None
+        vapid = Vapid.ensure(options.path) if options.push else None
+        self.pusher = Pusher(options.push, vapid, wall) if options.push and vapid else None
+        shared: dict[str, Anything] = {"wall": wall, "logger": logger}
+        telling: dict[str, Anything] = {"publish": process.publish, "fence": fence, **shared}
+        self.worker = Worker(store, self.log, self.agenda, decider, process.online, people, **telling)
+        push = Push(self.pusher) if self.pusher else None
+        self.dispatch = Dispatch(store, self.agenda, decider, process.online, people, self.mail, push, rng=process.rng, **shared)
+        self._holdings = Holdings(self.log, self.worker, people, self.agenda, self.dispatch, wall)
+        self.routes = Routes(process.links, self.keeper, self.log, self.agenda, people, wall)
+        self.intake = Intake(store, self.routes, wall)
+        feed = Feed(store, process.publish, wall)
+        door = Door(
+            store,
+            self.intake,
+            feed,
+            self.routes,
+            Why(store, self.routes, wall),
+            secret=secret,
+            push_key=vapid.public_key if vapid else "",
+            allow_loopback=bool(options.push and options.push.allow_loopback),
+            wall=wall,
+        )
+        self.callers = Callers({op: _answerer(feed, op) for op in OPS}, logger)
+        self.peers = Callers(self.routes.answers(), logger)
+        self.web = Web(
+            door.routes(),
+            verify_user=process.tokens.client,
+            verify_service=process.tokens.service,
+            wall=wall,
+            max_body_bytes=options.max_body_bytes,
+            log=logger,
+        )
+        self._sweeper: asyncio.Task[None] | None = None
+
+    @classmethod
+    async def open(cls, process: Surroundings) -> "Parts":
+        """Open the store. Raises ConfigError and Unavailable."""
+        options = process.options
+        life = Life(options.path, options.site, options.node)
+        try:
+            store = await open_store(options, process.wall)
+        except BaseException:
+            life.close()
+            raise
+        try:
+            return cls(process, store, life)
+        except BaseException:
+            await store.close()
+            life.close()
+            raise
+
+    async def start(self, address: str) -> None:
+        """Join the other nodes as the one whose links are at `address`, and work. Raises Unavailable."""
+        await self.keeper.open(self._holdings, address)
+        self.keeper.start()
+        self._sweeper = asyncio.create_task(self._sweep(), name="sweeping what is past its time")
+
+    async def close(self) -> None:
+        """Stop working, and leave the shards to the other nodes."""
+        self.web.drain()
+        await self.web.close()
+        await self.callers.close()
+        await self.peers.close()
+        if self._sweeper is not None:
+            self._sweeper.cancel()
+            await asyncio.gather(self._sweeper, return_exceptions=True)
+        await self._holdings.close()
+        await self.keeper.close()
+        for channel in (self.mail.mailer if self.mail else None, self.pusher):
+            if channel is not None:
+                await channel.close()
+
+    async def end(self) -> None:
+        """Close the store, when the links are closed, too."""
+        await self.store.close()
+        self._life.close()
+
+    def missing(self) -> str | None:
+        """Why not everybody can be served now; None when all can."""
+        return self.keeper.missing() or self.routes.missing()
+
+    async def _sweep(self) -> None:
+        """A little at a time, so that it is in nobody's way."""
+        while True:
+            swept = 0
+            with suppress(Unavailable):
+                swept = await self.store.sweep(SWEEP_ROWS)
+            self.swept += swept
+            await asyncio.sleep(0.1 if swept >= SWEEP_ROWS else SWEEP_S)
+
+    def counters(self) -> dict[str, Anything]:
+        """Figures for `metrics.METRICS`."""
+        return {
+            "notification_http_requests_total": self.web.requests,
+            "notification_accepted_total": self.intake.accepted,
+            "notification_duplicates_total": self.intake.duplicates,
+            "notification_rows_total": self.intake.rows,
+            "notification_backlog_parts": self.log.backlog,
+            "notification_decided_total": self.worker.decided,
+            "notification_live_total": self.worker.told,
+            "notification_scheduled_total": self.worker.scheduled,
+            "notification_sent_total": dict(self.dispatch.ended),
+            "notification_calls_total": dict(self.callers.answered),
+            "notification_calls_refused_total": self.callers.refused,
+            "notification_mail_trouble": int(bool(self.mail and self.mail.mailer.trouble)),
+            "notification_swept_total": self.swept,
+        }
+
+
+def _answerer(feed: Feed, op: str) -> Anything:
+    async def answer(call: Call) -> bytes:
+        return await feed.answer(op, call.user, call.client, call.body)
+
+    return answer

@@ -1,0 +1,110 @@
+"""The rule worker when the lease runs out under it."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from infra.kernel.errors import Unavailable
+from infra.kernel.events import Event
+from notification.agenda import Agenda
+from notification.core import Decider, Patience
+from notification.log import Log
+from notification.notice import Header, check
+from notification.online import Online
+from notification.ownership import Fence, Member
+from notification.people import People
+from notification.shards import SHARDS, by_shard
+from notification.store_sqlite import SqliteStore
+from notification.worker import Worker
+from rule_engine.load import default_text, load
+
+NOW_S = 1_790_000_000.0
+TOPIC = "hm://notifications/feed/bjork%new-album/"
+USERS = [f"u{n}" for n in range(30)]
+
+
+class Bench:
+    """A worker with all that it needs on a real store, a lease that can be taken away, and a log that tells of warnings."""
+
+    def __init__(self, store: SqliteStore) -> None:
+        self.store, self.node, self.has_lease = store, "n1", True
+        self.told: list[Event] = []
+        self.warned = asyncio.Event()
+        self.log, agenda, self.people = Log(store, self.fence), Agenda(store, self.fence), People(store)
+        self.agenda = agenda
+        decider = Decider(load(default_text(), "the default rules"), Patience())
+        shared: dict[str, Any] = {"publish": self.told.append, "fence": self.fence, "wall": lambda: NOW_S, "logger": self}
+        self.worker = Worker(store, self.log, agenda, decider, Online(0), self.people, **shared)
+
+    def fence(self) -> Fence:
+        if not self.has_lease:
+            raise Unavailable("the lease has run out")
+        return Fence(self.node, 1)
+
+    def warning(self, *_: object, **__: object) -> None:
+        self.warned.set()
+
+    async def own(self) -> None:
+        await self.agenda.own(range(SHARDS))
+        await self.log.own(range(SHARDS), int(NOW_S * 1000))
+
+    async def take_in(self, event: str) -> None:
+        notice = check(Header(event, TOPIC, "album", msgspec.Raw(b'{"album":"Post"}')), "artist", int(NOW_S * 1000))
+        await self.store.begin(notice)
+        await self.log.append(by_shard(USERS), event, 0, False, int(NOW_S * 1000))
+
+    async def all_marks(self) -> list[int]:
+        return [person.last for person in (await self.store.people(USERS)).values()]
+
+    async def decided(self, marks: int) -> None:
+        """Wait until everybody has so many items."""
+        async with asyncio.timeout(5):
+            while await self.all_marks() != [marks] * len(USERS):
+                pass
+
+
+@pytest.fixture
+async def bench(tmp_path: Path) -> AsyncIterator[Bench]:
+    store = await SqliteStore.open(tmp_path, 90 * 86_400, lambda: NOW_S)
+    for node in ("n1", "n2"):
+        await store.beat(Member(node, "sto", node, 1), 0)
+    bench = Bench(store)
+    await bench.own()
+    bench.worker.start()
+    yield bench
+    await bench.worker.close()
+    await store.close()
+
+
+async def test_nothing_is_stored_or_told_while_the_lease_has_run_out_and_all_of_it_afterwards(bench: Bench) -> None:
+    await bench.take_in("e1")
+    bench.has_lease = False
+    async with asyncio.timeout(5):
+        await bench.warned.wait()
+    assert await bench.all_marks() == [0] * len(USERS)
+    assert bench.told == []
+    bench.has_lease = True
+    await bench.decided(1)
+
+
+async def test_what_was_planned_for_lost_shards_is_dropped_and_decided_once_by_the_next_owner(bench: Bench) -> None:
+    """SB-62: here the node itself under its new name."""
+    await bench.take_in("e1")
+    bench.has_lease = False
+    async with asyncio.timeout(5):
+        await bench.warned.wait()
+    await bench.worker.halt()
+    bench.log.drop(range(SHARDS))
+    bench.people.forget(range(SHARDS))
+    await bench.store.bury("n1", 1)
+    bench.node, bench.has_lease = "n2", True
+    await bench.own()
+    bench.worker.start()
+    await bench.take_in("e2")
+    await bench.decided(2)
+    for user in USERS:
+        assert [(item.mark, item.notice.id) for item in await bench.store.items(user, 0, 10)] == [(1, "e1"), (2, "e2")]
