@@ -5,6 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 ARGS ?=
+STORE ?= sqlite
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test check bench clean
@@ -14,8 +15,8 @@ help: ## say what there is to make
 
 setup: $(READY) ## make .venv with the pinned dependencies and the segue command
 
-demo: $(READY) ## three sites replay real listening, with a summary at the end (ARGS="--seconds 10" ...)
-	$(BIN)/segue demo $(ARGS)
+demo: $(READY) ## three sites replay real listening, an artist releases an album (STORE=cassandra, ARGS="--seconds 10" ...)
+	$(BIN)/segue demo --store $(STORE) $(ARGS)
 
 test: $(READY) ## run every test (ARGS="tests/broker -k ring" for some)
 	env -u PYTHONASYNCIODEBUG PYTHONWARNINGS=default $(BIN)/pytest $(ARGS)

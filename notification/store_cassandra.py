@@ -79,9 +79,10 @@ class CassandraStore:
         """See `Store`. Rows of one bucket go together: a hundred of them cost little more than one."""
         using = self._using(fence)
         sql = "INSERT INTO events (part, bucket, n, event, user, flags) VALUES (?, ?, ?, ?, ?, ?) USING TTL ? AND TIMESTAMP ?"
-        batches = []
-        for (part, bucket), same in groupby(rows, key=lambda row: (row.part, bucket_of(row.n))):
-            await self._list("event_buckets", "part", part, bucket)
+        batches: list[list[tuple[str, tuple[object, ...]]]] = []
+        groups = [(key, list(same)) for key, same in groupby(rows, key=lambda row: (row.part, bucket_of(row.n)))]
+        await _side_by_side(lambda key: self._list("event_buckets", "part", *key), [key for key, _ in groups])
+        for (part, bucket), same in groups:
             values = [(part, bucket, row.n, row.event, row.user, row.flags, *using) for row in same]
             batches += [[(sql, each) for each in values[at : at + BATCH_ROWS]] for at in range(0, len(values), BATCH_ROWS)]
         await _side_by_side(self._db.batch, batches)

@@ -7,21 +7,34 @@ import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Final
 
 import aiohttp
+import msgspec
 
 from infra.kernel.errors import SegueError
 from infra.runtime.stats import Stats, StatsReader
 from infra.runtime.tokens import AuthOptions, Keys, Verifier, ensure_secret, read_secret
 from infra.runtime.wire_memory import MemoryNetwork
+from notification.core import Patience
+from notification.email import EmailOptions
+from notification.options import NotificationOptions
+from notification.push import PushOptions
 from segue.fleet import Fleet
 from segue.process import Parts, Process, RoleOptions
 from segue.shape import Shape
+from segue.state import service_token
 from segue.top import poll
+from services.artist.options import ArtistOptions
+from services.presence.options import PresenceOptions
+
+from .store import Store
 
 SECRET_BYTES: Final = 32
+GRACE_S: Final = 0.5
+PATIENCE_S: Final = 0.5
 READY_S: Final = 20.0
 POLL_S: Final = 0.02
 
@@ -32,12 +45,14 @@ class ClusterError(SegueError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cluster:
-    """A running cluster. `doors` has the WebSocket URL of each site, `secret` signs tokens for them.
+    """A running cluster. `doors` has the WebSocket URL of each site, `services` the HTTP URL of "artist" and "notification" where
+    they run, `secret` signs tokens for all.
 
     `stats` asks every process of the cluster, this one included; it raises ClusterError when one does not answer.
     """
 
     doors: Mapping[str, str]
+    services: Mapping[str, str]
     secret: bytes
     stats: Callable[[], Awaitable[Sequence[Stats]]]
 
@@ -70,14 +85,17 @@ def _waiting(stats: Sequence[Stats]) -> list[str]:
 async def in_this_process(options: Sequence[RoleOptions], rng: random.Random) -> AsyncIterator[Cluster]:
     """All roles here, on memory links, with a secret that is never written down."""
     secret = secrets.token_bytes(SECRET_BYTES)
-    parts = Parts(MemoryNetwork(), Verifier(AuthOptions(), Keys(secret=secret), lambda: None), rng)
+    verifier = Verifier(AuthOptions(), Keys(secret=secret), lambda: None)
+    parts = Parts(MemoryNetwork(), verifier, rng, token=partial(service_token, secret))
     async with Process(parts, options) as process:
         reader = StatsReader(process.roles, lambda: 0.0)
 
         async def stats() -> list[Stats]:
             return [reader.read()]
 
-        yield Cluster(doors={point.site: _url(point.address) for point in process.of("accesspoint")}, secret=secret, stats=stats)
+        doors = {point.site: _url(point.address) for point in process.of("accesspoint")}
+        services = {name: f"http://{role.address}" for name in ("artist", "notification") for role in process.of(name)}
+        yield Cluster(doors=doors, services=services, secret=secret, stats=stats)
 
 
 @asynccontextmanager
@@ -92,7 +110,7 @@ async def as_processes(options: Sequence[RoleOptions]) -> AsyncIterator[Cluster]
                 return [reader.read(), *await _ask(http, [child.admin for child in fleet.children])]
 
             doors = {child.site: _url(child.door) for child in fleet.of("accesspoint")}
-            yield Cluster(doors=doors, secret=read_secret(secret_file), stats=stats)
+            yield Cluster(doors=doors, services={}, secret=read_secret(secret_file), stats=stats)
 
 
 async def _ask(http: aiohttp.ClientSession, admins: Sequence[str]) -> list[Stats]:
@@ -108,5 +126,37 @@ def _url(address: str) -> str:
 
 
 def shape(sites: Sequence[str]) -> Shape:
-    """Two brokers at every site, so that its topics have owners to be found on a ring, and one of every other role."""
+    """Two brokers at every site, so that its topics have owners to be found on a ring, and one of every other role of the engine."""
     return Shape(sites=tuple(sites), brokers=2)
+
+
+def with_store(shape: Shape, store: Store, catalogue: Path, mail_port: int) -> list[RoleOptions]:
+    """The shape, and at its first site a notification module and an artist service that keep what they store in `store`.
+
+    What takes a minute in life takes a second: when a user who has gone counts as offline, and when a mail goes out. The job
+    runs only when it is asked to.
+    """
+    kept = msgspec.structs.replace(
+        shape,
+        notification=1,
+        services=("artist",),
+        state=store.folder,
+        store=store.kind,
+        cassandra=store.cassandra,
+        catalogue=str(catalogue),
+    )
+    return [_quick(options, mail_port) for options in kept.options()]
+
+
+def _quick(options: RoleOptions, mail_port: int) -> RoleOptions:
+    match options:
+        case PresenceOptions():
+            return msgspec.structs.replace(options, grace_s=GRACE_S, jitter_s=0.0)
+        case ArtistOptions():
+            return msgspec.structs.replace(options, at="")
+        case NotificationOptions():
+            email = EmailOptions(host="127.0.0.1", port=mail_port, sender="Segue <demo@example.org>", starttls="never")
+            push = PushOptions(contact="mailto:demo@example.org", allow_loopback=True)
+            return msgspec.structs.replace(options, email=email, push=push, patience=Patience(email_s=PATIENCE_S))
+        case _:
+            return options

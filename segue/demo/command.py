@@ -3,7 +3,7 @@
 import sys
 from math import inf
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, get_args
 
 import click
 import msgspec
@@ -16,8 +16,10 @@ from segue.shape import SITES
 from .dataset import checkout_folder
 from .listening import RATE_PER_S
 from .live import LiveShow
-from .run import Plan, run
+from .plan import Plan
+from .run import run
 from .show import Show
+from .store import Kind
 from .summary import summary
 
 SECONDS: Final = 20.0
@@ -30,6 +32,7 @@ _ABOVE_0: Final = click.FloatRange(min=0, min_open=True)
 @click.option("--users", type=click.IntRange(min=1), help="How many of them; friends stay together.  [default: all, 1,892]")
 @click.option("--sites", type=click.IntRange(1, len(SITES)), default=len(SITES), show_default=True, help="How many sites they are at.")
 @click.option("--rate", "rate_per_s", type=_ABOVE_0, default=RATE_PER_S, show_default=True, help="Plays a second, of all users.")
+@click.option("--store", type=click.Choice(get_args(Kind)), default="sqlite", show_default=True, help="What keeps the notifications.")
 @click.option("--processes", "has_processes", is_flag=True, help="Run each role as a process of its own, on TCP.")
 @click.option("--page", "has_page", is_flag=True, help="Show the live feed of one of them in a browser, too.")
 @click.option("--json", "document", type=click.File("wb", lazy=False), help="Write the summary to this file as JSON, too.")
@@ -39,8 +42,11 @@ def demo(document: Any, seconds: float | None, has_page: bool, **plan: Any) -> N
     """Let the users of Last.fm play what they really played, and see each play reach every friend, at three sites.
 
     Everybody connects over a WebSocket, follows their friends and plays artists as often as they really did. What must arrive
-    is counted on the graph of friends. Exit code 1: something was lost, came twice or went astray.
+    is counted on the graph of friends. Then the most popular artist releases an album while most followers sleep: they are
+    mailed and pushed, and find it in the morning. Exit code 1: something was lost, came twice or went astray.
     """
+    if plan["has_processes"] and plan["store"] != "sqlite":
+        raise click.UsageError("with --processes nothing is stored yet: leave out one of --processes and --store")
     configure("console", "warning")
     console = Console(highlight=False)
     show = LiveShow(console) if console.is_terminal else Show(console)

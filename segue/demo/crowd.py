@@ -4,12 +4,14 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import suppress
 from time import perf_counter
-from typing import Any, Final, Self
+from typing import Any, Final, Self, TypeVar
 
 from infra.kernel.errors import SegueError
 from infra.kernel.topics import format_topic, user_topic
 from segue.client import Client
 from segue.client_state import Phase, State
+
+T = TypeVar("T")
 
 # Handshakes and subscriptions under way at any time: enough to keep a core busy, few enough that each is quick.
 AT_ONCE: Final = 64
@@ -51,7 +53,7 @@ class Crowd:
             self._listeners.append(asyncio.create_task(self._listen(user), name=f"{user} listens"))
             one_done()
 
-        await _for_each(self._clients, one)
+        await for_each(self._clients, one)
 
     async def follow(self, follows: Mapping[str, Iterable[str]], one_done: Callable[[], None]) -> None:
         """Subscribes everybody to those whom they follow; returns when every site holds every subscription. Raises CrowdError."""
@@ -60,7 +62,7 @@ class Crowd:
             await self._install(user, [topic_of(friend) for friend in follows[user]])
             one_done()
 
-        await _for_each(self._clients, one)
+        await for_each(self._clients, one)
 
     async def play(self, user: str, mark: str, **fields: Any) -> None:
         """`user` plays something. Raises what `Client.act` raises."""
@@ -73,7 +75,7 @@ class Crowd:
             with suppress(SegueError):
                 await self._clients[user].ping()
 
-        await _for_each(self._clients, one)
+        await for_each(self._clients, one)
 
     async def disconnect(self) -> None:
         """Closes all connections; what had arrived is heard before it returns. May be called twice."""
@@ -81,7 +83,7 @@ class Crowd:
         async def one(user: str) -> None:
             await self._clients[user].close()
 
-        await _for_each(self._clients, one)
+        await for_each(self._clients, one)
         await asyncio.gather(*self._listeners)
 
     async def _listen(self, user: str) -> None:
@@ -108,8 +110,8 @@ def topic_of(user: str) -> str:
     return format_topic(user_topic(user))
 
 
-async def _for_each(users: Iterable[str], step: Callable[[str], Awaitable[None]]) -> None:
-    """Takes a step for each user, `AT_ONCE` at a time. The first that fails cancels those under way, and is raised."""
+async def for_each(users: Iterable[T], step: Callable[[T], Awaitable[None]]) -> None:
+    """Takes a step for each of `users`, `AT_ONCE` at a time. The first that fails cancels those under way, and is raised."""
     waiting = iter(list(users))
 
     async def worker() -> None:

@@ -56,6 +56,9 @@ class LiveShow(Show):
     def say(self, text: str) -> None:
         self._notices.append(text)
 
+    def next_act(self) -> None:
+        self._figures = None
+
     def playing(self, figures: Figures) -> None:
         self._figures = figures
 
@@ -82,7 +85,7 @@ class LiveShow(Show):
         for phase in list(self._phases):
             took = Text(f"{phase.took_s:.1f} s", style=QUIET)
             mark = Text("✓", style=GREEN) if phase.is_over else self._spinner
-            grid.add_row(mark, Text(f"{phase.name:8}", style="bold"), phase.outcome if phase.is_over else _bar(phase), took)
+            grid.add_row(mark, Text(f"{phase.name:8}", style="bold"), Text(phase.outcome) if phase.is_over else _bar(phase), took)
         return grid
 
     def _words(self) -> Iterator[RenderableType]:

@@ -5,13 +5,14 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from .oracle import Summary
+from .release_outcome import ReleaseOutcome
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
     """`seconds` of playing, `rss_bytes` of all processes (None: this platform does not tell), `site_messages` copies of events
     that went from site to site, `reconnects` of clients, `refused` plays with the last `refusal`, `behind_s` when the plays had to
-    be cut short, and the first of the deliveries that are missing: (play, follower)."""
+    be cut short, the first of the deliveries that are missing: (play, follower), and what came of the second act, if there was one."""
 
     summary: Summary
     seconds: float
@@ -25,6 +26,7 @@ class Outcome:
     refusal: str
     behind_s: float
     first_missing: tuple[str, str] | None
+    release: ReleaseOutcome | None = None
 
     def document(self) -> dict[str, Any]:
         """The JSON of `segue demo --json` (issue keys first)."""
@@ -40,7 +42,15 @@ class Outcome:
             "misrouted": self.summary.misrouted,
             "refused": self.refused,
             "reconnects": self.reconnects,
+            "release": None if self.release is None else self.release.document(),
         }
+
+    def verdicts(self) -> Iterator[str]:
+        """What holds, one sentence for each act."""
+        if self.is_first_good:
+            yield "Every play reached every friend exactly once."
+        if self.release is not None and self.release.is_good:
+            yield "Every release reached every follower on every device exactly once, awake or asleep."
 
     def problems(self) -> Iterator[str]:
         """What must not be in a run without failures, one sentence each, with what to do."""
@@ -56,6 +66,8 @@ class Outcome:
             yield f"{self.refused:,} plays were refused, the last because of: {self.refusal}."
         if found.lost and self.reconnects:
             yield f"{self.reconnects:,} connections broke and came back; what friends played meanwhile is lost to them, as promised."
+        if self.release is not None:
+            yield from self.release.problems()
 
     def hints(self) -> Iterator[str]:
         """What to know of the figures, or to do about the problems."""
@@ -63,12 +75,22 @@ class Outcome:
             yield f"The cluster could not keep up and the plays of the last {self.behind_s:.0f} s were left out: lower --speed or --rate."
         elif any(self.problems()):
             yield f"If this machine is busy, try --speed 0.5. If it stays, it is a defect: please report it with --seed {self.seed}."
+        if self.release is None:
+            yield "The second act, about stored notifications, was left out: it is not played with --processes."
+        else:
+            took_s = self.seconds + self.release.seconds
+            yield f"Notifications are kept for 90 days. These {took_s:.0f} s did not put that to the test."
 
     @property
-    def is_good(self) -> bool:
+    def is_first_good(self) -> bool:
         """Whether every play reached every friend exactly once, and nobody else."""
         found = self.summary
         return not (found.lost or found.duplicated or found.misrouted or self.refused)
+
+    @property
+    def is_good(self) -> bool:
+        """Whether both acts are, as far as they were played."""
+        return self.is_first_good and (self.release is None or self.release.is_good)
 
 
 def _rounded(latency: dict[str, float | None]) -> dict[str, float | None]:

@@ -1,95 +1,52 @@
-"""One run of the demo, step by step: read, place, start the sites, connect, follow, play, wait for the rest, sum up."""
+"""One run of the demo, step by step: read, place, start the sites, play the first act and the second, sum up."""
 
-import asyncio
-import random
-import signal
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, nullcontext
-from dataclasses import dataclass
-from functools import partial
-from math import inf
-from pathlib import Path
-from time import perf_counter
-from typing import Final
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, replace
 
-from segue.open_files import need_open_files
+from segue.process import RoleOptions
 from segue.shape import SITES
-from segue.state import user_token
 
-from .cluster import Cluster, as_processes, in_this_process, shape
-from .crowd import Crowd
+from .catalogue import Catalogue
+from .cluster import Cluster, as_processes, in_this_process, shape, with_store
 from .dataset import Dataset, load
-from .figures import Meter
-from .listening import schedule
-from .oracle import Ledger, audiences
+from .fans import fans
+from .first_act import first_act, need_files
 from .outcome import Outcome
-from .page import Page
 from .placement import Placement, place
-from .player import Player
-from .show import Phase, Show
-
-SAMPLE_S: Final = 0.25
-DRAIN_S: Final = 10.0
-POLL_S: Final = 0.02
-# Each user's WebSocket has both its ends here; the rest is for links, doors, files and a browser.
-FILES_PER_USER: Final = 2
-OTHER_FILES: Final = 200
-# At the usual rate they play a few times a second, which is as much as one can read.
-READABLE_FRIENDS: Final = 30
+from .plan import Plan
+from .second_act import Post, SecondAct, post
+from .show import Show
+from .store import Store, temporary
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
-    """What to run. `users` None takes all; `seconds` infinite plays until Ctrl-C; `rate_per_s` is of all plays at `speed` 1."""
+class Backstage:
+    """What the second act needs and the first does not: somewhere to store, a post office, a catalogue."""
 
-    data: Path
-    users: int | None
-    sites: int
-    seconds: float
-    speed: float
-    rate_per_s: float
-    seed: int
-    has_processes: bool
-    has_page: bool
-
-    def rng(self, what: str) -> random.Random:
-        """The chance that decides `what`: users, places, plays or roles. One does not depend on how much the others take."""
-        return random.Random(f"{self.seed} {what}")
+    store: Store
+    post: Post
+    catalogue: Catalogue
 
 
 async def run(plan: Plan, show: Show) -> Outcome:
     """Runs it all. Ctrl-C while it plays ends the playing, and the rest follows. Raises SegueError that says what to do.
 
-    Cancelling it stops everything that it started.
+    Cancelling it stops everything that it started. With `has_processes` there is no second act.
     """
     dataset = _read(plan, show)
     placement = _place(plan, show, dataset)
-    audience_of = audiences(dataset.friends, dataset.friends.keys())
-    ledger = Ledger(audience_of, placement.site_of)
-    need_open_files(len(audience_of) * FILES_PER_USER + OTHER_FILES)
-    async with _cluster(plan, show) as cluster:
-        doors = {user: cluster.doors[site] for user, site in placement.site_of.items()}
-        async with Crowd(doors, partial(user_token, cluster.secret), ledger.received) as crowd:
-            await _gather(show, crowd, dataset)
-            player = Player(crowd, ledger, audience_of)
-            async with _page(show, cluster, dataset.friends, doors) if plan.has_page else nullcontext():
-                seconds, behind_s = await _play(plan, show, dataset, player, ledger)
-            await _drain(show, crowd, player, ledger)
-            rss_bytes, site_messages = await cluster.rss_bytes(), await cluster.site_messages()
-        return Outcome(
-            summary=ledger.summary(),
-            seconds=seconds,
-            rss_bytes=rss_bytes,
-            users=len(doors),
-            sites=plan.sites,
-            seed=plan.seed,
-            site_messages=site_messages,
-            reconnects=crowd.reconnects,
-            refused=player.refused,
-            refusal=player.refusal,
-            behind_s=behind_s,
-            first_missing=next(ledger.missing(), None),
-        )
+    need_files(len(dataset.friends))
+    async with AsyncExitStack() as stack:
+        backstage = None if plan.has_processes else await stack.enter_async_context(_backstage(plan, show))
+        cluster = await stack.enter_async_context(_cluster(plan, show, backstage))
+        outcome = await first_act(plan, show, dataset, placement, cluster)
+        if backstage is None:
+            return outcome
+        show.next_act()
+        door_of = {user: cluster.doors[site] for user, site in placement.site_of.items()}
+        act = SecondAct(cluster, fans(dataset, plan.rng("fans")), door_of, backstage.post, backstage.catalogue, show)
+        return replace(outcome, release=await act.run(plan.store))
 
 
 def _read(plan: Plan, show: Show) -> Dataset:
@@ -114,9 +71,15 @@ def _place(plan: Plan, show: Show, dataset: Dataset) -> Placement:
 
 
 @asynccontextmanager
-async def _cluster(plan: Plan, show: Show) -> AsyncIterator[Cluster]:
+async def _backstage(plan: Plan, show: Show) -> AsyncIterator[Backstage]:
+    async with temporary(plan.store, plan.cassandra, show) as store, post() as office:
+        yield Backstage(store=store, post=office, catalogue=Catalogue(store.folder / "catalogue.jsonl"))
+
+
+@asynccontextmanager
+async def _cluster(plan: Plan, show: Show, backstage: Backstage | None) -> AsyncIterator[Cluster]:
     sites = SITES[: plan.sites]
-    options = list(shape(sites).options())
+    options = _options(plan, backstage)
     starting = as_processes(options) if plan.has_processes else in_this_process(options, plan.rng("roles"))
     async with AsyncExitStack() as stack:
         with show.phase("cluster") as phase:
@@ -127,64 +90,8 @@ async def _cluster(plan: Plan, show: Show) -> AsyncIterator[Cluster]:
         yield cluster
 
 
-async def _gather(show: Show, crowd: Crowd, dataset: Dataset) -> None:
-    users = len(dataset.friends)
-    with show.phase("connect", users) as phase:
-        await crowd.connect(phase.one_done)
-        phase.outcome = f"{users:,} users, each on a WebSocket of its own"
-    with show.phase("follow", users) as phase:
-        await crowd.follow(dataset.friends, phase.one_done)
-        phase.outcome = f"{sum(map(len, dataset.friends.values())):,} subscriptions, installed at every site"
-
-
-@asynccontextmanager
-async def _page(show: Show, cluster: Cluster, friends: Mapping[str, Sequence[str]], doors: Mapping[str, str]) -> AsyncIterator[None]:
-    """The browser page of a user who has many friends, but not more than one can read about."""
-    user = min(friends, key=lambda user: abs(len(friends[user]) - READABLE_FRIENDS))
-    async with Page(doors[user], user_token(cluster.secret, user), friends[user]) as page:
-        show.say(f"{page.link} shows the feed of {user}, who has {len(friends[user])} friends")
-        yield
-
-
-async def _play(plan: Plan, show: Show, dataset: Dataset, player: Player, ledger: Ledger) -> tuple[float, float]:
-    """Plays; the seconds it took, and by how many it was behind when it had to be cut short."""
-    plays = schedule(dataset, duration_s=plan.seconds, rng=plan.rng("plays"), speed=plan.speed, rate_per_s=plan.rate_per_s)
-    with show.phase("play", None if plan.seconds == inf else plan.seconds, "s") as phase:
-        playing = asyncio.create_task(player.run(plays, plan.seconds), name="player")
-        try:
-            with _ended_by_ctrl_c(playing):
-                await _watch(playing, Meter(ledger, perf_counter()), player, phase, show)
-        finally:
-            playing.cancel()
-            await asyncio.wait({playing})
-        phase.outcome = f"{ledger.events:,} plays"
-    return phase.took_s, 0.0 if playing.cancelled() else playing.result()
-
-
-async def _watch(playing: asyncio.Task[float], meter: Meter, player: Player, phase: Phase, show: Show) -> None:
-    while not playing.done():
-        await asyncio.wait({playing}, timeout=SAMPLE_S)
-        figures = meter.sample(perf_counter(), player.recent)
-        phase.done = figures.elapsed_s
-        show.playing(figures)
-
-
-@contextmanager
-def _ended_by_ctrl_c(task: asyncio.Task[float]) -> Iterator[None]:
-    loop = asyncio.get_running_loop()
-    loop.add_signal_handler(signal.SIGINT, task.cancel)
-    try:
-        yield
-    finally:
-        loop.remove_signal_handler(signal.SIGINT)
-
-
-async def _drain(show: Show, crowd: Crowd, player: Player, ledger: Ledger) -> None:
-    """Waits until everything has arrived, or `DRAIN_S`; then for what access points still hold that should not be there."""
-    with show.phase("drain") as phase:
-        deadline_s = perf_counter() + DRAIN_S
-        await player.answered()
-        while ledger.outstanding and any(ledger.missing()) and perf_counter() < deadline_s:  # noqa: ASYNC110 - a ledger has no events
-            await asyncio.sleep(POLL_S)
-        await crowd.fence()
-        phase.outcome = "everything arrived" if not any(ledger.missing()) else f"gave up waiting after {DRAIN_S:g} s"
+def _options(plan: Plan, backstage: Backstage | None) -> list[RoleOptions]:
+    engine = shape(SITES[: plan.sites])
+    if backstage is None:
+        return list(engine.options())
+    return with_store(engine, backstage.store, backstage.catalogue.path, backstage.post.mailbox.port)

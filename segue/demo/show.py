@@ -72,6 +72,9 @@ class Show:
         """Something the user must see."""
         self._line(text)
 
+    def next_act(self) -> None:
+        """What was shown of the act before may go."""
+
     def playing(self, figures: Figures) -> None:
         """New figures of the running play."""
         if figures.elapsed_s >= self._line_due_s:

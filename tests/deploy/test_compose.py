@@ -33,7 +33,7 @@ def test_there_is_one_service_for_each_sample() -> None:
 def test_a_service_runs_the_role_of_its_sample_with_that_sample(name: str) -> None:
     role, flag, path = services()[name]["command"]
     assert (role, flag, path) == (role_of(PATHS[name]), "--config", f"/etc/segue/{name}.toml")
-    assert services()[name]["volumes"] == ["./config:/etc/segue:ro"]
+    assert "./config:/etc/segue:ro" in services()[name]["volumes"]
 
 
 @pytest.mark.parametrize("name", sorted(PATHS))
@@ -43,6 +43,25 @@ def test_the_ports_of_a_service_are_those_of_its_sample(name: str) -> None:
     assert int(checked) == port(options.admin)
     published = [int(each.rpartition(":")[2]) for each in service.get("ports", ())]
     assert published == ([port(options.door)] if hasattr(options, "door") else [])
+
+
+@pytest.mark.parametrize("name", sorted(PATHS))
+def test_who_stores_and_nobody_else_has_a_folder_of_the_host_where_its_sample_says(name: str) -> None:
+    folder = getattr(options_of(PATHS[name]), "path", None)
+    assert [each["target"] for each in state_folders(services()[name])] == ([str(folder)] if folder else [])
+
+
+def test_the_folder_of_the_host_is_the_one_that_the_page_says_to_make() -> None:
+    """Docker would make a missing one as root, and the processes could not write there."""
+    for mount in (mount for service in services().values() for mount in state_folders(service)):
+        source = (DEPLOY / mount["source"]).resolve().relative_to(ROOT)
+        assert mount["bind"] == {"create_host_path": False}
+        assert f"mkdir -p {source}\n" in (DEPLOY / "README.md").read_text(encoding="utf-8")
+
+
+def state_folders(service: dict[str, Any]) -> list[dict[str, Any]]:
+    """The mounts that a service may write to."""
+    return [each for each in service["volumes"] if isinstance(each, dict)]
 
 
 @pytest.mark.parametrize("name", sorted(PATHS))
@@ -72,7 +91,8 @@ def test_every_service_has_time_to_drain() -> None:
 
 
 def test_files_that_are_mounted_exist() -> None:
-    mounted = {each.partition(":")[0] for service in COMPOSE["services"].values() for each in service.get("volumes", ())}
+    mounts = [each for service in COMPOSE["services"].values() for each in service.get("volumes", ()) if isinstance(each, str)]
+    mounted = {each.partition(":")[0] for each in mounts} - COMPOSE["volumes"].keys()
     assert [path for path in mounted if not (DEPLOY / path).exists()] == []
 
 

@@ -17,13 +17,14 @@ from tests.support.samples import DEPLOY, SAMPLES, SECRET, options_of, role_of, 
 from tests.support.user import User, feed
 
 DEADLINE_S = 40.0
-ADDRESSES = ("sites", "brokers", "listen", "aggregators", "services")
+ADDRESSES = ("sites", "brokers", "listen", "aggregators", "services", "presence", "peers", "playlist", "social", "notification")
+ALBUM = "hm://notifications/feed/bjork%new-album/"
 
 
 @pytest.mark.e2e
 @pytest.mark.slow
 async def test_the_processes_of_one_site_serve_clients_and_services_and_stop_when_asked(tmp_path: Path) -> None:
-    """Nothing but the addresses differs from the samples; of the other two sites nobody is there."""
+    """Nothing but addresses and folders differs from the samples; of the other two sites nobody is there."""
     secret = tmp_path / "secret.key"
     secret.touch(mode=0o600)
     secret.write_bytes(SECRET)
@@ -35,6 +36,8 @@ async def test_the_processes_of_one_site_serve_clients_and_services_and_stop_whe
             await until(partial(took, ann, "play"))
             await until(partial(site.pauses, "sto-b2", "ann"))
             assert [event["kind"] for event in await ann.heard(2)] == ["play", "pause"]
+            await until(partial(site.notifies, "album-1", "ann"))
+            await until(partial(pulled, ann, "album-1"))
         assert set(await site.stop()) == {0}
 
 
@@ -54,7 +57,9 @@ class Site:
 
     async def __aenter__(self) -> Self:
         try:
-            await asyncio.gather(*map(self._start, self._samples))
+            # Services want the address of the intake, which is told when it is open.
+            await asyncio.gather(*(self._start(path) for path in self._samples if role_of(path) == "notification"))
+            await asyncio.gather(*(self._start(path) for path in self._samples if role_of(path) != "notification"))
         except BaseException:
             await self.__aexit__()
             raise
@@ -81,10 +86,11 @@ class Site:
         self.doors[path.stem], self.admins[path.stem] = printed["door"], printed["admin"]
 
     def _addresses(self, path: Path) -> list[str]:
-        """Settings that put every address of a sample on this machine."""
+        """Settings that put every address of a sample on this machine, and what it stores beside the secret."""
         role = role_of(path)
         table = tomllib.loads(path.read_text(encoding="utf-8"))[role]
         doors = [f'{role}.{key}="127.0.0.1:0"' for key in ("door", "admin") if key in table]
+        doors += [f'{role}.path="{self._secret_file.parent}"'] if "path" in table else []
         return doors + [f"{role}.{key}={self._literal(table[key])}" for key in ADDRESSES if key in table]
 
     def _literal(self, value: Any) -> str:
@@ -94,6 +100,8 @@ class Site:
                 return "{" + ",".join(f"{key}={self._literal(inner)}" for key, inner in value.items()) + "}"
             case list():
                 return "[" + ",".join(map(self._literal, value)) + "]"
+            case str() if value.startswith("http://"):
+                return f'"http://{self.doors[value.removeprefix("http://").partition(":")[0]]}"'
         return f'"{self._book[value]}"'
 
     async def ready(self) -> None:
@@ -108,6 +116,14 @@ class Site:
         event = {"topic": feed(user), "kind": "pause", "payload": {}}
         url = f"http://{self.doors[broker]}/v1/events"
         async with aiohttp.ClientSession() as http, http.post(url, json=event, headers=headers) as answer:
+            return answer.status == 202
+
+    async def notifies(self, album: str, user: str) -> bool:
+        """Have `user` told of a new album, as the artist service; whether that was accepted."""
+        headers = {"Authorization": f"Bearer {service_token('artist')}"}
+        notice = {"id": album, "topic": ALBUM, "kind": "album", "payload": {}, "followers": [user]}
+        url = f"http://{self.doors['sto-n1']}/v1/notifications"
+        async with aiohttp.ClientSession() as http, http.post(url, json=notice, headers=headers) as answer:
             return answer.status == 202
 
     async def stop(self) -> list[int]:
@@ -136,6 +152,11 @@ async def until(check: Callable[[], Awaitable[bool]]) -> None:
 async def took(user: User, kind: str) -> bool:
     """Whether an action of the user was taken."""
     return bool((await user.ask("act", kind=kind))["op"] == "ok")
+
+
+async def pulled(user: User, album: str) -> bool:
+    """Whether exactly this is in the user's inbox."""
+    return [item["id"] for item in (await user.ask("pull", since=0)).get("items", [])] == [album]
 
 
 async def is_ready(http: aiohttp.ClientSession, admin: str) -> bool:

@@ -1,12 +1,17 @@
 """A network whose connections can be cut, held back and listened to, for the memory and the TCP adapter alike."""
 
+import random
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from infra.kernel.frames import Any as AnyFrame
-from infra.kernel.frames import Frame
+from infra.kernel.frames import Call, Deliver, Frame, Publish, Reply
 from infra.runtime.wire import Listener, Network, OnFrames, OnLost, Wire
 from infra.runtime.wire_tcp import TcpNetwork
+
+
+# What may be lost without a connection that ends.
+LOSABLE = (Call, Deliver, Publish, Reply)
 
 
 class NamedTcpNetwork:
@@ -49,7 +54,7 @@ class FaultPlan:
 
     `cuts`: pairs of sites or of nodes that cannot reach each other; nobody is told, and what they send waits, as it would in
     TCP: it arrives after `heal` unless the wire was given up by then. `held`: (source, target) nodes whose frames wait until
-    `release`.
+    `release`. `lost`: how many frames `lose` has lost.
     """
 
     def __init__(self) -> None:
@@ -58,10 +63,24 @@ class FaultPlan:
         self.stuck: list[Callable[[], None]] = []
         self.wires: dict[str, list[Wire]] = {}
         self.log: list[Crossing] = []
+        self.lost = 0
+        self._loss = 0.0
+        self._rng = random.Random(0)
 
     def is_cut(self, one: str, other: str) -> bool:
         """Whether two nodes cannot reach each other."""
         return not self.cuts.isdisjoint((frozenset({one, other}), frozenset({_site(one), _site(other)})))
+
+    def lose(self, share: float, seed: int = 0) -> None:
+        """From now on this share of the frames with events, calls and replies is lost on every link. The others belong to what is
+        numbered and acknowledged: on a stream they come, or the stream ends."""
+        self._loss, self._rng = share, random.Random(seed)
+
+    def survivors(self, frames: Sequence[AnyFrame]) -> list[AnyFrame]:
+        """What is left of `frames`."""
+        left = [frame for frame in frames if not (isinstance(frame, LOSABLE) and self._rng.random() < self._loss)]
+        self.lost += len(frames) - len(left)
+        return left
 
     def carry(self, source: str, target: str, frames: Sequence[Frame], go: Callable[[], None]) -> None:
         """`frames` want to go from `source` to `target`; `go` lets them."""
@@ -103,12 +122,14 @@ class _FaultyWire:
 
     def start(self, on_frames: OnFrames, on_lost: OnLost) -> None:
         def pass_on(frames: list[AnyFrame]) -> None:
-            self._plan.carry(self._peer, self._me, frames, lambda: on_frames(frames))
+            left = self._plan.survivors(frames)
+            self._plan.carry(self._peer, self._me, left, lambda: on_frames(left))
 
         self._wire.start(pass_on, on_lost)
 
-    def send(self, frames: Sequence[Frame]) -> None:
-        self._plan.carry(self._me, self._peer, frames, lambda: self._wire.send(frames))
+    def send(self, frames: Sequence[AnyFrame]) -> None:
+        left = self._plan.survivors(frames)
+        self._plan.carry(self._me, self._peer, left, lambda: self._wire.send(left))
 
     def close(self) -> None:
         self._wire.close()
