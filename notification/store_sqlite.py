@@ -354,6 +354,7 @@ def _sweep(db: sqlite3.Connection, horizon_ms: int, limit: int) -> int:
         gone += len(rows)
         if gone >= limit:
             return gone
+    db.execute("DELETE FROM dead WHERE key < ?", (f"{horizon_ms:014d}",))
     db.execute("DELETE FROM due WHERE due_ms < ?", (horizon_ms,))
     gone += db.execute(
         "DELETE FROM notices WHERE id IN (SELECT id FROM notices WHERE ts_ms < ? LIMIT ?)", (horizon_ms, limit - gone)

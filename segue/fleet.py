@@ -7,14 +7,18 @@ import asyncio
 import sys
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
+from itertools import groupby
 from pathlib import Path
 from typing import Any, Final, Self
 
 import msgspec
 import tomli_w
 
+from broker.options import BrokerOptions
+
 from .ports import Ports
 from .process import ORDER, RoleOptions, role_of
+from .shape import STORING
 
 START_S: Final = 60.0
 STOP_S: Final = 10.0
@@ -27,6 +31,7 @@ class Child:
         self.options, self.process = options, process
         self.role: str = ready["role"]
         self.site = options.site
+        self.node: str = options.slot if isinstance(options, BrokerOptions) else options.node
         self.door: str = ready["door"]
         self.admin: str = ready["admin"]
 
@@ -44,7 +49,8 @@ class Fleet:
         try:
             ports = self._stack.enter_context(Ports())
             book = {name: ports.take() for name in _link_addresses(self._options)}
-            self.children += await asyncio.gather(*(self._start(options, book) for options in self._options))
+            for _, together in groupby(self._options, key=lambda each: role_of(each) in STORING):
+                self.children += await asyncio.gather(*(self._start(options, book) for options in together))
         except BaseException:
             await self.stop()
             raise
@@ -59,7 +65,10 @@ class Fleet:
 
     async def _start(self, options: RoleOptions, book: dict[str, str]) -> Child:
         role = role_of(options)
-        table = _with_addresses(msgspec.to_builtins(options), book) | {"admin": "127.0.0.1:0"}
+        table = _with_addresses(_plain(options), book) | {"admin": "127.0.0.1:0"}
+        if role in STORING:  # they post to the doors of notification modules, which are open by now
+            doors = {f"{child.site}/{child.node}": f"http://{child.door}" for child in self.of("notification")}
+            table["notification"] = [doors.get(name, name) for name in msgspec.to_builtins(options.notification)]  # type: ignore[union-attr]
         path = self._directory / f"{options.site}-{table.get('slot') or table.get('node')}.toml"
         path.write_text(tomli_w.dumps({"auth": {"secret_file": str(self._secret_file)}, "log": {"level": "warning"}, role: table}))
         arguments = ["-m", "segue", role, "--config", str(path), "--json", "--shared-ports"]
@@ -76,6 +85,16 @@ class Fleet:
     async def stop(self) -> None:
         """Stop every process, the last started first. May be called twice."""
         await self._stack.aclose()
+
+
+def _plain(options: RoleOptions) -> dict[str, Any]:
+    """As a table of a file, in which what is not set is not there."""
+    plain: dict[str, Any] = msgspec.to_builtins(options, enc_hook=str)  # a Path
+    return _without_none(plain)
+
+
+def _without_none(table: dict[str, Any]) -> dict[str, Any]:
+    return {key: _without_none(value) if isinstance(value, dict) else value for key, value in table.items() if value is not None}
 
 
 def _link_addresses(options: Sequence[RoleOptions]) -> set[str]:

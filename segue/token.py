@@ -9,7 +9,7 @@ from .state import TOKEN_TTL_S, default_state, secret_of, service_token, user_to
 
 @click.command()
 @click.option("--user", help="A client of this user.")
-@click.option("--service", help="A publishing service: presence, playlist or notification.")
+@click.option("--service", help="A service: presence, playlist, social, artist, notification or operator.")
 @click.option("--ttl", "ttl_s", default=TOKEN_TTL_S, show_default=True, help="Seconds until it expires.")
 @click.option("--state", type=click.Path(path_type=Path), default=default_state, help="Where the signing secret is kept.")
 def token(user: str | None, service: str | None, ttl_s: float, state: Path) -> None:

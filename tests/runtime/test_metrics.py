@@ -15,7 +15,11 @@ from prometheus_client.registry import DuplicateTimeseries
 import accesspoint.metrics
 import aggregator.metrics
 import broker.metrics
+import notification.metrics
+import services.artist.metrics
+import services.playlist.metrics
 import services.presence.metrics
+import services.social.metrics
 from infra.runtime.metrics import Metric, RoleCollector, Value, build_registry
 
 TABLES = {
@@ -23,6 +27,10 @@ TABLES = {
     "aggregator": aggregator.metrics.METRICS,
     "accesspoint": accesspoint.metrics.METRICS,
     "presence": services.presence.metrics.METRICS,
+    "notification": notification.metrics.METRICS,
+    "playlist": services.playlist.metrics.METRICS,
+    "social": services.social.metrics.METRICS,
+    "artist": services.artist.metrics.METRICS,
 }
 DECLARED = {metric.name: metric for table in TABLES.values() for metric in table}
 DEPLOY = Path(__file__).parents[2] / "infra" / "deploy"
@@ -120,7 +128,7 @@ def test_each_table_follows_the_naming_rule_and_explains_every_metric(role: str)
         assert re.fullmatch(rf"{role}(_[a-z]+)+", metric.name)
         assert metric.help.endswith(".")
         assert metric.unit
-        assert metric.label in {"", "code", "kind", "op"}
+        assert metric.label in {"", "code", "kind", "op", "state"}
         assert not metric.name.removesuffix("_total").endswith("_bytes") or metric.unit == "bytes"
 
 

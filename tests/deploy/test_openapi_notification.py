@@ -1,0 +1,291 @@
+"""docs/openapi-notification.json is true: what it describes is what the notification module's door does."""
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, cast
+from urllib.parse import urlsplit
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
+
+from infra.kernel.codes import BY_NAME
+from infra.kernel.errors import Refused
+from notification.door import Door
+from notification.email import EmailOptions
+from notification.notice import Request, check
+from notification.push import PushOptions
+from rule_engine.preferences import parse
+from tests.support.cluster import Cluster
+from tests.support.push_receiver import PushReceiver
+from tests.support.samples import service_token, user_token
+from tests.support.smtp import ScriptedSmtp
+from tests.support.stored import decided, stored
+
+DOCUMENT: dict[str, Any] = json.loads(
+    (Path(__file__).resolve().parents[2] / "docs" / "openapi-notification.json").read_text(encoding="utf-8")
+)
+OPERATIONS = {
+    (method.upper(), path): each for path, item in DOCUMENT["paths"].items() for method, each in item.items() if method != "parameters"
+}
+FIELDS = DOCUMENT["components"]["schemas"]["Notice"]["properties"]
+WHO: dict[str, list[dict[str, list[str]]]] = {"user": [{"userToken": []}], "service": [{"serviceToken": []}], "nobody": []}
+INTAKE, PREFERENCES, DEVICES = ("POST", "/v1/notifications"), ("PUT", "/v1/me/preferences"), ("POST", "/v1/me/devices")
+ALBUM = DOCUMENT["paths"]["/v1/notifications"]["post"]["requestBody"]["content"]["application/json"]["examples"]["album"]["value"]
+WORDS = {"Content-Type": "text/plain"}
+MAX_BODY_BYTES = 64 << 10
+MANY = b" " * (MAX_BODY_BYTES + 1)
+
+
+def validator(schema: dict[str, Any]) -> Draft202012Validator:
+    """Checks values against a schema of the document."""
+    return Draft202012Validator(schema | {"components": DOCUMENT["components"]})
+
+
+def resolved(response: dict[str, Any]) -> dict[str, Any]:
+    """A response, which may be one that several operations share."""
+    shared = response.get("$ref", "").rpartition("/")[2]
+    return dict(DOCUMENT["components"]["responses"][shared]) if shared else response
+
+
+def examples(content: dict[str, Any]) -> Iterator[Any]:
+    """The values that a media type shows."""
+    yield from (each["value"] for each in content.get("examples", {}).values())
+    if "example" in content:
+        yield content["example"]
+
+
+def shown(operation: tuple[str, str], content_type: str = "application/json") -> list[Any]:
+    """The request bodies that an operation shows."""
+    return list(examples(OPERATIONS[operation]["requestBody"]["content"][content_type]))
+
+
+class Asking:
+    """Asks the door of a notification module; every answer must be one that is described. `tried`: what was answered so far."""
+
+    def __init__(self, c: Cluster) -> None:
+        self.tried: set[tuple[str, str, str]] = set()
+        self._c = c
+
+    async def __call__(self, method: str, path: str, token: str = "", **request: Any) -> tuple[int, Any]:
+        """Status and document; `path` as the document has it, without `{...}`. As ann without a token."""
+        url = f"http://{self._c.of('notification')[0].address}{path}"
+        headers = {"Authorization": f"Bearer {token or user_token('ann')}"} | request.pop("headers", {})
+        async with self._c.http.request(method, url, headers=headers, **request) as answer:
+            document = await answer.json() if answer.content_type == "application/json" else None
+            self._check(method, urlsplit(path).path, answer.status, answer.headers, answer.content_type, document)
+            return answer.status, document
+
+    def _check(self, method: str, path: str, status: int, headers: Any, content_type: str, document: Any) -> None:
+        (template,) = (form for verb, form in OPERATIONS if verb == method and re.fullmatch(re.sub(r"\{\w+\}", "[^/]+", form), path))
+        self.tried.add((method, template, str(status)))
+        described = resolved(OPERATIONS[method, template]["responses"][str(status)])
+        for name, header in described.get("headers", {}).items():
+            validator(header["schema"]).validate(headers[name])
+        if "content" not in described:
+            assert status == 204
+        elif document is not None:
+            validator(described["content"][content_type]["schema"]).validate(document)
+        if status >= 400:
+            assert f"`{document['code']}`" in described["description"]
+
+
+def test_every_schema_is_a_schema_and_every_example_is_valid() -> None:
+    for schema in DOCUMENT["components"]["schemas"].values():
+        Draft202012Validator.check_schema(schema)
+    for operation in OPERATIONS.values():
+        described = [*map(resolved, operation["responses"].values()), operation.get("requestBody", {})]
+        for content in (content for each in described for content in each.get("content", {}).values()):
+            for example in examples(content):
+                validator(content["schema"]).validate(example)
+
+
+def test_every_code_that_is_named_has_the_status_under_which_it_is_named() -> None:
+    for status, response in DOCUMENT["components"]["responses"].items():
+        for name in re.findall(r"`([a-z0-9-]+)`", response["description"]):
+            assert str(BY_NAME[name].http) == status
+
+
+def test_the_door_has_the_paths_that_are_described_and_takes_the_tokens_that_are_described() -> None:
+    anything = cast(Any, None)
+    door = Door(*[anything] * 5, secret=b"", push_key="", allow_loopback=False, wall=anything)
+    described = {where: operation["security"] for where, operation in OPERATIONS.items()}
+    assert {(route.method, route.path): WHO[route.who] for route in door.routes()} == described
+
+
+async def test_what_is_shown_works_and_every_answer_is_as_described(tmp_path: Path) -> None:
+    """Each operation with the bodies that it shows, through a mail that is refused, replayed and unsubscribed from."""
+    async with ScriptedSmtp() as smtp, PushReceiver() as receiver:
+        mail = EmailOptions(host="127.0.0.1", port=smtp.port, sender="notify@example.org", starttls="never")
+        push = PushOptions(contact="mailto:ops@example.org", allow_loopback=True)
+        async with stored(tmp_path, email=mail, push=push, max_body_bytes=MAX_BODY_BYTES) as c:
+            ask = Asking(c)
+            await check_settings(ask, receiver)
+            await check_intake(ask)
+            await decided(c, 10)
+            assert (await ask("GET", "/v1/me/notifications?since=0&limit=10"))[1]["items"][0]["id"] == "album-7"
+            assert (await ask("GET", "/v1/me/notifications?since=9999&client=laptop"))[1]["reset"]
+            assert (await ask("GET", "/v1/me/why/album-7"))[1]["mark"] == 1
+            await check_mail(ask, c, smtp)
+            await check_refusals(ask)
+            await c.of("notification")[0].drain()
+            for method, path in OPERATIONS:
+                assert (await ask(method, concrete(path)))[0] == 503
+            described = {(*where, status) for where, operation in OPERATIONS.items() for status in operation["responses"]}
+            assert described - ask.tried == {("GET", "/v1/push-key", "404")}  # below
+
+
+def concrete(path: str) -> str:
+    """A path without names in it."""
+    return re.sub(r"\{\w+\}", "none", path)
+
+
+async def check_settings(ask: Asking, receiver: PushReceiver) -> None:
+    for body in shown(PREFERENCES):
+        assert await ask(*PREFERENCES, json=body | {"digest": "off"}) == (200, body | {"digest": "off"})
+    assert (await ask("GET", "/v1/me/preferences"))[0] == 200
+    for body in shown(DEVICES):
+        assert (await ask(*DEVICES, json=body))[0] == 201
+        assert (await ask("DELETE", "/v1/me/devices", params={"endpoint": body["endpoint"]}))[0] == 204
+    device = receiver.subscription()
+    assert (await ask(*DEVICES, json={"endpoint": device.endpoint, "keys": {"p256dh": device.p256dh, "auth": device.auth}}))[0] == 201
+    assert (await ask("GET", "/v1/me/devices"))[1] == {"devices": [{"endpoint": device.endpoint}]}
+    assert (await ask("GET", "/v1/push-key"))[0] == 200
+
+
+async def check_intake(ask: Asking) -> None:
+    album, playlist, joined, several = shown(INTAKE)
+    for service, notice in (("artist", album), ("playlist", playlist), ("social", joined)):
+        status, receipt = await ask(*INTAKE, service_token(service), json=notice)
+        assert (status, receipt["id"], receipt["duplicate"]) == (202, notice["id"], False)
+    status, receipts = await ask(*INTAKE, service_token("artist"), json=[*several, several[0] | {"kind": "other"}])
+    assert [each["duplicate"] for each in receipts["accepted"]] == [False, True]
+    assert [(each["index"], each["code"]) for each in receipts["rejected"]] == [(2, "conflict")]
+    (stream,) = shown(INTAKE, "application/x-ndjson")
+    headers = {"Content-Type": "application/x-ndjson"}
+    assert (await ask(*INTAKE, service_token("artist"), data=stream.encode(), headers=headers))[1]["accepted"] == 3
+
+
+async def check_mail(ask: Asking, c: Cluster, smtp: ScriptedSmtp) -> None:
+    operator, dispatch = service_token("operator"), c.of("notification")[0]._parts.dispatch
+    await c.until(lambda: any(recipient == "ann@example.org" for recipient, _ in smtp.mails))
+    smtp.refused["ann@example.org"] = "550 no such user"
+    await ask(*INTAKE, service_token("artist"), json=ALBUM | {"id": "album-10"})
+    await c.until(lambda: dispatch.ended["dead"] == 1)
+    _, page = await ask("GET", "/v1/dead-letters?limit=1", operator)
+    (letter,) = page["letters"]
+    assert (letter["user"], letter["event"], page["next"]) == ("ann", "album-10", letter["key"])
+    assert (await ask("GET", f"/v1/dead-letters?after={letter['key']}", operator))[1] == {"letters": [], "next": None}
+    assert await ask("POST", f"/v1/dead-letters/{letter['key']}/replay", operator) == (202, {"key": letter["key"]})
+    link = urlsplit(str(smtp.mails[0][1]["List-Unsubscribe"]).strip("<>")).path
+    for method in ("GET", "POST"):
+        assert (await ask(method, link))[0] == 200
+
+
+async def check_refusals(ask: Asking) -> None:
+    """Each operation with a wrong token, a token that is not for it, and whatever else it may refuse."""
+    for (method, path), operation in OPERATIONS.items():
+        if operation["security"]:
+            assert (await ask(method, concrete(path), "not.a.token"))[0] == 401
+            stranger = service_token("presence")
+            assert (await ask(method, concrete(path), stranger, **({"json": ALBUM} if (method, path) == INTAKE else {})))[0] == 403
+        elif "401" in operation["responses"]:
+            assert (await ask(method, concrete(path)))[0] == 401
+    artist, operator = service_token("artist"), service_token("operator")
+    assert [
+        (await ask(*INTAKE, artist, json=ALBUM | {"id": ""}))[0],
+        (await ask(*INTAKE, artist, json=ALBUM | {"kind": "single"}))[0],
+        (await ask(*INTAKE, artist, json=ALBUM | {"payload": {"text": "x" * (16 << 10)}}))[0],
+        (await ask(*INTAKE, artist, data=b"album", headers=WORDS))[0],
+    ] == [400, 409, 413, 415]
+    for operation in (PREFERENCES, DEVICES):
+        assert (await ask(*operation, json={"email": 7}))[0] == 400
+        assert (await ask(*operation, data=MANY, headers={"Content-Type": "application/json"}))[0] == 413
+        assert (await ask(*operation, data=b"off", headers=WORDS))[0] == 415
+    assert (await ask("GET", "/v1/me/notifications?since=-1"))[0] == 400
+    assert (await ask("DELETE", "/v1/me/devices"))[0] == 400
+    assert (await ask("GET", "/v1/dead-letters?limit=501", operator))[0] == 400
+    assert (await ask("POST", "/v1/dead-letters/none/replay", operator))[0] == 404
+    assert (await ask("GET", "/v1/me/why/nothing"))[0] == 404
+
+
+async def test_where_no_pushes_are_sent_there_is_no_key(tmp_path: Path) -> None:
+    async with stored(tmp_path) as c:
+        assert (await Asking(c)("GET", "/v1/push-key"))[0] == 404
+
+
+def texts(field: str) -> st.SearchStrategy[str]:
+    """Texts that match the pattern of a field, and texts that hardly ever do. Without a final line end, which `$` lets pass in Python."""
+    return (st.from_regex(FIELDS[field]["pattern"]) | st.text(max_size=100)).filter(lambda text: not text.endswith("\n"))
+
+
+@settings(max_examples=100, deadline=None)
+@given(id_=texts("id"), topic=texts("topic"), kind=texts("kind"), producer=texts("producer"))
+def test_the_schema_of_a_notice_takes_exactly_what_the_intake_takes(id_: str, topic: str, kind: str, producer: str) -> None:
+    notice = {"id": id_, "topic": topic, "kind": kind, "producer": producer, "payload": {}, "followers": ["ann"]}
+    assert validator({"$ref": "#/components/schemas/Notice"}).is_valid(notice) == is_taken(notice)
+
+
+def is_taken(notice: dict[str, Any]) -> bool:
+    """Whether the intake takes it from one of the three services."""
+    header = msgspec.json.decode(json.dumps(notice), type=Request)
+    return any(is_allowed(header, service) for service in ("artist", "playlist", "social"))
+
+
+def is_allowed(request: Request, service: str) -> bool:
+    try:
+        check(request, service, 0)
+    except Refused:
+        return False
+    return True
+
+
+async def test_the_schema_of_an_audience_takes_exactly_what_the_door_takes(tmp_path: Path) -> None:
+    audiences: list[dict[str, Any]] = [
+        {},
+        {"followers": []},
+        {"followers": ["a b"]},
+        {"followers": ["ann\nbob"]},
+        {"followers": ["x" * 129]},
+        {"pages": [{"followers": []}]},
+        {"pages": [{"followers": ["ann"] * 1001}]},
+        {"pages": [{"friend": True}]},
+        {"pages": [], "followers": ["ann"]},
+        {"followers": ["ann"], "other": 1},
+    ]
+    async with stored(tmp_path) as c:
+        for n, audience in enumerate(audiences):
+            notice = {key: value for key, value in ALBUM.items() if key != "followers"} | audience | {"id": f"album-{n}"}
+            status, _ = await Asking(c)(*INTAKE, service_token("artist"), json=notice)
+            assert (status == 202) == validator({"$ref": "#/components/schemas/Notice"}).is_valid(notice), audience
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {},
+        {"email": None},
+        {"channels": {"new-albun": {}}},
+        {"channels": {"playlist": {"engine": True}}},
+        {"muted": ["bjork"]},
+        {"muted": ["playlist:ann/summer"]},
+        {"quiet": None},
+        {"quiet": {"from": "25:00", "to": "07:00"}},
+        {"quiet": {"from": "22:00"}},
+        {"digest": "monthly"},
+        {"digest_day": "someday"},
+        {"colour": "blue"},
+    ],
+)
+def test_the_schema_of_preferences_takes_exactly_what_the_door_takes(change: dict[str, Any]) -> None:
+    (body,) = shown(PREFERENCES)
+    try:
+        parse(json.dumps(body | change).encode())
+        taken = True
+    except Refused:
+        taken = False
+    assert taken == validator({"$ref": "#/components/schemas/Preferences"}).is_valid(body | change)
