@@ -191,5 +191,5 @@ def preferences_of(person: Person) -> Preferences:
 _decoded: Final[Callable[[bytes], Preferences]] = lru_cache(maxsize=1 << 12)(_DECODE)
 
 
-def _recent(times_ms: list[int], since_ms: int) -> int:
+def _recent(times_ms: Iterable[int], since_ms: int) -> int:
     return sum(time_ms > since_ms for time_ms in times_ms)

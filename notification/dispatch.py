@@ -219,9 +219,10 @@ class Dispatch:
 
     async def _count(self, person: Person, channel: str, now_ms: int) -> None:
         """Remember when, for the throttle."""
-        times = person.pushes if channel == PUSH else person.mails
-        times.append(now_ms)
-        del times[:-KEPT_TIMES]
+        if channel == PUSH:
+            person.pushes = (*person.pushes, now_ms)[-KEPT_TIMES:]
+        else:
+            person.mails = (*person.mails, now_ms)[-KEPT_TIMES:]
         await self._store.save_sent_times(person.user, person.mails, person.pushes)
 
     def _now_ms(self) -> int:

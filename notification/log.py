@@ -20,8 +20,8 @@ from .store import Row, Store
 
 # So many rows of a part are handed over in memory; what is more is read from the store.
 FRESH: Final = 512
-# So many rows of an event to very many are taken at a time, so that others get their turns.
-BULK_SLICE: Final = 250
+# So many rows of an event to very many are taken beside others, so that those are not kept waiting.
+BULK_SLICE: Final = 128
 
 
 class Append:
@@ -49,6 +49,11 @@ class Part:
         self.behind = True
         self.is_leaving, self.open_rows = False, 0
         self._appends: deque[Append] = deque()
+
+    @property
+    def must_be_read(self) -> bool:
+        """Whether the next rows are to be read from the store."""
+        return self.behind and not self.fresh and not self.is_leaving
 
     @property
     def is_idle(self) -> bool:
@@ -168,33 +173,38 @@ class Log:
             raise Unavailable("this node was taken for dead meanwhile")
 
     async def take(self, limit: int) -> list[Row]:
-        """The next rows: at most `limit`, and a slice of bulk. Empty when there is nothing to do now. Raises Unavailable."""
+        """The next rows, at most `limit`; where there are others, only a slice of bulk. Empty when there is nothing to do now.
+        Raises Unavailable."""
         rows: list[Row] = []
         for part in self._parts.values():
             if not part.is_leaving:
                 rows.extend(part.take(limit - len(rows)))
-        bulk = 0
-        for number, part in list(self._parts.items()):
-            room = min(limit - len(rows), BULK_SLICE - bulk) if shards.is_bulk(number) else limit - len(rows)
-            if part.behind and not part.fresh and room > 0 and not part.is_leaving:
-                try:
-                    found = await self._read(number, part, room)
-                except Unavailable:
-                    if rows:  # those are given out already
-                        break
-                    raise
-                bulk += len(found) if shards.is_bulk(number) else 0
-                rows.extend(found)
-                if shards.is_bulk(number) and number in self._parts:
-                    self._parts[number] = self._parts.pop(number)  # to the end: the others are next
+        try:
+            for is_bulk in (False, True):
+                room = limit - len(rows)
+                rows.extend(await self._read(is_bulk, min(room, BULK_SLICE) if is_bulk and rows else room))
+        except Unavailable:
+            if not rows:  # those are given out already
+                raise
         if not rows and not self.backlog:
             self.news.clear()
         return rows
 
-    async def _read(self, number: int, part: Part, limit: int) -> list[Row]:
-        visible = part.visible
-        rows = await self._store.rows(number, part.taken, limit)
-        return [] if part.is_leaving else part.found(rows, limit, visible)
+    async def _read(self, is_bulk: bool, limit: int) -> list[Row]:
+        """The next rows of parts that must be read: a few of each, because rows that were written together lie side by side in
+        what is stored for their users, too."""
+        due = [number for number, part in self._parts.items() if shards.is_bulk(number) == is_bulk and part.must_be_read]
+        asked = {number: (self._parts[number], self._parts[number].visible) for number in due[: min(limit, self._store.parts_at_once)]}
+        if not asked:
+            return []
+        each = limit // len(asked)
+        found = await self._store.rows_of({number: part.taken for number, (part, _) in asked.items()}, each)
+        rows: list[Row] = []
+        for number, (part, visible) in asked.items():
+            if self._parts.get(number) is part and not part.is_leaving:
+                rows.extend(part.found(found[number], each, visible))
+                self._parts[number] = self._parts.pop(number)  # to the end: the others are next
+        return rows
 
     def done(self, rows: Iterable[Row]) -> None:
         """These rows, the next of their parts, are worked off."""

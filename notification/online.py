@@ -60,6 +60,9 @@ class Online:
             answers = await asyncio.gather(*(self._call(link, some) for link in list(self._links)))
             is_whole = len(answers) >= self._expected and all(len(each) == len(some) for each in answers)
             self.unanswered += not is_whole
+            if is_whole and len(answers) == 1:
+                bits.update(zip(some, answers[0], strict=True))
+                continue
             for index, user in enumerate(some):
                 found = 0
                 for answer in answers:

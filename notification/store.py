@@ -36,7 +36,7 @@ class Row(NamedTuple):
     flags: int
 
 
-class Person(msgspec.Struct):
+class Person(msgspec.Struct, gc=False):
     """What the worker has to know of a user: his last mark, how many items until then belong in the bell, what he prefers
     (JSON), whether he has a device for pushes, and when he was sent mails and pushes lately (ms)."""
 
@@ -45,8 +45,8 @@ class Person(msgspec.Struct):
     shown: int = 0
     preferences: bytes = b""
     has_devices: bool = False
-    mails: list[int] = []
-    pushes: list[int] = []
+    mails: tuple[int, ...] = ()
+    pushes: tuple[int, ...] = ()
 
 
 class Decision(msgspec.Struct, frozen=True, gc=False):
@@ -114,6 +114,9 @@ class Store(Protocol):
     unavailable, or what the new owner writes in its place wins, whichever comes last.
     """
 
+    # Of so many parts of the log rows are best read at once.
+    parts_at_once: int
+
     async def begin(self, notice: Notice) -> Taken:
         """Keep `notice`, unless its id is there already; what is kept now."""
 
@@ -131,6 +134,9 @@ class Store(Protocol):
 
     async def rows(self, part: int, after: int, limit: int) -> list[Row]:
         """Rows of a part with higher numbers than `after`, in order."""
+
+    async def rows_of(self, after: Mapping[int, int], limit: int) -> dict[int, list[Row]]:
+        """The next rows of several parts, at most `limit` of each, by part."""
 
     async def ends(self, parts: Collection[int]) -> dict[int, int]:
         """The highest number of a row in each part; parts without rows are missing."""

@@ -38,6 +38,8 @@ _ENCODE: Final = msgspec.json.Encoder().encode
 class CassandraStore:
     """See `store.Store`. `wall` is Unix time in seconds; times to live are counted by the servers' clocks."""
 
+    parts_at_once = 4
+
     def __init__(self, db: Cassandra, retention_s: float, wall: Callable[[], float]) -> None:
         self._db, self._wall = db, wall
         self._retention_s = retention_s
@@ -126,6 +128,11 @@ class CassandraStore:
             if len(rows) >= limit:
                 break
         return rows
+
+    async def rows_of(self, after: Mapping[int, int], limit: int) -> dict[int, list[Row]]:
+        """See `Store`."""
+        found = await _side_by_side(lambda each: self.rows(*each, limit), after.items())
+        return dict(zip(after, found, strict=True))
 
     async def _buckets(self, table: str, column: str, key: int, first: int) -> list[int]:
         sql = f"SELECT bucket FROM {table} WHERE {column} = ? AND bucket >= ? LIMIT ?"
@@ -361,7 +368,7 @@ def _day_of(key: str) -> int:
 
 def _person(row: tuple[Any, ...]) -> Person:
     user, last, shown, preferences, has_devices, sent_times = row
-    mails, pushes = msgspec.json.decode(sent_times, type=tuple[list[int], list[int]]) if sent_times else ([], [])
+    mails, pushes = msgspec.json.decode(sent_times, type=tuple[tuple[int, ...], tuple[int, ...]]) if sent_times else ((), ())
     return Person(user, last or 0, shown or 0, preferences or b"", bool(has_devices), mails, pushes)
 
 

@@ -2,13 +2,14 @@
 
 import sqlite3
 from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
 
 import msgspec
 
 from infra.kernel.errors import Unavailable
-from infra.runtime.sqlite import Sqlite
+from infra.runtime.sqlite import Sqlite, insert
 
 from .notice import Notice
 from .ownership import UNCLAIMED, Claims, Fence, Member
@@ -58,9 +59,16 @@ SCRIPTS: Final = [
 _NOTICE: Final = "notices.id, service, topic, kind, producer, payload, ts_ms, digest"
 _ENCODE: Final = msgspec.json.Encoder().encode
 
+# Many rows come as one JSON text: for each row by itself the thread would ask for the interpreter, as in `sqlite.insert`.
+_PersonRow = tuple[str, int, int, str, int, str]
+_DECODE_PEOPLE: Final = msgspec.json.Decoder(list[_PersonRow]).decode
+_DECODE_ROWS: Final = msgspec.json.Decoder(list[Row]).decode
+
 
 class SqliteStore:
     """See `store.Store`. `wall` is Unix time in seconds."""
+
+    parts_at_once = 64
 
     def __init__(self, db: Sqlite, retention_s: float, wall: Callable[[], float]) -> None:
         self._db, self._retention_s, self._wall = db, retention_s, wall
@@ -99,7 +107,7 @@ class SqliteStore:
 
         def work(db: sqlite3.Connection) -> None:
             _check(db, fence)
-            db.executemany("INSERT INTO events VALUES (?, ?, ?, ?, ?)", rows)
+            insert(db, "INSERT INTO events VALUES", rows)
 
         await self._db.write(work)
 
@@ -125,6 +133,17 @@ class SqliteStore:
         sql = "SELECT part, n, event, user, flags FROM events WHERE part = ? AND n > ? ORDER BY n LIMIT ?"
         return list(map(Row._make, await self._all(sql, (part, start, limit))))
 
+    async def rows_of(self, after: Mapping[int, int], limit: int) -> dict[int, list[Row]]:
+        """See `Store`. Rows of all parts that were written together concern users who are neighbours on the same pages."""
+        horizon = self._horizon_ms() * US_PER_MS
+        sql = """SELECT json_group_array(json_array(part, n, event, user, flags))
+                 FROM (SELECT * FROM events WHERE part = ? AND n > ? ORDER BY n LIMIT ?)"""
+
+        def work(db: sqlite3.Connection) -> dict[int, list[Row]]:
+            return {part: _DECODE_ROWS(db.execute(sql, (part, max(n, horizon), limit)).fetchone()[0]) for part, n in after.items()}
+
+        return await self._db.read(work)
+
     async def ends(self, parts: Collection[int]) -> dict[int, int]:
         """See `Store`."""
         found = await self._each("SELECT part, max(n) FROM events WHERE part = ? GROUP BY part", [(part,) for part in parts])
@@ -144,9 +163,11 @@ class SqliteStore:
 
     async def people(self, users: Collection[str]) -> dict[str, Person]:
         """See `Store`."""
-        sql = """SELECT user, last, shown, preferences, EXISTS (SELECT 1 FROM devices WHERE user = people.user), sent_times
-                 FROM people WHERE user = ?"""
-        found = {row[0]: _person(row) for row in await self._each(sql, [(user,) for user in users])}
+        sql = """SELECT json_group_array(json_array(user, last, shown, CAST(preferences AS TEXT),
+                                                    EXISTS (SELECT 1 FROM devices WHERE user = people.user), CAST(sent_times AS TEXT)))
+                 FROM json_each(?) AS asked CROSS JOIN people ON user = asked.value"""
+        ((text,),) = await self._all(sql, (_ENCODE(list(users)).decode(),))
+        found = {row[0]: _person(row) for row in _DECODE_PEOPLE(text)}
         return {user: found.get(user) or Person(user) for user in users}
 
     async def decide(self, decided: Sequence[tuple[Decision, Notice]], fence: Fence | None = None) -> None:
@@ -157,15 +178,15 @@ class SqliteStore:
         items = [(each.user, each.mark, each.shown, _words(each.types), each.event) for each, _ in decided if each.mark]
         people = [(each.user, each.mark, each.shown) for each, _ in decided if each.mark]
 
+        for rows in (decisions, items, people):
+            rows.sort()  # neighbours are on the same page: one that is changed is written once
+
         def work(db: sqlite3.Connection) -> None:
             _check(db, fence)
-            db.executemany("INSERT OR REPLACE INTO decisions VALUES (?, ?, ?, ?, ?, ?, ?)", decisions)
-            db.executemany("INSERT OR REPLACE INTO items VALUES (?, ?, ?, ?, ?)", items)
-            db.executemany(
-                """INSERT INTO people (user, last, shown) VALUES (?, ?, ?)
-                   ON CONFLICT (user) DO UPDATE SET last = excluded.last, shown = excluded.shown""",
-                people,
-            )
+            insert(db, "INSERT OR REPLACE INTO decisions VALUES", decisions)
+            insert(db, "INSERT OR REPLACE INTO items VALUES", items)
+            raised = "ON CONFLICT (user) DO UPDATE SET last = excluded.last, shown = excluded.shown"
+            insert(db, "INSERT INTO people (user, last, shown) VALUES", people, raised)
 
         await self._db.write(work)
 
@@ -362,12 +383,13 @@ def _sweep(db: sqlite3.Connection, horizon_ms: int, limit: int) -> int:
     return gone
 
 
-def _person(row: tuple[Any, ...]) -> Person:
+def _person(row: _PersonRow) -> Person:
     user, last, shown, preferences, has_devices, sent_times = row
-    mails, pushes = msgspec.json.decode(sent_times, type=tuple[list[int], list[int]]) if sent_times else ([], [])
-    return Person(str(user), last, shown, preferences, bool(has_devices), mails, pushes)
+    mails, pushes = msgspec.json.decode(sent_times, type=tuple[tuple[int, ...], tuple[int, ...]]) if sent_times else ((), ())
+    return Person(user, last, shown, preferences.encode(), bool(has_devices), mails, pushes)
 
 
+@lru_cache(maxsize=1 << 10)
 def _words(words: tuple[str, ...]) -> str:
     return " ".join(words)
 

@@ -24,7 +24,7 @@ from .ownership import Fence
 from .people import People
 from .store import AGAIN, Decision, Row, Store
 
-BATCH: Final = 500
+BATCH: Final = 512
 SAVE_S: Final = 0.25
 PAUSE_S: Final = 0.25
 NOTICES: Final = 256

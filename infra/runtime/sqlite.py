@@ -10,6 +10,8 @@ import sqlite3
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import closing
+from functools import lru_cache
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeVar
 
@@ -21,7 +23,24 @@ Work = Callable[[sqlite3.Connection], T]
 # So many pieces of work wait for a thread at most; who comes then is told that the store is busy.
 MAX_WAITING: Final = 4096
 GROUP: Final = 256
+ROWS_AT_ONCE: Final = 128
 BUSY_S: Final = 5.0
+
+
+def insert(connection: sqlite3.Connection, head: str, rows: Sequence[Sequence[Any]], tail: str = "") -> None:
+    """Insert `rows` by statements of many rows each: `head` ends in VALUES, `tail` may say what to do ON CONFLICT.
+
+    With `executemany` this thread would ask for the interpreter between any two rows, and wait for it while the loop is busy.
+    """
+    for start in range(0, len(rows), ROWS_AT_ONCE):
+        some = rows[start : start + ROWS_AT_ONCE]
+        connection.execute(_statement(head, len(some[0]), len(some), tail), list(chain.from_iterable(some)))
+
+
+@lru_cache(maxsize=1 << 10)
+def _statement(head: str, columns: int, rows: int, tail: str) -> str:
+    row = f"({', '.join('?' * columns)})"
+    return f"{head} {', '.join([row] * rows)} {tail}"
 
 
 class _Job(NamedTuple):
@@ -70,7 +89,7 @@ class Sqlite:
         await asyncio.to_thread(self._writer.stop)
 
     def _connect(self, *, read_only: bool = False) -> sqlite3.Connection:
-        connection = sqlite3.connect(self._path, timeout=BUSY_S, isolation_level=None, check_same_thread=False, cached_statements=256)
+        connection = sqlite3.connect(self._path, timeout=BUSY_S, isolation_level=None, check_same_thread=False, cached_statements=1024)
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute(f"PRAGMA synchronous = {'FULL' if self._durable else 'NORMAL'}")
         connection.execute("PRAGMA cache_size = -65536")

@@ -1,7 +1,7 @@
 """The log of a node: parts that come and go, nothing given out twice, nothing passed over."""
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -44,10 +44,10 @@ class Slow(SqliteStore):
         await super().append(rows, fence)
         await self.may_append.wait()
 
-    async def rows(self, part: int, after: int, limit: int) -> list[Row]:
+    async def rows_of(self, after: Mapping[int, int], limit: int) -> dict[int, list[Row]]:
         if not self.is_readable:
             raise Unavailable("not now")
-        return await super().rows(part, after, limit)
+        return await super().rows_of(after, limit)
 
 
 @pytest.fixture

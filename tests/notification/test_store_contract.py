@@ -86,6 +86,14 @@ async def test_rows_are_read_in_order_after_a_number(store: Store) -> None:
     assert await store.rows(part, rows[-1].n, 7) == []
 
 
+async def test_rows_of_several_parts_are_read_at_once(store: Store) -> None:
+    one, other, empty = (next(NAMES) % (1 << 30) for _ in range(3))
+    rows = [Row(part, NOW_MS * US_PER_MS + n, "e", f"u{n}", 0) for part in (one, other) for n in range(5)]
+    await store.append(rows)
+    found = await store.rows_of({one: 0, other: rows[6].n, empty: 0}, 4)
+    assert found == {one: rows[:4], other: rows[7:], empty: []}
+
+
 async def test_cursors_stay(store: Store) -> None:
     one, other = next(NAMES) % (1 << 30), next(NAMES) % (1 << 30)
     await store.save_cursors({one: 5, other: 6})
@@ -128,7 +136,7 @@ async def test_what_is_known_of_a_user_is_kept_apart(store: Store, name: str) ->
     await store.save_sent_times(name, [1, 2], [3])
     await store.begin(notice(name))
     await store.decide([(decision(name, notice(name).id, 1, 1), notice(name))])
-    expected = Person(name, 1, 1, b'{"tz":"UTC"}', True, [1, 2], [3])
+    expected = Person(name, 1, 1, b'{"tz":"UTC"}', True, (1, 2), (3,))
     assert (await store.people([name]))[name] == expected
     assert await store.devices(name) == [device._replace(auth="newer")]
     await store.remove_device(name, device.endpoint)

@@ -14,11 +14,17 @@ from notification.push import PushOptions, push_payload
 DOCS = Path(__file__).resolve().parents[3] / "docs"
 
 
-class Sample(msgspec.Struct, kw_only=True):
+class Channels(msgspec.Struct, kw_only=True):
     """What a sample on these pages may hold."""
 
     email: EmailOptions | None = None
     push: PushOptions | None = None
+
+
+class Sample(msgspec.Struct, frozen=True, kw_only=True):
+    """A file with them."""
+
+    notification: Channels
 
 
 def page(name: str) -> str:
@@ -44,7 +50,7 @@ def test_the_sample_loads(name: str, tmp_path: Path) -> None:
     [sample] = re.findall(r"^```toml\n(.*?)^```", page(name), re.MULTILINE | re.DOTALL)
     path = tmp_path / "sample.toml"
     path.write_text(sample, encoding="utf-8")
-    loaded = load(path, Sample)
+    loaded = load(path, Sample).notification
     assert (loaded.email or loaded.push) is not None
 
 
