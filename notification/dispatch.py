@@ -112,8 +112,9 @@ class Dispatch:
                 if shard not in self._running and shard not in self._leaving:
                     self._running[shard] = task = asyncio.create_task(self._run_shard(shard), name="mails and pushes of a shard")
                     task.add_done_callback(lambda _, shard=shard: self._ended(shard))  # type: ignore[misc]
-            with suppress(TimeoutError):
-                await asyncio.wait_for(self._agenda.news.wait(), PERIOD_S)
+            with suppress(TimeoutError):  # `wait_for` may swallow a cancellation before Python 3.12
+                async with asyncio.timeout(PERIOD_S):
+                    await self._agenda.news.wait()
 
     def _ended(self, shard: int) -> None:
         del self._running[shard]

@@ -123,8 +123,9 @@ class Keeper:
 
     async def _beat_on(self) -> None:
         while True:
-            with suppress(TimeoutError):
-                await asyncio.wait_for(self._poked.wait(), self._lease_s / BEATS)
+            with suppress(TimeoutError):  # `wait_for` may swallow a cancellation before Python 3.12
+                async with asyncio.timeout(self._lease_s / BEATS):
+                    await self._poked.wait()
             self._poked.clear()
             try:
                 await self._round()

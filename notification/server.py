@@ -4,6 +4,7 @@ Any number of processes work on one store, and share the followers among them (`
 for their clients; it asks presence who is online, and publishes live copies through the brokers of its site.
 """
 
+import asyncio
 import random
 import time
 from collections.abc import Callable
@@ -24,6 +25,7 @@ from rule_engine.rules import RuleSet
 from .online import Online
 from .options import NotificationOptions
 from .parts import Parts, Surroundings, Tokens
+from .teller import Teller
 
 ROLE: Final = "notification"
 
@@ -45,10 +47,10 @@ class Notification:
     ) -> None:
         self.options, self.site, self.node = options, options.site, options.node
         self.address = options.door
-        self.live_failed = 0
         self._wall = wall
         self.links = Node((ROLE, self.node, self.site), network, self, timing=options.link, rng=rng, log=log, wall=wall)
         self._brokers = SiteClient(self.links, self.site, options.brokers)
+        self._teller = Teller(self._brokers.publish, asyncio.get_running_loop().time)
         self.online = Online(len(options.presence))
         self._surroundings = Surroundings(
             options, _rules(options), self.links, self.online, tokens, self.publish, self._public_url, self._wall, rng, log
@@ -141,24 +143,22 @@ class Notification:
                     raise Refused("bad-link-frame", f"{type(frame).__name__} makes no sense to the notification module")
 
     def tick(self, now: float) -> None:
-        """Nothing to decide on time here."""
+        """Live copies that no broker took are tried again."""
+        self._teller.tick()
 
     def publish(self, event: Event) -> None:
-        """Hand a live copy to the engine. One that is lost shows as a gap, and the client pulls."""
-        self._brokers.publish(event, self._published)
+        """Hand a live copy to the engine."""
+        self._teller.tell(event)
 
     def _public_url(self) -> str:
         return self.options.public_url or f"http://{self.address}"
-
-    def _published(self, ok: bool) -> None:
-        self.live_failed += not ok
 
     def counters(self) -> dict[str, Anything]:
         """Figures for `metrics.METRICS`."""
         parts = self._parts
         figures: dict[str, Anything] = {
             "notification_links": len(self.links.links),
-            "notification_live_failed_total": self.live_failed,
+            "notification_live_failed_total": self._teller.failed,
             "notification_presence_unanswered_total": self.online.unanswered,
         }
         return figures | parts.counters() if parts is not None else figures

@@ -110,7 +110,8 @@ async def as_processes(options: Sequence[RoleOptions]) -> AsyncIterator[Cluster]
                 return [reader.read(), *await _ask(http, [child.admin for child in fleet.children])]
 
             doors = {child.site: _url(child.door) for child in fleet.of("accesspoint")}
-            yield Cluster(doors=doors, services={}, secret=read_secret(secret_file), stats=stats)
+            services = {name: f"http://{child.door}" for name in ("artist", "notification") for child in fleet.of(name)}
+            yield Cluster(doors=doors, services=services, secret=read_secret(secret_file), stats=stats)
 
 
 async def _ask(http: aiohttp.ClientSession, admins: Sequence[str]) -> list[Stats]:

@@ -45,8 +45,6 @@ def demo(document: Any, seconds: float | None, has_page: bool, **plan: Any) -> N
     is counted on the graph of friends. Then the most popular artist releases an album while most followers sleep: they are
     mailed and pushed, and find it in the morning. Exit code 1: something was lost, came twice or went astray.
     """
-    if plan["has_processes"] and plan["store"] != "sqlite":
-        raise click.UsageError("with --processes nothing is stored yet: leave out one of --processes and --store")
     configure("console", "warning")
     console = Console(highlight=False)
     show = LiveShow(console) if console.is_terminal else Show(console)

@@ -12,7 +12,7 @@ from .release_outcome import ReleaseOutcome
 class Outcome:
     """`seconds` of playing, `rss_bytes` of all processes (None: this platform does not tell), `site_messages` copies of events
     that went from site to site, `reconnects` of clients, `refused` plays with the last `refusal`, `behind_s` when the plays had to
-    be cut short, the first of the deliveries that are missing: (play, follower), and what came of the second act, if there was one."""
+    be cut short, the first of the deliveries that are missing: (play, follower), and what came of the second act, once it was played."""
 
     summary: Summary
     seconds: float
@@ -75,9 +75,7 @@ class Outcome:
             yield f"The cluster could not keep up and the plays of the last {self.behind_s:.0f} s were left out: lower --speed or --rate."
         elif any(self.problems()):
             yield f"If this machine is busy, try --speed 0.5. If it stays, it is a defect: please report it with --seed {self.seed}."
-        if self.release is None:
-            yield "The second act, about stored notifications, was left out: it is not played with --processes."
-        else:
+        if self.release is not None:
             took_s = self.seconds + self.release.seconds
             yield f"Notifications are kept for 90 days. These {took_s:.0f} s did not put that to the test."
 

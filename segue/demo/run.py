@@ -1,23 +1,29 @@
 """One run of the demo, step by step: read, place, start the sites, play the first act and the second, sum up."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
+from typing import Final
 
 from segue.process import RoleOptions
 from segue.shape import SITES
 
 from .catalogue import Catalogue
 from .cluster import Cluster, as_processes, in_this_process, shape, with_store
+from .crowd import for_each
 from .dataset import Dataset, load
+from .desk import Desk
 from .fans import fans
 from .first_act import first_act, need_files
 from .outcome import Outcome
 from .placement import Placement, place
 from .plan import Plan
-from .second_act import Post, SecondAct, post
+from .post import Post, post
+from .second_act import SecondAct
 from .show import Show
 from .store import Store, temporary
+
+WARM_USERS: Final = 1000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,17 +38,17 @@ class Backstage:
 async def run(plan: Plan, show: Show) -> Outcome:
     """Runs it all. Ctrl-C while it plays ends the playing, and the rest follows. Raises SegueError that says what to do.
 
-    Cancelling it stops everything that it started. With `has_processes` there is no second act.
+    Cancelling it stops everything that it started.
     """
     dataset = _read(plan, show)
     placement = _place(plan, show, dataset)
     need_files(len(dataset.friends))
     async with AsyncExitStack() as stack:
-        backstage = None if plan.has_processes else await stack.enter_async_context(_backstage(plan, show))
+        backstage = await stack.enter_async_context(_backstage(plan, show))
         cluster = await stack.enter_async_context(_cluster(plan, show, backstage))
+        if plan.store == "cassandra":
+            await _warm(show, cluster, list(dataset.friends)[:WARM_USERS])
         outcome = await first_act(plan, show, dataset, placement, cluster)
-        if backstage is None:
-            return outcome
         show.next_act()
         door_of = {user: cluster.doors[site] for user, site in placement.site_of.items()}
         act = SecondAct(cluster, fans(dataset, plan.rng("fans")), door_of, backstage.post, backstage.catalogue, show)
@@ -77,7 +83,7 @@ async def _backstage(plan: Plan, show: Show) -> AsyncIterator[Backstage]:
 
 
 @asynccontextmanager
-async def _cluster(plan: Plan, show: Show, backstage: Backstage | None) -> AsyncIterator[Cluster]:
+async def _cluster(plan: Plan, show: Show, backstage: Backstage) -> AsyncIterator[Cluster]:
     sites = SITES[: plan.sites]
     options = _options(plan, backstage)
     starting = as_processes(options) if plan.has_processes else in_this_process(options, plan.rng("roles"))
@@ -90,8 +96,19 @@ async def _cluster(plan: Plan, show: Show, backstage: Backstage | None) -> Async
         yield cluster
 
 
-def _options(plan: Plan, backstage: Backstage | None) -> list[RoleOptions]:
+async def _warm(show: Show, cluster: Cluster, users: Sequence[str]) -> None:
+    """A server that has just been started is slow until its code is compiled: everybody at once would be too much for it."""
+    with show.phase("warm", len(users)) as phase:
+
+        async def one(user: str) -> None:
+            await desk.look(user)
+            phase.one_done()
+
+        async with Desk(cluster.services, cluster.secret) as desk:
+            await for_each(users, one)
+        phase.outcome = f"{len(users):,} users have looked, so that the server is warm"
+
+
+def _options(plan: Plan, backstage: Backstage) -> list[RoleOptions]:
     engine = shape(SITES[: plan.sites])
-    if backstage is None:
-        return list(engine.options())
     return with_store(engine, backstage.store, backstage.catalogue.path, backstage.post.mailbox.port)

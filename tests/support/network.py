@@ -2,14 +2,14 @@
 
 import random
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from infra.kernel.frames import Any as AnyFrame
 from infra.kernel.frames import Call, Deliver, Frame, Publish, Reply
 from infra.runtime.wire import Listener, Network, OnFrames, OnLost, Wire
 from infra.runtime.wire_tcp import TcpNetwork
 
-
+F = TypeVar("F", bound=Frame)
 # What may be lost without a connection that ends.
 LOSABLE = (Call, Deliver, Publish, Reply)
 
@@ -76,7 +76,7 @@ class FaultPlan:
         numbered and acknowledged: on a stream they come, or the stream ends."""
         self._loss, self._rng = share, random.Random(seed)
 
-    def survivors(self, frames: Sequence[AnyFrame]) -> list[AnyFrame]:
+    def survivors(self, frames: Sequence[F]) -> list[F]:
         """What is left of `frames`."""
         left = [frame for frame in frames if not (isinstance(frame, LOSABLE) and self._rng.random() < self._loss)]
         self.lost += len(frames) - len(left)
@@ -127,7 +127,7 @@ class _FaultyWire:
 
         self._wire.start(pass_on, on_lost)
 
-    def send(self, frames: Sequence[AnyFrame]) -> None:
+    def send(self, frames: Sequence[Frame]) -> None:
         left = self._plan.survivors(frames)
         self._plan.carry(self._me, self._peer, left, lambda: self._wire.send(left))
 

@@ -1,0 +1,41 @@
+"""The catalogue that the artist service reads, a file of JSON lines that is replaced as a whole; and what comes into it."""
+
+import os
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import msgspec
+
+
+class Release(NamedTuple):
+    """One item of the catalogue. `type` is "album" or "track"."""
+
+    id: str
+    type: str
+    title: str
+
+
+DEBUT: Final = Release("segue-debut", "album", "Long Ago")
+ALBUM: Final = Release("segue-album", "album", "While You Were Sleeping")
+SINGLE: Final = Release("segue-single", "track", "Good Morning")
+# Those that are announced. No title is a part of another.
+RELEASES: Final = (ALBUM, SINGLE)
+
+
+class Catalogue:
+    """What one artist has released so far; nothing at first."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._lines: list[bytes] = []
+        self._write()
+
+    def add(self, artist_id: str, artist_name: str, release: Release) -> None:
+        """One more line."""
+        self._lines.append(msgspec.json.encode({"artist": artist_id, "name": artist_name, **release._asdict()}))
+        self._write()
+
+    def _write(self) -> None:
+        new = self.path.with_suffix(".new")
+        new.write_bytes(b"".join(line + b"\n" for line in self._lines))
+        os.replace(new, self.path)

@@ -1,0 +1,87 @@
+"""The devices of the followers: each a `segue.Client` that shows its user's notifications, and tells the ledger what it showed."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable
+from contextlib import suppress
+from time import perf_counter
+from typing import Final, NamedTuple, Self
+
+from infra.kernel.errors import SegueError
+from segue.client import Client
+from segue.messages import Device as Class
+
+from .crowd import for_each
+from .release_oracle import ReleaseLedger
+
+POLL_S: Final = 0.02
+
+
+class Device(NamedTuple):
+    """One device of a user. `class_` is also its name, so a user has at most one of each."""
+
+    user: str
+    class_: Class
+
+
+class Devices:
+    """`async with Devices(door_of, token, ledger) as devices:`; leaving disconnects all. `door_of` has the URL for a device."""
+
+    def __init__(self, door_of: Callable[[Device], str], token: Callable[[str], str], ledger: ReleaseLedger) -> None:
+        self._door_of, self._token, self._ledger = door_of, token, ledger
+        self._clients: dict[Device, Client] = {}
+        self._showing: list[asyncio.Task[None]] = []
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await for_each(self._clients, lambda device: self._clients[device].close())
+        await asyncio.gather(*self._showing)
+
+    async def connect(self, devices: Iterable[Device], one_done: Callable[[], None]) -> None:
+        """Connects these, and lets them show what comes. Raises Refused, ConnectionLost."""
+
+        async def one(device: Device) -> None:
+            client = Client(self._door_of(device), self._token(device.user), client=f"demo-{device.class_}", device=device.class_)
+            self._clients[device] = client
+            await client.__aenter__()
+            self._ledger.there(device, perf_counter())
+            self._showing.append(asyncio.create_task(self._show(device), name=f"{device.class_} of {device.user}"))
+            one_done()
+
+        await for_each(devices, one)
+
+    async def read(self, device: Device) -> None:
+        """The user reads everything on this device. Raises what `Client.read` raises."""
+        await self._clients[device].read()
+        self._ledger.read(device.user)
+
+    def unread(self, device: Device) -> int:
+        """How many the bell of this device shows."""
+        return self._clients[device].unread
+
+    async def shown(self, devices: Iterable[Device], within_s: float) -> None:
+        """Returns when these have shown everything that came out, or the time is over."""
+        waiting = list(devices)
+        await until(lambda: not any(map(self._ledger.outstanding, waiting)), within_s)
+
+    async def counted(self, within_s: float) -> None:
+        """Returns when every bell shows the number that it must, or the time is over; the ledger gets what they show."""
+        await until(lambda: all(self.unread(device) == self._ledger.unread_due(device.user) for device in self._clients), within_s)
+        for device in self._clients:
+            self._ledger.told(device, self.unread(device))
+
+    async def _show(self, device: Device) -> None:
+        with suppress(SegueError):  # turned away for good: what it misses is lost, and counted so
+            async for item in self._clients[device].notifications():
+                self._ledger.shown(device, str(item.payload.get("id")), perf_counter())
+
+
+async def until(holds: Callable[[], bool | Awaitable[bool]], within_s: float) -> bool:
+    """Waits until it holds; False if it did not within the time."""
+    deadline_s = perf_counter() + within_s
+    while not (found if isinstance(found := holds(), bool) else await found):
+        if perf_counter() > deadline_s:
+            return False
+        await asyncio.sleep(POLL_S)
+    return True

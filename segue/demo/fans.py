@@ -1,0 +1,61 @@
+"""Who follows the artist of the second act, who of them sleeps, and how each can be reached. Pure."""
+
+import random
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from .dataset import Dataset
+
+# One in so many followers stays online, gave a mail address, has a phone that takes pushes; one in so many who sleep comes back
+# with two devices.
+ONLINE_ONE_IN: Final = 5
+ADDRESS_ONE_IN: Final = 4
+PHONE_ONE_IN: Final = 12
+SECOND_DEVICE_ONE_IN: Final = 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fans:
+    """The artist with the most listeners, and everybody who ever played him: they follow him, in the order of the data.
+
+    `awake` stay online while the others sleep. `addresses` are for mails, `phones` take pushes, `second_device` are those of
+    the sleepers who come back with two devices; all three are among the followers.
+    """
+
+    artist_id: str
+    artist_name: str
+    followers: tuple[str, ...]
+    awake: frozenset[str]
+    addresses: Mapping[str, str]
+    phones: frozenset[str]
+    second_device: frozenset[str]
+
+    @property
+    def asleep(self) -> tuple[str, ...]:
+        """The followers who are offline when the album comes out."""
+        return tuple(user for user in self.followers if user not in self.awake)
+
+
+def fans(dataset: Dataset, rng: random.Random) -> Fans:
+    """The same data set and state of `rng` give the same. Somebody must have played something."""
+    listeners = Counter(artist for rows in dataset.plays.values() for artist, _ in rows)
+    artist = min(listeners, key=lambda each: (-listeners[each], each))
+    followers = tuple(user for user, rows in dataset.plays.items() if any(each == artist for each, _ in rows))
+    awake = _some(followers, ONLINE_ONE_IN, rng)
+    asleep = tuple(user for user in followers if user not in awake)
+    return Fans(
+        artist_id=f"lastfm-{artist}",
+        artist_name=dataset.artists[artist],
+        followers=followers,
+        awake=awake,
+        addresses={user: f"{user}@example.org" for user in sorted(_some(followers, ADDRESS_ONE_IN, rng))},
+        phones=_some(followers, PHONE_ONE_IN, rng),
+        second_device=_some(asleep, SECOND_DEVICE_ONE_IN, rng),
+    )
+
+
+def _some(users: tuple[str, ...], one_in: int, rng: random.Random) -> frozenset[str]:
+    """One in so many of `users`, rounded up."""
+    return frozenset(rng.sample(users, -(-len(users) // one_in)))

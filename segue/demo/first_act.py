@@ -1,0 +1,131 @@
+"""The first act: everybody connects, follows, plays and listens; then what is still under way arrives."""
+
+import asyncio
+import signal
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager, nullcontext
+from functools import partial
+from math import inf
+from time import perf_counter
+from typing import Final
+
+from segue.open_files import need_open_files
+from segue.state import user_token
+
+from .cluster import Cluster
+from .crowd import Crowd
+from .dataset import Dataset
+from .figures import Meter
+from .listening import schedule
+from .oracle import Ledger, audiences
+from .outcome import Outcome
+from .page import Page
+from .placement import Placement
+from .plan import Plan
+from .player import Player
+from .show import Phase, Show
+
+SAMPLE_S: Final = 0.25
+DRAIN_S: Final = 10.0
+POLL_S: Final = 0.02
+# Each user's WebSocket has both its ends here; the rest is for links, doors, files and a browser.
+FILES_PER_USER: Final = 2
+OTHER_FILES: Final = 200
+# At the usual rate they play a few times a second, which is as much as one can read.
+READABLE_FRIENDS: Final = 30
+
+
+async def first_act(plan: Plan, show: Show, dataset: Dataset, placement: Placement, cluster: Cluster) -> Outcome:
+    """Plays it; everybody is connected only meanwhile. Ctrl-C while they play ends the playing. Raises SegueError that says what to do."""
+    audience_of = audiences(dataset.friends, dataset.friends.keys())
+    ledger = Ledger(audience_of, placement.site_of)
+    doors = {user: cluster.doors[site] for user, site in placement.site_of.items()}
+    async with Crowd(doors, partial(user_token, cluster.secret), ledger.received) as crowd:
+        await _gather(show, crowd, dataset)
+        player = Player(crowd, ledger, audience_of)
+        async with _page(show, cluster, dataset.friends, doors) if plan.has_page else nullcontext():
+            seconds, behind_s = await _play(plan, show, dataset, player, ledger)
+        await _drain(show, crowd, player, ledger)
+        rss_bytes, site_messages = await cluster.rss_bytes(), await cluster.site_messages()
+    return Outcome(
+        summary=ledger.summary(),
+        seconds=seconds,
+        rss_bytes=rss_bytes,
+        users=len(doors),
+        sites=plan.sites,
+        seed=plan.seed,
+        site_messages=site_messages,
+        reconnects=crowd.reconnects,
+        refused=player.refused,
+        refusal=player.refusal,
+        behind_s=behind_s,
+        first_missing=next(ledger.missing(), None),
+    )
+
+
+def need_files(users: int) -> None:
+    """Raises ConfigError where so many users cannot be connected."""
+    need_open_files(users * FILES_PER_USER + OTHER_FILES)
+
+
+async def _gather(show: Show, crowd: Crowd, dataset: Dataset) -> None:
+    users = len(dataset.friends)
+    with show.phase("connect", users) as phase:
+        await crowd.connect(phase.one_done)
+        phase.outcome = f"{users:,} users, each on a WebSocket of its own"
+    with show.phase("follow", users) as phase:
+        await crowd.follow(dataset.friends, phase.one_done)
+        phase.outcome = f"{sum(map(len, dataset.friends.values())):,} subscriptions, installed at every site"
+
+
+@asynccontextmanager
+async def _page(show: Show, cluster: Cluster, friends: Mapping[str, Sequence[str]], doors: Mapping[str, str]) -> AsyncIterator[None]:
+    """The browser page of a user who has many friends, but not more than one can read about."""
+    user = min(friends, key=lambda user: abs(len(friends[user]) - READABLE_FRIENDS))
+    async with Page(doors[user], user_token(cluster.secret, user), friends[user]) as page:
+        show.say(f"{page.link} shows the feed of {user}, who has {len(friends[user])} friends")
+        yield
+
+
+async def _play(plan: Plan, show: Show, dataset: Dataset, player: Player, ledger: Ledger) -> tuple[float, float]:
+    """Plays; the seconds it took, and by how many it was behind when it had to be cut short."""
+    plays = schedule(dataset, duration_s=plan.seconds, rng=plan.rng("plays"), speed=plan.speed, rate_per_s=plan.rate_per_s)
+    with show.phase("play", None if plan.seconds == inf else plan.seconds, "s") as phase:
+        playing = asyncio.create_task(player.run(plays, plan.seconds), name="player")
+        try:
+            with _ended_by_ctrl_c(playing):
+                await _watch(playing, Meter(ledger, perf_counter()), player, phase, show)
+        finally:
+            playing.cancel()
+            await asyncio.wait({playing})
+        phase.outcome = f"{ledger.events:,} plays"
+    return phase.took_s, 0.0 if playing.cancelled() else playing.result()
+
+
+async def _watch(playing: asyncio.Task[float], meter: Meter, player: Player, phase: Phase, show: Show) -> None:
+    while not playing.done():
+        await asyncio.wait({playing}, timeout=SAMPLE_S)
+        figures = meter.sample(perf_counter(), player.recent)
+        phase.done = figures.elapsed_s
+        show.playing(figures)
+
+
+@contextmanager
+def _ended_by_ctrl_c(task: asyncio.Task[float]) -> Iterator[None]:
+    loop = asyncio.get_running_loop()
+    loop.add_signal_handler(signal.SIGINT, task.cancel)
+    try:
+        yield
+    finally:
+        loop.remove_signal_handler(signal.SIGINT)
+
+
+async def _drain(show: Show, crowd: Crowd, player: Player, ledger: Ledger) -> None:
+    """Waits until everything has arrived, or `DRAIN_S`; then for what access points still hold that should not be there."""
+    with show.phase("drain") as phase:
+        deadline_s = perf_counter() + DRAIN_S
+        await player.answered()
+        while ledger.outstanding and any(ledger.missing()) and perf_counter() < deadline_s:  # noqa: ASYNC110 - a ledger has no events
+            await asyncio.sleep(POLL_S)
+        await crowd.fence()
+        phase.outcome = "everything arrived" if not any(ledger.missing()) else f"gave up waiting after {DRAIN_S:g} s"

@@ -1,0 +1,54 @@
+"""A real push service on the loopback, and the browsers behind it: each has keys of its own, and decrypts what comes."""
+
+import os
+from base64 import urlsafe_b64encode
+from collections.abc import Callable
+from typing import Any, Final, Self
+
+import http_ece  # type: ignore[import-untyped]
+import msgspec
+from aiohttp import web
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+
+HOST: Final = "127.0.0.1"
+AUTH_BYTES: Final = 16
+
+
+class PushService:
+    """`async with PushService(took) as service:` takes pushes; `took(user, push)` gets what the user's browser reads in each."""
+
+    def __init__(self, took: Callable[[str, dict[str, Any]], None]) -> None:
+        self._took = took
+        self._keys: dict[str, tuple[ec.EllipticCurvePrivateKey, bytes]] = {}
+        app = web.Application()
+        app.router.add_post("/push/{user}", self._take)
+        self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=1.0)
+
+    async def __aenter__(self) -> Self:
+        await self._runner.setup()
+        await web.TCPSite(self._runner, HOST, 0).start()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._runner.cleanup()
+
+    def subscribe(self, user: str) -> dict[str, Any]:
+        """A new subscription of the user's browser, as `PushSubscription.toJSON()` says it."""
+        key, auth = self._keys[user] = ec.generate_private_key(ec.SECP256R1()), os.urandom(AUTH_BYTES)
+        host, port = self._runner.addresses[0][:2]
+        point = key.public_key().public_bytes(Encoding.X962, PublicFormat.UncompressedPoint)
+        return {"endpoint": f"http://{host}:{port}/push/{user}", "keys": {"p256dh": _base64url(point), "auth": _base64url(auth)}}
+
+    async def _take(self, request: web.Request) -> web.Response:
+        user = request.match_info["user"]
+        if user not in self._keys:
+            return web.Response(status=404)
+        key, auth = self._keys[user]
+        text = http_ece.decrypt(await request.read(), private_key=key, auth_secret=auth, version="aes128gcm")
+        self._took(user, msgspec.json.decode(text, type=dict[str, Any]))
+        return web.Response(status=201)
+
+
+def _base64url(data: bytes) -> str:
+    return urlsafe_b64encode(data).rstrip(b"=").decode()
