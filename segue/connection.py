@@ -160,7 +160,13 @@ class Connection:
             raise _loss(problem)
         call = self._calls.get(problem.id) if problem.id is not None else None
         if call is None:
-            _LOG.warning("the server complains about something that nobody waits for: %s: %s", problem.code, problem.reason)
+            passes = code is not None and code.reconnect  # such as the pull at hello, which is made again
+            _LOG.log(
+                logging.INFO if passes else logging.WARNING,
+                "the server complains about something that nobody waits for: %s: %s",
+                problem.code,
+                problem.reason,
+            )
         elif not call.done():
             call.set_exception(refusal(problem.code, problem.reason))
 
