@@ -166,7 +166,8 @@ async def test_nothing_of_http_stays_in_memory_beside_a_websocket(desk: Desk) ->
     gc.collect()
     transport = desk.serve(HANDSHAKE)
     assert transport.protocol is desk.taken_over[0]
-    assert [kept for kept in gc.get_objects() if isinstance(kept, HttpConnection | RequestReader)] == []
+    # By type: what is there may be a proxy of an object that is gone, and that answers no `isinstance`.
+    assert [kept for kept in gc.get_objects() if type(kept) in (HttpConnection, RequestReader)] == []
 
 
 async def test_a_websocket_does_not_overtake_an_answer(desk: Desk) -> None:

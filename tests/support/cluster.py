@@ -269,7 +269,7 @@ class Cluster:
         assert (status, answer["accepted"]) == (202, 1), answer
 
 
-def impatient(options: RoleOptions, install_s: float = 0.3) -> RoleOptions:
+def impatient(options: RoleOptions, install_s: float = 0.6) -> RoleOptions:
     """A `change`: who waits for an installation is answered `partial` after `install_s`."""
     return msgspec.structs.replace(options, install_s=install_s) if isinstance(options, AccessPointOptions) else options
 
