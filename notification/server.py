@@ -91,7 +91,7 @@ class Notification:
             return away
         if missing := [slot for slot in self._brokers.view.slots if slot not in self._brokers.links]:
             return f"no link to {', '.join(missing)}"
-        return self.online.missing()
+        return self._parts.worker.trouble or self.online.missing()
 
     # Links (see `LinkRole`).
 

@@ -49,6 +49,8 @@ class Worker:
         logger: Anything,
     ) -> None:
         self.decided = self.told = self.scheduled = 0
+        # Why it stands still; None while it gets on.
+        self.trouble: str | None = None
         self._store, self._log, self._agenda, self._decider, self._online, self.people = store, log, agenda, decider, online, people
         self._publish, self._fence, self._wall, self._logger = publish, fence, wall, logger
         self._notices: Recent[str, Notice] = Recent(NOTICES)
@@ -83,7 +85,7 @@ class Worker:
         while True:
             rows = await self._patiently(lambda: self._log.take(BATCH))
             if rows:
-                await self._plans.put((rows, await self._plan(rows)))
+                await self._plans.put((rows, await self._patiently(lambda rows=rows: self._plan(rows))))  # type: ignore[misc]
             else:
                 await self._log.news.wait()
 
@@ -148,13 +150,21 @@ class Worker:
                 await self._log.save()
 
     async def _patiently(self, ask: Callable[[], Anything]) -> Anything:
-        """What `ask` returns, however long the store is away: nothing is skipped."""
-        said = ""
+        """What `ask` returns, however long the store is away, and whatever else goes wrong: nothing is skipped."""
         while True:
             try:
-                return await ask()
+                answer = await ask()
             except Unavailable as trouble:
-                if str(trouble) != said:
-                    said = str(trouble)
-                    self._logger.warning("the store does not answer; trying again", reason=said)
-                await asyncio.sleep(PAUSE_S)
+                self._say(f"the store does not answer: {trouble}")
+            except Exception as defect:
+                self._say(f"the rule worker does not get on: {defect!r:.200}", is_defect=True)
+            else:
+                self.trouble = None
+                return answer
+            await asyncio.sleep(PAUSE_S)
+
+    def _say(self, trouble: str, is_defect: bool = False) -> None:
+        """Once for each trouble."""
+        if trouble != self.trouble:
+            (self._logger.error if is_defect else self._logger.warning)(trouble, exc_info=is_defect)
+        self.trouble = trouble

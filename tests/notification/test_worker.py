@@ -48,6 +48,8 @@ class Bench:
     def warning(self, *_: object, **__: object) -> None:
         self.warned.set()
 
+    error = warning
+
     async def own(self) -> None:
         await self.agenda.own(range(SHARDS))
         await self.log.own(range(SHARDS), int(NOW_S * 1000))
@@ -108,3 +110,21 @@ async def test_what_was_planned_for_lost_shards_is_dropped_and_decided_once_by_t
     await bench.decided(2)
     for user in USERS:
         assert [(item.mark, item.notice.id) for item in await bench.store.items(user, 0, 10)] == [(1, "e1"), (2, "e2")]
+
+
+async def test_a_defect_stops_the_work_is_told_and_skips_nothing(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It goes on where it was as soon as that can be; until then whoever asks hears why it stands still."""
+    keep, is_broken = bench.store.decide, True
+
+    async def broken(*arguments: Any) -> None:
+        if is_broken:
+            raise ValueError("not what we thought")
+        await keep(*arguments)
+
+    monkeypatch.setattr(bench.store, "decide", broken)
+    await bench.take_in("e0")
+    await bench.warned.wait()
+    assert "not what we thought" in str(bench.worker.trouble)
+    is_broken = False
+    await bench.decided(1)
+    assert bench.worker.trouble is None
