@@ -173,12 +173,13 @@ async def check_intake(ask: Asking) -> None:
 async def check_mail(ask: Asking, c: Cluster, smtp: ScriptedSmtp) -> None:
     operator, dispatch = service_token("operator"), c.of("notification")[0]._parts.dispatch
     await c.until(lambda: any(recipient == "ann@example.org" for recipient, _ in smtp.mails))
-    smtp.refused["ann@example.org"] = "550 no such user"
-    await ask(*INTAKE, service_token("artist"), json=ALBUM | {"id": "album-10"})
+    smtp.refused["dora@example.org"] = "550 no such user"
+    await ask("PUT", "/v1/me/preferences", user_token("dora"), json={"email": "dora@example.org"})
+    await ask(*INTAKE, service_token("artist"), json=ALBUM | {"id": "album-10", "followers": ["dora"]})
     await c.until(lambda: dispatch.ended["dead"] == 1)
     _, page = await ask("GET", "/v1/dead-letters?limit=1", operator)
     (letter,) = page["letters"]
-    assert (letter["user"], letter["event"], page["next"]) == ("ann", "album-10", letter["key"])
+    assert (letter["user"], letter["event"], page["next"]) == ("dora", "album-10", letter["key"])
     assert (await ask("GET", f"/v1/dead-letters?after={letter['key']}", operator))[1] == {"letters": [], "next": None}
     assert await ask("POST", f"/v1/dead-letters/{letter['key']}/replay", operator) == (202, {"key": letter["key"]})
     link = urlsplit(str(smtp.mails[0][1]["List-Unsubscribe"]).strip("<>")).path
