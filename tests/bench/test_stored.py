@@ -48,7 +48,7 @@ def test_a_small_fan_out_leaves_one_row_and_one_item_for_each_follower(setting: 
 @pytest.mark.e2e
 @pytest.mark.slow
 def test_notices_are_answered_and_their_copies_and_those_of_the_engine_arrive(setting: Setting, target: Stored) -> None:
-    """SB-53: both paths are timed in the same run."""
+    """Both paths are timed in the same run."""
     answers = intake.Plan(target=target, followers=5, people=50, rate=20, seconds=0.3, warmup_s=0.1)
     answered = program("intake", answers, setting.generator_core, Latencies)
     assert answered.count > 0

@@ -1,6 +1,8 @@
 """The persisted path, whole: intake, rules, store, engine, access point, client."""
 
+import time
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 from tests.support.cluster import Cluster
@@ -42,3 +44,20 @@ async def test_the_same_notice_again_changes_nothing_and_another_under_its_id_is
         await ann.heard(1)
         pulled = await ann.ask("pull", since=0)
         assert len(pulled["items"]) == 1
+
+
+async def test_what_is_not_stored_is_faster_than_what_is(tmp_path: Path) -> None:
+    """SB-53: in turns, in the same cluster, from the request to the client; the medians differ by what storing and deciding take."""
+    async with Cluster(sites=1, state=tmp_path) as c, c.user("ann") as ann:
+        await ann.follow("bob")
+        took_s: dict[str, list[float]] = {"direct": [], "stored": []}
+        for n in range(15):
+            for path in took_s:
+                begun_s, heard = time.perf_counter(), len(ann.events)
+                if path == "direct":
+                    await c.play("bob", number=n)
+                else:
+                    await c.notify(ALBUM | {"id": f"album-{n}", "followers": ["ann"]})
+                await ann.heard(heard + 1)
+                took_s[path].append(time.perf_counter() - begun_s)
+        assert median(took_s["direct"]) < median(took_s["stored"])
