@@ -198,7 +198,7 @@ class Log:
         if not asked:
             return []
         each = limit // len(asked)
-        found = await self._store.rows_of({number: part.taken for number, (part, _) in asked.items()}, each)
+        found = await self._store.rows({number: part.taken for number, (part, _) in asked.items()}, each)
         rows: list[Row] = []
         for number, (part, visible) in asked.items():
             if self._parts.get(number) is part and not part.is_leaving:

@@ -132,11 +132,8 @@ class Store(Protocol):
     async def history(self, topic: str, before: tuple[int, str] | None, limit: int) -> list[Notice]:
         """What was published on `topic`, newest first, before a (ts_ms, id) if that is given."""
 
-    async def rows(self, part: int, after: int, limit: int) -> list[Row]:
-        """Rows of a part with higher numbers than `after`, in order."""
-
-    async def rows_of(self, after: Mapping[int, int], limit: int) -> dict[int, list[Row]]:
-        """The next rows of several parts, at most `limit` of each, by part."""
+    async def rows(self, after: Mapping[int, int], limit: int) -> dict[int, list[Row]]:
+        """The rows of several parts with higher numbers than those given, in order, at most `limit` of each, by part."""
 
     async def ends(self, parts: Collection[int]) -> dict[int, int]:
         """The highest number of a row in each part; parts without rows are missing."""

@@ -119,8 +119,12 @@ class CassandraStore:
         sql = f"SELECT id, {_TOLD} FROM notices_by_topic WHERE topic = ? AND (ts_ms, id) < (?, ?) LIMIT ?"
         return [Notice(*row) for row in await self._db.execute(sql, topic, *end, limit)]
 
-    async def rows(self, part: int, after: int, limit: int) -> list[Row]:
+    async def rows(self, after: Mapping[int, int], limit: int) -> dict[int, list[Row]]:
         """See `Store`."""
+        found = await _side_by_side(lambda each: self._rows_of(*each, limit), after.items())
+        return dict(zip(after, found, strict=True))
+
+    async def _rows_of(self, part: int, after: int, limit: int) -> list[Row]:
         rows: list[Row] = []
         for bucket in await self._buckets("event_buckets", "part", part, bucket_of(after)):
             sql = "SELECT n, event, user, flags FROM events WHERE part = ? AND bucket = ? AND n > ? LIMIT ?"
@@ -128,11 +132,6 @@ class CassandraStore:
             if len(rows) >= limit:
                 break
         return rows
-
-    async def rows_of(self, after: Mapping[int, int], limit: int) -> dict[int, list[Row]]:
-        """See `Store`."""
-        found = await _side_by_side(lambda each: self.rows(*each, limit), after.items())
-        return dict(zip(after, found, strict=True))
 
     async def _buckets(self, table: str, column: str, key: int, first: int) -> list[int]:
         sql = f"SELECT bucket FROM {table} WHERE {column} = ? AND bucket >= ? LIMIT ?"

@@ -127,13 +127,7 @@ class SqliteStore:
         found = await self._all(sql, (topic, *end, self._horizon_ms(), limit))
         return [Notice(*row) for row in found]
 
-    async def rows(self, part: int, after: int, limit: int) -> list[Row]:
-        """See `Store`."""
-        start = max(after, self._horizon_ms() * US_PER_MS)
-        sql = "SELECT part, n, event, user, flags FROM events WHERE part = ? AND n > ? ORDER BY n LIMIT ?"
-        return list(map(Row._make, await self._all(sql, (part, start, limit))))
-
-    async def rows_of(self, after: Mapping[int, int], limit: int) -> dict[int, list[Row]]:
+    async def rows(self, after: Mapping[int, int], limit: int) -> dict[int, list[Row]]:
         """See `Store`. Rows of all parts that were written together concern users who are neighbours on the same pages."""
         horizon = self._horizon_ms() * US_PER_MS
         sql = """SELECT json_group_array(json_array(part, n, event, user, flags))

@@ -44,10 +44,10 @@ class Slow(SqliteStore):
         await super().append(rows, fence)
         await self.may_append.wait()
 
-    async def rows_of(self, after: Mapping[int, int], limit: int) -> dict[int, list[Row]]:
+    async def rows(self, after: Mapping[int, int], limit: int) -> dict[int, list[Row]]:
         if not self.is_readable:
             raise Unavailable("not now")
-        return await super().rows_of(after, limit)
+        return await super().rows(after, limit)
 
 
 @pytest.fixture

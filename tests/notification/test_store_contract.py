@@ -78,19 +78,19 @@ async def test_rows_are_read_in_order_after_a_number(store: Store) -> None:
     rows = [Row(part, start + n * 40_000_000, f"e{n % 3}", f"u{n}", n % 2 * AGAIN) for n in range(50)]
     await store.append(rows[:20])
     await store.append(rows[20:])
-    assert await store.rows(part, 0, 1000) == rows
+    assert await store.rows({part: 0}, 1000) == {part: rows}
     read: list[Row] = []
-    while page := await store.rows(part, read[-1].n if read else 0, 7):
+    while page := (await store.rows({part: read[-1].n if read else 0}, 7))[part]:
         read += page
     assert read == rows
-    assert await store.rows(part, rows[-1].n, 7) == []
+    assert await store.rows({part: rows[-1].n}, 7) == {part: []}
 
 
 async def test_rows_of_several_parts_are_read_at_once(store: Store) -> None:
     one, other, empty = (next(NAMES) % (1 << 30) for _ in range(3))
     rows = [Row(part, NOW_MS * US_PER_MS + n, "e", f"u{n}", 0) for part in (one, other) for n in range(5)]
     await store.append(rows)
-    found = await store.rows_of({one: 0, other: rows[6].n, empty: 0}, 4)
+    found = await store.rows({one: 0, other: rows[6].n, empty: 0}, 4)
     assert found == {one: rows[:4], other: rows[7:], empty: []}
 
 
@@ -237,6 +237,6 @@ async def test_what_a_former_owner_writes_late_changes_nothing_of_what_the_new_o
         await store.append([row._replace(user=f"{name}-bob")], late)
     with suppress(Unavailable):
         await store.decide([(decision(user, second.id, 1, 1), second)], late)
-    assert await store.rows(part, 0, 10) == [row]
+    assert await store.rows({part: 0}, 10) == {part: [row]}
     assert [item.notice for item in await store.items(user, 0, 10)] == [first]
     assert (await store.people([user]))[user].last == 1
