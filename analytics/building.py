@@ -1,0 +1,43 @@
+"""Folders that appear whole or not at all.
+
+What a job writes grows under another name beside its place, `.<name>.partial-<pid>`, and is renamed when all of it is there.
+"""
+
+import errno
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from .errors import TraceError
+
+
+@contextmanager
+def building(target: Path, *, replace: bool = False) -> Iterator[Path]:
+    """An empty folder to write in; when the block ends well it becomes `target`, else it is removed with all that is in it.
+
+    Raises TraceError if `target` exists already (unless `replace`), cannot be made, or the disk is full.
+    """
+    if target.exists() and not replace:
+        raise TraceError(f"{target}: exists already; name another folder, or remove it first")
+    growing = target.parent / f".{target.name}.partial-{os.getpid()}"
+    try:
+        growing.mkdir(parents=True)
+        yield growing
+        if replace and target.exists():
+            shutil.rmtree(target)
+        growing.rename(target)
+    except OSError as error:
+        raise _explained(target, error) from error
+    finally:
+        shutil.rmtree(growing, ignore_errors=True)
+
+
+def _explained(target: Path, error: OSError) -> TraceError:
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        free = shutil.disk_usage(target.parent).free / 1e9
+        return TraceError(
+            f"{target}: the disk is full ({free:.1f} GB left); make room, choose another disk or a smaller scale. Nothing was kept"
+        )
+    return TraceError(f"{target}: cannot be written: {error.strerror or error}")

@@ -1,0 +1,1 @@
+"""Spark jobs: metrics and curves of a trace."""

@@ -1,0 +1,1 @@
+"""Two characterizations, figure by figure."""

@@ -1,0 +1,16 @@
+"""What analytics raises.
+
+SegueError
+└── TraceError       a trace, a data set or the machine is not what a job needs; names the file and the remedy
+    └── NotSupported     this source cannot answer that; says why
+"""
+
+from infra.kernel.errors import SegueError
+
+
+class TraceError(SegueError):
+    """The message names the file (row, column) and says what to do."""
+
+
+class NotSupported(TraceError):  # noqa: N818 - it is an answer
+    """The trace lacks what a metric needs."""

@@ -1,0 +1,1 @@
+"""Fits, knees and correlations: pure functions over arrays."""

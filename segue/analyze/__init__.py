@@ -1,0 +1,1 @@
+"""`segue analyze`: traces made, checked, characterized and compared."""
