@@ -6,11 +6,13 @@ import click
 
 from infra.kernel.errors import SegueError
 
+from .analyze.command import analyze
 from .cassandra.command import cassandra
 from .demo.command import demo
 from .listen import listen
 from .notify import notify
 from .publish import publish
+from .replay.command import replay
 from .role import COMMANDS
 from .rules import rules
 from .token import token
@@ -24,7 +26,7 @@ def cli() -> None:
     """Segue: a social publish/subscribe backend."""
 
 
-for command in (up, *COMMANDS, demo, publish, notify, listen, token, top, rules, cassandra):
+for command in (up, *COMMANDS, demo, publish, notify, listen, token, top, rules, cassandra, analyze, replay):
     cli.add_command(command)
 
 

@@ -1,0 +1,129 @@
+"""What a replay must deliver, and what it did. Pure.
+
+An event is expected once at everybody whose subscription to its topic stands, from the moment it is installed until its end is
+asked for. Who is subscribing or unsubscribing meanwhile may get it or not, and nobody else may.
+"""
+
+from collections import deque
+from collections.abc import Iterable
+from math import ceil
+from typing import Final, NamedTuple
+
+# Deliveries of this many events are remembered, so that a second one is recognised.
+REMEMBERED_EVENTS: Final = 100_000
+LATEST: Final = 100_000
+
+
+class Totals(NamedTuple):
+    """Deliveries so far. `missing` have not arrived (at the end: lost), `excused` ended with their subscription, `in_flux` were
+    neither expected nor wrong. Latencies are of the latest `LATEST` deliveries, None before the first."""
+
+    events: int
+    delivered: int
+    missing: int
+    duplicated: int
+    misrouted: int
+    excused: int
+    in_flux: int
+    p50_ms: float | None
+    p99_ms: float | None
+
+
+class Ledger:
+    """Times are seconds of one clock. Users and topics may be anything that can be a key; events are named by their ids."""
+
+    def __init__(self) -> None:
+        self.events = self.delivered = self.duplicated = self.misrouted = self.excused = self.in_flux = 0
+        self._standing: dict[str, set[str]] = {}
+        self._follows: dict[str, set[str]] = {}
+        self._sent: dict[str, _Sent] = {}
+        self._waits: dict[tuple[str, str], set[str]] = {}
+        self._latencies_s: deque[float] = deque(maxlen=LATEST)
+
+    @property
+    def missing(self) -> int:
+        """Deliveries that are expected and not there."""
+        return sum(map(len, self._waits.values()))
+
+    def subscribing(self, user: str, topics: Iterable[str]) -> None:
+        """From now on `user` may get events of these topics."""
+        self._follows.setdefault(user, set()).update(topics)
+
+    def installed(self, user: str, topics: Iterable[str]) -> None:
+        """From now on `user` must get them."""
+        for topic in topics:
+            self._standing.setdefault(topic, set()).add(user)
+
+    def unsubscribing(self, user: str, topics: Iterable[str]) -> None:
+        """From now on `user` need not get them, not even those that are under way; a moment later, see `unsubscribed`, he may not."""
+        for topic in topics:
+            self._standing.get(topic, set()).discard(user)
+            under_way = self._waits.pop((user, topic), set())
+            self.excused += len(under_way)
+            for event in under_way:
+                self._sent[event].waiting.discard(user)
+
+    def unsubscribed(self, user: str, topics: Iterable[str]) -> None:
+        """From now on what arrives at `user` on these topics is misrouted, unless it was sent before."""
+        self._follows.get(user, set()).difference_update(topics)
+
+    def sent(self, event: str, topic: str, at_s: float) -> None:
+        """An event is handed to a broker. Raises ValueError for an id that was sent before."""
+        if event in self._sent:
+            raise ValueError(f"event id {event!r} was sent before; ids must be unique in a run")
+        self.events += 1
+        waiting = set(self._standing.get(topic, ()))
+        self._sent[event] = _Sent(topic, at_s, waiting, set())
+        for user in waiting:
+            self._waits.setdefault((user, topic), set()).add(event)
+        if len(self._sent) > REMEMBERED_EVENTS:
+            self._forget()
+
+    def rejected(self, event: str) -> None:
+        """The broker did not take it: nobody need get it."""
+        sent = self._sent.get(event)
+        if sent is None:
+            return
+        for user in sent.waiting:
+            self._waits[user, sent.topic].discard(event)
+        self.excused += len(sent.waiting)
+        sent.waiting.clear()
+
+    def received(self, user: str, event: str, at_s: float) -> None:
+        """An event arrived at `user`. Anything may be recorded; what was not expected is counted as what it is."""
+        sent = self._sent.get(event)
+        if sent is None:
+            self.misrouted += 1
+        elif user in sent.got:
+            self.duplicated += 1
+        elif user in sent.waiting:
+            sent.waiting.remove(user)
+            sent.got.add(user)
+            self._waits[user, sent.topic].discard(event)
+            self.delivered += 1
+            self._latencies_s.append(at_s - sent.at_s)
+        elif sent.topic in self._follows.get(user, ()):
+            sent.got.add(user)
+            self.in_flux += 1
+        else:
+            self.misrouted += 1
+
+    def totals(self) -> Totals:
+        """The figures so far."""
+        ordered = sorted(self._latencies_s)
+        p50, p99 = (ordered[ceil(share * len(ordered)) - 1] * 1000 if ordered else None for share in (0.50, 0.99))
+        counts = (self.events, self.delivered, self.missing, self.duplicated, self.misrouted, self.excused, self.in_flux)
+        return Totals(*counts, p50, p99)
+
+    def _forget(self) -> None:
+        """Old events for which nobody waits go; while somebody waits they stay, so the oldest of all may be followed by others."""
+        for event in list(self._sent)[: REMEMBERED_EVENTS // 10]:
+            if not self._sent[event].waiting:
+                del self._sent[event]
+
+
+class _Sent:
+    __slots__ = ("at_s", "got", "topic", "waiting")
+
+    def __init__(self, topic: str, at_s: float, waiting: set[str], got: set[str]) -> None:
+        self.topic, self.at_s, self.waiting, self.got = topic, at_s, waiting, got

@@ -1,0 +1,186 @@
+"""What a replay does, in order: made from the tables of a trace for some of its users. Times are seconds since the start, at speed 1."""
+
+import heapq
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any, Final, Literal, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.dataset as ds
+from numpy.typing import NDArray
+
+from analytics.errors import NotSupported, TraceError
+from analytics.trace import Trace
+
+What = Literal["connect", "subscribe", "publish", "unsubscribe", "disconnect"]
+# At one instant: who comes is there before what is said, and who goes hears it.
+_ORDER: Final[tuple[What, ...]] = ("connect", "subscribe", "publish", "unsubscribe", "disconnect")
+_URIS: Final = {
+    "presence": "hm://presence/user/u{0}/",
+    "playlist": "hm://playlist/user/p{0}/playlist/p{0}/",
+    "social": "hm://notifications/feed/u{0}%friend-joined/",
+    "artist": "hm://notifications/feed/a{0}%new-album/",
+}
+_KINDS: Final = {"presence": "play", "playlist": "edit", "social": "joined", "artist": "album"}
+
+
+class Step(NamedTuple):
+    """One thing to do. `topics` are URIs; a publication has one, and a `kind`; the other steps have a `user`."""
+
+    at_s: float
+    what: What
+    user: str = ""
+    topics: tuple[str, ...] = ()
+    kind: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    """A replay of `seconds` of a trace. `left_out`: publications on topics that none of `users` follows; they are not played."""
+
+    users: tuple[str, ...]
+    pairs: int
+    publications: int
+    left_out: int
+    seconds: float
+    steps: Sequence[Step]
+    said: "Publications"
+
+    def __iter__(self) -> Iterator[Step]:
+        """All steps in order of time."""
+        return heapq.merge(self.steps, self.said, key=lambda step: (step.at_s, _ORDER.index(step.what)))
+
+
+class Publications:
+    """The publications as arrays, for there may be millions; iterating makes them steps."""
+
+    def __init__(self, service: str, at_ms: NDArray[np.int64], topics: NDArray[np.int64], kinds: pa.Array, start_ms: int) -> None:
+        order = np.argsort(at_ms, kind="stable")
+        self._service, self._start_ms = service, start_ms
+        self._at_ms, self._topics, self._kinds = at_ms[order], topics[order], kinds.take(pa.array(order))
+
+    def __len__(self) -> int:
+        return len(self._at_ms)
+
+    def __iter__(self) -> Iterator[Step]:
+        for at_ms, topic, kind in zip(self._at_ms, self._topics, self._kinds, strict=True):
+            at_s = (int(at_ms) - self._start_ms) / 1000
+            yield Step(at_s, "publish", "", (uri(self._service, topic),), kind.as_py() or _KINDS[self._service])
+
+
+def uri(service: str, topic: int) -> str:
+    """The topic of the engine that a topic of a trace is played on."""
+    return _URIS[service].format(topic)
+
+
+def script(trace: Trace, *, service: str, users: int, from_s: float, seconds: float | None, seed: int) -> Script:
+    """What `users` users of the trace do (chosen by `seed`), and what is published on the topics they follow.
+
+    `from_s` and `seconds` choose a part of the period. Where the trace has a subscription log, people come and go as in it;
+    otherwise all are there from the start. Raises TraceError, NotSupported.
+    """
+    start_ms, end_ms = _period(trace)
+    start_ms += int(from_s * 1000)
+    end_ms = end_ms if seconds is None else min(end_ms, start_ms + int(seconds * 1000))
+    if end_ms <= start_ms:
+        raise TraceError(f"{trace.path}: there is nothing of it after {from_s:g} s; its period is shorter")
+    has_log = trace.has("subscription_log")
+    follows = _rows(trace, "subscription_log" if has_log else "subscriptions", pc.field("service") == service)
+    if not len(follows):
+        raise NotSupported(f"{trace.path}: nobody follows a topic of {service}; choose another --service")
+    chosen = _choose(np.unique(follows["subscriber"].to_numpy()), users, seed)
+    follows = follows.filter(pc.is_in(follows["subscriber"], pa.array(chosen)))
+    steps = _comings_and_goings(follows, start_ms, end_ms, service) if has_log else _everybody(follows, service)
+    said, left_out = _said(trace, service, follows, start_ms, end_ms)
+    pairs = len(set(zip(follows["subscriber"].to_pylist(), follows["topic"].to_pylist(), strict=True)))
+    return Script(tuple(map(_name, chosen)), pairs, len(said), left_out, (end_ms - start_ms) / 1000, steps, said)
+
+
+def _name(user: int) -> str:
+    return f"u{user}"
+
+
+def _period(trace: Trace) -> tuple[int, int]:
+    about = trace.manifest
+    if about.start_ms is None or about.end_ms is None or not trace.has("publications"):
+        raise NotSupported(f"{trace.path}: has no publications with times, so there is nothing to replay")
+    return about.start_ms, about.end_ms
+
+
+def _rows(trace: Trace, table: str, condition: pc.Expression) -> pa.Table:
+    trace.info(table)
+    return ds.dataset(trace.files(table), format="parquet").to_table(filter=condition)
+
+
+def _choose(found: NDArray[np.int64], users: int, seed: int) -> list[int]:
+    numbers = sorted(map(int, found))
+    return numbers if len(numbers) <= users else sorted(random.Random(f"{seed} users").sample(numbers, users))
+
+
+def _everybody(follows: pa.Table, service: str) -> list[Step]:
+    """All are there from the start to the end."""
+    rows = sorted(zip(follows["subscriber"].to_pylist(), follows["topic"].to_pylist(), strict=True))
+    steps = []
+    for user, group in groupby(rows, key=lambda row: row[0]):
+        topics = tuple(dict.fromkeys(uri(service, topic) for _, topic in group))
+        steps += [Step(0.0, "connect", _name(user)), Step(0.0, "subscribe", _name(user), topics)]
+    return sorted(steps, key=lambda step: _ORDER.index(step.what))
+
+
+def _comings_and_goings(follows: pa.Table, start_ms: int, end_ms: int, service: str) -> list[Step]:
+    """As in the log: who subscribes the first topic connects, who unsubscribes the last one disconnects."""
+    columns = (follows[name].to_pylist() for name in ("time_ms", "subscriber", "action", "topic"))
+    rows = sorted((row for row in zip(*columns, strict=True) if row[0] < end_ms), key=lambda row: (row[0], row[2], row[1]))
+    held: dict[int, set[int]] = {}
+    steps: list[Step] = []
+    for (time_ms, action, user), group in groupby(rows, key=lambda row: (row[0], row[2], row[1])):
+        topics = [topic for *_, topic in group]
+        at_s = max(0.0, (time_ms - start_ms) / 1000)
+        steps += _change(held.setdefault(user, set()), at_s, action, user, topics, service)
+    return sorted(_settled(steps), key=lambda step: (step.at_s, _ORDER.index(step.what)))
+
+
+def _change(held: set[int], at_s: float, action: str, user: int, topics: list[int], service: str) -> Iterator[Step]:
+    name, uris = _name(user), tuple(uri(service, topic) for topic in dict.fromkeys(topics))
+    if action == "subscribe":
+        if not held:
+            yield Step(at_s, "connect", name)
+        held.update(topics)
+        yield Step(at_s, "subscribe", name, uris)
+    elif held:
+        held.difference_update(topics)
+        yield Step(at_s, "unsubscribe", name, uris)
+        if not held:
+            yield Step(at_s, "disconnect", name)
+
+
+def _settled(steps: list[Step]) -> Iterator[Step]:
+    """What happened before the start (all at second 0 now) is reduced to what it came to; the rest stays."""
+    standing: dict[str, dict[str, None]] = {}
+    for step in steps:
+        if step.at_s > 0:
+            continue
+        topics = standing.setdefault(step.user, {})
+        if step.what == "subscribe":
+            topics.update(dict.fromkeys(step.topics))
+        elif step.what == "unsubscribe":
+            for topic in step.topics:
+                topics.pop(topic, None)
+    for user, topics in standing.items():
+        if topics:
+            yield Step(0.0, "connect", user)
+            yield Step(0.0, "subscribe", user, tuple(topics))
+    yield from (step for step in steps if step.at_s > 0)
+
+
+def _said(trace: Trace, service: str, follows: pa.Table, start_ms: int, end_ms: int) -> tuple[Publications, int]:
+    time: Any = pc.field("time_ms")
+    found = _rows(trace, "publications", (pc.field("service") == service) & (time >= start_ms) & (time < end_ms))
+    kept = found.filter(pc.is_in(found["topic"], follows["topic"].combine_chunks().unique()))
+    columns = (kept[name].combine_chunks() for name in ("time_ms", "topic", "kind"))
+    at_ms, topics, kinds = columns
+    return Publications(service, at_ms.to_numpy(), topics.to_numpy(), kinds, start_ms), len(found) - len(kept)
