@@ -23,7 +23,8 @@ def rss_bytes(pid: int) -> int:
 
 def children(pid: int) -> list[int]:
     """The processes that `pid` has started and that still run."""
-    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+    tasks = Path(f"/proc/{pid}/task").iterdir()
+    return [int(child) for task in tasks for child in (task / "children").read_text().split()]
 
 
 def total_memory_bytes() -> int:

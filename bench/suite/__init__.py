@@ -24,6 +24,7 @@ from . import (
     stopped_readers,
     sustained,
     three_processes,
+    traces,
     verdicts,
 )
 
@@ -49,4 +50,6 @@ BENCHMARKS: Final[dict[str, Benchmark]] = {
     "path_two": path_two.measure,
     "pull": pull.measure,
     "marks": marks.measure,
+    "traces": traces.spotify,
+    "traces_twitter": traces.twitter,
 }

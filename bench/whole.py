@@ -1,0 +1,60 @@
+"""A whole command: how long it took, and how much memory it and everything that it started had at most."""
+
+import subprocess
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from .meter import children
+from .process import ROOT, BenchError
+
+POLL_S: Final = 0.5
+
+
+class Whole(msgspec.Struct, frozen=True, kw_only=True):
+    """`peak_bytes`: what all processes had in RAM together, shared pages counted once, looked at twice a second."""
+
+    seconds: float
+    peak_bytes: int
+
+
+def whole(command: Sequence[str]) -> Whole:
+    """Runs `command` to its end. Raises `BenchError` with what it said if it fails."""
+    start_s, peak = time.perf_counter(), 0
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
+        while True:
+            try:
+                said, _ = process.communicate(timeout=POLL_S)
+            except subprocess.TimeoutExpired:
+                peak = max(peak, sum(map(_pss_bytes, [process.pid, *_descendants(process.pid)])))
+            else:
+                break
+    if process.returncode:
+        raise BenchError(f"{' '.join(command)}: exit code {process.returncode}\n{said[-2000:]}")
+    return Whole(seconds=time.perf_counter() - start_s, peak_bytes=peak)
+
+
+def folder_bytes(folder: Path) -> int:
+    """What the files of a folder hold."""
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+
+
+def _descendants(pid: int) -> Iterator[int]:
+    try:
+        found = children(pid)
+    except OSError:  # it has just ended
+        return
+    for child in found:
+        yield child
+        yield from _descendants(child)
+
+
+def _pss_bytes(pid: int) -> int:
+    try:
+        lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+    except OSError:
+        return 0
+    return sum(int(line.split()[1]) * 1024 for line in lines if line.startswith("Pss:"))
