@@ -1,0 +1,83 @@
+"""What is wrong with a trace: the same trouble in many rows and files is one finding, so that the list stays short."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+Severity = Literal["error", "warning"]
+
+
+@dataclass(slots=True, kw_only=True)
+class Finding:
+    """One kind of trouble: where it is met first, and how often. `row` counts from 1 in its file; None is the whole file."""
+
+    severity: Severity
+    file: Path
+    row: int | None
+    column: str
+    what: str
+    remedy: str
+    rows: int
+    files: int
+
+    def __str__(self) -> str:
+        place = [str(self.file)]
+        place += [] if self.row is None else [f"row {self.row:,}"]
+        place += [f"column {self.column}"] if self.column else []
+        return f"{', '.join(place)}: {self.what}{self._extent()}; {self.remedy}"
+
+    def _extent(self) -> str:
+        parts = [f"{self.rows:,} rows"] if self.rows > 1 else []
+        parts += [f"{self.files:,} files"] if self.files > 1 else []
+        return f" ({' in '.join(parts)})" if parts else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """All findings, and the rows of each table that were read."""
+
+    findings: tuple[Finding, ...]
+    rows: dict[str, int]
+
+    @property
+    def errors(self) -> int:
+        """How many findings make the trace unfit."""
+        return sum(finding.severity == "error" for finding in self.findings)
+
+    @property
+    def warnings(self) -> int:
+        """How many findings only limit what it can tell."""
+        return len(self.findings) - self.errors
+
+
+class Findings:
+    """Findings as they come up. Those with the same table, column and remedy are one; files come one after the other."""
+
+    def __init__(self) -> None:
+        self._found: dict[tuple[str, str, str], Finding] = {}
+        self._last: dict[tuple[str, str, str], Path] = {}
+
+    def add(
+        self,
+        file: Path,
+        what: str,
+        remedy: str,
+        *,
+        table: str = "",
+        column: str = "",
+        row: int | None = None,
+        rows: int = 0,
+        severity: Severity = "error",
+    ) -> None:
+        """`rows` more have this trouble in `file`, `row` before others."""
+        key = table, column, remedy
+        if (known := self._found.get(key)) is None:
+            self._found[key] = Finding(severity=severity, file=file, row=row, column=column, what=what, remedy=remedy, rows=rows, files=1)
+        else:
+            known.rows += rows
+            known.files += self._last[key] != file
+        self._last[key] = file
+
+    def all(self) -> tuple[Finding, ...]:
+        """Errors before warnings, else in the order they came up."""
+        return tuple(sorted(self._found.values(), key=lambda finding: finding.severity))

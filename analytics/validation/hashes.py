@@ -1,0 +1,45 @@
+"""Rows as 64-bit numbers, so that many of them can be compared in little memory."""
+
+from collections.abc import Sequence
+from hashlib import blake2b
+from typing import Final
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from .batches import Batch
+
+Hashes = NDArray[np.uint64]
+
+# The finalizer of SplitMix64: equal bits in, equal bits out, and every bit of the input moves half of those of the output.
+_STEPS: Final = ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB))
+_LAST: Final = np.uint64(31)
+_GAMMA: Final = np.uint64(0x9E3779B97F4A7C15)
+
+
+def hashes(batch: Batch, columns: Sequence[str]) -> Hashes:
+    """One number per row. Equal rows have equal ones; others share one with probability 2^-64."""
+    found = np.full(len(batch.rows), _GAMMA, dtype=np.uint64)
+    for column in columns:
+        found ^= _numbers(batch, column)
+        _mix(found)
+    return found
+
+
+def _numbers(batch: Batch, column: str) -> Hashes:
+    values = batch.rows.column(column)
+    if not pa.types.is_dictionary(values.type):
+        return batch.numbers(column).view(np.uint64)
+    words = [int.from_bytes(blake2b(repr(word).encode(), digest_size=8).digest()) for word in [*values.dictionary.to_pylist(), None]]
+    places = values.indices.cast(pa.int64()).fill_null(len(words) - 1).to_numpy(zero_copy_only=False)
+    found: Hashes = np.array(words, dtype=np.uint64)[places]
+    return found
+
+
+def _mix(found: Hashes) -> None:
+    found += _GAMMA
+    for shift, factor in _STEPS:
+        found ^= found >> np.uint64(shift)
+        found *= np.uint64(factor)
+    found ^= found >> _LAST

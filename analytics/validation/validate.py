@@ -1,0 +1,47 @@
+"""Every row of a trace is looked at, in memory that does not grow with its rows."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from analytics.trace import Trace
+from infra.kernel.trace import TABLES, Table
+
+from .agreement import check_agreement
+from .batches import Damaged, Progress
+from .files import check_files
+from .findings import Findings, Report
+from .repeats import check_repeats
+from .rows import check_rows
+
+
+def validate(trace: Trace, progress: Progress = lambda _step, _done, _total: None) -> Report:
+    """All that is wrong with a trace. `progress` is told the step, the rows read in it, and the rows of the step.
+
+    Tables that cannot be read whole are looked at as far as that goes; what is not asked of a trace is not checked: events on topics
+    that nobody follows are fine.
+    """
+    findings = Findings()
+    files = check_files(trace, findings)
+    rows = {name: _check_table(files[name], table, trace, findings, progress) for name, table in TABLES.items() if files[name]}
+    if all(rows.get(name) and _is_whole(trace, name, files[name]) for name in ("counts", "publications")):
+        check_agreement(files["counts"], files["publications"], findings, progress)
+    return Report(findings.all(), {name: found for name, found in rows.items() if found is not None})
+
+
+def _check_table(files: Sequence[Path], table: Table, trace: Trace, findings: Findings, progress: Progress) -> int | None:
+    """Its rows; None if they cannot all be read."""
+    try:
+        rows = check_rows(files, table, trace.manifest, findings, progress)
+        if table.key:
+            check_repeats(files, table, findings, progress)
+    except Damaged as damage:
+        what = f"cannot be read beyond row {damage.offset:,}: it is damaged"
+        findings.add(damage.file, what, "write or copy it again", table=table.name)
+        return None
+    return rows
+
+
+def _is_whole(trace: Trace, table: str, readable: Sequence[Path]) -> bool:
+    """It is no sample, and all of its files can be read."""
+    info = trace.manifest.tables.get(table)
+    return info is not None and info.fraction == 1 and list(readable) == trace.files(table)

@@ -1,0 +1,52 @@
+"""`segue analyze validate`."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+from rich.console import Console
+from rich.progress import Progress, TaskID
+from rich.text import Text
+
+from ..palette import BAD, GREEN, WARN
+
+if TYPE_CHECKING:
+    from analytics.validation import Report
+
+
+@click.command()
+@click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
+def validate(folder: Path) -> None:
+    """Read every row of the trace DIR and say what is wrong with it; exit with 2 if something makes it unfit."""
+    from analytics import validation
+    from analytics.trace import Trace
+
+    console = Console()
+    with Progress(console=console, transient=True) as bars:
+        report = validation.validate(Trace.open(folder), _Bars(bars).show)
+    _print(report, console)
+    if report.errors:
+        raise click.exceptions.Exit(2)
+
+
+class _Bars:
+    """A bar for each step, made when it begins."""
+
+    def __init__(self, bars: Progress) -> None:
+        self._bars = bars
+        self._tasks: dict[str, TaskID] = {}
+
+    def show(self, step: str, done: int, total: int) -> None:
+        if step not in self._tasks:
+            self._tasks[step] = self._bars.add_task(step, total=total)
+        self._bars.update(self._tasks[step], completed=done)
+
+
+def _print(report: "Report", console: Console) -> None:
+    for finding in report.findings:
+        style = BAD if finding.severity == "error" else WARN
+        console.print(Text.assemble((f"{finding.severity}: ", style), str(finding)), soft_wrap=True)
+    rows = ", ".join(f"{count:,} {table}" for table, count in report.rows.items()) or "no rows"
+    verdict = "valid" if not report.errors else "not valid"
+    summary = f"{verdict}: {rows} (errors: {report.errors}, warnings: {report.warnings})"
+    console.print(Text(summary, style=BAD if report.errors else GREEN), soft_wrap=True)
