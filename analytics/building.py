@@ -17,11 +17,12 @@ from .errors import TraceError
 def building(target: Path, *, replace: bool = False) -> Iterator[Path]:
     """An empty folder to write in; when the block ends well it becomes `target`, else it is removed with all that is in it.
 
-    Raises TraceError if `target` exists already (unless `replace`), cannot be made, or the disk is full.
+    What a process that was killed left of the same folder goes, too. Raises TraceError if `target` exists already (unless `replace`), cannot be made, or the disk is full.
     """
     if target.exists() and not replace:
         raise TraceError(f"{target}: exists already; name another folder, or remove it first")
     growing = target.parent / f".{target.name}.partial-{os.getpid()}"
+    _remove_ruins(target)
     try:
         growing.mkdir(parents=True)
         yield growing
@@ -32,6 +33,14 @@ def building(target: Path, *, replace: bool = False) -> Iterator[Path]:
         raise _explained(target, error) from error
     finally:
         shutil.rmtree(growing, ignore_errors=True)
+
+
+def _remove_ruins(target: Path) -> None:
+    """What processes that were killed left of the same folder."""
+    for ruin in target.parent.glob(f".{target.name}.partial-*"):
+        pid = ruin.name.rpartition("-")[2]
+        if pid.isdigit() and not Path(f"/proc/{pid}").exists():
+            shutil.rmtree(ruin, ignore_errors=True)
 
 
 def _explained(target: Path, error: OSError) -> TraceError:

@@ -38,12 +38,17 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
         item.config.stash[_ENDS] = ExitStack()
         item.config.stash[_SPARK] = item.config.stash[_ENDS].enter_context(session("tests", memory_gb=1))
     chosen = getattr(item, "callspec", None)
-    if "cassandra_server" in getattr(item, "fixturenames", ()) or (chosen and "cassandra" in chosen.params.values()):
+    if "cassandra_server" in getattr(item, "fixturenames", ()) or (chosen and "cassandra" in filter(is_text, chosen.params.values())):
         stash = item.config.stash
         if _SHARED not in stash:
             stash[_SHARED] = SharedServer()
         stash[_SHARED].ensure()
     return (yield)
+
+
+def is_text(value: object) -> bool:
+    """Other parameters may be arrays, which do not compare to a truth."""
+    return isinstance(value, str)
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:

@@ -1,5 +1,6 @@
 """A trace is written part by part, appears whole, and is read back as it was."""
 
+import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -59,6 +60,16 @@ def test_a_full_disk_is_told_with_the_remedy_and_leaves_nothing(tmp_path: Path) 
     with pytest.raises(TraceError, match=r"the disk is full .* Nothing was kept"), building(tmp_path / "t"):
         Path("/dev/full").write_bytes(b"x")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_what_a_killed_process_left_is_removed_by_the_next_one_and_what_a_living_one_writes_is_not(tmp_path: Path) -> None:
+    with subprocess.Popen(["true"]) as gone:
+        pass
+    ruin, growing = (tmp_path / f".t.partial-{pid}" for pid in (gone.pid, 1))
+    ruin.mkdir()
+    growing.mkdir()
+    with building(tmp_path / "t"):
+        assert (ruin.exists(), growing.exists()) == (False, True)
 
 
 def test_a_folder_that_exists_is_not_overwritten(tmp_path: Path) -> None:

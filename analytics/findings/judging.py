@@ -1,0 +1,99 @@
+"""Whether a trace agrees with what was published."""
+
+import math
+from typing import Final, Literal, NamedTuple
+
+from analytics.summary import Summary
+
+from .spotify import SPOTIFY
+from .statement import Check, Facts, Statement
+from .telling import told
+from .twitter import TWITTER
+
+Verdict = Literal["agrees", "differs", "not comparable"]
+STATEMENTS: Final = (*SPOTIFY, *TWITTER)
+
+
+class Finding(NamedTuple):
+    """One published statement about the figure of that key, where it is from, and what this trace says to it; all in words."""
+
+    figure: str
+    published: str
+    source: str
+    ours: str
+    verdict: Verdict
+    because: str
+
+
+def findings(summary: Summary) -> list[Finding]:
+    """Every statement about the profile of the trace, judged; of a trace that follows none, those about Spotify."""
+    profile = summary.manifest.profile or "spotify"
+    facts = Facts(summary, profile)
+    return [_judged(each, facts) for each in STATEMENTS if each.profile == profile]
+
+
+def _judged(statement: Statement, facts: Facts) -> Finding:
+    known = [each for each in statement.checks if each.value(facts) is not None]
+    ours = "; ".join(_ours(each, facts) for each in known) or "not measured"
+    verdict, because = _verdict(statement, facts)
+    return Finding(statement.figure, statement.published, statement.source, ours, verdict, because)
+
+
+def _verdict(statement: Statement, facts: Facts) -> tuple[Verdict, str]:
+    if reason := _incomparable(statement, facts):
+        return "not comparable", reason
+    wrong = [each for each in statement.checks if not _holds(each, facts)]
+    if wrong:
+        return "differs", f"accepted: {_wanted(wrong, facts)}"
+    return "agrees", f"accepted: {_wanted(list(statement.checks), facts)}"
+
+
+def _incomparable(statement: Statement, facts: Facts) -> str:
+    """Why there is nothing to compare; empty if there is."""
+    foreign = statement.elsewhere if facts.summary.manifest.profile is None or not statement.checks else ""
+    for each in statement.checks:
+        if each.value(facts) is None or each.factor(facts) is None:
+            name = each.needs[0]
+            return _reason(name, statement.figure, facts.summary) or foreign or f"this trace has no measure {name}"
+    grown = facts.grown("topics")
+    if not foreign and statement.least_grown and (grown is None or grown < statement.least_grown):
+        return f"a trace of less than {told(statement.least_grown, '.2g')} of the published size is too small to tell"
+    return foreign
+
+
+def _reason(measure: str, figure: str, summary: Summary) -> str:
+    """Why there is no such measure, if the summary or the manifest says so."""
+    reasons = {**summary.manifest.limits, **summary.skipped}
+    return reasons.get(measure) or reasons.get(figure, "")
+
+
+def _holds(check: Check, facts: Facts) -> bool:
+    found, (low, high) = check.value(facts), _range(check, facts)
+    assert found is not None
+    if check.clock:
+        return abs((found - (low + high) / 2 + 12) % 24 - 12) <= (high - low) / 2
+    return low <= found <= high
+
+
+def _range(check: Check, facts: Facts) -> tuple[float, float]:
+    factor = check.factor(facts)
+    assert factor is not None
+    return check.low * factor, check.high * factor
+
+
+def _ours(check: Check, facts: Facts) -> str:
+    found = check.value(facts)
+    assert found is not None
+    return check.label.format(told(found, check.form))
+
+
+def _wanted(checks: list[Check], facts: Facts) -> str:
+    return "; ".join(check.label.format(_between(*_range(check, facts), check.form)) for check in checks)
+
+
+def _between(low: float, high: float, form: str) -> str:
+    if math.isinf(high):
+        return f"at least {told(low, form)}"
+    if math.isinf(low):
+        return f"at most {told(high, form)}"
+    return f"{told(low, form)} to {told(high, form)}"

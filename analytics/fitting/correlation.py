@@ -1,0 +1,38 @@
+"""Intervals of correlations and of slopes."""
+
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+LEVEL: Final = 0.95
+
+
+def interval(r: float, n: int, level: float = LEVEL) -> tuple[float, float]:
+    """The interval of a rank correlation `r` of `n` pairs: Fisher's z with the variance of Bonett and Wright (2000).
+
+    Nothing is known from three pairs or fewer: (-1, 1).
+    """
+    if n <= 3:
+        return -1.0, 1.0
+    if abs(r) >= 1:
+        return float(r), float(r)
+    half = stats.norm.ppf((1 + level) / 2) * np.sqrt((1 + r * r / 2) / (n - 3))
+    return float(np.tanh(np.arctanh(r) - half)), float(np.tanh(np.arctanh(r) + half))
+
+
+def slope_interval(x: NDArray[np.float64], y: NDArray[np.float64], level: float = LEVEL) -> tuple[float, float, float]:
+    """The slope of log10 y over log10 x by least squares, and its interval. Points that are not positive are left out.
+
+    All nan where there is no slope (fewer than two different x); the interval is nan where two points leave nothing to judge it by.
+    """
+    kept = (x > 0) & (y > 0)
+    across, up = np.log10(x[kept]), np.log10(y[kept])
+    if len(np.unique(across)) < 2:
+        return float("nan"), float("nan"), float("nan")
+    found = stats.linregress(across, up)
+    if len(across) < 3:
+        return float(found.slope), float("nan"), float("nan")
+    half = stats.t.ppf((1 + level) / 2, len(across) - 2) * found.stderr
+    return float(found.slope), float(found.slope - half), float(found.slope + half)

@@ -1,0 +1,53 @@
+"""How straight is a CCDF on logarithmic axes?"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from .resampling import Floats, even
+
+_FLAT = 1e-9
+
+
+class Straightness(NamedTuple):
+    """Of the least-squares line: `slope`, `r2`; `decades` of x that it spans.
+
+    Of the parabola: `curvature`, the coefficient of the square of log10 x (below 0: it bends down), and `curvature_p`, that of
+    its t-test. Points of a CCDF are not independent, so this p is a measure of how much better a parabola fits, not a chance.
+    """
+
+    slope: float
+    r2: float
+    decades: float
+    curvature: float
+    curvature_p: float
+
+
+def straightness(x: NDArray[np.int64] | Floats, ccdf: Floats) -> Straightness:
+    """The line and the parabola through the log-log CCDF, resampled to 100 points (see `resampling.even`).
+
+    `ccdf[i]` is P(X >= x[i]), `x` rises. All 0 with `curvature_p` 1 where there is no line: fewer than two different x.
+    """
+    across, down = even(x, ccdf)
+    if len(across) < 2 or across[-1] - across[0] < _FLAT:
+        return Straightness(0.0, 0.0, 0.0, 0.0, 1.0)
+    centred = across - across.mean()
+    slope = float(centred @ down / (centred @ centred))
+    total = float(np.sum((down - down.mean()) ** 2))
+    left = float(np.sum((down - down.mean() - slope * centred) ** 2))
+    r2 = 1.0 - left / total if total > _FLAT else 1.0
+    return Straightness(slope, r2, float(across[-1] - across[0]), *_curvature(centred, down))
+
+
+def _curvature(across: Floats, down: Floats) -> tuple[float, float]:
+    design = np.stack([np.ones_like(across), across, across**2], axis=1)
+    coefficients, *_ = np.linalg.lstsq(design, down, rcond=None)
+    curvature = float(coefficients[2])
+    if abs(curvature) < _FLAT:
+        return curvature, 1.0
+    free = len(across) - 3
+    variance = float(np.sum((down - design @ coefficients) ** 2)) / free
+    error = np.sqrt(variance * np.linalg.inv(design.T @ design)[2, 2])
+    return curvature, float(2 * stats.t.sf(abs(curvature) / error, free)) if error > 0 else 0.0

@@ -1,0 +1,177 @@
+"""Users who come and go, and with them their subscriptions (thesis 5.1.2).
+
+Two ways of using the client. Visitors log in, stay for a while and log out. Residents leave it running and are away only for minutes; the
+more a user follows, the likelier he is one. So the live subscriptions are almost flat over the days, as in the source, although log-ins
+have a strong daily period, and about 40 % of the users are on-line (the source has up to 10 of 24 million).
+
+The period is drawn as a circle: who is on-line at its end was on-line at its beginning for as long as his stay goes on. So it is in a
+steady state from the first moment on, and as many subscriptions end as begin.
+"""
+
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from infra.kernel.trace import SERVICES
+
+from .clock import clock
+from .columns import site_column, words
+from .profile import DAY_MS, Profile, site_of
+from .services import Follows
+
+# What a reader of the rows must know.
+NOTES: Final = (
+    "a row of sessions or subscription_log in the first millisecond says what was live when the period began; it is no request",
+    "publications have the hours and days of their service, whether or not the user is in a session then",
+)
+# None of these is published. Log-ins are lognormal over users, so that some come daily and many weekly.
+_LOG_INS_PER_DAY: Final = 0.3
+_LOG_INS_SIGMA: Final = 1.0
+_MOST_LOG_INS_PER_DAY: Final = 6.0
+_VISIT_MS: Final = 40 * 60_000
+_ABSENCE_MS: Final = 5 * 60_000
+_LENGTH_SIGMA: Final = 1.0
+# Log-ins of one user that would be nearer to each other than this are one.
+_LEAST_GAP_MS: Final = 60_000
+_LEAST_MS: Final = 1000
+# Share of visitors among those with one subscription; it falls with the square root of their number.
+_VISITORS: Final = 0.8
+# How likely a log-in is from a mobile device, and how many visitors are so; who leaves the client running has a desktop.
+_MOBILE: Final = (0.0, 0.5, 1.0)
+_MOBILE_SHARES: Final = (0.5, 0.3, 0.2)
+_DEVICES: Final = ("desktop", "mobile")
+
+
+@dataclass(frozen=True, slots=True)
+class Stays:
+    """Times that users were connected, one at a time for each user; in the order of users.
+
+    By user: `user` (number), `first` and `size` (his pairs). By stay: `row` (index of the user), `mobile`, `begin_ms` and `end_ms`
+    (Unix milliseconds). One that began before the period has `begin_ms` = start of the period, one that goes on `end_ms` >= its end.
+    """
+
+    user: NDArray[np.int64]
+    first: NDArray[np.int64]
+    size: NDArray[np.int64]
+    row: NDArray[np.int64]
+    mobile: NDArray[np.bool_]
+    begin_ms: NDArray[np.int64]
+    end_ms: NDArray[np.int64]
+
+
+def expected_log_ins(profile: Profile) -> float:
+    """About how many log-ins a user has in the period: each makes two rows of sessions, and of the log two for each of his pairs."""
+    return float(1 + profile.days * _LOG_INS_PER_DAY * np.exp(_LOG_INS_SIGMA**2 / 2))
+
+
+def sample(follows: Follows, fraction: float, rng: np.random.Generator) -> Follows:
+    """Each user with probability `fraction`, with all of his pairs."""
+    first, size = _runs(follows.subscriber)
+    kept = np.repeat(rng.random(len(first)) < fraction, size)
+    return Follows(follows.subscriber[kept], follows.service[kept], follows.topic[kept])
+
+
+def stays(profile: Profile, follows: Follows, rng: np.random.Generator) -> Stays:
+    """When the subscribers of `pairs` are connected; each at least once."""
+    first, size = _runs(follows.subscriber)
+    row, begin_ms = _log_ins(profile, len(first), rng)
+    resident = rng.random(len(first)) >= _VISITORS / np.sqrt(size)
+    end_ms = begin_ms + _lengths(_gaps(profile, row, begin_ms), resident[row], rng)
+    likely = np.where(resident, 0.0, rng.choice(_MOBILE, len(first), p=_MOBILE_SHARES))
+    mobile = rng.random(len(row)) < likely[row]
+    return _unrolled(profile, Stays(follows.subscriber[first], first, size, row, mobile, begin_ms, end_ms))
+
+
+def sessions(profile: Profile, found: Stays) -> dict[str, Any]:
+    """The columns of the table `sessions`, rising in time.
+
+    Who was there when the period began joins in its first millisecond; who stays beyond its end does not leave.
+    """
+    moves = _moves(profile, found)
+    user = found.user[found.row[moves.stay]]
+    return {
+        "time_ms": moves.time_ms,
+        "user": user,
+        **site_column(profile, site_of(profile, user)),
+        "device": words(found.mobile[moves.stay], _DEVICES),
+        "action": words(moves.leaves, ("join", "leave")),
+    }
+
+
+def subscription_log(profile: Profile, found: Stays, follows: Follows) -> dict[str, Any]:
+    """The columns of the table `subscription_log`, rising in time: what a user follows begins and ends with his stays, as in `sessions`.
+
+    So the rows of the first millisecond are what was live when the period began.
+    """
+    moves = _moves(profile, found)
+    row = found.row[moves.stay]
+    size = found.size[row]
+    move = np.repeat(np.arange(len(row)), size)
+    pair = np.arange(len(move)) + np.repeat(found.first[row] - (np.cumsum(size) - size), size)
+    return {
+        "time_ms": moves.time_ms[move],
+        "subscriber": follows.subscriber[pair],
+        "service": words(follows.service[pair], SERVICES),
+        "topic": follows.topic[pair],
+        **site_column(profile, site_of(profile, found.user[row])[move]),
+        "action": words(moves.leaves[move], ("subscribe", "unsubscribe")),
+    }
+
+
+def _runs(subscriber: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """First row and number of rows of each."""
+    first = np.flatnonzero(np.diff(subscriber, prepend=-1))
+    return first, np.diff(first, append=len(subscriber))
+
+
+class _Moves(NamedTuple):
+    """Joins and leaves in order of time; `stay`: index of the stay that begins or ends."""
+
+    time_ms: NDArray[np.int64]
+    stay: NDArray[np.int64]
+    leaves: NDArray[np.bool_]
+
+
+def _moves(profile: Profile, found: Stays) -> _Moves:
+    left = np.flatnonzero(found.end_ms < profile.end_ms)
+    time_ms = np.concatenate([found.begin_ms, found.end_ms[left]])
+    order = np.argsort(time_ms, kind="stable")
+    stay = np.concatenate([np.arange(len(found.row)), left])
+    return _Moves(time_ms[order], stay[order], order >= len(found.row))
+
+
+def _log_ins(profile: Profile, users: int, rng: np.random.Generator) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """(row, time_ms) of each log-in, in this order; each user has at least one, and they are apart on the circle."""
+    daily = np.minimum(_LOG_INS_PER_DAY * rng.lognormal(sigma=_LOG_INS_SIGMA, size=users), _MOST_LOG_INS_PER_DAY)
+    row = np.repeat(np.arange(users), 1 + rng.poisson(profile.days * daily))
+    period_ms = profile.days * DAY_MS
+    # One number for both, for numbers sort several times faster than pairs.
+    order = np.sort(row * period_ms + clock(profile, "log-in").times(len(row), rng) - profile.start_ms)
+    row, time_ms = order // period_ms, order % period_ms + profile.start_ms
+    apart = _gaps(profile, row, time_ms) >= _LEAST_GAP_MS
+    return row[apart], time_ms[apart]
+
+
+def _gaps(profile: Profile, row: NDArray[np.int64], time_ms: NDArray[np.int64]) -> NDArray[np.int64]:
+    """From each log-in to the next of the same user, milliseconds; after the last of the period comes the first again."""
+    following = np.roll(time_ms, -1)
+    following[np.diff(row, append=-1) != 0] = time_ms[np.diff(row, prepend=-1) != 0] + profile.days * DAY_MS
+    return following - time_ms
+
+
+def _lengths(gap_ms: NDArray[np.int64], resident: NDArray[np.bool_], rng: np.random.Generator) -> NDArray[np.int64]:
+    spread = rng.lognormal(sigma=_LENGTH_SIGMA, size=len(gap_ms))
+    stayed = np.where(resident, gap_ms - np.minimum(_ABSENCE_MS * spread, gap_ms / 2), _VISIT_MS * spread)
+    return np.clip(stayed.astype(np.int64), _LEAST_MS, gap_ms - _LEAST_MS)
+
+
+def _unrolled(profile: Profile, circle: Stays) -> Stays:
+    """The same with what goes beyond the end put at the beginning too."""
+    again = np.flatnonzero(circle.end_ms > profile.end_ms)
+    every = np.concatenate([again, np.arange(len(circle.row))])
+    begin_ms, end_ms = circle.begin_ms[every], circle.end_ms[every]
+    begin_ms[: len(again)] = profile.start_ms
+    end_ms[: len(again)] -= profile.days * DAY_MS
+    return Stays(circle.user, circle.first, circle.size, circle.row[every], circle.mobile[every], begin_ms, end_ms)
