@@ -1,0 +1,25 @@
+"""What is compared: a characterization, or the trace that it is of."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from analytics.summary import SUMMARY
+from analytics.trace import Trace
+
+
+def characterization(path: Path, begun: Callable[[str], None]) -> Path:
+    """`path` if it is a characterization. Of a trace the folder `<path>-report`, which is made if it is not there.
+
+    `begun` is told the name of each step. Raises TraceError where `path` is neither.
+    """
+    if (path / SUMMARY).exists():
+        return path
+    Trace.open(path)
+    report = path.resolve().with_name(f"{path.resolve().name}-report")
+    if not (report / SUMMARY).exists():
+        # Starts Spark, which a comparison of characterizations does without.
+        from analytics.characterization.job import characterize
+        from analytics.characterization.options import Options
+
+        characterize(path, report, Options(), lambda step: begun(f"{path.name}: {step}"))
+    return report

@@ -1,0 +1,36 @@
+"""The page around what a report says: one file that needs no other, no network and no script."""
+
+from pathlib import Path
+from string import Template
+from typing import NamedTuple
+
+from .markup import Html, element, joined
+
+
+class Entry(NamedTuple):
+    """A line of the contents: `anchor` is the id of a section, `mark` what is seen of it at a glance."""
+
+    anchor: str
+    title: str
+    mark: str = ""
+
+
+def document(title: str, contents: list[Entry], *sections: Html) -> str:
+    """The whole page."""
+    here = Path(__file__).parent
+    listed = (element("li", element("a", entry.title, href=f"#{entry.anchor}"), _mark(entry)) for entry in contents)
+    return Template((here / "page.html").read_text(encoding="utf-8")).substitute(
+        title=joined(title),
+        style=(here / "page.css").read_text(encoding="utf-8"),
+        contents=element("ol", *listed),
+        main=joined(*sections),
+    )
+
+
+def section(anchor: str, title: str, *content: str, kind: str = "") -> Html:
+    """A part of the page that the contents can lead to."""
+    return element("section", element("h2", title), *content, id=anchor, class_=kind)
+
+
+def _mark(entry: Entry) -> Html:
+    return element("span", entry.mark, class_="at-a-glance") if entry.mark else Html()

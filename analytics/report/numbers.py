@@ -1,0 +1,31 @@
+"""Numbers as a reader wants them."""
+
+from math import isfinite, log10
+from typing import Final
+
+_SUPERSCRIPT: Final = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+_LEAST: Final = 1e-3
+_MOST: Final = 1e9
+
+
+def number(value: float) -> str:
+    """`1,234`, `0.0123`, `3.2·10⁻⁷`: whole numbers in full, others with four digits that count."""
+    if not isfinite(value):
+        return "none"
+    if float(value).is_integer() and abs(value) < 1e15:
+        return f"{int(value):,}"
+    if not _LEAST <= abs(value) < _MOST:
+        digits, _, exponent = f"{value:.2e}".partition("e")
+        return f"{digits}·{power(int(exponent))}"
+    return f"{value:,.1f}" if abs(value) >= 1000 else f"{value:.4g}"
+
+
+def power(exponent: int) -> str:
+    """`10⁻⁷`."""
+    return f"10{str(exponent).translate(_SUPERSCRIPT)}"
+
+
+def decade(value: float) -> str:
+    """A power of ten as the label of a logarithmic axis: `1,000`, `0.1`, `10⁻⁵`."""
+    exponent = round(log10(value))
+    return f"{10.0**exponent:,g}" if -2 <= exponent <= 4 else power(exponent)
