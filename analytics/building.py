@@ -17,7 +17,8 @@ from .errors import TraceError
 def building(target: Path, *, replace: bool = False) -> Iterator[Path]:
     """An empty folder to write in; when the block ends well it becomes `target`, else it is removed with all that is in it.
 
-    What a process that was killed left of the same folder goes, too. Raises TraceError if `target` exists already (unless `replace`), cannot be made, or the disk is full.
+    What a process that was killed left of the same folder goes, too. Raises TraceError if `target` exists already (unless
+    `replace`), cannot be made, or the disk is full.
     """
     if target.exists() and not replace:
         raise TraceError(f"{target}: exists already; name another folder, or remove it first")

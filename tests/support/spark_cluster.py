@@ -69,7 +69,7 @@ def _wait_for(stream: IO[str], ready: re.Pattern[str]) -> re.Match[str]:
     found: queue.SimpleQueue[re.Match[str] | str] = queue.SimpleQueue()
 
     def read() -> None:
-        said = []
+        said: list[str] = []
         with stream:
             for line in stream:
                 said = [*said[-20:], line]

@@ -19,3 +19,14 @@ def write(path: Path, about: Manifest = BARE, **columns: Mapping[str, Any]) -> P
         tables = {table: TableInfo(rows=write_part(folder, table, 0, each)) for table, each in columns.items()}
         write_manifest(folder, msgspec.structs.replace(about, tables=tables))
     return path
+
+
+def ring(path: Path, users: int) -> Path:
+    """A trace at `path`: everybody follows the next three users around a ring, and user n has n + 1 events. Returns `path`."""
+    pairs = [(user, (user + step) % users) for user in range(users) for step in (1, 2, 3)]
+    subscribers, topics = map(list, zip(*pairs, strict=True))
+    return write(
+        path,
+        subscriptions={"subscriber": subscribers, "service": ["presence"] * len(pairs), "topic": topics},
+        counts={"service": ["presence"] * users, "topic": list(range(users)), "events": list(range(1, users + 1))},
+    )

@@ -1,0 +1,85 @@
+"""The CCDFs as files, with what their shapes come to."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from . import shapes
+from .crowd import Crowd
+from .curves import csv, publish
+from .distribution import Thinned
+from .options import Options
+from .results import Results
+from .samples import MOST, sample
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+    from pyspark.sql import SparkSession
+
+_WHOSE: Final = {
+    "popularity": "Topics with at least one subscriber; 100 % are all {total:,} subscribers.",
+    "size": "Subscribers; 100 % are all {total:,} topics that have subscribers or events.",
+    "rate": "Topics with at least one event; 100 % are all {total:,} events.",
+    "nnr": "Subscribers who get at least one event; 100 % are all {total:,} events. Those who get none are in no curve.",
+    "session_length": "Sessions that begin and end in the period, in whole seconds, at least 1; 100 % is the period, {total:,} seconds.",
+}
+
+
+def write_curves(curves: dict[str, Thinned], exact: Path, results: Results, folder: Path) -> None:
+    """Files and rows of each CCDF that is wanted."""
+    for key in _WHOSE:
+        if key not in curves or not results.wants(key):
+            continue
+        curve = curves[key]
+        publish(exact, folder, key)
+        csv(folder, key, {"value": curve.value, "percent": curve.percent, "count": curve.count, "ccdf": curve.ccdf})
+        results.rows[key] = curve.distinct
+        results.note(key, _WHOSE[key].format(total=int(curve.total)) + _thinning(curve))
+
+
+def measure_shapes(spark: "SparkSession", curves: dict[str, Thinned], folder: Path, results: Results) -> None:
+    """Straightness, knees and kinks, of curves that have been written."""
+    for key in ("popularity", "size"):
+        if key in results.rows:
+            results.measure_all(shapes.line_measures(key, curves[key]))
+    if "popularity" in results.rows:
+        results.measure_all(shapes.star_measures(curves["popularity"]), "too few topics have more than 20,000 subscribers")
+    if "size" in results.rows:
+        exact = spark.read.parquet(str(folder / "curves" / "size.parquet"))
+        results.measure_all(shapes.kink_measures(exact, curves["size"].n), "too few subscribers have so many topics")
+    if "rate" in results.rows:
+        results.measure_all(shapes.rate_measures(curves["rate"]), "too few different rates")
+
+
+class Samples:
+    """At most 20,000 topics (subscribers, events) and as many subscribers (size, received), in the order of the hash of their numbers."""
+
+    def __init__(self, crowd: Crowd, seed: int) -> None:
+        self.topics = sample(crowd.topics, "topic", seed, "subscribers", "events")
+        self.subscribers = None if crowd.subscribers is None else sample(crowd.subscribers, "subscriber", seed, "size", "received")
+
+    def columns(self) -> "Iterator[tuple[str, npt.NDArray[np.int64]]]":
+        """Values by key of the figure that they are of."""
+        yield "popularity", self.topics[:, 0]
+        yield "rate", self.topics[:, 1]
+        if self.subscribers is not None:
+            yield "size", self.subscribers[:, 0]
+            yield "nnr", self.subscribers[:, 1]
+
+
+def fit_tails(samples: Samples, options: Options, results: Results) -> None:
+    """A fit of each curve that has been written."""
+    for number, (key, values) in enumerate(samples.columns()):
+        if key in results.rows:
+            results.fits[key] = shapes.fit(values, options.seed + number, options.bootstraps)
+            drawn = "topics" if key in ("popularity", "rate") else "subscribers"
+            note = f"The fit is of a uniform sample of {MOST:,} {drawn}." if len(values) == MOST else f"The fit is of all {drawn}."
+            results.note(key, note)
+
+
+def _thinning(curve: Thinned) -> str:
+    shown = len(curve.value)
+    if shown == curve.distinct:
+        return " The CSV has every value."
+    return f" The CSV has {shown:,} of {curve.distinct:,} values: the smallest in each bin of equal logarithmic width, and the largest."

@@ -1,0 +1,58 @@
+"""What every figure of time is drawn with."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from analytics.trace import Trace
+from infra.kernel.trace import SERVICES
+
+from .binned import Binned
+from .grid import Grid, Series
+from .lines import levels, rates, write_line
+from .results import Results
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """`folder`: where `curves/` is. `diagnostic`: kinds of events that are left out."""
+
+    spark: "SparkSession"
+    trace: Trace
+    grid: Grid
+    diagnostic: tuple[str, ...]
+    results: Results
+    folder: Path
+
+    def line(self, key: str, counts: Series) -> None:
+        """A figure of counts by fine bin, as rates per hour."""
+        if self.results.wants(key):
+            write_line(self.grid, key, rates(self.grid, counts), self.results, self.folder)
+
+    def level(self, key: str, stands: Series) -> None:
+        """A figure of what stands at the end of each fine bin."""
+        if self.results.wants(key):
+            write_line(self.grid, key, levels(self.grid, stands), self.results, self.folder)
+
+    def scale(self, table: str) -> float:
+        """What counts of a sample are multiplied by."""
+        return 1 / self.trace.manifest.tables[table].fraction
+
+    def note_sample(self, key: str, table: str, found: Binned) -> None:
+        """Say what the counts of `table` are of."""
+        info = self.trace.manifest.tables[table]
+        if info.fraction < 1:
+            what = "users" if info.sampled_by == "user" else "rows"
+            self.results.note(key, f"The {table} are a sample of {info.fraction:.4%} of all {what}; counts are scaled up by its inverse.")
+        if outside := sum(found.outside.values()):
+            self.results.note(key, f"{outside:,} rows outside of the period are left out.")
+
+    def skip_other_services(self, names: tuple[str, ...], there: set[str], what: str) -> None:
+        """The measures `names`, which a service's name follows, of the services that are not `there`."""
+        for service in SERVICES:
+            if service not in there:
+                for name in names:
+                    self.results.skip(f"{name}.{service}", f"there is no {what} of the service {service}")

@@ -1,0 +1,138 @@
+"""The period of a trace as a row of fine bins, with the local hour and day of each."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final, Self
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from analytics.errors import NotSupported, TraceError
+from infra.kernel.manifest import Manifest
+
+MINUTE_MS: Final = 60_000
+HOUR_MS: Final = 60 * MINUTE_MS
+DAY_MS: Final = 24 * HOUR_MS
+# The offsets of all time zones in use are multiples of it.
+_QUARTER_MINUTES: Final = 15
+_MOST_BINS: Final = 1 << 20
+# 1 January 1970 was a Thursday.
+_FIRST_WEEKDAY: Final = 3
+
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+Series = Mapping[str, Floats]
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """`bins` fine bins of `step_ms` from `origin_ms` on; `per_bin` of them make one bin of a drawn line.
+
+    Of each fine bin: `hour` (0-23) and `day` (days since 1970) where it begins, in the zone of the trace. `whole`: days that lie
+    wholly in the period, in order.
+    """
+
+    start_ms: int
+    end_ms: int
+    origin_ms: int
+    step_ms: int
+    bins: int
+    per_bin: int
+    hour: Ints
+    day: Ints
+    whole: Ints
+
+    @classmethod
+    def of(cls, manifest: Manifest, bin_minutes: int) -> Self:
+        """Bins begin at local midnight. Raises NotSupported without a period, or with one that is too long; TraceError for a bad zone."""
+        start_ms, end_ms = manifest.start_ms, manifest.end_ms
+        if start_ms is None or end_ms is None:
+            raise NotSupported("the source has no times")
+        if end_ms <= start_ms:
+            raise TraceError(f"the manifest says that the period ends at {end_ms} ms, and that is not after its start, {start_ms} ms")
+        zone = _zone(manifest.time_zone)
+        step_ms, bin_ms = math.gcd(bin_minutes, _QUARTER_MINUTES) * MINUTE_MS, bin_minutes * MINUTE_MS
+        midnight_ms = _midnight_ms(start_ms, zone)
+        origin_ms = midnight_ms + (start_ms - midnight_ms) // bin_ms * bin_ms
+        bins = -(-(end_ms - origin_ms) // bin_ms) * (bin_ms // step_ms)
+        if bins > _MOST_BINS:
+            raise NotSupported(
+                f"{(end_ms - start_ms) / DAY_MS:,.0f} days are too long for bins of {step_ms // MINUTE_MS} minutes; choose a shorter period"
+            )
+        local_ms = _local_ms(np.arange(bins, dtype=np.int64) * step_ms + origin_ms, zone)
+        before, after = _local_ms(np.array([start_ms - 1, end_ms], np.int64), zone) // DAY_MS
+        return cls(
+            start_ms,
+            end_ms,
+            origin_ms,
+            step_ms,
+            bins,
+            bin_ms // step_ms,
+            local_ms // HOUR_MS % 24,
+            local_ms // DAY_MS,
+            np.arange(before + 1, after, dtype=np.int64),
+        )
+
+    @property
+    def days(self) -> float:
+        """Length of the period."""
+        return (self.end_ms - self.start_ms) / DAY_MS
+
+    def times_ms(self, per_bin: int) -> Ints:
+        """Where each bin of `per_bin` fine ones begins."""
+        return np.arange(0, self.bins, per_bin, dtype=np.int64) * self.step_ms + self.origin_ms
+
+    def per_hour(self, counts: Floats, per_bin: int) -> Floats:
+        """Counts of fine bins as a rate in each bin of `per_bin`, over what of the bin lies in the period."""
+        begins = self.times_ms(per_bin)
+        ends = np.minimum(begins + per_bin * self.step_ms, self.end_ms)
+        covered_ms = ends - np.maximum(begins, self.start_ms)
+        rates: Floats = np.add.reduceat(counts, np.arange(0, self.bins, per_bin)) * HOUR_MS / covered_ms
+        return rates
+
+    def by_hour(self, counts: Floats) -> Floats:
+        """Totals of whole days, a row of 24 hours each; an hour that the clock skips has 0, one that it repeats has both."""
+        table = np.zeros((len(self.whole), 24))
+        inside = self._inside
+        if len(self.whole):
+            np.add.at(table, (self.day[inside] - self.whole[0], self.hour[inside]), counts[inside])
+        return table
+
+    def by_day(self, counts: Floats) -> Floats:
+        """Totals of whole days."""
+        totals: Floats = self.by_hour(counts).sum(axis=1)
+        return totals
+
+    @property
+    def weekday(self) -> Ints:
+        """Of each whole day, 0 = Monday."""
+        return (self.whole + _FIRST_WEEKDAY) % 7
+
+    @property
+    def _inside(self) -> npt.NDArray[np.bool_]:
+        return np.isin(self.day, self.whole)
+
+
+def _zone(name: str) -> ZoneInfo:
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        raise TraceError(
+            f'the manifest says "time_zone": {name!r}, and there is no such zone; name one as in Europe/Stockholm, or UTC'
+        ) from None
+
+
+def _midnight_ms(at_ms: int, zone: ZoneInfo) -> int:
+    local = datetime.fromtimestamp(at_ms / 1000, zone).replace(hour=0, minute=0, second=0, microsecond=0)
+    return round(local.timestamp() * 1000)
+
+
+def _local_ms(times_ms: Ints, zone: ZoneInfo) -> Ints:
+    """What the clock in the zone shows, as milliseconds since 1970 began there."""
+    shown = pd.DatetimeIndex(times_ms.astype("datetime64[ms]"), tz="UTC").tz_convert(zone).tz_localize(None)
+    local_ms: Ints = shown.to_numpy().astype("datetime64[ms]").astype(np.int64)
+    return local_ms

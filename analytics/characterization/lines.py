@@ -1,0 +1,77 @@
+"""Lines over time and cycles as files."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .curves import MOST_ROWS, csv, parquet
+from .cycles import hour_shares, weekday_means
+from .grid import MINUTE_MS, Floats, Grid, Ints, Series
+from .results import Results
+
+# What to draw in bins of so many fine ones.
+Draw = Callable[[int], Mapping[str, Floats]]
+
+
+def rates(grid: Grid, series: Series) -> Draw:
+    """How to draw counts of fine bins: per hour."""
+    return lambda per_bin: {name: grid.per_hour(counts, per_bin) for name, counts in series.items()}
+
+
+def levels(grid: Grid, series: Series) -> Draw:
+    """How to draw what stands at the end of each fine bin: that of the last one."""
+
+    def draw(per_bin: int) -> Mapping[str, Floats]:
+        last = np.minimum(np.arange(per_bin, grid.bins + per_bin, per_bin), grid.bins) - 1
+        return {name: level[last] for name, level in series.items()}
+
+    return draw
+
+
+def write_line(grid: Grid, key: str, draw: Draw, results: Results, folder: Path) -> None:
+    """The line in the bins that were asked for, and in as wide ones in the CSV as keep it short."""
+    exact = _long("time_ms", grid.times_ms(grid.per_bin), draw(grid.per_bin))
+    parquet(folder, key, exact)
+    results.rows[key] = rows = len(exact["value"])
+    merged = -(-rows // MOST_ROWS)
+    csv(folder, key, _long("time_ms", grid.times_ms(grid.per_bin * merged), draw(grid.per_bin * merged)))
+    minutes = grid.per_bin * grid.step_ms // MINUTE_MS
+    wider = f", in the CSV of {minutes * merged} minutes" if merged > 1 else ""
+    results.note(key, f"Bins of {minutes} minutes{wider}, from local midnight on.")
+
+
+def write_cycles(grid: Grid, series: Series, results: Results, folder: Path) -> None:
+    """The day and the week of each series, of whole days; skipped where there is none."""
+    if not len(grid.whole):
+        for key in ("daily", "weekly"):
+            results.skip(key, f"the period of {grid.days * 24:.1f} hours has no whole day from midnight to midnight")
+        return
+    _write_cycle("daily", "hour", {name: hour_shares(grid, counts) for name, counts in series.items()}, results, folder)
+    _write_cycle("weekly", "day", {name: weekday_means(grid, counts) for name, counts in series.items()}, results, folder)
+    results.note("daily", f"Of {len(grid.whole)} whole days.")
+    missing = 7 - len(set(grid.weekday.tolist()))
+    results.note("weekly", f"Means of {len(grid.whole)} whole days." + (f" {missing} weekdays do not occur." if missing else ""))
+
+
+def _write_cycle(key: str, unit: str, series: Series, results: Results, folder: Path) -> None:
+    if not results.wants(key):
+        return
+    length = len(next(iter(series.values())))
+    columns = _long(unit, np.arange(length, dtype=np.int64), series)
+    there = np.isfinite(columns["value"])
+    columns = {name: values[there] for name, values in columns.items()}
+    parquet(folder, key, columns)
+    csv(folder, key, columns)
+    results.rows[key] = int(there.sum())
+
+
+def _long(axis: str, places: Ints, series: Series) -> dict[str, npt.NDArray[Any]]:
+    """One row for each place of each series."""
+    return {
+        axis: np.tile(places, len(series)),
+        "series": np.repeat(np.array(list(series), dtype=object), len(places)),
+        "value": np.concatenate(list(series.values())),
+    }

@@ -1,0 +1,102 @@
+"""What a characterization has found so far, and what it could not find and why."""
+
+import math
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Final
+
+from analytics.figures import FIGURES
+from analytics.measures import MEASURES
+from analytics.summary import TailFit
+from infra.kernel.trace import SERVICES, TABLES
+
+_SERVICE: Final = "{service}"
+# Where measures are not named after the figure that they are about.
+_FIGURES: Final = {"sessions": "online"}
+
+
+def quiet(step: str) -> None:
+    """Nobody watches."""
+
+
+@dataclass(slots=True)
+class Results:
+    """Filled by each part of the job. What the manifest's `limits` rule out is not recorded: `skipped` tells the reason instead.
+
+    `begun` is told the name of each step.
+    """
+
+    limits: Mapping[str, str]
+    begun: Callable[[str], None] = quiet
+    measures: dict[str, float] = field(default_factory=dict)
+    fits: dict[str, TailFit] = field(default_factory=dict)
+    rows: dict[str, int] = field(default_factory=dict)
+    skipped: dict[str, str] = field(default_factory=dict)
+    binning: dict[str, str] = field(default_factory=dict)
+    timings_s: dict[str, float] = field(default_factory=dict)
+
+    @contextmanager
+    def step(self, name: str) -> Iterator[None]:
+        """The block is one step, which is timed."""
+        self.begun(name)
+        began_s = time.perf_counter()
+        yield
+        self.timings_s[name] = time.perf_counter() - began_s
+
+    def wants(self, key: str) -> bool:
+        """Whether a figure, or a measure, can be had as far as is known."""
+        return key not in self.skipped and _figure(key) not in self.skipped and self._limit(key) is None
+
+    def measure(self, name: str, value: float | None, why_not: str = "too few values") -> None:
+        """One measure; None, or no finite number, is told as skipped."""
+        if not self.wants(name):
+            return
+        if value is None or not math.isfinite(value):
+            self.skipped[name] = why_not
+        else:
+            self.measures[name] = float(value)
+
+    def measure_all(self, values: Mapping[str, float | None], why_not: str = "too few values") -> None:
+        """Several."""
+        for name, value in values.items():
+            self.measure(name, value, why_not)
+
+    def skip(self, key: str, why: str) -> None:
+        """A figure or a measure cannot be had; the first reason counts."""
+        self.skipped.setdefault(key, why)
+
+    def lacks(self, table: str, why: str = "") -> None:
+        """None of the figures that need `table` can be had; `why`: by default, because it is not there."""
+        why = why or f"the trace has no {table} ({TABLES[table].meaning})"
+        for figure in FIGURES.values():
+            if table in figure.needs:
+                self.skip(figure.key, why)
+
+    def note(self, key: str, text: str) -> None:
+        """One more sentence on how a figure was binned or sampled."""
+        self.binning[key] = f"{self.binning[key]} {text}" if key in self.binning else text
+
+    def close(self) -> None:
+        """Give every figure and measure that is missing a reason."""
+        for key in FIGURES:
+            if reason := self._limit(key):
+                self.skipped[key] = reason
+        for name in _names():
+            if name not in self.measures and (reason := self._limit(name) or self.skipped.get(_figure(name))):
+                self.skip(name, reason)
+
+    def _limit(self, key: str) -> str | None:
+        return self.limits.get(key) or self.limits.get(_figure(key))
+
+
+def _figure(name: str) -> str:
+    """Key of the figure that a measure is about."""
+    prefix = name.partition(".")[0]
+    return _FIGURES.get(prefix, prefix)
+
+
+def _names() -> Iterator[str]:
+    for name in MEASURES:
+        yield from (name.replace(_SERVICE, service) for service in SERVICES) if _SERVICE in name else (name,)

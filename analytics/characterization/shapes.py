@@ -1,0 +1,70 @@
+"""What the shape of each distribution comes to: lines, knees, kinks and fits, from the thinned curves and samples."""
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+import numpy.typing as npt
+from pyspark.sql import functions as f
+
+from analytics.fitting.knee import cliff, kink_mass, knee, steepest_change
+from analytics.fitting.straightness import straightness
+from analytics.fitting.tail import fit_tail
+from analytics.summary import TailFit
+
+from .curves import collected
+from .distribution import Thinned
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+# Of Twitter's sign-up and of its limit, and how far around them one has to look.
+_SUGGESTED: Final = 20
+_NEAR: Final = 5
+_LIMIT: Final = (1_900, 2_100)
+_EXACT_UP_TO: Final = 5_000
+_STARS_FROM: Final = 20_000
+
+Measures = dict[str, float | None]
+
+
+def line_measures(key: str, curve: Thinned) -> Measures:
+    """How straight the curve of popularity or size is."""
+    found = straightness(curve.value, curve.ccdf)
+    return {f"{key}.r2": found.r2, f"{key}.slope": found.slope, f"{key}.decades": found.decades}
+
+
+def rate_measures(curve: Thinned) -> Measures:
+    """How the curve of rates bends, and where it breaks."""
+    bent, broken = straightness(curve.value, curve.ccdf), knee(curve.value, curve.ccdf)
+    return {
+        "rate.curvature": bent.curvature,
+        "rate.curvature_p": bent.curvature_p,
+        "rate.knee_events": broken.x,
+        "rate.knee_percent": 100 * broken.x / curve.total,
+    }
+
+
+def star_measures(curve: Thinned) -> Measures:
+    """Where the popularity of stars breaks."""
+    return {"popularity.kink_100000": steepest_change(curve.value, curve.ccdf, _STARS_FROM)}
+
+
+def kink_measures(exact: "DataFrame", n: int) -> Measures:
+    """The kinks at 20 and 2,000 of the exact curve of sizes of `n` subscribers; of it at most 5,000 rows are looked at."""
+    values, counts = _frequencies(exact, n)
+    return {
+        "size.kink_20": kink_mass(values, counts, _SUGGESTED, _NEAR),
+        "size.kink_2000": cliff(values, counts, *_LIMIT),
+    }
+
+
+def fit(values: npt.NDArray[np.int64], seed: int, bootstraps: int) -> TailFit:
+    """The tail of a sample of whole numbers."""
+    return fit_tail(values[values > 0], discrete=True, rng=np.random.default_rng(seed), bootstraps=bootstraps)
+
+
+def _frequencies(exact: "DataFrame", n: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Values with their counts, all larger than 5,000 as one."""
+    found = collected(exact.where(f.col("value") <= _EXACT_UP_TO).select("value", "count").orderBy("value")).to_numpy(np.int64)
+    rest = n - int(found[:, 1].sum())
+    return np.append(found[:, 0], _EXACT_UP_TO + 1), np.append(found[:, 1], rest)
