@@ -20,6 +20,7 @@ from .attendance import Attendance
 from .calls import Calls
 from .followable import parse_followable
 from .hub import Hub, Row
+from .journal import Journal
 from .options import AccessPointOptions
 from .relay import Relay
 from .session import Session, State
@@ -40,9 +41,9 @@ Verify = Callable[[str, float], Identity]
 
 
 class AccessPointCore:
-    """All sessions of one access point. `verify(token, wall_s)` raises `Refused`."""
+    """All sessions of one access point. `verify(token, wall_s)` raises `Refused`. `journal`: is told of what is captured."""
 
-    def __init__(self, options: AccessPointOptions, verify: Verify, rng: random.Random) -> None:
+    def __init__(self, options: AccessPointOptions, verify: Verify, rng: random.Random, journal: Journal | None = None) -> None:
         self.hub = Hub()
         self.announcer = Announcer(options.site, self.hub.wanted)
         self.waits = Waits(options.site)
@@ -58,6 +59,7 @@ class AccessPointCore:
         self._options = options
         self._verify = verify
         self._rng = rng
+        self._journal = journal
         self._limbo = Limbo([self.announcer])
         self._has_inboxes = "notification" in options.services
         self._sweep: Iterator[Session] = iter(())
@@ -90,6 +92,8 @@ class AccessPointCore:
         del self.sessions[session]
         if session.state is State.READY:
             self.attendance.leave((session.user, session.client), session.mobile)
+            if self._journal is not None:
+                self._journal.left(session, self.hub.held(session))
         session.state = State.ENDED
         self.disconnects[why] += 1
         if session.outbox is not None:
@@ -133,6 +137,8 @@ class AccessPointCore:
         session.mobile = hello.device == "mobile"
         session.id = f"{self._rng.getrandbits(64):016x}"
         self.attendance.arrive((user, hello.client), session.mobile)
+        if self._journal is not None:
+            self._journal.joined(session)
         session.say(messages.welcome(session.id, self._options.site, user, int(wall_s * 1000), self._limits))
         if self._has_inboxes:
             self._open_inbox(session, now_s)
@@ -178,6 +184,8 @@ class AccessPointCore:
         self._subscribe_all(session, topics)
 
     def _subscribe_all(self, session: Session, topics: list[Topic]) -> None:
+        if self._journal is not None:
+            self._journal.subscribed(session, [topic for topic in dict.fromkeys(topics) if not self.hub.holds(session, topic)])
         if news := self.hub.subscribe_all(session, topics):
             self.announcer.want(news)
 
@@ -210,6 +218,8 @@ class AccessPointCore:
 
     def _unsubscribe(self, session: Session, message: messages.Unsubscribe, now_s: float) -> None:
         topics = list(map(parse_followable, message.topics))  # all or nothing: a row that was left must be withdrawn
+        if self._journal is not None:
+            self._journal.unsubscribed(session, [topic for topic in dict.fromkeys(topics) if self.hub.holds(session, topic)])
         left = [self.hub.unsubscribe(session, topic) for topic in topics]
         self._withdraw([row for row in left if row is not None])
         session.say(messages.unsubscribed(message.id))

@@ -135,6 +135,14 @@ class Hub:
         self.subscriptions -= 1
         return None if row else row
 
+    def holds(self, member: Member, topic: Topic) -> bool:
+        """Whether `member` wants `topic`."""
+        return member in self.topics.get(topic, ())
+
+    def held(self, member: Member) -> list[Topic]:
+        """What `member` wants."""
+        return [row.topic for handle in member.handles if (row := self._rows[handle]) is not None]
+
     def leave(self, member: Member) -> list[Row]:
         """`member` is gone. Returns the rows that nobody wants any more (SB-10)."""
         last = []

@@ -5,6 +5,7 @@ from typing import Final
 import msgspec
 
 from infra.kernel.errors import ConfigError
+from infra.runtime.capture_options import CaptureOptions
 from infra.runtime.node import LinkTiming
 
 SERVICES: Final = ("presence", "notification", "playlist", "artist", "social")
@@ -21,6 +22,7 @@ class AccessPointOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unkno
     door: str = "127.0.0.1:7700"
     admin: str = "127.0.0.1:7790"
     link: LinkTiming = LinkTiming()
+    capture: CaptureOptions = CaptureOptions()
     reuse_port: bool = False
     # What a client may do.
     max_connections: int = 250_000

@@ -12,11 +12,13 @@ from typing import Final
 
 from infra.kernel.errors import Refused
 from infra.runtime.address import Address
+from infra.runtime.capture import Capture
 from infra.runtime.http import Head, HttpDoor
 from infra.runtime.wire import Network
 
 from .connection import Connection
 from .core import AccessPointCore, Verify
+from .journal import Journal
 from .options import AccessPointOptions
 from .session import Session, State
 from .upstream import ROLE, Upstream
@@ -41,11 +43,13 @@ class AccessPoint:
         log: Anything,
         rng: random.Random,
         wall: Callable[[], float] = time.time,
+        capture: Capture | None = None,
     ) -> None:
         self._loop = asyncio.get_running_loop()
         self.options, self.site, self.node, self.log, self.wall = options, options.site, options.node, log, wall
         self.now = self._loop.time
-        self.core = AccessPointCore(options, verify, rng)
+        self._capture = capture
+        self.core = AccessPointCore(options, verify, rng, Journal(capture, self.site) if capture is not None else None)
         self.upstream = Upstream(options, self.core, network, self.now, log=log, rng=rng, wall=wall)
         self.address = options.door
         self._http = HttpDoor(routes={}, upgrades={"/v1/connect": self._upgrade})
@@ -91,9 +95,12 @@ class AccessPoint:
         for session in list(self.core.sessions):
             assert isinstance(session, Connection)
             session.abort()
+            self.core.leave(session, "lost")
         for connection in list(self._leaving):
             connection.abort()
         await self.upstream.links.close()
+        if self._capture is not None:
+            await self._capture.close()
 
     def ready(self) -> str | None:
         """Why clients should not be sent here; None when they can be."""
@@ -154,7 +161,8 @@ class AccessPoint:
         """Figures for `metrics.METRICS`."""
         core, hub = self.core, self.core.hub
         outboxes = [session.outbox for session in self._slow if session.outbox is not None]
-        return {
+        captured: dict[str, Anything] = self._capture.counters() if self._capture is not None else {}
+        return captured | {
             "accesspoint_connections": len(core.sessions),
             "accesspoint_connects_total": core.connects,
             "accesspoint_disconnects_total": dict(core.disconnects),

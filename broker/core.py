@@ -44,11 +44,15 @@ class RecentIds:
 
 
 class BrokerCore:
-    """The interest of one broker and what follows from it. `owner_at(site, topic)`: the slot that owns it there."""
+    """The interest of one broker and what follows from it. `owner_at(site, topic)`: the slot that owns it there.
+
+    `record`, if there is one, is told of every event that is published here, wanted or not.
+    """
 
     def __init__(self, site: str, epoch: int, owner_at: Callable[[str, Topic], str | None] = lambda site, topic: None) -> None:
         self.fanout = Fanout()
         self.interest = self.fanout.interest
+        self.record: Callable[[Event], None] | None = None
         self.matched = self.unmatched = self.duplicates = 0
         self.site_copies = self.site_events = self.stale = 0
         self._numbering = numbering(site, epoch)
@@ -119,6 +123,8 @@ class BrokerCore:
         if event.id and self._recent.seen(b"%b %b" % (event.topic, event.id)):
             self.duplicates += 1
             return
+        if self.record is not None:
+            self.record(event)
         row = self.interest.rows.get(event.topic)
         mask = self.interest.masks[row] if row is not None else 0
         if row is None or not mask:

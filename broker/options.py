@@ -4,6 +4,7 @@ import msgspec
 
 from infra.kernel.errors import ConfigError
 from infra.kernel.membership import Timing
+from infra.runtime.capture_options import CaptureOptions
 from infra.runtime.link import MAX_QUEUED_BYTES
 from infra.runtime.node import LinkTiming
 
@@ -17,6 +18,7 @@ class BrokerOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     door: str = "127.0.0.1:7710"
     admin: str = "127.0.0.1:7791"
     link: LinkTiming = LinkTiming()
+    capture: CaptureOptions = CaptureOptions()
     membership: Timing = Timing()
     max_payload_bytes: int = 16 << 10
     max_body_bytes: int = 1 << 20

@@ -42,6 +42,7 @@ from infra.kernel.membership import Membership
 from infra.kernel.receipts import Receipts
 from infra.kernel.ring import Ring
 from infra.kernel.topics import Kind, Topic, kind_of
+from infra.runtime.capture import Capture
 from infra.runtime.link import Link
 from infra.runtime.node import Node
 from infra.runtime.wire import Network
@@ -85,11 +86,15 @@ class Broker:
         log: Anything,
         rng: random.Random,
         wall: Callable[[], float] = time.time,
+        capture: Capture | None = None,
     ) -> None:
         self.options, self.site, self.node = options, options.site, options.slot
         slots = sorted(options.sites[self.site])
         born_ms = int(wall() * 1000)
         self.core = BrokerCore(self.site, born_ms << 8 | slots.index(self.node), self._owner_at)
+        self._capture = capture
+        if capture is not None:
+            self.core.record = capture.event
         self.draining = self._met = False
         self.link_drops = 0
         self._log = log
@@ -136,8 +141,10 @@ class Broker:
             self._left.set()
 
     async def close(self) -> None:
-        """Close all links."""
+        """Close all links. May be called twice."""
         await self.links.close()
+        if self._capture is not None:
+            await self._capture.close()
 
     def ready(self) -> str | None:
         """Why this broker cannot own topics yet; None when it can."""
@@ -358,10 +365,11 @@ class Broker:
         """The announcing side towards each other site; for tests and stats."""
         return {site: client.announcer for site, client in self._far.items()}
 
-    def counters(self) -> dict[str, float]:
+    def counters(self) -> dict[str, Anything]:
         """Figures for `metrics.METRICS`; the door adds its own."""
         core = self.core
-        return {
+        captured: dict[str, Anything] = self._capture.counters() if self._capture is not None else {}
+        return captured | {
             "broker_events_matched_total": core.matched,
             "broker_events_unmatched_total": core.unmatched,
             "broker_deliveries_total": core.fanout.deliveries,

@@ -13,6 +13,7 @@ from typing import Final
 import msgspec
 
 from infra.kernel.errors import Refused, Unavailable
+from infra.kernel.topics import Kind, Topic, kind_of
 
 from .notice import Header, Notice, Page, Request, check, check_names
 from .ownership_routes import Routes
@@ -31,12 +32,16 @@ class Receipt(msgspec.Struct, frozen=True):
     duplicate: bool
 
 
+# `record(topic, kind)` is told of every publication that a capture is to have.
+Record = Callable[[Topic, str], None]
+
+
 class Intake:
     """Takes notices in. `wall` is Unix time in seconds."""
 
-    def __init__(self, store: Store, routes: Routes, wall: Callable[[], float]) -> None:
+    def __init__(self, store: Store, routes: Routes, wall: Callable[[], float], record: Record | None = None) -> None:
         self.accepted = self.rows = self.duplicates = 0
-        self._store, self._routes, self._wall = store, routes, wall
+        self._store, self._routes, self._wall, self._record = store, routes, wall, record
         self._open: dict[str, asyncio.Lock] = {}
 
     async def take(self, request: Request, service: str) -> Receipt:
@@ -61,6 +66,8 @@ class Intake:
             followers = await self._fan_out(notice, pages, 0 if taken.is_new else AGAIN)
             await self._store.complete(notice.id, followers)
         self.accepted += 1
+        if self._record is not None and kind_of(notice.compact) is not Kind.PLAYLIST:  # those are published through a broker, too
+            self._record(notice.compact, notice.kind)
         return Receipt(notice.id, followers, duplicate=not taken.is_new)
 
     async def _fan_out(self, notice: Notice, pages: AsyncIterator[Page], flags: int) -> int:

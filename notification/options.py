@@ -6,6 +6,7 @@ from typing import Literal
 import msgspec
 
 from infra.kernel.errors import ConfigError
+from infra.runtime.capture_options import CaptureOptions
 from infra.runtime.cassandra_options import CassandraOptions
 from infra.runtime.node import LinkTiming
 
@@ -34,6 +35,7 @@ class NotificationOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unkn
     door: str = "127.0.0.1:7720"
     admin: str = "127.0.0.1:7794"
     link: LinkTiming = LinkTiming()
+    capture: CaptureOptions = CaptureOptions()
     store: Literal["sqlite", "cassandra"] = "sqlite"
     path: Path = Path("state")
     cassandra: CassandraOptions = CassandraOptions()

@@ -22,7 +22,7 @@ from .core import Decider
 from .dispatch import Dispatch
 from .door import Door
 from .feed import Feed
-from .intake import Intake
+from .intake import Intake, Record
 from .log import Log
 from .online import Online
 from .options import NotificationOptions
@@ -67,6 +67,7 @@ class Surroundings(NamedTuple):
     wall: Callable[[], float]
     rng: random.Random
     logger: Anything
+    record: Record | None
 
 
 class Parts:
@@ -93,7 +94,7 @@ class Parts:
         self.dispatch = Dispatch(store, self.agenda, decider, process.online, people, self.mail, push, rng=process.rng, **shared)
         self._holdings = Holdings(self.log, self.worker, people, self.agenda, self.dispatch, wall)
         self.routes = Routes(process.links, self.keeper, self.log, self.agenda, people, wall)
-        self.intake = Intake(store, self.routes, wall)
+        self.intake = Intake(store, self.routes, wall, process.record)
         feed = Feed(store, process.publish, wall)
         door = Door(
             store,

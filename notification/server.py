@@ -16,6 +16,7 @@ from infra.kernel.errors import ConfigError, Refused
 from infra.kernel.events import Event
 from infra.kernel.frames import Any as AnyFrame
 from infra.kernel.frames import Call, Heartbeat, Hello, Reply, View
+from infra.runtime.capture import Capture
 from infra.runtime.link import Link
 from infra.runtime.node import Node
 from infra.runtime.wire import Network
@@ -44,16 +45,18 @@ class Notification:
         log: Anything,
         rng: random.Random,
         wall: Callable[[], float] = time.time,
+        capture: Capture | None = None,
     ) -> None:
         self.options, self.site, self.node = options, options.site, options.node
         self.address = options.door
-        self._wall = wall
+        self._wall, self._capture = wall, capture
         self.links = Node((ROLE, self.node, self.site), network, self, timing=options.link, rng=rng, log=log, wall=wall)
         self._brokers = SiteClient(self.links, self.site, options.brokers)
         self._teller = Teller(self._brokers.publish, asyncio.get_running_loop().time)
         self.online = Online(len(options.presence))
+        record = capture.publication if capture is not None else None
         self._surroundings = Surroundings(
-            options, _rules(options), self.links, self.online, tokens, self.publish, self._public_url, self._wall, rng, log
+            options, _rules(options), self.links, self.online, tokens, self.publish, self._public_url, self._wall, rng, log, record
         )
         self._parts: Parts | None = None
 
@@ -80,6 +83,8 @@ class Notification:
         await self.links.close()
         if parts is not None:
             await parts.end()
+        if self._capture is not None:
+            await self._capture.close()
 
     def ready(self) -> str | None:
         """Why not everything can be done now; None when it can."""
@@ -161,6 +166,8 @@ class Notification:
             "notification_live_failed_total": self._teller.failed,
             "notification_presence_unanswered_total": self.online.unanswered,
         }
+        if self._capture is not None:
+            figures |= self._capture.counters()
         return figures | parts.counters() if parts is not None else figures
 
 

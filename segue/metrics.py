@@ -5,10 +5,11 @@ from typing import Final
 from accesspoint.metrics import METRICS as ACCESSPOINT
 from aggregator.metrics import METRICS as AGGREGATOR
 from broker.metrics import METRICS as BROKER
+from infra.runtime.capture import METRICS as CAPTURE
 from notification.metrics import METRICS as NOTIFICATION
 from services.artist.metrics import METRICS as ARTIST
 from services.playlist.metrics import METRICS as PLAYLIST
 from services.presence.metrics import METRICS as PRESENCE
 from services.social.metrics import METRICS as SOCIAL
 
-METRICS: Final = (*BROKER, *AGGREGATOR, *ACCESSPOINT, *PRESENCE, *NOTIFICATION, *PLAYLIST, *SOCIAL, *ARTIST)
+METRICS: Final = (*BROKER, *AGGREGATOR, *ACCESSPOINT, *PRESENCE, *NOTIFICATION, *PLAYLIST, *SOCIAL, *ARTIST, *CAPTURE)

@@ -20,6 +20,7 @@ from broker.door import Door
 from broker.options import BrokerOptions
 from broker.server import Broker
 from infra.kernel.errors import ConfigError
+from infra.runtime.capture import Capture
 from infra.runtime.logs import get_logger
 from infra.runtime.metrics import Value
 from infra.runtime.tokens import Verifier
@@ -36,6 +37,8 @@ from services.social.options import SocialOptions
 from services.social.server import Social
 
 StoringOptions = PlaylistOptions | SocialOptions | ArtistOptions
+# Those whose roles see the workload, and write it down if they are asked to.
+CapturingOptions = BrokerOptions | AccessPointOptions | NotificationOptions | PlaylistOptions | ArtistOptions
 RoleOptions = BrokerOptions | AggregatorOptions | AccessPointOptions | PresenceOptions | NotificationOptions | StoringOptions
 
 # Brokers first: the others can wait for them, and a door opens last.
@@ -85,30 +88,35 @@ class Parts:
 
     def make(self, options: RoleOptions) -> Any:
         """The role that `options` describe."""
-        shared: dict[str, Any] = {"rng": random.Random(self.rng.getrandbits(64)), "wall": self.wall}
+        shared = self._shared(options)
         match options:
             case BrokerOptions():
-                log = get_logger("broker", options.slot, options.site)
-                return Door(Broker(options, self.network, log=log, **shared), self.verifier.service, self.wall)
+                return Door(Broker(options, self.network, **shared), self.verifier.service, self.wall)
             case AggregatorOptions():
-                return Aggregator(options, self.network, log=get_logger("aggregator", options.node, options.site), **shared)
+                return Aggregator(options, self.network, **shared)
             case PresenceOptions():
-                return Presence(options, self.network, log=get_logger("presence", options.node, options.site), **shared)
+                return Presence(options, self.network, **shared)
             case NotificationOptions():
-                log = get_logger("notification", options.node, options.site)
-                return Notification(options, self.network, self.verifier, log=log, **shared)
+                return Notification(options, self.network, self.verifier, **shared)
             case PlaylistOptions() | SocialOptions() | ArtistOptions():
                 return self._service(options, shared)
             case AccessPointOptions():
-                log = get_logger("accesspoint", options.node, options.site)
-                return AccessPoint(options, self.network, self.verifier.client, log=log, **shared)
+                return AccessPoint(options, self.network, self.verifier.client, **shared)
+
+    def _shared(self, options: RoleOptions) -> dict[str, Any]:
+        """What all roles take, and a capture for those that write one if it is wanted."""
+        role, node = role_of(options), options.slot if isinstance(options, BrokerOptions) else options.node
+        log = get_logger(role, node, options.site)
+        shared: dict[str, Any] = {"rng": random.Random(self.rng.getrandbits(64)), "wall": self.wall, "log": log}
+        if isinstance(options, CapturingOptions):
+            shared["capture"] = Capture.open(options.capture, role, options.site, node, wall=self.wall, log=log)
+        return shared
 
     def _service(self, options: StoringOptions, shared: dict[str, Any]) -> Any:
         makers: dict[type, Callable[..., Any]] = {PlaylistOptions: Playlist, SocialOptions: Social, ArtistOptions: Artist}
         urls = [self.doors.get(each, each) for each in options.notification]
-        log = get_logger(role_of(options), options.node, options.site)
         resolved = msgspec.structs.replace(options, notification=urls)
-        return makers[type(options)](resolved, self.network, self.verifier, self._token, log=log, **shared)
+        return makers[type(options)](resolved, self.network, self.verifier, self._token, **shared)
 
     def opened(self, role: Any) -> None:
         """`role` has been started here."""

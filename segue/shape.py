@@ -10,6 +10,7 @@ from accesspoint.options import AccessPointOptions
 from aggregator.options import AggregatorOptions
 from broker.options import BrokerOptions
 from infra.kernel.membership import Timing
+from infra.runtime.capture_options import CaptureOptions
 from infra.runtime.cassandra_options import CassandraOptions
 from infra.runtime.node import LinkTiming
 from notification.options import NotificationOptions
@@ -18,7 +19,7 @@ from services.playlist.options import PlaylistOptions
 from services.presence.options import PresenceOptions
 from services.social.options import SocialOptions
 
-from .process import RoleOptions
+from .process import CapturingOptions, RoleOptions
 
 SITES: Final = ("sto", "lon", "ash")
 # Where doors are, counted from `port_base` (design 9); the sites of one shape lie a hundred ports apart.
@@ -35,6 +36,7 @@ class Shape(msgspec.Struct, frozen=True, kw_only=True):
 
     `notification` nodes are dealt to the sites in turn; `services` are some of `STORING`, at the first site. All serve clients
     of every site, and keep what they store in the folder `state`, or in Cassandra. `catalogue` is what the artist service reads.
+    All that can write the same `capture`.
     """
 
     sites: tuple[str, ...] = SITES[:1]
@@ -48,6 +50,7 @@ class Shape(msgspec.Struct, frozen=True, kw_only=True):
     store: Literal["sqlite", "cassandra"] = "sqlite"
     cassandra: CassandraOptions = CassandraOptions()
     catalogue: str = "catalogue.jsonl"
+    capture: CaptureOptions = CaptureOptions()
     link: LinkTiming = LinkTiming()
     membership: Timing = Timing()
     host: str = "127.0.0.1"
@@ -55,6 +58,10 @@ class Shape(msgspec.Struct, frozen=True, kw_only=True):
 
     def options(self) -> Iterator[RoleOptions]:
         """The options of every role. Link addresses are names such as "sto/b1", for a network that knows names."""
+        for options in self._roles():
+            yield msgspec.structs.replace(options, capture=self.capture) if isinstance(options, CapturingOptions) else options
+
+    def _roles(self) -> Iterator[RoleOptions]:
         for index, site in enumerate(self.sites):
             yield from self._engine(index, site)
             yield from self._stored(index, site)

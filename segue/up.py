@@ -9,6 +9,7 @@ import click
 import msgspec
 
 from infra.runtime.admin import Admin
+from infra.runtime.capture_options import CaptureOptions
 from infra.runtime.cassandra_options import CassandraOptions
 from infra.runtime.logs import configure
 from infra.runtime.tokens import AuthOptions, Keys, Verifier
@@ -21,6 +22,7 @@ from .shape import SITES, STORING, Shape
 from .state import default_state, secret_of, service_token
 
 PORT_BASE = 7700
+CAPTURE_KEY = "capture.key"
 
 
 @click.command()
@@ -38,6 +40,7 @@ PORT_BASE = 7700
 )
 @click.option("--cassandra-port", default=9042, show_default=True, help="Of the server that `segue cassandra start` has started.")
 @click.option("--catalogue", type=click.Path(path_type=Path), help="What artists have released, as JSON lines.  [default: one in --state]")
+@click.option("--capture", type=click.Path(path_type=Path), help="Write a trace of the workload to this folder; see `segue analyze`.")
 @click.option("--json", "as_json", is_flag=True, help="Print the addresses as one JSON line when ready.")
 @click.option("--log-format", type=click.Choice(["console", "json"]), default="console", show_default=True)
 @click.option("--log-level", type=click.Choice(["debug", "info", "warning", "error"]), default="warning", show_default=True)
@@ -52,6 +55,7 @@ def up(
     store: str,
     cassandra_port: int,
     catalogue: Path | None,
+    capture: Path | None,
     as_json: bool,
     log_format: str,
     log_level: str,
@@ -76,6 +80,7 @@ def up(
         catalogue=str(catalogue or _empty_catalogue(state)),
         store=store,  # type: ignore[arg-type]  # click has checked it
         cassandra=CassandraOptions(port=cassandra_port),
+        capture=CaptureOptions(path=str(capture), key_file=str(state / CAPTURE_KEY)) if capture else CaptureOptions(),
         port_base=port_base,
     )
     run(_up(shape, wanted, secret_of(state), as_json))

@@ -53,10 +53,10 @@ admin = "127.0.0.1:0"
 
 
 @contextmanager
-def one_process(setting: Setting) -> Iterator[Target]:
+def one_process(setting: Setting, arguments: Sequence[str] = ()) -> Iterator[Target]:
     """`segue up`: every role in one process."""
     command = [sys.executable, "-m", "segue", "up", "--state", str(setting.state), "--port-base", "0", "--log-level", "error", "--json"]
-    with spawned(command, setting.server_core) as process:
+    with spawned([*command, *arguments], setting.server_core) as process:
         said = msgspec.json.decode(process.line())
         yield Target(
             speaks="segue",

@@ -8,6 +8,7 @@ from ..table import Table
 from . import (
     access_point,
     burst,
+    capture,
     connects,
     fan_out,
     intake,
@@ -44,6 +45,7 @@ BENCHMARKS: Final[dict[str, Benchmark]] = {
     "stopped_readers": stopped_readers.measure,
     "burst": burst.measure,
     "sustained": sustained.measure,
+    "capture": capture.measure,
     "verdicts": verdicts.measure,
     "fan_out": fan_out.measure,
     "intake": intake.measure,

@@ -121,13 +121,18 @@ def ensure_secret(state_dir: Path) -> Path:
     """The secret file of `state_dir`, made with random content and mode 0600 where there is none. Raises as `read_secret`."""
     path = state_dir / "secret.key"
     try:
-        state_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if not path.exists():
-            _create(path, secrets.token_hex(MIN_SECRET_BYTES).encode() + b"\n")
+        create_secret(path)
     except OSError as error:
         raise ConfigError(f"the state directory {state_dir} cannot be used: {error.strerror}; choose another: --state DIR") from None
     read_secret(path)
     return path
+
+
+def create_secret(path: Path) -> None:
+    """A file with random content and mode 0600 at `path`, and the folder that it is in, unless they exist. Raises OSError."""
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if not path.exists():
+        _create(path, secrets.token_hex(MIN_SECRET_BYTES).encode() + b"\n")
 
 
 def _create(path: Path, data: bytes) -> None:

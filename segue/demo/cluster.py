@@ -15,6 +15,7 @@ import aiohttp
 import msgspec
 
 from infra.kernel.errors import SegueError
+from infra.runtime.capture_options import CaptureOptions
 from infra.runtime.stats import Stats, StatsReader
 from infra.runtime.tokens import AuthOptions, Keys, Verifier, ensure_secret, read_secret
 from infra.runtime.wire_memory import MemoryNetwork
@@ -37,6 +38,7 @@ GRACE_S: Final = 0.5
 PATIENCE_S: Final = 0.5
 READY_S: Final = 20.0
 POLL_S: Final = 0.02
+NO_CAPTURE: Final = CaptureOptions()
 
 
 class ClusterError(SegueError):
@@ -126,9 +128,9 @@ def _url(address: str) -> str:
     return f"ws://{address}"
 
 
-def shape(sites: Sequence[str]) -> Shape:
+def shape(sites: Sequence[str], capture: CaptureOptions = NO_CAPTURE) -> Shape:
     """Two brokers at every site, so that its topics have owners to be found on a ring, and one of every other role of the engine."""
-    return Shape(sites=tuple(sites), brokers=2)
+    return Shape(sites=tuple(sites), brokers=2, capture=capture)
 
 
 def with_store(shape: Shape, store: Store, catalogue: Path, mail_port: int) -> list[RoleOptions]:

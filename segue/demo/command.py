@@ -13,6 +13,7 @@ from infra.runtime.logs import configure
 from segue.loop import run as run_loop
 from segue.shape import SITES
 
+from .captured import told
 from .dataset import checkout_folder
 from .listening import RATE_PER_S
 from .live import LiveShow
@@ -35,6 +36,7 @@ _ABOVE_0: Final = click.FloatRange(min=0, min_open=True)
 @click.option("--store", type=click.Choice(get_args(Kind)), default="sqlite", show_default=True, help="What keeps the notifications.")
 @click.option("--processes", "has_processes", is_flag=True, help="Run each role as a process of its own, on TCP.")
 @click.option("--page", "has_page", is_flag=True, help="Show the live feed of one of them in a browser, too.")
+@click.option("--capture", type=click.Path(path_type=Path), help="Write a trace of it all to this new folder, for `segue analyze`.")
 @click.option("--json", "document", type=click.File("wb", lazy=False), help="Write the summary to this file as JSON, too.")
 @click.option("--data", type=click.Path(path_type=Path), default=checkout_folder, help="A folder with other listening.  [default: Last.fm]")
 @click.option("--seed", type=int, default=1, show_default=True, help="The same seed plays the same.")
@@ -51,6 +53,8 @@ def demo(document: Any, seconds: float | None, has_page: bool, **plan: Any) -> N
     with show:
         outcome = run_loop(run(Plan(seconds=seconds or (inf if has_page else SECONDS), has_page=has_page, **plan), show))
         show.summary(summary(outcome))
+    if plan["capture"] is not None:
+        console.print(told(plan["capture"]), soft_wrap=True, markup=False)
     if document is not None:
         document.write(msgspec.json.format(msgspec.json.encode(outcome.document())) + b"\n")
     if not outcome.is_good:

@@ -8,6 +8,7 @@ from typing import Final
 from segue.process import RoleOptions
 from segue.shape import SITES
 
+from .captured import need_new, wanted
 from .catalogue import Catalogue
 from .cluster import Cluster, as_processes, in_this_process, shape, with_store
 from .crowd import for_each
@@ -40,6 +41,8 @@ async def run(plan: Plan, show: Show) -> Outcome:
 
     Cancelling it stops everything that it started.
     """
+    if plan.capture is not None:
+        need_new(plan.capture)
     dataset = _read(plan, show)
     placement = _place(plan, show, dataset)
     need_files(len(dataset.friends))
@@ -110,5 +113,5 @@ async def _warm(show: Show, cluster: Cluster, users: Sequence[str]) -> None:
 
 
 def _options(plan: Plan, backstage: Backstage) -> list[RoleOptions]:
-    engine = shape(SITES[: plan.sites])
+    engine = shape(SITES[: plan.sites], wanted(plan.capture, backstage.store.folder))
     return with_store(engine, backstage.store, backstage.catalogue.path, backstage.post.mailbox.port)

@@ -3,6 +3,7 @@
 import msgspec
 
 from infra.kernel.errors import ConfigError
+from infra.runtime.capture_options import CaptureOptions
 
 from ..options import ServiceOptions
 from .core import time_of_day_s
@@ -19,6 +20,7 @@ class ArtistOptions(ServiceOptions, frozen=True, kw_only=True, forbid_unknown_fi
     listen: str = "127.0.0.1:7825"
     door: str = "127.0.0.1:7732"
     admin: str = "127.0.0.1:7797"
+    capture: CaptureOptions = CaptureOptions()
     catalogue: str
     at: str = "06:00"
     announce_first: bool = False

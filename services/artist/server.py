@@ -9,8 +9,11 @@ from typing import Any as Anything
 from typing import Final
 
 from infra.kernel.topics import Kind
+from infra.runtime.capture import Capture
 from infra.runtime.wire import Network
 
+from ..captured_follows import CapturedFollows
+from ..follows import Follows
 from ..notifier import Notifier
 from ..service import ServiceNode, Tokens, follow_answers
 from .catalogue import catalogue_of
@@ -43,9 +46,10 @@ class Artist:
         log: Anything,
         rng: random.Random,
         wall: Callable[[], float] = time.time,
+        capture: Capture | None = None,
     ) -> None:
         self.options, self.site, self.node = options, options.site, options.node
-        self._log, self._rng, self._wall = log, rng, wall
+        self._log, self._rng, self._wall, self._capture = log, rng, wall, capture
         self.service = ServiceNode(ROLE, options, network, tokens, log=log, rng=rng, wall=wall)
         self.links = self.service.links
         self._notifier = Notifier(options.notification, partial(token, ROLE))
@@ -72,12 +76,15 @@ class Artist:
             wall=self._wall,
             log=self._log,
         )
-        self._door = Door(stores.follows, job, self._log)
+        self._door = Door(self._captured(stores.follows), job, self._log)
         await self.service.start(self._door.routes(), follow_answers(stores.follows, KINDS))
         if options.at:
             at_s = time_of_day_s(options.at)
             self._schedule = Schedule(job, stores.seen, at_s, wall=self._wall, rng=self._rng, log=self._log)
             self._schedule.start()
+
+    def _captured(self, follows: Follows) -> Follows:
+        return follows if self._capture is None else CapturedFollows(follows, self._capture, Kind.ARTIST)
 
     async def _open(self) -> Stores:
         options = self.options
@@ -109,6 +116,8 @@ class Artist:
         await self._notifier.close()
         if self.stores is not None:
             await self.stores.close()
+        if self._capture is not None:
+            await self._capture.close()
 
     def ready(self) -> str | None:
         """Why not everything can be done now; None when it can."""
@@ -120,4 +129,6 @@ class Artist:
         if self._job is not None:
             counted |= {"artist_announced_total": self._job.announced, "artist_running": int(self._job.is_running)}
             counted |= {"artist_runs_total": self._job.finished, "artist_runs_failed_total": self._job.failed}
+        if self._capture is not None:
+            counted |= self._capture.counters()
         return counted

@@ -3,6 +3,7 @@
 import msgspec
 
 from infra.kernel.errors import ConfigError
+from infra.runtime.capture_options import CaptureOptions
 
 from ..options import ServiceOptions
 
@@ -18,6 +19,7 @@ class PlaylistOptions(ServiceOptions, frozen=True, kw_only=True, forbid_unknown_
     listen: str = "127.0.0.1:7823"
     door: str = "127.0.0.1:7730"
     admin: str = "127.0.0.1:7795"
+    capture: CaptureOptions = CaptureOptions()
     max_playlists: int = 5_000
 
     def check(self) -> None:

@@ -9,12 +9,16 @@ from typing import Any as Anything
 from typing import Final
 
 from infra.kernel.backoff import Backoff
+from infra.kernel.topics import Kind
+from infra.runtime.capture import Capture
 from infra.runtime.wire import Network
 
+from ..captured_follows import CapturedFollows
+from ..follows import Follows
 from ..notifier import Notifier
 from ..outbox import Relay
-from ..service import ServiceNode, Tokens
-from .calls import answers
+from ..service import ServiceNode, Tokens, follow_answers
+from .calls import KINDS, answers
 from .core import LANES
 from .courier import Courier
 from .door import Door
@@ -43,9 +47,10 @@ class Playlist:
         log: Anything,
         rng: random.Random,
         wall: Callable[[], float] = time.time,
+        capture: Capture | None = None,
     ) -> None:
         self.options, self.site, self.node = options, options.site, options.node
-        self._log, self._rng, self._wall = log, rng, wall
+        self._log, self._rng, self._wall, self._capture = log, rng, wall, capture
         peers = {name: addresses for name, addresses in (("presence", options.presence), ("social", options.social)) if addresses}
         self.service = ServiceNode(ROLE, options, network, tokens, log=log, rng=rng, wall=wall, brokers=options.brokers, peers=peers)
         self.links = self.service.links
@@ -64,22 +69,27 @@ class Playlist:
         """Open the store, go on with what was promised, then open the doors. Raises ConfigError, Unavailable and OSError."""
         options = self.options
         stores = self.stores = await self._open()
+        follows = self._captured(stores.follows)
         self.courier = Courier(
             self.service.brokers,
             self.service.peers,
             self._notifier,
-            stores.follows,
+            follows,
             wall=self._wall,
             tells_presence=bool(options.presence),
             asks_social=bool(options.social),
         )
         perform, shared = self.courier.perform, {"rng": self._rng, "log": self._log, "backoff": RETRY}
         self._relays = [Relay(stores.outbox, perform, lane=lane, **shared) for lane in LANES]
-        self.door = Door(stores.playlists, stores.follows, rng=self._rng, wall=self._wall, written=self._wake)
+        self.door = Door(stores.playlists, follows, rng=self._rng, wall=self._wall, written=self._wake)
         for relay in self._relays:
             relay.start()
         lists = Lists(stores.playlists, stores.follows)
-        await self.service.start(self.door.routes() + lists.routes(), answers(stores.playlists, stores.follows))
+        called = answers(stores.playlists, follows) | follow_answers(stores.follows, KINDS)  # those of clients are captured elsewhere
+        await self.service.start(self.door.routes() + lists.routes(), called)
+
+    def _captured(self, follows: Follows) -> Follows:
+        return follows if self._capture is None else CapturedFollows(follows, self._capture, Kind.PLAYLIST)
 
     async def _open(self) -> Stores:
         options, bounds = self.options, (self.options.max_followed, self.options.max_playlists)
@@ -103,6 +113,8 @@ class Playlist:
         await self._notifier.close()
         if self.stores is not None:
             await self.stores.close()
+        if self._capture is not None:
+            await self._capture.close()
 
     def ready(self) -> str | None:
         """Why not everything can be done now; None when it can."""
@@ -119,4 +131,6 @@ class Playlist:
                 "playlist_conflicts_total": self.door.conflicts,
                 "playlist_published_total": self.courier.published,
             }
+        if self._capture is not None:
+            counted |= self._capture.counters()
         return counted

@@ -1,0 +1,81 @@
+"""What the engine writes into a trace: which events and subscriptions, under which numbers. Pure.
+
+Roles tell things as they have them, because they tell on the way of every event; who writes a segment works out numbers and
+words later, for many rows together.
+"""
+
+from functools import lru_cache
+from typing import Final, Literal, NamedTuple, Protocol
+
+from .pseudonym import pseudonym
+from .topics import MAX_ID, Topic, inbox_topic, kind_of
+from .trace import SERVICE_OF, SOCIAL_SERVICES, Service
+
+# Names whose numbers are remembered: the same users and topics come again and again, and a number costs a hash.
+REMEMBERED: Final = 1 << 16
+# Inboxes are no topics of the workload: nobody chooses to follow one.
+INBOX_TAG: Final = inbox_topic("")[0]
+
+# Where the kind of an event stands in its tail (see `events`); nothing before it can hold the same text.
+KIND: Final = '","kind":"(?P<kind>[a-z][a-z0-9-]*)"'
+_BEFORE_KIND: Final = b'","kind":"'
+# It ends within so many bytes: two ids in a topic, the id of an event, and what stands around them.
+KIND_WITHIN: Final = 2 * MAX_ID + 256
+
+Site = str | None
+Told = float  # Unix seconds
+Publication = tuple[Told, Topic, bytes]  # with a beginning of the event's tail
+Visit = tuple[Told, str, bool, Literal["join", "leave"]]
+Change = tuple[Told, str, Topic, Site, Literal["subscribe", "unsubscribe"]]
+Row = Publication | Visit | Change
+
+
+class Recorder(Protocol):
+    """Where those who see the workload say what they see; never waits, never raises."""
+
+    def session(self, user: str, mobile: bool, action: Literal["join", "leave"]) -> None:
+        """A connection of `user` begins or ends."""
+
+    def subscription(self, user: str, topic: Topic, action: Literal["subscribe", "unsubscribe"], site: Site) -> None:
+        """`user`, who is connected to `site` (None: nobody knows), follows `topic` from now on, or no longer does."""
+
+
+class Subject(NamedTuple):
+    """A topic as a trace knows it."""
+
+    service: Service
+    number: int
+
+
+class Numbers:
+    """The numbers of users and topics under one `key`: see `pseudonym`."""
+
+    def __init__(self, key: bytes) -> None:
+        self._key = key
+        self.user = lru_cache(REMEMBERED)(self._user)
+        self.topic = lru_cache(REMEMBERED)(self._topic)
+
+    def _user(self, name: str) -> int:
+        return pseudonym(self._key, name.encode())
+
+    def _topic(self, topic: Topic) -> Subject:
+        """Of any topic but an inbox. What is about a user has that user's number, everything else a number of its own."""
+        service = SERVICE_OF[kind_of(topic)]
+        return Subject(service, pseudonym(self._key, _user_of(topic) if service in SOCIAL_SERVICES else topic))
+
+
+def is_subscription(user: str, topic: Topic) -> bool:
+    """Whether a trace has such a pair: nobody follows an inbox by choice, or himself (see `trace`)."""
+    if topic[0] == INBOX_TAG:
+        return False
+    return SERVICE_OF[kind_of(topic)] not in SOCIAL_SERVICES or _user_of(topic) != user.encode()
+
+
+def _user_of(topic: Topic) -> bytes:
+    """The user whom a topic of a social service is about."""
+    return topic[1:].partition(b"%")[0]
+
+
+def tail_with(kind: str) -> bytes:
+    """What stands for the tail of something that is no event of the engine."""
+    return b'%b%b"' % (_BEFORE_KIND, kind.encode())

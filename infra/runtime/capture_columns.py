@@ -1,0 +1,68 @@
+"""Rows as roles tell them -> columns of a trace. Each name is hashed once for a segment; what is done for every row, Arrow does.
+
+Imports pyarrow: only who writes a capture imports this module.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from infra.kernel.capture import KIND, Change, Numbers, Publication, Visit
+from infra.kernel.trace import TABLES
+
+_TYPES: Final = {"int64": pa.int64(), "string": pa.string()}
+
+
+def publications(rows: Sequence[Publication], numbers: Numbers, site: str) -> pa.Table:
+    """Events at `site`, in order of time."""
+    times, topics, tails = zip(*rows, strict=True)
+    services, subjects = _subjects(topics, numbers)
+    kinds = pc.struct_field(pc.extract_regex(pa.array(tails, pa.binary()), KIND), "kind")
+    return _table("publications", times, services, subjects, pa.repeat(site, len(rows)), kinds)
+
+
+def sessions(rows: Sequence[Visit], numbers: Numbers, site: str) -> pa.Table:
+    """Connections at `site` that begin and end, in order of time."""
+    times, users, mobile, actions = zip(*rows, strict=True)
+    devices = pc.if_else(pa.array(mobile), "mobile", "desktop")
+    return _table("sessions", times, _users(users, numbers), pa.repeat(site, len(rows)), devices, actions)
+
+
+def subscription_log(rows: Sequence[Change], numbers: Numbers, site: str) -> pa.Table:
+    """Changes, in order of time. Each row has a site of its own."""
+    times, users, topics, sites, actions = zip(*rows, strict=True)
+    services, subjects = _subjects(topics, numbers)
+    return _table("subscription_log", times, _users(users, numbers), services, subjects, sites, actions)
+
+
+MAKERS: Final[dict[str, Callable[[Any, Numbers, str], pa.Table]]] = {
+    "publications": publications,
+    "sessions": sessions,
+    "subscription_log": subscription_log,
+}
+
+
+def _table(name: str, times: Sequence[float], *columns: Any) -> pa.Table:
+    fields = [pa.field(each.name, _TYPES[each.type], nullable=each.may_be_null) for each in TABLES[name].columns]
+    times_ms = pc.cast(pc.multiply(pa.array(times, pa.float64()), 1000.0), pa.int64(), safe=False)
+    arrays = [_array(column, field.type) for column, field in zip((times_ms, *columns), fields, strict=True)]
+    return pa.Table.from_arrays(arrays, schema=pa.schema(fields)).sort_by("time_ms")  # a clock may have been set back
+
+
+def _array(column: Any, type_: pa.DataType) -> pa.Array:
+    return column.cast(type_) if isinstance(column, pa.Array) else pa.array(column, type_)
+
+
+def _subjects(topics: Sequence[bytes], numbers: Numbers) -> tuple[pa.Array, pa.Array]:
+    """Service and number of each."""
+    coded = pa.array(topics, pa.binary()).dictionary_encode()
+    found = [numbers.topic(topic) for topic in coded.dictionary.to_pylist()]
+    services, subjects = zip(*found, strict=True)
+    return pa.array(services, pa.string()).take(coded.indices), pa.array(subjects, pa.int64()).take(coded.indices)
+
+
+def _users(names: Sequence[str], numbers: Numbers) -> pa.Array:
+    coded = pa.array(names, pa.string()).dictionary_encode()
+    return pa.array([numbers.user(name) for name in coded.dictionary.to_pylist()], pa.int64()).take(coded.indices)

@@ -1,0 +1,30 @@
+"""The trace that the demo captures of itself."""
+
+from pathlib import Path
+from typing import Final
+
+from infra.kernel.errors import ConfigError
+from infra.kernel.manifest import MANIFESTS, decode, merge
+from infra.kernel.trace import TABLES
+from infra.runtime.capture_options import CaptureOptions
+
+KEY: Final = "capture.key"
+
+
+def need_new(folder: Path) -> None:
+    """Raises ConfigError when there is something in `folder`: each run has a key, and so numbers, of its own."""
+    if folder.exists() and not (folder.is_dir() and not any(folder.iterdir())):
+        raise ConfigError(f"--capture {folder}: exists already; name another folder, or remove it first")
+
+
+def wanted(folder: Path | None, private: Path) -> CaptureOptions:
+    """What every role is to capture. The key lies in the folder `private`, and goes with it."""
+    return CaptureOptions() if folder is None else CaptureOptions(path=str(folder.resolve()), key_file=str(private / KEY))
+
+
+def told(folder: Path) -> str:
+    """One line: where the trace is, what is in it, and how to go on. All writers have closed it."""
+    trace = merge([decode(each.read_bytes(), str(each)) for each in sorted(folder.glob(MANIFESTS))])
+    rows = ", ".join(f"{info.rows:,} {table}" for table in TABLES if (info := trace.tables.get(table)))
+    lost = f" ({sum(trace.dropped.values()):,} rows were dropped)" if trace.dropped else ""
+    return f"The trace is in {folder}: {rows}{lost}. Go on with: segue analyze characterize {folder}"
