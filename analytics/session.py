@@ -38,7 +38,8 @@ def session(
     """A session that ends with the block. One at a time in a process; starting takes seconds, so one does for a whole command.
 
     `master`: a Spark master's URL; by default all cores of this machine. `memory_gb`: of the JVM, by default a third of what
-    the machine has, at most 8; on a cluster of each executor. `scratch`: where shuffles spill. Raises TraceError when there is no Java that Spark can use.
+    the machine has, at most 8; on a cluster of each executor. `scratch`: where shuffles spill. Raises TraceError when there is
+    no Java that Spark can use.
     """
     from pyspark.sql import SparkSession
 

@@ -1,0 +1,116 @@
+"""The parts of a trace, each written by a task of its own: in any order, by any number of processes, always with the same bytes."""
+
+from collections import Counter
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Final, Protocol
+
+import numpy as np
+
+from infra.kernel.trace import Service
+
+from ..parts import write_part
+from .columns import site_column, word
+from .draft import Draft
+from .events import publications
+from .pairs import Chunk, pairs
+from .profile import Profile, rng
+from .services import Follows, subscriptions, with_others
+from .sessions import expected_log_ins, sample, sessions, stays, subscription_log
+
+# Most rows of a part that has one row for each event of something: about a gigabyte while it is made.
+ROWS_PER_PART: Final = 4_000_000
+# Parts of the log that one chunk of subscribers may have.
+_LOGS_PER_CHUNK: Final = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What all tasks share. `publications`, `sessions`: which fraction of all events, and of all users, is to be written."""
+
+    profile: Profile
+    folder: Path
+    draft: Draft
+    publications: float
+    sessions: float
+
+
+class Task(Protocol):
+    """Writes its parts, and returns the rows by table, beside the pairs "repeated" and "dropped" (see `Pairs`). Raises OSError."""
+
+    def run(self, work: Work) -> Counter[str]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Subscribers:
+    """What some users follow, and the stays of a sample of them."""
+
+    chunk: Chunk
+
+    def run(self, work: Work) -> Counter[str]:
+        profile, number = work.profile, self.chunk.number
+        found = pairs(profile, work.draft.slots(), self.chunk)
+        follows = with_others(profile, found.subscriber, found.topic, rng(profile.seed, "services", number))
+        rows = write_part(work.folder, "subscriptions", number, subscriptions(profile, follows))
+        done = Counter(subscriptions=rows, repeated=found.repeated, dropped=found.dropped)
+        return done + self._log(work, sample(follows, work.sessions, rng(profile.seed, "sampled", number)))
+
+    def _log(self, work: Work, follows: Follows) -> Counter[str]:
+        done: Counter[str] = Counter()
+        profile = work.profile
+        for index, some in enumerate(_runs(follows, round(ROWS_PER_PART / (2 * expected_log_ins(profile))))):
+            number = self.chunk.number * _LOGS_PER_CHUNK + index
+            found = stays(profile, some, rng(profile.seed, "stays", number))
+            done["sessions"] += write_part(work.folder, "sessions", number, sessions(profile, found))
+            done["subscription_log"] += write_part(work.folder, "subscription_log", number, subscription_log(profile, found, some))
+        return done
+
+
+@dataclass(frozen=True, slots=True)
+class Events:
+    """The events of some topics of a service."""
+
+    service: Service
+    number: int
+    topics: slice
+
+    def run(self, work: Work) -> Counter[str]:
+        profile, counts = work.profile, work.draft.counts(self.service)
+        columns = publications(
+            profile,
+            self.service,
+            counts.topic[self.topics],
+            counts.events[self.topics],
+            counts.site[self.topics],
+            work.publications,
+            rng(profile.seed, "publications", self.service, self.number),
+        )
+        return Counter(publications=write_part(work.folder, "publications", self.number, columns))
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """How many events each topic of a service had."""
+
+    service: Service
+    number: int
+
+    def run(self, work: Work) -> Counter[str]:
+        counts = work.draft.counts(self.service)
+        columns = {
+            "service": word(self.service, len(counts.topic)),
+            "topic": counts.topic,
+            **site_column(work.profile, counts.site),
+            "events": counts.events,
+        }
+        return Counter(counts=write_part(work.folder, "counts", self.number, columns))
+
+
+def _runs(follows: Follows, pairs_per_run: int) -> list[Follows]:
+    """The users in runs of about so many pairs; a user with all of his."""
+    subscriber = follows.subscriber
+    wanted = subscriber[::pairs_per_run][1:]
+    bounds = [0, *np.unique(np.searchsorted(subscriber, wanted)).tolist(), len(subscriber)]
+    pieces = [slice(first, last) for first, last in pairwise(bounds) if last > first]
+    return [Follows(subscriber[piece], follows.service[piece], follows.topic[piece]) for piece in pieces]

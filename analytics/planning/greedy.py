@@ -1,0 +1,86 @@
+"""GreedyB3M (thesis 6.3, algorithms 1 and 2 with errata E1 and E2; spec C3), written to be read.
+
+What a topic adds to its subscribers is counted in whole parts of a subscriber, so that sums of differences never drift.
+"""
+
+import heapq
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .instance import Instance
+
+# A subscriber, in parts. The value of 8 M subscribers still fits into 63 bits.
+WHOLE: Final = 1 << 40
+
+
+@dataclass(frozen=True, slots=True)
+class Solution:
+    """The `topics` to serve in the order they were chosen, what they cost together, and how many subscribers they satisfy."""
+
+    topics: NDArray[np.int64]
+    cost: int
+    satisfied: int
+
+
+def greedy_b3m(instance: Instance, threshold: int, capacity: int) -> Solution:
+    """Again and again the topic that does most for what it costs, while one that fits does anything at all; the lower number of equals."""
+    state = _State(instance, threshold)
+    heap = [(-state.key(topic), topic) for topic in range(len(state.cost))]
+    heapq.heapify(heap)
+    chosen: list[int] = []
+    used = 0
+    while heap:
+        key, topic = heapq.heappop(heap)
+        if not state.undecided[topic] or -key != state.key(topic):
+            continue
+        if key == 0:
+            break
+        state.undecided[topic] = False
+        if used + state.cost[topic] > capacity:
+            continue
+        used += state.cost[topic]
+        chosen.append(topic)
+        for changed in state.serve(topic):
+            heapq.heappush(heap, (-state.key(changed), changed))
+    return Solution(np.array(chosen, dtype=np.int64), used, state.remaining.count(0))
+
+
+class _State:
+    """`remaining`: events that each subscriber still lacks. `value`: what each undecided topic adds, in parts of a subscriber."""
+
+    def __init__(self, instance: Instance, threshold: int) -> None:
+        self.events: list[int] = instance.events.tolist()
+        self.cost: list[int] = instance.cost.tolist()
+        self.remaining: list[int] = instance.thresholds(threshold).tolist()
+        self._subscribers_of = instance.subscribers_of.lists()
+        self._topics_of = instance.topics_of.lists()
+        self.undecided = [True] * len(self.cost)
+        self.value = [sum(self._part(subscriber, topic) for subscriber in of) for topic, of in enumerate(self._subscribers_of)]
+
+    def key(self, topic: int) -> float:
+        """What the topic does for what it costs."""
+        return self.value[topic] / self.cost[topic]
+
+    def serve(self, topic: int) -> set[int]:
+        """All subscribers of the topic get its events; returns the undecided topics whose value that changes."""
+        changed: set[int] = set()
+        for subscriber in self._subscribers_of[topic]:
+            if self.remaining[subscriber]:
+                others = [other for other in self._topics_of[subscriber] if self.undecided[other]]
+                self._revalue(subscriber, others, max(0, self.remaining[subscriber] - self.events[topic]))
+                changed.update(others)
+        return changed
+
+    def _revalue(self, subscriber: int, topics: list[int], remaining: int) -> None:
+        for topic in topics:
+            self.value[topic] -= self._part(subscriber, topic)
+        self.remaining[subscriber] = remaining
+        for topic in topics:
+            self.value[topic] += self._part(subscriber, topic)
+
+    def _part(self, subscriber: int, topic: int) -> int:
+        remaining = self.remaining[subscriber]
+        return min(WHOLE, WHOLE * self.events[topic] // remaining) if remaining else 0

@@ -1,0 +1,39 @@
+"""Small planning problems, and what their best solutions are, found by trying all."""
+
+from collections.abc import Iterable
+from itertools import chain, combinations
+
+import numpy as np
+from hypothesis import strategies as st
+
+from analytics.planning.instance import Instance, instance
+
+
+@st.composite
+def instances(draw: st.DrawFn, most_topics: int = 6, most_subscribers: int = 7) -> Instance:
+    """A few topics and subscribers, with events from 1 to 9."""
+    topics = draw(st.integers(1, most_topics))
+    every = [(subscriber, topic) for subscriber in range(draw(st.integers(1, most_subscribers))) for topic in range(topics)]
+    pairs = draw(st.lists(st.sampled_from(every), min_size=1, max_size=25, unique=True))
+    events = draw(st.lists(st.integers(1, 9), min_size=topics, max_size=topics))
+    subscriber, topic = np.array(pairs).T
+    return instance(subscriber, topic, np.array(events))
+
+
+def fractions(found: Instance, threshold: int, chosen: Iterable[int]) -> list[float]:
+    """Of what each subscriber needs, the part that the `chosen` topics give him, 1 at most."""
+    events, served = found.events.tolist(), set(chosen)
+    result = []
+    for topics in found.topics_of.lists():
+        needs = min(threshold, sum(events[topic] for topic in topics))
+        result.append(min(1.0, sum(events[topic] for topic in topics if topic in served) / needs))
+    return result
+
+
+def optimum(found: Instance, threshold: int, capacity: int) -> tuple[int, float]:
+    """The most subscribers that can be satisfied, and the greatest sum of fractions, by trying all choices of topics."""
+    cost = found.cost.tolist()
+    numbers = range(len(cost))
+    choices = chain.from_iterable(combinations(numbers, size) for size in range(len(cost) + 1))
+    tried = [fractions(found, threshold, choice) for choice in choices if sum(cost[topic] for topic in choice) <= capacity]
+    return max(each.count(1.0) for each in tried), max(map(sum, tried))
