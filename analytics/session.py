@@ -26,8 +26,15 @@ _SETTINGS: Final = {
     "spark.sql.autoBroadcastJoinThreshold": "64m",
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
-    "spark.log.level": "ERROR",
 }
+# Without an appender, or with another level, Spark would take this for no configuration and say so.
+_LOG: Final = """\
+status = off
+rootLogger.level = warn
+rootLogger.appenderRef.none.ref = none
+appender.none.type = Null
+appender.none.name = none
+"""
 _GB: Final = 1 << 30
 
 
@@ -45,6 +52,8 @@ def session(
 
     cores = len(os.sched_getaffinity(0))
     local = master is None or master.startswith("local")
+    if local:
+        os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
     os.environ["JAVA_HOME"] = str(java_home())
     os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     builder = SparkSession.builder.appName(name).master(master or f"local[{cores}]")
@@ -58,7 +67,7 @@ def session(
     if scratch is not None:
         builder = builder.config("spark.local.dir", str(scratch))
     with tempfile.TemporaryDirectory(prefix="segue-spark-") as folder:
-        builder = builder.config("spark.sql.warehouse.dir", folder)
+        builder = builder.config("spark.sql.warehouse.dir", folder).config("spark.driver.extraJavaOptions", _quiet(Path(folder)))
         spark = builder.getOrCreate()
         try:
             if not local:
@@ -108,6 +117,13 @@ def _version(home: Path) -> int | None:
     _, _, quoted = done.stderr.partition('version "')
     digits = quoted.split(".")[0].split('"')[0]
     return int(digits) if digits.isdigit() else None
+
+
+def _quiet(folder: Path) -> str:
+    """The option of Java that keeps Spark from talking on standard error: what matters is raised."""
+    path = folder / "log4j2.properties"
+    path.write_text(_LOG, encoding="utf-8")
+    return f"-Dlog4j2.configurationFile={path}"
 
 
 def _code(path: Path) -> Path:

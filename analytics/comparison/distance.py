@@ -12,6 +12,8 @@ from scipy.stats import wasserstein_distance
 Array = NDArray[np.float64]
 
 BINS_PER_DECADE: Final = 10
+# Squares of less are 0.
+_LEAST_SPAN: Final = 1e-150
 
 
 def ks(values_a: Array, counts_a: Array, values_b: Array, counts_b: Array) -> float:
@@ -55,10 +57,11 @@ def rms_difference(a: Array, b: Array) -> float:
 
 
 def correlation(a: Array, b: Array) -> float:
-    """Pearson's r; NaN where one of them is constant."""
-    if np.ptp(a) == 0 or np.ptp(b) == 0:
+    """Pearson's r; NaN where one of them is constant, or as good as that."""
+    spans = np.ptp(a), np.ptp(b)
+    if min(spans) < _LEAST_SPAN:
         return float("nan")
-    return float(np.clip(np.corrcoef(a, b)[0, 1], -1.0, 1.0))
+    return float(np.clip(np.corrcoef(a / spans[0], b / spans[1])[0, 1], -1.0, 1.0))
 
 
 def log_means(x: Array, n: Array, mean: Array) -> dict[int, float]:

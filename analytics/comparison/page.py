@@ -1,11 +1,11 @@
 """The page of a comparison: both characterizations figure by figure, in the form of the report."""
 
 from analytics.figures import FIGURES
+from analytics.numbers import number
 from analytics.report.document import Entry, document, section
 from analytics.report.head import sizes
 from analytics.report.markup import Html, element, joined, table
 from analytics.report.measure_table import meaning
-from analytics.report.numbers import number
 from analytics.report.plot import Plot, legend
 from analytics.summary import Summary
 

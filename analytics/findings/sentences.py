@@ -42,7 +42,7 @@ _CLAUSES: Final[Mapping[str, tuple[str, ...]]] = {
     "local_remote": ("for each local publication there are {local_remote.ratio:.2f} that other sites get",),
     "churn": (
         "requests to subscribe and to unsubscribe are {churn.imbalance:.1%} apart",
-        "most subscribe at about {churn.peak_hour:.1f} h and fewest at about {churn.trough_hour:.1f} h",
+        "most subscribe at about {churn.peak_hour:h} and fewest at about {churn.trough_hour:h}",
     ),
     "live": ("between days, at equal hours, the number of live subscriptions differs by {live.variation:.1%} at most",),
     "online": ("a user has {sessions.per_user_day:.2f} sessions a day",),
@@ -111,8 +111,8 @@ def _correlated(key: str, both: str) -> Callable[[Mapping[str, float]], list[str
             return []
         words = next(words for most, words in _RELATED if abs(r) <= most)
         opposed = ", one falling as the other rises" if r < -_RELATED[0][0] else ""
-        interval = _filled(f", {{{key}.spearman.low:.2f}} to {{{key}.spearman.high:.2f}}", known)
-        return [f"{both} {words}{opposed} (Spearman {r:.2f}{interval})"]
+        interval = _filled(f", {{{key}.spearman.low:.3f}} to {{{key}.spearman.high:.3f}}", known)
+        return [f"{both} {words}{opposed} (Spearman {r:.3f}{interval})"]
 
     return clauses
 
@@ -146,8 +146,6 @@ _MORE: Final[Mapping[str, Callable[[Mapping[str, float]], list[str]]]] = {
     "rate": _bends,
     "publications": _shares("publications.share", "of the publications"),
     "live": _shares("live.share", "of the live subscriptions"),
-    "daily": _by_service(
-        "* publishes most at about {publications.peak_hour.*:.1f} h and least at about {publications.trough_hour.*:.1f} h"
-    ),
+    "daily": _by_service("* publishes most at about {publications.peak_hour.*:h} and least at about {publications.trough_hour.*:h}"),
     "weekly": _by_service("* publishes {publications.weekend.*:.0%} as much on a day of the weekend as on a weekday"),
 }

@@ -3,6 +3,7 @@
 from typing import Final
 
 from .statement import Statement, about, check, hour, per_decades, per_topics
+from .telling import HOUR
 
 _SIZE: Final = "this number belongs to Spotify's 1.1 million topics, 4.9 million subscribers and ten days"
 _DAY: Final = "when people listen to music says nothing about when those of another service do what it counts"
@@ -152,8 +153,8 @@ SPOTIFY: Final = (
             f"{service}: most at 18:00, least at 02:00",
             "thesis 5.1.2",
             (
-                hour(f"publications.peak_hour.{service}", "most at {} h", 18),
-                hour(f"publications.trough_hour.{service}", "least at {} h", 2),
+                hour(f"publications.peak_hour.{service}", "most at {}", 18),
+                hour(f"publications.trough_hour.{service}", "least at {}", 2),
             ),
             _DAY,
         )
@@ -201,8 +202,8 @@ SPOTIFY: Final = (
         "most requests in the evening, least in the early morning",
         "thesis 5.1.2",
         (
-            check("churn.peak_hour", "most at {} h", ".1f", low=16, high=22),
-            check("churn.trough_hour", "least at {} h", ".1f", low=1, high=6),
+            check("churn.peak_hour", "most at {}", HOUR, low=16, high=22),
+            check("churn.trough_hour", "least at {}", HOUR, low=1, high=6),
         ),
         _DAY,
     ),

@@ -6,6 +6,8 @@ from typing import Final, Literal, NamedTuple
 
 from analytics.summary import Summary
 
+from .telling import HOUR
+
 Profile = Literal["spotify", "twitter"]
 
 # Of the published traces (A1).
@@ -99,4 +101,4 @@ def about(measure: str, label: str, published: float, tolerance: float, form: st
 
 def hour(measure: str, label: str, at: float) -> Check:
     """That an hour of the day is no further than one hour from `at` (WA-12)."""
-    return Check(label, ".1f", lambda facts: facts.measure(measure), at - 1, at + 1, (measure,), _one, clock=True)
+    return Check(label, HOUR, lambda facts: facts.measure(measure), at - 1, at + 1, (measure,), _one, clock=True)

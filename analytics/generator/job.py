@@ -113,7 +113,7 @@ def _limits(profile: Profile) -> dict[str, str]:
 
 
 def _notes(profile: Profile, written: Counter[str]) -> tuple[str, ...]:
-    notes = [f"{written['repeated']} pairs were drawn twice and got another topic; for {written['dropped']} none could be found"]
+    notes = [f"{written['repeated']:,} pairs were drawn twice and got another topic; {written['dropped']:,} found none and were left out"]
     if profile.name == "twitter":
         notes.append("no time courses of Twitter were published: hours and days are those of the Spotify profile")
     return (*notes, *(NOTES if written["sessions"] else ()))

@@ -11,8 +11,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
+from analytics.numbers import decade
+
 from .markup import Html, element
-from .numbers import decade
 
 # Matplotlib wants colours and the page wants names: each of these stands for a variable of page.css.
 INK: Final = "#010101"

@@ -4,13 +4,14 @@ from typing import Final
 
 import numpy as np
 from matplotlib.axes import Axes
+from scipy.special import zeta
 
 from analytics.figures import Figure
+from analytics.numbers import number
 from analytics.summary import Summary, TailFit
 
 from .canvas import INK, QUIET, drawing, logarithmic
 from .curves import Column, Curve
-from .numbers import number
 from .plot import Key, Plot, lines
 
 # What is counted where the source has percentages; Twitter's figures have these axes.
@@ -21,6 +22,7 @@ COUNTED: Final = {
     "nnr": "events that a subscriber gets",
     "session_length": "seconds",
 }
+_POINTS: Final = 200
 _BOX_BELOW_COUNTS: Final = (0.135, 0.16, 0.845, 0.68)
 
 
@@ -50,12 +52,15 @@ def plot(figure: Figure, curve: Curve, summary: Summary) -> Plot:
 
 
 def tail(fit: TailFit, curve: Curve) -> tuple[Column, Column]:
-    """The fitted line from xmin on, as high as the curve is there, to the largest value or the least probability that the curve has."""
+    """The fitted law from xmin on, as high as the curve is there, to the largest value or the least probability that the curve has.
+
+    What is counted is whole, and the law of whole numbers falls faster than a straight line while they are small.
+    """
     start = float(curve["ccdf"][curve["value"] >= fit.xmin].max(initial=0.0))
-    lowest = float(curve["ccdf"].min())
-    longest = (start / lowest) ** (1 / (fit.alpha - 1)) if start > lowest else 1.0
-    x = np.array([fit.xmin, min(fit.xmin * longest, max(fit.xmin, float(curve["value"].max())))])
-    return x, start * (x / fit.xmin) ** (1 - fit.alpha)
+    x = np.unique(np.rint(np.geomspace(fit.xmin, max(fit.xmin, float(curve["value"].max())), _POINTS)))
+    y = start * zeta(fit.alpha, x) / zeta(fit.alpha, fit.xmin)
+    drawn = y >= curve["ccdf"].min()
+    return x[drawn], y[drawn]
 
 
 def _percent_per_unit(curve: Curve) -> float:

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from analytics.figures import Figure
 from analytics.findings import Finding, sentence
+from analytics.numbers import number
 from analytics.summary import Summary
 
 from . import cycle_plot, distribution_plot, mean_plot, time_plot
@@ -11,7 +12,6 @@ from .curves import points, thinned
 from .document import section
 from .fit_table import fit_table
 from .markup import Html, element, joined
-from .numbers import number
 from .plot import Plot, legend
 from .verdicts import compared, published
 

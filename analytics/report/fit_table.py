@@ -2,10 +2,10 @@
 
 from typing import Final
 
+from analytics.numbers import number
 from analytics.summary import Comparison, TailFit
 
 from .markup import Html, element, joined, table
-from .numbers import number
 
 _NAMES: Final = {"lognormal": "a lognormal", "truncated_power_law": "a power law with exponential cut-off"}
 

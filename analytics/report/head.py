@@ -6,11 +6,11 @@ from typing import Final
 from zoneinfo import ZoneInfo
 
 from analytics.figures import FIGURES
+from analytics.numbers import number
 from analytics.summary import Filter, Summary
 from infra.kernel.manifest import Manifest
 
 from .markup import Html, element, table, terms
-from .numbers import number
 
 SIZES: Final = {"topics": "topics", "subscribers": "subscribers", "pairs": "pairs", "events": "events", "days": "days"}
 

@@ -3,10 +3,10 @@
 from shlex import quote
 from typing import Final
 
+from analytics.numbers import number
 from analytics.summary import Summary
 
 from .markup import Html, element, joined, table
-from .numbers import number
 
 _FLAGS: Final = {"memory_gb": "--memory"}
 

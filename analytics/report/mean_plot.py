@@ -5,11 +5,11 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from analytics.figures import Figure
+from analytics.numbers import number
 from analytics.summary import Summary
 
 from .canvas import INK, drawing, logarithmic
 from .curves import Column, Curve
-from .numbers import number
 from .plot import Key, Plot, cloud, guide
 
 MOST_POINTS: Final = 1200

@@ -4,10 +4,10 @@ import re
 from typing import Final
 
 from analytics.measures import MEASURES
+from analytics.numbers import number
 from infra.kernel.trace import SERVICES
 
 from .markup import Html, element, table
-from .numbers import number
 
 _BOUNDS: Final = (".low", ".high")
 _SERVICE: Final = re.compile(rf"\b({'|'.join(SERVICES)})$")

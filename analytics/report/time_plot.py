@@ -9,11 +9,11 @@ from matplotlib.dates import AutoDateLocator, DayLocator
 from matplotlib.ticker import FuncFormatter
 
 from analytics.figures import Figure
+from analytics.numbers import number
 from analytics.summary import Summary
 
 from .canvas import INK, SHADE, drawing, logarithmic
 from .curves import Curve
-from .numbers import number
 from .plot import Key, Plot, lines
 
 S_PER_DAY: Final = 86_400

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from analytics.report.numbers import decade, number
+from analytics.numbers import decade, number
 
 
 @pytest.mark.parametrize(
