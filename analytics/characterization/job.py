@@ -16,6 +16,7 @@ from analytics.report.page import write_page
 from analytics.session import session
 from analytics.summary import Filter, Summary, write
 from analytics.trace import Trace
+from analytics.validation import quick_check
 
 from .churn import draw_churn
 from .crowd import Crowd, crowd_of, populations
@@ -44,7 +45,7 @@ def characterize(path: Path, out: Path, options: Options, begun: Callable[[str],
     Raises TraceError for what is no trace, one without rows, an `out` that exists, and a machine without Java; then there is no `out`.
     """
     trace = Trace.open(path)
-    _check_rows(trace)
+    quick_check(trace)
     with building(out) as folder:
         begun("spark")
         with session(f"characterize {path.name}", master=options.master, memory_gb=options.memory_gb, scratch=options.scratch) as spark:
@@ -56,8 +57,7 @@ def characterize(path: Path, out: Path, options: Options, begun: Callable[[str],
 
 
 def characterize_in(spark: "SparkSession", trace: Trace, folder: Path, options: Options, begun: Callable[[str], None] = quiet) -> Summary:
-    """The same in a session that runs, in the empty `folder`. Raises TraceError."""
-    _check_rows(trace)
+    """The same in a session that runs, in the empty `folder`. `trace` has rows. Raises TraceError."""
     results, scratch = Results(trace.manifest.limits, begun), folder / _SCRATCH
     grid = _grid(trace, options, results)
     (folder / FOLDER).mkdir()
@@ -74,11 +74,6 @@ def characterize_in(spark: "SparkSession", trace: Trace, folder: Path, options: 
     summary = _summary(trace, left_out, results, options)
     write(folder, summary)
     return summary
-
-
-def _check_rows(trace: Trace) -> None:
-    if not any(trace.has(table) for table in trace.manifest.tables):
-        raise TraceError(f"{trace.path}: is an empty trace: its manifest says that no table has a row")
 
 
 def _draw_time(spark: "SparkSession", trace: Trace, grid: Grid | None, options: Options, results: Results, folder: Path) -> Filter:

@@ -23,6 +23,7 @@ _NEAR: Final = 5
 _LIMIT: Final = (1_900, 2_100)
 _EXACT_UP_TO: Final = 5_000
 _STARS_FROM: Final = 20_000
+_LEAST_STARS: Final = 30
 
 Measures = dict[str, float | None]
 
@@ -45,8 +46,9 @@ def rate_measures(curve: Thinned) -> Measures:
 
 
 def star_measures(curve: Thinned) -> Measures:
-    """Where the popularity of stars breaks."""
-    return {"popularity.kink_100000": steepest_change(curve.value, curve.ccdf, _STARS_FROM)}
+    """Where the popularity of stars breaks; the last of them are too few to show one."""
+    enough = curve.ccdf * curve.n >= _LEAST_STARS
+    return {"popularity.kink_100000": steepest_change(curve.value[enough], curve.ccdf[enough], _STARS_FROM)}
 
 
 def kink_measures(exact: "DataFrame", n: int) -> Measures:

@@ -149,9 +149,10 @@ async def test_one_that_drains_takes_nothing_new_and_says_when_to_come_back() ->
             assert (answer.headers["Retry-After"], answer.headers["Connection"]) == ("1", "close")
 
 
-async def test_one_that_is_not_in_the_view_of_its_site_yet_says_so() -> None:
+async def test_one_that_is_not_in_the_view_of_its_site_yet_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     async with Cluster(sites=1) as cluster:
         door = cluster.of("broker")[0]
+        monkeypatch.setattr(door.broker.membership, "tick", lambda now: False)  # it would be back within a heartbeat
         view, door.broker.membership.view = door.broker.membership.view, View(0, ())
         status, answer = await cluster.post([event()])
         assert (status, answer["code"], answer["reason"]) == (503, "unavailable", "not in the site's view yet")

@@ -31,6 +31,6 @@ def test_a_folder_that_is_no_trace_is_told_and_nothing_is_made(tmp_path: Path) -
 
 def test_an_empty_trace_is_told_and_nothing_is_made(tmp_path: Path) -> None:
     write(tmp_path / "t", BARE)
-    with pytest.raises(TraceError, match="is an empty trace"):
+    with pytest.raises(TraceError, match="the trace is empty"):
         CliRunner().invoke(characterize, [str(tmp_path / "t")], catch_exceptions=False)
     assert [path.name for path in tmp_path.iterdir()] == ["t"]

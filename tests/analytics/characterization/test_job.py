@@ -201,7 +201,7 @@ def test_a_service_that_the_trace_has_not_is_told(spark: "SparkSession", tmp_pat
 
 def test_a_trace_without_rows_is_refused_before_anything_starts(tmp_path: Path) -> None:
     path = write(tmp_path / "t", BARE)
-    with pytest.raises(TraceError, match="is an empty trace"):
+    with pytest.raises(TraceError, match="the trace is empty"):
         characterize(path, tmp_path / "out", Options())
     assert not tmp_path.joinpath("out").exists()
 
