@@ -6,6 +6,7 @@ from typing import Final
 _SUPERSCRIPT: Final = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 _LEAST: Final = 1e-3
 _MOST: Final = 1e9
+_UNITS: Final = (("days", 1), ("hours", 24), ("minutes", 1_440), ("seconds", 86_400))
 
 
 def number(value: float) -> str:
@@ -29,3 +30,9 @@ def decade(value: float) -> str:
     """A power of ten as the label of a logarithmic axis: `1,000`, `0.1`, `10⁻⁵`."""
     exponent = round(log10(value))
     return f"{10.0**exponent:,g}" if -2 <= exponent <= 4 else power(exponent)
+
+
+def duration(days: float) -> tuple[str, str]:
+    """A length of time in the largest unit that it fills, and that unit: `10`, `days`; `23.6`, `seconds`."""
+    unit, per_day = next(((unit, per_day) for unit, per_day in _UNITS if days * per_day >= 1), _UNITS[-1])
+    return number(round(days * per_day, 1)), unit

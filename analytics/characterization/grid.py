@@ -18,7 +18,11 @@ MINUTE_MS: Final = 60_000
 HOUR_MS: Final = 60 * MINUTE_MS
 DAY_MS: Final = 24 * HOUR_MS
 # The offsets of all time zones in use are multiples of it.
-_QUARTER_MINUTES: Final = 15
+_QUARTER_MS: Final = 15 * MINUTE_MS
+# Widths to choose from for a period that is too short for hours, so that a line has some points.
+_WIDTHS_MS: Final = (1_000, 5_000, 15_000, MINUTE_MS, 5 * MINUTE_MS, _QUARTER_MS)
+_ENOUGH_BINS: Final = 240
+_SHORT_MS: Final = 2 * DAY_MS
 _MOST_BINS: Final = 1 << 20
 # 1 January 1970 was a Thursday.
 _FIRST_WEEKDAY: Final = 3
@@ -47,15 +51,19 @@ class Grid:
     whole: Ints
 
     @classmethod
-    def of(cls, manifest: Manifest, bin_minutes: int) -> Self:
-        """Bins begin at local midnight. Raises NotSupported without a period, or with one that is too long; TraceError for a bad zone."""
+    def of(cls, manifest: Manifest, bin_minutes: int | None) -> Self:
+        """Bins begin at local midnight; without a width they are hours, and less if the period is shorter than two days.
+
+        Raises NotSupported without a period, or with one that is too long; TraceError for a bad zone.
+        """
         start_ms, end_ms = manifest.start_ms, manifest.end_ms
         if start_ms is None or end_ms is None:
             raise NotSupported("the source has no times")
         if end_ms <= start_ms:
             raise TraceError(f"the manifest says that the period ends at {end_ms} ms, and that is not after its start, {start_ms} ms")
         zone = _zone(manifest.time_zone)
-        step_ms, bin_ms = math.gcd(bin_minutes, _QUARTER_MINUTES) * MINUTE_MS, bin_minutes * MINUTE_MS
+        bin_ms = _width_ms(end_ms - start_ms) if bin_minutes is None else bin_minutes * MINUTE_MS
+        step_ms = math.gcd(bin_ms, _QUARTER_MS)
         midnight_ms = _midnight_ms(start_ms, zone)
         origin_ms = midnight_ms + (start_ms - midnight_ms) // bin_ms * bin_ms
         bins = -(-(end_ms - origin_ms) // bin_ms) * (bin_ms // step_ms)
@@ -115,6 +123,12 @@ class Grid:
     @property
     def _inside(self) -> npt.NDArray[np.bool_]:
         return np.isin(self.day, self.whole)
+
+
+def _width_ms(period_ms: int) -> int:
+    if period_ms >= _SHORT_MS:
+        return HOUR_MS
+    return next((width for width in _WIDTHS_MS if period_ms <= width * _ENOUGH_BINS), HOUR_MS)
 
 
 def _zone(name: str) -> ZoneInfo:

@@ -38,9 +38,9 @@ def write_line(grid: Grid, key: str, draw: Draw, results: Results, folder: Path)
     results.rows[key] = rows = len(exact["value"])
     merged = -(-rows // MOST_ROWS)
     csv(folder, key, _long("time_ms", grid.times_ms(grid.per_bin * merged), draw(grid.per_bin * merged)))
-    minutes = grid.per_bin * grid.step_ms // MINUTE_MS
-    wider = f", in the CSV of {minutes * merged} minutes" if merged > 1 else ""
-    results.note(key, f"Bins of {minutes} minutes{wider}, from local midnight on.")
+    bin_ms = grid.per_bin * grid.step_ms
+    wider = f", in the CSV of {_told(bin_ms * merged)}" if merged > 1 else ""
+    results.note(key, f"Bins of {_told(bin_ms)}{wider}, from local midnight on.")
 
 
 def write_cycles(grid: Grid, series: Series, results: Results, folder: Path) -> None:
@@ -75,3 +75,8 @@ def _long(axis: str, places: Ints, series: Series) -> dict[str, npt.NDArray[Any]
         "series": np.repeat(np.array(list(series), dtype=object), len(places)),
         "value": np.concatenate(list(series.values())),
     }
+
+
+def _told(width_ms: int) -> str:
+    """`60 minutes`, `5 seconds`."""
+    return f"{width_ms // MINUTE_MS} minutes" if width_ms >= MINUTE_MS else f"{width_ms // 1000} seconds"

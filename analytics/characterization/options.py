@@ -14,13 +14,13 @@ _DAY_MINUTES: Final = 1440
 class Options:
     """`service`: whose pairs and counts the figures of users and topics are about. `diagnostic`: kinds of events left out.
 
-    `bin_minutes`: width of a point in lines over time. `bootstraps`: replications behind the p of each fit, 0 for none.
-    `seed`: of samples and fits. `master`, `memory_gb`, `scratch`: see `analytics.session.session`. `report`: write the
-    page as well. Raises TraceError for what cannot be.
+    `bin_minutes`: width of a point in lines over time; None: an hour, and less for a short period. `bootstraps`: replications
+    behind the p of each fit, 0 for none. `seed`: of samples and fits. `master`, `memory_gb`, `scratch`: see
+    `analytics.session.session`. `report`: write the page as well. Raises TraceError for what cannot be.
     """
 
     service: str = "presence"
-    bin_minutes: int = 60
+    bin_minutes: int | None = None
     diagnostic: tuple[str, ...] = DIAGNOSTIC
     bootstraps: int = 50
     seed: int = 0
@@ -32,7 +32,7 @@ class Options:
     def __post_init__(self) -> None:
         if self.service not in SERVICES:
             raise TraceError(f"there is no service {self.service!r}; services are {', '.join(SERVICES)}")
-        if not 1 <= self.bin_minutes <= _DAY_MINUTES:
+        if self.bin_minutes is not None and not 1 <= self.bin_minutes <= _DAY_MINUTES:
             raise TraceError(f"a bin of {self.bin_minutes} minutes cannot be drawn; choose 1 to {_DAY_MINUTES}")
         if self.bootstraps < 0 or self.seed < 0:
             raise TraceError("neither the number of bootstraps nor the seed may be negative")

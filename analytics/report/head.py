@@ -6,13 +6,13 @@ from typing import Final
 from zoneinfo import ZoneInfo
 
 from analytics.figures import FIGURES
-from analytics.numbers import number
+from analytics.numbers import duration, number
 from analytics.summary import Filter, Summary
 from infra.kernel.manifest import Manifest
 
 from .markup import Html, element, table, terms
 
-SIZES: Final = {"topics": "topics", "subscribers": "subscribers", "pairs": "pairs", "events": "events", "days": "days"}
+SIZES: Final = {"topics": "topics", "subscribers": "subscribers", "pairs": "pairs", "events": "events"}
 
 
 def head(summary: Summary) -> Html:
@@ -31,8 +31,9 @@ def head(summary: Summary) -> Html:
 
 def sizes(measures: dict[str, float]) -> Html:
     """The numbers that say how large a trace is."""
-    known = [(measures[name], unit) for name, unit in SIZES.items() if name in measures]
-    return element("ul", *(element("li", element("b", number(value)), f" {unit}") for value, unit in known), class_="sizes")
+    known = [(number(measures[name]), unit) for name, unit in SIZES.items() if name in measures]
+    known += [duration(measures["days"])] if "days" in measures else []
+    return element("ul", *(element("li", element("b", value), f" {unit}") for value, unit in known), class_="sizes")
 
 
 def skipped(summary: Summary) -> Html:

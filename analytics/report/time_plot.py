@@ -23,6 +23,7 @@ LARGEST_RATIO: Final = 20
 _MOST_DAYS_SHADED: Final = 70
 _MOST_DAYS_TICKED: Final = 21
 _MOST_DAYS_IN_HOURS: Final = 4
+_MOST_DAYS_IN_SECONDS: Final = 0.01
 _FORMATS: Final = ((21.0, "%a %-d"), (200.0, "%-d %b"), (1500.0, "%b %Y"))
 
 
@@ -62,7 +63,9 @@ def weekends(start: datetime, end: datetime) -> list[tuple[datetime, datetime]]:
 
 
 def tick_label(at: datetime, span_days: float) -> str:
-    """What a tick says on an axis of so many days: `18:00`, `Sat 12`, `12 Jan`, `Jan 2013` or `2013`."""
+    """What a tick says on an axis of so many days: `18:00:05`, `18:00`, `Sat 12`, `12 Jan`, `Jan 2013` or `2013`."""
+    if span_days <= _MOST_DAYS_IN_SECONDS:
+        return f"{at:%H:%M:%S}"
     if span_days <= _MOST_DAYS_IN_HOURS and (at.hour or at.minute):
         return f"{at:%H:%M}"
     return at.strftime(next((form for most, form in _FORMATS if span_days <= most), "%Y"))

@@ -24,10 +24,44 @@ KIND_WITHIN: Final = 2 * MAX_ID + 256
 
 Site = str | None
 Told = float  # Unix seconds
-Publication = tuple[Told, Topic, bytes]  # with a beginning of the event's tail
 Visit = tuple[Told, str, bool, Literal["join", "leave"]]
 Change = tuple[Told, str, Topic, Site, Literal["subscribe", "unsubscribe"]]
-Row = Publication | Visit | Change
+
+
+class Publications:
+    """Events, one in each place of three lists: when, on which topic, and a beginning of the event's tail.
+
+    There are so many that a tuple for each, and taking them apart again, would be most of what they cost.
+    """
+
+    __slots__ = ("tails", "times", "topics")
+
+    def __init__(self) -> None:
+        self.times: list[Told] = []
+        self.topics: list[Topic] = []
+        self.tails: list[bytes] = []
+
+    def __len__(self) -> int:
+        return len(self.times)
+
+    def add(self, at_s: Told, topic: Topic, tail: bytes) -> None:
+        """One more."""
+        self.times.append(at_s)
+        self.topics.append(topic)
+        self.tails.append(tail)
+
+    def pop(self) -> None:
+        """One less: the newest."""
+        for column in (self.times, self.topics, self.tails):
+            column.pop()
+
+    def clear(self) -> None:
+        """None any more."""
+        for column in (self.times, self.topics, self.tails):
+            column.clear()
+
+
+Rows = Publications | list[Visit] | list[Change]
 
 
 class Recorder(Protocol):

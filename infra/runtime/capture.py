@@ -15,7 +15,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from infra.kernel.capture import INBOX_TAG, KIND_WITHIN, Numbers, Row, Site, is_subscription, tail_with
+from infra.kernel.capture import INBOX_TAG, KIND_WITHIN, Change, Numbers, Publications, Rows, Site, Visit, is_subscription, tail_with
 from infra.kernel.errors import ConfigError
 from infra.kernel.events import Event
 from infra.kernel.topics import Topic
@@ -42,9 +42,9 @@ class Capture:
         self._thread = ThreadPoolExecutor(1, "capture")
         self._segment_rows, self._segment_s = options.segment_rows, options.segment_s
         self._room = options.queue_rows
-        self._publications: list[Row] = []
-        self._sessions: list[Row] = []
-        self._changes: list[Row] = []
+        self._publications = Publications()
+        self._sessions: list[Visit] = []
+        self._changes: list[Change] = []
         self._is_open, self._is_closed = True, False
         self._writing: set[asyncio.Future[None]] = set()
         self._hand_over()  # a manifest, so that a folder that cannot be written is known now
@@ -68,7 +68,7 @@ class Capture:
         """An event was published here."""
         topic, rows = event.topic, self._publications
         if topic[0] != INBOX_TAG:
-            rows.append((self._wall(), topic, event.tail[:KIND_WITHIN]))
+            rows.add(self._wall(), topic, event.tail[:KIND_WITHIN])
             if len(rows) >= self._segment_rows:
                 self._full("publications", rows)
 
@@ -93,7 +93,7 @@ class Capture:
 
     # Segments.
 
-    def _full(self, table: str, rows: list[Row]) -> None:
+    def _full(self, table: str, rows: Rows) -> None:
         """`rows` has its last one now. Where that is too much, the newest is dropped."""
         if not self._is_open or not self._hand_over():
             rows.pop()
@@ -106,20 +106,23 @@ class Capture:
 
     def _hand_over(self) -> bool:
         """All that was told goes to the thread, unless too much waits for it."""
-        told = {"publications": self._publications, "sessions": self._sessions, "subscription_log": self._changes}
-        rows = {table: some for table, some in told.items() if some}
+        rows = {table: some for table, some in self._told().items() if some}
         counts = {table: len(some) for table, some in rows.items()}
         if sum(counts.values()) > self._room:
             return False
         self._room -= sum(counts.values())
-        self._publications, self._sessions, self._changes = [], [], []
+        self._publications, self._sessions, self._changes = Publications(), [], []
         write = partial(self._segments.write, rows, self.dropped.copy(), int(self._wall() * 1000) + 1)
         writing = self._loop.run_in_executor(self._thread, write)
         self._writing.add(writing)
         writing.add_done_callback(partial(self._written, counts, rows))
         return True
 
-    def _written(self, counts: dict[str, int], left: dict[str, list[Row]], writing: "asyncio.Future[None]") -> None:
+    def _told(self) -> dict[str, Rows]:
+        """What was told since the last segment."""
+        return {"publications": self._publications, "sessions": self._sessions, "subscription_log": self._changes}
+
+    def _written(self, counts: dict[str, int], left: dict[str, Rows], writing: "asyncio.Future[None]") -> None:
         """`left`: what could not be written of `counts` rows by table."""
         self._writing.discard(writing)
         self._room += sum(counts.values())
@@ -133,7 +136,7 @@ class Capture:
         """Take no rows any more: each is dropped, and so are those that wait."""
         self._is_open, self._segment_rows = False, 0
         self._timer.cancel()
-        for table, rows in (("publications", self._publications), ("sessions", self._sessions), ("subscription_log", self._changes)):
+        for table, rows in self._told().items():
             if rows:
                 self.dropped[table] += len(rows)
                 rows.clear()

@@ -9,18 +9,17 @@ from typing import Any, Final
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from infra.kernel.capture import KIND, Change, Numbers, Publication, Visit
+from infra.kernel.capture import KIND, Change, Numbers, Publications, Visit
 from infra.kernel.trace import TABLES
 
 _TYPES: Final = {"int64": pa.int64(), "string": pa.string()}
 
 
-def publications(rows: Sequence[Publication], numbers: Numbers, site: str) -> pa.Table:
+def publications(rows: Publications, numbers: Numbers, site: str) -> pa.Table:
     """Events at `site`, in order of time."""
-    times, topics, tails = zip(*rows, strict=True)
-    services, subjects = _subjects(topics, numbers)
-    kinds = pc.struct_field(pc.extract_regex(pa.array(tails, pa.binary()), KIND), "kind")
-    return _table("publications", times, services, subjects, pa.repeat(site, len(rows)), kinds)
+    services, subjects = _subjects(rows.topics, numbers)
+    kinds = pc.struct_field(pc.extract_regex(pa.array(rows.tails, pa.binary()), KIND), "kind")
+    return _table("publications", rows.times, services, subjects, pa.repeat(site, len(rows)), kinds)
 
 
 def sessions(rows: Sequence[Visit], numbers: Numbers, site: str) -> pa.Table:
@@ -48,7 +47,9 @@ def _table(name: str, times: Sequence[float], *columns: Any) -> pa.Table:
     fields = [pa.field(each.name, _TYPES[each.type], nullable=each.may_be_null) for each in TABLES[name].columns]
     times_ms = pc.cast(pc.multiply(pa.array(times, pa.float64()), 1000.0), pa.int64(), safe=False)
     arrays = [_array(column, field.type) for column, field in zip((times_ms, *columns), fields, strict=True)]
-    return pa.Table.from_arrays(arrays, schema=pa.schema(fields)).sort_by("time_ms")  # a clock may have been set back
+    table = pa.Table.from_arrays(arrays, schema=pa.schema(fields))
+    rises = pc.all(pc.greater_equal(times_ms[1:], times_ms[:-1])).as_py()
+    return table if rises else table.sort_by("time_ms")  # a clock may have been set back
 
 
 def _array(column: Any, type_: pa.DataType) -> pa.Array:

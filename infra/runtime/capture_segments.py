@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import msgspec
 
-from infra.kernel.capture import Numbers, Row
+from infra.kernel.capture import Numbers, Rows
 from infra.kernel.errors import ConfigError
 from infra.kernel.manifest import Manifest, TableInfo, decode
 from infra.kernel.trace import TABLES
@@ -66,7 +66,7 @@ class Segments:
         mine = re.compile(rf"part-{re.escape(self._writer)}-[0-9]+\.parquet")
         return [each for each in (self._path / table).glob("*.parquet") if mine.fullmatch(each.name)]
 
-    def write(self, rows: dict[str, list[Row]], dropped: Mapping[str, int], end_ms: int) -> None:
+    def write(self, rows: dict[str, Rows], dropped: Mapping[str, int], end_ms: int) -> None:
         """A file for each table, then the manifest. What was written is taken out of `rows`.
 
         `dropped`: by table, since this process has started. Raises OSError; then the manifest tells of what is there.
@@ -78,7 +78,7 @@ class Segments:
         finally:
             self._tell(dropped, end_ms)
 
-    def _write(self, table: str, rows: list[Row]) -> None:
+    def _write(self, table: str, rows: Rows) -> None:
         import pyarrow.parquet as pq
 
         from .capture_columns import MAKERS

@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from analytics.summary import Summary
 
 _FOLDER: Final = click.Path(path_type=Path, file_okay=False)
-_HEADLINES: Final = ("subscribers", "topics", "pairs", "events", "notifications", "days")
+_HEADLINES: Final = ("subscribers", "topics", "pairs", "events", "notifications")
 
 
 @click.command()
 @click.argument("trace", type=_FOLDER)
 @click.option("--out", type=_FOLDER, help="Folder to make; TRACE-report without it.")
 @click.option("--service", type=click.Choice(SERVICES), default="presence", show_default=True, help="Whose topics and subscribers.")
-@click.option("--bin-minutes", type=int, default=60, show_default=True, help="Width of a point in lines over time.")
+@click.option("--bin-minutes", type=int, help="Width of a point in lines over time.  [default: 60, less for a short period]")
 @click.option(
     "--diagnostic",
     metavar="KIND",
@@ -63,10 +63,14 @@ def characterize(trace: Path, out: Path | None, *, report: bool, **chosen: objec
 
 def show(summary: "Summary", folder: Path, took_s: float, console: Console) -> None:
     """Print what there is, and where."""
+    from analytics.numbers import duration
+
     table = Table(box=box.SIMPLE, show_header=False)
     for name in _HEADLINES:
         if name in summary.measures:
             table.add_row(name, f"{summary.measures[name]:,.10g}")
+    if "days" in summary.measures:
+        table.add_row("period", " ".join(duration(summary.measures["days"])))
     for key, fit in summary.fits.items():
         table.add_row(f"tail of {key}", fit.verdict)
     dropped = sum(summary.filter.dropped.values())

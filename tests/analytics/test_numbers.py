@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from analytics.numbers import decade, number
+from analytics.numbers import decade, duration, number
 
 
 @pytest.mark.parametrize(
@@ -28,3 +28,17 @@ def test_a_number_is_told_with_the_digits_that_count(value: float, told: str) ->
 @pytest.mark.parametrize(("value", "told"), [(1, "1"), (10_000, "10,000"), (1e5, "10⁵"), (0.1, "0.1"), (0.01, "0.01"), (1e-5, "10⁻⁵")])
 def test_a_decade_is_told_in_full_near_one_and_as_a_power_far_from_it(value: float, told: str) -> None:
     assert decade(value) == told
+
+
+@pytest.mark.parametrize(
+    ("days", "told"),
+    [
+        (10.0, ("10", "days")),
+        (0.5, ("12", "hours")),
+        (23.6 / 86_400, ("23.6", "seconds")),
+        (0.0, ("0", "seconds")),
+        (3968.0, ("3,968", "days")),
+    ],
+)
+def test_a_duration_is_told_in_the_largest_unit_that_it_fills(days: float, told: tuple[str, str]) -> None:
+    assert duration(days) == told

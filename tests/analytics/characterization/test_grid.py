@@ -70,3 +70,13 @@ def test_what_has_no_times_or_too_many_is_not_supported() -> None:
 def test_a_zone_that_is_none_is_told_with_the_remedy(zone: str) -> None:
     with pytest.raises(TraceError, match="name one as in Europe/Stockholm, or UTC"):
         Grid.of(_about("2013-01-09", "2013-01-10", zone), 60)
+
+
+@pytest.mark.parametrize(
+    ("end", "width_s", "bins"),
+    [("2013-01-09T00:00:20", 1, 20), ("2013-01-09T00:10", 5, 120), ("2013-01-09T12:00", 300, 144), ("2013-01-12T00:00", 3600, 72)],
+)
+def test_a_period_that_is_too_short_for_hours_has_finer_bins(end: str, width_s: int, bins: int) -> None:
+    grid = Grid.of(_about("2013-01-09T00:00", end), None)
+    assert grid.per_bin * grid.step_ms == width_s * 1000
+    assert len(grid.times_ms(grid.per_bin)) == bins
