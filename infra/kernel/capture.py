@@ -17,8 +17,7 @@ REMEMBERED: Final = 1 << 16
 INBOX_TAG: Final = inbox_topic("")[0]
 
 # Where the kind of an event stands in its tail (see `events`); nothing before it can hold the same text.
-KIND: Final = '","kind":"(?P<kind>[a-z][a-z0-9-]*)"'
-_BEFORE_KIND: Final = b'","kind":"'
+BEFORE_KIND: Final = b'","kind":"'
 # It ends within so many bytes: two ids in a topic, the id of an event, and what stands around them.
 KIND_WITHIN: Final = 2 * MAX_ID + 256
 
@@ -29,35 +28,35 @@ Change = tuple[Told, str, Topic, Site, Literal["subscribe", "unsubscribe"]]
 
 
 class Publications:
-    """Events, one in each place of three lists: when, on which topic, and a beginning of the event's tail.
+    """Events, one in each place of three lists: when, on which topic, and of which kind (empty where a peer got it wrong).
 
     There are so many that a tuple for each, and taking them apart again, would be most of what they cost.
     """
 
-    __slots__ = ("tails", "times", "topics")
+    __slots__ = ("kinds", "times", "topics")
 
     def __init__(self) -> None:
         self.times: list[Told] = []
         self.topics: list[Topic] = []
-        self.tails: list[bytes] = []
+        self.kinds: list[bytes] = []
 
     def __len__(self) -> int:
         return len(self.times)
 
-    def add(self, at_s: Told, topic: Topic, tail: bytes) -> None:
+    def add(self, at_s: Told, topic: Topic, kind: bytes) -> None:
         """One more."""
         self.times.append(at_s)
         self.topics.append(topic)
-        self.tails.append(tail)
+        self.kinds.append(kind)
 
     def pop(self) -> None:
         """One less: the newest."""
-        for column in (self.times, self.topics, self.tails):
+        for column in (self.times, self.topics, self.kinds):
             column.pop()
 
     def clear(self) -> None:
         """None any more."""
-        for column in (self.times, self.topics, self.tails):
+        for column in (self.times, self.topics, self.kinds):
             column.clear()
 
 
@@ -110,6 +109,7 @@ def _user_of(topic: Topic) -> bytes:
     return topic[1:].partition(b"%")[0]
 
 
-def tail_with(kind: str) -> bytes:
-    """What stands for the tail of something that is no event of the engine."""
-    return b'%b%b"' % (_BEFORE_KIND, kind.encode())
+def kind_in(tail: bytes) -> bytes:
+    """The kind that an event's tail tells; empty if it tells none."""
+    start = tail.find(BEFORE_KIND, 0, KIND_WITHIN) + len(BEFORE_KIND)
+    return tail[start : tail.find(b'"', start)] if start >= len(BEFORE_KIND) else b""

@@ -15,7 +15,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from infra.kernel.capture import INBOX_TAG, KIND_WITHIN, Change, Numbers, Publications, Rows, Site, Visit, is_subscription, tail_with
+from infra.kernel.capture import INBOX_TAG, Change, Numbers, Publications, Rows, Site, Visit, is_subscription, kind_in
 from infra.kernel.errors import ConfigError
 from infra.kernel.events import Event
 from infra.kernel.topics import Topic
@@ -66,15 +66,18 @@ class Capture:
 
     def event(self, event: Event) -> None:
         """An event was published here."""
-        topic, rows = event.topic, self._publications
-        if topic[0] != INBOX_TAG:
-            rows.add(self._wall(), topic, event.tail[:KIND_WITHIN])
-            if len(rows) >= self._segment_rows:
-                self._full("publications", rows)
+        self._add(event.topic, kind_in(event.tail))
 
     def publication(self, topic: Topic, kind: str) -> None:
         """Something was published on `topic` here, other than by an event."""
-        self.event(Event(topic, b"", tail_with(kind)))
+        self._add(topic, kind.encode())
+
+    def _add(self, topic: Topic, kind: bytes) -> None:
+        rows = self._publications
+        if topic[0] != INBOX_TAG:
+            rows.add(self._wall(), topic, kind)
+            if len(rows.times) >= self._segment_rows:
+                self._full("publications", rows)
 
     def session(self, user: str, mobile: bool, action: Literal["join", "leave"]) -> None:
         """See `Recorder`."""

@@ -9,7 +9,7 @@ from typing import Any, Final
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from infra.kernel.capture import KIND, Change, Numbers, Publications, Visit
+from infra.kernel.capture import Change, Numbers, Publications, Visit
 from infra.kernel.trace import TABLES
 
 _TYPES: Final = {"int64": pa.int64(), "string": pa.string()}
@@ -18,8 +18,7 @@ _TYPES: Final = {"int64": pa.int64(), "string": pa.string()}
 def publications(rows: Publications, numbers: Numbers, site: str) -> pa.Table:
     """Events at `site`, in order of time."""
     services, subjects = _subjects(rows.topics, numbers)
-    kinds = pc.struct_field(pc.extract_regex(pa.array(rows.tails, pa.binary()), KIND), "kind")
-    return _table("publications", rows.times, services, subjects, pa.repeat(site, len(rows)), kinds)
+    return _table("publications", rows.times, services, subjects, pa.repeat(site, len(rows)), _kinds(rows.kinds))
 
 
 def sessions(rows: Sequence[Visit], numbers: Numbers, site: str) -> pa.Table:
@@ -62,6 +61,12 @@ def _subjects(topics: Sequence[bytes], numbers: Numbers) -> tuple[pa.Array, pa.A
     found = [numbers.topic(topic) for topic in coded.dictionary.to_pylist()]
     services, subjects = zip(*found, strict=True)
     return pa.array(services, pa.string()).take(coded.indices), pa.array(subjects, pa.int64()).take(coded.indices)
+
+
+def _kinds(kinds: Sequence[bytes]) -> pa.Array:
+    """Null where there is none."""
+    coded = pa.array(kinds, pa.binary()).dictionary_encode()
+    return pa.array([kind.decode(errors="replace") or None for kind in coded.dictionary.to_pylist()], pa.string()).take(coded.indices)
 
 
 def _users(names: Sequence[str], numbers: Numbers) -> pa.Array:
