@@ -82,7 +82,13 @@ def _missing(result: Result) -> Html:
 
 def _measures(result: Result) -> Html:
     rows = [
-        (element("code", name), number(both.a), number(both.b), "" if both.ratio is None else f"{both.ratio:.3g}", meaning(name))
+        (
+            element("code", name),
+            number(both.a),
+            number(both.b),
+            "" if both.ratio is None else number(float(f"{both.ratio:.3g}")),
+            meaning(name),
+        )
         for name, both in result.measures.items()
     ]
     return table(("measure", result.a, result.b, "ratio", "meaning"), rows)
