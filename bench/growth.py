@@ -33,8 +33,9 @@ def draw(records: Sequence[Record], path: Path) -> None:
     axes = figure.add_subplot(xscale="log", yscale="log", xlabel="pairs (subscriber, topic)", ylabel="seconds, two cores")
     for profile, colour in COLOURS.items():
         rows = [each.figures for each in records if each.benchmark == f"traces of {profile}"]
-        for key, name, style in STEPS if rows else ():
-            axes.plot([row["pairs"] for row in rows], [row[key] for row in rows], style, color=colour, label=f"{profile}: {name}")
+        for key, name, style in STEPS:
+            if known := [row for row in rows if key in row]:
+                axes.plot([row["pairs"] for row in known], [row[key] for row in known], style, color=colour, label=f"{profile}: {name}")
     axes.plot([1e6, 1e9], [1.5, 1500], color="#888888", linewidth=0.8, label="linear")
     axes.grid(color="#dddddd", linewidth=0.6)
     axes.legend(frameon=False, fontsize=9)
