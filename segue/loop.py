@@ -3,7 +3,8 @@
 import asyncio
 import gc
 import signal
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Iterator
+from contextlib import contextmanager
 from typing import Any, Final, TypeVar
 
 from .open_files import allow_open_files
@@ -47,3 +48,14 @@ async def until_stopped(drain: Callable[[], Awaitable[None]]) -> None:
     for task in (draining, again):
         task.cancel()
     await asyncio.gather(draining, again, return_exceptions=True)
+
+
+@contextmanager
+def ended_by_ctrl_c(task: asyncio.Task[Any]) -> Iterator[None]:
+    """While the block runs, Ctrl-C cancels `task` instead of everything."""
+    loop = asyncio.get_running_loop()
+    loop.add_signal_handler(signal.SIGINT, task.cancel)
+    try:
+        yield
+    finally:
+        loop.remove_signal_handler(signal.SIGINT)

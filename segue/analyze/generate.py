@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 import click
 from rich.console import Console
-from rich.progress import Progress, TaskID
+from rich.progress import Progress
 from rich.text import Text
 
 from ..palette import GREEN, QUIET
+from .bars import Bars
 
 if TYPE_CHECKING:
     from infra.kernel.manifest import Manifest
@@ -93,22 +94,9 @@ def generate(
             publications=publications,
             sessions=sessions,
             processes=processes or os.cpu_count() or 1,
-            progress=_Bars(bars).show,
+            progress=Bars(bars).show,
         )
     _print(folder, manifest, time.perf_counter() - start_s, console)
-
-
-class _Bars:
-    """A bar for each step, made when it begins."""
-
-    def __init__(self, bars: Progress) -> None:
-        self._bars = bars
-        self._tasks: dict[str, TaskID] = {}
-
-    def show(self, step: str, done: int, total: int) -> None:
-        if step not in self._tasks:
-            self._tasks[step] = self._bars.add_task(step, total=total)
-        self._bars.update(self._tasks[step], completed=done)
 
 
 def _print(folder: Path, manifest: "Manifest", took_s: float, console: Console) -> None:

@@ -5,10 +5,11 @@ from typing import TYPE_CHECKING
 
 import click
 from rich.console import Console
-from rich.progress import Progress, TaskID
+from rich.progress import Progress
 from rich.text import Text
 
 from ..palette import BAD, GREEN, WARN
+from .bars import Bars
 
 if TYPE_CHECKING:
     from analytics.validation import Report
@@ -23,23 +24,10 @@ def validate(folder: Path) -> None:
 
     console = Console()
     with Progress(console=console, transient=True) as bars:
-        report = validation.validate(Trace.open(folder), _Bars(bars).show)
+        report = validation.validate(Trace.open(folder), Bars(bars).show)
     _print(report, console)
     if report.errors:
         raise click.exceptions.Exit(2)
-
-
-class _Bars:
-    """A bar for each step, made when it begins."""
-
-    def __init__(self, bars: Progress) -> None:
-        self._bars = bars
-        self._tasks: dict[str, TaskID] = {}
-
-    def show(self, step: str, done: int, total: int) -> None:
-        if step not in self._tasks:
-            self._tasks[step] = self._bars.add_task(step, total=total)
-        self._bars.update(self._tasks[step], completed=done)
 
 
 def _print(report: "Report", console: Console) -> None:

@@ -1,14 +1,14 @@
 """The first act: everybody connects, follows, plays and listens; then what is still under way arrives."""
 
 import asyncio
-import signal
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager, contextmanager, nullcontext
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager, nullcontext
 from functools import partial
 from math import inf
 from time import perf_counter
 from typing import Final
 
+from segue.loop import ended_by_ctrl_c
 from segue.open_files import need_open_files
 from segue.state import user_token
 
@@ -93,7 +93,7 @@ async def _play(plan: Plan, show: Show, dataset: Dataset, player: Player, ledger
     with show.phase("play", None if plan.seconds == inf else plan.seconds, "s") as phase:
         playing = asyncio.create_task(player.run(plays, plan.seconds), name="player")
         try:
-            with _ended_by_ctrl_c(playing):
+            with ended_by_ctrl_c(playing):
                 await _watch(playing, Meter(ledger, perf_counter()), player, phase, show)
         finally:
             playing.cancel()
@@ -108,16 +108,6 @@ async def _watch(playing: asyncio.Task[float], meter: Meter, player: Player, pha
         figures = meter.sample(perf_counter(), player.recent)
         phase.done = figures.elapsed_s
         show.playing(figures)
-
-
-@contextmanager
-def _ended_by_ctrl_c(task: asyncio.Task[float]) -> Iterator[None]:
-    loop = asyncio.get_running_loop()
-    loop.add_signal_handler(signal.SIGINT, task.cancel)
-    try:
-        yield
-    finally:
-        loop.remove_signal_handler(signal.SIGINT)
 
 
 async def _drain(show: Show, crowd: Crowd, player: Player, ledger: Ledger) -> None:

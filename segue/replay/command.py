@@ -2,10 +2,8 @@
 
 import asyncio
 import secrets
-import signal
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -17,6 +15,7 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedCo
 from infra.kernel.trace import SERVICES
 from segue.access import explained
 from segue.errors import SegueError
+from segue.loop import ended_by_ctrl_c
 from segue.loop import run as run_loop
 from segue.open_files import need_open_files
 from segue.publisher import Publisher
@@ -93,7 +92,7 @@ async def _replay(
             with _bar(console) as progress:
                 shown = progress.add_task("", total=script.seconds, figures="connecting")
                 playing = asyncio.create_task(player.play(script, speed), name="replay")
-                with _ended_by_ctrl_c(playing):
+                with ended_by_ctrl_c(playing):
                     while not playing.done():
                         await asyncio.wait({playing}, timeout=SHOW_S)
                         _show(progress, shown, player.elapsed_s, ledger.totals())
@@ -140,13 +139,3 @@ def _bar(console: Console) -> Progress:
 def _show(progress: Progress, shown: TaskID, elapsed_s: float | None, totals: Totals) -> None:
     figures = f"{totals.events:,} events, {totals.delivered:,} deliveries, {totals.missing:,} under way"
     progress.update(shown, completed=elapsed_s, figures=figures)
-
-
-@contextmanager
-def _ended_by_ctrl_c(task: asyncio.Task[None]) -> Iterator[None]:
-    loop = asyncio.get_running_loop()
-    loop.add_signal_handler(signal.SIGINT, task.cancel)
-    try:
-        yield
-    finally:
-        loop.remove_signal_handler(signal.SIGINT)

@@ -21,7 +21,6 @@ def run(*arguments: object) -> Result:
 
 
 def test_a_trace_is_made_and_its_totals_time_size_and_memory_are_told(tmp_path: Path) -> None:
-    """WA-4: time and memory are reported."""
     result = run(tmp_path / "trace", "--scale", "1/1000", "--publications", 1000, "--sessions", "1000", "--processes", 1, "--seed", 4)
     assert result.exit_code == 0, result.output
     manifest = Trace.open(tmp_path / "trace").manifest

@@ -47,7 +47,7 @@ def test_the_choice_is_that_of_the_definition(found: Instance, threshold: int, c
 @problems
 @settings(max_examples=60, deadline=None)
 def test_the_cost_is_within_the_capacity_and_the_satisfied_are_counted_right(found: Instance, threshold: int, share: float) -> None:
-    """WA-17 for B3M; no choice is better than the best."""
+    """No choice is better than the best."""
     capacity = int(found.cost.sum() * share)
     solution = greedy_b3m(found, threshold, capacity)
     assert solution.cost == found.cost[solution.topics].sum() <= capacity
