@@ -1,6 +1,7 @@
 """The `segue` command."""
 
 import sys
+from typing import Final
 
 import click
 
@@ -19,6 +20,9 @@ from .token import token
 from .top import top
 from .up import up
 
+# Of the extra `analytics`; what serves does without them.
+_ANALYTICS: Final = ("matplotlib", "numpy", "pandas", "powerlaw", "pyarrow", "pyspark", "scipy")
+
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="segue")
@@ -36,6 +40,12 @@ def main() -> None:
         cli()
     except SegueError as trouble:
         click.echo("\n".join([f"segue: {trouble}", *getattr(trouble, "__notes__", ())]), err=True)
+        sys.exit(2)
+    except ModuleNotFoundError as missing:
+        library = (missing.name or "").partition(".")[0]
+        if library not in _ANALYTICS:
+            raise
+        click.echo(f"segue: this needs {library}, of the extra analytics: make setup, or pip install 'segue[analytics]'", err=True)
         sys.exit(2)
     except OSError as trouble:
         click.echo(f"segue: {trouble.strerror or trouble}", err=True)

@@ -1,0 +1,18 @@
+"""Where the libraries of the extra `analytics` are not installed, the commands that want them say so."""
+
+import subprocess
+import sys
+
+import pytest
+
+COMMANDS = (["replay", "x"], ["analyze", "generate", "x"], ["analyze", "validate", "x"], ["analyze", "characterize", "x"])
+
+
+@pytest.mark.parametrize("arguments", COMMANDS, ids=lambda arguments: arguments[-2])
+def test_a_command_that_lacks_its_libraries_says_how_to_get_them(arguments: list[str]) -> None:
+    missing = "for name in ('numpy', 'pyarrow', 'matplotlib', 'pyspark'): sys.modules[name] = None"
+    code = f"import sys\n{missing}\nsys.argv = {['segue', *arguments]!r}\nfrom segue.__main__ import main\nmain()"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=50)
+    assert done.returncode == 2
+    assert "of the extra analytics: make setup, or pip install 'segue[analytics]'" in done.stderr
+    assert "Traceback" not in done.stderr
