@@ -1,1 +1,1 @@
-"""Whom to serve when capacity is short."""
+"""Whom to serve when capacity is short (satisfaction), and how few machines suffice when it is bought (provisioning)."""

@@ -1,68 +1,195 @@
-"""What satisfaction is planned on: who follows which topic, and how many events each topic has (thesis 6.2; spec C1)."""
+"""What is planned on: who follows which topic, and how many events each topic has (thesis 6.2; spec C1)."""
 
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Final
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
+
+from .errors import PlanError
+
+Ints = NDArray[np.int64]
+# Costs are summed in 64 bits, and searches add up a few of such sums.
+MOST_COST: Final = 1 << 60
 
 
 @dataclass(frozen=True, slots=True)
 class Rows:
     """Lists of numbers end to end: list i is `values[offsets[i] : offsets[i + 1]]`, rising."""
 
-    offsets: NDArray[np.int64]
-    values: NDArray[np.int64]
+    offsets: Ints
+    values: NDArray[np.int32]
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
+
+    @property
+    def lengths(self) -> Ints:
+        """How long each list is."""
+        return np.diff(self.offsets)
 
     def lists(self) -> list[list[int]]:
         """The same as lists."""
         values = self.values.tolist()
         return [values[first:last] for first, last in zip(self.offsets.tolist(), self.offsets[1:].tolist(), strict=False)]
 
+    def turned(self, count: int) -> "Rows":
+        """For each number below `count`, the lists that it is in."""
+        offsets = _offsets(self.values, count)
+        return Rows(offsets, _turn(self.offsets, self.values, offsets[:-1].copy()))
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True, eq=False)
 class Instance:
     """Topics and subscribers numbered from 0, each with at least one of the other; `events` of each topic are 1 or more.
 
-    `topic_ids` and `subscriber_ids`: the numbers they had where they came from.
+    `topic_ids` and `subscriber_ids`: the numbers they had where they came from, rising.
     """
 
-    events: NDArray[np.int64]
-    subscribers_of: Rows
+    events: Ints
     topics_of: Rows
-    topic_ids: NDArray[np.int64]
-    subscriber_ids: NDArray[np.int64]
+    topic_ids: Ints
+    subscriber_ids: Ints
 
-    @property
-    def cost(self) -> NDArray[np.int64]:
+    @cached_property
+    def subscribers_of(self) -> Rows:
+        """The other way round: who follows each topic. As large as `topics_of`, and made when it is first asked for."""
+        return self.topics_of.turned(len(self.events))
+
+    @cached_property
+    def popularity(self) -> Ints:
+        """How many follow each topic."""
+        return np.bincount(self.topics_of.values, minlength=len(self.events)).astype(np.int64)
+
+    @cached_property
+    def cost(self) -> Ints:
         """Normalized cost of each topic: its events times its subscribers."""
-        return self.events * np.diff(self.subscribers_of.offsets)
+        return self.events * self.popularity
 
-    def thresholds(self, threshold: int) -> NDArray[np.int64]:
+    @cached_property
+    def received(self) -> Ints:
+        """Events that each subscriber gets if all topics are served."""
+        return _sums(self.topics_of.offsets, self.topics_of.values, self.events)
+
+    @cached_property
+    def smallest(self) -> Ints:
+        """Events of the topic of each subscriber that has fewest."""
+        return _minima(self.topics_of.offsets, self.topics_of.values, self.events)
+
+    def thresholds(self, threshold: int) -> Ints:
         """What satisfies each subscriber: `threshold` events, or all of his topics if they have fewer."""
-        received = np.add.reduceat(self.events[self.topics_of.values], self.topics_of.offsets[:-1])
-        return np.minimum(threshold, received)
+        return np.minimum(threshold, self.received)
 
 
-def instance(subscriber: NDArray[np.integer], topic: NDArray[np.integer], events: NDArray[np.integer]) -> Instance:
+def instance(subscriber: NDArray[np.integer[Any]], topic: NDArray[np.integer[Any]], events: NDArray[Any]) -> Instance:
     """The pairs (subscriber, topic), each once, with the `events` by topic.
 
-    Topics without events can satisfy nobody, and whoever has no other would be satisfied by nothing: both are left out (spec C1, C7).
+    Topics without events can satisfy nobody, and whoever has no other would be satisfied by nothing: both are left out, as are
+    topics that nobody follows (spec C1, C7). Raises PlanError for events that are no counts, a topic without a number of
+    events, a pair that is there twice, and costs too large to be added up.
     """
-    heard = events[topic] > 0
-    subscriber_ids, v = np.unique(subscriber[heard], return_inverse=True)
-    topic_ids, t = np.unique(topic[heard], return_inverse=True)
-    return Instance(
-        events=events[topic_ids].astype(np.int64),
-        subscribers_of=_rows(t, v, len(topic_ids)),
-        topics_of=_rows(v, t, len(subscriber_ids)),
-        topic_ids=topic_ids.astype(np.int64),
-        subscriber_ids=subscriber_ids.astype(np.int64),
-    )
+    counts = _counts(events)
+    if len(topic) and not (0 <= int(topic.min()) <= int(topic.max()) < len(counts)):
+        raise PlanError(f"topics must be numbered from 0 to {len(counts) - 1}, as there are {len(counts)} numbers of events")
+    heard = counts[topic] > 0
+    if not heard.all():
+        subscriber, topic = subscriber[heard], topic[heard]
+    del heard
+    topic_ids, t = _renumbered(topic)
+    subscriber_ids, v = _renumbered(subscriber)
+    found = counts[topic_ids]
+    if float(found.astype(np.float64) @ np.bincount(t, minlength=len(found))) > MOST_COST:
+        raise PlanError("all deliveries together are more than 2^60; plan on a shorter period")
+    offsets = _offsets(t, len(topic_ids))
+    by_topic = Rows(offsets, _spread(t, v, offsets[:-1].copy()))
+    del t, v
+    topics_of = by_topic.turned(len(subscriber_ids))
+    if _repeats(topics_of.offsets, topics_of.values):
+        raise PlanError("a pair of subscriber and topic is there twice; give each once")
+    return Instance(found, topics_of, topic_ids, subscriber_ids)
 
 
-def _rows(by: NDArray[np.int64], values: NDArray[np.int64], count: int) -> Rows:
-    offsets = np.concatenate([[0], np.cumsum(np.bincount(by, minlength=count))])
-    return Rows(offsets, values[np.lexsort((values, by))])
+def _counts(events: NDArray[Any]) -> Ints:
+    if events.dtype.kind not in "iuf":
+        raise PlanError(f"numbers of events must be numbers, not {events.dtype}")
+    if events.dtype.kind == "f" and not np.isfinite(events).all():
+        raise PlanError("numbers of events must be finite; there is NaN or infinity among them")
+    if len(events) and events.min() < 0:
+        raise PlanError(f"numbers of events must not be negative; the least is {events.min()}")
+    if len(events) and float(events.max()) > MOST_COST:
+        raise PlanError("a topic has more than 2^60 events; plan on a shorter period")
+    counts: Ints = events.astype(np.int64)
+    if events.dtype.kind == "f" and (counts != events).any():
+        raise PlanError("numbers of events must be whole; multiply rates by the length of the period and round")
+    return counts
+
+
+def _renumbered(numbers: NDArray[np.integer[Any]]) -> tuple[Ints, NDArray[np.int32]]:
+    """The numbers that occur, rising, and where each of `numbers` stands among them."""
+    if not len(numbers):
+        return np.empty(0, np.int64), np.empty(0, np.int32)
+    low, high = int(numbers.min()), int(numbers.max())
+    if low < 0 or high > 8 * len(numbers) + 1024:  # too sparse for a table
+        ids, places = np.unique(numbers, return_inverse=True)
+        return ids.astype(np.int64), places.astype(np.int32)
+    there = np.zeros(high + 1, dtype=np.bool_)
+    there[numbers] = True
+    table = np.cumsum(there, dtype=np.int32) - np.int32(1)
+    return np.flatnonzero(there).astype(np.int64), table[numbers]
+
+
+def _offsets(values: NDArray[np.int32], count: int) -> Ints:
+    return np.concatenate([np.zeros(1, np.int64), np.cumsum(np.bincount(values, minlength=count), dtype=np.int64)])
+
+
+@njit(cache=True, nogil=True)
+def _spread(keys: NDArray[np.int32], values: NDArray[np.int32], places: Ints) -> NDArray[np.int32]:
+    """`values` by their keys; `places` is where each list begins, and is used up."""
+    result = np.empty(len(values), np.int32)
+    for at in range(len(keys)):
+        key = keys[at]
+        result[places[key]] = values[at]
+        places[key] += 1
+    return result
+
+
+@njit(cache=True, nogil=True)
+def _turn(offsets: Ints, values: NDArray[np.int32], places: Ints) -> NDArray[np.int32]:
+    result = np.empty(len(values), np.int32)
+    for row in range(len(offsets) - 1):
+        for at in range(offsets[row], offsets[row + 1]):
+            value = values[at]
+            result[places[value]] = row
+            places[value] += 1
+    return result
+
+
+@njit(cache=True, nogil=True)
+def _repeats(offsets: Ints, values: NDArray[np.int32]) -> bool:
+    for row in range(len(offsets) - 1):
+        for at in range(offsets[row] + 1, offsets[row + 1]):
+            if values[at] == values[at - 1]:
+                return True
+    return False
+
+
+@njit(cache=True, nogil=True)
+def _sums(offsets: Ints, values: NDArray[np.int32], weights: Ints) -> Ints:
+    result = np.zeros(len(offsets) - 1, np.int64)
+    for row in range(len(result)):
+        for at in range(offsets[row], offsets[row + 1]):
+            result[row] += weights[values[at]]
+    return result
+
+
+@njit(cache=True, nogil=True)
+def _minima(offsets: Ints, values: NDArray[np.int32], weights: Ints) -> Ints:
+    result = np.empty(len(offsets) - 1, np.int64)
+    for row in range(len(result)):
+        least = weights[values[offsets[row]]]
+        for at in range(offsets[row] + 1, offsets[row + 1]):
+            least = min(least, weights[values[at]])
+        result[row] = least
+    return result

@@ -84,6 +84,12 @@ def _check(frame: frames.Any) -> None:
             fits = len(users) == len(clients) == len(devices)
         case frames.Gone(users, clients):
             fits = len(users) == len(clients)
+        case frames.Tally(topics, counts):
+            fits = len(topics) == len(counts) and all(map(is_topic, topics))
+        case frames.Followed(users, topics) | frames.Unfollowed(users, topics):
+            fits = len(users) == len(topics) and all(map(is_topic, topics))
+        case frames.Assignment(leave=leave, come=come):
+            fits = all(map(is_topic, leave)) and all(map(is_topic, come))
         case _:
             fits = True
     if not fits:

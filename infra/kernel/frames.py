@@ -152,6 +152,65 @@ class Gone(Frame, tag=15, frozen=True):
     clients: list[str]
 
 
+class Survey(Frame, tag=16, frozen=True):
+    """The decision service asks a broker or an access point what has changed since it was asked last; `Surveyed(n)` ends the
+    answer."""
+
+    n: Number
+
+
+class Tally(Frame, tag=17, frozen=True):
+    """From a broker: `counts[i]` events of this site have been published on `topics[i]`, which it owns."""
+
+    topics: list[bytes]
+    counts: list[Annotated[int, msgspec.Meta(ge=1)]]
+
+
+class Followed(Frame, tag=18, frozen=True):
+    """From an access point: `users[i]` has begun to follow `topics[i]` here. It holds while this link lives."""
+
+    users: list[Name]
+    topics: list[bytes]
+
+
+class Unfollowed(Frame, tag=19, frozen=True):
+    """From an access point: `users[i]` follows `topics[i]` here no more."""
+
+    users: list[Name]
+    topics: list[bytes]
+
+
+class Surveyed(Frame, tag=20, frozen=True):
+    """That was all there is to say to survey `n`."""
+
+    n: Number
+
+
+class Assignment(Frame, tag=21, frozen=True):
+    """Which topics the brokers serve in real time from `epoch` on: all but those that have left. From the decision service to
+    brokers and access points (thesis 6.1).
+
+    It changes what was said in epoch `base`: topics `leave` real time, others `come` back. With base 0 it replaces everything, and
+    `leave` names all that are out. A large one is said in several frames of one epoch; `last` is in the last of them, and only
+    then it holds. What leaves is still served for `overlap_ms`; after that not at all, or, if `every_ms` is not 0, one event of
+    each topic in that time. `expected` and `bound` are subscribers (b3m) or a sum of fractions (fb3m).
+    """
+
+    epoch: Number
+    base: Number
+    last: bool
+    leave: list[bytes]
+    come: list[bytes]
+    overlap_ms: Number
+    every_ms: Number
+    metric: Name
+    threshold: Number
+    capacity: Number
+    expected: float
+    bound: float
+    run_ms: Number
+
+
 Any = (
     Hello
     | Heartbeat
@@ -168,4 +227,10 @@ Any = (
     | Announced
     | Here
     | Gone
+    | Survey
+    | Tally
+    | Followed
+    | Unfollowed
+    | Surveyed
+    | Assignment
 )

@@ -34,6 +34,13 @@ def columns(*kinds: st.SearchStrategy[Any]) -> st.SearchStrategy[tuple[list[Any]
     return rows.map(lambda rows: tuple([row[column] for row in rows] for column in range(len(kinds))))
 
 
+ASSIGNMENTS = st.builds(
+    lambda numbers, last, topics, rest: frames.Assignment(*numbers, last, *topics, *rest),
+    st.tuples(NUMBERS, NUMBERS),
+    st.booleans(),
+    st.tuples(st.lists(TOPICS, max_size=5), st.lists(TOPICS, max_size=5)),
+    st.tuples(NUMBERS, NUMBERS, NAMES, NUMBERS, NUMBERS, st.floats(0, 1e9), st.floats(0, 1e9), NUMBERS),
+)
 FRAMES = st.one_of(
     st.builds(frames.Hello, NAMES, NAMES, NAMES, NUMBERS, NUMBERS, VIEWS, st.integers(-(2**63), 2**64 - 1)),
     st.builds(frames.Heartbeat, VIEWS),
@@ -50,6 +57,12 @@ FRAMES = st.one_of(
     st.builds(frames.Announced, VIEWS),
     st.builds(lambda lists: frames.Here(*lists), columns(NAMES, TEXTS, st.integers(1, 3))),
     st.builds(lambda lists: frames.Gone(*lists), columns(NAMES, TEXTS)),
+    st.builds(frames.Survey, NUMBERS),
+    st.builds(lambda lists: frames.Tally(*lists), columns(TOPICS, st.integers(1, 2**62))),
+    st.builds(lambda lists: frames.Followed(*lists), columns(NAMES, TOPICS)),
+    st.builds(lambda lists: frames.Unfollowed(*lists), columns(NAMES, TOPICS)),
+    st.builds(frames.Surveyed, NUMBERS),
+    ASSIGNMENTS,
 )
 HEARTBEAT = frames.Heartbeat(frames.View(1, ("b1",)))
 
@@ -128,7 +141,7 @@ GARBAGE = st.one_of(
         lambda inner: st.lists(inner, max_size=8) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
         max_leaves=10,
     ).map(lambda value: framed(msgspec.msgpack.encode(value))),
-    st.builds(lambda tag, rest: packed(tag, *rest), st.integers(0, 16), ELEMENTS),
+    st.builds(lambda tag, rest: packed(tag, *rest), st.integers(0, 22), ELEMENTS),
     st.builds(spoilt, FRAMES, st.integers(0, 10**4), st.integers(0, 255)),
 )
 
@@ -239,6 +252,11 @@ NO_VIEW: list[Any] = [0, []]
         (packed(14, ["ann"], [], [1]), "Here with lists of different length"),
         (packed(15, [""], ["c"]), "not a frame"),
         (packed(15, ["ann"], []), "Gone with lists of different length"),
+        (packed(17, [b"Ua"], [0]), "not a frame"),
+        (packed(17, [b"Ua"], []), "Tally with lists of different length"),
+        (packed(18, ["ann"], [b"U"]), "Followed with lists of different length or a malformed topic"),
+        (packed(19, ["ann"], []), "Unfollowed with lists of different length"),
+        (packed(21, 1, 0, True, [b"U"], [], 0, 0, "b3m", 1, 1, 0.0, 0.0, 0), "Assignment with lists of different length or a malformed"),
         (packed(7, 1, 0, [b"Ua/"], [b""], [b"{}"]), "Publish with lists of different length or a malformed topic"),
     ],
 )
@@ -255,5 +273,5 @@ def test_elements_that_a_newer_peer_appends_are_passed_over(more: tuple[Any, ...
 def test_every_kind_of_frame_has_a_tag_of_its_own_that_never_changes() -> None:
     """A tag that is given away again would be misread by peers of the version before."""
     tags = {kind.__struct_config__.tag: kind.__name__ for kind in frames.Any.__args__}
-    assert list(tags) == list(range(1, 16))
+    assert list(tags) == list(range(1, 22))
     assert (tags[1], tags[2], tags[11]) == ("Hello", "Heartbeat", "Bye")

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .instance import Instance
+from ..instance import Instance
 
 
 class Bounds(NamedTuple):
@@ -20,8 +20,7 @@ def bounds(instance: Instance, threshold: int, capacity: int) -> Bounds:
     A topic's cost splits into its events for each of its subscribers, so whoever is satisfied consumes at least his threshold, and at
     least his smallest topic; a part of him consumes at least that part of it.
     """
-    smallest = np.minimum.reduceat(instance.events[instance.topics_of.values], instance.topics_of.offsets[:-1])
-    prices = np.sort(np.maximum(instance.thresholds(threshold), smallest))
+    prices = np.sort(np.maximum(instance.thresholds(threshold), instance.smallest))
     spent = np.cumsum(prices)
     count = int(np.searchsorted(spent, capacity, side="right"))
     if count == len(prices):

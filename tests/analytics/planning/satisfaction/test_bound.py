@@ -4,8 +4,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from analytics.planning.bound import bounds
 from analytics.planning.instance import Instance, instance
+from analytics.planning.satisfaction.bound import bounds
 from tests.support.instances import instances, optimum
 
 

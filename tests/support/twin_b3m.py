@@ -4,25 +4,15 @@ What a topic adds to its subscribers is counted in whole parts of a subscriber, 
 """
 
 import heapq
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
-from .instance import Instance
+from analytics.planning.instance import Instance
+from analytics.planning.satisfaction.solution import Solution
 
 # A subscriber, in parts. The value of 8 M subscribers still fits into 63 bits.
 WHOLE: Final = 1 << 40
-
-
-@dataclass(frozen=True, slots=True)
-class Solution:
-    """The `topics` to serve in the order they were chosen, what they cost together, and how many subscribers they satisfy."""
-
-    topics: NDArray[np.int64]
-    cost: int
-    satisfied: int
 
 
 def greedy_b3m(instance: Instance, threshold: int, capacity: int) -> Solution:

@@ -5,11 +5,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from analytics.planning.bound import bounds
-from analytics.planning.greedy import WHOLE, greedy_b3m
 from analytics.planning.instance import Instance, instance
+from analytics.planning.satisfaction.bound import bounds
 from tests.support.generated import drawn
 from tests.support.instances import fractions, instances, optimum
+from tests.support.twin_b3m import WHOLE, greedy_b3m
 
 problems = given(instances(), st.integers(1, 20), st.floats(0, 1))
 
@@ -51,7 +51,7 @@ def test_the_cost_is_within_the_capacity_and_the_satisfied_are_counted_right(fou
     capacity = int(found.cost.sum() * share)
     solution = greedy_b3m(found, threshold, capacity)
     assert solution.cost == found.cost[solution.topics].sum() <= capacity
-    assert solution.satisfied == fractions(found, threshold, solution.topics).count(1.0) <= optimum(found, threshold, capacity)[0]
+    assert solution.value == fractions(found, threshold, solution.topics).count(1.0) <= optimum(found, threshold, capacity)[0]
 
 
 def test_a_topic_that_does_not_fit_does_not_keep_others_from_being_served() -> None:
@@ -70,7 +70,7 @@ def test_the_generated_workload_is_satisfied_as_far_as_the_measured_one_was() ->
         workload = drawn("spotify", 0.01, seed)
         found = instance(workload.subscriber, workload.topic, workload.events)
         capacity = int(found.cost.sum()) // 10
-        satisfied = bounds(found, 27, capacity).b3m, greedy_b3m(found, 27, capacity).satisfied
+        satisfied = bounds(found, 27, capacity).b3m, greedy_b3m(found, 27, capacity).value
         shares.append(np.array(satisfied) / len(found.subscriber_ids))
     bound, greedy = np.mean(shares, axis=0)
     assert bound == pytest.approx(0.86, abs=0.03)

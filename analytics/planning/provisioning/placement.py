@@ -1,0 +1,14 @@
+"""On which machine each pair is served (thesis 7.2.2): the outcome of stage 2."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """`machine_of[i]`: where pair i of a selection is served, from 0 to `machines` - 1. Every machine has a pair."""
+
+    machine_of: NDArray[np.int32]
+    machines: int

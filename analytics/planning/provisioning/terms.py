@@ -1,0 +1,55 @@
+"""What machines and their traffic cost (thesis 7.1, 7.3.1; spec D1, D5)."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from ..errors import PlanError
+
+GIGABYTE: Final = 10**9
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """A machine type: what an hour of it costs, and how much it can take in and give out together."""
+
+    name: str
+    usd_per_hour: float
+    mbit_per_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """One machine type under one price of traffic, for a period of `hours`.
+
+    `capacity_s`: how many seconds of its rate a machine may carry in the whole period. Ten days are 864,000 (what a machine really
+    can do); 3,600 is what reproduces the thesis (spec D5, "unit of BC").
+    """
+
+    machine: Machine
+    usd_per_gb: float
+    message_bytes: int = 200
+    hours: float = 240.0
+    capacity_s: float = 3600.0
+
+    def __post_init__(self) -> None:
+        numbers = {name: getattr(self, name) for name in ("message_bytes", "hours", "capacity_s")}
+        for name, value in numbers.items():
+            if not value > 0:
+                raise PlanError(f"{name} is {value}; it must be more than 0")
+
+    @property
+    def capacity(self) -> int:
+        """BC: events, in and out together, that one machine can carry in the period."""
+        return int(self.machine.mbit_per_s * 125_000 * self.capacity_s / self.message_bytes)
+
+    def rent_usd(self, machines: int) -> float:
+        """C1: what `machines` cost in the period."""
+        return machines * self.machine.usd_per_hour * self.hours
+
+    def traffic_usd(self, events: int) -> float:
+        """C2: what `events` in and out cost."""
+        return events * self.message_bytes / GIGABYTE * self.usd_per_gb
+
+    def usd(self, machines: int, events: int) -> float:
+        """The whole bill."""
+        return self.rent_usd(machines) + self.traffic_usd(events)

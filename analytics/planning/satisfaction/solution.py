@@ -1,0 +1,45 @@
+"""What a choice of topics is, and what it is worth (thesis 6.2; spec C1)."""
+
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from ..errors import PlanError
+from ..instance import Instance, Ints
+
+# b3m: subscribers that get all they need. fb3m: the sum of the parts that subscribers get of what they need.
+Metric = Literal["b3m", "fb3m"]
+
+
+@dataclass(frozen=True, slots=True)
+class Solution:
+    """The `topics` to serve in the order they were chosen, what they cost together, and their `value` in the metric they are for."""
+
+    topics: Ints
+    cost: int
+    value: float
+
+
+class Value(NamedTuple):
+    """What a choice of topics is worth by either metric."""
+
+    b3m: int
+    fb3m: float
+
+
+def evaluate(instance: Instance, threshold: int, topics: Ints) -> Value:
+    """What serving `topics` to all their subscribers is worth, counted anew."""
+    served = np.zeros(len(instance.events), dtype=np.int64)
+    served[topics] = instance.events[topics]
+    got = np.concatenate([np.zeros(1, np.int64), np.cumsum(served[instance.topics_of.values])])[instance.topics_of.offsets]
+    parts = np.minimum(1.0, np.diff(got) / instance.thresholds(threshold))
+    return Value(int(np.count_nonzero(parts >= 1.0)), float(parts.sum()))
+
+
+def check_problem(threshold: int, capacity: int) -> None:
+    """Raises PlanError for a threshold or a capacity that cannot be meant. Capacity 0 can: nothing is served."""
+    if threshold < 1:
+        raise PlanError(f"the threshold is {threshold}; it must be 1 event or more, or nobody would need anything")
+    if capacity < 0:
+        raise PlanError(f"the capacity is {capacity}; it must be 0 deliveries or more")
