@@ -35,11 +35,20 @@ def columns(*kinds: st.SearchStrategy[Any]) -> st.SearchStrategy[tuple[list[Any]
 
 
 ASSIGNMENTS = st.builds(
-    lambda numbers, last, topics, rest: frames.Assignment(*numbers, last, *topics, *rest),
-    st.tuples(NUMBERS, NUMBERS),
-    st.booleans(),
-    st.tuples(st.lists(TOPICS, max_size=5), st.lists(TOPICS, max_size=5)),
-    st.tuples(NUMBERS, NUMBERS, NAMES, NUMBERS, NUMBERS, st.floats(0, 1e9), st.floats(0, 1e9), NUMBERS),
+    frames.Assignment,
+    epoch=NUMBERS,
+    base=NUMBERS,
+    last=st.booleans(),
+    leave=st.lists(TOPICS, max_size=5),
+    come=st.lists(TOPICS, max_size=5),
+    overlap_ms=NUMBERS,
+    every_ms=NUMBERS,
+    metric=NAMES,
+    threshold=NUMBERS,
+    capacity=NUMBERS,
+    expected=st.floats(0, 1e9),
+    bound=st.floats(0, 1e9),
+    run_ms=NUMBERS,
 )
 FRAMES = st.one_of(
     st.builds(frames.Hello, NAMES, NAMES, NAMES, NUMBERS, NUMBERS, VIEWS, st.integers(-(2**63), 2**64 - 1)),
