@@ -1,9 +1,11 @@
 """What machines and their traffic cost (thesis 7.1, 7.3.1; spec D1, D5)."""
 
 from dataclasses import dataclass
+from math import inf
 from typing import Final
 
 from ..errors import PlanError
+from ..instance import MOST_COST
 
 GIGABYTE: Final = 10**9
 
@@ -32,10 +34,16 @@ class Terms:
     capacity_s: float = 3600.0
 
     def __post_init__(self) -> None:
-        numbers = {name: getattr(self, name) for name in ("message_bytes", "hours", "capacity_s")}
-        for name, value in numbers.items():
-            if not value > 0:
-                raise PlanError(f"{name} is {value}; it must be more than 0")
+        machine = self.machine
+        positive = {name: getattr(self, name) for name in ("message_bytes", "hours", "capacity_s")} | {"mbit_per_s": machine.mbit_per_s}
+        for name, value in positive.items():
+            if not 0 < value < inf:
+                raise PlanError(f"{name} is {value}; it must be more than 0 and finite")
+        for name, value in {"usd_per_gb": self.usd_per_gb, "usd_per_hour": machine.usd_per_hour}.items():
+            if not 0 <= value < inf:
+                raise PlanError(f"{name} is {value}; it must be 0 or more and finite")
+        if self.capacity > MOST_COST:
+            raise PlanError(f"{machine.name} could carry more than 2^60 events; take a shorter capacity_s")
 
     @property
     def capacity(self) -> int:

@@ -1,0 +1,75 @@
+"""What no selection and placement can undercut (thesis 7.2.3, algorithm 13 and theorem 7.3; spec D4)."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from ..instance import Instance, Ints
+from .prices import check_room
+from .selection import check_threshold
+from .terms import Terms
+
+
+class LowerBound(NamedTuple):
+    """At least so many events in and out, so many machines, and so much money."""
+
+    events: int
+    machines: int
+    usd: float
+
+
+class LowerBounds(NamedTuple):
+    """`published` counts what goes out; `stronger` what must come in as well."""
+
+    published: LowerBound
+    stronger: LowerBound
+
+
+def lower_bounds(instance: Instance, threshold: int, terms: Terms) -> LowerBounds:
+    """Each subscriber gets at least his threshold, and at least his smallest topic.
+
+    Raises PlanError for a threshold below 1, and for machines too small for that, with which there is no plan at all.
+    """
+    check_threshold(threshold)
+    check_room(terms, int(instance.smallest.max(initial=0)))
+    needs = np.maximum(instance.thresholds(threshold), instance.smallest)
+    outgoing = int(needs.sum())
+    # Whoever needs all of his topics settles which come in; the less of them he needs, the less he settles.
+    order = np.argsort(-needs / instance.received, kind="stable")
+    rows = instance.topics_of
+    incoming = int(_incoming(rows.offsets, rows.values, instance.events, needs, order))
+    return LowerBounds(at_least(outgoing, terms), at_least(outgoing + incoming, terms))
+
+
+def at_least(events: int, terms: Terms) -> LowerBound:
+    """What `events` in and out cost when all machines are full."""
+    if not events:
+        return LowerBound(0, 0, 0.0)
+    machines = -(-events // terms.capacity)
+    return LowerBound(events, machines, terms.usd(machines, events))
+
+
+@njit(cache=True, nogil=True)
+def _incoming(offsets: Ints, values: NDArray[np.int32], events: Ints, needs: Ints, order: Ints) -> int:
+    """Events that come in at least.
+
+    Of the topics that nobody before him had, a subscriber needs what those others cannot give him, and at least the smallest.
+    Each topic is counted for one subscriber only, so the sum holds for any order; disjoint subscribers (spec D4) are a special case.
+    """
+    counted = np.zeros(len(events), np.bool_)
+    total = 0
+    for row in order:
+        others, least = 0, np.int64(1 << 62)
+        for at in range(offsets[row], offsets[row + 1]):
+            topic = values[at]
+            if counted[topic]:
+                others += events[topic]
+            else:
+                least = min(least, events[topic])
+        if others < needs[row]:
+            total += max(needs[row] - others, least)
+            for at in range(offsets[row], offsets[row + 1]):
+                counted[values[at]] = True
+    return total

@@ -1,0 +1,39 @@
+"""Random selection of pairs: the baseline of stage 1 (thesis 7.2.1; spec D2)."""
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from ..instance import Instance, Ints, Rows
+from .selection import Selection, check_threshold
+
+
+def rsp(instance: Instance, threshold: int, seed: int = 0) -> Selection:
+    """For each subscriber, topics in random order until he is satisfied. Raises PlanError for a threshold below 1."""
+    check_threshold(threshold)
+    rows = instance.topics_of
+    offsets, topics = _choose(rows.offsets, rows.values, instance.events, threshold, seed)
+    return Selection(Rows(offsets, topics).turned(len(instance.events)))
+
+
+@njit(cache=True, nogil=True)
+def _choose(offsets: Ints, values: NDArray[np.int32], events: Ints, threshold: int, seed: int) -> tuple[Ints, NDArray[np.int32]]:
+    """The topics of each subscriber. Untouched pages of the result cost no memory."""
+    ends = np.zeros(len(offsets), np.int64)
+    chosen = np.empty(len(values), np.int32)
+    np.random.seed(seed)
+    end = 0
+    for row in range(len(offsets) - 1):
+        shuffled = values[offsets[row] : offsets[row + 1]].copy()
+        lacking = threshold
+        for place in range(len(shuffled)):
+            if lacking <= 0:
+                break
+            other = np.random.randint(place, len(shuffled))
+            topic = shuffled[other]
+            shuffled[other] = shuffled[place]
+            chosen[end] = topic
+            end += 1
+            lacking -= events[topic]
+        ends[row + 1] = end
+    return ends, chosen[:end]
