@@ -10,6 +10,7 @@ from itertools import islice
 from typing import Final, Protocol
 
 from infra.kernel.announcer import Announcer
+from infra.kernel.capture import Recorder
 from infra.kernel.codes import Code
 from infra.kernel.errors import Refused
 from infra.kernel.limbo import Limbo
@@ -19,9 +20,11 @@ from . import messages
 from .attendance import Attendance
 from .calls import Calls
 from .followable import parse_followable
+from .follows import Follows
 from .hub import Hub, Row
 from .journal import Journal
-from .options import AccessPointOptions
+from .offloaded import Offloaded
+from .options import DECIDER, AccessPointOptions
 from .relay import Relay
 from .session import Session, State
 from .waits import Answer, Waits
@@ -41,14 +44,17 @@ Verify = Callable[[str, float], Identity]
 
 
 class AccessPointCore:
-    """All sessions of one access point. `verify(token, wall_s)` raises `Refused`. `journal`: is told of what is captured."""
+    """All sessions of one access point. `verify(token, wall_s)` raises `Refused`. `recorder`: is told of what is captured."""
 
-    def __init__(self, options: AccessPointOptions, verify: Verify, rng: random.Random, journal: Journal | None = None) -> None:
+    def __init__(self, options: AccessPointOptions, verify: Verify, rng: random.Random, recorder: Recorder | None = None) -> None:
         self.hub = Hub()
         self.announcer = Announcer(options.site, self.hub.wanted)
         self.waits = Waits(options.site)
         self.calls = Calls(options.max_calls, options.call_s)
         self.attendance = Attendance()
+        self.offloaded = Offloaded(self.hub, options.max_topics_per_message)
+        self.journal: Journal | None = None
+        self.follows: Follows | None = None
         self.sessions: dict[Session, None] = {}
         self.draining = False
         self.connects = self.evictions = self.skipped = self.paused = 0
@@ -59,7 +65,7 @@ class AccessPointCore:
         self._options = options
         self._verify = verify
         self._rng = rng
-        self._journal = journal
+        self._keep_journal(recorder)
         self._limbo = Limbo([self.announcer])
         self._has_inboxes = "notification" in options.services
         self._sweep: Iterator[Session] = iter(())
@@ -70,6 +76,14 @@ class AccessPointCore:
             "topics": options.max_topics,
             "messages_per_s": options.max_messages_per_s,
         }
+
+    def _keep_journal(self, recorder: Recorder | None) -> None:
+        """For a capture, and for the decision service if there may be one; for nobody else, because it costs time."""
+        if recorder is not None or DECIDER in self._options.services:
+            self.journal = Journal(self.hub, self._options.site, () if recorder is None else (recorder,))
+        if self.journal is not None and DECIDER in self._options.services:
+            self.follows = Follows(self.journal.followed)
+            self.journal.recorders.append(self.follows)
 
     # Life of a session.
 
@@ -92,8 +106,8 @@ class AccessPointCore:
         del self.sessions[session]
         if session.state is State.READY:
             self.attendance.leave((session.user, session.client), session.mobile)
-            if self._journal is not None:
-                self._journal.left(session, self.hub.held(session))
+            if self.journal is not None:
+                self.journal.left(session, self.hub.held(session))
         session.state = State.ENDED
         self.disconnects[why] += 1
         if session.outbox is not None:
@@ -137,8 +151,8 @@ class AccessPointCore:
         session.mobile = hello.device == "mobile"
         session.id = f"{self._rng.getrandbits(64):016x}"
         self.attendance.arrive((user, hello.client), session.mobile)
-        if self._journal is not None:
-            self._journal.joined(session)
+        if self.journal is not None:
+            self.journal.joined(session)
         session.say(messages.welcome(session.id, self._options.site, user, int(wall_s * 1000), self._limits))
         if self._has_inboxes:
             self._open_inbox(session, now_s)
@@ -174,6 +188,7 @@ class AccessPointCore:
         def answer(installed: str, missing_sites: list[str]) -> None:
             if session.state is State.READY:
                 session.say(messages.subscribed(message.id, installed, missing_sites, rejected))
+                self.offloaded.subscribed(session, topics)
 
         self._when_installed(message.wait, now_s, answer)
 
@@ -184,8 +199,8 @@ class AccessPointCore:
         self._subscribe_all(session, topics)
 
     def _subscribe_all(self, session: Session, topics: list[Topic]) -> None:
-        if self._journal is not None:
-            self._journal.subscribed(session, [topic for topic in dict.fromkeys(topics) if not self.hub.holds(session, topic)])
+        if self.journal is not None:
+            self.journal.subscribed(session, [topic for topic in dict.fromkeys(topics) if not self.hub.holds(session, topic)])
         if news := self.hub.subscribe_all(session, topics):
             self.announcer.want(news)
 
@@ -218,8 +233,8 @@ class AccessPointCore:
 
     def _unsubscribe(self, session: Session, message: messages.Unsubscribe, now_s: float) -> None:
         topics = list(map(parse_followable, message.topics))  # all or nothing: a row that was left must be withdrawn
-        if self._journal is not None:
-            self._journal.unsubscribed(session, [topic for topic in dict.fromkeys(topics) if self.hub.holds(session, topic)])
+        if self.journal is not None:
+            self.journal.unsubscribed(session, [topic for topic in dict.fromkeys(topics) if self.hub.holds(session, topic)])
         left = [self.hub.unsubscribe(session, topic) for topic in topics]
         self._withdraw([row for row in left if row is not None])
         session.say(messages.unsubscribed(message.id))
@@ -248,6 +263,7 @@ class AccessPointCore:
         if session.outbox is not None:
             self.skipped += session.outbox.skipped
             session.outbox = None
+            self.offloaded.resumed(session)
 
     def check_slow(self, session: Session, now_s: float) -> None:
         """Send a client away that keeps too much waiting, or for too long."""

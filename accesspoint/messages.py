@@ -146,6 +146,11 @@ def subscribed(id_: Id, installed: str, missing_sites: list[str], rejected: list
     return _ENCODE({"op": "subscribed", "id": id_, "installed": installed, "missing_sites": missing_sites, "rejected": refusals})
 
 
+def offloaded(epoch: int, left: list[str], back: list[str], every_ms: int) -> bytes:
+    """Some of the client's topics have left real time or come back (SB spec 10)."""
+    return _ENCODE({"op": "offloaded", "epoch": epoch, "left": left, "back": back, "every_ms": every_ms})
+
+
 def unsubscribed(id_: Id) -> bytes:
     """Answer to unsubscribe."""
     return _ENCODE({"op": "unsubscribed", "id": id_})

@@ -8,12 +8,14 @@ from infra.kernel.errors import ConfigError
 from infra.runtime.capture_options import CaptureOptions
 from infra.runtime.node import LinkTiming
 
-SERVICES: Final = ("presence", "notification", "playlist", "artist", "social")
+# The decision service; its links are not for calls of clients.
+DECIDER: Final = "ods"
+SERVICES: Final = ("presence", "notification", "playlist", "artist", "social", DECIDER)
 
 
 class AccessPointOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One access point. It uses one of `aggregators` at a time; `services` maps the name of a service (`SERVICES`) to its link
-    addresses: presence of this site, the others of any. Without "notification" sessions have no inbox."""
+    addresses: presence of this site, the others of any. Without "notification" sessions have no inbox. "ods" is the decision service."""
 
     site: str
     node: str

@@ -18,7 +18,6 @@ from infra.runtime.wire import Network
 
 from .connection import Connection
 from .core import AccessPointCore, Verify
-from .journal import Journal
 from .options import AccessPointOptions
 from .session import Session, State
 from .upstream import ROLE, Upstream
@@ -49,7 +48,7 @@ class AccessPoint:
         self.options, self.site, self.node, self.log, self.wall = options, options.site, options.node, log, wall
         self.now = self._loop.time
         self._capture = capture
-        self.core = AccessPointCore(options, verify, rng, Journal(capture, self.site) if capture is not None else None)
+        self.core = AccessPointCore(options, verify, rng, capture)
         self.upstream = Upstream(options, self.core, network, self.now, log=log, rng=rng, wall=wall)
         self.address = options.door
         self._http = HttpDoor(routes={}, upgrades={"/v1/connect": self._upgrade})
@@ -162,6 +161,7 @@ class AccessPoint:
         core, hub = self.core, self.core.hub
         outboxes = [session.outbox for session in self._slow if session.outbox is not None]
         captured: dict[str, Anything] = self._capture.counters() if self._capture is not None else {}
+        assigned = core.offloaded.assigned
         return captured | {
             "accesspoint_connections": len(core.sessions),
             "accesspoint_connects_total": core.connects,
@@ -181,6 +181,10 @@ class AccessPoint:
             "accesspoint_acts_total": core.said["act"],
             "accesspoint_upstream_connected": int(self.upstream.link is not None),
             "accesspoint_upstream_failovers_total": self.upstream.failovers,
+            "accesspoint_topics_offloaded": len(assigned.out),
+            "accesspoint_assignment_epoch": assigned.epoch,
+            "accesspoint_assignments_stale_total": assigned.stale,
+            "accesspoint_offloaded_notices_total": core.offloaded.told,
             "accesspoint_draining": int(core.draining),
         }
 

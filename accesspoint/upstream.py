@@ -1,4 +1,4 @@
-"""The access point's links: one aggregator at a time, and the services of its site."""
+"""The access point's links: one aggregator at a time, the services of its site, and the decision service if there is one."""
 
 import asyncio
 import random
@@ -16,7 +16,8 @@ from infra.runtime.node import Node
 from infra.runtime.wire import Network
 
 from .core import AccessPointCore
-from .options import AccessPointOptions
+from .offloading import Offloading
+from .options import DECIDER, AccessPointOptions
 
 ROLE: Final = "accesspoint"
 FAILOVER_BEATS: Final = 2
@@ -45,6 +46,7 @@ class Upstream:
         self._views = 0
         self._stepping = False
         self.links = Node((ROLE, options.node, options.site), network, self, timing=options.link, rng=rng, log=log, wall=wall)
+        self.offloading = Offloading(core)
         core.attendance.wake = self._report_soon
         self._service_of = {address: service for service, addresses in options.services.items() for address in addresses}
 
@@ -86,7 +88,10 @@ class Upstream:
     def link_up(self, link: Link) -> None:
         """An aggregator or a service answered."""
         assert link.dialled is not None
-        if service := self._service_of.get(link.dialled):
+        service = self._service_of.get(link.dialled)
+        if service == DECIDER:
+            self.offloading.link_up(link)
+        elif service:
             self._core.calls.node_up(service, link.dialled, link)
             if service == "presence":
                 self._core.attendance.node_up(link.dialled, link)
@@ -97,7 +102,11 @@ class Upstream:
     def link_down(self, link: Link, reason: str) -> None:
         """An aggregator is lost: go to the next one."""
         assert link.dialled is not None
-        if service := self._service_of.get(link.dialled):
+        service = self._service_of.get(link.dialled)
+        if service == DECIDER:
+            self.offloading.link_down(link)
+            return
+        if service:
             self._core.calls.node_down(service, link.dialled)
             if service == "presence":
                 self._core.attendance.node_down(link.dialled)
@@ -108,7 +117,10 @@ class Upstream:
             self._next()
 
     def frames(self, link: Link, frames: list[AnyFrame]) -> None:
-        """Events for clients, news of what is installed, answers of services."""
+        """Events for clients, news of what is installed, answers of services, what the decision service says."""
+        if self._service_of.get(link.dialled or "") == DECIDER:
+            self.offloading.frames(frames)
+            return
         try:
             for frame in frames:
                 self._take(link, frame)

@@ -46,14 +46,16 @@ class RecentIds:
 class BrokerCore:
     """The interest of one broker and what follows from it. `owner_at(site, topic)`: the slot that owns it there.
 
-    `record`, if there is one, is told of every event that is published here, wanted or not.
+    `record`, if there is one, is told of every event that is published here, wanted or not. `passes`, if there is one, says
+    of a wanted event's topic whether it is delivered; an event that is not has used its number up (SB-64).
     """
 
     def __init__(self, site: str, epoch: int, owner_at: Callable[[str, Topic], str | None] = lambda site, topic: None) -> None:
         self.fanout = Fanout()
         self.interest = self.fanout.interest
         self.record: Callable[[Event], None] | None = None
-        self.matched = self.unmatched = self.duplicates = 0
+        self.passes: Callable[[Topic], bool] | None = None
+        self.matched = self.unmatched = self.duplicates = self.offloaded = 0
         self.site_copies = self.site_events = self.stale = 0
         self._numbering = numbering(site, epoch)
         self._local = 0
@@ -131,8 +133,11 @@ class BrokerCore:
             self._miss(row, event.topic)
             return
         seq = self._next(row, event.topic)
-        body = b"%b%d,%b" % (self._numbering, seq, event.tail)
         self.matched += 1
+        if self.passes is not None and not self.passes(event.topic):
+            self.offloaded += 1
+            return
+        body = b"%b%d,%b" % (self._numbering, seq, event.tail)
         if far := mask & self._far:
             once = self._once_per_site(far, event.topic) if far & far - 1 else far
             mask ^= far ^ once

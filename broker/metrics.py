@@ -12,6 +12,7 @@ METRICS: Final = (
     Metric("broker_events_forwarded_total", "counter", "Events passed on to the broker of this site that owns the topic.", "events"),
     Metric("broker_events_misrouted_total", "counter", "Events that arrived for a topic of another owner and could not go on.", "events"),
     Metric("broker_events_duplicate_total", "counter", "Events left out because their id was seen before: a retry.", "events"),
+    Metric("broker_events_offloaded_total", "counter", "Wanted events that were not delivered because their topic is out.", "events"),
     Metric("broker_deliveries_total", "counter", "Copies queued to aggregators and sites: one per event and interested link.", "copies"),
     Metric("broker_site_copies_total", "counter", "Copies sent to other sites: at most one per event and site.", "copies"),
     Metric("broker_site_events_received_total", "counter", "Events that came from the counterpart at another site.", "events"),
@@ -22,5 +23,10 @@ METRICS: Final = (
     Metric("broker_links", "gauge", "Open links: aggregators, services and other brokers, both ways.", "links"),
     Metric("broker_sites_live", "gauge", "Sites of which a broker can be reached, this one included.", "sites"),
     Metric("broker_view_number", "gauge", "Number of the view of live slots; lasting differences mean a split.", "view"),
+    Metric("broker_topics_offloaded", "gauge", "Topics that are out of real time, whoever owns them.", "topics"),
+    Metric("broker_assignment_epoch", "gauge", "Epoch of the assignment that holds here; 0: none was heard of.", "epoch"),
+    Metric("broker_assignments_stale_total", "counter", "Assignments passed over because a newer one holds.", "assignments"),
+    Metric("broker_assignment_topics_refused_total", "counter", "Topics that an assignment named and that never leave.", "topics"),
+    Metric("broker_tally_missed_total", "counter", "Events that the decision service is not told of: too many topics.", "events"),
     Metric("broker_link_queue_bytes", "gauge", "Bytes that wait to be written to links.", "bytes"),
 )

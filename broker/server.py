@@ -9,6 +9,7 @@ aggregator            subscribes; gets events of all sites    -
 broker, other site    subscribes; gets events of this site    gives us that site's events
 broker, this site     forwards events that we own             takes events that it owns
 service               publishes on its kinds of topics        -
+decision service      asks for counts, says what is served    -
 ====================  ======================================  ===================================
 """
 
@@ -51,6 +52,7 @@ from .client import ROLE, SiteClient
 from .core import BrokerCore
 from .forwarder import Prefix
 from .handover import Handover
+from .offloading import DECIDER, Offloading
 from .options import BrokerOptions
 from .router import Done, Router
 
@@ -110,6 +112,7 @@ class Broker:
         }
         self._router = Router(self.node, self.core.publish, self._mesh.forwarder, self.handover)
         self._limbo = Limbo([client.announcer for client in self._far.values()])
+        self.offloading = Offloading(self.core, log)
         self._left = asyncio.Event()
         self._subscribers: dict[Link, _Subscriber] = {}
         self._publishers: dict[Link, Prefix] = {}
@@ -169,10 +172,12 @@ class Broker:
         return self.membership.view
 
     def admit(self, hello: Hello) -> None:
-        """Aggregators and services of this site, brokers of any site that the configuration names."""
+        """Aggregators and services of this site, brokers of any site that the configuration names, one decision service of any."""
         if hello.role == ROLE:
             if hello.node not in self.options.sites.get(hello.site, {}):
                 raise Refused("wrong-peer", f"no broker {hello.node} of site {hello.site} is configured here")
+        elif hello.role == DECIDER:
+            self.offloading.admit(hello)
         elif hello.site != self.site:
             raise Refused("wrong-peer", f"{hello.role} of site {hello.site} belongs to the brokers of its own site, this is {self.site}")
         elif hello.role != "aggregator" and hello.role not in SERVICE_KINDS:
@@ -186,6 +191,9 @@ class Broker:
             client.link_up(link)
             if self.draining and client is self._mesh:
                 link.send(Leaving())
+        elif peer.role == DECIDER:
+            self.offloading.link_up(link)
+            return
         elif peer.role == "aggregator" or peer.site != self.site:
             self._subscribers[link] = _Subscriber(self.core.open(link, peer.site != self.site, (peer.site, peer.node)))
         else:
@@ -206,11 +214,15 @@ class Broker:
             self._withdraw(*self.core.close(subscriber.bit))
             self.handover.announced(link)
         self._publishers.pop(link, None)
+        self.offloading.link_down(link)
         if link.peer.role == ROLE and link.peer.site == self.site:
             self.membership.link_lost(link.peer.node)
 
     def frames(self, link: Link, frames: list[AnyFrame]) -> None:
         """A batch from a peer. Raises `Refused` if the peer may not say that."""
+        if link.peer.role == DECIDER:
+            self.offloading.frames(frames)
+            return
         if link.peer.role == ROLE and link.peer.site == self.site:
             self._heard(link.peer.node)
         client = self._client_of(link)
@@ -246,6 +258,7 @@ class Broker:
         if self.membership.tick(now):
             self._view_changed()
         self.handover.tick(now)
+        self.offloading.tick(now)
         for client in self._far.values():
             client.announcer.tick()
         self._release()
@@ -369,7 +382,8 @@ class Broker:
         """Figures for `metrics.METRICS`; the door adds its own."""
         core = self.core
         captured: dict[str, Anything] = self._capture.counters() if self._capture is not None else {}
-        return captured | {
+        others = captured | self.offloading.counters()
+        return others | {
             "broker_events_matched_total": core.matched,
             "broker_events_unmatched_total": core.unmatched,
             "broker_deliveries_total": core.fanout.deliveries,

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from segue.client_state import Phase, State
     from segue.errors import ConnectionLost, Misuse, ProtocolError, Refused, SegueError, Stalled
     from segue.mark_file import MarkFile
-    from segue.messages import Event, Installed, RejectedTopic
+    from segue.messages import Event, Installed, Offloaded, RejectedTopic
     from segue.notification_messages import History, Marks, Notification, PastEvent
     from segue.publication import Publication, Rejection, Result
     from segue.publisher import Publisher, PublisherOptions
@@ -30,6 +30,7 @@ __all__ = [
     "Marks",
     "Misuse",
     "Notification",
+    "Offloaded",
     "PastEvent",
     "Phase",
     "ProtocolError",
@@ -50,7 +51,7 @@ _HOMES = {
     "segue.client": ("Client",),
     "segue.client_options": ("ClientOptions",),
     "segue.errors": ("ConnectionLost", "Misuse", "ProtocolError", "Refused", "SegueError", "Stalled"),
-    "segue.messages": ("Event", "Installed", "RejectedTopic"),
+    "segue.messages": ("Event", "Installed", "Offloaded", "RejectedTopic"),
     "segue.mark_file": ("MarkFile",),
     "segue.notification_messages": ("History", "Marks", "Notification", "PastEvent"),
     "segue.publication": ("Publication", "Rejection", "Result"),

@@ -24,7 +24,7 @@ from segue.errors import ConnectionLost, Misuse, Refused
 from segue.inbox import Inbox
 from segue.keeper import Keeper
 from segue.mark_file import MarkFile
-from segue.messages import Device, Event, Installed, Limits, Wait, topic_batches
+from segue.messages import Device, Event, Installed, Limits, Offloaded, Wait, topic_batches
 from segue.notification_feed import INBOXES, NotificationFeed
 from segue.notification_messages import History, Last, Marks, Notification, PastEvent, Pulled
 from segue.token_source import Token
@@ -39,6 +39,7 @@ class Client:
     `urls`: one access point, or several that are tried in turn. `token`: a JWT, or a function (plain or async) that is
     asked for one at every connect; what it raises ends the client, except ConnectionLost, which means try again later.
     `client` names this device, `device` its class. `on_state` hears every State; what it raises is logged.
+    So does `on_offloaded` of the followed topics that leave real time or come back; which are out now is in `offloaded`.
 
     Real time means at most once: what is published while the client is away is not sent later. Notifications are stored:
     each comes at least once to each device, and `notifications` shows it once. `mark_file` keeps the place where a device
@@ -55,12 +56,15 @@ class Client:
         device: Device = "desktop",
         user: str | None = None,
         on_state: Callable[[State], None] | None = None,
+        on_offloaded: Callable[[Offloaded], None] | None = None,
         mark_file: MarkFile | None = None,
         options: ClientOptions | None = None,
         rng: Rng | None = None,
     ) -> None:
         options = options or ClientOptions()
         self._on_state = on_state
+        self._on_offloaded = on_offloaded
+        self._offloaded: set[str] = set()
         self._inbox = Inbox(options.inbox_bytes)
         self._is_iterated = False
         self._keeper = Keeper(
@@ -116,6 +120,7 @@ class Client:
         unwanted = _listed(topics)
         for topic in unwanted:
             self._keeper.topics.pop(topic, None)
+        self._offloaded.difference_update(unwanted)
         with contextlib.suppress(ConnectionLost):  # the access point forgot them together with the connection
             await self._keeper.now().unsubscribe(unwanted)
 
@@ -132,6 +137,11 @@ class Client:
     async def ping(self) -> int:
         """The clock of the access point, in ms since 1970. Raises ConnectionLost, Stalled."""
         return await self._keeper.now().ping()
+
+    @property
+    def offloaded(self) -> frozenset[str]:
+        """The followed topics that are out of real time now, as far as this connection was told: empty while there is none."""
+        return frozenset(self._offloaded)
 
     def notifications(self) -> AsyncIterator[Notification]:
         """This user's stored notifications: each once, ascending by mark, whether it came live or was pulled.
@@ -203,17 +213,30 @@ class Client:
             except ConnectionLost:
                 await connection.replaced.wait()
 
-    async def _deliver(self, message: Event | Pulled, size_bytes: int) -> None:
-        if isinstance(message, Pulled) or message.topic.startswith(INBOXES):
+    async def _deliver(self, message: Event | Pulled | Offloaded, size_bytes: int) -> None:
+        if isinstance(message, Offloaded):
+            self._offload(message)
+        elif isinstance(message, Pulled) or message.topic.startswith(INBOXES):
             self._feed.deliver(message)
         else:
             await self._inbox.put(message, size_bytes)
+
+    def _offload(self, news: Offloaded) -> None:
+        self._offloaded.update(self._keeper.topics.keys() & news.left)  # what was unsubscribed meanwhile is of no interest
+        self._offloaded.difference_update(news.back)
+        if self._on_offloaded is not None:
+            try:
+                self._on_offloaded(news)
+            except Exception:
+                _LOG.exception("on_offloaded failed")
 
     def _end(self, error: Exception | None) -> None:
         self._inbox.end(error or StopAsyncIteration())
         self._feed.end(error or StopAsyncIteration())
 
     def _tell(self, state: State) -> None:
+        if state.phase is not Phase.CONNECTED:
+            self._offloaded.clear()  # a new connection is told of each topic that is out once it is subscribed again
         if state.phase is Phase.CONNECTED:
             self._feed.connected()
         elif state.phase is not Phase.CLOSED:

@@ -15,14 +15,28 @@ import msgspec
 from segue.client_options import ClientOptions
 from segue.cursor import Cursors
 from segue.errors import ConnectionLost, ProtocolError, SegueError, Stalled, code_of, refusal
-from segue.messages import Answer, Event, Installed, Ok, Pong, Problem, Subscribed, Unsubscribed, Wait, Welcome, topic_batches, weakest
+from segue.messages import (
+    Answer,
+    Event,
+    Installed,
+    Offloaded,
+    Ok,
+    Pong,
+    Problem,
+    Subscribed,
+    Unsubscribed,
+    Wait,
+    Welcome,
+    topic_batches,
+    weakest,
+)
 from segue.notification_messages import History, Last, Marks, Pulled
 from segue.wire import Wire
 
 _LOG: Final = logging.getLogger("segue.client")
 _A = TypeVar("_A", bound=Answer)
 
-Deliver = Callable[[Event | Pulled, int], Awaitable[None]]
+Deliver = Callable[[Event | Pulled | Offloaded, int], Awaitable[None]]
 
 
 class Connection:
@@ -63,8 +77,8 @@ class Connection:
     async def run(self, deliver: Deliver) -> None:
         """Reads until the end, which it raises as ConnectionLost; calls that are still waiting raise the same.
 
-        `deliver(message, size_bytes)` gets every event, and the pull that the access point made for us at hello. It may
-        take its time: meanwhile nothing is read. Cancelling `run` closes the socket.
+        `deliver(message, size_bytes)` gets every event, what leaves real time or comes back, and the pull that the access point
+        made for us at hello. It may take its time: meanwhile nothing is read. Cancelling `run` closes the socket.
         """
         reading = asyncio.create_task(self._read_loop(deliver))
         heartbeat = asyncio.create_task(self._heartbeat_loop())
@@ -138,7 +152,7 @@ class Connection:
                 self._is_delivering = True
                 await deliver(msgspec.structs.replace(message, gap=gap) if gap else message, size_bytes)
                 self._is_delivering = False
-            elif isinstance(message, Pulled) and message.id is None:
+            elif isinstance(message, Offloaded) or (isinstance(message, Pulled) and message.id is None):
                 await deliver(message, size_bytes)
             else:
                 self._take(message)

@@ -14,7 +14,7 @@ from segue.client import Client
 from segue.client_options import ClientOptions
 from segue.client_state import Phase, State
 from segue.errors import SegueError
-from segue.messages import Event
+from segue.messages import Event, Offloaded
 from segue.notification_messages import Notification
 
 from .access import access_options, explained
@@ -67,7 +67,7 @@ def listen(
 
 async def _listen(urls: Sequence[str], token: str, topics: Sequence[str], as_json: bool, count: int | None) -> None:
     options = ClientOptions(open_timeout_s=OPEN_S)
-    async with Client(urls, token, client="segue-listen", on_state=Teller(), options=options) as client:
+    async with Client(urls, token, client="segue-listen", on_state=Teller(), on_offloaded=tell_offloaded, options=options) as client:
         installed = await client.subscribe(topics)
         for rejected in installed.rejected:
             click.echo(f"not followed: {rejected.topic} ({rejected.code})", err=True)
@@ -103,6 +103,15 @@ def _standing(item: Notification) -> str:
     if not item.rings:
         return f"{item.mark} feed"
     return f"{item.mark} read" if item.read else click.style(f"{item.mark} unread", fg="yellow")
+
+
+def tell_offloaded(news: Offloaded) -> None:
+    """Tells on standard error what leaves real time and what comes back."""
+    until_then = f"one event in {news.every_ms / 1000:g} s" if news.every_ms else "nothing"
+    for topic in news.left:
+        click.echo(f"out of real time: {printable(topic)}; {until_then} comes until it is back", err=True)
+    for topic in news.back:
+        click.echo(f"back in real time: {printable(topic)}", err=True)
 
 
 class Teller:

@@ -1,6 +1,6 @@
 """What an access point says (design 4.1), as typed values. Pure: JSON text in, values out.
 
-`Event`, `Installed` and `RejectedTopic` are public: the SDK hands them out as they are. An op that is not here is
+`Event`, `Installed`, `RejectedTopic` and `Offloaded` are public: the SDK hands them out as they are. An op that is not here is
 skipped, so that an old client can talk to a newer server.
 """
 
@@ -98,6 +98,19 @@ class Event(_Message, frozen=True, kw_only=True):
     gap: int = 0
 
 
+class Offloaded(_Message, frozen=True, kw_only=True):
+    """Some of the followed topics have `left` real time, because capacity is short, or are `back`; `epoch` of the decision rises.
+
+    What is published on a topic that is out is not delivered, or, if `every_ms` is not 0, one event in so many milliseconds. Stored
+    notifications come as ever.
+    """
+
+    epoch: int
+    left: tuple[str, ...] = ()
+    back: tuple[str, ...] = ()
+    every_ms: int = 0
+
+
 class Problem(_Message, frozen=True, kw_only=True, tag="error"):
     """Something was refused: call `id`, or the whole conversation when the code is fatal."""
 
@@ -108,9 +121,11 @@ class Problem(_Message, frozen=True, kw_only=True, tag="error"):
     reconnect_in_ms: int | None = None
 
 
-Answer = Welcome | Subscribed | Unsubscribed | Ok | Pong | Problem | Pulled | Marks | History | Last
+Answer = Welcome | Subscribed | Unsubscribed | Ok | Pong | Problem | Pulled | Marks | History | Last | Offloaded
 _DECODER: Final[msgspec.json.Decoder[Answer | Event]] = msgspec.json.Decoder(Answer | Event)
-_ANSWERS: Final = frozenset({"welcome", "subscribed", "unsubscribed", "ok", "pong", "error", "notifications", "marks", "history", "last"})
+_ANSWERS: Final = frozenset(
+    {"welcome", "subscribed", "unsubscribed", "ok", "pong", "error", "notifications", "marks", "history", "last", "offloaded"}
+)
 
 
 _LISTS: Final = {"notifications": "items", "history": "items", "last": "events"}

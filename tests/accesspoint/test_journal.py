@@ -8,7 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from accesspoint.core import AccessPointCore
-from accesspoint.journal import Journal
 from accesspoint.options import AccessPointOptions
 from infra.kernel.capture import Site
 from infra.kernel.topics import Topic, format_topic
@@ -37,7 +36,7 @@ class Told:
 
 def core_and_told() -> tuple[AccessPointCore, Told]:
     told = Told()
-    return AccessPointCore(OPTIONS, lambda token, wall_s: Identity(token, 1e12), random.Random(1), Journal(told, "sto")), told
+    return AccessPointCore(OPTIONS, lambda token, wall_s: Identity(token, 1e12), random.Random(1), told), told
 
 
 def welcomed(core: AccessPointCore, user: str = "eve", **hello: Any) -> RecordingSession:

@@ -11,9 +11,10 @@ from structlog.testing import capture_logs
 
 from infra.kernel.codec import FrameDecoder, encode
 from infra.kernel.codes import BY_NAME
-from infra.kernel.frames import Bye, Deliver, Frame, Heartbeat, Hello, Leaving, Publish, Subscribe, View
+from infra.kernel.frames import Bye, Deliver, Frame, Heartbeat, Hello, Leaving, Publish, Subscribe, Survey, View
 from infra.kernel.topics import Topic
 from segue.process import Parts
+from tests.support.assignments import assignment
 from tests.support.bystander import Watched
 
 DEADLINE_S = 10.0
@@ -44,6 +45,8 @@ GARBAGE = {
     "an event from the wrong side": (hello() + said(Deliver([0], [b"{}"])), "bad-link-frame"),
     "a goodbye to a ring that it is not in": (hello() + said(Leaving()), "bad-link-frame"),
     "a topic that is none": (hello() + said(Subscribe(1, [0], [b"X?"])), "bad-link-frame"),
+    "an assignment from one who decides nothing": (hello() + said(assignment(1, Topic(b"Udan"))), "bad-link-frame"),
+    "a survey from one who decides nothing": (hello() + said(Survey(1)), "bad-link-frame"),
     "more handles than topics": (hello() + said(Subscribe(1, [0, 1], [Topic(b"Udan")])), "bad-link-frame"),
 }
 TO_A_BROKER = {
@@ -52,6 +55,16 @@ TO_A_BROKER = {
         "forbidden",
     ),
     "a broker that is not configured": (hello(role="broker", node="b77"), "wrong-peer"),
+    "a service that decides what is served": (hello(role="presence") + said(assignment(1, Topic(b"Udan"))), "bad-link-frame"),
+    "a decision service that publishes": (
+        hello(role="ods") + said(Publish(1, 0, [b"Udan"], [b""], [b'"payload":{}}'])),
+        "bad-link-frame",
+    ),
+    "a decision service that builds on what was never said": (
+        hello(role="ods", site="mars") + said(assignment(8, Topic(b"Udan"), base=7)),
+        "bad-link-frame",
+    ),
+    "an assignment about a topic that is none": (hello(role="ods") + said(assignment(1, Topic(b"X?"))), "bad-link-frame"),
     "an access point, which belongs to an aggregator": (hello(role="accesspoint"), "wrong-peer"),
 }
 

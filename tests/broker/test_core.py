@@ -190,3 +190,31 @@ def test_ids_are_remembered_for_at_least_as_many_others_and_at_most_twice_as_man
     assert all(recent.seen(b"%d" % n) for n in range(900, 1000))
     assert not recent.seen(b"0")
     assert len(recent._new) + len(recent._old) <= 200
+
+
+def test_what_does_not_pass_reaches_nobody_and_uses_its_number_up() -> None:
+    """SB-64: no link of this site and no other site; who comes back sees a gap of exactly what was held back."""
+    core, here, lon = BrokerCore("sto", 7), Receiver(), Receiver()
+    core.subscribe(core.open(here, False), [DAN, EVE], [1, 2])
+    core.subscribe(core.open(lon, True, ("lon", "b1")), [DAN], [1])
+    recorded: list[Event] = []
+    core.record = recorded.append
+    core.publish(event())
+    out = {DAN}
+    core.passes = lambda topic: topic not in out
+    for _ in range(3):
+        core.publish(event())
+    core.publish(event(EVE))
+    out.clear()
+    core.publish(event())
+    (first, last), (_, second) = [body["seq"] for handle, body in here if handle == 1], seqs(lon)
+    assert last == second == first + 4  # type: ignore[operator]
+    assert [handle for handle, _ in here] == [1, 2, 1]
+    assert (core.matched, core.offloaded, core.site_copies, len(recorded)) == (6, 3, 2, 6)
+
+
+def test_what_nobody_wants_is_not_offloaded_but_unmatched() -> None:
+    core = BrokerCore("sto", 7)
+    core.passes = lambda topic: False
+    core.publish(event())
+    assert (core.unmatched, core.offloaded) == (1, 0)

@@ -153,6 +153,7 @@ async def test_one_that_is_not_in_the_view_of_its_site_yet_says_so(monkeypatch: 
     async with Cluster(sites=1) as cluster:
         door = cluster.of("broker")[0]
         monkeypatch.setattr(door.broker.membership, "tick", lambda now: False)  # it would be back within a heartbeat
+        monkeypatch.setattr(door.broker.membership, "offer", lambda view: False)  # and an aggregator's heartbeat would remind it
         view, door.broker.membership.view = door.broker.membership.view, View(0, ())
         status, answer = await cluster.post([event()])
         assert (status, answer["code"], answer["reason"]) == (503, "unavailable", "not in the site's view yet")

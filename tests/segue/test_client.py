@@ -544,3 +544,80 @@ def test_an_address_that_cannot_work_is_refused_at_once(urls: str | list[str]) -
 def test_an_option_that_cannot_work_is_refused_at_once(name: str) -> None:
     with pytest.raises(segue.Misuse, match=name):
         segue.ClientOptions(**{name: 0})  # type: ignore[arg-type]
+
+
+def offloaded(epoch: int, left: list[str], back: list[str] | None = None, every_ms: int = 0) -> Message:
+    return {"op": "offloaded", "epoch": epoch, "left": left, "back": back or [], "every_ms": every_ms}
+
+
+class News:
+    """Hears what leaves real time and comes back, and lets a test wait for it."""
+
+    def __init__(self) -> None:
+        self._heard: asyncio.Queue[segue.Offloaded] = asyncio.Queue()
+
+    def __call__(self, news: segue.Offloaded) -> None:
+        self._heard.put_nowait(news)
+
+    async def next(self) -> segue.Offloaded:
+        async with asyncio.timeout(DEADLINE_S):
+            return await self._heard.get()
+
+
+async def test_topics_that_leave_real_time_and_come_back_are_told_and_known(server: ScriptedServer) -> None:
+    """The application need not take its events for it."""
+    news = News()
+    async with connect(server, on_offloaded=news) as client:
+        await client.subscribe([BOB, EVE])
+        peer = await server.next_peer()
+        await peer.send(offloaded(1, [BOB, EVE], every_ms=500))
+        assert await news.next() == segue.Offloaded(epoch=1, left=(BOB, EVE), every_ms=500)
+        assert client.offloaded == {BOB, EVE}
+        await peer.send(offloaded(2, [], [EVE]))
+        assert (await news.next()).back == (EVE,)
+        assert client.offloaded == {BOB}
+    assert client.offloaded == set()
+
+
+async def test_what_is_not_followed_any_more_is_not_offloaded(server: ScriptedServer) -> None:
+    """Whatever is on its way when the topic is left."""
+    news = News()
+    async with connect(server, on_offloaded=news) as client:
+        await client.subscribe([BOB, EVE])
+        peer = await server.next_peer()
+        await peer.send(offloaded(1, [BOB]))
+        await news.next()
+        await client.unsubscribe([BOB, EVE])
+        assert client.offloaded == set()
+        await peer.send(offloaded(2, [EVE]))
+        await news.next()
+        assert client.offloaded == set()
+
+
+async def test_a_new_connection_begins_with_nothing_offloaded_and_is_told_again(server: ScriptedServer) -> None:
+    news, states = News(), States()
+    async with connect(server, on_offloaded=news, on_state=states) as client:
+        await client.subscribe([BOB, EVE])
+        peer = await server.next_peer()
+        await peer.send(offloaded(1, [BOB, EVE]))
+        await news.next()
+        peer.drop()
+        await states.next(segue.Phase.WAITING)
+        assert client.offloaded == set()
+        await (await server.next_peer()).send(offloaded(2, [EVE]))
+        assert (await news.next()).epoch == 2
+        assert client.offloaded == {EVE}
+
+
+async def test_what_on_offloaded_raises_harms_nothing(server: ScriptedServer, caplog: pytest.LogCaptureFixture) -> None:
+    def raising(_: segue.Offloaded) -> None:
+        raise ValueError("a defect of the application")
+
+    async with connect(server, on_offloaded=raising) as client:
+        await client.subscribe(BOB)
+        peer = await server.next_peer()
+        await peer.send(offloaded(1, [BOB]))
+        await peer.send(event(BOB, 1))
+        await take(client)
+        assert client.offloaded == {BOB}
+    assert "on_offloaded failed" in caplog.text

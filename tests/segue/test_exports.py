@@ -19,6 +19,7 @@ PUBLIC = {
     "Marks",
     "Misuse",
     "Notification",
+    "Offloaded",
     "PastEvent",
     "Phase",
     "ProtocolError",

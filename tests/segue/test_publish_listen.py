@@ -12,6 +12,8 @@ import pytest
 from click.testing import CliRunner
 
 from segue.__main__ import cli
+from segue.listen import tell_offloaded
+from segue.messages import Offloaded
 from tests.support.cluster import SECRET, Cluster
 
 BOB = "hm://presence/user/bob/"
@@ -128,3 +130,14 @@ def test_where_nobody_listens_it_says_how_to_start(arguments: list[str], state: 
 def test_arguments_that_cannot_work_are_refused(arguments: list[str], said: str) -> None:
     result = CliRunner().invoke(cli, arguments)
     assert (result.exit_code, said in result.output) == (2, True), result.output
+
+
+def test_what_leaves_real_time_and_comes_back_is_told_beside_the_events(capsys: pytest.CaptureFixture[str]) -> None:
+    tell_offloaded(Offloaded(epoch=1, left=(BOB,), every_ms=1500))
+    tell_offloaded(Offloaded(epoch=2, left=("hm://\x1b[31m/",), back=(BOB,)))
+    assert capsys.readouterr() == (
+        "",
+        f"out of real time: {BOB}; one event in 1.5 s comes until it is back\n"
+        "out of real time: hm://\\u001b[31m/; nothing comes until it is back\n"
+        f"back in real time: {BOB}\n",
+    )

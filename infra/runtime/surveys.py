@@ -1,0 +1,49 @@
+"""Answers to the surveys of the decision service: a portion in each turn of the loop, so that nobody else waits for them."""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Final
+
+from infra.kernel.frames import Frame, Surveyed
+
+from .link import Link
+from .turns import in_turns
+
+# How long to wait for a service that reads more slowly than its link may queue.
+PAUSE_S: Final = 0.05
+
+
+class Surveys:
+    """What was asked on `link` and is not answered yet. `tell()` gives what there is to say, portion by portion.
+
+    One survey is answered after the other. Of those that wait only the newest is: nothing is left to say to the others.
+    """
+
+    def __init__(self, link: Link, tell: Callable[[], Iterator[Sequence[Frame]]]) -> None:
+        self._link, self._tell = link, tell
+        self._asked: list[int | None] = []
+        self._over = False
+
+    def ask(self, n: int | None) -> None:
+        """Survey `n`; with None everything is told as if there had been one, and no more is said."""
+        self._asked.append(n)
+        if len(self._asked) == 1:
+            in_turns(self._answers())
+        del self._asked[1:-1]
+
+    def end(self) -> None:
+        """The link is gone: say nothing more."""
+        self._over = True
+
+    def _answers(self) -> Iterator[float]:
+        while self._asked and not self._over:
+            for portion in self._tell():
+                for frame in portion:
+                    self._link.send(frame)
+                yield 0.0
+                while self._link.full and not self._over:
+                    yield PAUSE_S
+                if self._over:
+                    return
+            if (n := self._asked[0]) is not None:
+                self._link.send(Surveyed(n))
+            del self._asked[0]
