@@ -1,5 +1,6 @@
 """What is planned on: who follows which topic, and how many events each topic has (thesis 6.2; spec C1)."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
@@ -13,6 +14,8 @@ from .errors import PlanError
 Ints = NDArray[np.int64]
 # Costs are summed in 64 bits, and searches add up a few of such sums.
 MOST_COST: Final = 1 << 60
+# NumPy makes 64-bit copies of what it looks up by: of a part at a time, as there may be hundreds of millions.
+_PART: Final = 1 << 24
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +64,7 @@ class Instance:
     @cached_property
     def popularity(self) -> Ints:
         """How many follow each topic."""
-        return np.bincount(self.topics_of.values, minlength=len(self.events)).astype(np.int64)
+        return _counted(self.topics_of.values, len(self.events))
 
     @cached_property
     def cost(self) -> Ints:
@@ -93,14 +96,17 @@ def instance(subscriber: NDArray[np.integer[Any]], topic: NDArray[np.integer[Any
     counts = _counts(events)
     if len(topic) and not (0 <= int(topic.min()) <= int(topic.max()) < len(counts)):
         raise PlanError(f"topics must be numbered from 0 to {len(counts) - 1}, as there are {len(counts)} numbers of events")
-    heard = counts[topic] > 0
+    heard = _looked_up(counts > 0, topic)
     if not heard.all():
-        subscriber, topic = subscriber[heard], topic[heard]
+        subscriber = subscriber[heard]
+        topic = topic[heard]
     del heard
     topic_ids, t = _renumbered(topic)
+    del topic
     subscriber_ids, v = _renumbered(subscriber)
+    del subscriber
     found = counts[topic_ids]
-    if float(found.astype(np.float64) @ np.bincount(t, minlength=len(found))) > MOST_COST:
+    if float(found.astype(np.float64) @ _counted(t, len(found))) > MOST_COST:
         raise PlanError("all deliveries together are more than 2^60; plan on a shorter period")
     offsets = _offsets(t, len(topic_ids))
     by_topic = Rows(offsets, _spread(t, v, offsets[:-1].copy()))
@@ -135,13 +141,34 @@ def _renumbered(numbers: NDArray[np.integer[Any]]) -> tuple[Ints, NDArray[np.int
         ids, places = np.unique(numbers, return_inverse=True)
         return ids.astype(np.int64), places.astype(np.int32)
     there = np.zeros(high + 1, dtype=np.bool_)
-    there[numbers] = True
+    for part in _parts(numbers):
+        there[part] = True
     table = np.cumsum(there, dtype=np.int32) - np.int32(1)
-    return np.flatnonzero(there).astype(np.int64), table[numbers]
+    return np.flatnonzero(there).astype(np.int64), _looked_up(table, numbers)
+
+
+def _parts(numbers: NDArray[Any]) -> Iterator[NDArray[Any]]:
+    return (numbers[at : at + _PART] for at in range(0, len(numbers), _PART))
+
+
+def _looked_up(table: NDArray[Any], numbers: NDArray[np.integer[Any]]) -> NDArray[Any]:
+    """`table[numbers]`."""
+    found = np.empty(len(numbers), table.dtype)
+    for place, part in enumerate(_parts(numbers)):
+        found[place * _PART : place * _PART + len(part)] = table[part]
+    return found
+
+
+def _counted(numbers: NDArray[np.int32], count: int) -> Ints:
+    """How often each number below `count` occurs."""
+    found = np.zeros(count, np.int64)
+    for part in _parts(numbers):
+        found += np.bincount(part, minlength=count)
+    return found
 
 
 def _offsets(values: NDArray[np.int32], count: int) -> Ints:
-    return np.concatenate([np.zeros(1, np.int64), np.cumsum(np.bincount(values, minlength=count), dtype=np.int64)])
+    return np.concatenate([np.zeros(1, np.int64), np.cumsum(_counted(values, count))])
 
 
 @njit(cache=True, nogil=True)

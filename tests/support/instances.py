@@ -20,6 +20,16 @@ def instances(draw: st.DrawFn, most_topics: int = 6, most_subscribers: int = 7) 
     return instance(subscriber, topic, np.array(events))
 
 
+def small(seed: int, most_topics: int = 6, most_subscribers: int = 8) -> tuple[Instance, int, int]:
+    """A random problem: topics and subscribers, a threshold, and a capacity from nothing to all."""
+    random = np.random.default_rng(seed)
+    follows = random.random((random.integers(1, most_subscribers + 1), random.integers(1, most_topics + 1))) < random.uniform(0.2, 0.9)
+    follows[0, 0] = True
+    subscriber, topic = np.nonzero(follows)
+    found = instance(subscriber, topic, random.integers(1, 10, size=(follows.shape[1],)))
+    return found, int(random.integers(1, 20)), int(random.uniform(0, 1.05) * found.cost.sum())
+
+
 def fractions(found: Instance, threshold: int, chosen: Iterable[int]) -> list[float]:
     """Of what each subscriber needs, the part that the `chosen` topics give him, 1 at most."""
     events, served = found.events.tolist(), set(chosen)

@@ -4,15 +4,12 @@ What a topic adds to its subscribers is counted in whole parts of a subscriber, 
 """
 
 import heapq
-from typing import Final
 
 import numpy as np
 
 from analytics.planning.instance import Instance
+from analytics.planning.satisfaction.parts import whole
 from analytics.planning.satisfaction.solution import Solution
-
-# A subscriber, in parts. The value of 8 M subscribers still fits into 63 bits.
-WHOLE: Final = 1 << 40
 
 
 def greedy_b3m(instance: Instance, threshold: int, capacity: int) -> Solution:
@@ -45,6 +42,7 @@ class _State:
         self.events: list[int] = instance.events.tolist()
         self.cost: list[int] = instance.cost.tolist()
         self.remaining: list[int] = instance.thresholds(threshold).tolist()
+        self._whole = whole(instance)
         self._subscribers_of = instance.subscribers_of.lists()
         self._topics_of = instance.topics_of.lists()
         self.undecided = [True] * len(self.cost)
@@ -72,5 +70,7 @@ class _State:
             self.value[topic] += self._part(subscriber, topic)
 
     def _part(self, subscriber: int, topic: int) -> int:
-        remaining = self.remaining[subscriber]
-        return min(WHOLE, WHOLE * self.events[topic] // remaining) if remaining else 0
+        lacks = self.remaining[subscriber]
+        if lacks == 0:
+            return 0
+        return self._whole if self.events[topic] >= lacks else int(self.events[topic] * ((self._whole + 0.5) / lacks))

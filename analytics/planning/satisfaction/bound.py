@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..instance import Instance
+from ..instance import Instance, Ints
 
 
 class Bounds(NamedTuple):
@@ -20,10 +20,18 @@ def bounds(instance: Instance, threshold: int, capacity: int) -> Bounds:
     A topic's cost splits into its events for each of its subscribers, so whoever is satisfied consumes at least his threshold, and at
     least his smallest topic; a part of him consumes at least that part of it.
     """
-    prices = np.sort(np.maximum(instance.thresholds(threshold), instance.smallest))
-    spent = np.cumsum(prices)
+    return bounds_at(spent(instance, threshold), capacity)
+
+
+def spent(instance: Instance, threshold: int) -> Ints:
+    """What the first, the first two, the first three ... of the subscribers who cost least consume at least."""
+    return np.cumsum(np.sort(np.maximum(instance.thresholds(threshold), instance.smallest)))
+
+
+def bounds_at(spent: Ints, capacity: int) -> Bounds:
+    """The same for one of many capacities."""
     count = int(np.searchsorted(spent, capacity, side="right"))
-    if count == len(prices):
+    if count == len(spent):
         return Bounds(count, float(count))
-    left = capacity - (int(spent[count - 1]) if count else 0)
-    return Bounds(count, count + left / int(prices[count]))
+    before = int(spent[count - 1]) if count else 0
+    return Bounds(count, count + (capacity - before) / (int(spent[count]) - before))

@@ -21,7 +21,10 @@ def test_no_choice_of_topics_surpasses_the_bounds(found: Instance, threshold: in
 
 
 def test_the_cheapest_subscribers_are_counted_while_the_capacity_lasts() -> None:
-    """Prices are 3, 4 (his smallest topic, above the threshold) and 3: 3 + 3 fit into 8, and half of the 4."""
+    """WA-31: E3 (it ends at the first who does not fit). Prices are 3, 4 (his smallest topic, above the threshold) and 3.
+
+    3 + 3 fit into 8, and half of the 4.
+    """
     found = instance(np.array([0, 1, 2]), np.array([0, 1, 0]), np.array([3, 4]))
     assert bounds(found, threshold=3, capacity=8) == (2, 2.5)
 

@@ -1,0 +1,34 @@
+"""The rule to beat (thesis 2.3, 6.1.2; spec C7): Cuckoo leaves the topics with low rates and few followers to the peers.
+
+The source gives no order. Here topics are taken by the work that they are, events times followers, which is small where both are; and
+the rule is read kindly: it serves all that fits, instead of stopping at the first topic that does not.
+"""
+
+import numpy as np
+from numba import njit
+
+from ..instance import Instance, Ints
+from .solution import Metric, Solution, check_problem, evaluate
+
+
+def cuckoo(instance: Instance, threshold: int, capacity: int, metric: Metric) -> Solution:
+    """Serves the topics with most work first, the lower number of equals, and leaves those that do not fit.
+
+    Raises PlanError for a threshold or a capacity that cannot be meant.
+    """
+    check_problem(threshold, capacity)
+    work = instance.events * instance.popularity
+    topics = _fitting(np.argsort(-work, kind="stable"), instance.cost, min(capacity, int(instance.cost.sum())))
+    value = evaluate(instance, threshold, topics)
+    return Solution(topics, int(instance.cost[topics].sum()), float(value.b3m if metric == "b3m" else value.fb3m))
+
+
+@njit(cache=True, nogil=True)
+def _fitting(topics: Ints, cost: Ints, capacity: int) -> Ints:
+    chosen, count, left = np.empty_like(topics), 0, capacity
+    for topic in topics:
+        if cost[topic] <= left:
+            chosen[count] = topic
+            count += 1
+            left -= cost[topic]
+    return chosen[:count].copy()

@@ -1,0 +1,43 @@
+"""What each further topic brings (thesis figures 6.2 and 6.4; spec C6, C7 no. 5)."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from ..instance import Instance, Ints
+from .solution import Metric, check_problem
+
+
+class Curve(NamedTuple):
+    """After each chosen topic: the capacity `used` so far, and the `value` by the metric. Neither ever falls."""
+
+    used: Ints
+    value: NDArray[np.float64]
+
+
+def curve(instance: Instance, threshold: int, topics: Ints, metric: Metric) -> Curve:
+    """Serves the topics one after the other. Raises PlanError for a threshold that cannot be meant."""
+    check_problem(threshold, 0)
+    needs, by = instance.thresholds(threshold), instance.subscribers_of
+    gained = _gained(topics, instance.events, by.offsets, by.values, needs, metric == "b3m")
+    return Curve(np.cumsum(instance.cost[topics]), np.cumsum(gained))
+
+
+@njit(cache=True, nogil=True)
+def _gained(
+    topics: Ints, events: Ints, offsets: Ints, subscribers: NDArray[np.int32], needs: Ints, whole_only: bool
+) -> NDArray[np.float64]:
+    """What each topic adds: subscribers that become satisfied, or parts of subscribers."""
+    lacks, gained = needs.copy(), np.zeros(len(topics), np.float64)
+    for place, topic in enumerate(topics):
+        for at in range(offsets[topic], offsets[topic + 1]):
+            subscriber = subscribers[at]
+            got = min(events[topic], lacks[subscriber])
+            lacks[subscriber] -= got
+            if not whole_only:
+                gained[place] += got / needs[subscriber]
+            elif got and lacks[subscriber] == 0:
+                gained[place] += 1
+    return gained
