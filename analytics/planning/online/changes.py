@@ -1,0 +1,72 @@
+"""A workload that changes by the hour, as the source describes it (thesis 5.1.2; spec A4): what the online variant is judged on (WA-46)."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...generator.clock import STEP_MS, clock
+from ...generator.profile import Profile, rng
+from ...generator.services import Follows
+from ...generator.sessions import Stays, stays
+from ..instance import Instance, Ints, instance
+
+HOUR_MS: Final = 3_600_000
+# Share of all follows that begin or end in a day. Not published; that the total hardly changes is.
+_CHANGED_A_DAY: Final = 0.02
+
+
+@dataclass(frozen=True, slots=True)
+class Follow:
+    """Who follows which topic in the period of `profile`, by rising subscriber, and how many events each topic has in it."""
+
+    profile: Profile
+    subscriber: Ints
+    topic: Ints
+    events: Ints
+
+
+def hours(follow: Follow, count: int = 24, first: int = 0) -> Iterator[Instance]:
+    """The workload of `count` hours of the period, the first of which is number `first`; the same for the same profile.
+
+    An hour has whoever is connected in it at any time, what he then follows, and the events of that hour: Poisson about the topic's
+    share of the day's course. Topics keep their numbers. A follow that is new begins at some hour of the day, and one that ends likewise.
+    """
+    profile = follow.profile
+    shares = _shares(profile)
+    begins, ends = _lives(len(follow.topic), profile.days * 24, rng(profile.seed, "hours", "follows"))
+    connected = stays(profile, Follows(follow.subscriber, np.zeros(len(follow.topic), np.int8), follow.topic), rng(profile.seed, "hours"))
+    for hour in range(first, first + count):
+        live = _online(profile, connected, hour) & (begins <= hour) & (hour < ends)
+        events = rng(profile.seed, "hours", hour).poisson(follow.events * shares[hour])
+        yield instance(follow.subscriber[live], follow.topic[live], events)
+
+
+def _shares(profile: Profile) -> NDArray[np.float64]:
+    """The part of all events that each hour of the period has."""
+    weights = clock(profile, "presence").weights
+    steps = (weights[:-1] + weights[1:]) / 2
+    shares: NDArray[np.float64] = steps.reshape(-1, HOUR_MS // STEP_MS).sum(axis=1) / steps.sum()
+    return shares
+
+
+def _lives(count: int, period: int, random: np.random.Generator) -> tuple[Ints, Ints]:
+    """The hour from which on each follow is there, and that from which on it is not; as many begin as end."""
+    begins, ends = np.zeros(count, np.int64), np.full(count, period)
+    changes = random.random(count)
+    rate = _CHANGED_A_DAY * period / 24 / 2
+    hour = random.integers(1, period, count)
+    new, old = changes < rate, (rate <= changes) & (changes < 2 * rate)
+    begins[new], ends[old] = hour[new], hour[old]
+    return begins, ends
+
+
+def _online(profile: Profile, connected: Stays, hour: int) -> NDArray[np.bool_]:
+    """For each pair, whether its subscriber is connected at any time of the hour."""
+    start_ms = profile.start_ms + hour * HOUR_MS
+    there = (connected.begin_ms < start_ms + HOUR_MS) & (connected.end_ms > start_ms)
+    users = np.zeros(len(connected.first), np.bool_)
+    users[connected.row[there]] = True
+    return np.repeat(users, connected.size)
