@@ -12,6 +12,8 @@ from .cassandra.command import cassandra
 from .demo.command import demo
 from .listen import listen
 from .notify import notify
+from .offload_demo.command import offload_demo
+from .plan.command import plan
 from .publish import publish
 from .replay.command import replay
 from .role import COMMANDS
@@ -21,7 +23,7 @@ from .top import top
 from .up import up
 
 # Of the extra `analytics`; what serves does without them.
-_ANALYTICS: Final = ("matplotlib", "numpy", "pandas", "powerlaw", "pyarrow", "pyspark", "scipy")
+_ANALYTICS: Final = ("matplotlib", "numba", "numpy", "pandas", "powerlaw", "pyarrow", "pyspark", "scipy")
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -30,7 +32,7 @@ def cli() -> None:
     """Segue: a social publish/subscribe backend."""
 
 
-for command in (up, *COMMANDS, demo, publish, notify, listen, token, top, rules, cassandra, analyze, replay):
+for command in (up, *COMMANDS, demo, offload_demo, publish, notify, listen, token, top, rules, cassandra, analyze, plan, replay):
     cli.add_command(command)
 
 

@@ -4,6 +4,7 @@ from typing import Final
 
 from accesspoint.metrics import METRICS as ACCESSPOINT
 from aggregator.metrics import METRICS as AGGREGATOR
+from analytics.ods.metrics import METRICS as ODS
 from broker.metrics import METRICS as BROKER
 from infra.runtime.capture import METRICS as CAPTURE
 from notification.metrics import METRICS as NOTIFICATION
@@ -12,4 +13,4 @@ from services.playlist.metrics import METRICS as PLAYLIST
 from services.presence.metrics import METRICS as PRESENCE
 from services.social.metrics import METRICS as SOCIAL
 
-METRICS: Final = (*BROKER, *AGGREGATOR, *ACCESSPOINT, *PRESENCE, *NOTIFICATION, *PLAYLIST, *SOCIAL, *ARTIST, *CAPTURE)
+METRICS: Final = (*BROKER, *AGGREGATOR, *ACCESSPOINT, *PRESENCE, *NOTIFICATION, *PLAYLIST, *SOCIAL, *ARTIST, *ODS, *CAPTURE)

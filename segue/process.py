@@ -16,6 +16,7 @@ from accesspoint.options import AccessPointOptions
 from accesspoint.server import AccessPoint
 from aggregator.options import AggregatorOptions
 from aggregator.server import Aggregator
+from analytics.ods.options import OdsOptions
 from broker.door import Door
 from broker.options import BrokerOptions
 from broker.server import Broker
@@ -39,10 +40,10 @@ from services.social.server import Social
 StoringOptions = PlaylistOptions | SocialOptions | ArtistOptions
 # Those whose roles see the workload, and write it down if they are asked to.
 CapturingOptions = BrokerOptions | AccessPointOptions | NotificationOptions | PlaylistOptions | ArtistOptions
-RoleOptions = BrokerOptions | AggregatorOptions | AccessPointOptions | PresenceOptions | NotificationOptions | StoringOptions
+RoleOptions = BrokerOptions | AggregatorOptions | AccessPointOptions | PresenceOptions | NotificationOptions | StoringOptions | OdsOptions
 
 # Brokers first: the others can wait for them, and a door opens last.
-ORDER: Final = ("broker", "presence", "notification", "social", "playlist", "artist", "aggregator", "accesspoint")
+ORDER: Final = ("broker", "ods", "presence", "notification", "social", "playlist", "artist", "aggregator", "accesspoint")
 
 
 class Role(Protocol):
@@ -100,6 +101,10 @@ class Parts:
                 return Notification(options, self.network, self.verifier, **shared)
             case PlaylistOptions() | SocialOptions() | ArtistOptions():
                 return self._service(options, shared)
+            case OdsOptions():
+                from analytics.ods.server import Ods  # it wants libraries that the other roles do without
+
+                return Ods(options, self.network, **shared)
             case AccessPointOptions():
                 return AccessPoint(options, self.network, self.verifier.client, **shared)
 

@@ -16,6 +16,7 @@ import msgspec
 
 from accesspoint.options import AccessPointOptions
 from aggregator.options import AggregatorOptions
+from analytics.ods.options import OdsOptions
 from broker.options import BrokerOptions
 from infra.kernel.errors import ConfigError
 from infra.runtime.address import Address
@@ -42,6 +43,7 @@ class ProcessFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     auth: AuthOptions = AuthOptions()
     log: LogOptions = LogOptions()
     broker: BrokerOptions | None = None
+    ods: OdsOptions | None = None
     aggregator: AggregatorOptions | None = None
     presence: PresenceOptions | None = None
     notification: NotificationOptions | None = None
@@ -87,7 +89,7 @@ def parse_settings(settings: tuple[str, ...]) -> dict[str, str]:
 
 
 async def _serve(file: ProcessFile, options: RoleOptions, as_json: bool, shared_ports: bool) -> None:
-    keys = Keys() if isinstance(options, AggregatorOptions | PresenceOptions) else Keys.load(file.auth)  # those have no door
+    keys = Keys() if isinstance(options, AggregatorOptions | PresenceOptions | OdsOptions) else Keys.load(file.auth)  # those have no door
     log = get_logger("keys", "", options.site)
     refreshing: set[asyncio.Task[Any]] = set()
 

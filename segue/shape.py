@@ -8,6 +8,7 @@ import msgspec
 
 from accesspoint.options import AccessPointOptions
 from aggregator.options import AggregatorOptions
+from analytics.ods.options import OdsOptions, PlanOptions
 from broker.options import BrokerOptions
 from infra.kernel.membership import Timing
 from infra.runtime.capture_options import CaptureOptions
@@ -28,6 +29,7 @@ SERVICES: Final = 10
 NOTIFICATION: Final = 20
 STORING: Final = {"playlist": 30, "social": 31, "artist": 32}
 ADMIN: Final = 90
+ODS_NODE: Final = "ods1"
 PER_SITE: Final = 100
 
 
@@ -36,7 +38,7 @@ class Shape(msgspec.Struct, frozen=True, kw_only=True):
 
     `notification` nodes are dealt to the sites in turn; `services` are some of `STORING`, at the first site. All serve clients
     of every site, and keep what they store in the folder `state`, or in Cassandra. `catalogue` is what the artist service reads.
-    All that can write the same `capture`.
+    `ods` is what the decision service at the first site decides on; without it there is none. All that can write the same `capture`.
     """
 
     sites: tuple[str, ...] = SITES[:1]
@@ -44,6 +46,7 @@ class Shape(msgspec.Struct, frozen=True, kw_only=True):
     aggregators: int = 1
     accesspoints: int = 1
     presence: int = 1
+    ods: PlanOptions | None = None
     notification: int = 0
     services: tuple[str, ...] = ()
     state: Path = Path("state")
@@ -67,13 +70,16 @@ class Shape(msgspec.Struct, frozen=True, kw_only=True):
             yield from self._stored(index, site)
         for service in self.services:
             yield self._service(service)
+        if self.ods is not None:
+            yield OdsOptions(
+                site=self.sites[0], node=ODS_NODE, sites=self._all_brokers(), plan=self.ods, listen=self._address(ODS_NODE), link=self.link
+            )
 
     def _engine(self, index: int, site: str) -> Iterator[RoleOptions]:
         aggregators, presence = _names(site, "a", self.aggregators), _names(site, "p", self.presence)
         for n, slot in enumerate(self._brokers(site)):
             door = self._door(index, SERVICES + n)
-            sites = {each: self._brokers(each) for each in self.sites}
-            yield BrokerOptions(site=site, slot=slot, sites=sites, door=door, link=self.link, membership=self.membership)
+            yield BrokerOptions(site=site, slot=slot, sites=self._all_brokers(), door=door, link=self.link, membership=self.membership)
         for node, address in aggregators.items():
             yield AggregatorOptions(site=site, node=node, brokers=self._brokers(site), listen=address, link=self.link)
         for node, address in presence.items():
@@ -94,7 +100,9 @@ class Shape(msgspec.Struct, frozen=True, kw_only=True):
     def _serving(self, site: str) -> dict[str, list[str]]:
         """Who answers the clients of a site."""
         presence, notification = list(_names(site, "p", self.presence).values()), [name for _, name in self._notification()]
-        serving = {"presence": presence, "notification": notification, **{each: [self._address(each)] for each in self.services}}
+        ods = [self._address(ODS_NODE)] if self.ods is not None else []
+        storing = {each: [self._address(f"{each}1")] for each in self.services}
+        serving = {"presence": presence, "notification": notification, **storing, "ods": ods}
         return {name: addresses for name, addresses in serving.items() if addresses}
 
     def _notification(self) -> list[tuple[str, str]]:
@@ -123,7 +131,7 @@ class Shape(msgspec.Struct, frozen=True, kw_only=True):
         shared: dict[str, Any] = {
             "site": site,
             "node": f"{service}1",
-            "listen": self._address(service),
+            "listen": self._address(f"{service}1"),
             "door": self._door(0, STORING[service]),
             "notification": [address for _, address in self._notification()],
             "link": self.link,
@@ -131,7 +139,7 @@ class Shape(msgspec.Struct, frozen=True, kw_only=True):
             "cassandra": self.cassandra,
             "path": str(self.state),
         }
-        peers = {each: [self._address(each)] for each in self.services}
+        peers = {each: [self._address(f"{each}1")] for each in self.services}
         match service:
             case "playlist":
                 presence = list(_names(site, "p", self.presence).values())
@@ -141,8 +149,11 @@ class Shape(msgspec.Struct, frozen=True, kw_only=True):
             case _:
                 return ArtistOptions(catalogue=self.catalogue, **shared)
 
-    def _address(self, service: str) -> str:
-        return f"{self.sites[0]}/{service}1"
+    def _address(self, node: str) -> str:
+        return f"{self.sites[0]}/{node}"
+
+    def _all_brokers(self) -> dict[str, dict[str, str]]:
+        return {site: self._brokers(site) for site in self.sites}
 
     def _brokers(self, site: str) -> dict[str, str]:
         return _names(site, "b", self.brokers)

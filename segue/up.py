@@ -4,10 +4,12 @@ import random
 import secrets
 from functools import partial
 from pathlib import Path
+from typing import Final
 
 import click
 import msgspec
 
+from analytics.ods.options import PlanOptions
 from infra.runtime.admin import Admin
 from infra.runtime.capture_options import CaptureOptions
 from infra.runtime.cassandra_options import CassandraOptions
@@ -23,10 +25,13 @@ from .state import default_state, secret_of, service_token
 
 PORT_BASE = 7700
 CAPTURE_KEY = "capture.key"
+# All but the decision service: it runs where there is a limit, and wants the extra `analytics`.
+UNLIMITED: Final = tuple(role for role in ORDER if role != "ods")
+PLAN: Final = PlanOptions()
 
 
 @click.command()
-@click.option("--roles", default=",".join(ORDER), show_default=True, help="Which roles to run, with commas.")
+@click.option("--roles", default=",".join(UNLIMITED), show_default=True, help="Which roles to run, with commas.")
 @click.option("--sites", default=1, type=click.IntRange(1, len(SITES)), show_default=True, help="How many sites.")
 @click.option("--brokers", default=1, type=click.IntRange(1, 16), show_default=True, help="Brokers per site.")
 @click.option("--aggregators", default=1, type=click.IntRange(1, 16), show_default=True, help="Aggregators per site.")
@@ -41,6 +46,13 @@ CAPTURE_KEY = "capture.key"
 @click.option("--cassandra-port", default=9042, show_default=True, help="Of the server that `segue cassandra start` has started.")
 @click.option("--catalogue", type=click.Path(path_type=Path), help="What artists have released, as JSON lines.  [default: one in --state]")
 @click.option("--capture", type=click.Path(path_type=Path), help="Write a trace of the workload to this folder; see `segue analyze`.")
+@click.option(
+    "--capacity", type=click.IntRange(min=0), help="Deliveries in a period; topics beyond it leave real time.  [default: no limit]"
+)
+@click.option(
+    "--threshold", type=click.IntRange(min=1), default=PLAN.threshold, show_default=True, help="Events that satisfy a subscriber."
+)
+@click.option("--period", type=click.FloatRange(min=1), default=PLAN.period_s, show_default=True, help="Seconds between two decisions.")
 @click.option("--json", "as_json", is_flag=True, help="Print the addresses as one JSON line when ready.")
 @click.option("--log-format", type=click.Choice(["console", "json"]), default="console", show_default=True)
 @click.option("--log-level", type=click.Choice(["debug", "info", "warning", "error"]), default="warning", show_default=True)
@@ -56,6 +68,9 @@ def up(
     cassandra_port: int,
     catalogue: Path | None,
     capture: Path | None,
+    capacity: int | None,
+    threshold: int,
+    period: float,
     as_json: bool,
     log_format: str,
     log_level: str,
@@ -65,7 +80,7 @@ def up(
     Clients connect to the first address, services publish to the second; `segue token` makes tokens for both.
     """
     configure(log_format, log_level)  # type: ignore[arg-type]  # click has checked them
-    wanted = roles.split(",")
+    wanted = [*roles.split(","), *(["ods"] if capacity is not None else [])]
     if unknown := sorted(set(wanted) - set(ORDER)):
         raise click.UsageError(f"no role {', '.join(unknown)}; there are {', '.join(ORDER)}")
     shape = Shape(
@@ -81,9 +96,16 @@ def up(
         store=store,  # type: ignore[arg-type]  # click has checked it
         cassandra=CassandraOptions(port=cassandra_port),
         capture=CaptureOptions(path=str(capture), key_file=str(state / CAPTURE_KEY)) if capture else CaptureOptions(),
+        ods=_plan(capacity, threshold, period) if "ods" in wanted else None,
         port_base=port_base,
     )
     run(_up(shape, wanted, secret_of(state), as_json))
+
+
+def _plan(capacity: int | None, threshold: int, period_s: float) -> PlanOptions:
+    """What the decision service decides on; it hurries where it decides often."""
+    survey_s, overlap_ms = min(PLAN.survey_s, period_s / 2), min(PLAN.overlap_ms, int(period_s * 1000))
+    return PlanOptions(capacity=capacity, threshold=threshold, period_s=period_s, survey_s=survey_s, overlap_ms=overlap_ms)
 
 
 def _empty_catalogue(state: Path) -> Path:

@@ -68,6 +68,10 @@ class Crowd:
         """`user` plays something. Raises what `Client.act` raises."""
         await self._clients[user].act("play", **fields, **{MARK: mark})
 
+    def offloaded(self, user: str) -> frozenset[str]:
+        """The topics of those whom `user` follows that are out of real time, as far as he was told."""
+        return self._clients[user].offloaded
+
     async def fence(self) -> None:
         """Returns when everything that access points had for the connected users has arrived."""
 

@@ -5,10 +5,19 @@ import sys
 
 import pytest
 
-COMMANDS = (["replay", "x"], ["analyze", "generate", "x"], ["analyze", "validate", "x"], ["analyze", "characterize", "x"])
+from tests.support.samples import DEPLOY
+
+COMMANDS = (
+    ["replay", "x"],
+    ["analyze", "generate", "x"],
+    ["analyze", "validate", "x"],
+    ["analyze", "characterize", "x"],
+    ["ods", "--config", str(DEPLOY / "config" / "sto-ods1.toml")],
+    ["offload-demo", "--users", "5"],
+)
 
 
-@pytest.mark.parametrize("arguments", COMMANDS, ids=lambda arguments: arguments[-2])
+@pytest.mark.parametrize("arguments", COMMANDS, ids=lambda arguments: " ".join(arguments[:-1]))
 def test_a_command_that_lacks_its_libraries_says_how_to_get_them(arguments: list[str]) -> None:
     missing = "for name in ('numpy', 'pyarrow', 'matplotlib', 'pyspark'): sys.modules[name] = None"
     code = f"import sys\n{missing}\nsys.argv = {['segue', *arguments]!r}\nfrom segue.__main__ import main\nmain()"

@@ -1,0 +1,168 @@
+"""What the decision service knows, and what it makes of it: no links, no clock (spec C7; SB-63).
+
+It hears how many events topics had and who follows them, never an event. Users and topics are numbers here; what is forgotten gives
+its number back.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Final
+
+import numpy as np
+
+from infra.kernel.assignment import may_leave
+from infra.kernel.topics import Topic
+
+from .decision import Decision
+from .follows import Follows, pair, topics_of, users_of
+from .numbering import Numbering
+from .options import OdsOptions
+from .rates import Ints, Rates
+from .solving import Answer, Problem
+
+# Numbers that may lie idle before all are given anew, besides as many as are in use.
+SPARE: Final = 4096
+
+PointName = tuple[str, str]
+
+
+@dataclass(slots=True)
+class _Point:
+    """What an access point has told on this link (`fresh` until the first report is whole) and on the one before."""
+
+    known: Follows = field(default_factory=Follows)
+    fresh: Follows | None = None
+    gone_s: float | None = None
+
+
+class OdsCore:
+    """Counts and follows come in, problems and decisions go out."""
+
+    def __init__(self, options: OdsOptions, born_ms: int) -> None:
+        self.pairs_refused = self.counts_refused = self.moves = 0
+        self.epoch = 0
+        self.out: frozenset[Topic] = frozenset()
+        self._options, self._born_ms = options, born_ms
+        self._users: Numbering[str] = Numbering(options.max_pairs)
+        self._topics: Numbering[Topic] = Numbering(options.max_topics)
+        self._rates = Rates(options.plan.weight)
+        self._points: dict[PointName, _Point] = {}
+
+    # What brokers and access points tell.
+
+    def tally(self, topics: Iterable[Topic], counts: Iterable[int]) -> None:
+        """Topics have had so many further events."""
+        for topic, count in zip(topics, counts, strict=True):
+            if not may_leave(topic):
+                continue
+            number = self._topics.number(topic)
+            if number is None:
+                self.counts_refused += 1
+            else:
+                self._rates.count(number, count)
+
+    def link_up(self, point: PointName) -> None:
+        """An access point is there and will tell everything anew; until it has, what it told before counts as well."""
+        known = self._points.setdefault(point, _Point())
+        known.fresh, known.gone_s = Follows(), None
+
+    def link_down(self, point: PointName, now_s: float) -> None:
+        """An access point is gone; what it told counts for `keep_s`."""
+        self._points[point].gone_s = now_s
+
+    def reported(self, point: PointName) -> None:
+        """An access point has told everything there was to tell."""
+        known = self._points[point]
+        if known.fresh is not None:
+            known.known, known.fresh = known.fresh, None
+
+    def followed(self, point: PointName, users: Iterable[str], topics: Iterable[Topic]) -> None:
+        """Users have begun to follow topics at an access point."""
+        for user, topic in zip(users, topics, strict=True):
+            if not may_leave(topic):
+                continue
+            name, number = self._users.number(user), self._topics.number(topic)
+            if name is None or number is None:
+                self.pairs_refused += 1
+            else:
+                self._note(point, pair(name, number), True)
+
+    def unfollowed(self, point: PointName, users: Iterable[str], topics: Iterable[Topic]) -> None:
+        """Users follow topics at an access point no more."""
+        for user, topic in zip(users, topics, strict=True):
+            name, number = self._users.known(user), self._topics.known(topic)
+            if name is not None and number is not None:
+                self._note(point, pair(name, number), False)
+
+    def tick(self, now_s: float) -> None:
+        """Forget access points that are gone for too long."""
+        keep_s = self._options.keep_s
+        late = [name for name, point in self._points.items() if point.gone_s is not None and now_s - point.gone_s > keep_s]
+        for name in late:
+            del self._points[name]
+
+    # What follows from it.
+
+    def problem(self) -> Problem:
+        """End the period: what is to be solved. Numbers hold until the next call."""
+        for follows in self._all():
+            self._settle(follows)
+        events = self._tidy(self._rates.close(len(self._topics)))
+        out = np.fromiter((topic in self.out for topic in self._topics.names), np.bool_, len(self._topics))
+        return Problem([follows.keys for follows in self._all()], events, out, self._rates.forecast > 0)
+
+    def decide(self, answer: Answer, run_ms: int) -> Decision:
+        """The decision that an answer to the last problem means; it holds from now on."""
+        names = self._topics.names
+        out = frozenset(names[number] for number in np.flatnonzero(answer.out).tolist())
+        left, came = sorted(out - self.out), sorted(self.out - out)
+        base, self.epoch = self.epoch, self.epoch + 1 if self.epoch else self._born_ms
+        self.out = out
+        self.moves += len(left) + len(came)
+        return Decision(
+            epoch=self.epoch,
+            base=base,
+            plan=self._options.plan,
+            topics=answer.topics,
+            served=[names[number] for number in answer.served.tolist()],
+            out=out,
+            left=left,
+            came=came,
+            cost=answer.cost,
+            value=answer.value,
+            bound=answer.bound,
+            run_ms=run_ms,
+        )
+
+    def pairs(self) -> int:
+        """Pairs that are kept, a user at two access points twice."""
+        return sum(map(len, self._all()))
+
+    def _all(self) -> list[Follows]:
+        kept = (follows for point in self._points.values() for follows in (point.known, point.fresh))
+        return [follows for follows in kept if follows is not None]
+
+    def _note(self, point: PointName, key: int, follows: bool) -> None:
+        known = self._points[point]
+        told = known.fresh if known.fresh is not None else known.known
+        if told.note(key, follows):
+            self._settle(told)
+
+    def _settle(self, follows: Follows) -> None:
+        self.pairs_refused += follows.settle(self._options.max_pairs - self.pairs())
+
+    def _tidy(self, events: Ints) -> Ints:
+        """Give numbers anew if more lie idle than are in use; `events` by the new ones."""
+        users, topics = np.zeros(len(self._users), np.bool_), self._rates.forecast > 0
+        for follows in self._all():
+            users[users_of(follows.keys)] = True
+            topics[topics_of(follows.keys)] = True
+        if all(len(used) <= 2 * np.count_nonzero(used) + SPARE for used in (users, topics)):
+            return events
+        users_kept, topics_kept = np.flatnonzero(users), np.flatnonzero(topics)
+        self._users.keep(users_kept)
+        self._topics.keep(topics_kept)
+        self._rates.keep(topics_kept)
+        for follows in self._all():
+            follows.renumber(users_kept, topics_kept)
+        return events[topics_kept]

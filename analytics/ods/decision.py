@@ -1,0 +1,75 @@
+"""What the decision service has decided, and how links are told."""
+
+from dataclasses import dataclass
+from typing import Final
+
+import msgspec
+
+from infra.kernel.frames import Assignment
+from infra.kernel.topics import Topic
+
+from .options import PlanOptions
+
+FRAME_TOPICS: Final = 4096
+# What links are told for a capacity without limit: the highest number there is.
+NO_LIMIT: Final = (1 << 62) - 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decision:
+    """One round (spec C7): of the topics with events and followers, `served` stay in real time; `out` are all topics that are not,
+    `left` and `came` what that changes. `cost`, `value` and `bound` are expected for the next period."""
+
+    epoch: int
+    base: int
+    plan: PlanOptions
+    topics: int
+    served: list[Topic]
+    out: frozenset[Topic]
+    left: list[Topic]
+    came: list[Topic]
+    cost: int
+    value: float
+    bound: float
+    run_ms: int
+
+    @property
+    def ratio(self) -> float:
+        """The value, as a part of the bound."""
+        return self.value / self.bound if self.bound else 1.0
+
+    def change(self) -> list[Assignment]:
+        """For a link that was told of the decision before."""
+        return self._frames(self.base, self.left, self.came)
+
+    def whole(self) -> list[Assignment]:
+        """For a link that was not."""
+        return self._frames(0, sorted(self.out), [])
+
+    def _frames(self, base: int, left: list[Topic], came: list[Topic]) -> list[Assignment]:
+        leaving = [self._frame(base, part, []) for part in _parts(left)]
+        coming = [self._frame(base, [], part) for part in _parts(came)]
+        frames = [*leaving, *coming] or [self._frame(base, [], [])]
+        return [*frames[:-1], msgspec.structs.replace(frames[-1], last=True)]
+
+    def _frame(self, base: int, leave: list[Topic], come: list[Topic]) -> Assignment:
+        plan = self.plan
+        return Assignment(
+            epoch=self.epoch,
+            base=base,
+            last=False,
+            leave=leave,  # type: ignore[arg-type]  # topics are bytes
+            come=come,  # type: ignore[arg-type]
+            overlap_ms=plan.overlap_ms,
+            every_ms=plan.every_ms,
+            metric=plan.metric,
+            threshold=plan.threshold,
+            capacity=NO_LIMIT if plan.capacity is None else plan.capacity,
+            expected=self.value,
+            bound=self.bound,
+            run_ms=self.run_ms,
+        )
+
+
+def _parts(topics: list[Topic]) -> list[list[Topic]]:
+    return [topics[first : first + FRAME_TOPICS] for first in range(0, len(topics), FRAME_TOPICS)]

@@ -1,0 +1,68 @@
+"""Options of the decision service. Every default is here; units are in the names."""
+
+from typing import Final, Literal
+
+import msgspec
+
+from infra.kernel.errors import ConfigError
+from infra.runtime.node import LinkTiming
+
+# Users and topics are numbered, and a pair of numbers is kept in 64 bits.
+MOST: Final = (1 << 31) - 1
+
+
+class PlanOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What is decided, and how often.
+
+    `capacity` is in deliveries in a period, of user and playlist topics to all their followers; None is no limit, and nothing is
+    offloaded then. `threshold` is the number of events in a period that satisfies a subscriber. `weight` is that of the last period
+    in the forecast of a topic's events; the rest is the forecast before.
+    """
+
+    capacity: int | None = None
+    threshold: int = 100
+    metric: Literal["b3m", "fb3m"] = "b3m"
+    period_s: float = 3600.0
+    survey_s: float = 10.0
+    weight: float = 0.5
+    # What leaves real time is served on for that long, and after it one event of each topic in `every_ms`; 0 is none.
+    overlap_ms: int = 5_000
+    every_ms: int = 0
+
+    def check(self) -> None:
+        """Raises ConfigError when a value cannot be meant."""
+        if self.capacity is not None and self.capacity < 0:
+            raise ConfigError("ods.plan.capacity must be 0 deliveries or more; leave it out for no limit")
+        if self.threshold < 1:
+            raise ConfigError("ods.plan.threshold must be 1 event or more, or nobody would need anything")
+        if not 0 < self.survey_s < self.period_s:
+            raise ConfigError("ods.plan.survey_s must be over 0 and under period_s, or one round runs into the next")
+        if not 0 < self.weight <= 1:
+            raise ConfigError("ods.plan.weight must be over 0 and 1 at most")
+        if not 0 <= self.overlap_ms <= self.period_s * 1000 or self.every_ms < 0:
+            raise ConfigError("ods.plan.overlap_ms must be from 0 to a whole period, and every_ms must not be under 0")
+
+
+class OdsOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One decision service for all sites. `sites` names every broker there is, as in the brokers' files; access points of any site
+    link to `listen`."""
+
+    site: str
+    node: str
+    sites: dict[str, dict[str, str]]
+    plan: PlanOptions = PlanOptions()
+    listen: str = "127.0.0.1:7826"
+    admin: str = "127.0.0.1:7798"
+    link: LinkTiming = LinkTiming()
+    # Whoever follows beyond these is not planned for, and counted; topics that are not known are served.
+    max_pairs: int = 20_000_000
+    max_topics: int = 2_000_000
+    # How long what an access point has told counts when its link is gone.
+    keep_s: float = 60.0
+
+    def check(self) -> None:
+        """Raises ConfigError when fields contradict each other."""
+        if not any(self.sites.values()):
+            raise ConfigError('ods.sites is empty; name each broker of each site, such as [ods.sites.sto] b1 = "127.0.0.1:7811"')
+        if not (0 < self.max_pairs <= MOST and 0 < self.max_topics <= MOST) or self.keep_s < 0:
+            raise ConfigError(f"ods.max_pairs and max_topics must be from 1 to {MOST}, and keep_s must not be under 0")

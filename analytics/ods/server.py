@@ -1,0 +1,244 @@
+"""The decision service as a process: it asks brokers and access points, has the answer computed, and tells them all.
+
+====================  ======================================  ===================================
+peer                  it tells                                it is told
+====================  ======================================  ===================================
+broker, any site      events of its topics                    `Survey`, `Assignment`
+access point, any     who follows what there                  the same
+====================  ======================================  ===================================
+"""
+
+import asyncio
+import random
+import time
+from collections.abc import Callable
+from typing import Any as Anything
+from typing import Final
+
+from infra.kernel.errors import Refused
+from infra.kernel.frames import Any as AnyFrame
+from infra.kernel.frames import Assignment, Followed, Heartbeat, Hello, Survey, Surveyed, Tally, Unfollowed, View
+from infra.kernel.topics import Topic
+from infra.runtime.link import Link
+from infra.runtime.node import Node
+from infra.runtime.wire import Network
+
+from .core import OdsCore
+from .decision import Decision
+from .options import OdsOptions
+from .solving import solve
+
+ROLE: Final = "ods"
+
+
+class Ods:
+    """One decision service. `start` opens its door and decides once a period from then on, `close` ends it."""
+
+    role = ROLE
+
+    def __init__(
+        self,
+        options: OdsOptions,
+        network: Network,
+        *,
+        log: Anything,
+        rng: random.Random,
+        wall: Callable[[], float] = time.time,
+    ) -> None:
+        self.options, self.site, self.node = options, options.site, options.node
+        self.address = options.listen
+        self.decision: Decision | None = None
+        self.rounds = self.failures = self.late = 0
+        self.core = OdsCore(options, int(wall() * 1000))
+        self.links = Node((ROLE, self.node, self.site), network, self, timing=options.link, rng=rng, log=log, wall=wall)
+        self._log = log
+        self._brokers = {address: site for site, slots in options.sites.items() for address in slots.values()}
+        self._told: dict[Link, int] = {}  # the epoch that each link knows, 0 for none: always the last one otherwise
+        self._survey = 0
+        self._waiting: set[Link] = set()
+        self._answered = asyncio.Event()
+        self._round: asyncio.Task[Decision] | None = None
+        self._schedule: asyncio.Task[None] | None = None
+
+    async def start(self) -> None:
+        """Dial all brokers, listen for access points. Raises OSError if the address is taken."""
+        for address, site in self._brokers.items():
+            self.links.dial(address, "broker", site)
+        self.address = await self.links.listen(self.options.listen)
+        self._schedule = asyncio.create_task(self._decide_each_period(), name=f"{self.node} decides")
+
+    async def close(self) -> None:
+        """Stop deciding and close all links. What was decided stands. May be called twice."""
+        tasks = [task for task in (self._schedule, self._round) if task is not None]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        await self.links.close()
+
+    def ready(self) -> str | None:
+        """Why nothing sensible can be decided now; None when it can."""
+        return None if any(link.dialled for link in self._told) else "no link to any broker yet"
+
+    # Rounds.
+
+    def decide(self) -> "asyncio.Task[Decision]":
+        """A round now, or the one that is under way. It raises PlanError if there is too much to be added up; the last decision
+        stands then."""
+        if self._round is None or self._round.done():
+            self._round = asyncio.create_task(self._decide(), name=f"a round of {self.node}")
+        return self._round
+
+    async def _decide_each_period(self) -> None:
+        loop, period_s = asyncio.get_running_loop(), self.options.plan.period_s
+        due_s = loop.time()
+        while True:
+            due_s = max(due_s + period_s, loop.time())  # a round that took longer is not made up for
+            await asyncio.sleep(due_s - loop.time())
+            await asyncio.gather(self.decide(), return_exceptions=True)  # what went wrong has been logged
+
+    async def _decide(self) -> Decision:
+        try:
+            await self._ask()
+            plan, start_s = self.options.plan, time.perf_counter()
+            answer = await asyncio.to_thread(solve, self.core.problem(), plan.metric, plan.threshold, plan.capacity)
+            self.decision = self.core.decide(answer, round((time.perf_counter() - start_s) * 1000))
+        except Exception:
+            self.failures += 1
+            self._log.exception("no decision; the last one stands")
+            raise
+        self.rounds += 1
+        self._tell_all(self.decision)
+        return self.decision
+
+    async def _ask(self) -> None:
+        """Survey whoever is linked; who is late is left out."""
+        self._survey += 1
+        self._waiting = set(self._told)
+        self._answered.clear()
+        self._check_answered()
+        for link in self._told:
+            link.send(Survey(self._survey))
+        try:
+            async with asyncio.timeout(self.options.plan.survey_s):
+                await self._answered.wait()
+        except TimeoutError:
+            self.late += len(self._waiting)
+            names = sorted(f"{link.peer.site}/{link.peer.node}" for link in self._waiting)
+            self._log.warning("left out of this round: no answer in time", peers=names, after_s=self.options.plan.survey_s)
+
+    def _check_answered(self) -> None:
+        if not self._waiting:
+            self._answered.set()
+
+    def _tell_all(self, decision: Decision) -> None:
+        whole = decision.whole() if 0 in self._told.values() else []
+        change = decision.change()
+        for link, epoch in self._told.items():
+            self._tell(link, change if epoch else whole)
+        self._log.info(
+            "decided",
+            epoch=decision.epoch,
+            topics=decision.topics,
+            served=len(decision.served),
+            offloaded=len(decision.out),
+            left=len(decision.left),
+            came=len(decision.came),
+            deliveries=decision.cost,
+            capacity=decision.plan.capacity,
+            expected=round(decision.value, 3),
+            bound=round(decision.bound, 3),
+            ratio=round(decision.ratio, 3),
+            run_ms=decision.run_ms,
+        )
+
+    def _tell(self, link: Link, frames: list[Assignment]) -> None:
+        for frame in frames:
+            link.send(frame)
+        self._told[link] = frames[-1].epoch
+
+    # Links (see `LinkRole`).
+
+    def view(self) -> View:
+        """The decision service has no view of its own."""
+        return View(0, ())
+
+    def admit(self, hello: Hello) -> None:
+        """Access points of the sites whose brokers are known here."""
+        if hello.role != "accesspoint":
+            raise Refused("wrong-peer", f"a {hello.role} has no business with the decision service; access points have")
+        if hello.site not in self.options.sites:
+            raise Refused("wrong-peer", f"no brokers of site {hello.site} are configured here (ods.sites)")
+
+    def link_up(self, link: Link) -> None:
+        """A broker answered, or an access point called: it is told what holds."""
+        self._told[link] = 0
+        if link.dialled is None:
+            self.core.link_up((link.peer.site, link.peer.node))
+        if self.decision is not None:
+            self._tell(link, self.decision.whole())
+
+    def link_down(self, link: Link, reason: str) -> None:
+        """A peer is gone; nobody waits for its answer."""
+        del self._told[link]
+        self._waiting.discard(link)
+        self._check_answered()
+        if link.dialled is None:
+            self.core.link_down((link.peer.site, link.peer.node), self.links.now_s)
+
+    def frames(self, link: Link, frames: list[AnyFrame]) -> None:
+        """Counts of a broker, follows of an access point. Raises `Refused` for all else: no event ever comes here (SB-63)."""
+        point = (link.peer.site, link.peer.node) if link.dialled is None else None
+        for frame in frames:
+            match frame:
+                case Tally(topics, counts) if point is None:
+                    self.core.tally(_checked(topics), counts)
+                case Followed(users, topics) if point is not None:
+                    self.core.followed(point, users, _checked(topics))
+                case Unfollowed(users, topics) if point is not None:
+                    self.core.unfollowed(point, users, _checked(topics))
+                case Surveyed(n):
+                    self._surveyed(link, n)
+                case Heartbeat():
+                    pass
+                case _:
+                    raise Refused(
+                        "bad-link-frame", f"{type(frame).__name__} from a {link.peer.role} makes no sense to the decision service"
+                    )
+
+    def _surveyed(self, link: Link, n: int) -> None:
+        if link.dialled is None:
+            self.core.reported((link.peer.site, link.peer.node))
+        if n == self._survey:
+            self._waiting.discard(link)
+            self._check_answered()
+
+    def tick(self, now: float) -> None:
+        """Heartbeat interval: access points that are gone for long."""
+        self.core.tick(now)
+
+    def counters(self) -> dict[str, Anything]:
+        """Figures for `metrics.METRICS`."""
+        core, made, capacity = self.core, self.decision, self.options.plan.capacity
+        return {
+            "ods_links": len(self.links.links),
+            "ods_pairs": core.pairs(),
+            "ods_pairs_refused_total": core.pairs_refused,
+            "ods_counts_refused_total": core.counts_refused,
+            "ods_rounds_total": self.rounds,
+            "ods_failures_total": self.failures,
+            "ods_late_total": self.late,
+            "ods_moves_total": core.moves,
+            "ods_epoch": core.epoch,
+            "ods_topics_planned": made.topics if made else 0,
+            "ods_topics_offloaded": len(core.out),
+            "ods_capacity_deliveries": -1 if capacity is None else capacity,
+            "ods_expected_deliveries": made.cost if made else 0,
+            "ods_expected_satisfaction": made.value if made else 0.0,
+            "ods_bound_satisfaction": made.bound if made else 0.0,
+            "ods_run_seconds": made.run_ms / 1000 if made else 0.0,
+        }
+
+
+def _checked(topics: list[bytes]) -> list[Topic]:
+    """As topics: the codec has checked that they are."""
+    return topics  # type: ignore[return-value]

@@ -1,0 +1,58 @@
+"""`segue offload-demo`: a capacity limit on a real cluster, as predicted and as counted."""
+
+import random
+import sys
+from pathlib import Path
+from typing import Any, Final
+
+import click
+import msgspec
+from rich.console import Console
+
+from infra.runtime.logs import configure
+from segue.demo.dataset import checkout_folder, load
+from segue.demo.live import LiveShow
+from segue.demo.show import Show
+from segue.loop import run as run_loop
+from segue.shape import SITES
+
+_PERCENT: Final = click.FloatRange(0, 100)
+
+
+@click.command("offload-demo")
+@click.option("--capacity", type=_PERCENT, default=20.0, show_default=True, help="Percent of the deliveries that serving all takes.")
+@click.option("--threshold", type=click.IntRange(min=1), default=20, show_default=True, help="Events that satisfy a user in a period.")
+@click.option("--metric", type=click.Choice(["b3m", "fb3m"]), default="b3m", show_default=True, help="Whole users, or parts of them.")
+@click.option("--users", type=click.IntRange(min=1), default=300, show_default=True, help="How many of Last.fm; friends stay together.")
+@click.option("--events", type=click.IntRange(min=1), default=2_000, show_default=True, help="Of all users in a period.")
+@click.option("--sites", type=click.IntRange(1, len(SITES)), default=2, show_default=True, help="How many sites they are at.")
+@click.option("--json", "document", type=click.File("wb", lazy=False), help="Write the outcome to this file as JSON, too.")
+@click.option("--data", type=click.Path(path_type=Path), default=checkout_folder, help="A folder with other listening.  [default: Last.fm]")
+@click.option("--seed", type=int, default=1, show_default=True, help="The same seed plays the same.")
+def offload_demo(
+    capacity: float, threshold: int, metric: Any, users: int, events: int, sites: int, document: Any, data: Path, seed: int
+) -> None:
+    """Let the users of Last.fm play more than the capacity allows, and see whom the engine still serves in full.
+
+    In the first period everything is served, and the decision service watches. It then chooses the topics that satisfy most users
+    within the capacity, and says what that will come to. In the second period everybody plays the same again, and what arrives is
+    counted. Exit code 1: what was counted is not what was predicted.
+    """
+    import numba  # noqa: F401 - what is missing is to be told before anything starts
+
+    from .run import run
+    from .stage import stage
+    from .summary import summary
+
+    configure("console", "warning")
+    dataset = load(data).subset(users, random.Random(f"{seed} users"))
+    on = stage(dataset, events=events, share=capacity / 100, threshold=threshold, metric=metric)
+    console = Console(highlight=False)
+    show = LiveShow(console) if console.is_terminal else Show(console)
+    with show:
+        outcome = run_loop(run(on, SITES[:sites], random.Random(f"{seed} plays"), show))
+        show.summary(summary(outcome))
+    if document is not None:
+        document.write(msgspec.json.format(msgspec.json.encode(outcome.document())) + b"\n")
+    if not outcome.is_good:
+        sys.exit(1)

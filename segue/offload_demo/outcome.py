@@ -1,0 +1,61 @@
+"""Prediction and measurement side by side, and whether they agree. Pure."""
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from typing import Any, Final, Literal
+
+# Sums of fractions that differ by less are equal.
+TOLERANCE: Final = 1e-6
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """One run. `value` counts satisfied users (b3m) or adds up their fractions (fb3m); `cuckoo_value` and `cuckoo_cost` are what the
+    Cuckoo rule would choose in the same capacity."""
+
+    users: int
+    topics: int
+    metric: Literal["b3m", "fb3m"]
+    threshold: int
+    demand: int
+    capacity: int
+    served: int
+    offloaded: int
+    run_ms: int
+    bound: float
+    predicted_value: float
+    predicted_cost: int
+    measured_value: float
+    measured_cost: int
+    cuckoo_value: float
+    cuckoo_cost: int
+    duplicated: int
+    strayed: int
+    untold: int
+    refused: int
+
+    @property
+    def is_good(self) -> bool:
+        """Whether there is no problem."""
+        return next(self.problems(), None) is None
+
+    def problems(self) -> Iterator[str]:
+        """What is not as it was predicted."""
+        if self.measured_cost != self.predicted_cost:
+            yield f"{self.measured_cost:,} deliveries were made, and {self.predicted_cost:,} were predicted."
+        if self.measured_cost > self.capacity:
+            yield f"{self.measured_cost:,} deliveries are more than the capacity of {self.capacity:,}."
+        if abs(self.measured_value - self.predicted_value) > TOLERANCE:
+            yield f"The satisfaction that was counted is {self.measured_value:,.10g}, and {self.predicted_value:,.10g} was predicted."
+        if self.strayed:
+            yield f"Events of {self.strayed} topics arrived that were out of real time."
+        if self.untold:
+            yield f"{self.untold} users were not told which of their topics are out, or told wrongly."
+        if self.duplicated:
+            yield f"{self.duplicated} events came twice."
+        if self.refused:
+            yield f"{self.refused} events were refused, so the periods were not alike."
+
+    def document(self) -> dict[str, Any]:
+        """For `--json`."""
+        return asdict(self) | {"is_good": self.is_good, "problems": list(self.problems())}

@@ -1,0 +1,51 @@
+"""The end of a run for people: what was predicted, what was counted, and what a simple rule would have done."""
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from segue.demo.grid import grid, row
+from segue.palette import BAD, GREEN, QUIET
+
+from .outcome import Outcome
+
+
+def summary(outcome: Outcome) -> RenderableType:
+    """Something that rich can print, with or without colours."""
+    return Group(_setting(outcome), Text(), _figures(outcome), Text(), _verdict(outcome))
+
+
+def _setting(outcome: Outcome) -> Table:
+    table = grid(2)
+    row(table, "demand", f"{outcome.demand:,}", "deliveries in a period, if everything is served")
+    row(table, "capacity", f"{outcome.capacity:,}", f"deliveries, {outcome.capacity / max(1, outcome.demand):.0%} of that")
+    row(table, "threshold", f"{outcome.threshold:,}", "events satisfy a user, or all that his friends publish if that is less")
+    row(table, "served", f"{outcome.served:,}", f"of {outcome.topics:,} topics; {outcome.offloaded:,} are out of real time")
+    return table
+
+
+def _figures(outcome: Outcome) -> Table:
+    table = grid(5)
+    table.add_row(*(Text(word, style=QUIET) for word in ("", "predicted", "measured", "Cuckoo rule", "bound")))
+    values = (outcome.predicted_value, outcome.measured_value, outcome.cuckoo_value, outcome.bound)
+    name = "satisfied users" if outcome.metric == "b3m" else "satisfied parts"
+    row(table, name, *(_number(value) for value in values))
+    row(table, "of all users", *(f"{value / max(1, outcome.users):.1%}" for value in values))
+    row(table, "deliveries", *(f"{cost:,}" for cost in (outcome.predicted_cost, outcome.measured_cost, outcome.cuckoo_cost)), "")
+    return table
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}" if value == round(value) else f"{value:,.1f}"
+
+
+def _verdict(outcome: Outcome) -> Table:
+    table = Table.grid(padding=(0, 1))
+    for problem in outcome.problems():
+        table.add_row(Text("✗", style=BAD), Text(problem))
+    if outcome.is_good:
+        table.add_row(Text("✓", style=GREEN), Text("What was measured is what was predicted, and within the capacity.", style="bold"))
+        if outcome.predicted_value > outcome.cuckoo_value:
+            more = outcome.predicted_value / max(1.0, outcome.cuckoo_value) - 1
+            table.add_row(Text("✓", style=GREEN), Text(f"{more:.0%} more satisfaction than by the Cuckoo rule, in the same capacity."))
+    return table

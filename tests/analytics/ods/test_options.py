@@ -1,0 +1,50 @@
+"""Options of the decision service that cannot be meant are refused with a word on what to change."""
+
+from typing import Any
+
+import pytest
+
+from analytics.ods.options import OdsOptions, PlanOptions
+from infra.kernel.errors import ConfigError
+
+SITES = {"sto": {"b1": "sto/b1"}}
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"capacity": -1}, "capacity must be 0 deliveries or more"),
+        ({"threshold": 0}, "threshold must be 1 event or more"),
+        ({"survey_s": 0.0}, "survey_s must be over 0"),
+        ({"period_s": 10.0, "survey_s": 10.0}, "under period_s"),
+        ({"weight": 0.0}, "weight must be over 0"),
+        ({"weight": 1.5}, "weight must be over 0"),
+        ({"overlap_ms": -1}, "overlap_ms must be from 0"),
+        ({"period_s": 1.0, "survey_s": 0.5, "overlap_ms": 1001}, "to a whole period"),
+        ({"every_ms": -1}, "every_ms must not be under 0"),
+    ],
+)
+def test_a_plan_that_cannot_be_meant_is_refused(changes: dict[str, Any], said: str) -> None:
+    with pytest.raises(ConfigError, match=said):
+        PlanOptions(**changes).check()
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"sites": {}}, r"sites is empty; name each broker"),
+        ({"sites": {"sto": {}}}, r"sites is empty"),
+        ({"max_pairs": 0}, "max_pairs and max_topics must be from 1"),
+        ({"max_topics": 1 << 31}, "max_pairs and max_topics must be from 1"),
+        ({"keep_s": -1.0}, "keep_s must not be under 0"),
+    ],
+)
+def test_options_that_contradict_each_other_are_refused(changes: dict[str, Any], said: str) -> None:
+    options: dict[str, Any] = {"site": "sto", "node": "ods1", "sites": SITES} | changes
+    with pytest.raises(ConfigError, match=said):
+        OdsOptions(**options).check()
+
+
+def test_the_defaults_are_fine_and_a_capacity_of_nothing_is_one() -> None:
+    OdsOptions(site="sto", node="ods1", sites=SITES, plan=PlanOptions(capacity=0)).check()
+    PlanOptions().check()

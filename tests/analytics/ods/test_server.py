@@ -1,0 +1,177 @@
+"""The decision service on links: whom it asks, whom it tells what, and what becomes of those that are late, new or wrong."""
+
+import asyncio
+
+import msgspec
+import pytest
+
+from analytics.ods.options import PlanOptions
+from analytics.planning.errors import PlanError
+from infra.kernel.frames import Applied, Assignment, Deliver, Frame, Publish, Survey, Surveyed, Tally
+from infra.kernel.topics import user_topic
+from tests.support.ods_world import PLAN, OdsWorld, followed, tally
+
+
+def plan(**changes: object) -> PlanOptions:
+    return msgspec.structs.replace(PLAN, **changes)
+
+
+async def test_what_all_sites_tell_becomes_one_decision_that_all_are_told() -> None:
+    """WA-29: the capacity is that of all brokers of all sites."""
+    async with OdsWorld(plan(capacity=6)) as w:
+        w.peers["sto/ap1"].saying = [followed("ann", ["bob", "eve"]), followed("cat", ["bob"])]
+        w.peers["lon/ap1"].saying = [followed("ann", ["bob"]), followed("dan", ["bob", "eve"])]
+        w.peers["sto/b1"].saying = [tally(bob=1), tally(bob=1)]
+        w.peers["lon/b1"].saying = [tally(eve=4)]
+        made = await w.ods.decide()
+        assert (made.cost, made.value, made.topics) == (6, 3.0, 2)
+        await w.until(lambda: all(peer.out == {"eve"} for peer in w.peers.values()))
+        assert w.ods.counters()["ods_expected_deliveries"] == 6 <= w.ods.counters()["ods_capacity_deliveries"]
+
+
+async def test_it_decides_once_a_period_by_itself() -> None:
+    """WA-29: on schedule."""
+    async with OdsWorld(plan(period_s=0.05, survey_s=0.04, overlap_ms=0)) as w:
+        await w.until(lambda: w.ods.rounds >= 3)
+        surveys = [frame.n for frame in w.peers["sto/b1"].heard if isinstance(frame, Survey)]
+        assert surveys == list(range(1, len(surveys) + 1))
+
+
+async def test_links_that_have_followed_hear_changes_and_new_ones_the_whole() -> None:
+    async with OdsWorld() as w:
+        w.peers["sto/ap1"].saying = [followed("ann", ["bob", "eve"])]
+        w.peers["sto/b1"].saying = [tally(bob=1, eve=1)]
+        first = await w.ods.decide()
+        await w.until(lambda: w.peers["lon/b1"].out == {"bob", "eve"})
+        newcomer = await w.add("accesspoint", "lon/ap2")
+        await w.until(lambda: newcomer.out == {"bob", "eve"})
+        w.peers["sto/b1"].saying = [tally(eve=1)]
+        second = await w.ods.decide()
+        await w.until(lambda: all(peer.out == {"eve"} for peer in w.peers.values()))
+        assert (second.epoch, second.base) == (first.epoch + 1, first.epoch)
+        assert w.peers["lon/b1"].bases == newcomer.bases == [0, first.epoch]
+
+
+async def test_a_broker_that_restarts_is_told_the_whole_at_once() -> None:
+    async with OdsWorld() as w:
+        w.peers["sto/ap1"].saying = [followed("ann", ["bob"])]
+        w.peers["sto/b1"].saying = [tally(bob=1)]
+        await w.ods.decide()
+        await w.remove("lon/b1")
+        await w.until(lambda: len(w.ods.links.links) == 3)
+        await w.add("broker", "lon/b1")
+        await w.until(lambda: w.peers["lon/b1"].out == {"bob"})
+
+
+async def test_it_is_ready_while_any_broker_is_there() -> None:
+    async with OdsWorld() as w:
+        await w.remove("lon/b1")
+        await w.until(lambda: len(w.ods.links.links) == 3)
+        assert w.ods.ready() is None
+        await w.remove("sto/b1")
+        await w.until(lambda: w.ods.ready() == "no link to any broker yet")
+
+
+async def test_a_service_that_restarts_says_nothing_until_it_has_decided_and_then_the_whole_under_a_higher_epoch() -> None:
+    """SB-68: epochs rise over restarts, or receivers would ignore everything."""
+    async with OdsWorld() as w:
+        w.peers["sto/ap1"].saying = [followed("ann", ["bob"])]
+        w.peers["sto/b1"].saying = [tally(bob=1)]
+        before = await w.ods.decide()
+        await w.ods.close()
+        for peer in w.peers.values():
+            peer.heard.clear()
+        await w.start()
+        await w.linked()
+        assert w.peers["lon/ap1"].bases == []
+        w.peers["sto/ap1"].saying = [followed("ann", ["eve"])]
+        w.peers["sto/b1"].saying = [tally(eve=1)]
+        after = await w.ods.decide()
+        await w.until(lambda: all(peer.out == {"eve"} for peer in w.peers.values()))
+        assert after.epoch > before.epoch
+        assert w.peers["lon/ap1"].bases == [0]
+
+
+async def test_who_is_late_is_left_out_and_what_he_says_late_counts_in_the_next_round() -> None:
+    async with OdsWorld(plan(survey_s=0.05)) as w:
+        late = w.peers["lon/b1"]
+        late.is_slow = True
+        w.peers["sto/ap1"].saying = [followed("ann", ["bob", "eve"])]
+        w.peers["sto/b1"].saying = [tally(bob=1)]
+        assert (await w.ods.decide()).out == {user_topic("bob")}
+        assert (w.ods.late, w.ods.rounds) == (1, 1)
+        late.say(tally(eve=1), Surveyed(1))
+        late.is_slow = False
+        assert (await w.ods.decide()).out == {user_topic("eve")}
+        assert w.ods.late == 1
+
+
+async def test_nobody_waits_for_a_peer_that_is_lost_during_a_survey() -> None:
+    async with OdsWorld(plan(survey_s=1000.0)) as w:
+        w.peers["lon/b1"].is_slow = True
+        deciding = w.ods.decide()
+        await w.until(lambda: any(isinstance(frame, Survey) for frame in w.peers["lon/b1"].heard))
+        await w.remove("lon/b1")
+        await asyncio.wait_for(deciding, 5)
+        assert w.ods.late == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "frame"),
+    [
+        ("sto/b1", followed("ann", ["bob"])),
+        ("sto/ap1", tally(bob=1)),
+        ("sto/b1", Deliver([1], [b"{}"])),
+        ("sto/ap1", Deliver([1], [b"{}"])),
+        ("sto/b1", Publish(1, 0, [user_topic("bob")], [b""], [b"{}"])),
+        ("sto/b1", Applied(1, {})),
+        ("lon/ap1", Assignment(1, 0, True, [], [], 0, 0, "b3m", 1, 1, 0.0, 0.0, 0)),
+    ],
+    ids=lambda value: value if isinstance(value, str) else type(value).__name__,
+)
+async def test_a_peer_that_says_what_is_not_his_to_say_loses_its_link_and_nobody_else_does(name: str, frame: Frame) -> None:
+    """SB-63: counts come from brokers, follows from access points, and events from nobody."""
+    async with OdsWorld() as w:
+        peer = w.peers[name]
+        peer.say(frame)
+        await w.until(lambda: peer.lost != [])
+        assert "makes no sense to the decision service" in peer.lost[0]
+        await w.linked()
+        assert [other.name for other in w.peers.values() if other.lost] == [name]
+        await w.ods.decide()
+
+
+@pytest.mark.parametrize(("role", "name"), [("aggregator", "sto/a1"), ("accesspoint", "ash/ap1")])
+async def test_only_access_points_of_known_sites_may_link(role: str, name: str) -> None:
+    async with OdsWorld() as w:
+        refused = w.ods.links.refused
+        await w.add(role, name)
+        await w.until(lambda: w.ods.links.refused > refused)
+        assert w.peers[name].link is None
+
+
+async def test_a_round_that_cannot_be_computed_changes_nothing_and_the_next_one_may() -> None:
+    async with OdsWorld() as w:
+        w.peers["sto/ap1"].saying = [followed("ann", ["bob"])]
+        w.peers["sto/b1"].saying = [Tally([user_topic("bob")], [1 << 62])]
+        with pytest.raises(PlanError, match="plan on a shorter period"):
+            await w.ods.decide()
+        assert (w.ods.decision, w.ods.failures, w.peers["sto/b1"].bases) == (None, 1, [])
+        w.peers["sto/b1"].saying = [tally(bob=1)]
+        assert (await w.ods.decide()).out == {user_topic("bob")}
+
+
+async def test_a_call_during_a_round_gets_that_round() -> None:
+    async with OdsWorld() as w:
+        assert w.ods.decide() is w.ods.decide()
+        await w.ods.decide()
+        assert w.ods.rounds == 1
+
+
+async def test_the_fractional_metric_is_decided_on_when_asked_for() -> None:
+    async with OdsWorld(plan(metric="fb3m", capacity=3, threshold=4)) as w:
+        w.peers["sto/ap1"].saying = [followed("ann", ["bob", "eve"]), followed("cat", ["bob"])]
+        w.peers["sto/b1"].saying = [tally(bob=2, eve=3)]
+        made = await w.ods.decide()
+        assert (set(made.out), made.value) == ({user_topic("bob")}, 0.75)
+        await w.until(lambda: w.peers["sto/b1"].out == {"bob"})

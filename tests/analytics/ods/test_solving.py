@@ -1,0 +1,61 @@
+"""The decision service's answers on a generated workload, beside the rule to beat."""
+
+import numpy as np
+import pytest
+
+from analytics.ods.follows import Keys, pair
+from analytics.ods.solving import Problem, solve
+from analytics.planning.instance import instance
+from analytics.planning.satisfaction.cuckoo import cuckoo
+from analytics.planning.satisfaction.solution import Metric, evaluate
+from tests.support.generated import Drawn, drawn
+
+
+@pytest.fixture(scope="module")
+def generated() -> Drawn:
+    """A hundredth of the published workload of presence."""
+    return drawn("spotify", 0.01, 1)
+
+
+def problem(of: Drawn, points: int = 3) -> Problem:
+    """As access points would tell it: each subscriber at one of them, every seventh at two."""
+    keys = of.subscriber << 32 | of.topic
+    at = [(of.subscriber % points == point) | ((of.subscriber % 7 == 0) & (of.subscriber % points == point - 1)) for point in range(points)]
+    parts: list[Keys] = [np.sort(keys[here]) for here in at]
+    events = of.events.astype(np.int64)
+    return Problem(parts, events, np.zeros(len(events), np.bool_), events > 0)
+
+
+@pytest.mark.parametrize("share", [0.01, 0.1, 0.3])
+@pytest.mark.parametrize("metric", ["b3m", "fb3m"])
+def test_more_are_satisfied_than_by_the_cuckoo_rule_in_the_same_capacity(generated: Drawn, metric: Metric, share: float) -> None:
+    """WA-30, and WA-29: the cost is within the capacity, and the value is that of an independent count."""
+    whole = instance(generated.subscriber, generated.topic, generated.events)
+    threshold = max(1, int(whole.received.mean() / 100))
+    capacity = int(whole.cost.sum() * share)
+    found = solve(problem(generated), metric, threshold, capacity)
+    rule = cuckoo(whole, threshold, capacity, metric)
+    places = np.searchsorted(whole.topic_ids, found.served)
+    assert int(whole.cost[places].sum()) == found.cost <= capacity
+    assert getattr(evaluate(whole, threshold, places), metric) == pytest.approx(found.value)
+    assert rule.value < found.value <= found.bound + 1e-6
+    assert not found.out[found.served].any()
+    assert found.out.sum() == found.topics - len(found.served)
+
+
+def test_an_answer_that_is_as_good_as_before_moves_nothing(generated: Drawn) -> None:
+    """Spec C7: the same again, from the sides of before."""
+    first = problem(generated)
+    once = solve(first, "b3m", 3, 100_000)
+    again = solve(Problem(first.pairs, first.events, once.out, first.remembered), "b3m", 3, 100_000)
+    assert (again.out == once.out).all()
+    assert again.value == once.value
+
+
+def test_without_pairs_there_is_nothing_to_decide() -> None:
+    found = solve(Problem([], np.array([3]), np.array([True]), np.array([True])), "b3m", 3, 10)
+    assert (found.topics, found.cost, found.value, found.out.tolist()) == (0, 0, 0, [False])
+
+
+def test_a_pair_is_one_number() -> None:
+    assert np.array([5 << 32 | 7]) == pair(5, 7)
