@@ -25,7 +25,7 @@ report: $(ALL_READY) ## characterize the listening of Last.fm (see docs/characte
 	$(BIN)/segue analyze characterize build/lastfm $(ARGS)
 
 test: $(ALL_READY) ## run every test (ARGS="tests/broker -k ring" for some)
-	env -u PYTHONASYNCIODEBUG PYTHONWARNINGS=default $(BIN)/pytest $(ARGS)
+	env -u PYTHONASYNCIODEBUG PYTHONWARNINGS=default $(BIN)/pytest --numprocesses 2 --dist loadfile $(ARGS)
 
 check: $(ALL_READY) ## format, lint, types, imports
 	$(BIN)/ruff format --check .

@@ -8,9 +8,10 @@ import gc
 import warnings
 from collections.abc import AsyncIterator, Generator
 from contextlib import ExitStack
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import pytest
+from xdist.scheduler import LoadScopeScheduling
 
 from analytics.session import session
 from infra.runtime.cassandra import Cassandra
@@ -20,6 +21,7 @@ from tests.support.cassandra import SharedServer, fresh_keyspace
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+_CHARACTERIZED: Final = "tests/analytics/characterization/"
 _SHARED = pytest.StashKey[SharedServer]()
 _SPARK = pytest.StashKey["SparkSession"]()
 _ENDS = pytest.StashKey[ExitStack]()
@@ -31,14 +33,32 @@ def pytest_itemcollected(item: pytest.Item) -> None:
         item.add_marker(pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning"))
 
 
+def _wants_cassandra(item: pytest.Item) -> bool:
+    """By the fixture, or by a parameter "cassandra" of its own."""
+    chosen = item.callspec.params.values() if hasattr(item, "callspec") else ()
+    return "cassandra_server" in getattr(item, "fixturenames", ()) or "cassandra" in filter(is_text, chosen)
+
+
+class _Files(LoadScopeScheduling):  # type: ignore[misc]
+    """Each file of tests is run by one process, and so is the folder whose files share what Spark takes long to make."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        return _CHARACTERIZED if nodeid.startswith(_CHARACTERIZED) else nodeid.partition("::")[0]
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> _Files:
+    """Who runs which tests when there are several processes."""
+    return _Files(config, log)
+
+
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
-    """Have the server running before a test that asks for it, by the fixture or by a parameter "cassandra" of one of its own."""
+    """Have the server running before a test that asks for it."""
     if "spark" in getattr(item, "fixturenames", ()) and _SPARK not in item.config.stash:
         item.config.stash[_ENDS] = ExitStack()
         item.config.stash[_SPARK] = item.config.stash[_ENDS].enter_context(session("tests", memory_gb=1))
-    chosen = getattr(item, "callspec", None)
-    if "cassandra_server" in getattr(item, "fixturenames", ()) or (chosen and "cassandra" in filter(is_text, chosen.params.values())):
+    if _wants_cassandra(item):
         stash = item.config.stash
         if _SHARED not in stash:
             stash[_SHARED] = SharedServer()

@@ -100,7 +100,8 @@ class Ods:
         try:
             await self._ask()
             plan, start_s = self.options.plan, time.perf_counter()
-            answer = await asyncio.to_thread(solve, self.core.problem(), plan.metric, plan.threshold, plan.capacity)
+            problem = self.core.problem()
+            answer = await asyncio.to_thread(solve, problem, plan.metric, plan.threshold, plan.capacity, plan.solver)
             self.decision = self.core.decide(answer, round((time.perf_counter() - start_s) * 1000))
         except Exception:
             self.failures += 1

@@ -10,11 +10,11 @@ from .markup import Html, element, joined
 
 
 class Key(NamedTuple):
-    """What a line is. `style`: number of its colour and dashes."""
+    """What a line is. `style`: number of its colour and dashes. `thin`: a bound; `published`: single marks of others."""
 
     label: str
     style: int = 0
-    mark: Literal["line", "points", "guide"] = "line"
+    mark: Literal["line", "thin", "points", "published", "guide"] = "line"
 
 
 class Plot(NamedTuple):
@@ -52,6 +52,10 @@ def _swatch(key: Key) -> Html:
     colour = "var(--quiet)" if key.mark == "guide" else f"var(--series-{key.style % len(SERIES) + 1})"
     if key.mark == "points":
         inside = joined(*(element("circle", cx=str(x), cy="5", r="2.2", fill=colour) for x in (5, 14, 23)))
+    elif key.mark == "published":
+        inside = element("path", d="M14 1 l4 4 l-4 4 l-4 -4 z", fill="none", stroke=colour, stroke_width="1.6")
+    elif key.mark == "thin":
+        inside = element("line", x1="0", x2="28", y1="5", y2="5", stroke=colour, stroke_width="1")
     else:
         dashes = (4.0, 3.0) if key.mark == "guide" else DASHES[key.style % len(DASHES)]
         dasharray = " ".join(f"{2 * each:g}" for each in dashes) or "none"

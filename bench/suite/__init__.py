@@ -21,6 +21,7 @@ from . import (
     one_request,
     one_topic,
     path_two,
+    planning,
     pull,
     stopped_readers,
     sustained,
@@ -52,6 +53,7 @@ BENCHMARKS: Final[dict[str, Benchmark]] = {
     "path_two": path_two.measure,
     "pull": pull.measure,
     "marks": marks.measure,
+    "planning": planning.measure,
     "traces": traces.spotify,
     "traces_twitter": traces.twitter,
 }

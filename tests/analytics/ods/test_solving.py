@@ -52,6 +52,20 @@ def test_an_answer_that_is_as_good_as_before_moves_nothing(generated: Drawn) -> 
     assert again.value == once.value
 
 
+@pytest.mark.parametrize("metric", ["b3m", "fb3m"])
+def test_when_rates_change_the_online_answer_is_nearly_as_good_and_moves_fewer_topics(generated: Drawn, metric: Metric) -> None:
+    """WA-46, WA-29: from the same sides of before, within the same capacity."""
+    first = problem(generated)
+    capacity = int(instance(generated.subscriber, generated.topic, generated.events).cost.sum()) // 10
+    before = solve(first, metric, 27, capacity, "online").out
+    drift = np.random.default_rng(5).lognormal(0, 0.5, len(first.events))
+    now = Problem(first.pairs, np.ceil(first.events * drift).astype(np.int64), before, first.remembered)
+    online, fresh = solve(now, metric, 27, capacity, "online"), solve(now, metric, 27, capacity, "fresh")
+    assert online.cost <= capacity
+    assert online.value >= 0.95 * fresh.value
+    assert np.count_nonzero(online.out != before) < np.count_nonzero(fresh.out != before)
+
+
 def test_without_pairs_there_is_nothing_to_decide() -> None:
     found = solve(Problem([], np.array([3]), np.array([True]), np.array([True])), "b3m", 3, 10)
     assert (found.topics, found.cost, found.value, found.out.tolist()) == (0, 0, 0, [False])

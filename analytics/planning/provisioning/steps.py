@@ -1,0 +1,112 @@
+"""The ways to provision, from nothing to everything: the thesis adds its steps one by one (7.3.3, 7.3.4), and ours comes last."""
+
+import time
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+from ..instance import Instance
+from .bill import Bill, bill
+from .bound import LowerBound, lower_bounds
+from .cbp import Options, cbp
+from .ffbp import ffbp
+from .gsp import gsp
+from .improved import improved
+from .placement import Placement
+from .relaxed import relaxed_bound
+from .rsp import rsp
+from .selection import Selection
+from .terms import Terms
+
+BASELINE: Final = "RSP+FFBP"
+GREEDY: Final = "GSP+FFBP (a)"
+WHOLE: Final = "GSP+CBP (e)"
+IMPROVED: Final = "improved"
+LADDER: Final = {
+    "(b) grouped": Options(expensive_first=False, most_free=False, decide=False),
+    "(c) expensive first": Options(most_free=False, decide=False),
+    "(d) most free first": Options(decide=False),
+    WHOLE: Options(),
+}
+STEPS: Final = (BASELINE, GREEDY, *LADDER, IMPROVED)
+# First fit takes a step for each pair and machine: so many take about a quarter of a minute.
+MOST_STEPS: Final = 10**10
+
+
+class Limits(NamedTuple):
+    """The bound of the thesis, and the largest that is known."""
+
+    published: LowerBound
+    best: LowerBound
+
+
+class Outcome(NamedTuple):
+    """What one way comes to; `bill` has checked it. `selecting_s` is 0 where both stages are one."""
+
+    step: str
+    bill: Bill
+    selecting_s: float
+    placing_s: float
+
+
+class Selected(NamedTuple):
+    """A selection, and the seconds it took."""
+
+    selection: Selection
+    seconds: float
+
+
+class Selections(NamedTuple):
+    """Stage 1 knows no machines: done once for each threshold."""
+
+    random: Selected
+    greedy: Selected
+
+
+def selections(instance: Instance, threshold: int) -> Selections:
+    """Both ways."""
+    begin_s = time.perf_counter()
+    random = rsp(instance, threshold)
+    half_s = time.perf_counter()
+    greedy = gsp(instance, threshold)
+    return Selections(Selected(random, half_s - begin_s), Selected(greedy, time.perf_counter() - half_s))
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One problem: a threshold and a machine."""
+
+    instance: Instance
+    threshold: int
+    terms: Terms
+
+    def limits(self) -> Limits:
+        """What no plan can undercut."""
+        found = lower_bounds(self.instance, self.threshold, self.terms)
+        relaxed = relaxed_bound(self.instance, self.threshold, self.terms)
+        return Limits(found.published, max(*found, relaxed, key=lambda bound: bound.usd))
+
+    def first_fit(self, step: str, selected: Selected) -> Outcome:
+        """Pair by pair."""
+        begin_s = time.perf_counter()
+        placement = ffbp(self.instance, selected.selection, self.terms)
+        return self._outcome(step, selected, placement, begin_s)
+
+    def by_topic(self, step: str, selected: Selected) -> Outcome:
+        """Topic by topic, with the options of that step."""
+        begin_s = time.perf_counter()
+        placement = cbp(self.instance, selected.selection, self.terms, LADDER[step])
+        return self._outcome(step, selected, placement, begin_s)
+
+    def improved(self) -> Outcome:
+        """Ours."""
+        begin_s = time.perf_counter()
+        selection, placement = improved(self.instance, self.threshold, self.terms)
+        return self._outcome(IMPROVED, Selected(selection, 0.0), placement, begin_s)
+
+    def first_fit_steps(self, selection: Selection) -> int:
+        """How many steps first fit would take, roughly."""
+        return len(selection) * lower_bounds(self.instance, self.threshold, self.terms).published.machines
+
+    def _outcome(self, step: str, selected: Selected, placement: Placement, begin_s: float) -> Outcome:
+        took_s = time.perf_counter() - begin_s
+        return Outcome(step, bill(self.instance, self.threshold, selected.selection, placement, self.terms), selected.seconds, took_s)

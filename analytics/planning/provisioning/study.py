@@ -1,0 +1,186 @@
+"""What `segue plan provision` asks of one workload: how many machines, of which kind, and how far that is from the least possible."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import msgspec
+import numpy as np
+
+from ..errors import PlanError
+from ..instance import instance
+from ..published import THRESHOLDS
+from ..workload import Workload
+from .cbp import cbp
+from .prices import PriceBook, check_room
+from .steps import BASELINE, GREEDY, LADDER, MOST_STEPS, WHOLE, Case, Limits, Outcome, Selections, selections
+from .terms import Terms
+
+
+@dataclass(frozen=True, slots=True)
+class Questions:
+    """`machines`: names of the book, by default its first two. `capacities_s`: see Terms; by default what reproduces the thesis, and
+    the whole period. `hours`: of the period, where the trace has no times. `always_baseline`: first fit at any size.
+    """
+
+    book: PriceBook
+    thresholds: tuple[int, ...] = THRESHOLDS
+    machines: tuple[str, ...] = ()
+    capacities_s: tuple[float, ...] = ()
+    message_bytes: int = 200
+    hours: float | None = None
+    always_baseline: bool = False
+
+    def check(self) -> None:
+        """Raises PlanError for a machine that the book does not have."""
+        for name in self.machines:
+            self.book.terms(name)
+
+
+class Plan(msgspec.Struct, frozen=True, kw_only=True):
+    """One way to provision. `bound_usd`: that of the thesis; `best_bound_usd`: the largest known. Bytes in and out of all machines."""
+
+    threshold: int
+    machine: str
+    capacity_s: float
+    step: str
+    machines: int
+    incoming_bytes: int
+    outgoing_bytes: int
+    usd: float
+    bound_usd: float
+    ratio: float
+    best_bound_usd: float
+    best_ratio: float
+    selecting_s: float
+    placing_s: float
+
+
+class Offer(msgspec.Struct, frozen=True, kw_only=True):
+    """What GSP+CBP costs on one machine type; `usd` is None where it cannot take the loudest topic, and `reason` says so."""
+
+    threshold: int
+    machine: str
+    capacity_s: float
+    machines: int = 0
+    usd: float | None = None
+    reason: str = ""
+
+
+class Study(msgspec.Struct, frozen=True, kw_only=True):
+    """All answers, and what they are about."""
+
+    name: str
+    source: str
+    profile: str | None
+    service: str
+    topics: int
+    subscribers: int
+    pairs: int
+    events: int
+    hours: float
+    message_bytes: int
+    book: str
+    book_source: str
+    plans: list[Plan]
+    offers: list[Offer]
+    notes: list[str]
+
+
+def study(workload: Workload, asked: Questions, begun: Callable[[str], None]) -> Study:
+    """Provisions every case; `begun` is told what comes next. Raises PlanError for what cannot be meant."""
+    hours = asked.hours or workload.hours
+    if hours is None:
+        raise PlanError("the trace has no times, so rent cannot be told: say how long its period is (--hours)")
+    names = asked.machines or tuple(machine.name for machine in asked.book.machines[:2])
+    capacities_s = asked.capacities_s or tuple(dict.fromkeys((3600.0, 3600.0 * hours)))
+    chosen = [_terms(asked, name, hours, each) for each in capacities_s for name in names]
+    offered = [_terms(asked, machine.name, hours, each) for each in capacities_s for machine in asked.book.machines]
+    _warm(chosen[0])
+    plans: list[Plan] = []
+    offers: list[Offer] = []
+    notes = list(workload.notes)
+    for threshold in asked.thresholds:
+        begun(f"threshold {threshold:,}: selecting")
+        selected = selections(workload.instance, threshold)
+        for terms in chosen:
+            case = Case(workload.instance, threshold, terms)
+            begun(f"threshold {threshold:,}: {terms.machine.name}, {terms.capacity_s:,g} s")
+            plans += _plans(case, selected, asked, notes)
+        begun(f"threshold {threshold:,}: all machines")
+        offers += [_offer(Case(workload.instance, threshold, terms), selected) for terms in offered]
+    about, found = workload.about, workload.instance
+    return Study(
+        name=about.name,
+        source=about.source,
+        profile=about.profile,
+        service=workload.service,
+        topics=len(found.events),
+        subscribers=len(found.topics_of),
+        pairs=len(found.topics_of.values),
+        events=int(found.events.sum()),
+        hours=hours,
+        message_bytes=asked.message_bytes,
+        book=asked.book.name,
+        book_source=asked.book.source,
+        plans=plans,
+        offers=offers,
+        notes=list(dict.fromkeys(notes)),
+    )
+
+
+def _terms(asked: Questions, name: str, hours: float, capacity_s: float) -> Terms:
+    return asked.book.terms(name, message_bytes=asked.message_bytes, hours=hours, capacity_s=capacity_s)
+
+
+def _plans(case: Case, selected: Selections, asked: Questions, notes: list[str]) -> list[Plan]:
+    """All ways, each beside both bounds; `notes` gets why first fit is left out."""
+    limits = case.limits()
+    found = []
+    steps = case.first_fit_steps(selected.random.selection)
+    if steps <= MOST_STEPS or asked.always_baseline:
+        found += [case.first_fit(BASELINE, selected.random), case.first_fit(GREEDY, selected.greedy)]
+    else:
+        notes.append(f"first fit is left out where it takes more than {MOST_STEPS:,} steps, as here {steps:,}; --baseline has it done")
+    found += [case.by_topic(step, selected.greedy) for step in LADDER]
+    found.append(case.improved())
+    return [_plan(case, each, limits) for each in found]
+
+
+def _plan(case: Case, outcome: Outcome, limits: Limits) -> Plan:
+    terms, bill = case.terms, outcome.bill
+    return Plan(
+        threshold=case.threshold,
+        machine=terms.machine.name,
+        capacity_s=terms.capacity_s,
+        step=outcome.step,
+        machines=bill.machines,
+        incoming_bytes=bill.incoming * terms.message_bytes,
+        outgoing_bytes=bill.outgoing * terms.message_bytes,
+        usd=bill.usd,
+        bound_usd=limits.published.usd,
+        ratio=bill.usd / limits.published.usd,
+        best_bound_usd=limits.best.usd,
+        best_ratio=bill.usd / limits.best.usd,
+        selecting_s=outcome.selecting_s,
+        placing_s=outcome.placing_s,
+    )
+
+
+def _offer(case: Case, selected: Selections) -> Offer:
+    offer = Offer(threshold=case.threshold, machine=case.terms.machine.name, capacity_s=case.terms.capacity_s)
+    loudest = int(case.instance.events[selected.greedy.selection.served()].max())
+    try:
+        check_room(case.terms, loudest)
+    except PlanError as error:
+        return msgspec.structs.replace(offer, reason=str(error))
+    bill = case.by_topic(WHOLE, selected.greedy).bill
+    return msgspec.structs.replace(offer, machines=bill.machines, usd=bill.usd)
+
+
+def _warm(terms: Terms) -> None:
+    """Has the kernels compiled and loaded, so that no time that is told contains it."""
+    one = instance(np.array([0, 0, 1], np.int32), np.array([0, 1, 1], np.int32), np.array([1, 2]))
+    case, selected = Case(one, 2, terms), selections(one, 2)
+    cbp(one, selected.greedy.selection, terms)
+    case.first_fit(BASELINE, selected.random)
+    case.improved()

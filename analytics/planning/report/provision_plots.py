@@ -1,0 +1,122 @@
+"""Figures 7.4 to 7.9 of the thesis, drawn anew with what was published beside them."""
+
+from collections.abc import Callable
+from typing import Final
+
+from analytics.numbers import number
+
+from .. import published
+from ..provisioning.steps import BASELINE, GREEDY, STEPS, WHOLE
+from ..provisioning.study import Plan, Study
+from .chart import Axis, Series, chart
+from .figure import Figure
+from .provision_tables import GB, PUBLISHED_S, Setting, bills, by_setting, is_first
+
+_SHORT: Final = ("RSP", "(a)", "(b)", "(c)", "(d)", "(e)", "ours")
+
+
+def figures(study: Study) -> list[Figure]:
+    """Those that the study has numbers for."""
+    return [*(ladder(study, setting, plans) for setting, plans in by_setting(study).items() if is_first(study, setting)), times(study)]
+
+
+def ladder(study: Study, setting: Setting, plans: list[Plan]) -> Figure:
+    """The bill, the machines and the traffic, step by step."""
+    key = f"steps-{setting.machine}-{number(setting.capacity_s)}".replace(".", "-").replace(",", "")
+    thesis = setting.capacity_s == PUBLISHED_S and published.saving(study.profile, setting.machine, published.THRESHOLDS[0]) is not None
+    marks = _marks(study, setting, plans) if thesis else []
+    bounds = [Series(f"bound at {threshold:,}", *_bound(plans, threshold), style, "thin") for style, threshold in _thresholds(plans)]
+    what = Axis("way to provision", names=_SHORT)
+    plots = (
+        chart(f"{key}-usd", f"Cost, {setting}", what, Axis("USD", least=0), [*_steps(plans, _usd), *bounds, *marks]),
+        chart(f"{key}-machines", f"Machines, {setting}", what, Axis("machines", least=0), _steps(plans, _machines)),
+        chart(f"{key}-traffic", f"Traffic, {setting}", what, Axis("GB in and out", least=0), _steps(plans, _traffic)),
+    )
+    source = {"spotify": "7.4", "twitter": "7.5"}.get(study.profile or "", "7.4, 7.5") if setting.capacity_s == PUBLISHED_S else ""
+    return Figure(key, f"Step by step on {setting}", source, plots, _known(study, setting) if thesis else "", bills(study, setting))
+
+
+def times(study: Study) -> Figure:
+    """Seconds of both stages."""
+    setting, plans = next(iter(by_setting(study).items()))
+    ticks = tuple(float(threshold) for _, threshold in _thresholds(plans))
+    x = Axis("threshold, events", True, ticks)
+    selecting = [_times(plans, BASELINE, "selecting_s", "RSP", 1), _times(plans, WHOLE, "selecting_s", "GSP", 0)]
+    placing = [_times(plans, GREEDY, "placing_s", "FFBP", 1), _times(plans, WHOLE, "placing_s", "CBP", 0)]
+    plots = (
+        chart("selecting", "Running time of stage 1", x, _seconds(selecting), [each for each in selecting if each.x]),
+        chart("placing", f"Running time of stage 2, {setting}", x, _seconds(placing), [each for each in placing if each.x]),
+    )
+    known = (
+        "Spotify below 30 s and Twitter below 25 minutes in all; GSP at most 2 s slower than RSP (Spotify), 1471 s and 986 s (Twitter); "
+        "CBP 10 times (Spotify) and about 1000 times (Twitter) as fast as FFBP"
+    )
+    return Figure("times", "Running time: selecting and placing", "7.6 to 7.9", plots, known)
+
+
+def _steps(plans: list[Plan], value: Callable[[Plan], float]) -> list[Series]:
+    series = []
+    for style, threshold in _thresholds(plans):
+        found = [(float(STEPS.index(plan.step)), value(plan)) for plan in plans if plan.threshold == threshold]
+        series.append(Series(f"threshold {threshold:,}", [x for x, _ in found], [y for _, y in found], style))
+    return series
+
+
+def _bound(plans: list[Plan], threshold: int) -> tuple[list[float], list[float]]:
+    """The best one, across the whole plot."""
+    height = next(plan.best_bound_usd for plan in plans if plan.threshold == threshold)
+    return [0.0, len(STEPS) - 1.0], [height, height]
+
+
+def _marks(study: Study, setting: Setting, plans: list[Plan]) -> list[Series]:
+    """Published savings, taken off our own baseline."""
+    whole = published.whole(study.profile)
+    series = []
+    for style, threshold in _thresholds(plans):
+        base = next((plan.usd for plan in plans if (plan.threshold, plan.step) == (threshold, BASELINE)), None)
+        saved = published.saving(study.profile, setting.machine, threshold)
+        if base is None or saved is None:
+            continue
+        found = [(float(STEPS.index(GREEDY)), base * (1 - saved))]
+        if whole and threshold == published.THRESHOLDS[0]:
+            found.append((float(STEPS.index(WHOLE)), base * (1 - whole.saved)))
+        series.append(Series(f"published saving at {threshold:,}", [x for x, _ in found], [y for _, y in found], style, "published"))
+    return series
+
+
+def _known(study: Study, setting: Setting) -> str:
+    saved = [published.saving(study.profile, setting.machine, threshold) for threshold in published.THRESHOLDS]
+    whole = published.whole(study.profile)
+    told = ", ".join(f"{each:.1%}" for each in saved if each is not None)
+    at = ", ".join(map(str, published.THRESHOLDS))
+    all_steps = f"; all steps at {published.THRESHOLDS[0]}: {whole.saved:.0%}, about {whole.usd:,.0f} USD" if whole else ""
+    return f"(a) saves {told} of RSP+FFBP at thresholds {at}{all_steps}; often only 15 % above the bound"
+
+
+def _times(plans: list[Plan], step: str, what: str, name: str, style: int) -> Series:
+    found = [(float(plan.threshold), getattr(plan, what)) for plan in plans if plan.step == step]
+    return Series(name, [x for x, _ in found], [y for _, y in found], style)
+
+
+def _seconds(series: list[Series]) -> Axis:
+    """Logarithmic where there is a whole decade to label."""
+    values = [value for each in series for value in each.y]
+    steep = max(values) > 10 * min(values)
+    return Axis("seconds", steep, least=None if steep else 0)
+
+
+def _thresholds(plans: list[Plan]) -> list[tuple[int, int]]:
+    """Each with the number of its style."""
+    return list(enumerate(dict.fromkeys(plan.threshold for plan in plans)))
+
+
+def _usd(plan: Plan) -> float:
+    return plan.usd
+
+
+def _machines(plan: Plan) -> float:
+    return plan.machines
+
+
+def _traffic(plan: Plan) -> float:
+    return (plan.incoming_bytes + plan.outgoing_bytes) / GB

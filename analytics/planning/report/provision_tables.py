@@ -1,0 +1,187 @@
+"""The tables of a provisioning study, and its answers in words."""
+
+from collections import defaultdict
+from typing import Final, NamedTuple
+
+from analytics.numbers import number
+
+from .. import published
+from ..provisioning.steps import BASELINE, GREEDY, IMPROVED, WHOLE
+from ..provisioning.study import Offer, Plan, Study
+from .sheet import Sheet, percent, ratio, seconds, signed, usd
+
+GB: Final = 10**9
+PUBLISHED_S: Final = 3600.0
+_HEAD: Final = (
+    "threshold",
+    "way",
+    "machines",
+    "in, GB",
+    "out, GB",
+    "USD",
+    "change",
+    "bound",
+    "ratio",
+    "best bound",
+    "ratio to it",
+    "seconds",
+)
+_SHORT: Final = (BASELINE, WHOLE, IMPROVED)
+_FEW: Final = 20
+_MEANING: Final = (
+    "Change: of the bill, against RSP+FFBP. Bound: that of the thesis. Best bound: the largest known; the least possible bill lies between "
+    "it and the least here."
+)
+
+
+class Setting(NamedTuple):
+    """A machine type, and for how many seconds of the period it may carry its rate."""
+
+    machine: str
+    capacity_s: float
+
+    def __str__(self) -> str:
+        return f"{self.machine}, capacity of {number(self.capacity_s)} s"
+
+
+def sheets(study: Study) -> list[Sheet]:
+    """All tables that there are."""
+    found = [bills(study, setting) for setting in by_setting(study)]
+    return [each for each in (*found, compared(study), offers(study)) if each.rows]
+
+
+def is_first(study: Study, setting: Setting) -> bool:
+    """Whether it is told step by step: those of the first capacity are."""
+    return setting.capacity_s == study.plans[0].capacity_s
+
+
+def by_setting(study: Study) -> dict[Setting, list[Plan]]:
+    """The plans of each machine type and capacity."""
+    found: dict[Setting, list[Plan]] = defaultdict(list)
+    for plan in study.plans:
+        found[Setting(plan.machine, plan.capacity_s)].append(plan)
+    return found
+
+
+def bills(study: Study, setting: Setting) -> Sheet:
+    """Plans beside both lower bounds (WA-39, WA-45): all steps at the first capacity, the baseline and the whole at others."""
+    plans = by_setting(study)[setting]
+    every_step = is_first(study, setting)
+    rows = [
+        (
+            f"{plan.threshold:,}",
+            plan.step,
+            f"{plan.machines:,}",
+            f"{plan.incoming_bytes / GB:,.1f}",
+            f"{plan.outgoing_bytes / GB:,.1f}",
+            usd(plan.usd),
+            change(plan, plans, BASELINE),
+            usd(plan.bound_usd),
+            _over(plan.ratio),
+            usd(plan.best_bound_usd),
+            _over(plan.best_ratio),
+            seconds(plan.selecting_s + plan.placing_s),
+        )
+        for plan in plans
+        if every_step or plan.step in _SHORT
+    ]
+    return Sheet(str(setting), _HEAD, rows, 2, (_MEANING,))
+
+
+def compared(study: Study) -> Sheet:
+    """Savings as published, and here with the capacity that reproduces the thesis."""
+    rows = []
+    for (machine, capacity_s), plans in by_setting(study).items():
+        for plan in plans if capacity_s == PUBLISHED_S else ():
+            known = _published(study, machine, plan)
+            if known is not None and _of(plans, plan.threshold, BASELINE):
+                rows.append((machine, f"{plan.threshold:,}", plan.step, signed(-known), change(plan, plans, BASELINE)))
+    notes = [f"The published trace of {study.profile} was never released; this one is generated to have its published shapes."]
+    if min((plan.machines for plan in study.plans if plan.capacity_s == PUBLISHED_S), default=0) < _FEW:
+        notes.append("With few machines rent goes up and down in large steps, so savings say little: a larger scale says more.")
+    return Sheet(
+        "Savings against RSP+FFBP: published and here", ("machine", "threshold", "way", "published", "here"), rows, 3, tuple(notes)
+    )
+
+
+def offers(study: Study) -> Sheet:
+    """GSP+CBP on every machine of the price book, the cheapest of each threshold first."""
+    rows = [
+        (
+            number(offer.capacity_s),
+            f"{offer.threshold:,}",
+            offer.machine,
+            "too small" if offer.usd is None else f"{offer.machines:,}",
+            "" if offer.usd is None else usd(offer.usd),
+        )
+        for offer in sorted(study.offers, key=_order)
+    ]
+    notes = (f"{study.book}: {study.book_source}.", f"For {number(study.hours)} hours, messages of {study.message_bytes} bytes.")
+    return Sheet("All machines of the price book", ("capacity, s", "threshold", "machine", "machines", "USD"), rows, 3, notes)
+
+
+def told(study: Study) -> str:
+    """What was planned on, in a sentence."""
+    return (
+        f"{study.name}, {study.service}: {study.topics:,} topics, {study.subscribers:,} subscribers, {study.pairs:,} pairs, "
+        f"{study.events:,} events in {number(study.hours)} hours; prices of {study.book}, messages of {study.message_bytes} bytes."
+    )
+
+
+def answers(study: Study) -> list[str]:
+    """The cheapest machine of each threshold, in words."""
+    cheapest: dict[tuple[float, int], Offer] = {}
+    for offer in sorted(study.offers, key=_order):
+        if offer.usd is not None:
+            cheapest.setdefault((offer.capacity_s, offer.threshold), offer)
+    return [
+        f"With a capacity of {number(capacity_s)} s, threshold {threshold:,} is cheapest on {offer.machine}: "
+        f"{_machines(offer.machines)} and {usd(offer.usd or 0.0)} USD."
+        for (capacity_s, threshold), offer in cheapest.items()
+    ]
+
+
+def best(study: Study) -> list[str]:
+    """The cheapest plan of each machine and threshold at the first capacity, in words."""
+    told = []
+    first = {setting: plans for setting, plans in by_setting(study).items() if is_first(study, setting)}
+    for setting, plans in first.items():
+        for threshold in dict.fromkeys(plan.threshold for plan in plans):
+            least = min((plan for plan in plans if plan.threshold == threshold), key=lambda plan: plan.usd)
+            base = _of(plans, threshold, BASELINE)
+            against = f", {percent(1 - least.usd / base.usd)} less than RSP+FFBP" if base else ""
+            told.append(
+                f"{setting}, threshold {threshold:,}: {_machines(least.machines)} and {usd(least.usd)} USD by {least.step}{against}; "
+                f"at most {_over(least.best_ratio)} times the least possible."
+            )
+    return told
+
+
+def change(plan: Plan, plans: list[Plan], step: str) -> str:
+    """How the bill of `plan` differs from that of `step` at its threshold; nothing where there is none."""
+    base = _of(plans, plan.threshold, step)
+    return signed(plan.usd / base.usd - 1) if base and plan is not base else ""
+
+
+def _of(plans: list[Plan], threshold: int, step: str) -> Plan | None:
+    return next((plan for plan in plans if (plan.threshold, plan.step) == (threshold, step)), None)
+
+
+def _published(study: Study, machine: str, plan: Plan) -> float | None:
+    if plan.step == GREEDY:
+        return published.saving(study.profile, machine, plan.threshold)
+    whole = published.whole(study.profile)
+    return whole.saved if whole and plan.step == WHOLE and plan.threshold == published.THRESHOLDS[0] else None
+
+
+def _machines(count: int) -> str:
+    return f"{count:,} machine{'' if count == 1 else 's'}"
+
+
+def _over(value: float) -> str:
+    """Of a cost, rounded up."""
+    return ratio(value + 0.000999)
+
+
+def _order(offer: Offer) -> tuple[float, int, bool, float]:
+    return offer.capacity_s, offer.threshold, offer.usd is None, offer.usd or 0.0

@@ -1,0 +1,46 @@
+"""A better choice of topics than the algorithms of the thesis find: the relaxed choice, rounded and filled up."""
+
+from typing import Final
+
+import numpy as np
+
+from ..instance import Instance, Ints
+from .b3m import greedy_b3m
+from .covers import Floats
+from .fb3m import greedy_fb3m
+from .filling import filled, pruned
+from .relaxed import Relaxed, relaxed
+from .solution import Metric, Solution
+
+# Topics whose share is that much are taken before the rest is filled up.
+_CUTS: Final = (0.5, 0.8)
+# The second exchange brings a tenth of the first.
+_ROUNDS: Final = 3
+
+
+def improved(instance: Instance, threshold: int, capacity: int, metric: Metric, *, relaxation: Relaxed | None = None) -> Solution:
+    """The better of the greedy choice of the thesis, and the relaxed one rounded and filled up to the capacity.
+
+    Then topics that bring less than capacity is worth make room for others, while that is better. Never worth less than the greedy
+    choice. Most of the time goes into `relaxation`, which is worked out here where it is not at hand; its `sweeps` bound that.
+    Raises PlanError for a threshold or a capacity that cannot be meant.
+    """
+    greedy = (greedy_b3m if metric == "b3m" else greedy_fb3m)(instance, threshold, capacity)
+    relaxation = relaxation or relaxed(instance, threshold, capacity, metric)
+    starts = (_rounded(relaxation.shares, instance.cost, capacity, cut) for cut in _CUTS)
+    tried = [filled(instance, threshold, capacity, metric, start) for start in starts]
+    best = max(greedy, *tried, key=lambda each: each.value)
+    for _ in range(_ROUNDS):
+        kept = pruned(instance, threshold, metric, best.topics, relaxation.price)
+        other = filled(instance, threshold, capacity, metric, kept)
+        if other.value <= best.value:
+            break
+        best = other
+    return best
+
+
+def _rounded(shares: Floats, cost: Ints, capacity: int, cut: float) -> Ints:
+    """The topics with the greatest shares while they are `cut` and more and fit."""
+    order = np.argsort(-shares, kind="stable")
+    fit = int(np.searchsorted(np.cumsum(cost[order]), capacity, side="right"))
+    return order[: min(fit, int(np.count_nonzero(shares >= cut)))]

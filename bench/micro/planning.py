@@ -1,0 +1,104 @@
+"""`python -m bench.micro.planning TRACE SCALE`: what planning takes on one trace of the Spotify profile, in a process of its own."""
+
+import resource
+import sys
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Final, TypeVar
+
+import msgspec
+import numpy as np
+
+from analytics.generator.profile import profile
+from analytics.planning.instance import Instance
+from analytics.planning.online.changes import Follow, hours
+from analytics.planning.provisioning.cbp import cbp
+from analytics.planning.provisioning.ffbp import ffbp
+from analytics.planning.provisioning.gsp import gsp
+from analytics.planning.provisioning.prices import books
+from analytics.planning.provisioning.rsp import rsp
+from analytics.planning.published import THRESHOLD_SHARES, THRESHOLDS, WINDOW_THRESHOLD
+from analytics.planning.satisfaction.b3m import greedy_b3m
+from analytics.planning.satisfaction.case import warm
+from analytics.planning.satisfaction.fb3m import greedy_fb3m
+from analytics.planning.satisfaction.study import in_events
+from analytics.planning.workload import load
+
+T = TypeVar("T")
+
+# The hour of the day with most events (thesis 5.1.2).
+EVENING: Final = 18
+MOST_SLOW: Final = 0.05
+
+
+class Figures(msgspec.Struct, frozen=True, kw_only=True):
+    """Seconds, the largest of all thresholds. `slow`: without laziness, at the middle one, None where that would take hours.
+    `hour`: what is connected and active in one hour."""
+
+    pairs: int
+    load: float
+    b3m: float
+    fb3m: float
+    slow: float | None
+    hour_pairs: int
+    hour_b3m: float
+    hour_fb3m: float
+    gsp: float
+    cbp: float
+    rsp: float
+    ffbp: float
+    peak_bytes: int
+
+
+def measure(trace: Path, scale: float) -> Figures:
+    """All of it, one after the other on one thread; kernels are compiled before."""
+    whole, load_s = timed(lambda: load(trace).instance)
+    warm()
+    capacity = int(whole.cost.sum()) // 10
+    thresholds = in_events(whole, THRESHOLD_SHARES)
+    hour = next(hours(_follow(whole, scale), 1, EVENING))
+    hour_capacity = int(hour.cost.sum()) // 10
+    terms = books()["ec2-2013"].terms("c3.large")
+    _provision_warm(hour)
+    greedy, gsp_s = timed(lambda: gsp(whole, THRESHOLDS[0]))
+    random, rsp_s = timed(lambda: rsp(whole, THRESHOLDS[0]))
+    return Figures(
+        pairs=len(whole.topics_of.values),
+        load=load_s,
+        b3m=max(timed(partial(greedy_b3m, whole, each, capacity))[1] for each in thresholds),
+        fb3m=max(timed(partial(greedy_fb3m, whole, each, capacity))[1] for each in thresholds),
+        slow=timed(lambda: greedy_fb3m(whole, thresholds[1], capacity, lazy=False))[1] if scale <= MOST_SLOW else None,
+        hour_pairs=len(hour.topics_of.values),
+        hour_b3m=timed(lambda: greedy_b3m(hour, WINDOW_THRESHOLD, hour_capacity))[1],
+        hour_fb3m=timed(lambda: greedy_fb3m(hour, WINDOW_THRESHOLD, hour_capacity))[1],
+        gsp=gsp_s,
+        cbp=timed(lambda: cbp(whole, greedy, terms))[1],
+        rsp=rsp_s,
+        ffbp=timed(lambda: ffbp(whole, random, terms))[1],
+        peak_bytes=1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss,
+    )
+
+
+def timed(work: Callable[[], T]) -> tuple[T, float]:
+    """What it gives, and the seconds it took."""
+    begin_s = time.perf_counter()
+    done = work()
+    return done, time.perf_counter() - begin_s
+
+
+def _follow(whole: Instance, scale: float) -> Follow:
+    subscriber = np.repeat(whole.subscriber_ids, whole.topics_of.lengths)
+    return Follow(profile("spotify", scale, 1), subscriber, whole.topics_of.values.astype(np.int64), whole.events)
+
+
+def _provision_warm(small: Instance) -> None:
+    terms = books()["ec2-2013"].terms("c3.large")
+    for selection in (gsp(small, 10), rsp(small, 10)):
+        cbp(small, selection, terms)
+        ffbp(small, selection, terms)
+
+
+if __name__ == "__main__":
+    print(msgspec.json.encode(measure(Path(sys.argv[1]), float(sys.argv[2]))).decode())

@@ -1,0 +1,62 @@
+"""What both commands do around their work: say what is going on, print what came of it, and write it down."""
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from ..palette import GREEN, QUIET
+
+if TYPE_CHECKING:
+    import msgspec
+
+    from analytics.planning.report.sheet import Sheet
+
+
+@contextmanager
+def telling(console: Console) -> Iterator[Callable[[str], None]]:
+    """A function that says what comes next: on a terminal in place, elsewhere line by line."""
+    began_s = time.perf_counter()
+    with console.status("") as status:
+
+        def begun(step: str) -> None:
+            status.update(step)
+            if not console.is_terminal:
+                console.print(f"{time.perf_counter() - began_s:6.1f} s  {step}", highlight=False)
+
+        yield begun
+
+
+def print_sheet(sheet: "Sheet", console: Console) -> None:
+    """Words to the left, numbers to the right, notes under them."""
+    table = Table(box=box.SIMPLE_HEAD, title=Text(sheet.title), title_justify="left")
+    for number, name in enumerate(sheet.head):
+        table.add_column(Text(name), justify="left" if number < sheet.words else "right")
+    for row in sheet.rows:
+        table.add_row(*map(Text, row))
+    console.print(table)
+    for note in sheet.notes:
+        console.print(Text(note, style=QUIET), soft_wrap=True)
+
+
+def folder_for(trace: Path, out: Path | None) -> Path:
+    """The folder of the report: `out`, or TRACE-plan beside the trace."""
+    return out or trace.resolve().with_name(f"{trace.resolve().name}-plan")
+
+
+def write(page: str, path: Path, study: "msgspec.Struct", json: Path | None, console: Console) -> None:
+    """Writes the page, and the numbers if they are wanted, and says where. Raises OSError."""
+    import msgspec
+
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(page, encoding="utf-8")
+    if json is not None:
+        json.write_bytes(msgspec.json.format(msgspec.json.encode(study)) + b"\n")
+        console.print(Text(str(json), style=GREEN), soft_wrap=True)
+    console.print(Text(str(path), style=GREEN), soft_wrap=True)

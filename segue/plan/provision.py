@@ -1,0 +1,96 @@
+"""`segue plan provision`: how many machines of which kind suffice."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import click
+from rich.console import Console
+from rich.text import Text
+
+from infra.kernel.trace import SERVICES
+from rule_engine.suggestion import suggest
+
+from ..palette import QUIET
+from .outlets import folder_for, print_sheet, telling, write
+
+if TYPE_CHECKING:
+    from analytics.planning.provisioning.study import Study
+
+PAGE: Final = "provision.html"
+_ABOVE_0: Final = click.FloatRange(min=0, min_open=True)
+
+
+@click.command()
+@click.argument("trace", type=click.Path(path_type=Path, file_okay=False))
+@click.option(
+    "--threshold",
+    "thresholds",
+    type=click.IntRange(min=1),
+    multiple=True,
+    metavar="EVENTS",
+    default=(10, 100, 1000),
+    show_default=True,
+    help="What satisfies a subscriber in the whole period; may be repeated.",
+)
+@click.option("--prices", "book", metavar="BOOK", default="ec2-2013", show_default=True, help="The price book.")
+@click.option(
+    "--machine", "machines", metavar="NAME", multiple=True, help="A machine of the book; may be repeated.  [default: its first two]"
+)
+@click.option("--message-bytes", type=click.IntRange(min=1), default=200, show_default=True, help="Size of a message.")
+@click.option(
+    "--capacity-s",
+    "capacities_s",
+    type=_ABOVE_0,
+    multiple=True,
+    metavar="SECONDS",
+    help="How long a machine may carry its rate in the period; may be repeated.  [default: 3600, as in the thesis, and the whole period]",
+)
+@click.option("--hours", type=_ABOVE_0, help="Length of the period that is paid for.  [default: that of the trace]")
+@click.option("--baseline", is_flag=True, help="First fit at any size, though it takes long.")
+@click.option("--service", type=click.Choice(SERVICES), default="presence", show_default=True, help="Whose topics and subscribers.")
+@click.option("--out", type=click.Path(path_type=Path, file_okay=False), help="Folder of the report; TRACE-plan without it.")
+@click.option("--json", type=click.Path(path_type=Path, dir_okay=False), help="Write all numbers to this file.")
+def provision(
+    trace: Path,
+    *,
+    thresholds: tuple[int, ...],
+    book: str,
+    machines: tuple[str, ...],
+    message_bytes: int,
+    capacities_s: tuple[float, ...],
+    hours: float | None,
+    baseline: bool,
+    service: str,
+    out: Path | None,
+    json: Path | None,
+) -> None:
+    """Find the fewest machines that satisfy everybody in TRACE, and what they cost (docs/planning.md)."""
+    from analytics.planning.provisioning.prices import books
+    from analytics.planning.provisioning.study import Questions, study
+    from analytics.planning.report.provision_page import render
+    from analytics.planning.workload import load
+
+    known = books()
+    if book not in known:
+        raise click.UsageError(f"there is no price book {book!r}; {suggest(book, known)}")
+    asked = Questions(known[book], thresholds, machines, capacities_s, message_bytes, hours, baseline)
+    asked.check()
+    console = Console(highlight=False)
+    with telling(console) as begun:
+        begun("reading the trace")
+        found = study(load(trace, service), asked, begun)
+    show(found, console)
+    write(render(found), folder_for(trace, out) / PAGE, found, json, console)
+
+
+def show(study: "Study", console: Console) -> None:
+    """Print what came out, each bill beside both bounds."""
+    from analytics.planning.report import provision_tables as tables
+
+    console.print(Text(tables.told(study)), soft_wrap=True)
+    for sheet in tables.sheets(study):
+        print_sheet(sheet, console)
+    for line in tables.answers(study):
+        console.print(Text(line), soft_wrap=True)
+    for note in study.notes:
+        console.print(Text(f"- {note}", style=QUIET), soft_wrap=True)
