@@ -16,14 +16,14 @@ class PlanOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
 
     `capacity` is in deliveries in a period, of user and playlist topics to all their followers; None is no limit, and nothing is
     offloaded then. `threshold` is the number of events in a period that satisfies a subscriber. `weight` is that of the last period
-    in the forecast of a topic's events; the rest is the forecast before. `solver`: "online" goes on from the last choice and moves few
-    topics, "fresh" chooses anew each time.
+    in the forecast of a topic's events; the rest is the forecast before. `solver`: "fresh" chooses anew each time, "online"
+    goes on from the last choice, which moves fewer topics where rates are noisy.
     """
 
     capacity: int | None = None
     threshold: int = 100
     metric: Literal["b3m", "fb3m"] = "b3m"
-    solver: Literal["online", "fresh"] = "online"
+    solver: Literal["online", "fresh"] = "fresh"
     period_s: float = 3600.0
     survey_s: float = 10.0
     weight: float = 0.5

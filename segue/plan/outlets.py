@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from rich import box
 from rich.console import Console
@@ -13,10 +13,19 @@ from rich.text import Text
 
 from ..palette import GREEN, QUIET
 
+# Where nobody says how wide it is, a table is as wide as it needs to be.
+_PIPE: Final = 160
+
 if TYPE_CHECKING:
     import msgspec
 
     from analytics.planning.report.sheet import Sheet
+
+
+def outlet() -> Console:
+    """Where tables go."""
+    console = Console(highlight=False)
+    return console if console.is_terminal else Console(width=_PIPE, highlight=False)
 
 
 @contextmanager
@@ -37,7 +46,7 @@ def print_sheet(sheet: "Sheet", console: Console) -> None:
     """Words to the left, numbers to the right, notes under them."""
     table = Table(box=box.SIMPLE_HEAD, title=Text(sheet.title), title_justify="left")
     for number, name in enumerate(sheet.head):
-        table.add_column(Text(name), justify="left" if number < sheet.words else "right")
+        table.add_column(Text(name), justify="left" if number < sheet.words else "right", overflow="fold")
     for row in sheet.rows:
         table.add_row(*map(Text, row))
     console.print(table)

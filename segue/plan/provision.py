@@ -11,7 +11,7 @@ from infra.kernel.trace import SERVICES
 from rule_engine.suggestion import suggest
 
 from ..palette import QUIET
-from .outlets import folder_for, print_sheet, telling, write
+from .outlets import folder_for, outlet, print_sheet, telling, write
 
 if TYPE_CHECKING:
     from analytics.planning.provisioning.study import Study
@@ -75,7 +75,7 @@ def provision(
         raise click.UsageError(f"there is no price book {book!r}; {suggest(book, known)}")
     asked = Questions(known[book], thresholds, machines, capacities_s, message_bytes, hours, baseline)
     asked.check()
-    console = Console(highlight=False)
+    console = outlet()
     with telling(console) as begun:
         begun("reading the trace")
         found = study(load(trace, service), asked, begun)

@@ -11,7 +11,7 @@ from infra.kernel.trace import SERVICES
 
 from ..palette import QUIET
 from .amount import Amount
-from .outlets import folder_for, print_sheet, telling, write
+from .outlets import folder_for, outlet, print_sheet, telling, write
 
 if TYPE_CHECKING:
     from analytics.planning.satisfaction.study import Study
@@ -76,7 +76,7 @@ def satisfaction(
     from analytics.planning.satisfaction.study import Questions, study
     from analytics.planning.workload import load
 
-    console = Console(highlight=False)
+    console = outlet()
     with telling(console) as begun:
         begun("reading the trace")
         workload = load(trace, service)

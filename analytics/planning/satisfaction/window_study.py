@@ -81,6 +81,7 @@ def online(
     for number, window in enumerate(found, 1):
         begun(f"online: window {number}")
         capacity = round(capacity_share * int(window.instance.cost.sum()))
+        _ = window.instance.subscribers_of, window.instance.received  # whoever comes first would be charged for them
         for metric, solver in solvers.items():
             begin_s = time.perf_counter()
             solution = solver.next(window.instance, capacity)
