@@ -47,6 +47,12 @@ _ABOVE_0: Final = click.FloatRange(min=0, min_open=True)
 )
 @click.option("--hours", type=_ABOVE_0, help="Length of the period that is paid for.  [default: that of the trace]")
 @click.option("--baseline", is_flag=True, help="First fit at any size, though it takes long.")
+@click.option(
+    "--before",
+    type=click.Path(path_type=Path, file_okay=False),
+    metavar="TRACE",
+    help="Tell how many pairs move from the plan for that one.",
+)
 @click.option("--service", type=click.Choice(SERVICES), default="presence", show_default=True, help="Whose topics and subscribers.")
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), help="Folder of the report; TRACE-plan without it.")
 @click.option("--json", type=click.Path(path_type=Path, dir_okay=False), help="Write all numbers to this file.")
@@ -60,6 +66,7 @@ def provision(
     capacities_s: tuple[float, ...],
     hours: float | None,
     baseline: bool,
+    before: Path | None,
     service: str,
     out: Path | None,
     json: Path | None,
@@ -78,7 +85,7 @@ def provision(
     console = outlet()
     with telling(console) as begun:
         begun("reading the trace")
-        found = study(load(trace, service), asked, begun)
+        found = study(load(trace, service), asked, begun, load(before, service) if before is not None else None)
     show(found, console)
     write(render(found), folder_for(trace, out) / PAGE, found, json, console)
 

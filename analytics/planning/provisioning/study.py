@@ -7,10 +7,11 @@ import msgspec
 import numpy as np
 
 from ..errors import PlanError
-from ..instance import instance
+from ..instance import Instance, instance
 from ..published import THRESHOLDS
 from ..workload import Workload
 from .cbp import cbp
+from .gsp import gsp
 from .prices import PriceBook, check_room
 from .steps import BASELINE, GREEDY, LADDER, MOST_STEPS, WHOLE, Case, Limits, Outcome, Selections, selections
 from .terms import Terms
@@ -66,6 +67,16 @@ class Offer(msgspec.Struct, frozen=True, kw_only=True):
     reason: str = ""
 
 
+class Moves(msgspec.Struct, frozen=True, kw_only=True):
+    """From GSP+CBP on the workload of before to the same on this one: of its `pairs`, so many `moved` to another machine."""
+
+    threshold: int
+    machine: str
+    capacity_s: float
+    pairs: int
+    moved: int
+
+
 class Study(msgspec.Struct, frozen=True, kw_only=True):
     """All answers, and what they are about."""
 
@@ -84,10 +95,12 @@ class Study(msgspec.Struct, frozen=True, kw_only=True):
     plans: list[Plan]
     offers: list[Offer]
     notes: list[str]
+    moves: list[Moves] = []
 
 
-def study(workload: Workload, asked: Questions, begun: Callable[[str], None]) -> Study:
-    """Provisions every case; `begun` is told what comes next. Raises PlanError for what cannot be meant."""
+def study(workload: Workload, asked: Questions, begun: Callable[[str], None], before: Workload | None = None) -> Study:
+    """Provisions every case; `begun` is told what comes next. With a workload of `before`, also counts the pairs that move from its
+    plans (WA-43). Raises PlanError for what cannot be meant."""
     hours = asked.hours or workload.hours
     if hours is None:
         raise PlanError("the trace has no times, so rent cannot be told: say how long its period is (--hours)")
@@ -108,6 +121,10 @@ def study(workload: Workload, asked: Questions, begun: Callable[[str], None]) ->
             plans += _plans(case, selected, asked, notes)
         begun(f"threshold {threshold:,}: all machines")
         offers += [_offer(Case(workload.instance, threshold, terms), selected) for terms in offered]
+    moves = []
+    if before is not None:
+        begun("plans of before")
+        moves = [_moves(before.instance, Case(workload.instance, each, terms)) for each in asked.thresholds for terms in chosen]
     about, found = workload.about, workload.instance
     return Study(
         name=about.name,
@@ -125,7 +142,19 @@ def study(workload: Workload, asked: Questions, begun: Callable[[str], None]) ->
         plans=plans,
         offers=offers,
         notes=list(dict.fromkeys(notes)),
+        moves=moves,
     )
+
+
+def _moves(before: Instance, case: Case) -> Moves:
+    from .moved import Plan as Placed
+    from .moved import moved
+
+    threshold, terms = case.threshold, case.terms
+    selected = [(each, gsp(each, threshold)) for each in (before, case.instance)]
+    old, new = (Placed(each, selection, cbp(each, selection, terms)) for each, selection in selected)
+    count = moved(old, new)
+    return Moves(threshold=threshold, machine=terms.machine.name, capacity_s=terms.capacity_s, pairs=len(new.selection), moved=count)
 
 
 def _terms(asked: Questions, name: str, hours: float, capacity_s: float) -> Terms:

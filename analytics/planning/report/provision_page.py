@@ -7,14 +7,16 @@ from analytics.report.markup import Html, element
 from ..provisioning.study import Study
 from .page import answered, sheet_section, sizes
 from .provision_plots import figures
-from .provision_tables import answers, best, bills, by_setting, compared, is_first, offers, told
+from .provision_tables import answers, best, bills, by_setting, compared, is_first, moves, offers, told
 
 
 def render(study: Study) -> str:
     """The page."""
     drawn = figures(study)
     others = [bills(study, setting) for setting in by_setting(study) if not is_first(study, setting)]
-    tables = {"compared": compared(study), "offers": offers(study)} | {f"bills-{place}": sheet for place, sheet in enumerate(others)}
+    tables = {"compared": compared(study), "offers": offers(study), "moves": moves(study)} | {
+        f"bills-{place}": sheet for place, sheet in enumerate(others)
+    }
     there = {key: sheet for key, sheet in tables.items() if sheet.rows}
     return document(
         f"{study.name}: how many machines",

@@ -47,7 +47,7 @@ class Setting(NamedTuple):
 def sheets(study: Study) -> list[Sheet]:
     """All tables that there are."""
     found = [bills(study, setting) for setting in by_setting(study)]
-    return [each for each in (*found, compared(study), offers(study)) if each.rows]
+    return [each for each in (*found, compared(study), offers(study), moves(study)) if each.rows]
 
 
 def is_first(study: Study, setting: Setting) -> bool:
@@ -118,6 +118,23 @@ def offers(study: Study) -> Sheet:
     ]
     notes = (f"{study.book}: {study.book_source}.", f"For {number(study.hours)} hours, messages of {study.message_bytes} bytes.")
     return Sheet("All machines of the price book", ("capacity, s", "threshold", "machine", "machines", "USD"), rows, 3, notes)
+
+
+def moves(study: Study) -> Sheet:
+    """How much of the plan of before has to move (WA-43); nothing where there was none."""
+    rows = [
+        (
+            number(each.capacity_s),
+            f"{each.threshold:,}",
+            each.machine,
+            f"{each.pairs:,}",
+            f"{each.moved:,}",
+            percent(each.moved / each.pairs),
+        )
+        for each in study.moves
+    ]
+    head = ("capacity, s", "threshold", "machine", "pairs", "moved", "share")
+    return Sheet("From the plan of before (GSP+CBP): pairs that move to another machine", head, rows, 3)
 
 
 def told(study: Study) -> str:

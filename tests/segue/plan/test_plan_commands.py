@@ -68,6 +68,17 @@ def test_provision_prints_each_bill_with_both_bounds_and_names_the_cheapest_mach
         assert each["bound_usd"] <= each["best_bound_usd"] <= each["usd"]
 
 
+def test_from_the_plan_of_the_same_trace_nothing_moves(trace: Path, tmp_path: Path) -> None:
+    """WA-43: a re-run tells how many pairs move."""
+    numbers = tmp_path / "numbers.json"
+    result = run("provision", trace, "--before", trace, "--capacity-s", 3.6, "--out", tmp_path / "out", "--json", numbers)
+    assert result.exit_code == 0, result.output
+    assert "From the plan of before" in result.output
+    found = json.loads(numbers.read_bytes())["moves"]
+    assert len(found) == 6
+    assert all(each["pairs"] > 0 == each["moved"] for each in found)
+
+
 def test_the_page_goes_beside_the_trace(tmp_path: Path) -> None:
     assert run("provision", ring(tmp_path / "small", 6), "--hours", 240).exit_code == 0
     assert (tmp_path / "small-plan" / "provision.html").exists()
