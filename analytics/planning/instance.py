@@ -1,6 +1,5 @@
 """What is planned on: who follows which topic, and how many events each topic has (thesis 6.2; spec C1)."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
@@ -14,8 +13,10 @@ from .errors import PlanError
 Ints = NDArray[np.int64]
 # Costs are summed in 64 bits, and searches add up a few of such sums.
 MOST_COST: Final = 1 << 60
-# NumPy makes 64-bit copies of what it looks up by: of a part at a time, as there may be hundreds of millions.
-_PART: Final = 1 << 24
+# One kind of array, so that each kernel is compiled once.
+_OWN: Final = ("C_CONTIGUOUS", "WRITEABLE")
+# Lists up to here are sorted by insertion: most are that short, and quicksort takes longer to begin.
+_SHORT: Final = 48
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,23 +97,26 @@ def instance(subscriber: NDArray[np.integer[Any]], topic: NDArray[np.integer[Any
     counts = _counts(events)
     if len(topic) and not (0 <= int(topic.min()) <= int(topic.max()) < len(counts)):
         raise PlanError(f"topics must be numbered from 0 to {len(counts) - 1}, as there are {len(counts)} numbers of events")
-    heard = _looked_up(counts > 0, topic)
-    if not heard.all():
-        subscriber = subscriber[heard]
-        topic = topic[heard]
-    del heard
-    topic_ids, t = _renumbered(topic)
+    t = np.require(topic, np.int32, _OWN)
     del topic
+    popularity = np.where(counts > 0, _counted(t, len(counts)), 0)
+    topic_ids = np.flatnonzero(popularity)
+    found = counts[topic_ids]
+    if float(found.astype(np.float64) @ popularity[topic_ids]) > MOST_COST:
+        raise PlanError("all deliveries together are more than 2^60; plan on a shorter period")
+    t = _places(topic_ids, len(counts), t)
+    if popularity.sum() < len(t):
+        heard = t >= 0
+        subscriber = subscriber[heard]
+        t = t[heard]
+        del heard
     subscriber_ids, v = _renumbered(subscriber)
     del subscriber
-    found = counts[topic_ids]
-    if float(found.astype(np.float64) @ _counted(t, len(found))) > MOST_COST:
-        raise PlanError("all deliveries together are more than 2^60; plan on a shorter period")
-    offsets = _offsets(t, len(topic_ids))
-    by_topic = Rows(offsets, _spread(t, v, offsets[:-1].copy()))
-    del t, v
-    topics_of = by_topic.turned(len(subscriber_ids))
-    if _repeats(topics_of.offsets, topics_of.values):
+    offsets = _offsets(v, len(subscriber_ids))
+    topics_of = Rows(offsets, _spread(v, t, offsets[:-1].copy()))
+    del v, t
+    repeats = _sort(topics_of.offsets, topics_of.values)
+    if repeats:
         raise PlanError("a pair of subscriber and topic is there twice; give each once")
     return Instance(found, topics_of, topic_ids, subscriber_ids)
 
@@ -136,35 +140,22 @@ def _renumbered(numbers: NDArray[np.integer[Any]]) -> tuple[Ints, NDArray[np.int
     """The numbers that occur, rising, and where each of `numbers` stands among them."""
     if not len(numbers):
         return np.empty(0, np.int64), np.empty(0, np.int32)
-    low, high = int(numbers.min()), int(numbers.max())
-    if low < 0 or high > 8 * len(numbers) + 1024:  # too sparse for a table
+    low, size = int(numbers.min()), int(numbers.max()) + 1
+    if low < 0 or size > min(3 * len(numbers) + 1024, 1 << 31):  # too sparse for a table
         ids, places = np.unique(numbers, return_inverse=True)
         return ids.astype(np.int64), places.astype(np.int32)
-    there = np.zeros(high + 1, dtype=np.bool_)
-    for part in _parts(numbers):
-        there[part] = True
-    table = np.cumsum(there, dtype=np.int32) - np.int32(1)
-    return np.flatnonzero(there).astype(np.int64), _looked_up(table, numbers)
+    dense = np.require(numbers, np.int32, _OWN)
+    ids = np.flatnonzero(_counted(dense, size))
+    return ids, _places(ids, size, dense)
 
 
-def _parts(numbers: NDArray[Any]) -> Iterator[NDArray[Any]]:
-    return (numbers[at : at + _PART] for at in range(0, len(numbers), _PART))
-
-
-def _looked_up(table: NDArray[Any], numbers: NDArray[np.integer[Any]]) -> NDArray[Any]:
-    """`table[numbers]`."""
-    found = np.empty(len(numbers), table.dtype)
-    for place, part in enumerate(_parts(numbers)):
-        found[place * _PART : place * _PART + len(part)] = table[part]
-    return found
-
-
-def _counted(numbers: NDArray[np.int32], count: int) -> Ints:
-    """How often each number below `count` occurs."""
-    found = np.zeros(count, np.int64)
-    for part in _parts(numbers):
-        found += np.bincount(part, minlength=count)
-    return found
+def _places(ids: Ints, size: int, numbers: NDArray[np.int32]) -> NDArray[np.int32]:
+    """Where each of `numbers`, all below `size`, stands among `ids`, or -1."""
+    if len(ids) == size:
+        return numbers
+    table = np.full(size, -1, np.int32)
+    table[ids] = np.arange(len(ids), dtype=np.int32)
+    return _looked_up(table, numbers)
 
 
 def _offsets(values: NDArray[np.int32], count: int) -> Ints:
@@ -172,14 +163,50 @@ def _offsets(values: NDArray[np.int32], count: int) -> Ints:
 
 
 @njit(cache=True, nogil=True)
-def _spread(keys: NDArray[np.int32], values: NDArray[np.int32], places: Ints) -> NDArray[np.int32]:
-    """`values` by their keys; `places` is where each list begins, and is used up."""
-    result = np.empty(len(values), np.int32)
+def _counted(numbers: NDArray[np.int32], count: int) -> Ints:
+    """How often each number below `count` occurs."""
+    found = np.zeros(count, np.int64)
+    for number in numbers:
+        found[number] += 1
+    return found
+
+
+@njit(cache=True, nogil=True)
+def _looked_up(table: NDArray[np.int32], numbers: NDArray[np.int32]) -> NDArray[np.int32]:
+    """`table[numbers]`, which NumPy makes 64-bit copies for."""
+    found = np.empty_like(numbers)
+    for at in range(len(numbers)):
+        found[at] = table[numbers[at]]
+    return found
+
+
+@njit(cache=True, nogil=True)
+def _spread(keys: NDArray[np.int32], values: NDArray[np.int32], begins: Ints) -> NDArray[np.int32]:
+    """`values` by their keys; `begins` is where each list begins, and is used up."""
+    result = np.empty_like(values)
     for at in range(len(keys)):
         key = keys[at]
-        result[places[key]] = values[at]
-        places[key] += 1
+        result[begins[key]] = values[at]
+        begins[key] += 1
     return result
+
+
+@njit(cache=True, nogil=True)
+def _sort(offsets: Ints, values: NDArray[np.int32]) -> bool:
+    """Sorts each list, up to the first number that is in one of them twice; returns whether there is such a number."""
+    for row in range(len(offsets) - 1):
+        first, last = offsets[row], offsets[row + 1]
+        if last - first > _SHORT:
+            values[first:last].sort()
+        for at in range(first + 1, last):
+            value, to = values[at], at
+            while to > first and values[to - 1] > value:
+                values[to] = values[to - 1]
+                to -= 1
+            if to > first and values[to - 1] == value:
+                return True
+            values[to] = value
+    return False
 
 
 @njit(cache=True, nogil=True)
@@ -191,15 +218,6 @@ def _turn(offsets: Ints, values: NDArray[np.int32], places: Ints) -> NDArray[np.
             result[places[value]] = row
             places[value] += 1
     return result
-
-
-@njit(cache=True, nogil=True)
-def _repeats(offsets: Ints, values: NDArray[np.int32]) -> bool:
-    for row in range(len(offsets) - 1):
-        for at in range(offsets[row] + 1, offsets[row + 1]):
-            if values[at] == values[at - 1]:
-                return True
-    return False
 
 
 @njit(cache=True, nogil=True)

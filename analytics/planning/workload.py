@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, reduce
+from operator import and_
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -11,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
 from numpy.typing import NDArray
+from pyarrow.parquet import RowGroupMetaData
 
 from analytics.errors import NotSupported, TraceError
 from analytics.trace import Trace
@@ -60,14 +62,18 @@ class _Counts:
     topics: Ints
     events: Ints
 
-    def places(self, topics: Ints) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
-        """Where each of `topics` stands, and whether it is there at all."""
+    def places(self, topics: Ints) -> NDArray[np.int32]:
+        """Where each of `topics` stands, or -1."""
+        if int(self.topics[-1]) - int(self.topics[0]) == len(self.topics) - 1:
+            found = topics - self.topics[0]
+            return np.where((found >= 0) & (found < len(self.topics)), found, -1).astype(np.int32)
         if self._table is None:
             found = np.searchsorted(self.topics, topics).clip(max=len(self.topics) - 1).astype(np.int32)
-            return found, self.topics[found] == topics
+            return np.where(self.topics[found] == topics, found, np.int32(-1))
+        if not len(topics) or 0 <= topics.min() <= topics.max() < len(self._table):
+            return self._table[topics]
         within = (topics >= 0) & (topics < len(self._table))
-        found = self._table[topics if within.all() else np.where(within, topics, 0)]
-        return found, within & (found >= 0)
+        return np.where(within, self._table[np.where(within, topics, 0)], np.int32(-1))
 
     @cached_property
     def _table(self) -> NDArray[np.int32] | None:
@@ -82,7 +88,7 @@ class _Counts:
 def load(path: Path, service: str = "presence") -> Workload:
     """The workload of the trace at `path`. Topics without events or without subscribers are left out, and so is who follows no other.
 
-    It needs 8 bytes for each pair, and as much again while the instance is made. Raises TraceError that says what the trace lacks,
+    It needs 8 bytes for each pair, and half as much again while the instance is made. Raises TraceError that says what the trace lacks,
     PlanError for numbers that cannot be meant.
     """
     trace = Trace.open(path)
@@ -118,8 +124,8 @@ def _narrowed(whole: Instance, active: _Counts) -> Instance | None:
     """`whole` with the events of the `active` topics alone; None if none of them is followed."""
     if not len(active.topics):
         return None
-    places, there = active.places(whole.topic_ids)
-    events = np.where(there, active.events[places], 0)
+    places = active.places(whole.topic_ids)
+    events = np.where(places >= 0, active.events[places], 0)
     subscriber = np.repeat(np.arange(len(whole.topics_of), dtype=np.int32), whole.topics_of.lengths)
     found = instance(subscriber, whole.topics_of.values, events)
     ids = replace(found, topic_ids=whole.topic_ids[found.topic_ids], subscriber_ids=whole.subscriber_ids[found.subscriber_ids])
@@ -148,15 +154,17 @@ def _published(trace: Trace, wanted: pc.Expression) -> _Counts:
 
 
 def _summed(rows: pa.Table) -> _Counts:
-    found = rows.group_by("topic").aggregate([("events", "sum")]).sort_by("topic")
-    topics, events = found["topic"].to_numpy(), found["events_sum"].to_numpy().astype(np.int64)
+    topics = rows["topic"].to_numpy()
+    if (topics[1:] <= topics[:-1]).any():
+        rows = rows.group_by("topic").aggregate([("events", "sum")]).rename_columns({"events_sum": "events"}).sort_by("topic")
+    topics, events = rows["topic"].to_numpy(), rows["events"].to_numpy().astype(np.int64)
     return _Counts(topics[events != 0], events[events != 0])
 
 
 def _instance(trace: Trace, service: str, counts: _Counts) -> Instance:
-    table, wanted = "subscriptions", ds.field("service") == service
+    table, wanted = "subscriptions", {"service": service}
     if not trace.has(table):
-        table, wanted = "subscription_log", wanted & (ds.field("action") == "subscribe")
+        table, wanted = "subscription_log", wanted | {"action": "subscribe"}
     dataset = _dataset(trace, table)
     columns = _pairs(dataset, wanted, counts)
     if table == "subscription_log":
@@ -165,21 +173,48 @@ def _instance(trace: Trace, service: str, counts: _Counts) -> Instance:
     return instance(columns.pop(0), columns.pop(0), counts.events)
 
 
-def _pairs(dataset: ds.Dataset, wanted: pc.Expression, counts: _Counts) -> list[NDArray[Any]]:
+def _pairs(dataset: ds.FileSystemDataset, wanted: dict[str, str], counts: _Counts) -> list[NDArray[Any]]:
     """The subscribers of all pairs whose topic has events, and where that topic stands among `counts`."""
     rows = dataset.count_rows()
     subscriber: NDArray[Any] = np.empty(rows, np.int32)
     topic = np.empty(rows, np.int32)
     filled = 0
-    for batch in _batches(dataset, ["subscriber", "topic"], wanted):
-        who = batch["subscriber"].to_numpy()
+    for batch in _matching(dataset, ["subscriber", "topic"], wanted):
+        who, places = batch["subscriber"].to_numpy(), counts.places(batch["topic"].to_numpy())
         if subscriber.dtype == np.int32 and len(who) and not -_INT32 <= who.min() <= who.max() < _INT32:
             subscriber = subscriber.astype(np.int64)
-        places, there = counts.places(batch["topic"].to_numpy())
-        end = filled + int(np.count_nonzero(there))
-        subscriber[filled:end], topic[filled:end] = who[there], places[there]
+        if len(who) and places.min() < 0:
+            there = places >= 0
+            who, places = who[there], places[there]
+        end = filled + len(who)
+        subscriber[filled:end], topic[filled:end] = who, places
         filled = end
     return [subscriber[:filled], topic[:filled]]
+
+
+def _matching(dataset: ds.FileSystemDataset, columns: list[str], wanted: dict[str, str]) -> Iterator[pa.RecordBatch]:
+    """The rows with the `wanted` values, in any order; values are not looked at where statistics say that all are the same."""
+    compared = reduce(and_, (ds.field(column) == value for column, value in wanted.items()))
+    codes = ds.ParquetFileFormat(dictionary_columns=set(wanted))  # codes are faster to compare than strings
+    sure: list[ds.ParquetFileFragment] = []
+    others: list[ds.ParquetFileFragment] = []
+    for fragment in dataset.get_fragments():
+        for part in fragment.split_by_row_group(compared):
+            [group] = part.row_groups
+            if _all_match(group.metadata, wanted):
+                sure.append(part)
+            else:
+                others.append(codes.make_fragment(part.path, part.filesystem, row_groups=[group.id]))
+    yield from _batches(ds.FileSystemDataset(sure, dataset.schema, dataset.format), columns, None)
+    if others:
+        yield from _batches(ds.FileSystemDataset(others, others[0].physical_schema, codes), columns, compared)
+
+
+def _all_match(group: RowGroupMetaData, wanted: dict[str, str]) -> bool:
+    """Whether statistics show that each row has the `wanted` values. Bounds may be cut short, but not if both are the value."""
+    known = {each.path_in_schema: each.statistics for each in map(group.column, range(group.num_columns))}
+    found = [(known.get(column), value) for column, value in wanted.items()]
+    return all(each and each.has_min_max and each.null_count == 0 and each.min == each.max == value for each, value in found)
 
 
 def _once(columns: list[NDArray[Any]]) -> list[NDArray[Any]]:
@@ -188,11 +223,11 @@ def _once(columns: list[NDArray[Any]]) -> list[NDArray[Any]]:
     return [found["subscriber"].to_numpy(), found["topic"].to_numpy()]
 
 
-def _batches(dataset: ds.Dataset, columns: Any, wanted: pc.Expression) -> Iterator[pa.RecordBatch]:
+def _batches(dataset: ds.Dataset, columns: Any, wanted: pc.Expression | None) -> Iterator[pa.RecordBatch]:
     yield from dataset.to_batches(columns=columns, filter=wanted, batch_size=_ROWS, batch_readahead=_AHEAD, fragment_readahead=1)
 
 
-def _dataset(trace: Trace, table: str) -> ds.Dataset:
+def _dataset(trace: Trace, table: str) -> ds.FileSystemDataset:
     """Raises NotSupported if there are no rows, TraceError if their files are gone."""
     trace.info(table)
     files = trace.files(table)

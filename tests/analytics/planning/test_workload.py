@@ -4,6 +4,8 @@ from pathlib import Path
 
 import msgspec
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from analytics.errors import NotSupported, TraceError
@@ -54,6 +56,31 @@ def test_numbers_may_be_of_any_size(tmp_path: Path) -> None:
     assert found.topic_ids.tolist() == [3, far + 1]
     assert found.subscriber_ids.tolist() == [-far, far]
     assert found.topics_of.lists() == [[0], [1]]
+
+
+@pytest.mark.parametrize("statistics", [True, False])
+def test_parts_of_one_service_and_parts_of_several_are_read_alike(tmp_path: Path, statistics: bool) -> None:
+    """Statistics of a part may say that it is of one service; nulls in it are of none."""
+    path = write(tmp_path / "t", subscriptions=FOUR, counts={"service": ["presence"] * 2, "topic": [7, 8], "events": [1, 1]})
+    mixed = pa.table({"subscriber": [4, 5], "service": ["artist", "presence"], "topic": [7, 8]})
+    one = pa.table({"subscriber": [6, 3, 2], "service": ["presence"] * 3, "topic": [8, 7, 8]})
+    holed = pa.table({"subscriber": [7, 8], "service": ["presence", None], "topic": [7, 7]})
+    other = pa.table({"subscriber": [9], "service": ["artist"], "topic": [8]})
+    with pq.ParquetWriter(path / "subscriptions" / "part-00001.parquet", one.schema, write_statistics=statistics) as file:
+        for part in (mixed, one, holed, other):
+            file.write_table(part)
+
+    found = load(path).instance
+    assert found.subscriber_ids.tolist() == [1, 2, 3, 5, 6, 7]
+    assert found.topics_of.lists() == [[0, 1], [0, 1], [0], [1], [1], [0]]
+
+
+def test_pairs_of_topics_without_events_are_left_out_however_topics_are_numbered(tmp_path: Path) -> None:
+    for topics in ([7, 8], [7, 9], [-7, 9], [7, 1 << 62]):
+        pairs = {"subscriber": [1] * 6, "service": ["presence"] * 6, "topic": [*topics, -(1 << 62), 0, 5, (1 << 62) + 1]}
+        counts = {"service": ["presence"] * 2, "topic": topics, "events": [1, 1]}
+        found = load(write(tmp_path / str(topics[1] - topics[0]), subscriptions=pairs, counts=counts)).instance
+        assert (found.topic_ids.tolist(), found.topics_of.lists()) == (topics, [[0, 1]])
 
 
 def test_a_generated_trace_gives_what_was_drawn(tmp_path: Path) -> None:
