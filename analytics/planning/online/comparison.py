@@ -11,13 +11,12 @@ from ..satisfaction.fb3m import greedy_fb3m
 from ..satisfaction.solution import Metric, Solution
 from .moves import moves, sides
 from .online import Online
-from .repair import at_most, complete, measure, state
 
 
 class Hour(NamedTuple):
     """One line of the comparison. `hour`: from 0. `value` and `moves`: online; `fresh_value` and `fresh_moves`: solved anew each hour.
 
-    `looked` and `fresh_looked`: at how many pairs, by the same code. `anew`: the online variant took a fresh solution too.
+    `anew`: the online variant took a fresh solution too.
     """
 
     hour: int
@@ -25,8 +24,6 @@ class Hour(NamedTuple):
     fresh_value: float
     moves: int
     fresh_moves: int
-    looked: int
-    fresh_looked: int
     anew: bool
 
     @property
@@ -43,22 +40,9 @@ def compared(instances: Iterable[Instance], threshold: int, capacity: int, metri
         solution = online.next(instance, capacity)
         fresh = (greedy_b3m if metric == "b3m" else greedy_fb3m)(instance, threshold, capacity)
         switched, fresh_ids = _switched(fresh_ids, instance, fresh)
-        fresh_looked = _looked(instance, threshold, capacity, metric)
-        looked = online.step.looked + (fresh_looked if online.step.anew else 0)
-        yield Hour(
-            *(hour, solution.value, fresh.value, moves(before, online.served_ids).count, switched),
-            *(looked, fresh_looked, online.step.anew),
-        )
+        yield Hour(hour, solution.value, fresh.value, moves(before, online.served_ids).count, switched, online.anew)
 
 
 def _switched(old_ids: Ints, instance: Instance, fresh: Solution) -> tuple[int, Ints]:
     new_ids = sides(old_ids, instance, fresh)
     return moves(old_ids, new_ids).count, new_ids
-
-
-def _looked(instance: Instance, threshold: int, capacity: int, metric: Metric) -> int:
-    """At how many pairs one looks on the way from nothing served."""
-    nothing = np.zeros(len(instance.events), np.bool_)
-    how = measure(instance, fractional=metric == "fb3m")
-    begun, alike = state(instance, threshold, nothing), np.ones(len(nothing))
-    return complete(begun, how, alike, at_most(begun, how, alike), 0, capacity)[2]

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 
 import numpy as np
+from numba import njit
+from numpy.typing import NDArray
 
 from ..instance import Instance, Ints
 from ..satisfaction.solution import Solution
@@ -32,5 +34,16 @@ def sides(old_ids: Ints, instance: Instance, solution: Solution) -> Ints:
     A topic without events or without subscribers is in no instance: nothing is decided about it, so it stays where it was, and costs
     nothing there.
     """
-    idle = old_ids[~np.isin(old_ids, instance.topic_ids, assume_unique=True)]
+    idle = old_ids[~found(old_ids, instance.topic_ids)]
     return np.sort(np.concatenate([idle, instance.topic_ids[solution.topics]]))
+
+
+@njit(cache=True, nogil=True)
+def found(ids: Ints, among: Ints) -> NDArray[np.bool_]:
+    """Whether each of `ids` is `among` others; both rising. Several times as fast as `isin`."""
+    result, at = np.zeros(len(ids), np.bool_), 0
+    for place in range(len(ids)):
+        while at < len(among) and among[at] < ids[place]:
+            at += 1
+        result[place] = at < len(among) and among[at] == ids[place]
+    return result

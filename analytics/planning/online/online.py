@@ -1,6 +1,6 @@
 """The next choice of topics from the last one, after rates changed and users came, left, followed and unfollowed (spec D7, WA-46)."""
 
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,8 +10,8 @@ from ..instance import Instance, Ints
 from ..satisfaction.b3m import greedy_b3m
 from ..satisfaction.fb3m import greedy_fb3m
 from ..satisfaction.solution import Metric, Solution, check_problem
-from .moves import sides
-from .repair import Measure, State, at_most, best, complete, exactly, give_up, measure, state
+from .moves import found, sides
+from .repair import State, complete, give_up, state, value
 
 # The part of what still fits that is given up beyond need. What still is the best there is comes back: that costs time, but no moves.
 _GIVEN_UP: Final = 0.3
@@ -19,27 +19,15 @@ _GIVEN_UP: Final = 0.3
 _LOYALTY: Final = 1.3
 # If no larger part of what was given up beyond need came back, then the old choice is no guide to the new one.
 _LOST: Final = 0.02
-
-
-class Step(NamedTuple):
-    """How a solution came about: `looked` at so many pairs on the way from the last one; made `anew` by the greedy algorithm."""
-
-    looked: int
-    anew: bool
-
-
-class _Repair(NamedTuple):
-    """`came_back`: of the cost that was given up beyond need, the part that was taken again. `looked`: at so many pairs."""
-
-    solution: Solution
-    came_back: float
-    looked: int
+# B3M: fewer miss topics that others made worth more, more cost time.
+_ROUNDS: Final = 3
 
 
 class Online:
     """Solutions of one problem as it changes, each from the one before; topics are told by their `topic_ids`.
 
-    `served_ids`: the topics on the served side, rising, with those that are idle just now. `step`: about the last solution.
+    `served_ids`: the topics on the served side, rising, with those that are idle just now. `anew`: whether the last
+    solution was compared with a fresh one, or is one.
     Raises PlanError for a threshold that cannot be meant, and for an unknown metric.
     """
 
@@ -49,7 +37,7 @@ class Online:
             raise PlanError(f"there is no metric {metric!r}; take b3m or fb3m")
         self._metric, self._threshold = metric, threshold
         self.served_ids: Ints = np.empty(0, np.int64)
-        self.step = Step(0, anew=True)
+        self.anew = True
 
     def next(self, instance: Instance, capacity: int) -> Solution:
         """The topics to serve now, those that stay before those that come. Where there is nothing to start from, a fresh solution.
@@ -57,52 +45,34 @@ class Online:
         What was served is kept if it fits and nothing better is found. Raises PlanError for a capacity below 0.
         """
         check_problem(self._threshold, capacity)
-        old = np.isin(instance.topic_ids, self.served_ids, assume_unique=True)
+        old = found(instance.topic_ids, self.served_ids)
         if old.any():
-            solution, self.step = self._from(old, instance, capacity)
+            solution, self.anew = self._from(old, instance, capacity)
         else:
-            solution, self.step = self._anew(instance, capacity), Step(0, anew=True)
+            solution, self.anew = self._anew(instance, capacity), True
         self.served_ids = sides(self.served_ids, instance, solution)
         return solution
 
     def _anew(self, instance: Instance, capacity: int) -> Solution:
         return (greedy_b3m if self._metric == "b3m" else greedy_fb3m)(instance, self._threshold, capacity)
 
-    def _from(self, old: NDArray[np.bool_], instance: Instance, capacity: int) -> tuple[Solution, Step]:
-        now = state(instance, self._threshold, old.copy())
-        kept = Solution(np.flatnonzero(old), int(instance.cost[old].sum()), self._value(now))
-        repair = self._repair(now, kept, instance, capacity)
-        found = [kept] if kept.cost <= capacity else []
-        found.append(repair.solution)
-        anew = repair.came_back < _LOST
+    def _from(self, old: NDArray[np.bool_], instance: Instance, capacity: int) -> tuple[Solution, bool]:
+        needs, cost = instance.thresholds(self._threshold), int(instance.cost @ old)
+        now = state(instance, needs, old.copy(), fractional=self._metric == "fb3m")
+        solutions = [Solution(np.flatnonzero(old), cost, value(now, needs))] if cost <= capacity else []
+        topics, used, came_back = _repaired(now, cost, capacity)
+        solutions.append(Solution(topics, used, value(now, needs)))
+        anew = came_back < _LOST
         if anew:
-            found.append(self._anew(instance, capacity))
-        return max(found, key=lambda each: each.value), Step(repair.looked, anew)
-
-    def _repair(self, now: State, kept: Solution, instance: Instance, capacity: int) -> _Repair:
-        how = measure(instance, fractional=self._metric == "fb3m")
-        fits = min(kept.cost, capacity)
-        used, looked = give_up(now, how, kept.cost, int(fits * (1 - _GIVEN_UP)))
-        weights = np.ones(len(now.events))
-        weights[kept.topics] = _LOYALTY
-        stay = np.flatnonzero(now.served)
-        chosen, cost, also_looked = _completed(now, how, weights, used, capacity)
-        back = int(instance.cost[chosen[weights[chosen] > 1]].sum())
-        solution = Solution(np.concatenate([stay, chosen]), cost, self._value(now))
-        return _Repair(solution, back / max(1, fits - used), looked + also_looked)
-
-    def _value(self, now: State) -> float:
-        """The same sums as in `evaluate`."""
-        parts = np.minimum(1.0, now.got / now.needs)
-        return float(np.count_nonzero(parts >= 1.0)) if self._metric == "b3m" else float(parts.sum())
+            solutions.append(self._anew(instance, capacity))
+        return max(solutions, key=lambda each: each.value), anew
 
 
-def _completed(now: State, how: Measure, weights: NDArray[np.float64], used: int, capacity: int) -> tuple[Ints, int, int]:
-    """As `complete`. For F-B3M first with about twice the topics that can be taken, then with whatever fits into the rest."""
-    if not how.fractional:
-        return complete(now, how, weights, at_most(now, how, weights), used, capacity)
-    hopes, looked = exactly(now, how, weights)
-    first, used, more = complete(now, how, weights, best(hopes, now.cost, 2 * (capacity - used)), used, capacity)
-    rest = np.where(now.served | (now.cost > capacity - used), 0.0, hopes)
-    last, used, still_more = complete(now, how, weights, rest, used, capacity)
-    return np.concatenate([first, last]), used, looked + more + still_more
+def _repaired(now: State, cost: int, capacity: int) -> tuple[Ints, int, float]:
+    """The topics, what they cost, and of the cost that was given up beyond need, the part that was taken again."""
+    fits, weights = min(cost, capacity), np.array([1.0, _LOYALTY])[now.served.view(np.int8)]
+    used = give_up(now, cost, int(fits * (1 - _GIVEN_UP)))
+    stay = np.flatnonzero(now.served)
+    chosen, filled = complete(now, weights, used, capacity, rounds=1 if now.fractional else _ROUNDS)
+    back = int(now.cost[chosen[weights[chosen] > 1]].sum())
+    return np.concatenate([stay, chosen]), filled, back / max(1, fits - used)
