@@ -1,27 +1,21 @@
 """`segue plan provision`: how many machines of which kind suffice."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import click
-from rich.console import Console
-from rich.text import Text
 
-from infra.kernel.trace import SERVICES
 from rule_engine.suggestion import suggest
 
-from ..palette import QUIET
-from .outlets import folder_for, outlet, print_sheet, telling, write
-
-if TYPE_CHECKING:
-    from analytics.planning.provisioning.study import Study
+from .options import FOLDER, JSON, OUT, SERVICE, TRACE
+from .outlets import folder_for, loaded, outlet, show, write
 
 PAGE: Final = "provision.html"
 _ABOVE_0: Final = click.FloatRange(min=0, min_open=True)
 
 
 @click.command()
-@click.argument("trace", type=click.Path(path_type=Path, file_okay=False))
+@TRACE
 @click.option(
     "--threshold",
     "thresholds",
@@ -47,15 +41,10 @@ _ABOVE_0: Final = click.FloatRange(min=0, min_open=True)
 )
 @click.option("--hours", type=_ABOVE_0, help="Length of the period that is paid for.  [default: that of the trace]")
 @click.option("--baseline", is_flag=True, help="First fit at any size, though it takes long.")
-@click.option(
-    "--before",
-    type=click.Path(path_type=Path, file_okay=False),
-    metavar="TRACE",
-    help="Tell how many pairs move from the plan for that one.",
-)
-@click.option("--service", type=click.Choice(SERVICES), default="presence", show_default=True, help="Whose topics and subscribers.")
-@click.option("--out", type=click.Path(path_type=Path, file_okay=False), help="Folder of the report; TRACE-plan without it.")
-@click.option("--json", type=click.Path(path_type=Path, dir_okay=False), help="Write all numbers to this file.")
+@click.option("--before", type=FOLDER, metavar="TRACE", help="Tell how many pairs move from the plan for that one.")
+@SERVICE
+@OUT
+@JSON
 def provision(
     trace: Path,
     *,
@@ -74,6 +63,7 @@ def provision(
     """Find the fewest machines that satisfy everybody in TRACE, and what they cost (docs/planning.md)."""
     from analytics.planning.provisioning.prices import books
     from analytics.planning.provisioning.study import Questions, study
+    from analytics.planning.report import provision_tables as tables
     from analytics.planning.report.provision_page import render
     from analytics.planning.workload import load
 
@@ -83,21 +73,7 @@ def provision(
     asked = Questions(known[book], thresholds, machines, capacities_s, message_bytes, hours, baseline)
     asked.check()
     console = outlet()
-    with telling(console) as begun:
-        begun("reading the trace")
-        found = study(load(trace, service), asked, begun, load(before, service) if before is not None else None)
-    show(found, console)
+    with loaded(trace, service, console) as (workload, begun):
+        found = study(workload, asked, begun, load(before, service) if before is not None else None)
+    show(tables.told(found), tables.sheets(found), tables.answers(found), found.notes, console)
     write(render(found), folder_for(trace, out) / PAGE, found, json, console)
-
-
-def show(study: "Study", console: Console) -> None:
-    """Print what came out, each bill beside both bounds."""
-    from analytics.planning.report import provision_tables as tables
-
-    console.print(Text(tables.told(study)), soft_wrap=True)
-    for sheet in tables.sheets(study):
-        print_sheet(sheet, console)
-    for line in tables.answers(study):
-        console.print(Text(line), soft_wrap=True)
-    for note in study.notes:
-        console.print(Text(f"- {note}", style=QUIET), soft_wrap=True)

@@ -103,5 +103,6 @@ def provisioned(*, profile: str | None = "spotify", baseline: bool = True, machi
             provisioning.Offer(threshold=10, machine="c3.xlarge", capacity_s=3600.0, machines=1, usd=500.0),
             provisioning.Offer(threshold=10, machine="c3.2xlarge", capacity_s=3600.0, machines=2, usd=400.0),
         ],
+        moves=[],
         notes=[],
     )

@@ -5,10 +5,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..instance import Instance, Ints
-from ..satisfaction.b3m import greedy_b3m
-from ..satisfaction.fb3m import greedy_fb3m
-from ..satisfaction.solution import Metric, Solution
+from ..instance import Instance
+from ..satisfaction.case import solve
+from ..satisfaction.solution import Metric
 from .moves import moves, sides
 from .online import Online
 
@@ -36,13 +35,9 @@ def compared(instances: Iterable[Instance], threshold: int, capacity: int, metri
     """One line for each instance; the first solution is fresh on both sides."""
     online, fresh_ids = Online(metric, threshold), np.empty(0, np.int64)
     for hour, instance in enumerate(instances):
-        before = online.served_ids
+        before, fresh_before = online.served_ids, fresh_ids
         solution = online.next(instance, capacity)
-        fresh = (greedy_b3m if metric == "b3m" else greedy_fb3m)(instance, threshold, capacity)
-        switched, fresh_ids = _switched(fresh_ids, instance, fresh)
-        yield Hour(hour, solution.value, fresh.value, moves(before, online.served_ids).count, switched, online.anew)
-
-
-def _switched(old_ids: Ints, instance: Instance, fresh: Solution) -> tuple[int, Ints]:
-    new_ids = sides(old_ids, instance, fresh)
-    return moves(old_ids, new_ids).count, new_ids
+        fresh = solve(instance, threshold, capacity, metric, "greedy")
+        fresh_ids = sides(fresh_before, instance, fresh)
+        switched, fresh_switched = moves(before, online.served_ids), moves(fresh_before, fresh_ids)
+        yield Hour(hour, solution.value, fresh.value, switched.count, fresh_switched.count, online.anew)

@@ -12,6 +12,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from ..instance import Instance, Ints
+from .order import falling
 from .placement import Placement
 from .prices import check_room
 from .selection import Selection
@@ -29,7 +30,7 @@ def fill(instance: Instance, selection: Selection, terms: Terms) -> Placement | 
     topics = selection.served()
     check_room(terms, int(instance.events[topics].max(initial=0)))
     volume = instance.events[topics] * (selection.subscribers_of.lengths[topics] + 1)
-    order = topics[np.argsort(-volume, kind="stable")]
+    order = topics[falling(volume)]
     fewest = -(-int(volume.sum()) // terms.capacity)
     for machines in range(fewest, fewest + MOST_TRIES):
         machine_of, used = _fill(selection.subscribers_of.offsets, order, instance.events, terms.capacity, machines)

@@ -10,7 +10,7 @@ from .placement import Placement
 from .selection import Selection
 
 
-class Plan(NamedTuple):
+class Placed(NamedTuple):
     """A selection of pairs of an instance, and where they are served."""
 
     instance: Instance
@@ -18,7 +18,7 @@ class Plan(NamedTuple):
     placement: Placement
 
 
-def moved(old: Plan, new: Plan) -> int:
+def moved(old: Placed, new: Placed) -> int:
     """Of the pairs that both plans serve, how many have to go to another machine.
 
     Pairs are the same if topic and subscriber had the same numbers where they came from. Machines have no identity beyond a plan:
@@ -30,7 +30,7 @@ def moved(old: Plan, new: Plan) -> int:
     return int(len(before) - shared[linear_sum_assignment(shared, maximize=True)].sum())
 
 
-def _common(old: Plan, new: Plan) -> tuple[Ints, Ints]:
+def _common(old: Placed, new: Placed) -> tuple[Ints, Ints]:
     """The old and the new machine of each pair that both serve."""
     subscribers = np.union1d(old.instance.subscriber_ids, new.instance.subscriber_ids)
     topics = np.union1d(old.instance.topic_ids, new.instance.topic_ids)
@@ -39,7 +39,7 @@ def _common(old: Plan, new: Plan) -> tuple[Ints, Ints]:
     return old.placement.machine_of[first].astype(np.int64), new.placement.machine_of[second].astype(np.int64)
 
 
-def _numbers(plan: Plan, topics: Ints, subscribers: Ints) -> Ints:
+def _numbers(plan: Placed, topics: Ints, subscribers: Ints) -> Ints:
     """One number for each pair, the same in both plans."""
     found, chosen = plan.instance, plan.selection.subscribers_of
     topic = np.repeat(np.searchsorted(topics, found.topic_ids), chosen.lengths)

@@ -1,10 +1,10 @@
 """The ways to provision, from nothing to everything: the thesis adds its steps one by one (7.3.3, 7.3.4), and ours comes last."""
 
-import time
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from ..instance import Instance
+from ..stopwatch import timed
 from .bill import Bill, bill
 from .bound import LowerBound, lower_bounds
 from .cbp import Options, cbp
@@ -64,11 +64,7 @@ class Selections(NamedTuple):
 
 def selections(instance: Instance, threshold: int) -> Selections:
     """Both ways."""
-    begin_s = time.perf_counter()
-    random = rsp(instance, threshold)
-    half_s = time.perf_counter()
-    greedy = gsp(instance, threshold)
-    return Selections(Selected(random, half_s - begin_s), Selected(greedy, time.perf_counter() - half_s))
+    return Selections(Selected(*timed(rsp, instance, threshold)), Selected(*timed(gsp, instance, threshold)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,26 +83,21 @@ class Case:
 
     def first_fit(self, step: str, selected: Selected) -> Outcome:
         """Pair by pair."""
-        begin_s = time.perf_counter()
-        placement = ffbp(self.instance, selected.selection, self.terms)
-        return self._outcome(step, selected, placement, begin_s)
+        return self._outcome(step, selected, *timed(ffbp, self.instance, selected.selection, self.terms))
 
     def by_topic(self, step: str, selected: Selected) -> Outcome:
         """Topic by topic, with the options of that step."""
-        begin_s = time.perf_counter()
-        placement = cbp(self.instance, selected.selection, self.terms, LADDER[step])
-        return self._outcome(step, selected, placement, begin_s)
+        return self._outcome(step, selected, *timed(cbp, self.instance, selected.selection, self.terms, LADDER[step]))
 
     def improved(self) -> Outcome:
         """Ours."""
-        begin_s = time.perf_counter()
-        selection, placement = improved(self.instance, self.threshold, self.terms)
-        return self._outcome(IMPROVED, Selected(selection, 0.0), placement, begin_s)
+        (selection, placement), seconds = timed(improved, self.instance, self.threshold, self.terms)
+        return self._outcome(IMPROVED, Selected(selection, 0.0), placement, seconds)
 
     def first_fit_steps(self, selection: Selection) -> int:
         """How many steps first fit would take, roughly."""
         return len(selection) * lower_bounds(self.instance, self.threshold, self.terms).published.machines
 
-    def _outcome(self, step: str, selected: Selected, placement: Placement, begin_s: float) -> Outcome:
-        took_s = time.perf_counter() - begin_s
-        return Outcome(step, bill(self.instance, self.threshold, selected.selection, placement, self.terms), selected.seconds, took_s)
+    def _outcome(self, step: str, selected: Selected, placement: Placement, placing_s: float) -> Outcome:
+        checked = bill(self.instance, self.threshold, selected.selection, placement, self.terms)
+        return Outcome(step, checked, selected.seconds, placing_s)

@@ -4,14 +4,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import msgspec
-import numpy as np
 
 from ..errors import PlanError
-from ..instance import Instance, instance
+from ..instance import Instance
 from ..published import THRESHOLDS
+from ..stopwatch import trial
+from ..subject import Subject, facts
 from ..workload import Workload
 from .cbp import cbp
 from .gsp import gsp
+from .moved import Placed, moved
 from .prices import PriceBook, check_room
 from .steps import BASELINE, GREEDY, LADDER, MOST_STEPS, WHOLE, Case, Limits, Outcome, Selections, selections
 from .terms import Terms
@@ -35,6 +37,19 @@ class Questions:
         """Raises PlanError for a machine that the book does not have."""
         for name in self.machines:
             self.book.terms(name)
+
+    def period(self, workload: Workload) -> float:
+        """How many hours are paid for. Raises PlanError if nobody knows."""
+        hours = self.hours or workload.hours
+        if hours is None:
+            raise PlanError("the trace has no times, so rent cannot be told: say how long its period is (--hours)")
+        return hours
+
+    def terms(self, machines: tuple[str, ...], hours: float) -> list[Terms]:
+        """Those machines at each capacity."""
+        capacities_s = self.capacities_s or tuple(dict.fromkeys((3600.0, 3600.0 * hours)))
+        settings = {"message_bytes": self.message_bytes, "hours": hours}
+        return [self.book.terms(name, **settings, capacity_s=each) for each in capacities_s for name in machines]
 
 
 class Plan(msgspec.Struct, frozen=True, kw_only=True):
@@ -77,88 +92,63 @@ class Moves(msgspec.Struct, frozen=True, kw_only=True):
     moved: int
 
 
-class Study(msgspec.Struct, frozen=True, kw_only=True):
+class Study(Subject, frozen=True, kw_only=True):
     """All answers, and what they are about."""
 
-    name: str
-    source: str
-    profile: str | None
-    service: str
-    topics: int
-    subscribers: int
-    pairs: int
-    events: int
     hours: float
     message_bytes: int
     book: str
     book_source: str
     plans: list[Plan]
     offers: list[Offer]
-    notes: list[str]
-    moves: list[Moves] = []
+    moves: list[Moves]
 
 
 def study(workload: Workload, asked: Questions, begun: Callable[[str], None], before: Workload | None = None) -> Study:
     """Provisions every case; `begun` is told what comes next. With a workload of `before`, also counts the pairs that move from its
     plans (WA-43). Raises PlanError for what cannot be meant."""
-    hours = asked.hours or workload.hours
-    if hours is None:
-        raise PlanError("the trace has no times, so rent cannot be told: say how long its period is (--hours)")
-    names = asked.machines or tuple(machine.name for machine in asked.book.machines[:2])
-    capacities_s = asked.capacities_s or tuple(dict.fromkeys((3600.0, 3600.0 * hours)))
-    chosen = [_terms(asked, name, hours, each) for each in capacities_s for name in names]
-    offered = [_terms(asked, machine.name, hours, each) for each in capacities_s for machine in asked.book.machines]
+    hours = asked.period(workload)
+    every = tuple(machine.name for machine in asked.book.machines)
+    chosen, offered = asked.terms(asked.machines or every[:2], hours), asked.terms(every, hours)
     _warm(chosen[0])
-    plans: list[Plan] = []
-    offers: list[Offer] = []
-    notes = list(workload.notes)
+    plans, offers, moves, notes = list[Plan](), list[Offer](), list[Moves](), list(workload.notes)
     for threshold in asked.thresholds:
         begun(f"threshold {threshold:,}: selecting")
         selected = selections(workload.instance, threshold)
-        for terms in chosen:
-            case = Case(workload.instance, threshold, terms)
-            begun(f"threshold {threshold:,}: {terms.machine.name}, {terms.capacity_s:,g} s")
+        for case in (Case(workload.instance, threshold, terms) for terms in chosen):
+            begun(f"threshold {threshold:,}: {case.terms.machine.name}, {case.terms.capacity_s:,g} s")
             plans += _plans(case, selected, asked, notes)
         begun(f"threshold {threshold:,}: all machines")
         offers += [_offer(Case(workload.instance, threshold, terms), selected) for terms in offered]
-    moves = []
-    if before is not None:
-        begun("plans of before")
-        moves = [_moves(before.instance, Case(workload.instance, each, terms)) for each in asked.thresholds for terms in chosen]
-    about, found = workload.about, workload.instance
+        if before is not None:
+            begun(f"threshold {threshold:,}: plans of before")
+            moves += _moves(before.instance, workload.instance, threshold, chosen)
     return Study(
-        name=about.name,
-        source=about.source,
-        profile=about.profile,
-        service=workload.service,
-        topics=len(found.events),
-        subscribers=len(found.topics_of),
-        pairs=len(found.topics_of.values),
-        events=int(found.events.sum()),
+        **facts(workload),
+        notes=list(dict.fromkeys(notes)),
         hours=hours,
         message_bytes=asked.message_bytes,
         book=asked.book.name,
         book_source=asked.book.source,
         plans=plans,
         offers=offers,
-        notes=list(dict.fromkeys(notes)),
         moves=moves,
     )
 
 
-def _moves(before: Instance, case: Case) -> Moves:
-    from .moved import Plan as Placed
-    from .moved import moved
-
-    threshold, terms = case.threshold, case.terms
-    selected = [(each, gsp(each, threshold)) for each in (before, case.instance)]
-    old, new = (Placed(each, selection, cbp(each, selection, terms)) for each, selection in selected)
-    count = moved(old, new)
-    return Moves(threshold=threshold, machine=terms.machine.name, capacity_s=terms.capacity_s, pairs=len(new.selection), moved=count)
-
-
-def _terms(asked: Questions, name: str, hours: float, capacity_s: float) -> Terms:
-    return asked.book.terms(name, message_bytes=asked.message_bytes, hours=hours, capacity_s=capacity_s)
+def _moves(before: Instance, now: Instance, threshold: int, chosen: list[Terms]) -> list[Moves]:
+    """GSP+CBP on both workloads, for each machine."""
+    old, new = gsp(before, threshold), gsp(now, threshold)
+    return [
+        Moves(
+            threshold=threshold,
+            machine=terms.machine.name,
+            capacity_s=terms.capacity_s,
+            pairs=len(new),
+            moved=moved(Placed(before, old, cbp(before, old, terms)), Placed(now, new, cbp(now, new, terms))),
+        )
+        for terms in chosen
+    ]
 
 
 def _plans(case: Case, selected: Selections, asked: Questions, notes: list[str]) -> list[Plan]:
@@ -208,7 +198,7 @@ def _offer(case: Case, selected: Selections) -> Offer:
 
 def _warm(terms: Terms) -> None:
     """Has the kernels compiled and loaded, so that no time that is told contains it."""
-    one = instance(np.array([0, 0, 1], np.int32), np.array([0, 1, 1], np.int32), np.array([1, 2]))
+    one = trial()
     case, selected = Case(one, 2, terms), selections(one, 2)
     cbp(one, selected.greedy.selection, terms)
     case.first_fit(BASELINE, selected.random)

@@ -15,11 +15,10 @@ _MOST_MARKED = 12
 
 
 class Series(NamedTuple):
-    """`thin`: what a line of the same colour cannot surpass. `published`: single marks. `level`: one y for all x."""
+    """Points (x, y). `thin`: what a line of the same colour cannot surpass. `published`: single marks. `level`: one y for all x."""
 
     label: str
-    x: Sequence[float]
-    y: Sequence[float]
+    points: Sequence[tuple[float, float]]
     style: int = 0
     mark: Mark = "line"
 
@@ -47,20 +46,18 @@ def chart(name: str, title: str, x: Axis, y: Axis, series: Sequence[Series], not
 
 
 def _draw(axes: Axes, series: Series) -> None:
-    colour = SERIES[series.style % len(SERIES)]
+    colour, dashes = SERIES[series.style % len(SERIES)], DASHES[series.style % len(DASHES)]
+    x, y = ([point[axis] for point in series.points] for axis in (0, 1))
     match series.mark:
         case "line":
-            marker = "o" if len(series.x) <= _MOST_MARKED else ""
-            dashes = DASHES[series.style % len(DASHES)] or (None, None)
-            axes.plot(series.x, series.y, color=colour, linewidth=1.7, dashes=dashes, marker=marker, markersize=4)
+            marker = "o" if len(x) <= _MOST_MARKED else ""
+            axes.plot(x, y, color=colour, linewidth=1.7, dashes=dashes or (None, None), marker=marker, markersize=4)
         case "thin":
-            axes.plot(series.x, series.y, color=colour, linewidth=0.8)
+            axes.plot(x, y, color=colour, linewidth=0.8)
         case "published":
-            axes.plot(
-                series.x, series.y, "D", color=colour, markerfacecolor="none", markersize=7, markeredgewidth=1.5, clip_on=False, zorder=5
-            )
+            axes.plot(x, y, "D", color=colour, markerfacecolor="none", markersize=7, markeredgewidth=1.5, clip_on=False, zorder=5)
         case "level":
-            axes.axhline(series.y[0], color=QUIET, linewidth=1.2, dashes=(4, 3))
+            axes.axhline(y[0], color=QUIET, linewidth=1.2, dashes=(4, 3))
 
 
 def _key(series: Series) -> Key:

@@ -1,21 +1,55 @@
-"""What both pages have."""
+"""The page of a study: one file that needs no other."""
 
-from analytics.report.document import section
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from analytics.numbers import number
+from analytics.report.document import Entry, document, section
 from analytics.report.markup import Html, element
 
+from ..subject import Subject
+from .figure import Figure
 from .sheet import Sheet
 
 
-def answered(lines: list[str]) -> Html:
-    """The answers in words, before all numbers."""
-    return section("answers", "In short", element("ul", *(element("li", line) for line in lines)))
+class Part(NamedTuple):
+    """A section that the contents lead to by its `key`."""
+
+    key: str
+    title: str
+    html: Html
 
 
-def sheet_section(key: str, sheet: Sheet) -> Html:
-    """A table under its title."""
-    return section(key, sheet.title, sheet.html())
+def drawn(figures: Sequence[Figure]) -> list[Part]:
+    """Each with its plots."""
+    return [Part(each.key, each.title, each.html()) for each in figures]
 
 
-def sizes(rows: list[tuple[str, str]]) -> Html:
-    """The numbers that say how large a problem is, each with its unit."""
-    return element("ul", *(element("li", element("b", value), f" {unit}") for value, unit in rows), class_="sizes")
+def tabled(sheets: dict[str, Sheet]) -> list[Part]:
+    """By key, those that have rows."""
+    return [Part(key, each.title, section(key, each.title, each.html())) for key, each in sheets.items() if each.rows]
+
+
+def page(subject: Subject, question: str, size: tuple[str, str], told: list[str], answers: list[str], parts: list[Part]) -> str:
+    """The whole of it. `size`: a number beside those that every subject has, and its unit. `told`: what was planned on, in words."""
+    short = Part("answers", "In short", section("answers", "In short", element("ul", *(element("li", line) for line in answers))))
+    parts = [short, *parts]
+    return document(
+        f"{subject.name}: {question}",
+        [Entry(each.key, each.title) for each in parts],
+        _head(subject, question, size, told),
+        *(each.html for each in parts),
+    )
+
+
+def _head(subject: Subject, question: str, size: tuple[str, str], told: list[str]) -> Html:
+    known = [(number(getattr(subject, unit)), unit) for unit in ("topics", "subscribers", "pairs", "events")]
+    return element(
+        "header",
+        element("p", f"Plan: {question}", class_="kicker"),
+        element("h1", subject.name),
+        element("p", f"{subject.source.rstrip('.')}. Topics of {subject.service} that have events and subscribers.", class_="lead"),
+        element("ul", *(element("li", element("b", value), f" {unit}") for value, unit in (*known, size)), class_="sizes"),
+        *(element("p", line) for line in told),
+        *(element("p", note, class_="note") for note in subject.notes),
+    )

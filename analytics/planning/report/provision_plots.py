@@ -10,7 +10,7 @@ from ..provisioning.steps import BASELINE, GREEDY, STEPS, WHOLE
 from ..provisioning.study import Plan, Study
 from .chart import Axis, Series, chart
 from .figure import Figure
-from .provision_tables import GB, PUBLISHED_S, Setting, bills, by_setting, is_first
+from .provision_tables import GB, PUBLISHED_S, Setting, baseline, bills, by_setting, is_first
 
 _SHORT: Final = ("RSP", "(a)", "(b)", "(c)", "(d)", "(e)", "ours")
 
@@ -25,12 +25,12 @@ def ladder(study: Study, setting: Setting, plans: list[Plan]) -> Figure:
     key = f"steps-{setting.machine}-{number(setting.capacity_s)}".replace(".", "-").replace(",", "")
     thesis = setting.capacity_s == PUBLISHED_S and published.saving(study.profile, setting.machine, published.THRESHOLDS[0]) is not None
     marks = _marks(study, setting, plans) if thesis else []
-    bounds = [Series(f"bound at {threshold:,}", *_bound(plans, threshold), style, "thin") for style, threshold in _thresholds(plans)]
+    bounds = [Series(f"bound at {threshold:,}", _bound(plans, threshold), style, "thin") for style, threshold in _thresholds(plans)]
     what = Axis("way to provision", names=_SHORT)
     plots = (
-        chart(f"{key}-usd", f"Cost, {setting}", what, Axis("USD", least=0), [*_steps(plans, _usd), *bounds, *marks]),
-        chart(f"{key}-machines", f"Machines, {setting}", what, Axis("machines", least=0), _steps(plans, _machines)),
-        chart(f"{key}-traffic", f"Traffic, {setting}", what, Axis("GB in and out", least=0), _steps(plans, _traffic)),
+        chart(f"{key}-usd", f"Cost, {setting}", what, Axis("USD", least=0), [*_steps(plans, lambda plan: plan.usd), *bounds, *marks]),
+        chart(f"{key}-machines", f"Machines, {setting}", what, Axis("machines", least=0), _steps(plans, lambda plan: plan.machines)),
+        chart(f"{key}-traffic", f"Traffic, {setting}", what, Axis("GB in and out", least=0), _steps(plans, _traffic_gb)),
     )
     source = {"spotify": "7.4", "twitter": "7.5"}.get(study.profile or "", "7.4, 7.5") if setting.capacity_s == PUBLISHED_S else ""
     return Figure(key, f"Step by step on {setting}", source, plots, _known(study, setting) if thesis else "", bills(study, setting))
@@ -44,8 +44,8 @@ def times(study: Study) -> Figure:
     selecting = [_times(plans, BASELINE, "selecting_s", "RSP", 1), _times(plans, WHOLE, "selecting_s", "GSP", 0)]
     placing = [_times(plans, GREEDY, "placing_s", "FFBP", 1), _times(plans, WHOLE, "placing_s", "CBP", 0)]
     plots = (
-        chart("selecting", "Running time of stage 1", x, _seconds(selecting), [each for each in selecting if each.x]),
-        chart("placing", f"Running time of stage 2, {setting}", x, _seconds(placing), [each for each in placing if each.x]),
+        chart("selecting", "Running time of stage 1", x, _seconds(selecting), [each for each in selecting if each.points]),
+        chart("placing", f"Running time of stage 2, {setting}", x, _seconds(placing), [each for each in placing if each.points]),
     )
     known = (
         "Spotify below 30 s and Twitter below 25 minutes in all; GSP at most 2 s slower than RSP (Spotify), 1471 s and 986 s (Twitter); "
@@ -55,17 +55,20 @@ def times(study: Study) -> Figure:
 
 
 def _steps(plans: list[Plan], value: Callable[[Plan], float]) -> list[Series]:
-    series = []
-    for style, threshold in _thresholds(plans):
-        found = [(float(STEPS.index(plan.step)), value(plan)) for plan in plans if plan.threshold == threshold]
-        series.append(Series(f"threshold {threshold:,}", [x for x, _ in found], [y for _, y in found], style))
-    return series
+    return [
+        Series(f"threshold {threshold:,}", [(_at(plan.step), value(plan)) for plan in plans if plan.threshold == threshold], style)
+        for style, threshold in _thresholds(plans)
+    ]
 
 
-def _bound(plans: list[Plan], threshold: int) -> tuple[list[float], list[float]]:
+def _bound(plans: list[Plan], threshold: int) -> list[tuple[float, float]]:
     """The best one, across the whole plot."""
     height = next(plan.best_bound_usd for plan in plans if plan.threshold == threshold)
-    return [0.0, len(STEPS) - 1.0], [height, height]
+    return [(_at(step), height) for step in (STEPS[0], STEPS[-1])]
+
+
+def _at(step: str) -> float:
+    return float(STEPS.index(step))
 
 
 def _marks(study: Study, setting: Setting, plans: list[Plan]) -> list[Series]:
@@ -73,14 +76,14 @@ def _marks(study: Study, setting: Setting, plans: list[Plan]) -> list[Series]:
     whole = published.whole(study.profile)
     series = []
     for style, threshold in _thresholds(plans):
-        base = next((plan.usd for plan in plans if (plan.threshold, plan.step) == (threshold, BASELINE)), None)
+        base = baseline(plans, threshold)
         saved = published.saving(study.profile, setting.machine, threshold)
         if base is None or saved is None:
             continue
-        found = [(float(STEPS.index(GREEDY)), base * (1 - saved))]
+        found = [(_at(GREEDY), base.usd * (1 - saved))]
         if whole and threshold == published.THRESHOLDS[0]:
-            found.append((float(STEPS.index(WHOLE)), base * (1 - whole.saved)))
-        series.append(Series(f"published saving at {threshold:,}", [x for x, _ in found], [y for _, y in found], style, "published"))
+            found.append((_at(WHOLE), base.usd * (1 - whole.saved)))
+        series.append(Series(f"published saving at {threshold:,}", found, style, "published"))
     return series
 
 
@@ -94,13 +97,12 @@ def _known(study: Study, setting: Setting) -> str:
 
 
 def _times(plans: list[Plan], step: str, what: str, name: str, style: int) -> Series:
-    found = [(float(plan.threshold), getattr(plan, what)) for plan in plans if plan.step == step]
-    return Series(name, [x for x, _ in found], [y for _, y in found], style)
+    return Series(name, [(plan.threshold, getattr(plan, what)) for plan in plans if plan.step == step], style)
 
 
 def _seconds(series: list[Series]) -> Axis:
     """Logarithmic where there is a whole decade to label."""
-    values = [value for each in series for value in each.y]
+    values = [value for each in series for _, value in each.points]
     steep = max(values) > 10 * min(values)
     return Axis("seconds", steep, least=None if steep else 0)
 
@@ -110,13 +112,5 @@ def _thresholds(plans: list[Plan]) -> list[tuple[int, int]]:
     return list(enumerate(dict.fromkeys(plan.threshold for plan in plans)))
 
 
-def _usd(plan: Plan) -> float:
-    return plan.usd
-
-
-def _machines(plan: Plan) -> float:
-    return plan.machines
-
-
-def _traffic(plan: Plan) -> float:
+def _traffic_gb(plan: Plan) -> float:
     return (plan.incoming_bytes + plan.outgoing_bytes) / GB

@@ -46,8 +46,7 @@ class Setting(NamedTuple):
 
 def sheets(study: Study) -> list[Sheet]:
     """All tables that there are."""
-    found = [bills(study, setting) for setting in by_setting(study)]
-    return [each for each in (*found, compared(study), offers(study), moves(study)) if each.rows]
+    return [*(bills(study, setting) for setting in by_setting(study)), compared(study), offers(study), moves(study)]
 
 
 def is_first(study: Study, setting: Setting) -> bool:
@@ -75,7 +74,7 @@ def bills(study: Study, setting: Setting) -> Sheet:
             f"{plan.incoming_bytes / GB:,.1f}",
             f"{plan.outgoing_bytes / GB:,.1f}",
             usd(plan.usd),
-            change(plan, plans, BASELINE),
+            change(plan, plans),
             usd(plan.bound_usd),
             _over(plan.ratio),
             usd(plan.best_bound_usd),
@@ -94,8 +93,8 @@ def compared(study: Study) -> Sheet:
     for (machine, capacity_s), plans in by_setting(study).items():
         for plan in plans if capacity_s == PUBLISHED_S else ():
             known = _published(study, machine, plan)
-            if known is not None and _of(plans, plan.threshold, BASELINE):
-                rows.append((machine, f"{plan.threshold:,}", plan.step, signed(-known), change(plan, plans, BASELINE)))
+            if known is not None and baseline(plans, plan.threshold):
+                rows.append((machine, f"{plan.threshold:,}", plan.step, signed(-known), change(plan, plans)))
     notes = [f"The published trace of {study.profile} was never released; this one is generated to have its published shapes."]
     if min((plan.machines for plan in study.plans if plan.capacity_s == PUBLISHED_S), default=0) < _FEW:
         notes.append("With few machines rent goes up and down in large steps, so savings say little: a larger scale says more.")
@@ -165,7 +164,7 @@ def best(study: Study) -> list[str]:
     for setting, plans in first.items():
         for threshold in dict.fromkeys(plan.threshold for plan in plans):
             least = min((plan for plan in plans if plan.threshold == threshold), key=lambda plan: plan.usd)
-            base = _of(plans, threshold, BASELINE)
+            base = baseline(plans, threshold)
             against = f", {percent(1 - least.usd / base.usd)} less than RSP+FFBP" if base else ""
             told.append(
                 f"{setting}, threshold {threshold:,}: {_machines(least.machines)} and {usd(least.usd)} USD by {least.step}{against}; "
@@ -174,14 +173,15 @@ def best(study: Study) -> list[str]:
     return told
 
 
-def change(plan: Plan, plans: list[Plan], step: str) -> str:
-    """How the bill of `plan` differs from that of `step` at its threshold; nothing where there is none."""
-    base = _of(plans, plan.threshold, step)
+def change(plan: Plan, plans: list[Plan]) -> str:
+    """How the bill of `plan` differs from the baseline's; nothing where there is none."""
+    base = baseline(plans, plan.threshold)
     return signed(plan.usd / base.usd - 1) if base and plan is not base else ""
 
 
-def _of(plans: list[Plan], threshold: int, step: str) -> Plan | None:
-    return next((plan for plan in plans if (plan.threshold, plan.step) == (threshold, step)), None)
+def baseline(plans: list[Plan], threshold: int) -> Plan | None:
+    """Random selection and first fit at that threshold; None where it was left out."""
+    return next((plan for plan in plans if (plan.threshold, plan.step) == (threshold, BASELINE)), None)
 
 
 def _published(study: Study, machine: str, plan: Plan) -> float | None:

@@ -14,12 +14,10 @@ NAMES: Final[dict[Metric, str]] = {"b3m": "B3M", "fb3m": "F-B3M"}
 _HEAD: Final = ("metric", "threshold", "algorithm", "topics", "value", "share", "bound", "ratio", "best bound", "ratio to it", "seconds")
 
 
-def sheets(study: Study) -> list[Sheet]:
-    """All tables that there are."""
-    found = [solutions(study), compared(study)]
-    found += [windows(study.windows)] if study.windows else []
-    found += [online(study.online)] if study.online else []
-    return [each for each in found if each.rows]
+def sheets(study: Study) -> dict[str, Sheet]:
+    """All tables, by the names of their sections."""
+    hours = {"windows": windows(study.windows)} if study.windows else {}
+    return {"solutions": solutions(study), "compared": compared(study), **hours, "online": online(study.online)}
 
 
 def solutions(study: Study) -> Sheet:
@@ -111,6 +109,17 @@ def told(study: Study) -> str:
         f"{study.events:,} events. Serving all takes {study.full_capacity:,} deliveries; the capacity is {study.capacity:,} "
         f"({percent(study.capacity / study.full_capacity)})."
     )
+
+
+def best(study: Study) -> list[str]:
+    """The best solution of each metric and threshold, in words."""
+    found = {(run.metric, run.threshold): run for run in sorted(study.runs, key=lambda run: run.value)}
+    return [
+        f"{NAMES[run.metric]}, threshold {run.threshold:,}: {run.algorithm} serves {run.topics:,} topics and comes to {amount(run.value)} "
+        f"of {study.subscribers:,} subscribers ({percent(run.share)}); nothing can come to more than {amount(run.best_bound)}, "
+        f"so this is {ratio(run.best_ratio)} of the optimum or more."
+        for run in sorted(found.values(), key=lambda run: (run.metric, run.threshold))
+    ]
 
 
 def more(study: Study) -> list[str]:

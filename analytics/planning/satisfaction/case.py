@@ -1,19 +1,22 @@
 """One problem: solved by name, beside its bounds."""
 
-import time
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Final, Literal
+from typing import Final, Literal
 
 import msgspec
 import numpy as np
 
-from ..instance import Instance, Ints, instance
-from .bound import Bounds, bounds, bounds_at, spent
+from ..instance import Instance, Ints
+from ..stopwatch import timed, trial
+from .b3m import greedy_b3m
+from .bound import bounds, bounds_at, spent
+from .cuckoo import cuckoo
+from .curve import curve
+from .fb3m import greedy_fb3m
+from .improved import improved
+from .relaxed import Relaxed, relaxed
 from .solution import Metric, Solution
-
-if TYPE_CHECKING:
-    from .relaxed import Relaxed
 
 Algorithm = Literal["greedy", "improved", "cuckoo"]
 ALGORITHMS: Final[tuple[Algorithm, ...]] = ("greedy", "improved", "cuckoo")
@@ -68,33 +71,22 @@ class Case:
     metric: Metric
 
     @cached_property
-    def relaxation(self) -> "tuple[Relaxed, float]":
+    def relaxation(self) -> tuple[Relaxed, float]:
         """The relaxed problem, solved once for the tightest bound and for our solution, and in how many seconds."""
-        from .relaxed import relaxed
-
-        begin_s = time.perf_counter()
-        found = relaxed(self.instance, self.threshold, self.capacity, self.metric)
-        return found, time.perf_counter() - begin_s
+        return timed(relaxed, self.instance, self.threshold, self.capacity, self.metric)
 
     def solved(self, algorithm: Algorithm) -> tuple[Solution, float]:
         """The solution, and in how many seconds; those of the relaxation are part of them where it is needed."""
-        if algorithm == "improved":
-            return self._improved()
-        begin_s = time.perf_counter()
-        solution = solve(self.instance, self.threshold, self.capacity, self.metric, algorithm)
-        return solution, time.perf_counter() - begin_s
-
-    def _improved(self) -> tuple[Solution, float]:
-        from .improved import improved
-
+        problem = self.instance, self.threshold, self.capacity, self.metric
+        if algorithm != "improved":
+            return timed(solve, *problem, algorithm)
         relaxation, relaxing_s = self.relaxation
-        begin_s = time.perf_counter()
-        solution = improved(self.instance, self.threshold, self.capacity, self.metric, relaxation=relaxation)
-        return solution, relaxing_s + time.perf_counter() - begin_s
+        solution, seconds = timed(improved, *problem, relaxation=relaxation)
+        return solution, relaxing_s + seconds
 
     def bound(self) -> float:
         """That of the thesis."""
-        return _of(bounds(self.instance, self.threshold, self.capacity), self.metric)
+        return float(getattr(bounds(self.instance, self.threshold, self.capacity), self.metric))
 
     def limits(self) -> tuple[float, float]:
         """The bound of the thesis, and the tightest known."""
@@ -121,8 +113,6 @@ class Case:
 
     def line(self, topics: Ints) -> Line:
         """The way to a solution, thinned to what a plot can show."""
-        from .curve import curve
-
         way, people = curve(self.instance, self.threshold, topics, self.metric), len(self.instance.topics_of)
         kept = np.unique(np.linspace(0, len(way.used) - 1, min(_POINTS, len(way.used))).astype(np.int64))
         full = int(self.instance.cost.sum())
@@ -132,7 +122,7 @@ class Case:
             threshold=self.threshold,
             capacity_share=(used / full).tolist(),
             value_share=(way.value[kept] / people).tolist(),
-            bound_share=[_of(bounds_at(prices, int(each)), self.metric) / people for each in used],
+            bound_share=[getattr(bounds_at(prices, int(each)), self.metric) / people for each in used],
         )
 
     def more(self, value: float) -> More:
@@ -143,11 +133,6 @@ class Case:
 
 def solve(instance: Instance, threshold: int, capacity: int, metric: Metric, algorithm: Algorithm) -> Solution:
     """By name."""
-    from .b3m import greedy_b3m
-    from .cuckoo import cuckoo
-    from .fb3m import greedy_fb3m
-    from .improved import improved
-
     match algorithm:
         case "greedy":
             return greedy_b3m(instance, threshold, capacity) if metric == "b3m" else greedy_fb3m(instance, threshold, capacity)
@@ -159,14 +144,10 @@ def solve(instance: Instance, threshold: int, capacity: int, metric: Metric, alg
 
 def warm() -> None:
     """Has the kernels compiled and loaded, so that no time that is told contains it."""
-    one = instance(np.array([0, 0, 1], np.int32), np.array([0, 1, 1], np.int32), np.array([1, 2]))
+    one = trial()
     for metric in METRICS:
         for algorithm in ALGORITHMS:
             solve(one, 1, 3, metric, algorithm)
-
-
-def _of(both: Bounds, metric: Metric) -> float:
-    return float(both.b3m if metric == "b3m" else both.fb3m)
 
 
 def ratio(value: float, bound: float) -> float:

@@ -8,7 +8,7 @@ import numpy as np
 from numba import njit
 
 from ..instance import Instance, Ints
-from .solution import Metric, Solution, check_problem, evaluate
+from .solution import Metric, Solution, check_problem, counted
 
 
 def cuckoo(instance: Instance, threshold: int, capacity: int, metric: Metric) -> Solution:
@@ -17,10 +17,9 @@ def cuckoo(instance: Instance, threshold: int, capacity: int, metric: Metric) ->
     Raises PlanError for a threshold or a capacity that cannot be meant.
     """
     check_problem(threshold, capacity)
-    work = instance.events * instance.popularity
-    topics = _fitting(np.argsort(-work, kind="stable"), instance.cost, min(capacity, int(instance.cost.sum())))
-    value = evaluate(instance, threshold, topics)
-    return Solution(topics, int(instance.cost[topics].sum()), float(value.b3m if metric == "b3m" else value.fb3m))
+    work = instance.cost
+    topics = _fitting(np.argsort(-work, kind="stable"), work, min(capacity, int(work.sum())))
+    return counted(instance, threshold, topics, metric)
 
 
 @njit(cache=True, nogil=True)

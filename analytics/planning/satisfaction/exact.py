@@ -3,13 +3,12 @@
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import coo_array, csr_array, eye_array, hstack
 
 from ..errors import PlanError
 from ..instance import Instance, Ints
-from .solution import Metric, Solution, check_problem, evaluate
+from .solution import Metric, Solution, check_problem, counted
 
 MOST_ENUMERATED: Final = 20
 # Solvers take 0.999999 for 1; with needs as high as this that could be a whole event.
@@ -32,7 +31,7 @@ def enumerated(instance: Instance, threshold: int, capacity: int, metric: Metric
         values += parts >= 1.0 if metric == "b3m" else parts
     fitting = np.flatnonzero(cost <= capacity)
     best = fitting[np.lexsort((cost[fitting], -np.round(values[fitting], 9)))[0]]
-    return _solution(instance, threshold, np.flatnonzero(best >> np.arange(count) & 1), metric)
+    return counted(instance, threshold, np.flatnonzero(best >> np.arange(count) & 1), metric)
 
 
 def exact(instance: Instance, threshold: int, capacity: int, metric: Metric) -> Solution:
@@ -46,7 +45,7 @@ def exact(instance: Instance, threshold: int, capacity: int, metric: Metric) -> 
         raise PlanError(f"somebody needs {needs.max()} events; exact solutions are for thresholds of {_MOST_NEED} at most")
     count = len(instance.events)
     if int(instance.cost.min(initial=capacity + 1)) > capacity:
-        return _solution(instance, threshold, np.empty(0, np.int64), metric)
+        return counted(instance, threshold, np.empty(0, np.int64), metric)
     found = milp(
         np.concatenate([np.zeros(count), -np.ones(len(needs))]),
         integrality=np.concatenate([np.ones(count), np.full(len(needs), metric == "b3m")]),
@@ -56,7 +55,7 @@ def exact(instance: Instance, threshold: int, capacity: int, metric: Metric) -> 
     )
     if not found.success:
         raise PlanError(f"the exact solver found no optimum ({found.message}); give it fewer topics")
-    solution = _solution(instance, threshold, np.flatnonzero(np.round(found.x[:count])), metric)
+    solution = counted(instance, threshold, np.flatnonzero(np.round(found.x[:count])), metric)
     if solution.cost > capacity:
         raise PlanError(f"the exact solver went {solution.cost - capacity} over the capacity of {capacity}: numbers too large for it")
     return solution
@@ -82,8 +81,3 @@ def _sums(weights: Ints) -> Ints:
     for weight in weights.tolist():
         sums = np.concatenate([sums, sums + weight])
     return sums
-
-
-def _solution(instance: Instance, threshold: int, topics: NDArray[np.int64], metric: Metric) -> Solution:
-    value = evaluate(instance, threshold, topics)
-    return Solution(topics, int(instance.cost[topics].sum()), float(value.b3m if metric == "b3m" else value.fb3m))

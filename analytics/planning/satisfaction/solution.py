@@ -37,6 +37,12 @@ def evaluate(instance: Instance, threshold: int, topics: Ints) -> Value:
     return Value(int(np.count_nonzero(parts >= 1.0)), float(parts.sum()))
 
 
+def counted(instance: Instance, threshold: int, topics: Ints, metric: Metric) -> Solution:
+    """The choice of these topics, with its cost and value counted anew."""
+    value = evaluate(instance, threshold, topics)
+    return Solution(topics, int(instance.cost[topics].sum()), float(getattr(value, metric)))
+
+
 def check_problem(threshold: int, capacity: int) -> None:
     """Raises PlanError for a threshold or a capacity that cannot be meant. Capacity 0 can: nothing is served."""
     if threshold < 1:

@@ -4,11 +4,10 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-import msgspec
-
 from ..errors import PlanError
 from ..instance import Instance
 from ..published import CAPACITY_SHARE, THRESHOLD_SHARES, WINDOW_THRESHOLD
+from ..subject import Subject, facts
 from ..workload import Workload, windows
 from .case import ALGORITHMS, METRICS, Algorithm, Case, Line, More, Run, warm
 from .solution import Metric, check_problem
@@ -29,17 +28,9 @@ class Questions:
     online: bool = False
 
 
-class Study(msgspec.Struct, frozen=True, kw_only=True):
+class Study(Subject, frozen=True, kw_only=True):
     """All answers, and what they are about."""
 
-    name: str
-    source: str
-    profile: str | None
-    service: str
-    topics: int
-    subscribers: int
-    pairs: int
-    events: int
     mean_events: float
     full_capacity: int
     capacity: int
@@ -48,7 +39,6 @@ class Study(msgspec.Struct, frozen=True, kw_only=True):
     more: list[More]
     windows: list[WindowRun]
     online: list[OnlineRun]
-    notes: list[str]
 
 
 def study(workload: Workload, asked: Questions, begun: Callable[[str], None]) -> Study:
@@ -61,16 +51,9 @@ def study(workload: Workload, asked: Questions, begun: Callable[[str], None]) ->
     warm()
     answers = [_answer(Case(found, each, capacity, metric), asked, begun) for metric in asked.metrics for each in thresholds]
     hours, moving = _windows(workload, asked, begun)
-    about = workload.about
     return Study(
-        name=about.name,
-        source=about.source,
-        profile=about.profile,
-        service=workload.service,
-        topics=len(found.events),
-        subscribers=len(found.topics_of),
-        pairs=len(found.topics_of.values),
-        events=int(found.events.sum()),
+        **facts(workload),
+        notes=list(workload.notes),
         mean_events=float(found.events.mean()),
         full_capacity=full,
         capacity=capacity,
@@ -79,7 +62,6 @@ def study(workload: Workload, asked: Questions, begun: Callable[[str], None]) ->
         more=[answer.more for answer in answers],
         windows=hours,
         online=moving,
-        notes=list(workload.notes),
     )
 
 

@@ -1,19 +1,17 @@
 """Consecutive windows of a trace, solved as they come (figures 6.6, 6.7), and online: each from the solution of the one before (WA-46)."""
 
-import time
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import msgspec
 import numpy as np
 
-from ..instance import instance
+from ..online.moves import moves
+from ..online.online import Online
+from ..stopwatch import timed, trial
 from ..workload import Window
 from .case import Case, ratio, solve, warm
 from .solution import Metric
-
-if TYPE_CHECKING:
-    from ..online.online import Online
 
 WINDOW_CAPACITIES: Final = (0.01, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5)
 
@@ -50,34 +48,31 @@ def windowed(found: Iterable[Window], threshold: int, metrics: Iterable[Metric],
     runs = []
     for number, window in enumerate(found, 1):
         begun(f"window {number}")
-        full = int(window.instance.cost.sum())
-        for metric in metrics:
-            for share in WINDOW_CAPACITIES:
-                case = Case(window.instance, threshold, round(share * full), metric)
-                solution, seconds = case.solved("greedy")
-                sizes = {"topics": len(window.instance.events), "pairs": len(window.instance.topics_of.values)}
-                runs.append(
-                    WindowRun(
-                        start_ms=window.start_ms,
-                        **sizes,
-                        metric=metric,
-                        capacity_share=share,
-                        threshold=threshold,
-                        value=solution.value,
-                        ratio=ratio(solution.value, case.bound()),
-                        seconds=seconds,
-                    )
-                )
+        runs += [_greedy(window, threshold, metric, share) for metric in metrics for share in WINDOW_CAPACITIES]
     return runs
+
+
+def _greedy(window: Window, threshold: int, metric: Metric, capacity_share: float) -> WindowRun:
+    found = window.instance
+    case = Case(found, threshold, round(capacity_share * int(found.cost.sum())), metric)
+    solution, seconds = case.solved("greedy")
+    return WindowRun(
+        start_ms=window.start_ms,
+        topics=len(found.events),
+        pairs=len(found.topics_of.values),
+        metric=metric,
+        capacity_share=capacity_share,
+        threshold=threshold,
+        value=solution.value,
+        ratio=ratio(solution.value, case.bound()),
+        seconds=seconds,
+    )
 
 
 def online(
     found: Iterable[Window], threshold: int, metrics: Iterable[Metric], capacity_share: float, begun: Callable[[str], None]
 ) -> list[OnlineRun]:
     """Each window from the solution of the one before; the first has none to start from."""
-    from ..online.moves import moves
-    from ..online.online import Online
-
     warm()
     solvers = {metric: Online(metric, threshold) for metric in metrics}
     for metric in solvers:
@@ -89,29 +84,25 @@ def online(
         capacity = round(capacity_share * int(window.instance.cost.sum()))
         _ = window.instance.subscribers_of, window.instance.received  # whoever comes first would be charged for them
         for metric, solver in solvers.items():
-            begin_s = time.perf_counter()
-            solution = solver.next(window.instance, capacity)
-            solved_s = time.perf_counter()
-            fresh = solve(window.instance, threshold, capacity, metric, "greedy")
-            fresh_s = time.perf_counter()
-            ids = window.instance.topic_ids[solution.topics]
+            solution, seconds = timed(solver.next, window.instance, capacity)
+            fresh, fresh_s = timed(solve, window.instance, threshold, capacity, metric, "greedy")
+            before, served[metric] = served[metric], window.instance.topic_ids[solution.topics]
             runs.append(
                 OnlineRun(
                     start_ms=window.start_ms,
                     metric=metric,
                     value=solution.value,
                     fresh=fresh.value,
-                    moves=moves(served[metric], ids).count,
-                    seconds=solved_s - begin_s,
-                    fresh_seconds=fresh_s - solved_s,
+                    moves=moves(before, served[metric]).count,
+                    seconds=seconds,
+                    fresh_seconds=fresh_s,
                 )
             )
-            served[metric] = ids
     return runs
 
 
-def _warm(solver: "Online") -> None:
+def _warm(solver: Online) -> None:
     """Two steps on a small problem, the second from the first: what is compiled then costs no window its time."""
-    one = instance(np.array([0, 0, 1], np.int32), np.array([0, 1, 1], np.int32), np.array([1, 2]))
+    one = trial()
     for capacity in (5, 4):
         solver.next(one, capacity)

@@ -5,16 +5,16 @@ from numpy.typing import NDArray
 
 from analytics.planning.instance import instance
 from analytics.planning.provisioning.gsp import gsp
-from analytics.planning.provisioning.moved import Plan, moved
+from analytics.planning.provisioning.moved import Placed, moved
 from analytics.planning.provisioning.placement import Placement
 
 
-def plan(subscriber: list[int], topic: list[int], machine_of: list[int]) -> Plan:
+def plan(subscriber: list[int], topic: list[int], machine_of: list[int]) -> Placed:
     """All pairs are served. `machine_of` is by topic, then by subscriber."""
     events: NDArray[np.int64] = np.ones(10, np.int64)
     found = instance(np.array(subscriber), np.array(topic), events)
     machines = np.array(machine_of, dtype=np.int32)
-    return Plan(found, gsp(found, 100), Placement(machines, len(set(machine_of))))
+    return Placed(found, gsp(found, 100), Placement(machines, len(set(machine_of))))
 
 
 def test_the_same_plan_with_other_names_of_machines_moves_nothing() -> None:

@@ -1,0 +1,16 @@
+"""What both commands are given: a trace, whose topics in it, and where the report goes."""
+
+from pathlib import Path
+from typing import Final
+
+import click
+
+from infra.kernel.trace import SERVICES
+
+FOLDER: Final = click.Path(path_type=Path, file_okay=False)
+TRACE: Final = click.argument("trace", type=FOLDER)
+SERVICE: Final = click.option(
+    "--service", type=click.Choice(SERVICES), default="presence", show_default=True, help="Whose topics and subscribers."
+)
+OUT: Final = click.option("--out", type=FOLDER, help="Folder of the report; TRACE-plan without it.")
+JSON: Final = click.option("--json", type=click.Path(path_type=Path, dir_okay=False), help="Write all numbers to this file.")
