@@ -5,29 +5,27 @@ Time and randomness are arguments; sessions, the announcer and the calls are tol
 
 import random
 from collections import Counter
-from collections.abc import Callable, Iterator
-from itertools import islice
+from collections.abc import Callable
 from typing import Final, Protocol
 
 from infra.kernel.announcer import Announcer
 from infra.kernel.capture import Recorder
-from infra.kernel.codes import Code
 from infra.kernel.errors import Refused
-from infra.kernel.limbo import Limbo
-from infra.kernel.topics import Topic, inbox_topic
+from infra.kernel.topics import inbox_topic
+from infra.runtime.decider import DECIDER
 
 from . import messages
 from .attendance import Attendance
 from .calls import Calls
-from .followable import parse_followable
 from .follows import Follows
-from .hub import Hub, Row
+from .hub import Hub
 from .journal import Journal
 from .offloaded import Offloaded
-from .options import DECIDER, AccessPointOptions
+from .options import AccessPointOptions
 from .relay import Relay
 from .session import Session, State
-from .waits import Answer, Waits
+from .silence import Silence
+from .subscriptions import Subscriptions
 
 FIRST_PULL: Final = b'{"op":"pull","limit":50}'
 
@@ -49,7 +47,6 @@ class AccessPointCore:
     def __init__(self, options: AccessPointOptions, verify: Verify, rng: random.Random, recorder: Recorder | None = None) -> None:
         self.hub = Hub()
         self.announcer = Announcer(options.site, self.hub.wanted)
-        self.waits = Waits(options.site)
         self.calls = Calls(options.max_calls, options.call_s)
         self.attendance = Attendance()
         self.offloaded = Offloaded(self.hub, options.max_topics_per_message)
@@ -66,10 +63,9 @@ class AccessPointCore:
         self._verify = verify
         self._rng = rng
         self._keep_journal(recorder)
-        self._limbo = Limbo([self.announcer])
+        self.subscriptions = Subscriptions(options, self.hub, self.announcer, self.journal)
         self._has_inboxes = "notification" in options.services
-        self._sweep: Iterator[Session] = iter(())
-        self._sweep_size = 0
+        self._silence = Silence(options, self.sessions)
         self._limits = {
             "message_bytes": options.max_message_bytes,
             "topics_per_message": options.max_topics_per_message,
@@ -100,7 +96,7 @@ class AccessPointCore:
         self.connects += 1
 
     def leave(self, session: Session, why: str) -> None:
-        """A connection is gone: withdraw its topics and no others (SB-10)."""
+        """A connection is gone."""
         if session not in self.sessions:
             return
         del self.sessions[session]
@@ -112,7 +108,7 @@ class AccessPointCore:
         self.disconnects[why] += 1
         if session.outbox is not None:
             self.resumed(session)
-        self._withdraw(self.hub.leave(session))
+        self.subscriptions.leave(session)
 
     def receive(self, session: Session, text: bytes, now_s: float, wall_s: float) -> None:
         """One message. What is wrong is answered with an error; raises `Refused` if the connection must end."""
@@ -168,21 +164,13 @@ class AccessPointCore:
             if session.state is State.READY and self.calls.has("notification"):
                 self.relay.ask(session, "pull", FIRST_PULL, None, now_s)
 
-        self._subscribe_all(session, [inbox_topic(session.user)])
-        self._when_installed("all", now_s, pull)
+        self.subscriptions.add(session, [inbox_topic(session.user)])
+        self.subscriptions.when_installed("all", now_s, pull)
 
     # Subscriptions.
 
     def _subscribe(self, session: Session, message: messages.Subscribe, now_s: float) -> None:
-        limit = self._options.max_topics_per_message
-        if len(message.topics) > limit:
-            raise Refused("too-many-topics", f"{len(message.topics)} topics in one message; send at most {limit} at a time")
-        rejected: list[tuple[str, Code]] = []
-        try:
-            topics = list(map(parse_followable, message.topics))
-            self._want(session, topics)
-        except Refused:
-            topics, rejected = self._want_what_is_right(session, message.topics)
+        topics, rejected = self.subscriptions.subscribe(session, message.topics)
         self.relay.follow(session, "follow", topics, now_s)
 
         def answer(installed: str, missing_sites: list[str]) -> None:
@@ -190,68 +178,14 @@ class AccessPointCore:
                 session.say(messages.subscribed(message.id, installed, missing_sites, rejected))
                 self.offloaded.subscribed(session, topics)
 
-        self._when_installed(message.wait, now_s, answer)
-
-    def _want(self, session: Session, topics: list[Topic]) -> None:
-        """Subscribe to all of `topics`. Raises `Refused`, and nothing is done, if that might be too many."""
-        if len(topics) > self._room(session):
-            raise Refused("too-many-topics")
-        self._subscribe_all(session, topics)
-
-    def _subscribe_all(self, session: Session, topics: list[Topic]) -> None:
-        if self.journal is not None:
-            self.journal.subscribed(session, [topic for topic in dict.fromkeys(topics) if not self.hub.holds(session, topic)])
-        if news := self.hub.subscribe_all(session, topics):
-            self.announcer.want(news)
-
-    def _room(self, session: Session) -> int:
-        """How many topics a client may still follow; its inbox does not count."""
-        return self._options.max_topics + self._has_inboxes - len(session.handles)
-
-    def _want_what_is_right(self, session: Session, uris: list[str]) -> tuple[list[Topic], list[tuple[str, Code]]]:
-        """Subscribe to those that are topics, as far as there is room. Returns what is followed now, and what was wrong."""
-        rejected: list[tuple[str, Code]] = []
-        followed: dict[Topic, None] = {}
-        news: list[Topic] = []
-        room = self._room(session)
-        for uri in uris:
-            try:
-                topic = parse_followable(uri)
-                if topic not in followed and session not in self.hub.topics.get(topic, ()):
-                    if len(news) >= room:
-                        raise Refused("too-many-topics")
-                    news.append(topic)
-                followed[topic] = None
-            except Refused as refused:
-                rejected.append((uri, refused.code))
-        self._want(session, news)
-        return list(followed), rejected
-
-    def _when_installed(self, wait: str, now_s: float, answer: Answer) -> None:
-        self.waits.add(wait, self.announcer.mark(), now_s + self._options.install_s, answer)
-        self.waits.advance(self.announcer.reached, now_s)
+        self.subscriptions.when_installed(message.wait, now_s, answer)
 
     def _unsubscribe(self, session: Session, message: messages.Unsubscribe, now_s: float) -> None:
-        topics = list(map(parse_followable, message.topics))  # all or nothing: a row that was left must be withdrawn
-        if self.journal is not None:
-            self.journal.unsubscribed(session, [topic for topic in dict.fromkeys(topics) if self.hub.holds(session, topic)])
-        left = [self.hub.unsubscribe(session, topic) for topic in topics]
-        self._withdraw([row for row in left if row is not None])
+        topics = self.subscriptions.unsubscribe(session, message.topics)
         session.say(messages.unsubscribed(message.id))
         self.relay.follow(session, "unfollow", topics, now_s)
 
-    def _withdraw(self, rows: list[Row]) -> None:
-        if rows:
-            self.announcer.unwant(row.topic for row in rows)
-            self._limbo.add((row.handle, row.topic) for row in rows)
-
-    def advanced(self, now_s: float) -> None:
-        """The announcer has made progress: answer who waited for it, free the numbers of withdrawn topics."""
-        self.waits.advance(self.announcer.reached, now_s)
-        for handle, topic in self._limbo.leave():
-            self.hub.release(handle, topic)
-
-    # Slowness, silence, leaving.
+    # Slowness and leaving.
 
     def stopped(self, session: Session) -> None:
         """The client has stopped reading: from now on its events wait."""
@@ -281,26 +215,10 @@ class AccessPointCore:
         session.end(Refused("slow-consumer", reason))
 
     def tick(self, now_s: float, period_s: float) -> None:
-        """Every `period_s`: answers that are due, and a share of all sessions is looked at, each once in half a `ping_s`."""
-        self.waits.advance(self.announcer.reached, now_s)
+        """Every `period_s`: answers that are due, and clients that are silent."""
+        self.subscriptions.advance(now_s)
         self.calls.tick(now_s)
-        share = 1 + int(self._sweep_size * 2 * period_s / self._options.ping_s)
-        seen = 0
-        for session in islice(self._sweep, share):
-            seen += 1
-            self._look_at(session, now_s)
-        if seen < share:
-            self._sweep_size = len(self.sessions)
-            self._sweep = iter(list(self.sessions))
-
-    def _look_at(self, session: Session, now_s: float) -> None:
-        silent_s = now_s - session.heard_s
-        if session.state is State.ENDED:
-            return
-        if session.state is State.READY and silent_s > self._options.silent_s:
-            session.end(Refused("heartbeat-timeout", f"nothing heard for {silent_s:.0f} s"))
-        elif session.state is State.READY and silent_s > self._options.ping_s:
-            session.ping()
+        self._silence.tick(now_s, period_s)
 
     def farewell(self, session: Session) -> None:
         """Draining: ask a client to come back elsewhere, each at its own time."""

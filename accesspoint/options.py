@@ -6,10 +6,10 @@ import msgspec
 
 from infra.kernel.errors import ConfigError
 from infra.runtime.capture_options import CaptureOptions
+from infra.runtime.decider import DECIDER
 from infra.runtime.node import LinkTiming
 
-# The decision service; its links are not for calls of clients.
-DECIDER: Final = "ods"
+# The links of the decision service are not for calls of clients.
 SERVICES: Final = ("presence", "notification", "playlist", "artist", "social", DECIDER)
 
 

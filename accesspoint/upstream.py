@@ -11,13 +11,14 @@ from typing import Final
 from infra.kernel.errors import Refused
 from infra.kernel.frames import Any as AnyFrame
 from infra.kernel.frames import Applied, Deliver, Heartbeat, Hello, Reply, View
+from infra.runtime.decider import DECIDER, Decider
 from infra.runtime.link import Link
 from infra.runtime.node import Node
 from infra.runtime.wire import Network
 
 from .core import AccessPointCore
 from .offloading import Offloading
-from .options import DECIDER, AccessPointOptions
+from .options import AccessPointOptions
 
 ROLE: Final = "accesspoint"
 FAILOVER_BEATS: Final = 2
@@ -46,7 +47,7 @@ class Upstream:
         self._views = 0
         self._stepping = False
         self.links = Node((ROLE, options.node, options.site), network, self, timing=options.link, rng=rng, log=log, wall=wall)
-        self.offloading = Offloading(core)
+        self._decider = Decider(Offloading(core))
         core.attendance.wake = self._report_soon
         self._service_of = {address: service for service, addresses in options.services.items() for address in addresses}
 
@@ -90,7 +91,7 @@ class Upstream:
         assert link.dialled is not None
         service = self._service_of.get(link.dialled)
         if service == DECIDER:
-            self.offloading.link_up(link)
+            self._decider.link_up(link)
         elif service:
             self._core.calls.node_up(service, link.dialled, link)
             if service == "presence":
@@ -104,7 +105,7 @@ class Upstream:
         assert link.dialled is not None
         service = self._service_of.get(link.dialled)
         if service == DECIDER:
-            self.offloading.link_down(link)
+            self._decider.link_down(link)
             return
         if service:
             self._core.calls.node_down(service, link.dialled)
@@ -119,7 +120,7 @@ class Upstream:
     def frames(self, link: Link, frames: list[AnyFrame]) -> None:
         """Events for clients, news of what is installed, answers of services, what the decision service says."""
         if self._service_of.get(link.dialled or "") == DECIDER:
-            self.offloading.frames(frames)
+            self._decider.frames(frames)
             return
         try:
             for frame in frames:
@@ -151,7 +152,7 @@ class Upstream:
                 core.hub.deliver(handles, bodies)
             case Applied(n, sites):
                 core.announcer.applied(link.dialled or "", n, sites)
-                core.advanced(self._now())
+                core.subscriptions.advance(self._now())
             case Reply():
                 core.calls.reply(frame)
             case Heartbeat():

@@ -67,10 +67,7 @@ class Aggregator:
 
     def ready(self) -> str | None:
         """Why subscriptions cannot be installed now; None when they can."""
-        missing = [slot for slot in self._brokers.view.slots if slot not in self._brokers.links]
-        if not self._brokers.view.slots:
-            return "no broker has told the site's view yet"
-        return f"no link to {', '.join(missing)}" if missing else None
+        return self._brokers.ready()
 
     # Links (see `LinkRole`).
 

@@ -104,6 +104,13 @@ class SiteClient:
         """Whether any broker of the site can be reached."""
         return bool(self.links)
 
+    def ready(self) -> str | None:
+        """Why not every broker of the site can be reached; None when it can."""
+        if not self.view.slots:
+            return "no broker has told the site's view yet"
+        missing = [slot for slot in self.view.slots if slot not in self.links]
+        return f"no link to {', '.join(missing)}" if missing else None
+
     def want(self, news: Iterable[tuple[int, Topic]]) -> None:
         """Announce (row, topic) pairs to their owners."""
         self.announcer.want(news)

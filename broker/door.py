@@ -23,7 +23,8 @@ from infra.runtime.address import Address
 from infra.runtime.http import Answer, BufferedExchange, Exchange, Head, HttpDoor, HttpLimits, Response, json_error
 
 from .client import ROLE
-from .server import SERVICE_KINDS, Broker
+from .publisher import SERVICE_KINDS
+from .server import Broker
 from .submissions import decode_array, decode_lines, decode_one
 
 NDJSON: Final = b"application/x-ndjson"
@@ -105,7 +106,7 @@ class Door:
             grant = self._grants.get(key)
             if grant is None or grant.until_s < self.wall():
                 grant = self._grant(*key)
-            if self.broker.draining:
+            if self.broker.mesh.draining:
                 raise Refused("draining")
             if (why := self.broker.ready()) is not None:
                 raise Refused("unavailable", why)

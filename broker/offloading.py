@@ -1,76 +1,44 @@
-"""The broker's side of offloading: what the decision service asks and says, and what follows from it for the core.
+"""The broker's side of offloading (see `Offloader`): it tells how many events topics had, and delivers no more of those that are out."""
 
-One service at a time. While it is linked, events are counted for it; when its link is lost, what it said last goes on.
-"""
-
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any as Anything
-from typing import Final
 
+from infra.kernel import frames
 from infra.kernel.assignment import Assigned
-from infra.kernel.errors import Refused
 from infra.kernel.events import Event
-from infra.kernel.frames import Any as AnyFrame
-from infra.kernel.frames import Assignment, Heartbeat, Hello, Survey
-from infra.runtime.link import Link
-from infra.runtime.surveys import Surveys
+from infra.kernel.frames import Assignment
 
 from .core import BrokerCore
 from .gate import Gate
 from .tally import Tally
 
-# The role of the service, as it says in its hello.
-DECIDER: Final = "ods"
-
 
 class Offloading:
-    """What `core` needs: a gate while topics are out, a tally while somebody asks for it, beside what it records already."""
+    """What `core` needs: a gate while topics are out, a tally while a service is there, beside what it records already."""
 
     def __init__(self, core: BrokerCore, log: Anything) -> None:
         self.assigned = Assigned()
         self.tally = Tally()
         self._core, self._log, self._record = core, log, core.record
         self._gate = Gate(self.assigned.out)
-        self._link: Link | None = None
-        self._surveys: Surveys | None = None
 
-    def admit(self, hello: Hello) -> None:
-        """Raises `Refused` if another service is here; the same one may link again."""
-        here = self._link.peer if self._link is not None else hello
-        if (here.site, here.node) != (hello.site, hello.node):
-            reason = f"the decision service {here.site}/{here.node} is linked here, and there is one at a time; stop it first"
-            raise Refused("duplicate-node", reason)
-
-    def link_up(self, link: Link) -> None:
-        """The service is there; counting begins."""
-        self._link, self._surveys = link, Surveys(link, self.tally.take)
+    def begin(self) -> None:
+        """Counting begins."""
         self._core.record = self.tally.event if self._record is None else partial(_both, self._record, self.tally.event)
 
-    def link_down(self, link: Link) -> None:
-        """The service is gone: nobody asks for counts. Any other link changes nothing."""
-        if link is self._link and self._surveys is not None:
-            self._surveys.end()
-            self._link = self._surveys = None
-            self._core.record = self._record
-            self.tally.clear()
-            self.assigned.cut()
+    def end(self) -> None:
+        """Nobody asks for counts."""
+        self._core.record = self._record
+        self.tally.clear()
+        self.assigned.cut()
 
-    def frames(self, frames: Iterable[AnyFrame]) -> None:
-        """What the service says. Raises `Refused` if it cannot be followed."""
-        assert self._surveys is not None
-        for frame in frames:
-            match frame:
-                case Survey(n):
-                    self._surveys.ask(n)
-                case Assignment():
-                    self._take(frame)
-                case Heartbeat():
-                    pass
-                case _:
-                    raise Refused("bad-link-frame", f"{type(frame).__name__} from the decision service makes no sense here")
+    def tell(self) -> Iterator[tuple[frames.Tally]]:
+        """The counts since it was told last."""
+        return self.tally.take()
 
-    def _take(self, frame: Assignment) -> None:
+    def assign(self, frame: Assignment) -> None:
+        """The gate follows each new epoch."""
         switch = self.assigned.offer(frame)
         if switch is not None:
             self._gate.switch(switch)

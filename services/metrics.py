@@ -4,7 +4,7 @@ from infra.runtime.metrics import Metric
 
 
 def service_metrics(role: str) -> tuple[Metric, ...]:
-    """The rows of `ServiceNode.counters` and of an outbox, under the name of `role`."""
+    """The rows of `ServiceRole.counters` and of an outbox, under the name of `role`."""
     return (
         Metric(f"{role}_links", "gauge", "Open links: access points, brokers and other services.", "links"),
         Metric(f"{role}_http_requests_total", "counter", "Requests at the HTTP door.", "requests"),

@@ -1,13 +1,12 @@
-"""The shell that every publisher service shares: links in and out, the HTTP door, follow and unfollow, and their order.
-
-A role holds one, and starts it, with what it answers, when its own store is open and its own tasks run.
-"""
+"""What every publisher service with a store is: links in and out, the HTTP door, a notifier, perhaps a capture, and their order."""
 
 import random
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AsyncExitStack
+from functools import partial
 from typing import Any as Anything
-from typing import Final, Protocol
+from typing import Final, Generic, Protocol, TypeVar
 
 from broker.client import SiteClient
 from infra.kernel.errors import Refused
@@ -15,15 +14,20 @@ from infra.kernel.frames import Any as AnyFrame
 from infra.kernel.frames import Call, Heartbeat, Hello, Reply, View
 from infra.kernel.topics import Kind
 from infra.runtime.callers import Answerer, Callers
+from infra.runtime.capture import Capture
 from infra.runtime.link import Link
 from infra.runtime.node import Node
 from infra.runtime.tokens import Identity, Service
 from infra.runtime.web import Route, Web
 from infra.runtime.wire import Network
 
-from .follows import Follows, read_topics
+from .captured_follows import CapturedFollows
+from .follows import Follows
+from .notifier import Notifier
 from .options import ServiceOptions
 from .peers import Peers
+
+Options = TypeVar("Options", bound=ServiceOptions)
 
 # Who may call a publisher service over a link.
 CALLERS: Final = frozenset({"accesspoint", "presence", "playlist", "social", "artist", "notification"})
@@ -39,39 +43,52 @@ class Tokens(Protocol):
         """The service that shows `token`."""
 
 
-class ServiceNode:
-    """Links and door of one service of one role. `brokers` (slot -> address): for a service that publishes through the engine.
-    `peers` (role -> addresses): services that this one calls."""
+class ServiceRole(Generic[Options]):
+    """A service is one of these. Its `start` opens its store, starts its own tasks, and last calls `open` with what it answers; what is
+    to be closed again goes to `opened`. `token(service)` makes a service token."""
+
+    role: str
 
     def __init__(
         self,
-        role: str,
-        options: ServiceOptions,
+        options: Options,
         network: Network,
         tokens: Tokens,
+        token: Callable[[str], str],
         *,
         log: Anything,
         rng: random.Random,
         wall: Callable[[], float] = time.time,
-        brokers: Mapping[str, str] = {},
-        peers: Mapping[str, Sequence[str]] = {},
+        capture: Capture | None = None,
     ) -> None:
-        self.role, self.site, self.node = role, options.site, options.node
-        self.address, self.door = options.listen, options.door
-        self._options, self._tokens, self._log, self._wall = options, tokens, log, wall
-        self.links = Node((role, self.node, self.site), network, self, timing=options.link, rng=rng, log=log, wall=wall)
-        self.brokers = SiteClient(self.links, self.site, brokers)
-        self._publishes = bool(brokers)
-        self.peers = Peers(self.links, self.site, peers)
+        self.options, self.site, self.node = options, options.site, options.node
+        self.address = options.door
+        self.links = Node((self.role, self.node, self.site), network, self, timing=options.link, rng=rng, log=log, wall=wall)
+        self.brokers = SiteClient(self.links, self.site, self.broker_addresses())
+        self.peers = Peers(self.links, self.site, self.peer_addresses())
+        self.notifier = Notifier(options.notification, partial(token, self.role))
+        self.opened = AsyncExitStack()
+        self._tokens, self._log, self._rng, self._wall, self._capture = tokens, log, rng, wall, capture
         self._callers = Callers({}, log)
         self._web: Web | None = None
+        if capture is not None:
+            self.opened.push_async_callback(capture.close)
+        self.opened.push_async_callback(self.notifier.close)
 
-    async def start(self, routes: Sequence[Route], answers: Mapping[str, Answerer]) -> None:
+    def broker_addresses(self) -> Mapping[str, str]:
+        """Slot -> address of the brokers that it publishes through, if it does."""
+        return {}
+
+    def peer_addresses(self) -> Mapping[str, Sequence[str]]:
+        """Role -> addresses of the services that it calls."""
+        return {}
+
+    async def open(self, routes: Sequence[Route], answers: Mapping[str, Answerer]) -> None:
         """Dial brokers and peers, open the HTTP door with `routes`, then listen for calls, which `answers` (by op) answer.
 
         Raises OSError if an address is taken.
         """
-        options, tokens = self._options, self._tokens
+        options, tokens = self.options, self._tokens
         self._callers = Callers(answers, self._log)
         self._web = Web(
             routes,
@@ -83,41 +100,45 @@ class ServiceNode:
         )
         self.brokers.start()
         self.peers.start()
-        self.door = await self._web.start(options.door)
-        self.address = await self.links.listen(options.listen)
+        self.address = await self._web.start(options.door)
+        await self.links.listen(options.listen)
 
-    def drain(self) -> None:
+    async def drain(self) -> None:
         """Take nothing new over HTTP."""
         if self._web is not None:
             self._web.drain()
 
     async def close(self) -> None:
-        """Close the door and the links; calls that are open are given up. May be called twice."""
-        self.drain()
+        """Close the door and the links, giving up calls that are open, then what was `opened`, the last first. May be called twice."""
+        await self.drain()
         if self._web is not None:
             await self._web.close()
         await self.links.close()
         await self._callers.close()
+        await self.opened.aclose()
 
     def ready(self) -> str | None:
         """Why not everything can be done now; None when it can."""
         if self._web is None:
             return "it is starting"
-        if self._publishes:
-            if not self.brokers.view.slots:
-                return "no broker has told the site's view yet"
-            if missing := [slot for slot in self.brokers.view.slots if slot not in self.brokers.links]:
-                return f"no link to {', '.join(missing)}"
+        if self.broker_addresses() and (why := self.brokers.ready()):
+            return why
         missing = self.peers.missing()
         return f"no link to any service of {', '.join(missing)}" if missing else None
 
+    def captured(self, follows: Follows, kind: Kind) -> Follows:
+        """`follows`, whose changes are captured if that is wanted."""
+        return follows if self._capture is None else CapturedFollows(follows, self._capture, kind)
+
     def counters(self) -> dict[str, Anything]:
-        """Figures for `metrics.service_metrics(role)`."""
-        return {
+        """Figures for `metrics.service_metrics(role)`, and for a capture."""
+        captured: dict[str, Anything] = self._capture.counters() if self._capture is not None else {}
+        return captured | {
             f"{self.role}_links": len(self.links.links),
             f"{self.role}_http_requests_total": self._web.requests if self._web is not None else 0,
             f"{self.role}_calls_total": dict(self._callers.answered),
             f"{self.role}_calls_refused_total": self._callers.refused,
+            f"{self.role}_notified_total": self.notifier.accepted,
         }
 
     # Links (see `LinkRole`).
@@ -163,17 +184,3 @@ class ServiceNode:
 
     def tick(self, now: float) -> None:
         """Nothing to decide on time here."""
-
-
-def follow_answers(follows: Follows, kinds: frozenset[Kind]) -> dict[str, Answerer]:
-    """Answers to `follow` and `unfollow`, which access points relay from clients' subscriptions (SB-12)."""
-
-    async def follow(call: Call) -> bytes:
-        await follows.add(call.user, read_topics(call.body, kinds))
-        return b""
-
-    async def unfollow(call: Call) -> bytes:
-        await follows.remove(call.user, read_topics(call.body, kinds))
-        return b""
-
-    return {"follow": follow, "unfollow": unfollow}

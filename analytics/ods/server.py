@@ -17,7 +17,7 @@ from typing import Final
 
 from infra.kernel.errors import Refused
 from infra.kernel.frames import Any as AnyFrame
-from infra.kernel.frames import Assignment, Followed, Heartbeat, Hello, Survey, Surveyed, Tally, Unfollowed, View
+from infra.kernel.frames import Assignment, Followed, Heartbeat, Hello, Surveyed, Tally, Unfollowed, View
 from infra.kernel.topics import Topic
 from infra.runtime.link import Link
 from infra.runtime.node import Node
@@ -27,6 +27,7 @@ from .core import OdsCore
 from .decision import Decision
 from .options import OdsOptions
 from .solving import solve
+from .surveyor import Surveyor
 
 ROLE: Final = "ods"
 
@@ -48,15 +49,13 @@ class Ods:
         self.options, self.site, self.node = options, options.site, options.node
         self.address = options.listen
         self.decision: Decision | None = None
-        self.rounds = self.failures = self.late = 0
+        self.rounds = self.failures = 0
         self.core = OdsCore(options, int(wall() * 1000))
         self.links = Node((ROLE, self.node, self.site), network, self, timing=options.link, rng=rng, log=log, wall=wall)
         self._log = log
         self._brokers = {address: site for site, slots in options.sites.items() for address in slots.values()}
         self._told: dict[Link, int] = {}  # the epoch that each link knows, 0 for none: always the last one otherwise
-        self._survey = 0
-        self._waiting: set[Link] = set()
-        self._answered = asyncio.Event()
+        self._surveyor = Surveyor(log)
         self._round: asyncio.Task[Decision] | None = None
         self._schedule: asyncio.Task[None] | None = None
 
@@ -98,8 +97,9 @@ class Ods:
 
     async def _decide(self) -> Decision:
         try:
-            await self._ask()
-            plan, start_s = self.options.plan, time.perf_counter()
+            plan = self.options.plan
+            await self._surveyor.ask(self._told, plan.survey_s)
+            start_s = time.perf_counter()
             problem = self.core.problem()
             answer = await asyncio.to_thread(solve, problem, plan.metric, plan.threshold, plan.capacity, plan.solver)
             self.decision = self.core.decide(answer, round((time.perf_counter() - start_s) * 1000))
@@ -110,26 +110,6 @@ class Ods:
         self.rounds += 1
         self._tell_all(self.decision)
         return self.decision
-
-    async def _ask(self) -> None:
-        """Survey whoever is linked; who is late is left out."""
-        self._survey += 1
-        self._waiting = set(self._told)
-        self._answered.clear()
-        self._check_answered()
-        for link in self._told:
-            link.send(Survey(self._survey))
-        try:
-            async with asyncio.timeout(self.options.plan.survey_s):
-                await self._answered.wait()
-        except TimeoutError:
-            self.late += len(self._waiting)
-            names = sorted(f"{link.peer.site}/{link.peer.node}" for link in self._waiting)
-            self._log.warning("left out of this round: no answer in time", peers=names, after_s=self.options.plan.survey_s)
-
-    def _check_answered(self) -> None:
-        if not self._waiting:
-            self._answered.set()
 
     def _tell_all(self, decision: Decision) -> None:
         whole = decision.whole() if 0 in self._told.values() else []
@@ -181,8 +161,7 @@ class Ods:
     def link_down(self, link: Link, reason: str) -> None:
         """A peer is gone; nobody waits for its answer."""
         del self._told[link]
-        self._waiting.discard(link)
-        self._check_answered()
+        self._surveyor.gone(link)
         if link.dialled is None:
             self.core.link_down((link.peer.site, link.peer.node), self.links.now_s)
 
@@ -198,20 +177,15 @@ class Ods:
                 case Unfollowed(users, topics) if point is not None:
                     self.core.unfollowed(point, users, _checked(topics))
                 case Surveyed(n):
-                    self._surveyed(link, n)
+                    if point is not None:
+                        self.core.reported(point)
+                    self._surveyor.answered(link, n)
                 case Heartbeat():
                     pass
                 case _:
                     raise Refused(
                         "bad-link-frame", f"{type(frame).__name__} from a {link.peer.role} makes no sense to the decision service"
                     )
-
-    def _surveyed(self, link: Link, n: int) -> None:
-        if link.dialled is None:
-            self.core.reported((link.peer.site, link.peer.node))
-        if n == self._survey:
-            self._waiting.discard(link)
-            self._check_answered()
 
     def tick(self, now: float) -> None:
         """Heartbeat interval: access points that are gone for long."""
@@ -227,7 +201,7 @@ class Ods:
             "ods_counts_refused_total": core.counts_refused,
             "ods_rounds_total": self.rounds,
             "ods_failures_total": self.failures,
-            "ods_late_total": self.late,
+            "ods_late_total": self._surveyor.late,
             "ods_moves_total": core.moves,
             "ods_epoch": core.epoch,
             "ods_topics_planned": made.topics if made else 0,

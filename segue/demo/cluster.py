@@ -83,13 +83,16 @@ def _waiting(stats: Sequence[Stats]) -> list[str]:
     return [f"{role.role} {role.site}/{role.node}: {role.not_ready}" for role in roles]
 
 
+def parts_here(secret: bytes, rng: random.Random) -> Parts:
+    """For roles on memory links, whose tokens `secret` signs."""
+    return Parts(MemoryNetwork(), Verifier(AuthOptions(), Keys(secret=secret), lambda: None), rng, token=partial(service_token, secret))
+
+
 @asynccontextmanager
 async def in_this_process(options: Sequence[RoleOptions], rng: random.Random) -> AsyncIterator[Cluster]:
     """All roles here, on memory links, with a secret that is never written down."""
     secret = secrets.token_bytes(SECRET_BYTES)
-    verifier = Verifier(AuthOptions(), Keys(secret=secret), lambda: None)
-    parts = Parts(MemoryNetwork(), verifier, rng, token=partial(service_token, secret))
-    async with Process(parts, options) as process:
+    async with Process(parts_here(secret, rng), options) as process:
         reader = StatsReader(process.roles, lambda: 0.0)
 
         async def stats() -> list[Stats]:

@@ -1,13 +1,10 @@
 """`segue demo`: real listening on a real cluster, with a summary that can be trusted."""
 
-import sys
 from math import inf
 from pathlib import Path
 from typing import Any, Final, get_args
 
 import click
-import msgspec
-from rich.console import Console
 
 from infra.runtime.logs import configure
 from segue.loop import run as run_loop
@@ -15,11 +12,11 @@ from segue.shape import SITES
 
 from .captured import told
 from .dataset import checkout_folder
+from .ending import end
 from .listening import RATE_PER_S
-from .live import LiveShow
+from .live import show_here
 from .plan import Plan
 from .run import run
-from .show import Show
 from .store import Kind
 from .summary import summary
 
@@ -48,14 +45,9 @@ def demo(document: Any, seconds: float | None, has_page: bool, **plan: Any) -> N
     mailed and pushed, and find it in the morning. Exit code 1: something was lost, came twice or went astray.
     """
     configure("console", "warning")
-    console = Console(highlight=False)
-    show = LiveShow(console) if console.is_terminal else Show(console)
-    with show:
+    with show_here() as show:
         outcome = run_loop(run(Plan(seconds=seconds or (inf if has_page else SECONDS), has_page=has_page, **plan), show))
         show.summary(summary(outcome))
     if plan["capture"] is not None:
-        console.print(told(plan["capture"]), soft_wrap=True, markup=False)
-    if document is not None:
-        document.write(msgspec.json.format(msgspec.json.encode(outcome.document())) + b"\n")
-    if not outcome.is_good:
-        sys.exit(1)
+        show.console.print(told(plan["capture"]), soft_wrap=True, markup=False)
+    end(outcome, document)

@@ -1,7 +1,7 @@
 """The crowd: each user a `segue.Client` on a WebSocket of its own, following friends, playing and listening."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
 from contextlib import suppress
 from time import perf_counter
 from typing import Any, Final, Self, TypeVar
@@ -10,12 +10,18 @@ from infra.kernel.errors import SegueError
 from infra.kernel.topics import format_topic, user_topic
 from segue.client import Client
 from segue.client_state import Phase, State
+from segue.open_files import need_open_files
+
+from .show import Show
 
 T = TypeVar("T")
 
 # Handshakes and subscriptions under way at any time: enough to keep a core busy, few enough that each is quick.
 AT_ONCE: Final = 64
 INSTALL_S: Final = 30.0
+# Each user's WebSocket has both its ends here; the rest is for links, doors, files and a browser.
+FILES_PER_USER: Final = 2
+OTHER_FILES: Final = 200
 # The field of the payload that tells which play an event is; the engine's own id is made later, by the presence service.
 MARK: Final = "mark"
 
@@ -44,6 +50,15 @@ class Crowd:
 
     async def __aexit__(self, *exc: object) -> None:
         await self.disconnect()
+
+    async def gather(self, follows: Mapping[str, Collection[str]], show: Show) -> None:
+        """Connects everybody and subscribes them, each a step of `show`. Raises as `connect` and `follow` do."""
+        with show.phase("connect", len(self._clients)) as phase:
+            await self.connect(phase.one_done)
+            phase.outcome = f"{len(self._clients):,} users, each on a WebSocket of its own"
+        with show.phase("follow", len(self._clients)) as phase:
+            await self.follow(follows, phase.one_done)
+            phase.outcome = f"{sum(map(len, follows.values())):,} subscriptions, installed at every site"
 
     async def connect(self, one_done: Callable[[], None]) -> None:
         """Connects everybody. Raises Refused, ConnectionLost."""
@@ -112,6 +127,11 @@ class Crowd:
 def topic_of(user: str) -> str:
     """The topic on which `user`'s plays are published."""
     return format_topic(user_topic(user))
+
+
+def need_files(users: int) -> None:
+    """Raises ConfigError where so many users cannot be connected."""
+    need_open_files(users * FILES_PER_USER + OTHER_FILES)
 
 
 async def for_each(users: Iterable[T], step: Callable[[T], Awaitable[None]]) -> None:

@@ -1,10 +1,10 @@
 """The devices of the followers: each a `segue.Client` that shows its user's notifications, and tells the ledger what it showed."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from time import perf_counter
-from typing import Final, NamedTuple, Self
+from typing import NamedTuple, Self
 
 from infra.kernel.errors import SegueError
 from segue.client import Client
@@ -12,8 +12,7 @@ from segue.messages import Device as Class
 
 from .crowd import for_each
 from .release_oracle import ReleaseLedger
-
-POLL_S: Final = 0.02
+from .until import until
 
 
 class Device(NamedTuple):
@@ -75,13 +74,3 @@ class Devices:
         with suppress(SegueError):  # turned away for good: what it misses is lost, and counted so
             async for item in self._clients[device].notifications():
                 self._ledger.shown(device, str(item.payload.get("id")), perf_counter())
-
-
-async def until(holds: Callable[[], bool | Awaitable[bool]], within_s: float) -> bool:
-    """Waits until it holds; False if it did not within the time."""
-    deadline_s = perf_counter() + within_s
-    while not (found if isinstance(found := holds(), bool) else await found):
-        if perf_counter() > deadline_s:
-            return False
-        await asyncio.sleep(POLL_S)
-    return True

@@ -9,7 +9,6 @@ from time import perf_counter
 from typing import Final
 
 from segue.loop import ended_by_ctrl_c
-from segue.open_files import need_open_files
 from segue.state import user_token
 
 from .cluster import Cluster
@@ -24,13 +23,10 @@ from .placement import Placement
 from .plan import Plan
 from .player import Player
 from .show import Phase, Show
+from .until import until
 
 SAMPLE_S: Final = 0.25
 DRAIN_S: Final = 10.0
-POLL_S: Final = 0.02
-# Each user's WebSocket has both its ends here; the rest is for links, doors, files and a browser.
-FILES_PER_USER: Final = 2
-OTHER_FILES: Final = 200
 # At the usual rate they play a few times a second, which is as much as one can read.
 READABLE_FRIENDS: Final = 30
 
@@ -41,7 +37,7 @@ async def first_act(plan: Plan, show: Show, dataset: Dataset, placement: Placeme
     ledger = Ledger(audience_of, placement.site_of)
     doors = {user: cluster.doors[site] for user, site in placement.site_of.items()}
     async with Crowd(doors, partial(user_token, cluster.secret), ledger.received) as crowd:
-        await _gather(show, crowd, dataset)
+        await crowd.gather(dataset.friends, show)
         player = Player(crowd, ledger, audience_of)
         async with _page(show, cluster, dataset.friends, doors) if plan.has_page else nullcontext():
             seconds, behind_s = await _play(plan, show, dataset, player, ledger)
@@ -61,21 +57,6 @@ async def first_act(plan: Plan, show: Show, dataset: Dataset, placement: Placeme
         behind_s=behind_s,
         first_missing=next(ledger.missing(), None),
     )
-
-
-def need_files(users: int) -> None:
-    """Raises ConfigError where so many users cannot be connected."""
-    need_open_files(users * FILES_PER_USER + OTHER_FILES)
-
-
-async def _gather(show: Show, crowd: Crowd, dataset: Dataset) -> None:
-    users = len(dataset.friends)
-    with show.phase("connect", users) as phase:
-        await crowd.connect(phase.one_done)
-        phase.outcome = f"{users:,} users, each on a WebSocket of its own"
-    with show.phase("follow", users) as phase:
-        await crowd.follow(dataset.friends, phase.one_done)
-        phase.outcome = f"{sum(map(len, dataset.friends.values())):,} subscriptions, installed at every site"
 
 
 @asynccontextmanager
@@ -113,9 +94,7 @@ async def _watch(playing: asyncio.Task[float], meter: Meter, player: Player, pha
 async def _drain(show: Show, crowd: Crowd, player: Player, ledger: Ledger) -> None:
     """Waits until everything has arrived, or `DRAIN_S`; then for what access points still hold that should not be there."""
     with show.phase("drain") as phase:
-        deadline_s = perf_counter() + DRAIN_S
         await player.answered()
-        while ledger.outstanding and any(ledger.missing()) and perf_counter() < deadline_s:  # noqa: ASYNC110 - a ledger has no events
-            await asyncio.sleep(POLL_S)
+        await until(lambda: not (ledger.outstanding and any(ledger.missing())), DRAIN_S)
         await crowd.fence()
         phase.outcome = "everything arrived" if not any(ledger.missing()) else f"gave up waiting after {DRAIN_S:g} s"

@@ -152,3 +152,9 @@ def _recent(figures: Figures) -> Table:
 
 def _friends(number: int) -> str:
     return f"{number} friend{'' if number == 1 else 's'}"
+
+
+def show_here() -> Show:
+    """On the standard output: drawn if it is a terminal, else as plain lines."""
+    console = Console(highlight=False)
+    return LiveShow(console) if console.is_terminal else Show(console)

@@ -2,14 +2,12 @@
 
 import asyncio
 from collections.abc import Callable
-from typing import Final, Self
 
 import aiohttp
 import msgspec
 from aiohttp import WSMsgType, web
 
-HOST: Final = "127.0.0.1"
-
+from .loopback import Loopback
 
 _Socket = web.WebSocketResponse | aiohttp.ClientWebSocketResponse
 
@@ -19,33 +17,25 @@ class _Message(msgspec.Struct):
     kind: str = ""
 
 
-class LossyWire:
+class LossyWire(Loopback):
     """`async with LossyWire(door, lost) as wire:` relays between `wire.url` and the access point at `door`.
 
     The first live copy of a notification does not come through; `lost()` is called instead.
     """
 
     def __init__(self, door: str, lost: Callable[[], None]) -> None:
+        super().__init__(web.get("/v1/connect", self._relay))
         self._door, self._lost = door, lost
         self._has_lost = False
         self._http = aiohttp.ClientSession()
-        app = web.Application()
-        app.router.add_get("/v1/connect", self._relay)
-        self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=1.0)
 
     @property
     def url(self) -> str:
         """Where a client connects."""
-        host, port = self._runner.addresses[0][:2]
-        return f"ws://{host}:{port}"
-
-    async def __aenter__(self) -> Self:
-        await self._runner.setup()
-        await web.TCPSite(self._runner, HOST, 0).start()
-        return self
+        return f"ws://{self.address}"
 
     async def __aexit__(self, *_: object) -> None:
-        await self._runner.cleanup()
+        await super().__aexit__()
         await self._http.close()
 
     async def _relay(self, request: web.Request) -> web.WebSocketResponse:

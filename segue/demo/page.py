@@ -10,7 +10,8 @@ from aiohttp import web
 
 from infra.kernel.errors import SegueError
 
-HOST: Final = "127.0.0.1"
+from .loopback import Loopback
+
 PAGE: Final = Path(__file__).resolve().parents[2] / "examples" / "follow.html"
 
 
@@ -18,7 +19,7 @@ class PageError(SegueError):
     """The page cannot be shown. The message says why."""
 
 
-class Page:
+class Page(Loopback):
     """`async with Page(url, token, friends) as page:` serves while the block runs; `page.link` opens the feed.
 
     The link holds a key, and only who has it is sent on to the page with `token`: other users of this machine can reach
@@ -29,26 +30,17 @@ class Page:
         self._key = secrets.token_urlsafe(6)
         # Behind the #, where browsers do not send it anywhere.
         self._target = f"/follow.html?{urlencode({'url': url, 'friends': ','.join(friends)})}#{urlencode({'token': token})}"
-        app = web.Application()
-        app.router.add_get(f"/{self._key}", self._open)
-        app.router.add_get("/follow.html", self._page)
-        self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=1.0)
+        super().__init__(web.get(f"/{self._key}", self._open), web.get("/follow.html", self._page))
 
     @property
     def link(self) -> str:
         """What to open in a browser on this machine."""
-        host, port = self._runner.addresses[0][:2]
-        return f"http://{host}:{port}/{self._key}"
+        return f"http://{self.address}/{self._key}"
 
     async def __aenter__(self) -> Self:
         if not PAGE.exists():
             raise PageError(f"{PAGE} is missing; the page is part of a checkout of Segue and not of the installed package")
-        await self._runner.setup()
-        await web.TCPSite(self._runner, HOST, 0).start()
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        await self._runner.cleanup()
+        return await super().__aenter__()
 
     async def _open(self, _: web.Request) -> web.Response:
         raise web.HTTPFound(self._target)

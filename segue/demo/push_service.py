@@ -3,7 +3,7 @@
 import os
 from base64 import urlsafe_b64encode
 from collections.abc import Callable
-from typing import Any, Final, Self
+from typing import Any, Final
 
 import http_ece  # type: ignore[import-untyped]
 import msgspec
@@ -11,34 +11,24 @@ from aiohttp import web
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
-HOST: Final = "127.0.0.1"
+from .loopback import Loopback
+
 AUTH_BYTES: Final = 16
 
 
-class PushService:
+class PushService(Loopback):
     """`async with PushService(took) as service:` takes pushes; `took(user, push)` gets what the user's browser reads in each."""
 
     def __init__(self, took: Callable[[str, dict[str, Any]], None]) -> None:
+        super().__init__(web.post("/push/{user}", self._take))
         self._took = took
         self._keys: dict[str, tuple[ec.EllipticCurvePrivateKey, bytes]] = {}
-        app = web.Application()
-        app.router.add_post("/push/{user}", self._take)
-        self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=1.0)
-
-    async def __aenter__(self) -> Self:
-        await self._runner.setup()
-        await web.TCPSite(self._runner, HOST, 0).start()
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        await self._runner.cleanup()
 
     def subscribe(self, user: str) -> dict[str, Any]:
         """A new subscription of the user's browser, as `PushSubscription.toJSON()` says it."""
         key, auth = self._keys[user] = ec.generate_private_key(ec.SECP256R1()), os.urandom(AUTH_BYTES)
-        host, port = self._runner.addresses[0][:2]
         point = key.public_key().public_bytes(Encoding.X962, PublicFormat.UncompressedPoint)
-        return {"endpoint": f"http://{host}:{port}/push/{user}", "keys": {"p256dh": _base64url(point), "auth": _base64url(auth)}}
+        return {"endpoint": f"http://{self.address}/push/{user}", "keys": {"p256dh": _base64url(point), "auth": _base64url(auth)}}
 
     async def _take(self, request: web.Request) -> web.Response:
         user = request.match_info["user"]

@@ -11,11 +11,11 @@ from segue.shape import SITES
 from .captured import need_new, wanted
 from .catalogue import Catalogue
 from .cluster import Cluster, as_processes, in_this_process, shape, with_store
-from .crowd import for_each
+from .crowd import for_each, need_files
 from .dataset import Dataset, load
 from .desk import Desk
 from .fans import fans
-from .first_act import first_act, need_files
+from .first_act import first_act
 from .outcome import Outcome
 from .placement import Placement, place
 from .plan import Plan

@@ -18,13 +18,14 @@ from .catalogue import ALBUM, DEBUT, SINGLE, Catalogue, Release
 from .cluster import GRACE_S, Cluster
 from .crowd import for_each
 from .desk import Desk
-from .devices import Device, Devices, until
+from .devices import Device, Devices
 from .fans import Fans
 from .lossy_wire import LossyWire
 from .post import Post
 from .release_oracle import ReleaseLedger
 from .release_outcome import ReleaseOutcome
 from .show import Show
+from .until import until
 
 WAIT_S: Final = 20.0
 MARGIN_S: Final = 0.3

@@ -6,9 +6,10 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from segue.palette import BAD, GREEN, QUIET, WARN
+from segue.palette import QUIET
 from segue.top_screen import size
 
+from .ending import verdict
 from .grid import grid, row, zero
 from .oracle import CROSS_SITE, LOCAL
 from .outcome import Outcome
@@ -18,7 +19,7 @@ from .show import milliseconds
 
 def summary(outcome: Outcome) -> RenderableType:
     """Something that rich can print, with or without colours."""
-    return Group(*_first_act(outcome), Text(), *_second_act(outcome), _verdict(outcome))
+    return Group(*_first_act(outcome), Text(), *_second_act(outcome), verdict(outcome.verdicts(), outcome.problems(), outcome.hints()))
 
 
 def _first_act(outcome: Outcome) -> Iterator[RenderableType]:
@@ -60,15 +61,4 @@ def _facts(outcome: Outcome) -> Table:
     row(table, "cross-site", f"{found.cross_site_share:.1%}", f"{cross:,} deliveries from {outcome.site_messages:,} messages between sites")
     memory = "-" if outcome.rss_bytes is None else size(outcome.rss_bytes)
     row(table, "memory", memory, f"for {outcome.users:,} clients and {outcome.sites} sites")
-    return table
-
-
-def _verdict(outcome: Outcome) -> Table:
-    table = Table.grid(padding=(0, 1))
-    for verdict in outcome.verdicts():
-        table.add_row(Text("✓", style=GREEN), Text(verdict, style="bold"))
-    for problem in outcome.problems():
-        table.add_row(Text("✗", style=BAD), Text(problem))
-    for hint in outcome.hints():
-        table.add_row(Text("→", style=WARN), Text(hint))
     return table

@@ -1,18 +1,15 @@
 """`segue offload-demo`: a capacity limit on a real cluster, as predicted and as counted."""
 
 import random
-import sys
 from pathlib import Path
 from typing import Any, Final
 
 import click
-import msgspec
-from rich.console import Console
 
 from infra.runtime.logs import configure
 from segue.demo.dataset import checkout_folder, load
-from segue.demo.live import LiveShow
-from segue.demo.show import Show
+from segue.demo.ending import end
+from segue.demo.live import show_here
 from segue.loop import run as run_loop
 from segue.shape import SITES
 
@@ -47,12 +44,7 @@ def offload_demo(
     configure("console", "warning")
     dataset = load(data).subset(users, random.Random(f"{seed} users"))
     on = stage(dataset, events=events, share=capacity / 100, threshold=threshold, metric=metric)
-    console = Console(highlight=False)
-    show = LiveShow(console) if console.is_terminal else Show(console)
-    with show:
+    with show_here() as show:
         outcome = run_loop(run(on, SITES[:sites], random.Random(f"{seed} plays"), show))
         show.summary(summary(outcome))
-    if document is not None:
-        document.write(msgspec.json.format(msgspec.json.encode(outcome.document())) + b"\n")
-    if not outcome.is_good:
-        sys.exit(1)
+    end(outcome, document)

@@ -37,7 +37,15 @@ class Outcome:
     @property
     def is_good(self) -> bool:
         """Whether there is no problem."""
-        return next(self.problems(), None) is None
+        return not any(self.problems())
+
+    def verdicts(self) -> Iterator[str]:
+        """What holds, and what it is worth."""
+        if self.is_good:
+            yield "What was measured is what was predicted, and within the capacity."
+            if self.predicted_value > self.cuckoo_value:
+                more = self.predicted_value / max(1.0, self.cuckoo_value) - 1
+                yield f"{more:.0%} more satisfaction than by the Cuckoo rule, in the same capacity."
 
     def problems(self) -> Iterator[str]:
         """What is not as it was predicted."""

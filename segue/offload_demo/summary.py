@@ -4,15 +4,16 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from segue.demo.ending import verdict
 from segue.demo.grid import grid, row
-from segue.palette import BAD, GREEN, QUIET
+from segue.palette import QUIET
 
 from .outcome import Outcome
 
 
 def summary(outcome: Outcome) -> RenderableType:
     """Something that rich can print, with or without colours."""
-    return Group(_setting(outcome), Text(), _figures(outcome), Text(), _verdict(outcome))
+    return Group(_setting(outcome), Text(), _figures(outcome), Text(), verdict(outcome.verdicts(), outcome.problems()))
 
 
 def _setting(outcome: Outcome) -> Table:
@@ -37,15 +38,3 @@ def _figures(outcome: Outcome) -> Table:
 
 def _number(value: float) -> str:
     return f"{value:,.0f}" if value == round(value) else f"{value:,.1f}"
-
-
-def _verdict(outcome: Outcome) -> Table:
-    table = Table.grid(padding=(0, 1))
-    for problem in outcome.problems():
-        table.add_row(Text("✗", style=BAD), Text(problem))
-    if outcome.is_good:
-        table.add_row(Text("✓", style=GREEN), Text("What was measured is what was predicted, and within the capacity.", style="bold"))
-        if outcome.predicted_value > outcome.cuckoo_value:
-            more = outcome.predicted_value / max(1.0, outcome.cuckoo_value) - 1
-            table.add_row(Text("✓", style=GREEN), Text(f"{more:.0%} more satisfaction than by the Cuckoo rule, in the same capacity."))
-    return table

@@ -9,8 +9,8 @@ from infra.kernel.topics import Kind, user_topic
 from infra.runtime.callers import Answerer
 from infra.runtime.web import typed
 
+from ..follow_answers import follow_answers
 from ..follows import Follows
-from ..service import follow_answers
 from .core import playlist_topic
 from .parameters import checked_name
 from .store import Playlists

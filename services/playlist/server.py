@@ -1,23 +1,16 @@
 """The playlist service as a process: its store, its doors, and the courier that keeps what changes promise."""
 
-import random
-import time
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any as Anything
 from typing import Final
 
 from infra.kernel.backoff import Backoff
 from infra.kernel.topics import Kind
-from infra.runtime.capture import Capture
-from infra.runtime.wire import Network
 
-from ..captured_follows import CapturedFollows
-from ..follows import Follows
-from ..notifier import Notifier
+from ..follow_answers import follow_answers
 from ..outbox import Relay
-from ..service import ServiceNode, Tokens, follow_answers
+from ..service import ServiceRole
 from .calls import KINDS, answers
 from .core import LANES
 from .courier import Courier
@@ -32,48 +25,33 @@ ROLE: Final = "playlist"
 RETRY: Final = Backoff(base_s=0.1, cap_s=5.0)
 
 
-class Playlist:
-    """One playlist service. `start` opens its store and its doors, `close` ends it. `token(service)` makes a service token."""
+class Playlist(ServiceRole[PlaylistOptions]):
+    """One playlist service. `start` opens its store and its doors, `close` ends it: what is promised and not done waits in the store."""
 
     role = ROLE
+    stores: Stores | None = None
+    courier: Courier | None = None
+    door: Door | None = None
+    _relays: Sequence[Relay] = ()
 
-    def __init__(
-        self,
-        options: PlaylistOptions,
-        network: Network,
-        tokens: Tokens,
-        token: Callable[[str], str],
-        *,
-        log: Anything,
-        rng: random.Random,
-        wall: Callable[[], float] = time.time,
-        capture: Capture | None = None,
-    ) -> None:
-        self.options, self.site, self.node = options, options.site, options.node
-        self._log, self._rng, self._wall, self._capture = log, rng, wall, capture
-        peers = {name: addresses for name, addresses in (("presence", options.presence), ("social", options.social)) if addresses}
-        self.service = ServiceNode(ROLE, options, network, tokens, log=log, rng=rng, wall=wall, brokers=options.brokers, peers=peers)
-        self.links = self.service.links
-        self._notifier = Notifier(options.notification, partial(token, ROLE))
-        self.stores: Stores | None = None
-        self.courier: Courier | None = None
-        self._relays: list[Relay] = []
-        self.door: Door | None = None
+    def broker_addresses(self) -> Mapping[str, str]:
+        """See `ServiceRole`."""
+        return self.options.brokers
 
-    @property
-    def address(self) -> str:
-        """Where the HTTP door is."""
-        return self.service.door
+    def peer_addresses(self) -> Mapping[str, Sequence[str]]:
+        """See `ServiceRole`."""
+        return {name: addresses for name, addresses in (("presence", self.options.presence), ("social", self.options.social)) if addresses}
 
     async def start(self) -> None:
         """Open the store, go on with what was promised, then open the doors. Raises ConfigError, Unavailable and OSError."""
         options = self.options
-        stores = self.stores = await self._open()
-        follows = self._captured(stores.follows)
+        stores = self.stores = await self._open_store()
+        self.opened.push_async_callback(stores.close)
+        follows = self.captured(stores.follows, Kind.PLAYLIST)
         self.courier = Courier(
-            self.service.brokers,
-            self.service.peers,
-            self._notifier,
+            self.brokers,
+            self.peers,
+            self.notifier,
             follows,
             wall=self._wall,
             tells_presence=bool(options.presence),
@@ -84,14 +62,12 @@ class Playlist:
         self.door = Door(stores.playlists, follows, rng=self._rng, wall=self._wall, written=self._wake)
         for relay in self._relays:
             relay.start()
+            self.opened.push_async_callback(relay.close)
         lists = Lists(stores.playlists, stores.follows)
         called = answers(stores.playlists, follows) | follow_answers(stores.follows, KINDS)  # those of clients are captured elsewhere
-        await self.service.start(self.door.routes() + lists.routes(), called)
+        await self.open(self.door.routes() + lists.routes(), called)
 
-    def _captured(self, follows: Follows) -> Follows:
-        return follows if self._capture is None else CapturedFollows(follows, self._capture, Kind.PLAYLIST)
-
-    async def _open(self) -> Stores:
+    async def _open_store(self) -> Stores:
         options, bounds = self.options, (self.options.max_followed, self.options.max_playlists)
         if options.store == "cassandra":
             return await open_cassandra(options.cassandra, f"{self.site}/{self.node}", self._wall, *bounds)
@@ -101,28 +77,9 @@ class Playlist:
         for relay in self._relays:
             relay.wake()
 
-    async def drain(self) -> None:
-        """Take no changes any more."""
-        self.service.drain()
-
-    async def close(self) -> None:
-        """Close the doors, then the store; what is promised and not done waits in it. May be called twice."""
-        for relay in self._relays:
-            await relay.close()
-        await self.service.close()
-        await self._notifier.close()
-        if self.stores is not None:
-            await self.stores.close()
-        if self._capture is not None:
-            await self._capture.close()
-
-    def ready(self) -> str | None:
-        """Why not everything can be done now; None when it can."""
-        return self.service.ready()
-
     def counters(self) -> dict[str, Anything]:
         """Figures for `metrics.METRICS`."""
-        counted = self.service.counters() | {"playlist_notified_total": self._notifier.accepted}
+        counted = super().counters()
         if self.door is not None and self.courier is not None:
             each = [relay.counters(ROLE) for relay in self._relays]
             counted |= {name: sum(one[name] for one in each) for name in each[0]}
@@ -131,6 +88,4 @@ class Playlist:
                 "playlist_conflicts_total": self.door.conflicts,
                 "playlist_published_total": self.courier.published,
             }
-        if self._capture is not None:
-            counted |= self._capture.counters()
         return counted

@@ -72,10 +72,7 @@ class Presence:
 
     def ready(self) -> str | None:
         """Why nothing can be published now; None when it can."""
-        if not self._brokers.view.slots:
-            return "no broker has told the site's view yet"
-        missing = [slot for slot in self._brokers.view.slots if slot not in self._brokers.links]
-        return f"no link to {', '.join(missing)}" if missing else None
+        return self._brokers.ready()
 
     # Links (see `LinkRole`).
 

@@ -161,7 +161,7 @@ def test_what_is_installed_is_answered_at_once_and_nobody_who_has_left_is_answer
     session.tell(op="subscribe", topics=FEEDS[:1], id=2)
     core.leave(gone, "lost")
     core.announcer.applied("a1", link[-1].n, {"sto": link[-1].n, "lon": 0})  # type: ignore[attr-defined]
-    core.advanced(0.1)
+    core.subscriptions.advance(0.1)
     assert session.messages[-1]["installed"] == "local"
     assert gone.messages[-1]["op"] == "welcome"
     answer = session.tell(0.2, op="subscribe", topics=FEEDS[:1], id=3)
@@ -263,7 +263,7 @@ def install(core: AccessPointCore, link: Outlet, sites: dict[str, int]) -> None:
     """The aggregator has done everything so far, and each site so much less."""
     n = link[-1].n  # type: ignore[attr-defined]
     core.announcer.applied("a1", n, {site: n - less for site, less in sites.items()})
-    core.advanced(0.1)
+    core.subscriptions.advance(0.1)
 
 
 def test_a_session_gets_its_own_inbox_and_one_pull_when_that_is_installed_everywhere() -> None:

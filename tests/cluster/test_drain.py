@@ -88,7 +88,7 @@ async def test_a_broker_that_leaves_takes_nothing_new_and_passes_on_what_still_c
         for source in ("sto/b2", "sto/a1", "sto/p1"):
             c.plan.hold(source, "sto/b1")
         leaving = asyncio.create_task(c.roles["sto/b2"].drain())
-        await c.until(lambda: c.roles["sto/b2"].broker.draining)
+        await c.until(lambda: c.roles["sto/b2"].broker.mesh.draining)
         status, answer = await c.post(event, broker=1)
         assert (status, answer["code"]) == (503, "draining")
         asked = asyncio.create_task(c.post(event, broker=0))

@@ -43,7 +43,7 @@ async def test_an_event_at_a_broker_with_an_old_view_is_forwarded_once_more_and_
         await c.restart("sto/b3")
         b1, b2, b3 = (c.roles[f"sto/{slot}"].broker for slot in SLOTS)
         await c.until(lambda: b1.view().slots == b3.view().slots == SLOTS)
-        await c.until(lambda: user_topic(user) in b3.core.interest.rows and "b3" in b1._mesh.links)
+        await c.until(lambda: user_topic(user) in b3.core.interest.rows and "b3" in b1.mesh.client.links)
         assert b2.view().slots == SLOTS[:2]
         posted = asyncio.create_task(c.play(user, broker=1))
         await ann.heard(1)

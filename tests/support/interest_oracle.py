@@ -35,7 +35,7 @@ def held(aggregators: Iterable[Any], brokers: Iterable[Any]) -> Tables:
     for aggregator in aggregators:
         tables[name_of(aggregator)] = set(_rows(aggregator.core.interest, aggregator._points))
     for broker in brokers:
-        tables[name_of(broker)] = set(_rows(broker.core.interest, broker._subscribers))
+        tables[name_of(broker)] = set(_rows(broker.core.interest, broker._subscribers.links))
     return tables
 
 

@@ -6,36 +6,17 @@ from collections.abc import Callable, Iterator, Sequence
 from infra.kernel.frames import Followed, Frame, Heartbeat, Hello, Surveyed, View
 from infra.runtime.link import Link
 from infra.runtime.surveys import Surveys
-from infra.runtime.wire import OnFrames, OnLost
+from tests.support.recording_wire import RecordingWire
 
 DEADLINE_S = 10.0
 VIEW = View(0, ())
-
-
-class Wire:
-    """Keeps what was sent; `queued_bytes` is what the test says."""
-
-    def __init__(self) -> None:
-        self.sent: list[Frame] = []
-        self.queued_bytes = 0
-
-    def start(self, on_frames: OnFrames, on_lost: OnLost) -> None:
-        raise AssertionError("a link does not start its wire")
-
-    def send(self, frames: Sequence[Frame]) -> None:
-        self.sent += frames
-
-    def close(self) -> None:
-        raise AssertionError("nobody closes this wire")
-
-    abort = close
 
 
 class Place:
     """A link to a service, and a role that has three portions to tell whenever it is asked."""
 
     def __init__(self) -> None:
-        self.wire = Wire()
+        self.wire = RecordingWire()
         self.link = Link(self.wire, Hello("ods", "o1", "sto", 1, 0, VIEW), None, 0.0, lambda link: link.flush())
         self.surveys = Surveys(self.link, self.tell)
         self.rounds = 0

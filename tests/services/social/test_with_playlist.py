@@ -47,8 +47,10 @@ async def test_following_a_user_follows_the_playlists_that_he_has_and_those_that
         await s.create("bob", "old")
         await change(s, social, "PUT")
         await s.create("bob", "new")
+        await s.quiet()
         assert await followers(s, "old") == await followers(s, "new") == ["ann"]
         await change(s, social, "DELETE")
         await s.create("bob", "later")
+        await s.quiet()
         assert (await followers(s, "new"), await followers(s, "later")) == (["ann"], [])
         await social.close()

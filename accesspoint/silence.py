@@ -1,0 +1,37 @@
+"""Silence: clients of which nothing was heard for some time are asked for a sign of life, and ended if they give none. Pure."""
+
+from collections.abc import Collection, Iterator
+from itertools import islice
+
+from infra.kernel.errors import Refused
+
+from .options import AccessPointOptions
+from .session import Session, State
+
+
+class Silence:
+    """Looks at `sessions` in turn, a few at a time, so that very many of them hold up nobody."""
+
+    def __init__(self, options: AccessPointOptions, sessions: Collection[Session]) -> None:
+        self._ping_s, self._silent_s = options.ping_s, options.silent_s
+        self._sessions = sessions
+        self._sweep: Iterator[Session] = iter(())
+        self._sweep_size = 0
+
+    def tick(self, now_s: float, period_s: float) -> None:
+        """Every `period_s`: look at a share of all, so that it is each one's turn once in half a `ping_s`."""
+        share = 1 + int(self._sweep_size * 2 * period_s / self._ping_s)
+        seen = 0
+        for session in islice(self._sweep, share):
+            seen += 1
+            if session.state is State.READY:
+                self._look_at(session, now_s - session.heard_s)
+        if seen < share:
+            self._sweep_size = len(self._sessions)
+            self._sweep = iter(list(self._sessions))
+
+    def _look_at(self, session: Session, silent_s: float) -> None:
+        if silent_s > self._silent_s:
+            session.end(Refused("heartbeat-timeout", f"nothing heard for {silent_s:.0f} s"))
+        elif silent_s > self._ping_s:
+            session.ping()

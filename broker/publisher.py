@@ -1,0 +1,42 @@
+"""A link that publishes: a service, or a broker of this site that forwards what is ours; what it may publish and what it is told."""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Final
+
+from infra.kernel.errors import Refused
+from infra.kernel.events import Event
+from infra.kernel.frames import Publish
+from infra.kernel.topics import Kind, Topic, kind_of
+from infra.runtime.link import Link
+
+from .forwarder import Prefix
+from .router import Done
+
+# Engine inputs are exactly three (SB-45). A service with a link or a token may publish on these kinds and no others.
+SERVICE_KINDS: Final[dict[str, frozenset[Kind]]] = {
+    "presence": frozenset({Kind.USER}),
+    "playlist": frozenset({Kind.PLAYLIST}),
+    "notification": frozenset({Kind.PLAYLIST, Kind.ARTIST, Kind.SOCIAL, Kind.INBOX}),
+}
+
+
+class Publisher:
+    """The one at the other end of `link`; what it publishes goes to `submit` (see `Router.submit`)."""
+
+    def __init__(self, link: Link, submit: Callable[[Sequence[Event], int, Done], None]) -> None:
+        self._link, self._submit = link, submit
+        self._kinds = SERVICE_KINDS.get(link.peer.role)
+        self._prefix = Prefix()
+
+    def take(self, frame: Publish) -> None:
+        """Events. Raises `Refused`, and none of them is published, if a service may not publish one."""
+        topics: Iterable[Topic] = frame.topics  # type: ignore[assignment]  # the codec has checked them
+        events = [Event(*parts) for parts in zip(topics, frame.ids, frame.tails, strict=True)]
+        if self._kinds is not None and not self._kinds.issuperset(map(kind_of, topics)):
+            raise Refused("forbidden", f"a {self._link.peer.role} service may publish {', '.join(sorted(self._kinds))} topics only")
+        self._submit(events, frame.hops, lambda failed: self._done(frame.n, failed))
+
+    def _done(self, n: int, failed: list[int]) -> None:
+        # What failed is not tried again here: to acknowledge it late would stall all others, and the publisher knows better.
+        if (said := self._prefix.done(n, not failed)) is not None:
+            self._link.send(said)

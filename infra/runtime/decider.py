@@ -1,0 +1,78 @@
+"""The link to the decision service, as brokers and access points have it: one service at a time, which asks and says what is out."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final, Protocol
+
+from infra.kernel.errors import Refused
+from infra.kernel.frames import Any as AnyFrame
+from infra.kernel.frames import Assignment, Frame, Heartbeat, Hello, Survey
+
+from .link import Link
+from .surveys import Surveys
+
+# The role of the service, as it says in its hello.
+DECIDER: Final = "ods"
+
+
+class Offloader(Protocol):
+    """What a role makes of the service."""
+
+    def begin(self) -> None:
+        """The service is there, and knows nothing of this node."""
+
+    def end(self) -> None:
+        """The service is gone. What it said last goes on; what it said in part is forgotten."""
+
+    def tell(self) -> Iterator[Sequence[Frame]]:
+        """What it does not know yet, in portions for one turn of the loop each."""
+
+    def assign(self, frame: Assignment) -> None:
+        """It says what is out. Raises `Refused` if that cannot be followed."""
+
+
+class Decider:
+    """Between the service and `owner`."""
+
+    def __init__(self, owner: Offloader) -> None:
+        self._owner = owner
+        self._link: Link | None = None
+        self._surveys: Surveys | None = None
+
+    def admit(self, hello: Hello) -> None:
+        """Raises `Refused` if another service is linked; the same one may link again."""
+        if self._link is not None and (self._link.peer.site, self._link.peer.node) != (hello.site, hello.node):
+            raise _second(self._link.peer)
+
+    def link_up(self, link: Link) -> None:
+        """A service is there: it is told everything. Raises `Refused` if a link to one stands."""
+        if self._link is not None:
+            raise _second(self._link.peer)
+        self._owner.begin()
+        self._link, self._surveys = link, Surveys(link, self._owner.tell)
+        self._surveys.ask(None)
+
+    def link_down(self, link: Link) -> None:
+        """The service is gone. Any other link changes nothing."""
+        if link is self._link and self._surveys is not None:
+            self._surveys.end()
+            self._link = self._surveys = None
+            self._owner.end()
+
+    def frames(self, frames: Iterable[AnyFrame]) -> None:
+        """What the service says. Raises `Refused` if it cannot be followed."""
+        assert self._surveys is not None
+        for frame in frames:
+            match frame:
+                case Survey(n):
+                    self._surveys.ask(n)
+                case Assignment():
+                    self._owner.assign(frame)
+                case Heartbeat():
+                    pass
+                case _:
+                    raise Refused("bad-link-frame", f"{type(frame).__name__} from the decision service makes no sense here")
+
+
+def _second(here: Hello) -> Refused:
+    reason = f"the decision service {here.site}/{here.node} is linked here, and there is one at a time; stop it first"
+    return Refused("duplicate-node", reason)

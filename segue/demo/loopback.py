@@ -1,0 +1,30 @@
+"""A small HTTP server on the loopback, at a port that the system chooses."""
+
+from typing import Final, Self
+
+from aiohttp import web
+
+HOST: Final = "127.0.0.1"
+
+
+class Loopback:
+    """`async with` it: it serves `routes` while the block runs."""
+
+    def __init__(self, *routes: web.RouteDef) -> None:
+        app = web.Application()
+        app.add_routes(routes)
+        self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=1.0)
+
+    @property
+    def address(self) -> str:
+        """Where it is: "host:port"."""
+        host, port = self._runner.addresses[0][:2]
+        return f"{host}:{port}"
+
+    async def __aenter__(self) -> Self:
+        await self._runner.setup()
+        await web.TCPSite(self._runner, HOST, 0).start()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._runner.cleanup()
