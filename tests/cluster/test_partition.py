@@ -70,12 +70,13 @@ async def test_a_site_that_is_cut_off_from_all_others_goes_on_alone(tcp: bool) -
 
 
 async def test_after_a_partition_inside_a_site_the_higher_view_wins(tcp: bool) -> None:
-    """Design 6: each side issues views of its own; once they hear of each other all go by one view, with a higher number."""
+    """Design 6: a broker that hears nobody and the other two issue views of their own; once they hear of each other all go by one
+    view, with a higher number."""
     async with Cluster(sites=2, brokers=3, tcp=tcp) as c, c.user("ann", "sto") as ann, c.user("bob", "lon") as bob:
         users = [f"u{n}" for n in range(12)]
         for user in (ann, bob):
             await user.follow(*users)
-        for other in ("sto/b2", "sto/b3"):
+        for other in c.roles.keys() - {"sto/b1"}:
             c.partition("sto/b1", other)
         views = {each.node: each.broker.view for each in c.of("broker", "sto")}
         await c.until(lambda: (views["b1"]().slots, views["b2"]().slots) == (("b1",), ("b2", "b3")))
@@ -103,10 +104,16 @@ async def test_two_brokers_that_only_cannot_see_each_other_do_not_outbid_each_ot
         c.partition("sto/b1", "sto/b2")
         views = {each.node: each.broker.view for each in c.of("broker", "sto")}
         await c.until(lambda: views["b1"]() == views["b2"]() and len(views["b1"]().slots) == 1)
-        first = views["b1"]().number
-        passed_s = c.of("broker", "sto")[0].broker.links.now_s + CALM * QUICK.dead_s
-        await c.until(lambda: all(each.broker.links.now_s > passed_s for each in c.of("broker", "sto")))
-        assert views["b1"]().number - first <= 2
+        brokers = [each.broker for each in c.of("broker", "sto")]
+        passed_s = brokers[0].links.now_s + CALM * QUICK.dead_s
+        held: set[int] = set()
+
+        def passed() -> bool:
+            held.add(views["b1"]().number)
+            return all(each.links.now_s > passed_s for each in brokers)
+
+        await c.until(passed)
+        assert len(held) <= 3  # by their number alone they may be far apart: each life of a broker begins at its own
         c.heal()
         await c.settle()
         for followed in users:
