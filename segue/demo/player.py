@@ -15,7 +15,7 @@ from .oracle import Ledger
 # Plays that wait for their answer. Beyond that the next one waits too: a cluster that cannot keep up is not buried.
 MOST_UNANSWERED: Final = 256
 # Plays that are late by no more than this at the end are still done, so that a short stall does not change what is played.
-GRACE_S: Final = 1.0
+GRACE_S: Final = 5.0
 RECENT: Final = 4
 
 

@@ -17,7 +17,7 @@ from segue.process import Parts
 from tests.support.assignments import assignment
 from tests.support.bystander import Watched
 
-DEADLINE_S = 10.0
+DEADLINE_S = 30.0
 NO_VIEW = View(0, ())
 
 

@@ -25,7 +25,7 @@ from segue.demo.show import Show
 from segue.shape import SITES
 
 KEYS = ["events", "expected", "delivered", "lost", "duplicated", "latency_ms", "cross_site_share", "rss_mb", "seconds"]
-DEADLINE_S = 40.0
+DEADLINE_S = 90.0
 
 
 def plan(**changes: Any) -> Plan:

@@ -21,7 +21,7 @@ from segue.demo.run import run
 from segue.demo.show import Show
 from segue.demo.store import Kind, temporary
 
-DEADLINE_S = 50.0
+DEADLINE_S = 90.0
 
 
 def plan(store: Kind = "sqlite", cassandra: CassandraOptions | None = None) -> Plan:

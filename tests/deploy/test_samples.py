@@ -23,7 +23,7 @@ from tests.support.network import NamedTcpNetwork
 from tests.support.samples import DEPLOY, SAMPLES, SECRET, options_of, role_of, service_token, user_token
 from tests.support.user import User, feed
 
-DEADLINE_S = 20.0
+DEADLINE_S = 60.0
 DEFAULT = re.compile(r"^# (\w+ = .+)$", re.MULTILINE)
 NOT_SET = re.compile(r"# (\w+) \(not set\): ")
 # The lines of a table that a sample does not have, but shows: `[notification.email]`.

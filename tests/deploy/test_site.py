@@ -16,7 +16,7 @@ from segue.ports import Ports
 from tests.support.samples import DEPLOY, SAMPLES, SECRET, options_of, role_of, service_token, user_token
 from tests.support.user import User, feed
 
-DEADLINE_S = 40.0
+DEADLINE_S = 90.0
 ADDRESSES = ("sites", "brokers", "listen", "aggregators", "services", "presence", "peers", "playlist", "social", "notification")
 ALBUM = "hm://notifications/feed/bjork%new-album/"
 

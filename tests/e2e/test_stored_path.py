@@ -27,7 +27,7 @@ from segue.state import service_token, user_token
 from tests.support.stored import album
 from tests.support.user import User
 
-DEADLINE_S = 45.0
+DEADLINE_S = 90.0
 ALBUMS = 30
 KILLED_AFTER = 8
 TELLERS = 3

@@ -14,7 +14,7 @@ from segue.shape import STORING, Shape
 from segue.state import service_token, user_token
 from tests.support.user import User
 
-DEADLINE_S = 20.0
+DEADLINE_S = 60.0
 
 
 @pytest.mark.e2e

@@ -15,7 +15,7 @@ from tests.support.cluster import Cluster
 from tests.support.stored import album, decided, stored
 from tests.support.victim import Scene, Victim, scene
 
-DEADLINE_S = 20.0
+DEADLINE_S = 60.0
 FOLLOWERS = 20_000
 PAGE = 500
 QUICK = segue.ClientOptions(backoff=Backoff(base_s=0.01, cap_s=0.1), hello_pull_s=0.3)

@@ -11,7 +11,7 @@ from infra.kernel.backoff import Backoff
 from tests.support.cluster import Cluster
 from tests.support.stored import album, configured
 
-DEADLINE_S = 30.0
+DEADLINE_S = 60.0
 QUICK = segue.ClientOptions(backoff=Backoff(base_s=0.01, cap_s=0.05), hello_pull_s=0.2, seen_every_s=0.05, answer_timeout_s=1.0)
 ALBUMS = 120
 FOLLOWERS = 8

@@ -25,7 +25,7 @@ PUBLISHERS = 12
 AUDIENCE = 40
 # For 20 s of a real outage: patience with the store and the lease are scaled alike.
 AWAY_S = 3.0
-DEADLINE_S = 60.0
+DEADLINE_S = 90.0
 
 
 class Load:

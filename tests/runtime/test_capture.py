@@ -20,7 +20,7 @@ from infra.runtime.capture import Capture
 from infra.runtime.capture_options import CaptureOptions
 from infra.runtime.logs import get_logger
 
-DEADLINE_S = 10.0
+DEADLINE_S = 30.0
 PLAYED = parse_topic("hm://presence/user/bob/")
 INBOX = parse_topic("hm://notifications/inbox/bob/")
 

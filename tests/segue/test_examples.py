@@ -9,7 +9,7 @@ from tests.support.scripted_server import ScriptedServer, event
 
 ROOT = Path(__file__).resolve().parents[2]
 BOB = "hm://presence/user/bob/"
-DEADLINE_S = 30.0
+DEADLINE_S = 60.0
 
 
 async def run(script: str, *arguments: str) -> asyncio.subprocess.Process:

@@ -19,7 +19,7 @@ from tests.support.inbox_model import InboxModel
 from tests.support.scripted_server import ScriptedServer
 
 ROOT = Path(__file__).resolve().parents[2]
-DEADLINE_S = 30.0
+DEADLINE_S = 60.0
 
 
 @asynccontextmanager

@@ -11,7 +11,7 @@ from segue.__main__ import cli
 from tests.support.cluster import SECRET, Cluster
 
 TOPIC = "hm://notifications/feed/bjork%new-album/"
-DEADLINE_S = 15.0
+DEADLINE_S = 60.0
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from segue.messages import Offloaded
 from tests.support.cluster import SECRET, Cluster
 
 BOB = "hm://presence/user/bob/"
-DEADLINE_S = 15.0
+DEADLINE_S = 60.0
 
 
 @pytest.fixture

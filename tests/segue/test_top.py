@@ -20,7 +20,7 @@ from infra.runtime.metrics import Value
 from segue.top import Frame, frames, parse_address, poll, top, watch
 from segue.top_frame import Unreachable
 
-DEADLINE_S = 10.0
+DEADLINE_S = 30.0
 
 
 @dataclass

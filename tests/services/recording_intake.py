@@ -8,7 +8,7 @@ from typing import Any, Self
 
 from aiohttp import web
 
-DEADLINE_S = 10.0
+DEADLINE_S = 30.0
 
 
 class RecordingIntake:

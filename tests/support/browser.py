@@ -24,7 +24,7 @@ FLAGS: Final = (
     "--disable-component-update",
     "--disable-sync",
 )
-DEADLINE_S: Final = 30.0
+DEADLINE_S: Final = 60.0
 
 
 def find_browser() -> str:

@@ -32,7 +32,7 @@ from .network import FaultPlan, FaultyNetwork, NamedTcpNetwork
 from .user import User
 
 SECRET = b"a secret of thirty-two bytes, ok"
-DEADLINE_S = 10.0
+DEADLINE_S = 30.0
 POLL_S = 0.001
 FAST = LinkTiming(heartbeat_s=0.02, silent_s=0.2, hello_s=2.0, redial_base_s=0.005, redial_cap_s=0.05)
 F = TypeVar("F", bound=Frame)

@@ -16,7 +16,7 @@ from websockets.http11 import Response
 from websockets.protocol import State
 from websockets.uri import parse_uri
 
-DEADLINE_S = 10.0
+DEADLINE_S = 30.0
 
 
 class RawClient:

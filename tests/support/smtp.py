@@ -19,7 +19,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from cryptography.x509.oid import NameOID
 
-DEADLINE_S: Final = 5.0
+DEADLINE_S: Final = 20.0
 OK: Final = "250 OK"
 TAKEN: Final = "250 taken"
 # In place of an answer: silence until the server closes, and a cut connection.

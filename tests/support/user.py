@@ -8,7 +8,7 @@ from typing import Any, Self
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
 
-DEADLINE_S = 10.0
+DEADLINE_S = 30.0
 
 
 class User:

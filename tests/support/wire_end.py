@@ -6,7 +6,7 @@ from collections.abc import Callable
 from infra.kernel.frames import Any as AnyFrame
 from infra.runtime.wire import Wire
 
-DEADLINE_S = 5.0
+DEADLINE_S = 20.0
 
 
 class End:

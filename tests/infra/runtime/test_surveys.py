@@ -8,7 +8,7 @@ from infra.runtime.link import Link
 from infra.runtime.surveys import Surveys
 from tests.support.recording_wire import RecordingWire
 
-DEADLINE_S = 10.0
+DEADLINE_S = 30.0
 VIEW = View(0, ())
 
 
