@@ -14,9 +14,10 @@ from .moves import found, sides
 from .repair import State, complete, give_up, state, value
 
 # The part of what still fits that is given up beyond need. What still is the best there is comes back: that costs time, but no moves.
-_GIVEN_UP: Final = 0.3
-# A topic that was served stays so unless another does this much more for what it costs.
-_LOYALTY: Final = 1.3
+_GIVEN_UP: Final = 0.6
+# A topic that was served stays so unless another does this much more for what it costs. A move is a move however large the topic, so
+# those that cost more than the mean have less of it: where capacity is short, a few of them are most of the value.
+_LOYALTY: Final = 0.25
 # If no larger part of what was given up beyond need came back, then the old choice is no guide to the new one.
 _LOST: Final = 0.02
 # B3M: fewer miss topics that others made worth more, more cost time.
@@ -70,7 +71,8 @@ class Online:
 
 def _repaired(now: State, cost: int, capacity: int) -> tuple[Ints, int, float]:
     """The topics, what they cost, and of the cost that was given up beyond need, the part that was taken again."""
-    fits, weights = min(cost, capacity), np.array([1.0, _LOYALTY])[now.served.view(np.int8)]
+    fits, mean = min(cost, capacity), cost / np.count_nonzero(now.served)
+    weights = np.where(now.served, 1 + _LOYALTY * np.minimum(1, mean / now.cost), 1.0)
     used = give_up(now, cost, int(fits * (1 - _GIVEN_UP)))
     stay = np.flatnonzero(now.served)
     chosen, filled = complete(now, weights, used, capacity, rounds=1 if now.fractional else _ROUNDS)

@@ -3,11 +3,13 @@
 With x_t = 1 for each served topic and 0 for the others, a cover (topics, lack) of a subscriber says that the part of him which is
 satisfied is at most the sum over these topics of min(1, events / lack) * x_t.
 
-All his topics with his whole need are a cover by either metric. For B3M more is true: what some of his topics leave of his need has
-to come from the others, so those are a cover with that lack; and a topic without which the others do not suffice is one by itself.
+All his topics with his whole need are a cover by either metric. For B3M more is true. A topic without which the others do not suffice
+is a cover by itself, and what these leave of his need has to come from the others, so those are a cover with that lack. Of the others,
+the smallest may be too few to have it even if all of them are served; then one of the larger ones must be served, so these are a cover
+with a lack of 1.
 """
 
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
@@ -17,8 +19,6 @@ from ..instance import Instance, Ints
 from .solution import Metric
 
 Floats = NDArray[np.float64]
-# Subscribers with more topics have one cover only: they are few, and theirs would be many.
-LONGEST: Final = 8
 
 
 class Covers(NamedTuple):
@@ -38,12 +38,11 @@ class Covers(NamedTuple):
 
 
 def covers(instance: Instance, threshold: int, metric: Metric) -> Covers:
-    """The covers by that metric: for B3M those of the largest topics left out, one after the other, and those of single topics."""
-    of, lengths = instance.topics_of, instance.topics_of.lengths
+    """The covers by that metric: for B3M as many of a subscriber as he has topics, at most."""
+    of, lengths, whole = instance.topics_of, instance.topics_of.lengths, metric == "b3m"
     alone = np.bincount(of.values[of.offsets[:-1][lengths == 1]], minlength=len(instance.events)).astype(np.float64)
-    longest = LONGEST if metric == "b3m" else 0
     many = lengths[lengths > 1]
-    entries, most = int(many.sum()), int(np.where(many > longest, 1, many).sum())
+    entries, most = int(many.sum()), int(many.sum()) if whole else len(many)
     found = Covers(
         np.zeros(len(many) + 1, np.int64),
         np.empty(most, np.int64),
@@ -53,62 +52,66 @@ def covers(instance: Instance, threshold: int, metric: Metric) -> Covers:
         np.empty(entries, np.float64),
         alone,
     )
-    count = _fill(found, of.offsets, of.values, instance.events, instance.thresholds(threshold), instance.received, longest)
+    order = np.argsort(-instance.events, kind="stable").astype(np.int32)
+    count = _fill(found, of.offsets, of.values, instance.events, order, instance.thresholds(threshold), instance.received, whole)
     return found._replace(begins=found.begins[:count].copy(), ends=found.ends[:count].copy(), lacks=found.lacks[:count].copy())
 
 
 @njit(cache=True, nogil=True)
-def _fill(found: Covers, offsets: Ints, topics: NDArray[np.int32], events: Ints, needs: Ints, received: Ints, longest: int) -> int:
-    """Returns how many covers there are."""
+def _fill(
+    found: Covers,
+    offsets: Ints,
+    topics: NDArray[np.int32],
+    events: Ints,
+    order: NDArray[np.int32],
+    needs: Ints,
+    received: Ints,
+    whole: bool,
+) -> int:
+    """Returns how many covers there are. `order`: the topics by falling events; `whole`: by B3M."""
+    ranks = np.empty_like(order)
+    ranks[order] = np.arange(len(order))
     subscriber, cover, begin = 0, 0, 0
     for row in range(len(needs)):
         length = offsets[row + 1] - offsets[row]
         if length == 1:
             continue
         end = begin + length
-        found.topics[begin:end] = topics[offsets[row] : offsets[row + 1]]
-        if length > longest:
+        sorted_ranks = np.sort(ranks[topics[offsets[row] : offsets[row + 1]]])
+        for at in range(begin, end):
+            found.topics[at] = order[sorted_ranks[at - begin]]
+            found.gives[at] = min(events[found.topics[at]], needs[row])
+        if whole:
+            cover = _cover(found, cover, begin, end, needs[row], received[row], events)
+        else:
             _put(found, cover, begin, end, needs[row])
             cover += 1
-        else:
-            _sort(found.topics[begin:end], events)
-            cover = _cover(found, cover, begin, end, events, needs[row], received[row])
-        for at in range(begin, end):
-            found.gives[at] = min(events[found.topics[at]], needs[row])
         subscriber, begin = subscriber + 1, end
         found.firsts[subscriber] = cover
     return cover
 
 
 @njit(cache=True, nogil=True)
-def _cover(found: Covers, cover: int, begin: int, end: int, events: Ints, need: int, received: int) -> int:
-    """All covers of one subscriber, whose topics are there by falling events; returns the number of the next cover.
-
-    The topics that he cannot do without come first. With them in covers of their own, covers of them and others would say no more.
-    """
+def _cover(found: Covers, cover: int, begin: int, end: int, need: int, received: int, events: Ints) -> int:
+    """The covers of one subscriber, whose topics are there by falling events; returns the number of the next cover."""
     at, lack = begin, need
     while at < end and received - events[found.topics[at]] < need:
         _put(found, cover, at, at + 1, 1)
         lack -= events[found.topics[at]]
         at, cover = at + 1, cover + 1
-    while at < end and lack > 0:
-        _put(found, cover, at, end, lack)
-        lack -= events[found.topics[at]]
-        at, cover = at + 1, cover + 1
-    return cover
+    if lack <= 0:
+        return cover
+    _put(found, cover, at, end, lack)
+    last, rest = end - 1, events[found.topics[end - 1]]
+    while rest < lack:
+        last -= 1
+        rest += events[found.topics[last]]
+    if last + 1 == end:
+        return cover + 1
+    _put(found, cover + 1, at, last + 1, 1)
+    return cover + 2
 
 
 @njit(cache=True, nogil=True, inline="always")
 def _put(found: Covers, cover: int, begin: int, end: int, lack: int) -> None:
     found.begins[cover], found.ends[cover], found.lacks[cover] = begin, end, lack
-
-
-@njit(cache=True, nogil=True)
-def _sort(topics: NDArray[np.int32], events: Ints) -> None:
-    """A few topics by falling events."""
-    for at in range(1, len(topics)):
-        topic, place = topics[at], at
-        while place > 0 and events[topics[place - 1]] < events[topic]:
-            topics[place] = topics[place - 1]
-            place -= 1
-        topics[place] = topic

@@ -19,20 +19,23 @@ _ROUNDS: Final = 3
 
 
 def improved(instance: Instance, threshold: int, capacity: int, metric: Metric, *, relaxation: Relaxed | None = None) -> Solution:
-    """The better of the greedy choice of the thesis, and the relaxed one rounded and filled up to the capacity.
+    """The best of the greedy choice of the thesis, and of the relaxed one, rounded in several ways; each filled up to the capacity.
 
-    Then topics that bring less than capacity is worth make room for others, while that is better. Never worth less than the greedy
+    In each, topics that bring less than capacity is worth make room for others, while that is better. Never worth less than the greedy
     choice. Most of the time goes into `relaxation`, which is worked out here where it is not at hand; its `sweeps` bound that.
     Raises PlanError for a threshold or a capacity that cannot be meant.
     """
     greedy = (greedy_b3m if metric == "b3m" else greedy_fb3m)(instance, threshold, capacity)
     relaxation = relaxation or relaxed(instance, threshold, capacity, metric)
-    starts = (_rounded(relaxation.shares, instance.cost, capacity, cut) for cut in _CUTS)
-    tried = [filled(instance, threshold, capacity, metric, start) for start in starts]
-    best = max(greedy, *tried, key=lambda each: each.value)
+    starts = [greedy.topics, *(_rounded(relaxation.shares, instance.cost, capacity, cut) for cut in _CUTS)]
+    tried = [_exchanged(instance, threshold, capacity, metric, start, relaxation.price) for start in starts]
+    return max(greedy, *tried, key=lambda each: each.value)
+
+
+def _exchanged(instance: Instance, threshold: int, capacity: int, metric: Metric, start: Ints, price: float) -> Solution:
+    best = filled(instance, threshold, capacity, metric, start)
     for _ in range(_ROUNDS):
-        kept = pruned(instance, threshold, metric, best.topics, relaxation.price)
-        other = filled(instance, threshold, capacity, metric, kept)
+        other = filled(instance, threshold, capacity, metric, pruned(instance, threshold, metric, best.topics, price))
         if other.value <= best.value:
             break
         best = other

@@ -138,7 +138,7 @@ def _sweep(covers: Covers, steps: Floats, shares: Floats, prices: Floats, profit
         first, last = covers.firsts[subscriber], covers.firsts[subscriber + 1]
         for cover in range(first, last):
             prices[cover] = max(0.0, prices[cover] + steps[cover] * (1 - _allowed(covers, cover, shares)))
-        _limit(prices[first:last])
+        _limit(prices[first:last], steps[first:last])
         for cover in range(first, last):
             _pay(covers, cover, prices[cover], profits)
 
@@ -175,16 +175,16 @@ def _pay(covers: Covers, cover: int, price: float, profits: Floats) -> None:
 
 
 @njit(cache=True, nogil=True)
-def _limit(prices: Floats) -> None:
-    """The nearest prices that are 1 at most together."""
-    count, over = len(prices), prices.sum() - 1
-    while over > 0:
-        less, over, left = over / count, -1.0, 0
+def _limit(prices: Floats, steps: Floats) -> None:
+    """The nearest prices that are 1 at most together; squares of distances are divided by the steps, as the method requires.
+
+    Without that, a cover of many topics, with its short steps, never gets its price, and the search stands still before the best.
+    """
+    over, weight = prices.sum() - 1, steps.sum()
+    while over > 1e-12:
+        less, over, weight = over / weight, -1.0, 0.0
         for at in range(len(prices)):
-            prices[at] = max(0.0, prices[at] - less)
+            prices[at] = max(0.0, prices[at] - less * steps[at])
             if prices[at] > 0:
                 over += prices[at]
-                left += 1
-        if over <= 1e-12:
-            break
-        count = left
+                weight += steps[at]

@@ -47,11 +47,17 @@ def test_a_topic_that_cannot_be_done_without_is_a_cover_by_itself() -> None:
     assert _of(19, [5, 9, 5], "b3m") == [([1], 1), ([0], 1), ([2], 1)]
 
 
-def test_what_the_largest_topics_leave_the_others_have_to_give() -> None:
-    assert _of(10, [5, 9, 5, 1], "b3m") == [([1, 0, 2, 3], 10), ([0, 2, 3], 1)]
+def test_where_the_smallest_are_too_few_one_of_the_others_is_needed() -> None:
+    """Of 10, 5 and 1 give 6 at most: without 9 and the other 5, that is not enough."""
+    assert _of(10, [5, 9, 5, 1], "b3m") == [([1, 0, 2, 3], 10), ([1, 0], 1)]
 
 
-def test_one_topic_that_suffices_leaves_nothing_to_the_others() -> None:
+def test_with_those_that_cannot_be_done_without_the_others_need_less() -> None:
+    """20 have to be there; then 4 are lacking, and 2 and 1 are not enough."""
+    assert _of(24, [3, 20, 2, 1, 4], "b3m") == [([1], 1), ([4, 0, 2, 3], 4), ([4, 0], 1)]
+
+
+def test_where_any_topic_suffices_there_is_nothing_more_to_say() -> None:
     assert _of(5, [7, 6], "b3m") == [([0, 1], 5)]
 
 
@@ -59,7 +65,3 @@ def test_whoever_follows_one_topic_only_is_counted_there() -> None:
     found = covers(instance(np.array([0, 1, 2, 2]), np.array([1, 1, 0, 1]), np.array([3, 4])), 2, "b3m")
     assert found.alone.tolist() == [0, 2]
     assert len(found.firsts) == 2
-
-
-def test_subscribers_of_very_many_topics_have_one_cover() -> None:
-    assert [len(topics) for topics, _ in _of(8, [1] * 9, "b3m")] == [9]
