@@ -31,6 +31,10 @@ class Offloading:
         """Who follows what, as far as the service does not know it."""
         return self._follows.tell()
 
+    def epoch(self) -> int:
+        """Of the assignment that holds."""
+        return self._core.offloaded.assigned.epoch
+
     def assign(self, frame: Assignment) -> None:
         """Clients hear of each new epoch, some in each turn of the loop."""
         if self._core.offloaded.offer(frame):

@@ -37,6 +37,10 @@ class Offloading:
         """The counts since it was told last."""
         return self.tally.take()
 
+    def epoch(self) -> int:
+        """Of the assignment that holds."""
+        return self.assigned.epoch
+
     def assign(self, frame: Assignment) -> None:
         """The gate follows each new epoch."""
         switch = self.assigned.offer(frame)

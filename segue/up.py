@@ -10,6 +10,7 @@ import click
 import msgspec
 
 from analytics.ods.options import PlanOptions
+from infra.kernel.errors import ConfigError
 from infra.runtime.admin import Admin
 from infra.runtime.capture_options import CaptureOptions
 from infra.runtime.cassandra_options import CassandraOptions
@@ -103,9 +104,14 @@ def up(
 
 
 def _plan(capacity: int | None, threshold: int, period_s: float) -> PlanOptions:
-    """What the decision service decides on; it hurries where it decides often."""
-    survey_s, overlap_ms = min(PLAN.survey_s, period_s / 2), min(PLAN.overlap_ms, int(period_s * 1000))
-    return PlanOptions(capacity=capacity, threshold=threshold, period_s=period_s, survey_s=survey_s, overlap_ms=overlap_ms)
+    """What the decision service decides on; it hurries where it decides often. Raises UsageError for what cannot be meant."""
+    survey_s, overlap_ms = min(PLAN.survey_s, period_s / 2), int(min(PLAN.overlap_ms, period_s * 1000))
+    plan = PlanOptions(capacity=capacity, threshold=threshold, period_s=period_s, survey_s=survey_s, overlap_ms=overlap_ms)
+    try:
+        plan.check()
+    except ConfigError as error:
+        raise click.UsageError(str(error)) from error
+    return plan
 
 
 def _empty_catalogue(state: Path) -> Path:

@@ -15,6 +15,7 @@ from infra.kernel.topics import Topic
 
 from .decision import Decision
 from .follows import Follows, pair, topics_of, users_of
+from .leftover import leftover
 from .numbering import Numbering
 from .options import OdsOptions
 from .rates import Ints, Rates
@@ -41,8 +42,9 @@ class OdsCore:
     def __init__(self, options: OdsOptions, born_ms: int) -> None:
         self.pairs_refused = self.counts_refused = self.moves = 0
         self.epoch = 0
+        self._least_epoch = born_ms
         self.out: frozenset[Topic] = frozenset()
-        self._options, self._born_ms = options, born_ms
+        self._options = options
         self._users: Numbering[str] = Numbering(options.max_pairs)
         self._topics: Numbering[Topic] = Numbering(options.max_topics)
         self._rates = Rates(options.plan.weight)
@@ -94,6 +96,10 @@ class OdsCore:
             if name is not None and number is not None:
                 self._note(point, pair(name, number), False)
 
+    def holds(self, epoch: int) -> None:
+        """Somebody goes by the assignment of this epoch, whoever made it: the next decision must be newer (SB-68)."""
+        self._least_epoch = max(self._least_epoch, epoch + 1)
+
     def tick(self, now_s: float) -> None:
         """Forget access points that are gone for too long."""
         keep_s = self._options.keep_s
@@ -109,14 +115,15 @@ class OdsCore:
             self._settle(follows)
         events = self._tidy(self._rates.close(len(self._topics)))
         out = np.fromiter((topic in self.out for topic in self._topics.names), np.bool_, len(self._topics))
-        return Problem([follows.keys for follows in self._all()], events, out, self._rates.forecast > 0)
+        left = leftover(events, out, self._options.plan, len(self._options.sites))
+        return Problem([follows.keys for follows in self._all()], events, out, self._rates.forecast > 0, left)
 
     def decide(self, answer: Answer, run_ms: int) -> Decision:
         """The decision that an answer to the last problem means; it holds from now on."""
         names = self._topics.names
         out = frozenset(names[number] for number in np.flatnonzero(answer.out).tolist())
         left, came = sorted(out - self.out), sorted(self.out - out)
-        base, self.epoch = self.epoch, self.epoch + 1 if self.epoch else self._born_ms
+        base, self.epoch = self.epoch, max(self.epoch + 1, self._least_epoch)
         self.out = out
         self.moves += len(left) + len(came)
         return Decision(
@@ -129,6 +136,7 @@ class OdsCore:
             left=left,
             came=came,
             cost=answer.cost,
+            reduced=answer.reduced,
             value=answer.value,
             bound=answer.bound,
             run_ms=run_ms,

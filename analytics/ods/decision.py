@@ -5,20 +5,19 @@ from typing import Final
 
 import msgspec
 
-from infra.kernel.frames import Assignment
+from infra.kernel.frames import MOST_NUMBER, Assignment
 from infra.kernel.topics import Topic
 
 from .options import PlanOptions
 
 FRAME_TOPICS: Final = 4096
-# What links are told for a capacity without limit: the highest number there is.
-NO_LIMIT: Final = (1 << 62) - 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
     """One round (spec C7): of the topics with events and followers, `served` stay in real time; `out` are all topics that are not,
-    `left` and `came` what that changes. `cost`, `value` and `bound` are expected for the next period."""
+    `left` and `came` what that changes. Expected for the next period: the `cost` of what is served, in deliveries; those that are made
+    of what is out all the same, `reduced`; by what is served alone, the `value`, and its `bound`."""
 
     epoch: int
     base: int
@@ -29,6 +28,7 @@ class Decision:
     left: list[Topic]
     came: list[Topic]
     cost: int
+    reduced: int
     value: float
     bound: float
     run_ms: int
@@ -64,7 +64,7 @@ class Decision:
             every_ms=plan.every_ms,
             metric=plan.metric,
             threshold=plan.threshold,
-            capacity=NO_LIMIT if plan.capacity is None else plan.capacity,
+            capacity=MOST_NUMBER if plan.capacity is None else plan.capacity,
             expected=self.value,
             bound=self.bound,
             run_ms=self.run_ms,

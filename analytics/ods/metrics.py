@@ -18,6 +18,7 @@ METRICS: Final = (
     Metric("ods_topics_offloaded", "gauge", "Topics that are out of real time now.", "topics"),
     Metric("ods_capacity_deliveries", "gauge", "The limit, in deliveries in a period; -1 is none.", "deliveries"),
     Metric("ods_expected_deliveries", "gauge", "What the topics in real time are expected to cost in a period.", "deliveries"),
+    Metric("ods_reduced_deliveries", "gauge", "What topics that are out are expected to cost besides, at most.", "deliveries"),
     Metric(
         "ods_expected_satisfaction", "gauge", "Subscribers (b3m), or the sum of their fractions (fb3m), that are expected.", "subscribers"
     ),

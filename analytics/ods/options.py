@@ -1,23 +1,27 @@
 """Options of the decision service. Every default is here; units are in the names."""
 
+import math
 from typing import Final, Literal
 
 import msgspec
 
 from infra.kernel.errors import ConfigError
+from infra.kernel.frames import MOST_NUMBER
 from infra.runtime.node import LinkTiming
 
 # Users and topics are numbered, and a pair of numbers is kept in 64 bits.
 MOST: Final = (1 << 31) - 1
+# Searches add up several thresholds in 64 bits.
+MOST_THRESHOLD: Final = 1 << 60
 
 
 class PlanOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What is decided, and how often.
 
-    `capacity` is in deliveries in a period, of user and playlist topics to all their followers; None is no limit, and nothing is
-    offloaded then. `threshold` is the number of events in a period that satisfies a subscriber. `weight` is that of the last period
-    in the forecast of a topic's events; the rest is the forecast before. `solver`: "fresh" chooses anew each time, "online"
-    goes on from the last choice, which moves fewer topics where rates are noisy.
+    `capacity` is in deliveries in a period, of user and playlist topics to all their followers, with those at a reduced rate; None is
+    no limit, and nothing is offloaded then. `threshold` is the number of events in a period that satisfies a subscriber. `weight` is
+    that of the last period in the forecast of a topic's events; the rest is the forecast before. `solver`: "fresh" chooses anew each
+    time, "online" goes on from the last choice, which moves fewer topics where rates are noisy.
     """
 
     capacity: int | None = None
@@ -33,16 +37,20 @@ class PlanOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
 
     def check(self) -> None:
         """Raises ConfigError when a value cannot be meant."""
-        if self.capacity is not None and self.capacity < 0:
-            raise ConfigError("ods.plan.capacity must be 0 deliveries or more; leave it out for no limit")
-        if self.threshold < 1:
-            raise ConfigError("ods.plan.threshold must be 1 event or more, or nobody would need anything")
+        if self.capacity is not None and not 0 <= self.capacity <= MOST_NUMBER:
+            raise ConfigError(f"ods.plan.capacity must be from 0 to {MOST_NUMBER} deliveries; leave it out for no limit")
+        if not 1 <= self.threshold <= MOST_THRESHOLD:
+            raise ConfigError(f"ods.plan.threshold must be from 1 to {MOST_THRESHOLD} events; with none nobody would need anything")
+        if not math.isfinite(self.period_s):
+            raise ConfigError("ods.plan.period_s must be finite")
         if not 0 < self.survey_s < self.period_s:
             raise ConfigError("ods.plan.survey_s must be over 0 and under period_s, or one round runs into the next")
         if not 0 < self.weight <= 1:
             raise ConfigError("ods.plan.weight must be over 0 and 1 at most")
-        if not 0 <= self.overlap_ms <= self.period_s * 1000 or self.every_ms < 0:
-            raise ConfigError("ods.plan.overlap_ms must be from 0 to a whole period, and every_ms must not be under 0")
+        if not 0 <= self.overlap_ms <= min(self.period_s * 1000, MOST_NUMBER):
+            raise ConfigError(f"ods.plan.overlap_ms must be from 0 to a whole period, and {MOST_NUMBER} at most")
+        if not 0 <= self.every_ms <= MOST_NUMBER:
+            raise ConfigError(f"ods.plan.every_ms must be from 0 to {MOST_NUMBER}")
 
 
 class OdsOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -66,5 +74,7 @@ class OdsOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
         """Raises ConfigError when fields contradict each other."""
         if not any(self.sites.values()):
             raise ConfigError('ods.sites is empty; name each broker of each site, such as [ods.sites.sto] b1 = "127.0.0.1:7811"')
-        if not (0 < self.max_pairs <= MOST and 0 < self.max_topics <= MOST) or self.keep_s < 0:
-            raise ConfigError(f"ods.max_pairs and max_topics must be from 1 to {MOST}, and keep_s must not be under 0")
+        if not (0 < self.max_pairs <= MOST and 0 < self.max_topics <= MOST):
+            raise ConfigError(f"ods.max_pairs and max_topics must be from 1 to {MOST}")
+        if not 0 <= self.keep_s < math.inf:
+            raise ConfigError("ods.keep_s must be 0 or more, and finite")

@@ -1,11 +1,15 @@
 """How many events each topic has had, and will have."""
 
+from typing import Final
+
 import numpy as np
 from numpy.typing import NDArray
 
 Ints = NDArray[np.int64]
+# No plan can be made on so many, so it does not matter that what is more is cut.
+MOST_EVENTS: Final = 1 << 62
 # Of which a topic is expected to have less is forgotten.
-LEAST_EVENTS = 0.5
+LEAST_EVENTS: Final = 0.5
 
 
 class Rates:
@@ -22,14 +26,14 @@ class Rates:
 
     def close(self, topics: int) -> Ints:
         """End the period. The events that each of `topics` is expected to have in the next: 0 for those that had none in this one
-        (spec C7.4), 1 at least for all others."""
+        (spec C7.4), from 1 to `MOST_EVENTS` for all others."""
         had = np.zeros(topics, np.float64)
         had[list(self._counts.keys())] = list(self._counts.values())
         self._counts.clear()
         before = np.pad(self.forecast, (0, topics - len(self.forecast)))
         forecast = np.where(before > 0, self._weight * had + (1 - self._weight) * before, had)
         self.forecast = np.where(forecast < LEAST_EVENTS, 0.0, forecast)
-        return np.where(had > 0, np.maximum(1, np.rint(self.forecast)), 0).astype(np.int64)
+        return np.where(had > 0, np.clip(np.rint(self.forecast), 1, MOST_EVENTS), 0).astype(np.int64)
 
     def keep(self, used: Ints) -> None:
         """Forget all but the `used` topics; `used[i]` is i from now on. No count may be waiting."""

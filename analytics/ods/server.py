@@ -26,7 +26,7 @@ from infra.runtime.wire import Network
 from .core import OdsCore
 from .decision import Decision
 from .options import OdsOptions
-from .solving import solve
+from .solving import Problem, solve, warm
 from .surveyor import Surveyor
 
 ROLE: Final = "ods"
@@ -56,27 +56,32 @@ class Ods:
         self._brokers = {address: site for site, slots in options.sites.items() for address in slots.values()}
         self._told: dict[Link, int] = {}  # the epoch that each link knows, 0 for none: always the last one otherwise
         self._surveyor = Surveyor(log)
+        self._warm: asyncio.Task[None] | None = None
         self._round: asyncio.Task[Decision] | None = None
         self._schedule: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
-        """Dial all brokers, listen for access points. Raises OSError if the address is taken."""
+        """Dial all brokers, listen for access points, have the solver compiled meanwhile. Raises OSError if the address is taken."""
         for address, site in self._brokers.items():
             self.links.dial(address, "broker", site)
         self.address = await self.links.listen(self.options.listen)
+        plan = self.options.plan
+        self._warm = asyncio.create_task(asyncio.to_thread(warm, plan.metric, plan.solver), name=f"{self.node} compiles")
         self._schedule = asyncio.create_task(self._decide_each_period(), name=f"{self.node} decides")
 
     async def close(self) -> None:
         """Stop deciding and close all links. What was decided stands. May be called twice."""
-        tasks = [task for task in (self._schedule, self._round) if task is not None]
+        tasks = [task for task in (self._schedule, self._round, self._warm) if task is not None]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         await self.links.close()
 
     def ready(self) -> str | None:
-        """Why nothing sensible can be decided now; None when it can."""
-        return None if any(link.dialled for link in self._told) else "no link to any broker yet"
+        """Why nothing sensible can be decided now; None when it can. Rates and followers are half of what there is to know each."""
+        if not any(link.dialled for link in self._told):
+            return "no link to any broker yet"
+        return None if any(link.dialled is None for link in self._told) else "no link to any access point yet"
 
     # Rounds.
 
@@ -99,8 +104,11 @@ class Ods:
         try:
             plan = self.options.plan
             await self._surveyor.ask(self._told, plan.survey_s)
+            assert self._warm is not None
+            await asyncio.shield(self._warm)
             start_s = time.perf_counter()
             problem = self.core.problem()
+            self._warn_of_half(problem)
             answer = await asyncio.to_thread(solve, problem, plan.metric, plan.threshold, plan.capacity, plan.solver)
             self.decision = self.core.decide(answer, round((time.perf_counter() - start_s) * 1000))
         except Exception:
@@ -110,6 +118,14 @@ class Ods:
         self.rounds += 1
         self._tell_all(self.decision)
         return self.decision
+
+    def _warn_of_half(self, problem: Problem) -> None:
+        """Without counts, or without followers, nothing can leave; another service may have the other half."""
+        events, pairs = bool(problem.events.any()), any(map(len, problem.pairs))
+        if events != pairs:
+            missing, who = ("followers", "access point") if events else ("events", "broker")
+            advice = f"nothing can leave; is there a second decision service, or does no {who} reach this one?"
+            self._log.warning(advice, missing=missing, links=len(self._told))
 
     def _tell_all(self, decision: Decision) -> None:
         whole = decision.whole() if 0 in self._told.values() else []
@@ -125,6 +141,7 @@ class Ods:
             left=len(decision.left),
             came=len(decision.came),
             deliveries=decision.cost,
+            reduced=decision.reduced,
             capacity=decision.plan.capacity,
             expected=round(decision.value, 3),
             bound=round(decision.bound, 3),
@@ -176,7 +193,8 @@ class Ods:
                     self.core.followed(point, users, _checked(topics))
                 case Unfollowed(users, topics) if point is not None:
                     self.core.unfollowed(point, users, _checked(topics))
-                case Surveyed(n):
+                case Surveyed(n, epoch):
+                    self._holds(link, epoch)
                     if point is not None:
                         self.core.reported(point)
                     self._surveyor.answered(link, n)
@@ -186,6 +204,12 @@ class Ods:
                     raise Refused(
                         "bad-link-frame", f"{type(frame).__name__} from a {link.peer.role} makes no sense to the decision service"
                     )
+
+    def _holds(self, link: Link, epoch: int) -> None:
+        """A peer goes by an epoch; if another service has made it, the peer cannot follow a change, and is told the whole next time."""
+        self.core.holds(epoch)
+        if epoch > self._told[link]:
+            self._told[link] = 0
 
     def tick(self, now: float) -> None:
         """Heartbeat interval: access points that are gone for long."""
@@ -208,6 +232,7 @@ class Ods:
             "ods_topics_offloaded": len(core.out),
             "ods_capacity_deliveries": -1 if capacity is None else capacity,
             "ods_expected_deliveries": made.cost if made else 0,
+            "ods_reduced_deliveries": made.reduced if made else 0,
             "ods_expected_satisfaction": made.value if made else 0.0,
             "ods_bound_satisfaction": made.bound if made else 0.0,
             "ods_run_seconds": made.run_ms / 1000 if made else 0.0,

@@ -14,33 +14,40 @@ from analytics.planning.satisfaction.bound import bounds
 from analytics.planning.satisfaction.fb3m import greedy_fb3m
 from analytics.planning.satisfaction.solution import Metric, Solution, evaluate
 
-from .follows import Keys, topics_of, users_of
+from .follows import Keys, pair, topics_of, users_of
+from .leftover import Floats, Leftover
 
 Solver = Literal["online", "fresh"]
 # Sums of fractions that differ by less are equal.
 TOLERANCE: Final = 1e-9
+# Room of which part of the capacity is worth another try, and how many there are.
+_WORTH: Final = 0.01
+_TRIES: Final = 4
 _SOLVERS: Final[dict[Metric, Callable[[Instance, int, int], Solution]]] = {"b3m": greedy_b3m, "fb3m": greedy_fb3m}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Problem:
-    """`pairs` of each access point, the `events` expected of each topic (0: idle), which topics are `out` of real time now, and
-    which of them are still `remembered`."""
+    """`pairs` of each access point, the `events` expected of each topic (0: idle), which topics are `out` of real time now, which of
+    them are still `remembered`, and what is `leftover` of each if it is out."""
 
     pairs: list[Keys]
     events: Ints
     out: NDArray[np.bool_]
     remembered: NDArray[np.bool_]
+    leftover: Leftover
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Answer:
-    """`served` of the topics that have events and followers, what they cost, and which topics are `out` from now on."""
+    """`served` of the topics that have events and followers, what they cost, what is delivered of the others in the next period all
+    the same (`reduced`), and which topics are `out` from now on. `value` and `bound` are by what is served alone."""
 
     served: Ints
     out: NDArray[np.bool_]
     topics: int
     cost: int
+    reduced: int
     value: float
     bound: float
 
@@ -48,30 +55,88 @@ class Answer:
 def solve(problem: Problem, metric: Metric, threshold: int, capacity: int | None, solver: Solver = "fresh") -> Answer:
     """The best choice that the greedy algorithm finds, or the online variant from the choice of before, with fewer moves.
 
-    The choice of before stays if it is as good and still fits, so that nothing moves. Idle topics stay on their side while they are
-    remembered. Raises PlanError for deliveries too many to be added up.
+    What is out at a reduced rate has its room in the capacity; the overlap of what leaves has none, as it is over soon. The choice of
+    before stays if it is as good and still fits, so that nothing moves. Idle topics stay on their side while they are remembered.
+    Raises PlanError for deliveries too many to be added up.
     """
     pairs = np.unique(np.concatenate([np.empty(0, np.int64), *problem.pairs]))
     found = instance(users_of(pairs), topics_of(pairs), problem.events)
     limit = int(found.cost.sum()) if capacity is None else capacity
-    chosen = _chosen(found, np.flatnonzero(~problem.out[found.topic_ids]), metric, threshold, limit, solver)
+    before = np.flatnonzero(~problem.out[found.topic_ids])
+    first, later = (events[found.topic_ids] * found.popularity for events in problem.leftover)
+    case = _Case(found, later, before, metric, threshold, limit, solver)
+    chosen = case.chosen()
     out = problem.out & problem.remembered & (problem.events == 0)
     out[found.topic_ids] = True
     served = found.topic_ids[chosen]
     out[served] = False
-    value = getattr(evaluate(found, threshold, chosen), metric)
     bound = getattr(bounds(found, threshold, limit), metric)
-    return Answer(served, out, len(found.events), int(found.cost[chosen].sum()), value, bound)
+    return Answer(served, out, len(found.events), case.cost(chosen), _without(first, chosen), case.value(chosen), bound)
 
 
-def _chosen(found: Instance, before: Ints, metric: Metric, threshold: int, limit: int, solver: Solver) -> Ints:
-    if int(found.cost.sum()) <= limit:
-        return np.arange(len(found.events))
-    if solver == "online" and 0 < len(before) < len(found.events):  # with nothing out yet there is no choice to start from
-        online = Online(metric, threshold)
-        online.served_ids = found.topic_ids[before]
-        return online.next(found, limit).topics
-    best = _SOLVERS[metric](found, threshold, limit)
-    if int(found.cost[before].sum()) <= limit and getattr(evaluate(found, threshold, before), metric) >= best.value - TOLERANCE:
-        return before
-    return best.topics
+def warm(metric: Metric, solver: Solver) -> None:
+    """Has the kernels compiled, or loaded, that `solve` uses, which takes seconds in a new installation."""
+    keys = np.array([pair(1, 0), pair(1, 1), pair(3, 1), pair(3, 2), pair(3, 3)])
+    events = np.array([0, 1, 2, 3])
+    none, nothing = np.zeros(len(events), np.bool_), Leftover(np.zeros(len(events)), np.zeros(len(events)))
+    first = solve(Problem([keys], events, none, none, nothing), metric, 2, 4)
+    solve(Problem([keys], events, first.out, none, nothing), metric, 2, 3, solver)
+
+
+def _without(deliveries: Floats, topics: Ints) -> int:
+    """The deliveries of all other topics; less than a whole one is none."""
+    return int(np.delete(deliveries, topics).sum())
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Case:
+    """What to choose in: `leftover` deliveries of each topic while it is out, and the topics that were served `before`."""
+
+    found: Instance
+    leftover: Floats
+    before: Ints
+    metric: Metric
+    threshold: int
+    limit: int
+    solver: Solver
+
+    def cost(self, topics: Ints) -> int:
+        return int(self.found.cost[topics].sum())
+
+    def value(self, topics: Ints) -> float:
+        return float(getattr(evaluate(self.found, self.threshold, topics), self.metric))
+
+    def fits(self, topics: Ints) -> bool:
+        return self.cost(topics) + _without(self.leftover, topics) <= self.limit
+
+    def chosen(self) -> Ints:
+        everything = np.arange(len(self.found.events))
+        if self.fits(everything):
+            return everything
+        best = self._best()
+        if self.fits(self.before) and self.value(self.before) >= best.value - TOLERANCE:
+            return self.before
+        return best.topics
+
+    def _best(self) -> Solution:
+        """Room is kept for what is left over: of all topics at first, which is too much, then of those that the last try leaves out."""
+        kept = _without(self.leftover, self.before[:0])
+        best = self._within(self.limit - kept)
+        for _ in range(_TRIES):
+            needed = _without(self.leftover, best.topics)
+            if kept - needed <= self.limit * _WORTH:
+                break
+            kept = needed
+            next_ = self._within(self.limit - kept)
+            if next_.value <= best.value or not self.fits(next_.topics):
+                break
+            best = next_
+        return best
+
+    def _within(self, limit: int) -> Solution:
+        room = max(0, limit)
+        if self.solver == "fresh" or not 0 < len(self.before) < len(self.found.events):  # there is no choice to start from
+            return _SOLVERS[self.metric](self.found, self.threshold, room)
+        online = Online(self.metric, self.threshold)
+        online.served_ids = self.found.topic_ids[self.before]
+        return online.next(self.found, room)

@@ -19,7 +19,8 @@ PROTOCOL: Final = 1
 
 Handle = Annotated[int, msgspec.Meta(ge=0, lt=1 << 32)]
 # Counting on from the highest number must not lead out of what MessagePack can carry.
-Number = Annotated[int, msgspec.Meta(ge=0, lt=1 << 62)]
+MOST_NUMBER: Final = (1 << 62) - 1
+Number = Annotated[int, msgspec.Meta(ge=0, le=MOST_NUMBER)]
 Name = Annotated[str, msgspec.Meta(min_length=1, max_length=128, pattern=r"^[A-Za-z0-9._-]+\Z")]
 
 
@@ -163,7 +164,7 @@ class Tally(Frame, tag=17, frozen=True):
     """From a broker: `counts[i]` events of this site have been published on `topics[i]`, which it owns."""
 
     topics: list[bytes]
-    counts: list[Annotated[int, msgspec.Meta(ge=1)]]
+    counts: list[Annotated[int, msgspec.Meta(ge=1, lt=1 << 62)]]
 
 
 class Followed(Frame, tag=18, frozen=True):
@@ -181,9 +182,10 @@ class Unfollowed(Frame, tag=19, frozen=True):
 
 
 class Surveyed(Frame, tag=20, frozen=True):
-    """That was all there is to say to survey `n`."""
+    """That was all there is to say to survey `n`. `epoch` is that of the assignment that holds here; 0: none was heard of."""
 
     n: Number
+    epoch: Number = 0
 
 
 class Assignment(Frame, tag=21, frozen=True):

@@ -26,6 +26,9 @@ class Offloader(Protocol):
     def tell(self) -> Iterator[Sequence[Frame]]:
         """What it does not know yet, in portions for one turn of the loop each."""
 
+    def epoch(self) -> int:
+        """Of what it, or another one, said last; 0 if nobody said anything."""
+
     def assign(self, frame: Assignment) -> None:
         """It says what is out. Raises `Refused` if that cannot be followed."""
 
@@ -48,7 +51,7 @@ class Decider:
         if self._link is not None:
             raise _second(self._link.peer)
         self._owner.begin()
-        self._link, self._surveys = link, Surveys(link, self._owner.tell)
+        self._link, self._surveys = link, Surveys(link, self._owner.tell, self._owner.epoch)
         self._surveys.ask(None)
 
     def link_down(self, link: Link) -> None:

@@ -13,13 +13,14 @@ PAUSE_S: Final = 0.05
 
 
 class Surveys:
-    """What was asked on `link` and is not answered yet. `tell()` gives what there is to say, portion by portion.
+    """What was asked on `link` and is not answered yet. `tell()` gives what there is to say, portion by portion, and `epoch()` which
+    assignment holds here.
 
     One survey is answered after the other. Of those that wait only the newest is: nothing is left to say to the others.
     """
 
-    def __init__(self, link: Link, tell: Callable[[], Iterator[Sequence[Frame]]]) -> None:
-        self._link, self._tell = link, tell
+    def __init__(self, link: Link, tell: Callable[[], Iterator[Sequence[Frame]]], epoch: Callable[[], int]) -> None:
+        self._link, self._tell, self._epoch = link, tell, epoch
         self._asked: list[int | None] = []
         self._over = False
 
@@ -45,5 +46,5 @@ class Surveys:
                 if self._over:
                     return
             if (n := self._asked[0]) is not None:
-                self._link.send(Surveyed(n))
+                self._link.send(Surveyed(n, self._epoch()))
             del self._asked[0]

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 import click
 
+from analytics.ods.options import MOST_THRESHOLD
 from infra.runtime.logs import configure
 from segue.demo.dataset import checkout_folder, load
 from segue.demo.ending import end
@@ -14,11 +15,12 @@ from segue.loop import run as run_loop
 from segue.shape import SITES
 
 _PERCENT: Final = click.FloatRange(0, 100)
+_THRESHOLD: Final = click.IntRange(1, MOST_THRESHOLD)
 
 
 @click.command("offload-demo")
 @click.option("--capacity", type=_PERCENT, default=20.0, show_default=True, help="Percent of the deliveries that serving all takes.")
-@click.option("--threshold", type=click.IntRange(min=1), default=20, show_default=True, help="Events that satisfy a user in a period.")
+@click.option("--threshold", type=_THRESHOLD, default=20, show_default=True, help="Events that satisfy a user in a period.")
 @click.option("--metric", type=click.Choice(["b3m", "fb3m"]), default="b3m", show_default=True, help="Whole users, or parts of them.")
 @click.option("--users", type=click.IntRange(min=1), default=300, show_default=True, help="How many of Last.fm; friends stay together.")
 @click.option("--events", type=click.IntRange(min=1), default=2_000, show_default=True, help="Of all users in a period.")

@@ -19,7 +19,7 @@ def summary(outcome: Outcome) -> RenderableType:
 def _setting(outcome: Outcome) -> Table:
     table = grid(2)
     row(table, "demand", f"{outcome.demand:,}", "deliveries in a period, if everything is served")
-    row(table, "capacity", f"{outcome.capacity:,}", f"deliveries, {outcome.capacity / max(1, outcome.demand):.0%} of that")
+    row(table, "capacity", f"{outcome.capacity:,}", f"deliveries, {_percent(outcome.capacity / max(1, outcome.demand), 0)} of that")
     row(table, "threshold", f"{outcome.threshold:,}", "events satisfy a user, or all that his friends publish if that is less")
     row(table, "served", f"{outcome.served:,}", f"of {outcome.topics:,} topics; {outcome.offloaded:,} are out of real time")
     return table
@@ -31,9 +31,13 @@ def _figures(outcome: Outcome) -> Table:
     values = (outcome.predicted_value, outcome.measured_value, outcome.cuckoo_value, outcome.bound)
     name = "satisfied users" if outcome.metric == "b3m" else "satisfied parts"
     row(table, name, *(_number(value) for value in values))
-    row(table, "of all users", *(f"{value / max(1, outcome.users):.1%}" for value in values))
+    row(table, "of all users", *(_percent(value / max(1, outcome.users), 1) for value in values))
     row(table, "deliveries", *(f"{cost:,}" for cost in (outcome.predicted_cost, outcome.measured_cost, outcome.cuckoo_cost)), "")
     return table
+
+
+def _percent(share: float, digits: int) -> str:
+    return f"{100 * share:.{digits}f} %"
 
 
 def _number(value: float) -> str:

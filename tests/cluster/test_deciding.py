@@ -1,5 +1,6 @@
 """The decision service in whole clusters: what it learns is what happens, and what it predicts is what clients get."""
 
+import time
 from collections import Counter
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -7,7 +8,9 @@ from typing import Any
 
 from analytics.ods.decision import Decision
 from analytics.ods.options import OdsOptions, PlanOptions
+from analytics.ods.server import Ods
 from infra.kernel.frames import Followed, Frame, Heartbeat, Hello, Surveyed, Tally, Unfollowed
+from infra.runtime.logs import get_logger
 from tests.support.cluster import FAST, Cluster
 from tests.support.decider import NAME, deciding
 from tests.support.user import User
@@ -24,7 +27,7 @@ class Deciding(Cluster):
 
     def __init__(self, *, tcp: bool, **plan: Any) -> None:
         super().__init__(sites=2, brokers=2, tcp=tcp, change=deciding())
-        self.options[NAME] = OdsOptions(
+        self.options[NAME] = self.deciding = OdsOptions(
             site="sto",
             node="ods1",
             sites={site: {slot: f"{site}/{slot}" for slot in ("b1", "b2")} for site in ("sto", "lon")},
@@ -36,6 +39,14 @@ class Deciding(Cluster):
     @property
     def ods(self) -> Any:
         return self.roles[NAME]
+
+    async def restart_behind(self, by_s: float) -> None:
+        """Start the decision service again, with a clock that is so much behind."""
+        log = get_logger("ods", "ods1", "sto")
+        ods = Ods(self.deciding, self.network(NAME), log=log, rng=self.rng, wall=lambda: time.time() - by_s)
+        self.roles[NAME] = ods
+        self.down.discard(NAME)
+        await ods.start()
 
     async def settle(self) -> None:
         await super().settle()
@@ -143,6 +154,35 @@ async def test_nodes_that_restart_and_a_service_that_does_come_to_the_same_decis
         assert again.epoch > made.epoch
         # At the access point that was killed, ann alone is back; those of the other site have never been away.
         assert again.topics == 3
+
+
+async def test_a_service_that_is_back_with_its_clock_behind_is_heard_at_once(tcp: bool) -> None:
+    """SB-68: brokers and access points tell which epoch holds there, and the first decision is newer."""
+    async with Deciding(tcp=tcp) as c, everybody(c):
+        await c.period(EVENTS)
+        before = await c.decide()
+        await c.crash(NAME)
+        await c.restart_behind(3600)
+        await c.until(lambda: len(c.ods.links.links) == 6)
+        await c.period(EVENTS)
+        after = await c.decide()
+        assert (after.epoch, after.out) == (before.epoch + 1, before.out)
+        assert all(door.broker.counters()["broker_assignments_stale_total"] == 0 for door in c.of("broker"))
+
+
+async def test_at_a_reduced_rate_what_is_counted_is_what_was_predicted_and_within_the_limit(tcp: bool) -> None:
+    """SB-65: an event a period, and site, of each topic that is out."""
+    async with Deciding(tcp=tcp, capacity=26, every_ms=3_600_000) as c, everybody(c) as users:
+        await c.period(EVENTS)
+        await received(c, users, 33)
+        made = await c.decide()
+        assert made.out
+        assert 0 < made.reduced <= made.cost + made.reduced <= 26
+        await c.period(EVENTS)
+        got = await received(c, users, made.cost + made.reduced)
+        counters = c.ods.counters()
+        assert got.total() == made.cost + made.reduced == counters["ods_expected_deliveries"] + counters["ods_reduced_deliveries"]
+        assert satisfied(users, got, EVENTS, 3) >= made.value
 
 
 async def test_who_unsubscribes_makes_room_for_others() -> None:

@@ -1,5 +1,6 @@
 """Topics leave real time and come back: whole clusters, and a decision service that says what the test says."""
 
+import asyncio
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -16,10 +17,30 @@ MIX_URI = "hm://playlist/user/dan/playlist/mix/"
 MIX = parse_topic(MIX_URI)
 
 
-def end_overlaps(c: Cluster) -> None:
+def end_overlaps(c: Cluster, now_s: float = 1e9) -> None:
     """For every broker the overlap of what has left is over."""
     for door in c.of("broker"):
-        door.broker.offloading.tick(1e9)
+        door.broker.offloading.tick(now_s)
+
+
+class Stream:
+    """Plays of bob, numbered, one after the other, now at this site and now at that: `begun` of them, `done` of those."""
+
+    def __init__(self, c: Cluster) -> None:
+        self.begun = self.done = 0
+        self._cluster = c
+
+    async def run(self) -> None:
+        """For ever."""
+        while True:
+            self.begun += 1
+            await self._cluster.play("bob", site=("sto", "lon")[self.done % 2], n=self.done)
+            self.done += 1
+
+    async def more(self) -> None:
+        """Returns after a few further ones."""
+        enough = self.done + 7
+        await self._cluster.until(lambda: self.done >= enough)
 
 
 def numbers(user: User) -> list[Any]:
@@ -80,6 +101,36 @@ async def test_a_topic_that_leaves_and_comes_back_loses_nothing_in_between_and_s
             await user.fence()
             assert numbers(user) == [1, 2, 3, 4, 6]
             assert [event["seq"] - user.events[0]["seq"] for event in user.events] == [0, 1, 2, 3, 5]
+
+
+async def test_whoever_publishes_while_topics_switch_loses_nothing_up_to_the_end_of_each_overlap(tcp: bool) -> None:
+    """SB-66: ten switches under a stream of events, of which every one arrives once that is published while the topic is in real time
+    or in its overlap."""
+    async with Cluster(sites=2, tcp=tcp, change=deciding()) as c, Decider(c) as ods, c.user("ann") as ann, c.user("lars", "lon") as lars:
+        for user in (ann, lars):
+            await user.follow("bob")
+        stream = Stream(c)
+        publishing = asyncio.create_task(stream.run())
+        sure, never, begin = set[int](), set[int](), 0
+        for epoch in range(1, 11, 2):
+            await ods.say(assignment(epoch, BOB, base=epoch - 1, overlap_ms=60_000))
+            await stream.more()
+            sure |= set(range(begin, stream.done))
+            end_overlaps(c, 1e9 * epoch)
+            begin = stream.begun
+            await stream.more()
+            never |= set(range(begin, stream.done))
+            await ods.say(assignment(epoch + 1, base=epoch, come=(BOB,)))
+            begin = stream.begun
+        await stream.more()
+        sure |= set(range(begin, stream.done))
+        publishing.cancel()
+        await asyncio.gather(publishing, return_exceptions=True)
+        assert len(never) >= 25
+        for user in (ann, lars):
+            await c.until(lambda user=user: sure <= set(numbers(user)))  # type: ignore[misc]
+            await user.fence()
+            assert sorted(numbers(user)) == sorted(set(numbers(user)) - never)
 
 
 async def test_at_a_reduced_rate_one_event_in_the_time_arrives(tcp: bool) -> None:

@@ -83,7 +83,7 @@ class Teller:
             match frame:
                 case Survey(n):
                     saying, self.saying = self.saying, []
-                    self.say(*saying, *([] if self.is_slow else [Surveyed(n)]))
+                    self.say(*saying, *([] if self.is_slow else [Surveyed(n, self.assigned.epoch)]))
                 case Assignment():
                     self.assigned.offer(frame)
 
@@ -101,7 +101,7 @@ class OdsWorld:
         self.options = OdsOptions(site="sto", node="ods1", sites=SITES, plan=plan, listen=ADDRESS, link=FAST, **options)
         self.network = MemoryNetwork()
         self.peers: dict[str, Teller] = {}
-        self._wall = wall
+        self.wall = wall
         self.ods: Ods
 
     async def __aenter__(self) -> Self:
@@ -119,7 +119,7 @@ class OdsWorld:
     async def start(self) -> None:
         """Start the decision service."""
         log = get_logger("ods", "ods1", "sto")
-        self.ods = Ods(self.options, self.network, log=log, rng=random.Random(), wall=self._wall)
+        self.ods = Ods(self.options, self.network, log=log, rng=random.Random(), wall=self.wall)
         await self.ods.start()
 
     async def add(self, role: str, name: str) -> Teller:

@@ -1,6 +1,7 @@
 """What the decision service makes of counts and follows, and how it tells it."""
 
 from collections.abc import Mapping
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -9,11 +10,14 @@ from hypothesis import strategies as st
 from analytics.ods import core as core_module
 from analytics.ods import decision as decision_module
 from analytics.ods.core import OdsCore
-from analytics.ods.decision import NO_LIMIT, Decision
-from analytics.ods.options import OdsOptions, PlanOptions
+from analytics.ods.decision import Decision
+from analytics.ods.options import MOST_THRESHOLD, OdsOptions, PlanOptions
 from analytics.ods.solving import solve
 from infra.kernel.assignment import Assigned
+from infra.kernel.codec import FrameDecoder, encode
+from infra.kernel.frames import MOST_NUMBER
 from infra.kernel.topics import Topic, inbox_topic, user_topic
+from tests.support.assignments import assignment
 
 AP1, AP2 = ("sto", "ap1"), ("lon", "ap1")
 BORN_MS = 1_700_000_000_000
@@ -22,7 +26,7 @@ BORN_MS = 1_700_000_000_000
 def core(max_pairs: int = 1000, max_topics: int = 1000, keep_s: float = 60.0, **plan: object) -> OdsCore:
     """A core that wants two events for everybody and takes the last period for the next, but for `plan`."""
     wanted = PlanOptions(**({"threshold": 2, "weight": 1.0} | plan))  # type: ignore[arg-type]
-    options = OdsOptions(site="sto", node="o", sites={}, plan=wanted, max_pairs=max_pairs, max_topics=max_topics, keep_s=keep_s)
+    options = OdsOptions(site="sto", node="o", sites={"sto": {}}, plan=wanted, max_pairs=max_pairs, max_topics=max_topics, keep_s=keep_s)
     found = OdsCore(options, BORN_MS)
     found.link_up(AP1)
     found.link_up(AP2)
@@ -57,6 +61,51 @@ def test_under_a_capacity_the_topics_that_satisfy_most_are_served_and_the_others
     assert (names(made.served), names(made.out), names(made.left), made.came) == ({"bob"}, {"eve"}, {"eve"}, [])
     assert (made.cost, made.value, made.bound, made.topics, made.ratio) == (6, 3.0, 3.0, 2, 1.0)
     assert (made.epoch, made.base, made.run_ms, found.moves) == (BORN_MS, 0, 3, 1)
+
+
+@pytest.mark.parametrize(
+    ("overlap_ms", "every_ms", "first", "second"),
+    [
+        (0, 0, ("dan eve", 14, 0), ("dan eve", 14, 0)),
+        (0, 1_800_000, ("bob eve", 10, 4), ("bob eve", 10, 4)),
+        (1_800_000, 0, ("dan eve", 14, 3), ("dan eve", 14, 0)),
+        (1_800_000, 1_800_000, ("bob eve", 10, 9), ("bob eve", 10, 4)),
+        (0, 1, ("", 0, 20), ("", 0, 20)),
+    ],
+)
+def test_what_topics_that_are_out_cost_for_ever_has_its_room_in_the_capacity_and_all_that_they_cost_is_told(
+    overlap_ms: int, every_ms: int, first: tuple[str, int, int], second: tuple[str, int, int]
+) -> None:
+    """SB-65: two events in the hour of whatever is out at a reduced rate, half of the events of whatever leaves, once. Where the
+    reduced rate alone is too much, nothing is served."""
+    found = core(capacity=16, threshold=3, overlap_ms=overlap_ms, every_ms=every_ms)
+    follow(found, AP1, ann="bob", cat="dan", fay="dan", gus="eve")
+    for served, cost, reduced in (first, second):
+        tally(found, bob=6, eve=4, dan=5)
+        made = decide(found)
+        assert (names(made.served), made.cost, made.reduced) == (set(served.split()), cost, reduced)
+
+
+@given(st.dictionaries(st.sampled_from("abcdef"), st.integers(1, 9)), st.integers(0, 60), st.integers(0, 4), st.sampled_from([0, 900_000]))
+@settings(max_examples=60, deadline=None)
+def test_whatever_goes_out_at_a_reduced_rate_the_capacity_holds(
+    events: Mapping[str, int], capacity: int, rate: int, overlap_ms: int
+) -> None:
+    """SB-65, counted by hand: `rate` events a period of each topic that is out, and a quarter of those that leave."""
+    follows = {"ann": "a b c", "bob": "c d", "cat": "e f", "dan": "f"}
+    popularity = {name: sum(name in theirs for theirs in follows.values()) for name in "abcdef"}
+    found = core(capacity=capacity, overlap_ms=overlap_ms, every_ms=3_600_000 // rate if rate else 0)
+    follow(found, AP1, **follows)
+    for _ in range(2):
+        before = names(found.out)
+        tally(found, **events)
+        made = decide(found)
+        first = {name: 0 if name in before else count * overlap_ms / 3_600_000 for name, count in events.items()}
+        later = sum(min(events[name], rate) * popularity[name] for name in names(made.out))
+        reduced = sum(min(events[name], rate + first[name]) * popularity[name] for name in names(made.out))
+        assert made.cost == sum(events[name] * popularity[name] for name in names(made.served))
+        assert made.reduced == int(reduced)
+        assert made.cost + later <= capacity or not made.served
 
 
 def test_without_a_limit_nothing_leaves_and_with_none_at_all_everything_that_is_heard() -> None:
@@ -194,8 +243,40 @@ def test_receivers_that_hear_changes_and_those_that_hear_the_whole_hold_the_same
             assert all(len(frame.leave) + len(frame.come) <= 2 for frame in [*change, *whole])
 
 
+def test_whatever_the_options_allow_a_link_can_carry() -> None:
+    """A limit that receivers refuse would end every link, again and again."""
+    most: dict[str, Any] = {
+        "capacity": MOST_NUMBER,
+        "threshold": MOST_THRESHOLD,
+        "every_ms": MOST_NUMBER,
+        "overlap_ms": MOST_NUMBER,
+        "period_s": 1e300,
+    }
+    PlanOptions(**most).check()
+    found = core(**most)
+    follow(found, AP1, ann="bob")
+    tally(found, bob=1)
+    frames = decide(found).whole()
+    assert [frame for sent in frames for frame in FrameDecoder().feed(encode(sent))] == frames
+
+
+def test_a_service_whose_clock_is_behind_goes_on_from_the_epoch_that_holds() -> None:
+    """SB-68: what is not newer would be ignored everywhere, and nobody would know."""
+    found, receiver = core(capacity=0), Assigned()
+    receiver.offer(assignment(2 * BORN_MS, user_topic("eve")))
+    found.holds(receiver.epoch)
+    found.holds(7)
+    follow(found, AP1, ann="bob")
+    tally(found, bob=1)
+    for frame in decide(found).whole():
+        receiver.offer(frame)
+    assert (found.epoch, receiver.epoch, names(receiver.out)) == (2 * BORN_MS + 1, 2 * BORN_MS + 1, {"bob"})
+    assert decide(found).epoch == 2 * BORN_MS + 2
+
+
 def test_frames_say_on_what_terms() -> None:
     found = core(capacity=None, overlap_ms=7, every_ms=9)
     (frame,) = decide(found).whole()
     assert (frame.base, frame.last, frame.overlap_ms, frame.every_ms) == (0, True, 7, 9)
-    assert (frame.metric, frame.threshold, frame.capacity, frame.expected, frame.bound, frame.run_ms) == ("b3m", 2, NO_LIMIT, 0.0, 0.0, 3)
+    assert (frame.metric, frame.threshold, frame.capacity) == ("b3m", 2, MOST_NUMBER)
+    assert (frame.expected, frame.bound, frame.run_ms) == (0.0, 0.0, 3)

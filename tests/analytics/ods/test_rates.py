@@ -34,6 +34,14 @@ def test_an_idle_topic_is_left_out_is_remembered_for_a_while_and_then_forgotten(
     assert remembered == [True, True, False]
 
 
+def test_counts_too_large_to_be_added_up_stay_too_large() -> None:
+    """And never turn into fewer than none; whoever plans on them refuses them."""
+    rates = Rates(1.0)
+    for _ in range(4):
+        rates.count(0, (1 << 62) - 1)
+    assert rates.close(1).tolist() == [1 << 62]
+
+
 def test_a_rare_event_counts_as_one() -> None:
     rates = Rates(0.1)
     rates.count(0, 1)

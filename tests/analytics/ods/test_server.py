@@ -1,14 +1,17 @@
 """The decision service on links: whom it asks, whom it tells what, and what becomes of those that are late, new or wrong."""
 
 import asyncio
+import time
 
 import msgspec
 import pytest
+from structlog.testing import capture_logs
 
 from analytics.ods.options import PlanOptions
 from analytics.planning.errors import PlanError
-from infra.kernel.frames import Applied, Assignment, Deliver, Frame, Publish, Survey, Surveyed, Tally
+from infra.kernel.frames import MOST_NUMBER, Applied, Assignment, Deliver, Frame, Publish, Survey, Surveyed, Tally
 from infra.kernel.topics import user_topic
+from tests.support.assignments import assignment
 from tests.support.ods_world import PLAN, OdsWorld, followed, tally
 
 
@@ -63,13 +66,28 @@ async def test_a_broker_that_restarts_is_told_the_whole_at_once() -> None:
         await w.until(lambda: w.peers["lon/b1"].out == {"bob"})
 
 
-async def test_it_is_ready_while_any_broker_is_there() -> None:
+@pytest.mark.parametrize(("role", "name"), [("broker", "b1"), ("access point", "ap1")])
+async def test_it_is_ready_while_any_broker_and_any_access_point_are_there(role: str, name: str) -> None:
+    """With half of what there is to know nothing would ever leave."""
     async with OdsWorld() as w:
-        await w.remove("lon/b1")
+        await w.remove(f"lon/{name}")
         await w.until(lambda: len(w.ods.links.links) == 3)
         assert w.ods.ready() is None
-        await w.remove("sto/b1")
-        await w.until(lambda: w.ods.ready() == "no link to any broker yet")
+        await w.remove(f"sto/{name}")
+        await w.until(lambda: w.ods.ready() == f"no link to any {role} yet")
+
+
+@pytest.mark.parametrize(
+    ("pairs", "events", "missing"), [(True, False, "events"), (False, True, "followers"), (True, True, None), (False, False, None)]
+)
+async def test_a_round_with_half_of_what_it_needs_warns(pairs: bool, events: bool, missing: str | None) -> None:
+    """Another service may have the other half."""
+    async with OdsWorld() as w:
+        w.peers["sto/ap1"].saying = [followed("ann", ["bob"])] if pairs else []
+        w.peers["sto/b1"].saying = [tally(bob=1)] if events else []
+        with capture_logs() as lines:
+            await w.ods.decide()
+        assert [line["missing"] for line in lines if line["log_level"] == "warning"] == ([missing] if missing else [])
 
 
 async def test_a_service_that_restarts_says_nothing_until_it_has_decided_and_then_the_whole_under_a_higher_epoch() -> None:
@@ -90,6 +108,34 @@ async def test_a_service_that_restarts_says_nothing_until_it_has_decided_and_the
         await w.until(lambda: all(peer.out == {"eve"} for peer in w.peers.values()))
         assert after.epoch > before.epoch
         assert w.peers["lon/ap1"].bases == [0]
+
+
+async def test_a_service_whose_clock_is_behind_goes_on_from_what_holds_anywhere() -> None:
+    """SB-68: after a restart, in the first round; and later, when somebody turns up who has heard of a newer epoch."""
+    async with OdsWorld() as w:
+        w.peers["sto/ap1"].saying = [followed("ann", ["bob"])]
+        w.peers["sto/b1"].saying = [tally(bob=1)]
+        before = await w.ods.decide()
+        await w.until(lambda: all(peer.assigned.epoch == before.epoch for peer in w.peers.values()))
+        held = w.peers["lon/b1"].assigned
+        await w.ods.close()
+        w.wall = lambda: time.time() - 3600
+        await w.start()
+        await w.linked()
+        w.peers["lon/b1"].assigned = held
+        for peer in w.peers.values():
+            peer.lost.clear()
+        w.peers["sto/ap1"].saying = [followed("ann", ["eve"])]
+        w.peers["sto/b1"].saying = [tally(eve=1)]
+        after = await w.ods.decide()
+        assert after.epoch == before.epoch + 1
+        await w.until(lambda: all(peer.out == {"eve"} for peer in w.peers.values()))
+        w.peers["lon/ap1"].assigned.offer(assignment(2 * after.epoch, user_topic("dan")))
+        w.peers["sto/b1"].saying = [tally(eve=1)]
+        last = await w.ods.decide()
+        assert last.epoch == 2 * after.epoch + 1
+        await w.until(lambda: all((peer.assigned.epoch, peer.out) == (last.epoch, {"eve"}) for peer in w.peers.values()))
+        assert [peer.lost for peer in w.peers.values()] == [[]] * 4
 
 
 async def test_who_is_late_is_left_out_and_what_he_says_late_counts_in_the_next_round() -> None:
@@ -153,7 +199,7 @@ async def test_only_access_points_of_known_sites_may_link(role: str, name: str) 
 async def test_a_round_that_cannot_be_computed_changes_nothing_and_the_next_one_may() -> None:
     async with OdsWorld() as w:
         w.peers["sto/ap1"].saying = [followed("ann", ["bob"])]
-        w.peers["sto/b1"].saying = [Tally([user_topic("bob")], [1 << 62])]
+        w.peers["sto/b1"].saying = [Tally([user_topic("bob")], [MOST_NUMBER])]
         with pytest.raises(PlanError, match="plan on a shorter period"):
             await w.ods.decide()
         assert (w.ods.decision, w.ods.failures, w.peers["sto/b1"].bases) == (None, 1, [])

@@ -67,10 +67,10 @@ FRAMES = st.one_of(
     st.builds(lambda lists: frames.Here(*lists), columns(NAMES, TEXTS, st.integers(1, 3))),
     st.builds(lambda lists: frames.Gone(*lists), columns(NAMES, TEXTS)),
     st.builds(frames.Survey, NUMBERS),
-    st.builds(lambda lists: frames.Tally(*lists), columns(TOPICS, st.integers(1, 2**62))),
+    st.builds(lambda lists: frames.Tally(*lists), columns(TOPICS, st.integers(1, 2**62 - 1))),
     st.builds(lambda lists: frames.Followed(*lists), columns(NAMES, TOPICS)),
     st.builds(lambda lists: frames.Unfollowed(*lists), columns(NAMES, TOPICS)),
-    st.builds(frames.Surveyed, NUMBERS),
+    st.builds(frames.Surveyed, NUMBERS, NUMBERS),
     ASSIGNMENTS,
 )
 HEARTBEAT = frames.Heartbeat(frames.View(1, ("b1",)))
@@ -262,6 +262,7 @@ NO_VIEW: list[Any] = [0, []]
         (packed(15, [""], ["c"]), "not a frame"),
         (packed(15, ["ann"], []), "Gone with lists of different length"),
         (packed(17, [b"Ua"], [0]), "not a frame"),
+        (packed(17, [b"Ua"], [1 << 62]), "not a frame"),
         (packed(17, [b"Ua"], []), "Tally with lists of different length"),
         (packed(18, ["ann"], [b"U"]), "Followed with lists of different length or a malformed topic"),
         (packed(19, ["ann"], []), "Unfollowed with lists of different length"),
@@ -277,6 +278,10 @@ def test_a_frame_that_says_something_impossible_is_refused_with_a_reason(data: b
 def test_elements_that_a_newer_peer_appends_are_passed_over(more: tuple[Any, ...]) -> None:
     said = msgspec.msgpack.decode(encode(HEARTBEAT)[4:])
     assert FrameDecoder().feed(packed(*said, *more)) == [HEARTBEAT]
+
+
+def test_a_peer_of_before_that_tells_no_epoch_has_heard_of_none() -> None:
+    assert FrameDecoder().feed(packed(20, 7)) == [frames.Surveyed(7, 0)]
 
 
 def test_every_kind_of_frame_has_a_tag_of_its_own_that_never_changes() -> None:

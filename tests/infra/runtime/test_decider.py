@@ -31,6 +31,9 @@ class Owner:
     def tell(self) -> Iterator[Sequence[Frame]]:
         yield [Followed(["ann"], [b"Ubob"])]
 
+    def epoch(self) -> int:
+        return 7 if "assign 7" in self.done else 0
+
     def assign(self, frame: Assignment) -> None:
         self.done.append(f"assign {frame.epoch}")
 
@@ -52,6 +55,7 @@ async def test_a_service_is_told_everything_unasked_and_then_whenever_it_asks() 
     for _ in range(TURNS):
         await asyncio.sleep(0)
     assert [type(frame) for frame in wire.sent] == [Followed, Followed, Surveyed]
+    assert wire.sent[-1] == Surveyed(1, 7)
     assert owner.done == ["begin", "assign 7"]
 
 

@@ -18,7 +18,7 @@ class Place:
     def __init__(self) -> None:
         self.wire = RecordingWire()
         self.link = Link(self.wire, Hello("ods", "o1", "sto", 1, 0, VIEW), None, 0.0, lambda link: link.flush())
-        self.surveys = Surveys(self.link, self.tell)
+        self.surveys = Surveys(self.link, self.tell, lambda: 40 + self.rounds)
         self.rounds = 0
 
     def tell(self) -> Iterator[Sequence[Frame]]:
@@ -58,6 +58,7 @@ async def test_a_survey_is_answered_a_portion_in_each_turn_and_then_closed() -> 
         await asyncio.sleep(0)
         lengths.append(len(place.said))
     assert place.said == ["1-0", "1-1", "1-2", 7]
+    assert place.wire.sent[-1] == Surveyed(7, 41)
     assert lengths == sorted(lengths)
     assert {1, 2} <= set(lengths)
 

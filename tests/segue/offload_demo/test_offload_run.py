@@ -52,7 +52,8 @@ def test_a_run_that_does_not_come_out_as_predicted_ends_with_1(monkeypatch: pyte
     [
         (["--capacity", "101"], "101.0 is not in the range 0<=x<=100"),
         (["--capacity", "-1"], "-1.0 is not in the range 0<=x<=100"),
-        (["--threshold", "0"], "0 is not in the range x>=1"),
+        (["--threshold", "0"], "0 is not in the range 1<=x<="),
+        (["--threshold", str(10**20)], f"{10**20} is not in the range 1<=x<="),
         (["--metric", "best"], "'best' is not one of 'b3m', 'fb3m'"),
         (["--sites", "4"], "4 is not in the range 1<=x<=3"),
     ],
