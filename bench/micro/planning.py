@@ -2,11 +2,8 @@
 
 import resource
 import sys
-import time
-from collections.abc import Callable
-from functools import partial
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Final
 
 import msgspec
 import numpy as np
@@ -24,9 +21,8 @@ from analytics.planning.satisfaction.b3m import greedy_b3m
 from analytics.planning.satisfaction.case import warm
 from analytics.planning.satisfaction.fb3m import greedy_fb3m
 from analytics.planning.satisfaction.study import in_events
+from analytics.planning.stopwatch import timed
 from analytics.planning.workload import load
-
-T = TypeVar("T")
 
 # The hour of the day with most events (thesis 5.1.2).
 EVENING: Final = 18
@@ -55,7 +51,8 @@ class Figures(msgspec.Struct, frozen=True, kw_only=True):
 
 def measure(trace: Path, scale: float) -> Figures:
     """All of it, one after the other on one thread; kernels are compiled before."""
-    whole, load_s = timed(lambda: load(trace).instance)
+    workload, load_s = timed(load, trace)
+    whole = workload.instance
     warm()
     capacity = int(whole.cost.sum()) // 10
     thresholds = in_events(whole, THRESHOLD_SHARES)
@@ -64,31 +61,24 @@ def measure(trace: Path, scale: float) -> Figures:
     terms = books()["ec2-2013"].terms("c3.large")
     _provision_warm(hour)
     greedy = gsp(whole, THRESHOLDS[0])
-    gsp_s = [timed(partial(gsp, whole, each))[1] for each in THRESHOLDS]
-    random, rsp_s = timed(lambda: rsp(whole, THRESHOLDS[0]))
+    gsp_s = [timed(gsp, whole, each)[1] for each in THRESHOLDS]
+    random, rsp_s = timed(rsp, whole, THRESHOLDS[0])
     return Figures(
         pairs=len(whole.topics_of.values),
         load=load_s,
-        b3m=max(timed(partial(greedy_b3m, whole, each, capacity))[1] for each in thresholds),
-        fb3m=max(timed(partial(greedy_fb3m, whole, each, capacity))[1] for each in thresholds),
-        slow=timed(lambda: greedy_fb3m(whole, thresholds[1], capacity, lazy=False))[1] if scale <= MOST_SLOW else None,
+        b3m=max(timed(greedy_b3m, whole, each, capacity)[1] for each in thresholds),
+        fb3m=max(timed(greedy_fb3m, whole, each, capacity)[1] for each in thresholds),
+        slow=timed(greedy_fb3m, whole, thresholds[1], capacity, lazy=False)[1] if scale <= MOST_SLOW else None,
         hour_pairs=len(hour.topics_of.values),
-        hour_b3m=timed(lambda: greedy_b3m(hour, WINDOW_THRESHOLD, hour_capacity))[1],
-        hour_fb3m=timed(lambda: greedy_fb3m(hour, WINDOW_THRESHOLD, hour_capacity))[1],
+        hour_b3m=timed(greedy_b3m, hour, WINDOW_THRESHOLD, hour_capacity)[1],
+        hour_fb3m=timed(greedy_fb3m, hour, WINDOW_THRESHOLD, hour_capacity)[1],
         gsp=max(gsp_s),
         gsp_least=min(gsp_s),
-        cbp=timed(lambda: cbp(whole, greedy, terms))[1],
+        cbp=timed(cbp, whole, greedy, terms)[1],
         rsp=rsp_s,
-        ffbp=timed(lambda: ffbp(whole, random, terms))[1],
+        ffbp=timed(ffbp, whole, random, terms)[1],
         peak_bytes=1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss,
     )
-
-
-def timed(work: Callable[[], T]) -> tuple[T, float]:
-    """What it gives, and the seconds it took."""
-    begin_s = time.perf_counter()
-    done = work()
-    return done, time.perf_counter() - begin_s
 
 
 def _follow(whole: Instance, scale: float) -> Follow:

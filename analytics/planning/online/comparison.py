@@ -1,43 +1,55 @@
 """The online variant beside fresh solutions, hour by hour (WA-46)."""
 
-from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 import numpy as np
 
-from ..instance import Instance
+from ..instance import Instance, Ints
 from ..satisfaction.case import solve
 from ..satisfaction.solution import Metric
+from ..stopwatch import timed
 from .moves import moves, sides
 from .online import Online
 
 
 class Hour(NamedTuple):
-    """One line of the comparison. `hour`: from 0. `value` and `moves`: online; `fresh_value` and `fresh_moves`: solved anew each hour.
+    """One line of the comparison. `value`, `moves` and `seconds`: online; `fresh`, `fresh_moves` and `fresh_seconds`: solved anew.
 
     `anew`: the online variant took a fresh solution too.
     """
 
-    hour: int
     value: float
-    fresh_value: float
+    fresh: float
     moves: int
     fresh_moves: int
     anew: bool
-
-    @property
-    def ratio(self) -> float:
-        """Online over fresh; 1 where nothing can be satisfied."""
-        return self.value / self.fresh_value if self.fresh_value else 1.0
+    seconds: float
+    fresh_seconds: float
 
 
-def compared(instances: Iterable[Instance], threshold: int, capacity: int, metric: Metric) -> Iterator[Hour]:
-    """One line for each instance; the first solution is fresh on both sides."""
-    online, fresh_ids = Online(metric, threshold), np.empty(0, np.int64)
-    for hour, instance in enumerate(instances):
-        before, fresh_before = online.served_ids, fresh_ids
-        solution = online.next(instance, capacity)
-        fresh = solve(instance, threshold, capacity, metric, "greedy")
-        fresh_ids = sides(fresh_before, instance, fresh)
-        switched, fresh_switched = moves(before, online.served_ids), moves(fresh_before, fresh_ids)
-        yield Hour(hour, solution.value, fresh.value, switched.count, fresh_switched.count, online.anew)
+class Comparison:
+    """One problem as it changes, solved both ways, each from its own sides of before.
+
+    Raises PlanError as `Online` does.
+    """
+
+    def __init__(self, metric: Metric, threshold: int) -> None:
+        self._metric, self._threshold, self._online = metric, threshold, Online(metric, threshold)
+        self._fresh_ids: Ints = np.empty(0, np.int64)
+
+    def next(self, instance: Instance, capacity: int) -> Hour:
+        """The next hour; in the first both solutions are fresh. Raises PlanError for a capacity that cannot be meant."""
+        _ = instance.subscribers_of, instance.received  # whoever comes first would be charged for them
+        before, fresh_before = self._online.served_ids, self._fresh_ids
+        solution, seconds = timed(self._online.next, instance, capacity)
+        fresh, fresh_s = timed(solve, instance, self._threshold, capacity, self._metric, "greedy")
+        self._fresh_ids = sides(fresh_before, instance, fresh)
+        return Hour(
+            value=solution.value,
+            fresh=fresh.value,
+            moves=moves(before, self._online.served_ids).count,
+            fresh_moves=moves(fresh_before, self._fresh_ids).count,
+            anew=self._online.anew,
+            seconds=seconds,
+            fresh_seconds=fresh_s,
+        )

@@ -5,11 +5,11 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import PlanError
 from ..instance import Instance, Ints
 from ..satisfaction.b3m import greedy_b3m
 from ..satisfaction.fb3m import greedy_fb3m
-from ..satisfaction.solution import Metric, Solution, check_problem
+from ..satisfaction.solution import Metric, Solution, check_metric, check_problem
+from ..threshold import check_threshold
 from .moves import found, sides
 from .repair import State, complete, give_up, state, value
 
@@ -33,9 +33,8 @@ class Online:
     """
 
     def __init__(self, metric: Metric, threshold: int) -> None:
-        check_problem(threshold, 0)
-        if metric not in ("b3m", "fb3m"):
-            raise PlanError(f"there is no metric {metric!r}; take b3m or fb3m")
+        check_threshold(threshold)
+        check_metric(metric)
         self._metric, self._threshold = metric, threshold
         self.served_ids: Ints = np.empty(0, np.int64)
         self.anew = True
@@ -43,9 +42,10 @@ class Online:
     def next(self, instance: Instance, capacity: int) -> Solution:
         """The topics to serve now, those that stay before those that come. Where there is nothing to start from, a fresh solution.
 
-        What was served is kept if it fits and nothing better is found. Raises PlanError for a capacity below 0.
+        What was served is kept if it fits and nothing better is found. Raises PlanError for a capacity that cannot be meant.
         """
         check_problem(self._threshold, capacity)
+        capacity = min(capacity, int(instance.cost.sum()))  # kernels take 64 bits
         old = found(instance.topic_ids, self.served_ids)
         if old.any():
             solution, self.anew = self._from(old, instance, capacity)

@@ -10,7 +10,7 @@ from .covers import Floats
 from .fb3m import greedy_fb3m
 from .filling import filled, pruned
 from .relaxed import Relaxed, relaxed
-from .solution import Metric, Solution
+from .solution import Metric, Solution, check_metric, check_problem
 
 # Topics whose share is that much are taken before the rest is filled up.
 _CUTS: Final = (0.5, 0.8)
@@ -23,8 +23,11 @@ def improved(instance: Instance, threshold: int, capacity: int, metric: Metric, 
 
     In each, topics that bring less than capacity is worth make room for others, while that is better. Never worth less than the greedy
     choice. Most of the time goes into `relaxation`, which is worked out here where it is not at hand; its `sweeps` bound that.
-    Raises PlanError for a threshold or a capacity that cannot be meant.
+    Raises PlanError for a threshold, a capacity or a metric that cannot be meant.
     """
+    check_problem(threshold, capacity)
+    check_metric(metric)
+    capacity = min(capacity, int(instance.cost.sum()))  # kernels take 64 bits
     greedy = (greedy_b3m if metric == "b3m" else greedy_fb3m)(instance, threshold, capacity)
     relaxation = relaxation or relaxed(instance, threshold, capacity, metric)
     starts = [greedy.topics, *(_rounded(relaxation.shares, instance.cost, capacity, cut) for cut in _CUTS)]

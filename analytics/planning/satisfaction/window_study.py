@@ -4,13 +4,11 @@ from collections.abc import Callable, Iterable
 from typing import Final
 
 import msgspec
-import numpy as np
 
-from ..online.moves import moves
-from ..online.online import Online
-from ..stopwatch import timed, trial
+from ..online.comparison import Comparison
+from ..stopwatch import trial
 from ..workload import Window
-from .case import Case, ratio, solve, warm
+from .case import Case, ratio, warm
 from .solution import Metric
 
 WINDOW_CAPACITIES: Final = (0.01, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5)
@@ -31,13 +29,19 @@ class WindowRun(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class OnlineRun(msgspec.Struct, frozen=True, kw_only=True):
-    """One window solved from the solution of the window before, beside one solved afresh. `moves`: topics that changed sides."""
+    """One window solved from the solution of the window before, beside one solved afresh (`fresh`).
+
+    `moves`: topics that changed sides from the window before; idle ones do not. In the first window all that are served did.
+    `fresh_moves`: the same between the two fresh solutions. `anew`: the old choice was no guide, and a fresh solution was taken too.
+    """
 
     start_ms: int
     metric: Metric
     value: float
     fresh: float
     moves: int
+    fresh_moves: int
+    anew: bool
     seconds: float
     fresh_seconds: float
 
@@ -74,35 +78,21 @@ def online(
 ) -> list[OnlineRun]:
     """Each window from the solution of the one before; the first has none to start from."""
     warm()
-    solvers = {metric: Online(metric, threshold) for metric in metrics}
-    for metric in solvers:
-        _warm(Online(metric, 1))
-    served = {metric: np.empty(0, np.int64) for metric in solvers}
+    compared = {metric: Comparison(metric, threshold) for metric in metrics}
+    for metric in compared:
+        _warm(Comparison(metric, 1))
     runs = []
     for number, window in enumerate(found, 1):
         begun(f"online: window {number}")
         capacity = round(capacity_share * int(window.instance.cost.sum()))
-        _ = window.instance.subscribers_of, window.instance.received  # whoever comes first would be charged for them
-        for metric, solver in solvers.items():
-            solution, seconds = timed(solver.next, window.instance, capacity)
-            fresh, fresh_s = timed(solve, window.instance, threshold, capacity, metric, "greedy")
-            before, served[metric] = served[metric], window.instance.topic_ids[solution.topics]
-            runs.append(
-                OnlineRun(
-                    start_ms=window.start_ms,
-                    metric=metric,
-                    value=solution.value,
-                    fresh=fresh.value,
-                    moves=moves(before, served[metric]).count,
-                    seconds=seconds,
-                    fresh_seconds=fresh_s,
-                )
-            )
+        for metric, comparison in compared.items():
+            hour = comparison.next(window.instance, capacity)
+            runs.append(OnlineRun(start_ms=window.start_ms, metric=metric, **hour._asdict()))
     return runs
 
 
-def _warm(solver: Online) -> None:
+def _warm(comparison: Comparison) -> None:
     """Two steps on a small problem, the second from the first: what is compiled then costs no window its time."""
     one = trial()
     for capacity in (5, 4):
-        solver.next(one, capacity)
+        comparison.next(one, capacity)
