@@ -91,20 +91,20 @@ def instance(subscriber: NDArray[np.integer[Any]], topic: NDArray[np.integer[Any
     """The pairs (subscriber, topic), each once, with the `events` by topic.
 
     Topics without events can satisfy nobody, and whoever has no other would be satisfied by nothing: both are left out, as are
-    topics that nobody follows (spec C1, C7). Raises PlanError for events that are no counts, a topic without a number of
-    events, a pair that is there twice, and costs too large to be added up.
+    topics that nobody follows (spec C1, C7). Raises PlanError for events that are no counts, subscribers and topics that are no
+    lists of whole numbers of one length, a topic without a number of events, a pair that is there twice, and costs too large to be
+    added up.
     """
-    counts = _counts(events)
-    if len(topic) and not (0 <= int(topic.min()) <= int(topic.max()) < len(counts)):
-        raise PlanError(f"topics must be numbered from 0 to {len(counts) - 1}, as there are {len(counts)} numbers of events")
+    every = counts(events)
+    _check_pairs(subscriber, topic, len(every))
     t = np.require(topic, np.int32, _OWN)
     del topic
-    popularity = np.where(counts > 0, _counted(t, len(counts)), 0)
+    popularity = np.where(every > 0, _counted(t, len(every)), 0)
     topic_ids = np.flatnonzero(popularity)
-    found = counts[topic_ids]
+    found = every[topic_ids]
     if float(found.astype(np.float64) @ popularity[topic_ids]) > MOST_COST:
         raise PlanError("all deliveries together are more than 2^60; plan on a shorter period")
-    t = _places(topic_ids, len(counts), t)
+    t = _places(topic_ids, len(every), t)
     if popularity.sum() < len(t):
         heard = t >= 0
         subscriber = subscriber[heard]
@@ -121,19 +121,36 @@ def instance(subscriber: NDArray[np.integer[Any]], topic: NDArray[np.integer[Any
     return Instance(found, topics_of, topic_ids, subscriber_ids)
 
 
-def _counts(events: NDArray[Any]) -> Ints:
-    if events.dtype.kind not in "iuf":
-        raise PlanError(f"numbers of events must be numbers, not {events.dtype}")
+def counts(events: NDArray[Any]) -> Ints:
+    """The same numbers of events, one for each topic. Raises PlanError unless all are whole, 0 or more, and small enough to be added up."""
+    if events.ndim != 1 or events.dtype.kind not in "iuf":
+        raise PlanError(f"numbers of events must be a list of numbers, not {_shape(events)}")
     if events.dtype.kind == "f" and not np.isfinite(events).all():
         raise PlanError("numbers of events must be finite; there is NaN or infinity among them")
     if len(events) and events.min() < 0:
         raise PlanError(f"numbers of events must not be negative; the least is {events.min()}")
-    if len(events) and float(events.max()) > MOST_COST:
+    if len(events) and int(events.max()) > MOST_COST:
         raise PlanError("a topic has more than 2^60 events; plan on a shorter period")
-    counts: Ints = events.astype(np.int64)
-    if events.dtype.kind == "f" and (counts != events).any():
+    found: Ints = events.astype(np.int64)
+    if events.dtype.kind == "f" and (found != events).any():
         raise PlanError("numbers of events must be whole; multiply rates by the length of the period and round")
-    return counts
+    return found
+
+
+def _check_pairs(subscriber: NDArray[Any], topic: NDArray[Any], topics: int) -> None:
+    for name, numbers in (("subscribers", subscriber), ("topics", topic)):
+        if numbers.ndim != 1 or numbers.dtype.kind not in "iu":
+            raise PlanError(f"{name} must be a list of whole numbers, not {_shape(numbers)}")
+    if len(subscriber) != len(topic):
+        raise PlanError(f"there are {len(subscriber):,} subscribers and {len(topic):,} topics; each pair has one of both")
+    if len(topic) and not (0 <= int(topic.min()) <= int(topic.max()) < topics):
+        raise PlanError(f"topics must be numbered from 0 to {topics - 1}, as there are {topics} numbers of events")
+    if subscriber.dtype == np.uint64 and len(subscriber) and int(subscriber.max()) > np.iinfo(np.int64).max:
+        raise PlanError(f"subscribers must have numbers below 2^63; one has {subscriber.max()}")
+
+
+def _shape(array: NDArray[Any]) -> str:
+    return f"{array.ndim} dimensions of {array.dtype}" if array.ndim != 1 else str(array.dtype)
 
 
 def _renumbered(numbers: NDArray[np.integer[Any]]) -> tuple[Ints, NDArray[np.int32]]:

@@ -13,4 +13,5 @@ SERVICE: Final = click.option(
     "--service", type=click.Choice(SERVICES), default="presence", show_default=True, help="Whose topics and subscribers."
 )
 OUT: Final = click.option("--out", type=FOLDER, help="Folder of the report; TRACE-plan without it.")
-JSON: Final = click.option("--json", type=click.Path(path_type=Path, dir_okay=False), help="Write all numbers to this file.")
+# Opened at once: that it cannot be written is to be told before the work.
+JSON: Final = click.option("--json", type=click.File("wb", lazy=False), help="Write all numbers to this file.")

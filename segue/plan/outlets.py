@@ -4,14 +4,15 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from tempfile import TemporaryFile
+from typing import TYPE_CHECKING, BinaryIO, Final
 
-from rich import box
+import click
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from ..palette import GREEN, QUIET
+from .columns import fitted
 
 # Where nobody says how wide it is, a table is as wide as it needs to be.
 _PIPE: Final = 160
@@ -46,42 +47,50 @@ def loaded(trace: Path, service: str, console: Console) -> "Iterator[tuple[Workl
         yield load(trace, service), begun
 
 
-def show(told: str, sheets: "Iterable[Sheet]", answers: list[str], notes: list[str], console: Console) -> None:
-    """Print what was planned on, the tables that have rows, and what they come to, in words."""
-    console.print(Text(told), soft_wrap=True)
+def show(told: str, sheets: "Iterable[Sheet]", notes: list[str], console: Console) -> None:
+    """Print what was planned on, the tables that have rows, and what a reader must know."""
+    _say(Text(told), console)
     for sheet in sheets:
         if sheet.rows:
             _print(sheet, console)
-    for line in answers:
-        console.print(Text(line), soft_wrap=True)
+    console.print()
     for note in notes:
-        console.print(Text(f"- {note}", style=QUIET), soft_wrap=True)
+        _say(Text(f"- {note}", style=QUIET), console)
 
 
 def folder_for(trace: Path, out: Path | None) -> Path:
-    """The folder of the report: `out`, or TRACE-plan beside the trace."""
-    return out or trace.resolve().with_name(f"{trace.resolve().name}-plan")
+    """The folder of the report, made if it is not there: `out`, or TRACE-plan beside the trace. Raises click.BadParameter if nothing can
+    be written there."""
+    folder = out or trace.resolve().with_name(f"{trace.resolve().name}-plan")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with TemporaryFile(dir=folder):
+            return folder
+    except OSError as error:
+        raise click.BadParameter(f"{folder}: {error.strerror}; say where the report may be written", param_hint="'--out'") from None
 
 
-def write(page: str, path: Path, study: "msgspec.Struct", json: Path | None, console: Console) -> None:
+def write(page: str, path: Path, study: "msgspec.Struct", json: BinaryIO | None, console: Console) -> None:
     """Writes the page, and the numbers if they are wanted, and says where. Raises OSError."""
     import msgspec
 
-    path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(page, encoding="utf-8")
     if json is not None:
-        json.write_bytes(msgspec.json.format(msgspec.json.encode(study)) + b"\n")
-        console.print(Text(str(json), style=GREEN), soft_wrap=True)
+        json.write(msgspec.json.format(msgspec.json.encode(study)) + b"\n")
+        console.print(Text(json.name, style=GREEN), soft_wrap=True)
     console.print(Text(str(path), style=GREEN), soft_wrap=True)
 
 
 def _print(sheet: "Sheet", console: Console) -> None:
-    """Words to the left, numbers to the right, notes under them."""
-    table = Table(box=box.SIMPLE_HEAD, title=Text(sheet.title), title_justify="left")
-    for number, name in enumerate(sheet.head):
-        table.add_column(Text(name), justify="left" if number < sheet.words else "right", overflow="fold")
-    for row in sheet.rows:
-        table.add_row(*map(Text, row))
-    console.print(table)
+    """The title, the table in as many pieces as it takes, and its notes under it."""
+    console.print()
+    console.print(Text(sheet.title, style="bold"), soft_wrap=True)
+    for table in fitted(sheet, console.width):
+        console.print(table, crop=False)
     for note in sheet.notes:
-        console.print(Text(note, style=QUIET), soft_wrap=True)
+        _say(Text(note, style=QUIET), console)
+
+
+def _say(text: Text, console: Console) -> None:
+    """Wrapped between words on a terminal; where something else reads it, one line is one line."""
+    console.print(text, soft_wrap=not console.is_terminal)

@@ -1,7 +1,7 @@
 """`segue plan provision`: how many machines of which kind suffice."""
 
 from pathlib import Path
-from typing import Final
+from typing import BinaryIO, Final
 
 import click
 
@@ -58,12 +58,13 @@ def provision(
     before: Path | None,
     service: str,
     out: Path | None,
-    json: Path | None,
+    json: BinaryIO | None,
 ) -> None:
     """Find the fewest machines that satisfy everybody in TRACE, and what they cost (docs/planning.md)."""
     from analytics.planning.provisioning.prices import books
     from analytics.planning.provisioning.study import Questions, study
     from analytics.planning.report import provision_tables as tables
+    from analytics.planning.report.cheapest import short
     from analytics.planning.report.provision_page import render
     from analytics.planning.workload import load
 
@@ -74,6 +75,7 @@ def provision(
     asked.check()
     console = outlet()
     with loaded(trace, service, console) as (workload, begun):
+        page = folder_for(trace, out) / PAGE
         found = study(workload, asked, begun, load(before, service) if before is not None else None)
-    show(tables.told(found), tables.sheets(found), tables.answers(found), found.notes, console)
-    write(render(found), folder_for(trace, out) / PAGE, found, json, console)
+    show(tables.told(found), [*tables.sheets(found), short(found)], found.notes, console)
+    write(render(found), page, found, json, console)

@@ -1,7 +1,7 @@
 """`segue plan satisfaction`: whom to serve when there is not enough for all."""
 
 from pathlib import Path
-from typing import Final, Literal
+from typing import BinaryIO, Final, Literal
 
 import click
 
@@ -59,11 +59,11 @@ def satisfaction(
     windows: int,
     online: bool,
     out: Path | None,
-    json: Path | None,
+    json: BinaryIO | None,
 ) -> None:
     """Choose the topics of TRACE to serve within a capacity, so that most subscribers are satisfied (docs/planning.md)."""
-    if online and not windows:
-        raise click.UsageError("--online goes from hour to hour: say how many with --windows, as --windows 24")
+    if online and windows < 2:
+        raise click.UsageError("--online goes from hour to hour: say how many with --windows, 2 or more, as --windows 24")
     from analytics.planning.report import satisfaction_tables as tables
     from analytics.planning.report.satisfaction_page import render
     from analytics.planning.satisfaction.case import METRICS
@@ -72,6 +72,7 @@ def satisfaction(
     asked = Questions(thresholds, capacity, METRICS if metric == "both" else (metric,), algorithms, windows, online)
     console = outlet()
     with loaded(trace, service, console) as (workload, begun):
+        page = folder_for(trace, out) / PAGE
         found = study(workload, asked, begun)
-    show(tables.told(found), tables.sheets(found).values(), tables.more(found), found.notes, console)
-    write(render(found), folder_for(trace, out) / PAGE, found, json, console)
+    show(tables.told(found), [*tables.sheets(found).values(), tables.short(found)], found.notes, console)
+    write(render(found), page, found, json, console)

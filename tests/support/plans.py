@@ -13,9 +13,9 @@ THRESHOLDS: Final = (27, 276, 2763)
 _SIZES: Final = {"name": "<b>spotify</b>", "source": "a test", "service": "presence", "topics": 11, "subscribers": 1000, "pairs": 2000}
 
 
-def satisfied(*, profile: str | None = "spotify", windows: int = 2) -> satisfaction.Study:
+def satisfied(*, profile: str | None = "spotify", windows: int = 2, thresholds: tuple[int, ...] = THRESHOLDS) -> satisfaction.Study:
     """Every metric, threshold and algorithm; 700 of 1000 subscribers where at most 800 could be."""
-    cases = list(product(METRICS, THRESHOLDS))
+    cases = list(product(METRICS, thresholds))
     return satisfaction.Study(
         **_SIZES,  # type: ignore[arg-type]
         profile=profile,
@@ -60,7 +60,17 @@ def satisfied(*, profile: str | None = "spotify", windows: int = 2) -> satisfact
             for hour, metric, share in product(range(windows), METRICS, (0.1, 0.5))
         ],
         online=[
-            OnlineRun(start_ms=hour, metric=metric, value=95.0 + hour, fresh=100.0, moves=3, seconds=0.01, fresh_seconds=0.1)
+            OnlineRun(
+                start_ms=hour,
+                metric=metric,
+                value=95.0 + hour,
+                fresh=100.0,
+                moves=300 // 100**hour,
+                fresh_moves=500 // 100**hour,
+                anew=hour == 0,
+                seconds=1 / 10 ** (hour + 1),
+                fresh_seconds=0.1,
+            )
             for hour, metric in product(range(windows), METRICS)
         ],
         notes=["publications are a sample"],

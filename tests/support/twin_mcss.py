@@ -1,6 +1,5 @@
 """Both stages of MCSS (thesis 7.2, algorithms 8 to 12, corrected by errata E14 to E24; spec D2, D3), written to be read."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from fractions import Fraction
 
@@ -33,20 +32,22 @@ def _merit(topic: int, rate: int, lacking: int) -> tuple[Fraction, int, int]:
 
 @dataclass
 class Machine:
-    """What is on a machine, and how much room is left."""
+    """What is on a machine, how much room is left, and how often CBP looked at it for what does not fit onto the newest."""
 
     free: int
     pairs: list[Pair] = field(default_factory=list)
+    topics: set[int] = field(default_factory=set)
+    looks: int = 0
 
     def has(self, topic: int) -> bool:
         """Whether the topic comes in already."""
-        return any(on == topic for on, _ in self.pairs)
+        return topic in self.topics
 
-    def place(self, topic: int, subscribers: Iterable[int], rate: int) -> None:
+    def place(self, topic: int, subscribers: list[int], rate: int) -> None:
         """Serves these pairs of a topic."""
-        for subscriber in subscribers:
-            self.free -= rate if self.has(topic) else 2 * rate
-            self.pairs.append((topic, subscriber))
+        self.free -= rate * (len(subscribers) + (not self.has(topic)))
+        self.topics.add(topic)
+        self.pairs += [(topic, subscriber) for subscriber in subscribers]
 
 
 def ffbp(found: Instance, pairs: list[Pair], capacity: int, machines: list[Machine], most_free: bool = False) -> list[Machine]:
@@ -76,7 +77,7 @@ def cbp(found: Instance, selection: Selection, terms: Terms, options: Options, m
         if newest and _fit(newest.free, rate) >= len(left):
             newest.place(topic, left, rate)
             continue
-        parts = _parts(sorted(machines, key=lambda each: -each.free) if options.most_free else machines, rate, len(left))
+        parts = _parts(sorted(machines, key=lambda each: -each.free) if options.most_free else machines, rate, len(left), options.most_free)
         if not options.decide or _cheaper_to_distribute(len(left), [size for _, size in parts], rate, terms):
             for machine, size in parts:
                 machine.place(topic, left[:size], rate)
@@ -94,13 +95,17 @@ def _fit(free: int, rate: int) -> int:
     return free // rate - 1 if free >= 2 * rate else 0
 
 
-def _parts(machines: list[Machine], rate: int, left: int) -> list[tuple[Machine, int]]:
+def _parts(machines: list[Machine], rate: int, left: int, falling: bool) -> list[tuple[Machine, int]]:
+    """`falling`: no machine has more room than the one before."""
     parts = []
     for machine in machines:
+        machine.looks += 1
         size = min(left, _fit(machine.free, rate))
         if size:
             parts.append((machine, size))
             left -= size
+        if not left or (falling and not size):
+            break
     return parts
 
 

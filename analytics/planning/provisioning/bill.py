@@ -8,8 +8,9 @@ from numpy.typing import NDArray
 
 from ..errors import PlanError
 from ..instance import Instance, Ints
+from ..threshold import check_threshold
 from .placement import Placement
-from .selection import Selection, check_threshold
+from .selection import Selection
 from .terms import Terms
 
 

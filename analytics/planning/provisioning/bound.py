@@ -7,8 +7,8 @@ from numba import njit
 from numpy.typing import NDArray
 
 from ..instance import Instance, Ints
+from ..threshold import check_threshold
 from .prices import check_room
-from .selection import check_threshold
 from .terms import Terms
 
 
@@ -30,7 +30,7 @@ class LowerBounds(NamedTuple):
 def lower_bounds(instance: Instance, threshold: int, terms: Terms) -> LowerBounds:
     """Each subscriber gets at least his threshold, and at least his smallest topic.
 
-    Raises PlanError for a threshold below 1, and for machines too small for that, with which there is no plan at all.
+    Raises PlanError for a threshold that nobody can mean, and for machines too small for that, with which there is no plan at all.
     """
     check_threshold(threshold)
     check_room(terms, int(instance.smallest.max(initial=0)))

@@ -12,8 +12,9 @@ from numba import njit
 from numpy.typing import NDArray
 
 from ..instance import Instance, Ints, Rows
+from ..threshold import check_threshold
 from .cover import Flags, cover
-from .selection import Selection, check_threshold
+from .selection import Selection
 
 SHARING_ROUNDS: Final = 1
 # Two to four more are enough on the profiles; none makes it worse.
@@ -23,7 +24,7 @@ ALWAYS: Final = 1 << 40
 
 
 def choose(instance: Instance, threshold: int) -> Selection:
-    """Pairs that satisfy everybody with few events in and out together. Raises PlanError for a threshold below 1."""
+    """Pairs that satisfy everybody with few events in and out together. Raises PlanError for a threshold that nobody can mean."""
     check_threshold(threshold)
     rows, events = instance.topics_of, instance.events
     count = np.where(indispensable(instance, threshold) > 0, ALWAYS, 0)

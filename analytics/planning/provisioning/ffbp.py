@@ -14,7 +14,7 @@ from .terms import Terms
 def ffbp(instance: Instance, selection: Selection, terms: Terms) -> Placement:
     """Each pair on the first machine with room: for the event, and for the topic to come in if it does not yet.
 
-    The arbitrary order of the pairs is that of subscribers, and of topics for each, as stage 1 finds them. Takes a step for each pair
+    The arbitrary order of the pairs is that of subscribers, and of the numbers of each one's topics. Takes a step for each pair
     and machine, and a bit for each topic and machine. Raises PlanError if a machine cannot take the loudest topic that is served.
     """
     served = selection.served()

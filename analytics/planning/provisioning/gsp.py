@@ -5,8 +5,9 @@ from numba import njit
 from numpy.typing import NDArray
 
 from ..instance import Instance, Ints, Rows
+from ..threshold import check_threshold
 from .order import falling
-from .selection import Selection, check_threshold
+from .selection import Selection
 
 
 def gsp(instance: Instance, threshold: int) -> Selection:
@@ -14,7 +15,7 @@ def gsp(instance: Instance, threshold: int) -> Selection:
 
     That is the greedy choice by `min(1, events / lacking) / (2 * events)`: all topics that fit tie, and above them the smallest wins.
     Ties go to the louder topic, then to the lower number; the last choice, to the higher number. Raises PlanError for a threshold
-    below 1.
+    that nobody can mean.
     """
     check_threshold(threshold)
     order = falling(instance.events).astype(np.int32)

@@ -16,7 +16,8 @@ Plan = tuple[Selection, Placement]
 def improved(instance: Instance, threshold: int, terms: Terms) -> Plan:
     """The cheapest plan of those that are known: the pairs of `choose`, filled in or placed by CBP, and GSP with CBP.
 
-    So it never costs more than the thesis's. Raises PlanError for a threshold below 1, and if a machine cannot take the loudest topic.
+    So it never costs more than the thesis's. Raises PlanError for a threshold that nobody can mean, and if a machine cannot take the
+    loudest topic.
     """
     greedy, chosen = gsp(instance, threshold), choose(instance, threshold)
     plans = [(greedy, cbp(instance, greedy, terms)), (chosen, cbp(instance, chosen, terms))]

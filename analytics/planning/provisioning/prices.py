@@ -37,12 +37,19 @@ def books() -> dict[str, PriceBook]:
 
 
 def check_room(terms: Terms, loudest: int) -> None:
-    """Raises PlanError if a machine cannot take a topic of `loudest` events in and give it out once (thesis 7.1.3); it says which could."""
+    """Raises PlanError if a machine cannot take a topic of `loudest` events in and give it out once (thesis 7.1.3).
+
+    It says which machines could, and in which books they are.
+    """
     if terms.capacity >= 2 * loudest:
         return
     per_mbit_s = 125_000 * terms.capacity_s / terms.message_bytes
     needed = 2 * loudest / per_mbit_s
-    larger = [machine.name for book in books().values() for machine in book.machines if int(machine.mbit_per_s * per_mbit_s) >= 2 * loudest]
+    larger = [
+        f"{', '.join(names)} (--prices {book.name})"
+        for book in books().values()
+        if (names := [machine.name for machine in book.machines if int(machine.mbit_per_s * per_mbit_s) >= 2 * loudest])
+    ]
     advice = f"such as {', '.join(larger)}" if larger else "which none in the price books has"
     raise PlanError(
         f"{terms.machine.name} can carry {terms.capacity:,} events, and the loudest topic needs {2 * loudest:,}: {loudest:,} in, "

@@ -17,10 +17,11 @@ from numba import njit
 from numpy.typing import NDArray
 
 from ..instance import Instance, Ints
+from ..threshold import check_threshold
 from .bound import LowerBound, at_least
 from .choice import indispensable
 from .cover import Flags, Floats, cover
-from .selection import check_threshold
+from .prices import check_room
 from .terms import Terms
 
 # Each takes about as long as a round of `choose`; after these the bound hardly rises.
@@ -34,8 +35,12 @@ SLACK: Final = 1e-9
 
 
 def relaxed_bound(instance: Instance, threshold: int, terms: Terms) -> LowerBound:
-    """What no selection and placement can undercut. Raises PlanError for a threshold below 1."""
+    """What no selection and placement can undercut.
+
+    Raises PlanError for a threshold that nobody can mean, and for machines too small for any plan.
+    """
     check_threshold(threshold)
+    check_room(terms, int(instance.smallest.max(initial=0)))
     needed = indispensable(instance, threshold)
     incoming = _incoming(instance, needed, terms)
     return at_least(incoming + ceil(_charged(instance, threshold, needed == 0) * (1.0 - SLACK)), terms)

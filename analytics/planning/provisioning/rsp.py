@@ -1,16 +1,27 @@
 """Random selection of pairs: the baseline of stage 1 (thesis 7.2.1; spec D2)."""
 
+from typing import Final
+
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from ..errors import PlanError
 from ..instance import Instance, Ints, Rows
-from .selection import Selection, check_threshold
+from ..threshold import check_threshold, whole_number
+from .selection import Selection
+
+_SEEDS: Final = "a whole number from 0 to 2^32 - 1"
 
 
 def rsp(instance: Instance, threshold: int, seed: int = 0) -> Selection:
-    """For each subscriber, topics in random order until he is satisfied. Raises PlanError for a threshold below 1."""
+    """For each subscriber, topics in random order until he is satisfied; the same for the same seed.
+
+    Raises PlanError for a threshold that nobody can mean, and for a seed that is not from 0 to 2^32 - 1.
+    """
     check_threshold(threshold)
+    if not 0 <= whole_number("seed", seed, _SEEDS) < 1 << 32:
+        raise PlanError(f"the seed is {seed}; it must be {_SEEDS}")
     rows = instance.topics_of
     offsets, topics = _choose(rows.offsets, rows.values, instance.events, threshold, seed)
     return Selection(Rows(offsets, topics).turned(len(instance.events)))
@@ -18,7 +29,7 @@ def rsp(instance: Instance, threshold: int, seed: int = 0) -> Selection:
 
 @njit(cache=True, nogil=True)
 def _choose(offsets: Ints, values: NDArray[np.int32], events: Ints, threshold: int, seed: int) -> tuple[Ints, NDArray[np.int32]]:
-    """The topics of each subscriber. Untouched pages of the result cost no memory."""
+    """The topics of each subscriber. Numba has one generator for each thread. Untouched pages of the result cost no memory."""
     ends = np.zeros(len(offsets), np.int64)
     chosen = np.empty(len(values), np.int32)
     np.random.seed(seed)

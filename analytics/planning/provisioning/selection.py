@@ -4,8 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..errors import PlanError
-from ..instance import MOST_COST, Instance, Ints, Rows
+from ..instance import Instance, Ints, Rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,11 +23,3 @@ class Selection:
     def served(self) -> Ints:
         """The topics that are served to anybody."""
         return np.flatnonzero(self.subscribers_of.lengths)
-
-
-def check_threshold(threshold: int) -> None:
-    """Raises PlanError for a threshold that nobody can mean."""
-    if threshold < 1:
-        raise PlanError(f"the threshold is {threshold}; it must be 1 event or more, or nobody would need anything")
-    if threshold > MOST_COST:
-        raise PlanError(f"the threshold is {threshold}; it must be 2^60 events or less, which is all that anybody can get")

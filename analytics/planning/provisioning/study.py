@@ -46,10 +46,10 @@ class Questions:
         return hours
 
     def terms(self, machines: tuple[str, ...], hours: float) -> list[Terms]:
-        """Those machines at each capacity."""
-        capacities_s = self.capacities_s or tuple(dict.fromkeys((3600.0, 3600.0 * hours)))
+        """Those machines at each capacity, each once."""
+        capacities_s = dict.fromkeys(self.capacities_s or (3600.0, 3600.0 * hours))
         settings = {"message_bytes": self.message_bytes, "hours": hours}
-        return [self.book.terms(name, **settings, capacity_s=each) for each in capacities_s for name in machines]
+        return [self.book.terms(name, **settings, capacity_s=each) for each in capacities_s for name in dict.fromkeys(machines)]
 
 
 class Plan(msgspec.Struct, frozen=True, kw_only=True):
@@ -112,7 +112,7 @@ def study(workload: Workload, asked: Questions, begun: Callable[[str], None], be
     chosen, offered = asked.terms(asked.machines or every[:2], hours), asked.terms(every, hours)
     _warm(chosen[0])
     plans, offers, moves, notes = list[Plan](), list[Offer](), list[Moves](), list(workload.notes)
-    for threshold in asked.thresholds:
+    for threshold in dict.fromkeys(asked.thresholds):
         begun(f"threshold {threshold:,}: selecting")
         selected = selections(workload.instance, threshold)
         for case in (Case(workload.instance, threshold, terms) for terms in chosen):

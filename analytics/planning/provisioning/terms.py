@@ -1,7 +1,6 @@
 """What machines and their traffic cost (thesis 7.1, 7.3.1; spec D1, D5)."""
 
 from dataclasses import dataclass
-from math import inf
 from typing import Final
 
 from ..errors import PlanError
@@ -37,18 +36,22 @@ class Terms:
         machine = self.machine
         positive = {name: getattr(self, name) for name in ("message_bytes", "hours", "capacity_s")} | {"mbit_per_s": machine.mbit_per_s}
         for name, value in positive.items():
-            if not 0 < value < inf:
-                raise PlanError(f"{name} is {value}; it must be more than 0 and finite")
+            if not 0 < value <= MOST_COST:
+                raise PlanError(f"{name} is {value}; it must be more than 0, and at most 2^60")
         for name, value in {"usd_per_gb": self.usd_per_gb, "usd_per_hour": machine.usd_per_hour}.items():
-            if not 0 <= value < inf:
-                raise PlanError(f"{name} is {value}; it must be 0 or more and finite")
-        if self.capacity > MOST_COST:
+            if not 0 <= value <= MOST_COST:
+                raise PlanError(f"{name} is {value}; it must be 0 or more, and at most 2^60")
+        if self._carried > MOST_COST:
             raise PlanError(f"{machine.name} could carry more than 2^60 events; take a shorter capacity_s")
 
     @property
     def capacity(self) -> int:
         """BC: events, in and out together, that one machine can carry in the period."""
-        return int(self.machine.mbit_per_s * 125_000 * self.capacity_s / self.message_bytes)
+        return int(self._carried)
+
+    @property
+    def _carried(self) -> float:
+        return self.machine.mbit_per_s * 125_000 * self.capacity_s / self.message_bytes
 
     def rent_usd(self, machines: int) -> float:
         """C1: what `machines` cost in the period."""

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 from matplotlib.axes import Axes
-from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
+from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLocator
 
 from analytics.numbers import number
 from analytics.report.canvas import DASHES, INK, QUIET, SERIES, drawing, logarithmic
@@ -15,7 +15,8 @@ _MOST_MARKED = 12
 
 
 class Series(NamedTuple):
-    """Points (x, y). `thin`: what a line of the same colour cannot surpass. `published`: single marks. `level`: one y for all x."""
+    """Points (x, y). `thin`: what a line of the same colour cannot surpass. `published`: single marks. `level`: one y for all x, with its
+    label at the line."""
 
     label: str
     points: Sequence[tuple[float, float]]
@@ -24,7 +25,8 @@ class Series(NamedTuple):
 
 
 class Axis(NamedTuple):
-    """`ticks`: the only ones, where they are known. `least`, `most`: where it begins and ends. `names`: of 0, 1, 2 ..., not numbers."""
+    """`ticks`: the only ones, where they are known. `least`, `most`: where it begins and ends. `names`: of 0, 1, 2 ..., not numbers.
+    `is_whole`: between whole numbers there is nothing."""
 
     label: str
     is_log: bool = False
@@ -32,36 +34,44 @@ class Axis(NamedTuple):
     least: float | None = None
     most: float | None = None
     names: tuple[str, ...] = ()
+    is_whole: bool = False
 
 
 def chart(name: str, title: str, x: Axis, y: Axis, series: Sequence[Series], notes: tuple[str, ...] = ()) -> Plot:
-    """The plot, with a key that says what each line is."""
+    """The plot, with a key that says what each line is; series without points are left out."""
+    series = [each for each in series if each.points]
     with drawing(f"plan-{name}", title) as drawn:
         axes = drawn.axes
         logarithmic(axes, x=x.is_log, y=y.is_log)
         for each in series:
             _draw(axes, each)
+        _draw_levels(axes, [each for each in series if each.mark == "level"])
         _scale(axes, x, y)
-    return Plot(drawn.svg, tuple(_key(each) for each in series if each.label), notes)
+    return Plot(drawn.svg, tuple(Key(each.label, each.style, each.mark) for each in series if each.mark != "level"), notes)
 
 
 def _draw(axes: Axes, series: Series) -> None:
+    """Lines are not clipped: all of them lie within, and half a mark at the edge would look like less."""
     colour, dashes = SERIES[series.style % len(SERIES)], DASHES[series.style % len(DASHES)]
     x, y = ([point[axis] for point in series.points] for axis in (0, 1))
     match series.mark:
         case "line":
             marker = "o" if len(x) <= _MOST_MARKED else ""
-            axes.plot(x, y, color=colour, linewidth=1.7, dashes=dashes or (None, None), marker=marker, markersize=4)
+            axes.plot(x, y, color=colour, linewidth=1.7, dashes=dashes or (None, None), marker=marker, markersize=4, clip_on=False)
         case "thin":
-            axes.plot(x, y, color=colour, linewidth=0.8)
+            axes.plot(x, y, color=colour, linewidth=0.8, clip_on=False)
         case "published":
             axes.plot(x, y, "D", color=colour, markerfacecolor="none", markersize=7, markeredgewidth=1.5, clip_on=False, zorder=5)
-        case "level":
-            axes.axhline(y[0], color=QUIET, linewidth=1.2, dashes=(4, 3))
 
 
-def _key(series: Series) -> Key:
-    return Key(series.label, series.style, "guide" if series.mark == "level" else series.mark)
+def _draw_levels(axes: Axes, levels: list[Series]) -> None:
+    """With their labels: that of the lowest of several is under its line, so that they do not meet."""
+    heights = [each.points[0][1] for each in levels]
+    for each, height in zip(levels, heights, strict=True):
+        is_under = len(levels) > 1 and height == min(heights)
+        place, side = ((0, -3), "top") if is_under else ((0, 3), "bottom")
+        axes.axhline(height, color=QUIET, linewidth=1.2, dashes=(4, 3))
+        axes.annotate(each.label, (1.0, height), place, ("axes fraction", "data"), "offset points", color=QUIET, ha="right", va=side)
 
 
 def _scale(axes: Axes, x: Axis, y: Axis) -> None:
@@ -69,6 +79,8 @@ def _scale(axes: Axes, x: Axis, y: Axis) -> None:
         if about.ticks:
             axis.set_major_locator(FixedLocator(about.ticks))
             axis.set_minor_locator(NullLocator())
+        if about.is_whole:
+            axis.set_major_locator(MaxNLocator(nbins="auto", integer=True))
         if about.ticks or not about.is_log:
             axis.set_major_formatter(FuncFormatter(lambda value, _: number(round(value, 6))))
     if x.names:

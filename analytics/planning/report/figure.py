@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from analytics.report.document import section
 from analytics.report.markup import Html, element, joined
-from analytics.report.plot import Plot, legend
+from analytics.report.plot import Key, Plot, legend
 
 from .sheet import Sheet
 
@@ -19,18 +19,28 @@ class Figure(NamedTuple):
     published: str = ""
     sheet: Sheet | None = None
 
+    @property
+    def has_lines(self) -> bool:
+        """Whether anything is drawn of this trace."""
+        return any(key.mark == "line" for plot in self.plots for key in plot.keys)
+
     def html(self) -> Html:
-        """The plots, their keys, and what was published."""
+        """The plots, their keys, and what was published. What the key of the first plot has, no other repeats."""
         numbers = self.sheet.html() if self.sheet else Html()
-        drawn = [
-            element("figure", plot.svg, legend(plot.keys), *(element("figcaption", note) for note in plot.notes)) for plot in self.plots
-        ]
+        first, *others = self.plots
+        drawn = [_drawn(first, first.keys), *(_drawn(each, tuple(key for key in each.keys if key not in first.keys)) for each in others)]
+        alone = len(drawn) % 2
         return section(
             self.key,
             self.title,
             element("p", f"In the thesis: figure {self.source}" if self.source else "Not a figure of the thesis", class_="source"),
-            element("div", *drawn, class_="pair") if len(drawn) > 1 else joined(*drawn),
+            *drawn[:alone],
+            element("div", *drawn[alone:], class_="pair") if others else Html(),
             element("p", joined(element("strong", "Published: "), f"{self.published}.")) if self.published else Html(),
             numbers,
             kind="figure",
         )
+
+
+def _drawn(plot: Plot, keys: tuple[Key, ...]) -> Html:
+    return element("figure", plot.svg, legend(keys), *(element("figcaption", note) for note in plot.notes))

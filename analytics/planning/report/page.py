@@ -30,10 +30,8 @@ def tabled(sheets: dict[str, Sheet]) -> list[Part]:
     return [Part(key, each.title, section(key, each.title, each.html())) for key, each in sheets.items() if each.rows]
 
 
-def page(subject: Subject, question: str, size: tuple[str, str], told: list[str], answers: list[str], parts: list[Part]) -> str:
+def page(subject: Subject, question: str, size: tuple[str, str], told: list[str], parts: list[Part]) -> str:
     """The whole of it. `size`: a number beside those that every subject has, and its unit. `told`: what was planned on, in words."""
-    short = Part("answers", "In short", section("answers", "In short", element("ul", *(element("li", line) for line in answers))))
-    parts = [short, *parts]
     return document(
         f"{subject.name}: {question}",
         [Entry(each.key, each.title) for each in parts],

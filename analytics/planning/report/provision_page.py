@@ -3,9 +3,10 @@
 from analytics.numbers import number
 
 from ..provisioning.study import Study
+from .cheapest import short
 from .page import drawn, page, tabled
 from .provision_plots import figures
-from .provision_tables import answers, best, bills, by_setting, compared, is_first, moves, offers, told
+from .provision_tables import bills, by_setting, compared, is_first, moves, offers, told
 
 
 def render(study: Study) -> str:
@@ -18,6 +19,5 @@ def render(study: Study) -> str:
         "how many machines",
         (number(study.hours), "hours"),
         [told(study), f"Prices: {study.book_source}."],
-        [*best(study), *answers(study)],
-        [*drawn(figures(study)), *tabled(sheets)],
+        [*tabled({"answers": short(study)}), *drawn(figures(study)), *tabled(sheets)],
     )

@@ -12,6 +12,7 @@ from .chart import Axis, Series, chart
 from .figure import Figure
 from .provision_tables import GB, PUBLISHED_S, Setting, baseline, bills, by_setting, is_first
 
+_SOURCES: Final = {"spotify": "7.4", "twitter": "7.5"}
 _SHORT: Final = ("RSP", "(a)", "(b)", "(c)", "(d)", "(e)", "ours")
 
 
@@ -23,17 +24,18 @@ def figures(study: Study) -> list[Figure]:
 def ladder(study: Study, setting: Setting, plans: list[Plan]) -> Figure:
     """The bill, the machines and the traffic, step by step."""
     key = f"steps-{setting.machine}-{number(setting.capacity_s)}".replace(".", "-").replace(",", "")
-    thesis = setting.capacity_s == PUBLISHED_S and published.saving(study.profile, setting.machine, published.THRESHOLDS[0]) is not None
-    marks = _marks(study, setting, plans) if thesis else []
-    bounds = [Series(f"bound at {threshold:,}", _bound(plans, threshold), style, "thin") for style, threshold in _thresholds(plans)]
-    what = Axis("way to provision", names=_SHORT)
+    marks = _marks(study, setting, plans) if _is_of_thesis(study, setting) else []
+    bounds = [Series(f"best bound at {threshold:,}", _bound(plans, threshold), style, "thin") for style, threshold in _thresholds(plans)]
+    what, whole = Axis("way to provision", names=_SHORT), Axis("machines", least=0, is_whole=True)
     plots = (
         chart(f"{key}-usd", f"Cost, {setting}", what, Axis("USD", least=0), [*_steps(plans, lambda plan: plan.usd), *bounds, *marks]),
-        chart(f"{key}-machines", f"Machines, {setting}", what, Axis("machines", least=0), _steps(plans, lambda plan: plan.machines)),
+        chart(f"{key}-machines", f"Machines, {setting}", what, whole, _steps(plans, lambda plan: plan.machines)),
         chart(f"{key}-traffic", f"Traffic, {setting}", what, Axis("GB in and out", least=0), _steps(plans, _traffic_gb)),
     )
-    source = {"spotify": "7.4", "twitter": "7.5"}.get(study.profile or "", "7.4, 7.5") if setting.capacity_s == PUBLISHED_S else ""
-    return Figure(key, f"Step by step on {setting}", source, plots, _known(study, setting) if thesis else "", bills(study, setting))
+    found = Figure(key, f"Step by step on {setting}", "", plots, "", bills(study, setting))
+    if _is_of_thesis(study, setting):
+        return found._replace(source=_SOURCES[study.profile or ""], published=_known(study, setting))
+    return found
 
 
 def times(study: Study) -> Figure:
@@ -44,14 +46,20 @@ def times(study: Study) -> Figure:
     selecting = [_times(plans, BASELINE, "selecting_s", "RSP", 1), _times(plans, WHOLE, "selecting_s", "GSP", 0)]
     placing = [_times(plans, GREEDY, "placing_s", "FFBP", 1), _times(plans, WHOLE, "placing_s", "CBP", 0)]
     plots = (
-        chart("selecting", "Running time of stage 1", x, _seconds(selecting), [each for each in selecting if each.points]),
-        chart("placing", f"Running time of stage 2, {setting}", x, _seconds(placing), [each for each in placing if each.points]),
+        chart("selecting", "Running time of stage 1", x, _seconds(selecting), selecting),
+        chart("placing", f"Running time of stage 2, {setting}", x, _seconds(placing), placing),
     )
     known = (
         "Spotify below 30 s and Twitter below 25 minutes in all; GSP at most 2 s slower than RSP (Spotify), 1471 s and 986 s (Twitter); "
         "CBP 10 times (Spotify) and about 1000 times (Twitter) as fast as FFBP"
     )
-    return Figure("times", "Running time: selecting and placing", "7.6 to 7.9", plots, known)
+    found = Figure("times", "Running time: selecting and placing", "", plots)
+    return found._replace(source="7.6 to 7.9", published=known) if _is_of_thesis(study, setting) else found
+
+
+def _is_of_thesis(study: Study, setting: Setting) -> bool:
+    """Whether anything was published of such a trace on that machine."""
+    return setting.capacity_s == PUBLISHED_S and published.saving(study.profile, setting.machine, published.THRESHOLDS[0]) is not None
 
 
 def _steps(plans: list[Plan], value: Callable[[Plan], float]) -> list[Series]:
@@ -90,10 +98,14 @@ def _marks(study: Study, setting: Setting, plans: list[Plan]) -> list[Series]:
 def _known(study: Study, setting: Setting) -> str:
     saved = [published.saving(study.profile, setting.machine, threshold) for threshold in published.THRESHOLDS]
     whole = published.whole(study.profile)
-    told = ", ".join(f"{each:.1%}" for each in saved if each is not None)
+    told = ", ".join(_percent(each) for each in saved if each is not None)
     at = ", ".join(map(str, published.THRESHOLDS))
-    all_steps = f"; all steps at {published.THRESHOLDS[0]}: {whole.saved:.0%}, about {whole.usd:,.0f} USD" if whole else ""
+    all_steps = f"; all steps at {published.THRESHOLDS[0]}: {_percent(whole.saved)}, about {whole.usd:,.0f} USD" if whole else ""
     return f"(a) saves {told} of RSP+FFBP at thresholds {at}{all_steps}; often only 15 % above the bound"
+
+
+def _percent(share: float) -> str:
+    return f"{number(100 * share)} %"
 
 
 def _times(plans: list[Plan], step: str, what: str, name: str, style: int) -> Series:

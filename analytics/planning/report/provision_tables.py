@@ -76,9 +76,9 @@ def bills(study: Study, setting: Setting) -> Sheet:
             usd(plan.usd),
             change(plan, plans),
             usd(plan.bound_usd),
-            _over(plan.ratio),
+            over(plan.ratio),
             usd(plan.best_bound_usd),
-            _over(plan.best_ratio),
+            over(plan.best_ratio),
             seconds(plan.selecting_s + plan.placing_s),
         )
         for plan in plans
@@ -144,35 +144,6 @@ def told(study: Study) -> str:
     )
 
 
-def answers(study: Study) -> list[str]:
-    """The cheapest machine of each threshold, in words."""
-    cheapest: dict[tuple[float, int], Offer] = {}
-    for offer in sorted(study.offers, key=_order):
-        if offer.usd is not None:
-            cheapest.setdefault((offer.capacity_s, offer.threshold), offer)
-    return [
-        f"With a capacity of {number(capacity_s)} s, threshold {threshold:,} is cheapest on {offer.machine}: "
-        f"{_machines(offer.machines)} and {usd(offer.usd or 0.0)} USD."
-        for (capacity_s, threshold), offer in cheapest.items()
-    ]
-
-
-def best(study: Study) -> list[str]:
-    """The cheapest plan of each machine and threshold at the first capacity, in words."""
-    told = []
-    first = {setting: plans for setting, plans in by_setting(study).items() if is_first(study, setting)}
-    for setting, plans in first.items():
-        for threshold in dict.fromkeys(plan.threshold for plan in plans):
-            least = min((plan for plan in plans if plan.threshold == threshold), key=lambda plan: plan.usd)
-            base = baseline(plans, threshold)
-            against = f", {percent(1 - least.usd / base.usd)} less than RSP+FFBP" if base else ""
-            told.append(
-                f"{setting}, threshold {threshold:,}: {_machines(least.machines)} and {usd(least.usd)} USD by {least.step}{against}; "
-                f"at most {_over(least.best_ratio)} times the least possible."
-            )
-    return told
-
-
 def change(plan: Plan, plans: list[Plan]) -> str:
     """How the bill of `plan` differs from the baseline's; nothing where there is none."""
     base = baseline(plans, plan.threshold)
@@ -188,14 +159,11 @@ def _published(study: Study, machine: str, plan: Plan) -> float | None:
     if plan.step == GREEDY:
         return published.saving(study.profile, machine, plan.threshold)
     whole = published.whole(study.profile)
-    return whole.saved if whole and plan.step == WHOLE and plan.threshold == published.THRESHOLDS[0] else None
+    is_known = plan.step == WHOLE and plan.threshold == published.THRESHOLDS[0]
+    return whole.saved if whole and is_known and published.saving(study.profile, machine, plan.threshold) is not None else None
 
 
-def _machines(count: int) -> str:
-    return f"{count:,} machine{'' if count == 1 else 's'}"
-
-
-def _over(value: float) -> str:
+def over(value: float) -> str:
     """Of a cost, rounded up."""
     return ratio(value + 0.000999)
 

@@ -3,7 +3,7 @@
 from ..satisfaction.study import Study
 from .page import drawn, page, tabled
 from .satisfaction_plots import figures
-from .satisfaction_tables import best, more, sheets, told
+from .satisfaction_tables import sheets, short, told
 from .sheet import percent
 
 
@@ -14,6 +14,5 @@ def render(study: Study) -> str:
         "whom to serve",
         (percent(study.capacity / study.full_capacity), "of the full capacity"),
         [told(study)],
-        [*best(study), *more(study)],
-        [*tabled(sheets(study)), *drawn(figures(study))],
+        [*tabled({"answers": short(study)} | sheets(study)), *drawn(figures(study))],
     )

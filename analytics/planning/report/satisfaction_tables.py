@@ -4,20 +4,21 @@ from collections import defaultdict
 from typing import Final
 
 from .. import published
-from ..satisfaction.case import MORE, Run
+from ..satisfaction.case import MORE, More, Run
 from ..satisfaction.solution import Metric
 from ..satisfaction.study import Study
 from ..satisfaction.window_study import OnlineRun, WindowRun
-from .sheet import Sheet, amount, percent, ratio, seconds
+from .sheet import Sheet, amount, percent, ratio, seconds, signed
 
 NAMES: Final[dict[Metric, str]] = {"b3m": "B3M", "fb3m": "F-B3M"}
 _HEAD: Final = ("metric", "threshold", "algorithm", "topics", "value", "share", "bound", "ratio", "best bound", "ratio to it", "seconds")
+_MORE: Final = f"{100 * MORE:.0f} %"
 
 
 def sheets(study: Study) -> dict[str, Sheet]:
     """All tables, by the names of their sections."""
     hours = {"windows": windows(study.windows)} if study.windows else {}
-    return {"solutions": solutions(study), "compared": compared(study), **hours, "online": online(study.online)}
+    return {"solutions": solutions(study), "compared": compared(study), **hours, "online": online(study)}
 
 
 def solutions(study: Study) -> Sheet:
@@ -46,13 +47,31 @@ def solutions(study: Study) -> Sheet:
     return Sheet("Solutions and their bounds", _HEAD, rows, 3, notes)
 
 
+def matched(study: Study) -> list[tuple[published.Ratio, Run]]:
+    """What was published of a trace of this shape, each beside greedy here, where threshold and capacity are the same shares."""
+    if not (is_of_thesis(study) and _has_published_capacity(study)):
+        return []
+    greedy = {(run.metric, run.threshold): run for run in study.runs if run.algorithm == "greedy"}
+    known = [(each, greedy.get((each.metric, in_events(study, each.threshold_share)))) for each in published.RATIOS]
+    return [(each, run) for each, run in known if run is not None]
+
+
+def is_of_thesis(study: Study) -> bool:
+    """Whether the trace has the shape of the one that the thesis reports of."""
+    return study.profile == published.SATISFACTION_PROFILE
+
+
+def in_events(study: Study, threshold_share: float) -> int:
+    """The threshold that this share of the mean events of a topic is."""
+    return max(1, int(threshold_share * study.mean_events))
+
+
 def compared(study: Study) -> Sheet:
-    """What was published, and what greedy comes to here, where threshold and capacity are the same shares."""
-    rows = []
-    for each in published.RATIOS if _has_published_capacity(study) else ():
-        for run in _greedy(study, each.metric, each.threshold_share):
-            here = ratio(run.ratio), ratio(run.best_ratio)
-            rows.append((NAMES[each.metric], f"{run.threshold:,}", each.source, f"{each.ratio:.2f}", *here))
+    """What was published, and what greedy comes to here."""
+    rows = [
+        (NAMES[run.metric], f"{run.threshold:,}", each.source, f"{each.ratio:.2f}", ratio(run.ratio), ratio(run.best_ratio))
+        for each, run in matched(study)
+    ]
     head = ("metric", "threshold", "source", "published ratio", "ratio here", "to the best bound")
     return Sheet("Greedy: published and here", head, rows, 3)
 
@@ -76,30 +95,41 @@ def windows(runs: list[WindowRun]) -> Sheet:
     found = {run.start_ms: run for run in runs}.values()
     note = (
         f"{len(found)} windows of one hour, {amount(mean([each.topics for each in found]))} active topics and "
-        f"{amount(mean([each.pairs for each in found]))} pairs on average, threshold {runs[0].threshold}."
+        f"{amount(mean([each.pairs for each in found]))} pairs on average. Threshold {runs[0].threshold}, "
+        "as in the thesis; a capacity is a share of what all active topics of its hour take."
     )
     return Sheet("Hour by hour", ("metric", "capacity", "ratio", "least ratio", "seconds", "most seconds"), rows, 1, (note,))
 
 
-def online(runs: list[OnlineRun]) -> Sheet:
-    """All windows together, by metric (WA-46)."""
+def online(study: Study) -> Sheet:
+    """All hours but the first together, by metric (WA-46)."""
     groups: dict[Metric, list[OnlineRun]] = defaultdict(list)
-    for run in runs:
+    for run in study.online:
         groups[run.metric].append(run)
+    share = percent(study.capacity / study.full_capacity)
     rows = [
         (
             NAMES[metric],
-            f"{len(group)}",
-            ratio(mean([_kept(each) for each in group])),
-            ratio(min(map(_kept, group))),
-            amount(mean([float(each.moves) for each in group])),
-            seconds(mean([each.seconds for each in group])),
-            seconds(mean([each.fresh_seconds for each in group])),
+            f"{len(hours)}",
+            f"{sum(each.anew for each in hours)}",
+            ratio(mean([_kept(each) for each in hours])),
+            ratio(min(map(_kept, hours))),
+            amount(mean([each.moves for each in hours])),
+            amount(mean([each.fresh_moves for each in hours])),
+            seconds(mean([each.seconds for each in hours])),
+            seconds(mean([each.fresh_seconds for each in hours])),
         )
-        for metric, group in groups.items()
+        for metric, (_, *hours) in groups.items()
+        if hours
     ]
-    head = ("metric", "windows", "of a fresh value", "least", "moves per window", "seconds", "seconds afresh")
-    return Sheet("Online: each hour from the one before", head, rows)
+    head = ("metric", "hours", "anew", "of a fresh value", "least", "moves", "moves afresh", "seconds", "seconds afresh")
+    notes = (
+        f"Threshold {published.WINDOW_THRESHOLD}, as in the thesis; the capacity is {share} of what all active topics of an hour take. "
+        "The first hour has none before it, and counts nowhere here.",
+        "Anew: hours in which the online variant took a fresh solution, too. Moves: topics that changed sides from the hour before, on "
+        "average; afresh: between fresh solutions.",
+    )
+    return Sheet("Online: each hour from the one before", head, rows, 1, notes)
 
 
 def told(study: Study) -> str:
@@ -111,25 +141,20 @@ def told(study: Study) -> str:
     )
 
 
-def best(study: Study) -> list[str]:
-    """The best solution of each metric and threshold, in words."""
-    found = {(run.metric, run.threshold): run for run in sorted(study.runs, key=lambda run: run.value)}
-    return [
-        f"{NAMES[run.metric]}, threshold {run.threshold:,}: {run.algorithm} serves {run.topics:,} topics and comes to {amount(run.value)} "
-        f"of {study.subscribers:,} subscribers ({percent(run.share)}); nothing can come to more than {amount(run.best_bound)}, "
-        f"so this is {ratio(run.best_ratio)} of the optimum or more."
-        for run in sorted(found.values(), key=lambda run: (run.metric, run.threshold))
-    ]
-
-
-def more(study: Study) -> list[str]:
-    """What a tenth more capacity would bring, in words."""
-    unit = {"b3m": "subscribers", "fb3m": "subscribers' worth of parts"}
-    return [
-        f"{100 * MORE:.0f} % more capacity: {NAMES[each.metric]} at threshold {each.threshold:,} gains {amount(each.more)} "
-        f"{unit[each.metric]} ({_gain(each.more, each.value)})."
-        for each in study.more
-    ]
+def short(study: Study) -> Sheet:
+    """The best solution for each metric and threshold, and what a tenth more capacity would bring."""
+    gains = {(each.metric, each.threshold): _gain(each) for each in study.more}
+    rows = []
+    for case in sorted({(run.metric, run.threshold) for run in study.runs}):
+        best = max((run for run in study.runs if (run.metric, run.threshold) == case), key=lambda run: run.value)
+        known = amount(best.value), percent(best.share), ratio(best.best_ratio)
+        rows.append((NAMES[best.metric], f"{best.threshold:,}", best.algorithm, *known, gains[case]))
+    head = ("metric", "threshold", "best by", "value", "share", "of the optimum", f"{_MORE} more capacity")
+    notes = (
+        "Of the optimum: this or more, as nothing can come to more than the best bound.",
+        f"{_MORE} more capacity: what greedy gains by it, over greedy without it.",
+    )
+    return Sheet("In short", head, rows, 3, notes)
 
 
 def mean(values: list[float] | list[int]) -> float:
@@ -137,8 +162,8 @@ def mean(values: list[float] | list[int]) -> float:
     return sum(values) / len(values)
 
 
-def _gain(more: float, value: float) -> str:
-    return f"{100 * more / value:+.1f} %" if value else "from nothing"
+def _gain(more: More) -> str:
+    return f"{amount(more.more)} ({signed(more.more / more.value)})" if more.value else f"{amount(more.more)} (from nothing)"
 
 
 def _kept(run: OnlineRun) -> float:
@@ -147,8 +172,3 @@ def _kept(run: OnlineRun) -> float:
 
 def _has_published_capacity(study: Study) -> bool:
     return abs(study.capacity / study.full_capacity - published.CAPACITY_SHARE) < 0.001
-
-
-def _greedy(study: Study, metric: Metric, share: float) -> list[Run]:
-    threshold = max(1, int(share * study.mean_events))
-    return [run for run in study.runs if (run.metric, run.threshold, run.algorithm) == (metric, threshold, "greedy")]

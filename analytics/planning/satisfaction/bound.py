@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..instance import Instance, Ints
+from .solution import check_problem
 
 
 class Bounds(NamedTuple):
@@ -18,9 +19,11 @@ def bounds(instance: Instance, threshold: int, capacity: int) -> Bounds:
     """Takes the subscribers who cost least while the capacity lasts.
 
     A topic's cost splits into its events for each of its subscribers, so whoever is satisfied consumes at least his threshold, and at
-    least his smallest topic; a part of him consumes at least that part of it.
+    least his smallest topic; a part of him consumes at least that part of it. Raises PlanError for a threshold or a capacity that
+    cannot be meant.
     """
-    return bounds_at(spent(instance, threshold), capacity)
+    check_problem(threshold, capacity)
+    return bounds_at(spent(instance, threshold), min(capacity, int(instance.cost.sum())))
 
 
 def spent(instance: Instance, threshold: int) -> Ints:

@@ -8,7 +8,7 @@ import numpy as np
 from numba import njit
 
 from ..instance import Instance, Ints
-from .solution import Metric, Solution, check_problem, counted
+from .solution import Metric, Solution, check_metric, check_problem, counted
 
 
 def cuckoo(instance: Instance, threshold: int, capacity: int, metric: Metric) -> Solution:
@@ -17,6 +17,7 @@ def cuckoo(instance: Instance, threshold: int, capacity: int, metric: Metric) ->
     Raises PlanError for a threshold or a capacity that cannot be meant.
     """
     check_problem(threshold, capacity)
+    check_metric(metric)
     work = instance.cost
     topics = _fitting(np.argsort(-work, kind="stable"), work, min(capacity, int(work.sum())))
     return counted(instance, threshold, topics, metric)

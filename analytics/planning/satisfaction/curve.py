@@ -7,7 +7,8 @@ from numba import njit
 from numpy.typing import NDArray
 
 from ..instance import Instance, Ints
-from .solution import Metric, check_problem
+from ..threshold import check_threshold
+from .solution import Metric, check_metric, check_topics
 
 
 class Curve(NamedTuple):
@@ -18,8 +19,10 @@ class Curve(NamedTuple):
 
 
 def curve(instance: Instance, threshold: int, topics: Ints, metric: Metric) -> Curve:
-    """Serves the topics one after the other. Raises PlanError for a threshold that cannot be meant."""
-    check_problem(threshold, 0)
+    """Serves the topics one after the other. Raises PlanError for a threshold or topics that cannot be meant."""
+    check_threshold(threshold)
+    check_topics(instance, topics)
+    check_metric(metric)
     needs, by = instance.thresholds(threshold), instance.subscribers_of
     gained = _gained(topics, instance.events, by.offsets, by.values, needs, metric == "b3m")
     return Curve(np.cumsum(instance.cost[topics]), np.cumsum(gained))

@@ -8,7 +8,7 @@ from scipy.sparse import coo_array, csr_array, eye_array, hstack
 
 from ..errors import PlanError
 from ..instance import Instance, Ints
-from .solution import Metric, Solution, check_problem, counted
+from .solution import Metric, Solution, check_metric, check_problem, counted
 
 MOST_ENUMERATED: Final = 20
 # Solvers take 0.999999 for 1; with needs as high as this that could be a whole event.
@@ -18,6 +18,7 @@ _MOST_NEED: Final = 100_000
 def enumerated(instance: Instance, threshold: int, capacity: int, metric: Metric) -> Solution:
     """The best of all choices; of equals the one that costs least. Raises PlanError for more topics than MOST_ENUMERATED, too."""
     check_problem(threshold, capacity)
+    check_metric(metric)
     count = len(instance.events)
     if count > MOST_ENUMERATED:
         raise PlanError(f"there are {count} topics; all choices can be tried for {MOST_ENUMERATED} topics at most")
@@ -40,6 +41,8 @@ def exact(instance: Instance, threshold: int, capacity: int, metric: Metric) -> 
     Raises PlanError too if somebody needs more events than the solver can tell from one less, or if it does not come to an end.
     """
     check_problem(threshold, capacity)
+    check_metric(metric)
+    capacity = min(capacity, int(instance.cost.sum()))
     needs = instance.thresholds(threshold)
     if needs.max(initial=0) > _MOST_NEED:
         raise PlanError(f"somebody needs {needs.max()} events; exact solutions are for thresholds of {_MOST_NEED} at most")

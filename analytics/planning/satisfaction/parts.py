@@ -1,4 +1,8 @@
-"""Subscribers counted in whole parts, so that sums of differences never drift and equal gains are equal (spec C3)."""
+"""Subscribers counted in whole parts, so that sums of differences never drift and equal gains are equal (spec C3).
+
+What is less than a part is nothing: one event of more than 2^40 that a subscriber needs (F-B3M) or lacks (B3M) adds nothing to him, so
+a topic that has no more is not served for him, even if there is room.
+"""
 
 from typing import Final
 

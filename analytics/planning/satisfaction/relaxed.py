@@ -18,7 +18,7 @@ from ..instance import Instance, Ints
 from .bound import bounds
 from .covers import Covers, Floats, covers
 from .knapsack import most_profit, nearest
-from .solution import Metric, check_problem
+from .solution import Metric, check_metric, check_problem
 
 SWEEPS: Final = 600
 GAP: Final = 0.001
@@ -52,6 +52,7 @@ def relaxed(instance: Instance, threshold: int, capacity: int, metric: Metric, *
     Raises PlanError for a threshold or a capacity that cannot be meant.
     """
     check_problem(threshold, capacity)
+    check_metric(metric)
     thesis = float(getattr(bounds(instance, threshold, capacity), metric))
     if capacity >= int(instance.cost.sum()):
         return Relaxed(thesis, np.ones(len(instance.cost)), 0.0)

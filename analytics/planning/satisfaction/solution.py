@@ -1,12 +1,13 @@
 """What a choice of topics is, and what it is worth (thesis 6.2; spec C1)."""
 
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 
 from ..errors import PlanError
 from ..instance import Instance, Ints
+from ..threshold import check_threshold, whole_number
 
 # b3m: subscribers that get all they need. fb3m: the sum of the parts that subscribers get of what they need.
 Metric = Literal["b3m", "fb3m"]
@@ -29,7 +30,12 @@ class Value(NamedTuple):
 
 
 def evaluate(instance: Instance, threshold: int, topics: Ints) -> Value:
-    """What serving `topics` to all their subscribers is worth, counted anew."""
+    """What serving `topics` to all their subscribers is worth, counted anew.
+
+    Raises PlanError for a threshold that cannot be meant, and for topics that there are not.
+    """
+    check_threshold(threshold)
+    check_topics(instance, topics)
     served = np.zeros(len(instance.events), dtype=np.int64)
     served[topics] = instance.events[topics]
     got = np.concatenate([np.zeros(1, np.int64), np.cumsum(served[instance.topics_of.values])])[instance.topics_of.offsets]
@@ -45,7 +51,19 @@ def counted(instance: Instance, threshold: int, topics: Ints, metric: Metric) ->
 
 def check_problem(threshold: int, capacity: int) -> None:
     """Raises PlanError for a threshold or a capacity that cannot be meant. Capacity 0 can: nothing is served."""
-    if threshold < 1:
-        raise PlanError(f"the threshold is {threshold}; it must be 1 event or more, or nobody would need anything")
-    if capacity < 0:
+    check_threshold(threshold)
+    if whole_number("capacity", capacity, "a whole number of deliveries") < 0:
         raise PlanError(f"the capacity is {capacity}; it must be 0 deliveries or more")
+
+
+def check_metric(metric: Metric) -> None:
+    """Raises PlanError for one that there is not."""
+    if metric not in get_args(Metric):
+        raise PlanError(f"there is no metric {metric!r}; take {' or '.join(get_args(Metric))}")
+
+
+def check_topics(instance: Instance, topics: Ints) -> None:
+    """Raises PlanError for a topic that the instance does not have."""
+    count = len(instance.events)
+    if len(topics) and not 0 <= int(topics.min()) <= int(topics.max()) < count:
+        raise PlanError(f"topics must be numbered from 0 to {count - 1}, not {topics.min()} to {topics.max()}")

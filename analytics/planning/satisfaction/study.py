@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from ..errors import PlanError
-from ..instance import Instance
+from ..instance import MOST_COST, Instance
 from ..published import CAPACITY_SHARE, THRESHOLD_SHARES, WINDOW_THRESHOLD
 from ..subject import Subject, facts
 from ..workload import Workload, windows
@@ -45,12 +45,13 @@ def study(workload: Workload, asked: Questions, begun: Callable[[str], None]) ->
     """Solves every case; `begun` is told what comes next. Raises PlanError for a threshold or a capacity that cannot be meant."""
     found = workload.instance
     full = int(found.cost.sum())
-    capacity = asked.capacity if isinstance(asked.capacity, int) else round(asked.capacity * full)
+    # More than all topics take brings no more, and kernels take 64 bits.
+    capacity = min(asked.capacity, full) if isinstance(asked.capacity, int) else round(min(asked.capacity, 1.0) * full)
     thresholds = in_events(found, asked.thresholds)
     _check(found, thresholds, capacity)
     warm()
     answers = [_answer(Case(found, each, capacity, metric), asked, begun) for metric in asked.metrics for each in thresholds]
-    hours, moving = _windows(workload, asked, begun)
+    hours, moving = _windows(workload, asked, capacity / full, begun)
     return Study(
         **facts(workload),
         notes=list(workload.notes),
@@ -68,7 +69,7 @@ def study(workload: Workload, asked: Questions, begun: Callable[[str], None]) ->
 def in_events(found: Instance, thresholds: Iterable[int | float]) -> tuple[int, ...]:
     """Shares of the mean events of a topic as events, 1 at least; each threshold once."""
     mean = float(found.events.mean())
-    return tuple(dict.fromkeys(each if isinstance(each, int) else max(1, int(each * mean)) for each in thresholds))
+    return tuple(dict.fromkeys(each if isinstance(each, int) else max(1, int(min(each * mean, 2.0 * MOST_COST))) for each in thresholds))
 
 
 class _Answer(NamedTuple):
@@ -91,12 +92,13 @@ def _answer(case: Case, asked: Questions, begun: Callable[[str], None]) -> _Answ
     return _Answer(runs, case.line(greedy.topics), case.more(greedy.value))
 
 
-def _windows(workload: Workload, asked: Questions, begun: Callable[[str], None]) -> tuple[list[WindowRun], list[OnlineRun]]:
+def _windows(
+    workload: Workload, asked: Questions, capacity_share: float, begun: Callable[[str], None]
+) -> tuple[list[WindowRun], list[OnlineRun]]:
     if not asked.windows:
         return [], []
-    found = list(windows(workload, asked.windows))
-    share = asked.capacity if isinstance(asked.capacity, float) else CAPACITY_SHARE
-    moving = online(found, WINDOW_THRESHOLD, asked.metrics, share, begun) if asked.online else []
+    found = list(windows(workload, asked.windows, begun=begun))
+    moving = online(found, WINDOW_THRESHOLD, asked.metrics, capacity_share, begun) if asked.online else []
     return windowed(found, WINDOW_THRESHOLD, asked.metrics, begun), moving
 
 

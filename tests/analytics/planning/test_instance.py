@@ -1,5 +1,7 @@
 """Instances: the pairs both ways, without what cannot satisfy or be satisfied."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -79,3 +81,24 @@ def test_what_it_is_made_from_stays_as_it_was() -> None:
         column.setflags(write=False)
     assert instance(subscriber, topic, EVENTS).topics_of.lists() == [[0, 1], [0]]
     assert (subscriber.tolist(), topic.tolist()) == (SUBSCRIBER.tolist(), TOPIC.tolist())
+
+
+@pytest.mark.parametrize(
+    ("subscriber", "topic", "events", "says"),
+    [
+        ([0, 1, 2], [0, 0], [1], "there are 3 subscribers and 2 topics"),
+        ([0], [0.7], [1], "topics must be a list of whole numbers, not float64"),
+        ([0.2], [0], [1], "subscribers must be a list of whole numbers, not float64"),
+        (["a"], [0], [1], "subscribers must be a list of whole numbers, not <U1"),
+        ([[0]], [0], [1], "subscribers must be a list of whole numbers, not 2 dimensions of int64"),
+        ([0], [0], [[1]], "numbers of events must be a list of numbers, not 2 dimensions of int64"),
+        ([0], [0], ["a"], "numbers of events must be a list of numbers, not <U1"),
+        ([0], [0], [float("nan")], "there is NaN or infinity"),
+        ([0], [0], [1.5], "must be whole"),
+        ([0], [5], [1], "numbered from 0 to 0"),
+        ([(1 << 64) - 1], [0], [1], "below 2\\^63"),
+    ],
+)
+def test_what_are_no_pairs_and_counts_is_refused(subscriber: list[Any], topic: list[Any], events: list[Any], says: str) -> None:
+    with pytest.raises(PlanError, match=says):
+        instance(np.array(subscriber), np.array(topic), np.array(events))

@@ -1,6 +1,7 @@
 """A planning problem read from a trace."""
 
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -13,6 +14,7 @@ from analytics.generator.job import generate
 from analytics.generator.profile import profile
 from analytics.planning.errors import PlanError
 from analytics.planning.workload import load, windows
+from infra.kernel.errors import SegueError
 from infra.kernel.manifest import TableInfo
 from tests.support.generated import drawn
 from tests.support.traces import BARE, ring, write
@@ -177,6 +179,94 @@ def test_files_that_are_gone_are_told(tmp_path: Path) -> None:
     (path / "counts" / "part-00000.parquet").unlink()
     with pytest.raises(TraceError, match=r"there is no \*.parquet file"):
         load(path)
+
+
+PRESENCE = {"subscriber": [1, 2], "service": ["presence"] * 2, "topic": [7, 8]}
+COUNTS = {"service": ["presence"] * 2, "topic": [7, 8], "events": [3, 4]}
+
+
+def altered(tmp_path: Path, table: str, **columns: Any) -> Path:
+    """A trace whose file of that table has other columns, or lacks those that are None."""
+    path = write(tmp_path / "t", subscriptions=PRESENCE, counts=COUNTS)
+    rows = ({"subscriptions": PRESENCE, "counts": COUNTS}[table]) | columns
+    pq.write_table(pa.table({name: values for name, values in rows.items() if values is not None}), path / table / "part-00000.parquet")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("rows", "says"),
+    [
+        ({"events": [1.9, 2.0]}, "part-00000.parquet: column events is double; it must be int64"),
+        ({"events": [float("nan"), 2.0]}, "column events is double"),
+        ({"events": pa.array([None, 2], pa.int64())}, "part-00000.parquet: column events has rows without a value"),
+        ({"events": [-5, 4]}, "must not be negative; the least is -5"),
+        ({"topic": [7, 7], "events": [-5, 7]}, "must not be negative"),
+        ({"events": [(1 << 60) + 1, 1]}, "a topic has more than 2\\^60 events"),
+        ({"topic": [7] * 4, "service": ["presence"] * 4, "events": [1 << 59] * 4}, "more than 2\\^60; plan on a shorter period"),
+        ({"topic": [7] * 4, "service": ["presence"] * 4, "events": [(1 << 62) + 3] * 4}, "2\\^60"),
+        ({"events": pa.array([(1 << 64) - 1, 1], pa.uint64())}, "not in range"),
+    ],
+)
+def test_counts_that_are_no_whole_numbers_or_too_large_are_refused(tmp_path: Path, rows: dict[str, Any], says: str) -> None:
+    with pytest.raises(SegueError, match=says):
+        load(altered(tmp_path, "counts", **rows))
+
+
+@pytest.mark.parametrize(
+    ("table", "columns", "says"),
+    [
+        ("subscriptions", {"topic": None}, "column topic is missing; it must be int64"),
+        ("subscriptions", {"topic": ["7", "8"]}, "column topic is string; it must be int64"),
+        ("subscriptions", {"service": [1, 2]}, "column service is int64; it must be string"),
+        ("subscriptions", {"subscriber": pa.array([None, 1], pa.int32())}, "column subscriber has rows without a value"),
+        ("subscriptions", {"subscriber": [None, None]}, "column subscriber is null"),
+        ("counts", {"events": None}, "column events is missing"),
+        ("counts", {"topic": ["7", "8"]}, "column topic is string"),
+    ],
+)
+def test_columns_that_are_not_those_of_the_table_are_told(tmp_path: Path, table: str, columns: dict[str, Any], says: str) -> None:
+    with pytest.raises(TraceError, match=f"{table}/part-00000.parquet: {says}"):
+        load(altered(tmp_path, table, **columns))
+
+
+def test_each_file_is_looked_at_and_types_of_other_sizes_will_do(tmp_path: Path) -> None:
+    path = write(tmp_path / "t", subscriptions=PRESENCE, counts=COUNTS)
+    other = pa.table(
+        {"subscriber": pa.array([5], pa.uint16()), "service": pa.array(["presence"]).dictionary_encode(), "topic": pa.array([8], pa.int8())}
+    )
+    pq.write_table(other, path / "subscriptions" / "part-00001.parquet")
+    assert load(path).instance.subscriber_ids.tolist() == [1, 2, 5]
+
+    pq.write_table(other.drop_columns("topic"), path / "subscriptions" / "part-00001.parquet")
+    with pytest.raises(TraceError, match=r"part-00001.parquet: column topic is missing"):
+        load(path)
+    (path / "subscriptions" / "part-00001.parquet").write_bytes(b"PAR1garbage")
+    with pytest.raises(TraceError, match=r"part-00001.parquet: cannot be read: .*magic bytes"):
+        load(path)
+
+
+def test_a_file_whose_rows_are_damaged_is_told(tmp_path: Path) -> None:
+    path = ring(tmp_path / "t", 500)
+    file = path / "subscriptions" / "part-00000.parquet"
+    whole = file.read_bytes()
+    file.write_bytes(whole[:4] + b"\xff" * 60 + whole[64:])
+    with pytest.raises(TraceError, match="subscriptions: cannot be read: "):
+        load(path)
+
+
+def test_publications_are_read_once_for_all_windows_and_no_window_begins_after_the_period(tmp_path: Path) -> None:
+    about = msgspec.structs.replace(BARE, start_ms=HOUR_MS, end_ms=4 * HOUR_MS)
+    hours = [1, 1, 2, 3, 3, 3, 4, 0]  # the last two are outside of the period
+    events = {"time_ms": [hour * HOUR_MS for hour in hours], "service": ["presence"] * 8, "topic": [7, 8, 7, 8, 7, 8, 7, 7]}
+    whole = load(write(tmp_path / "t", about, subscriptions=PRESENCE, counts=COUNTS, publications=events))
+    told: list[str] = []
+
+    found = [
+        (each.start_ms // HOUR_MS, each.instance.topic_ids.tolist(), each.instance.events.tolist())
+        for each in windows(whole, 500, begun=told.append)
+    ]
+    assert found == [(1, [7, 8], [1, 1]), (2, [7], [1]), (3, [7, 8], [1, 2])]
+    assert told == ["reading publications", "window 1", "window 2", "window 3"]
 
 
 def _sample(path: Path) -> None:

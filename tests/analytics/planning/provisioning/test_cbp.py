@@ -5,14 +5,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from analytics.generator.profile import Name
 from analytics.planning.errors import PlanError
 from analytics.planning.instance import Instance, instance
 from analytics.planning.provisioning.bill import bill
 from analytics.planning.provisioning.cbp import Options, cbp
+from analytics.planning.provisioning.ffbp import ffbp
 from analytics.planning.provisioning.gsp import gsp
+from analytics.planning.provisioning.prices import books
 from tests.support import twin_mcss
+from tests.support.generated import drawn
 from tests.support.instances import instances
-from tests.support.placements import EXAMPLE, SWITCHES, tiny, tiny_terms
+from tests.support.placements import EXAMPLE, SWITCHES, scaled, tiny, tiny_terms
 from tests.support.twin_mcss import Machine
 
 
@@ -78,6 +82,23 @@ def test_a_topic_is_split_where_that_saves_a_machine() -> None:
     found = instance(np.arange(23), np.repeat(np.arange(2), (12, 11)), np.array([1, 1]))
     machines = [cbp(found, gsp(found, 1), tiny(10, rent_usd, event_usd=0.1)).machines for rent_usd in (1.0, 0.0)]
     assert machines == [3, 4]
+
+
+@pytest.mark.parametrize(("name", "scale", "less"), [("spotify", 0.002, 10), ("twitter", 0.001, 100)])
+def test_first_fit_looks_at_machines_far_more_often(name: Name, scale: float, less: int) -> None:
+    """WA-40 (thesis 7.3.5), in machines looked at instead of seconds, with as many machines as at full size.
+
+    First fit looks at each machine up to the one that it takes, for each pair; CBP at the newest for each topic, and at those with most
+    room while they take any. (Its heap also passes over entries that are out of date: one for each look, topic and machine at most.)
+    """
+    drawing = drawn(name, scale, 1)
+    found = instance(drawing.subscriber, drawing.topic, drawing.events)
+    terms = scaled(books()["ec2-2013"].terms("c3.large"), scale)
+    for threshold in (10, 100, 1000):
+        selection = gsp(found, threshold)
+        looks = int((ffbp(found, selection, terms).machine_of + 1).sum())
+        machines = twin_mcss.cbp(found, selection, terms, Options(), [])
+        assert looks >= less * (len(selection.served()) + sum(machine.looks for machine in machines))
 
 
 def test_a_machine_that_cannot_take_the_loudest_topic_is_refused() -> None:

@@ -39,10 +39,15 @@ def test_an_unknown_machine_is_refused_with_those_there_are() -> None:
     [
         ({"message_bytes": 0}, "message_bytes is 0; it must be more than 0"),
         ({"hours": float("nan")}, "hours is nan"),
-        ({"capacity_s": float("inf")}, "capacity_s is inf; it must be more than 0 and finite"),
-        ({"capacity_s": 1e30}, "could carry more than 2\\^60 events"),
+        ({"capacity_s": float("inf")}, "capacity_s is inf; it must be more than 0, and at most 2\\^60"),
+        ({"capacity_s": 1e300}, "capacity_s is 1e\\+300; it must be more than 0, and at most 2\\^60"),
+        ({"capacity_s": 1e18}, "m could carry more than 2\\^60 events; take a shorter capacity_s"),
+        ({"message_bytes": 10**400}, "message_bytes is 1000"),
+        ({"message_bytes": 1e-300}, "could carry more than 2\\^60 events"),
+        ({"hours": 1e300}, "hours is 1e\\+300"),
+        ({"usd_per_gb": 1e300}, "usd_per_gb is 1e\\+300; it must be 0 or more, and at most 2\\^60"),
         ({"machine": Machine("m", 1.0, 0.0)}, "mbit_per_s is 0.0"),
-        ({"machine": Machine("m", -1.0, 1.0)}, "usd_per_hour is -1.0; it must be 0 or more"),
+        ({"machine": Machine("m", -1.0, 1.0)}, "usd_per_hour is -1.0; it must be 0 or more, and at most"),
         ({"usd_per_gb": float("nan")}, "usd_per_gb is nan"),
     ],
 )
@@ -57,7 +62,9 @@ def test_a_machine_too_small_for_the_loudest_topic_is_told_which_would_do() -> N
     terms = books()["ec2-2013"].terms("c3.large")
     check_room(terms, 72_000_000)
     with pytest.raises(
-        PlanError, match=r"c3.large can carry 144,000,000 events, and .* 128 Mbit/s or more \(such as c3.xlarge, c7g.medium"
+        PlanError,
+        match=r"c3.large can carry 144,000,000 events, and .* 128 Mbit/s or more "
+        r"\(such as c3.xlarge \(--prices ec2-2013\), c7g.medium, .*, c7gn.large \(--prices ec2-2026\)\), or a longer",
     ):
         check_room(terms, 144_000_000)
     with pytest.raises(PlanError, match="which none in the price books has"):

@@ -10,6 +10,7 @@ from analytics.planning.instance import Instance, instance
 from analytics.planning.provisioning.bill import bill
 from analytics.planning.provisioning.bound import LowerBound, lower_bounds
 from analytics.planning.provisioning.relaxed import relaxed_bound
+from analytics.planning.provisioning.terms import Machine, Terms
 from tests.support.instances import instances
 from tests.support.placements import cheapest_usd, plans, tiny, tiny_terms
 
@@ -56,6 +57,15 @@ def test_nobody_needs_nothing_and_a_threshold_below_one_event_is_refused() -> No
     assert relaxed_bound(empty, 1, tiny(5)) == LowerBound(0, 0, 0.0)
     with pytest.raises(PlanError, match="threshold is 0; it must be 1 event or more"):
         relaxed_bound(empty, 0, tiny(5))
+
+
+def test_machines_too_small_for_any_plan_are_refused() -> None:
+    """Somebody follows topic 1 only, and nobody has to be served topic 0."""
+    found = instance(np.array([0, 0, 1]), np.array([0, 1, 1]), np.array([90, 10]))
+    for terms in (Terms(Machine("m", 1.0, 1.0), 0.0, message_bytes=10**12), tiny(19)):
+        with pytest.raises(PlanError, match=f"can carry {terms.capacity} events, and the loudest topic needs 20"):
+            relaxed_bound(found, 5, terms)
+    assert relaxed_bound(found, 5, tiny(20)).events == 30
 
 
 def test_sums_beyond_32_bits_are_right() -> None:

@@ -4,9 +4,11 @@ import msgspec
 import pytest
 
 from analytics.planning.report import provision_tables as tables
+from analytics.planning.report.cheapest import short
 from analytics.planning.report.provision_page import render
 from analytics.planning.report.provision_plots import figures
 from analytics.planning.report.provision_tables import Setting
+from analytics.report.plot import Key
 from tests.analytics.report.test_page import Reader
 from tests.support.plans import provisioned
 
@@ -64,14 +66,15 @@ def test_the_cheapest_machine_comes_first_and_those_that_are_too_small_last() ->
         ("c3.xlarge", "1", "500"),
         ("c3.large", "too small", ""),
     ]
-    assert tables.answers(provisioned()) == ["With a capacity of 3,600 s, threshold 10 is cheapest on c3.2xlarge: 2 machines and 400 USD."]
 
 
-def test_the_best_plan_is_said_in_words_with_how_far_it_is_from_the_least_possible() -> None:
-    assert tables.best(provisioned())[0] == (
-        "c3.large, capacity of 3,600 s, threshold 10: 100 machines and 400 USD by improved, 60.0 % less than RSP+FFBP; "
-        "at most 1.250 times the least possible."
-    )
+def test_the_cheapest_plans_are_told_with_their_way_and_those_that_cost_the_same_beside_each_other() -> None:
+    assert short(provisioned()).rows[:4] == [
+        ("3,600", "10", "c3.large", "improved", "100", "400", "-60.0 %", "1.250"),
+        ("3,600", "10", "c3.xlarge", "improved", "100", "400", "-60.0 %", "1.250"),
+        ("3,600", "10", "c3.2xlarge", "GSP+CBP (e)", "2", "400", "", ""),
+        ("3,600", "100", "c3.large", "improved", "100", "400", "-60.0 %", "1.250"),
+    ]
 
 
 def test_the_page_has_the_figures_of_the_thesis_with_what_was_published(text: str) -> None:
@@ -79,11 +82,30 @@ def test_the_page_has_the_figures_of_the_thesis_with_what_was_published(text: st
     assert [figure.source for figure in figures(provisioned(profile="twitter"))][:2] == ["7.5", "7.5"]
     assert text.count('<svg class="plot"') == 2 * 3 + 2
     assert "published saving at 10" in text
-    assert "(a) saves 33.0%, 27.6%, 10.9% of RSP+FFBP at thresholds 10, 100, 1000" in text
+    assert "(a) saves 33 %, 27.6 %, 10.9 % of RSP+FFBP at thresholds 10, 100, 1000; all steps at 10: 38 %" in text
+
+
+def test_plots_of_the_same_lines_have_one_key_and_their_bounds_are_told_from_those_of_the_thesis() -> None:
+    first = figures(provisioned())[0]
+    assert first.html().count('<ul class="key">') == 1
+    assert Key("best bound at 10", 0, "thin") in first.plots[0].keys
+    assert [[key.label for key in plot.keys] for plot in figures(provisioned())[-1].plots] == [["RSP", "GSP"], ["FFBP", "CBP"]]
 
 
 def test_of_other_traces_nothing_was_published() -> None:
-    assert "published saving" not in render(provisioned(profile=None))
+    text = render(provisioned(profile=None))
+    assert "published saving" not in text
+    assert "In the thesis" not in text
+    assert "<strong>Published" not in text
+
+
+def test_of_other_machines_nothing_was_published() -> None:
+    study = provisioned()
+    plans = [msgspec.structs.replace(plan, machine=plan.machine.replace("c3", "c7gn")) for plan in study.plans]
+    others = msgspec.structs.replace(study, plans=plans)
+    assert tables.compared(others).rows == []
+    assert [figure.source for figure in figures(others)] == ["", "", ""]
+    assert "published saving" not in render(others)
 
 
 def test_without_first_fit_there_is_nothing_to_save_against() -> None:

@@ -10,6 +10,8 @@ from analytics.planning.instance import Instance, instance
 from analytics.planning.satisfaction.b3m import greedy_b3m
 from analytics.planning.satisfaction.bound import bounds
 from analytics.planning.satisfaction.fb3m import Key, greedy_by, greedy_fb3m
+from analytics.planning.satisfaction.relaxed import relaxed
+from analytics.planning.satisfaction.window_study import WINDOW_CAPACITIES
 from tests.support import twin_fb3m
 from tests.support.generated import Drawn, drawn
 from tests.support.instances import fractions, instances, optimum, small
@@ -115,15 +117,24 @@ def as_printed(found: Instance, threshold: int, capacity: int) -> float:
     return sum(fractions(found, threshold, served))
 
 
-def test_choosing_by_stale_values_as_printed_is_mostly_worse() -> None:
-    """WA-31: E4, E5. A wrong choice may turn out well, but mostly does not."""
-    ours, printed = [], []
-    for seed in range(300):
-        found, threshold, capacity = small(seed, 15, 15)
-        ours.append(greedy_by(found, threshold, capacity, "gain").solution.value)
-        printed.append(as_printed(found, threshold, capacity))
-    worse, better = np.array(printed) < np.array(ours) - 1e-9, np.array(printed) > np.array(ours) + 1e-9
-    assert worse.sum() > 2 * better.sum()
+@pytest.mark.parametrize(
+    ("followers", "events", "capacity", "ours", "printed"),
+    [
+        pytest.param([[0, 1, 2, 3, 4, 5], [0, 1, 2, 3, 6], [0, 1, 2, 4, 7], [0, 1, 3, 4], [8, 9]], [1] * 5, 10, 8, 6, id="E4"),
+        pytest.param([[0, 1, 2], [3, 4], [0, 1], [5]], [1, 10, 1, 1], 5, 4, 3, id="E5"),
+    ],
+)
+def test_choosing_by_stale_values_as_printed_is_worse(
+    followers: list[list[int]], events: list[int], capacity: int, ours: int, printed: int
+) -> None:
+    """WA-31: E4, E5. As printed a topic is taken for what it would have added before topic 0, and nothing more fits.
+
+    E4: topics 1 and 2 now add as little as each other, so topic 3 is not looked at. E5: none is after topic 1 did not fit.
+    """
+    topic = np.repeat(np.arange(len(followers)), [len(each) for each in followers])
+    found = instance(np.concatenate(followers), topic, np.array(events))
+    assert greedy_by(found, 1, capacity, "gain").solution.value == ours
+    assert as_printed(found, 1, capacity) == printed
 
 
 def test_topics_that_add_nothing_are_not_served_although_there_is_room() -> None:
@@ -156,17 +167,25 @@ def test_the_ratio_to_the_bound_is_that_of_b3m_or_better(workload: Instance) -> 
         assert ratio >= least
 
 
-def test_in_a_single_hour_the_ratio_is_better_with_more_capacity(drawing: Drawn) -> None:
-    """WA-25, WA-27 but for its times (thesis 6.5.4): 20 events, the topics that are active in one hour of ten days.
+@pytest.mark.parametrize("rate", [0.3, 1.6])
+def test_in_a_single_hour_the_ratio_rises_with_the_capacity(drawing: Drawn, rate: float) -> None:
+    """WA-25, WA-27 but for its times (thesis 6.5.4): 20 events, and what is active in one hour of ten days, at night and in the evening.
 
-    The ratio rises with the capacity, if not to the very end.
+    The ratio rises at first and then stays above. From 20 % of the capacity on it is 0.7 or more; at 1 % it is hardly more than 0.5,
+    where the thesis has 0.7. That is the bound's fault, not the solution's: of the tightest bound that is known, either metric comes to
+    0.95 at every capacity.
     """
-    hour = np.random.default_rng(1).poisson(drawing.events / 240)
+    hour = np.random.default_rng(1).poisson(drawing.events * (rate / 240))
     found = instance(drawing.subscriber, drawing.topic, hour)
-    ratios: list[float] = []
-    for percent in (10, 20, 50):
-        capacity = int(found.cost.sum()) * percent // 100
-        solution, limit = greedy_fb3m(found, 20, capacity), bounds(found, 20, capacity)
-        ratios.append(solution.value / limit.fb3m)
-        assert ratios[-1] >= max(0.7, greedy_b3m(found, 20, capacity).value / limit.b3m)
-    assert ratios[0] < min(ratios[1:])
+    whole, parts = [], []
+    for share in WINDOW_CAPACITIES:
+        capacity = round(share * int(found.cost.sum()))
+        values, limit = (greedy_b3m(found, 20, capacity).value, greedy_fb3m(found, 20, capacity).value), bounds(found, 20, capacity)
+        whole.append(values[0] / limit.b3m)
+        parts.append(values[1] / limit.fb3m)
+        assert 0.5 <= whole[-1] <= parts[-1]
+        assert values[0] >= 0.95 * relaxed(found, 20, capacity, "b3m").bound
+        assert values[1] >= 0.95 * relaxed(found, 20, capacity, "fb3m").bound
+    for ratios in (whole, parts):
+        assert ratios[0] < ratios[1] < min(ratios[2:])
+        assert min(ratios[WINDOW_CAPACITIES.index(0.2) :]) >= 0.7

@@ -1,0 +1,36 @@
+"""One plot: what its axes and marks look like."""
+
+import re
+
+from analytics.planning.report.chart import Axis, Series, chart
+from analytics.report.plot import Key, Plot
+
+
+def drawn(*series: Series, y: Axis) -> Plot:
+    return chart("test", "test", Axis("x"), y, series)
+
+
+def test_marks_at_the_edge_are_drawn_in_full() -> None:
+    svg = drawn(Series("all of it", [(1, 1.0), (2, 1.0)]), y=Axis("ratio", most=1.0)).svg
+    assert "<g clip-path" not in svg
+    assert not [path for path in re.findall("<path[^>]*clip-path[^>]*>", svg) if "series-" in path]
+
+
+def test_what_is_counted_has_whole_ticks() -> None:
+    def ticks(*, is_whole: bool) -> set[str]:
+        axis = Axis("", least=0, is_whole=is_whole)
+        return set(re.findall(">([0-9.]+)</text>", chart("test", "test", axis, axis, [Series("", [(0, 0), (2, 2)])]).svg))
+
+    assert "0.5" in ticks(is_whole=False)
+    assert ticks(is_whole=True) == {"0", "1", "2"}
+
+
+def test_levels_are_named_at_their_lines_and_not_in_the_key() -> None:
+    levels = [Series(f"limit of {height}", [(0, height)], mark="level") for height in (20, 30)]
+    plot = drawn(Series("here", [(0, 1), (1, 2)]), *levels, y=Axis("seconds", is_log=True))
+    assert plot.keys == (Key("here", 0, "line"),)
+    assert all(f">limit of {height}<" in plot.svg for height in (20, 30))
+
+
+def test_series_without_points_are_left_out() -> None:
+    assert drawn(Series("none", []), Series("some", [(0, 1)]), y=Axis("y")).keys == (Key("some"),)
