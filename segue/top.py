@@ -19,6 +19,7 @@ from infra.kernel.errors import ConfigError
 from infra.runtime.address import Address
 from infra.runtime.stats import Stats
 
+from .finite import Finite
 from .top_frame import Snapshot, Unreachable, View, frame
 from .top_screen import HISTORY, screen
 
@@ -103,7 +104,7 @@ async def once(addresses: Sequence[str], interval_s: float) -> View:
 
 @click.command("top")
 @click.argument("addresses", metavar="[HOST:PORT]...", nargs=-1)
-@click.option("--interval", "interval_s", type=click.FloatRange(min=0.1), default=1.0, show_default=True, help="Seconds between frames.")
+@click.option("--interval", "interval_s", type=Finite(min=0.1), default=1.0, show_default=True, help="Seconds between frames.")
 @click.option("--once", "only_once", is_flag=True, help="Print one frame, measured over one interval, and leave.")
 def top(addresses: tuple[str, ...], interval_s: float, only_once: bool) -> None:
     """Show connections, topics, rates, queues, memory and CPU of each site, live.

@@ -18,6 +18,7 @@ from infra.runtime.logs import configure
 from infra.runtime.tokens import AuthOptions, Keys, Verifier
 from infra.runtime.wire_memory import MemoryNetwork
 
+from .finite import Finite
 from .loop import run, until_stopped
 from .metrics import METRICS
 from .process import ORDER, Parts, Process, role_of
@@ -53,7 +54,7 @@ PLAN: Final = PlanOptions()
 @click.option(
     "--threshold", type=click.IntRange(min=1), default=PLAN.threshold, show_default=True, help="Events that satisfy a subscriber."
 )
-@click.option("--period", type=click.FloatRange(min=1), default=PLAN.period_s, show_default=True, help="Seconds between two decisions.")
+@click.option("--period", type=Finite(min=1), default=PLAN.period_s, show_default=True, help="Seconds between two decisions.")
 @click.option("--json", "as_json", is_flag=True, help="Print the addresses as one JSON line when ready.")
 @click.option("--log-format", type=click.Choice(["console", "json"]), default="console", show_default=True)
 @click.option("--log-level", type=click.Choice(["debug", "info", "warning", "error"]), default="warning", show_default=True)

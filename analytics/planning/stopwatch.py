@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable
-from typing import ParamSpec, TypeVar
+from typing import Final, ParamSpec, TypeVar
 
 import numpy as np
 
@@ -10,6 +10,9 @@ from .instance import Instance, instance
 
 P = ParamSpec("P")
 T = TypeVar("T")
+
+# What a user is told meanwhile.
+WARMING: Final = "loading the kernels (compiled once, which takes half a minute)"
 
 
 def timed(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> tuple[T, float]:

@@ -7,6 +7,7 @@ from typing import Any, Final, get_args
 import click
 
 from infra.runtime.logs import configure
+from segue.finite import Finite
 from segue.loop import run as run_loop
 from segue.shape import SITES
 
@@ -21,7 +22,7 @@ from .store import Kind
 from .summary import summary
 
 SECONDS: Final = 20.0
-_ABOVE_0: Final = click.FloatRange(min=0, min_open=True)
+_ABOVE_0: Final = Finite(min=0, min_open=True)
 
 
 @click.command()

@@ -11,10 +11,11 @@ from infra.runtime.logs import configure
 from segue.demo.dataset import checkout_folder, load
 from segue.demo.ending import end
 from segue.demo.live import show_here
+from segue.finite import Finite
 from segue.loop import run as run_loop
 from segue.shape import SITES
 
-_PERCENT: Final = click.FloatRange(0, 100)
+_PERCENT: Final = Finite(0, 100)
 _THRESHOLD: Final = click.IntRange(1, MOST_THRESHOLD)
 
 

@@ -45,7 +45,7 @@ class Outcome:
             yield "What was measured is what was predicted, and within the capacity."
             if self.predicted_value > self.cuckoo_value:
                 more = self.predicted_value / max(1.0, self.cuckoo_value) - 1
-                yield f"{more:.0%} more satisfaction than by the Cuckoo rule, in the same capacity."
+                yield f"{100 * more:.0f} % more satisfaction than by the Cuckoo rule, in the same capacity."
 
     def problems(self) -> Iterator[str]:
         """What is not as it was predicted."""

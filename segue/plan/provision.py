@@ -7,11 +7,12 @@ import click
 
 from rule_engine.suggestion import suggest
 
+from ..finite import Finite
 from .options import FOLDER, JSON, OUT, SERVICE, TRACE
 from .outlets import folder_for, loaded, outlet, show, write
 
 PAGE: Final = "provision.html"
-_ABOVE_0: Final = click.FloatRange(min=0, min_open=True)
+_ABOVE_0: Final = Finite(min=0, min_open=True)
 
 
 @click.command()

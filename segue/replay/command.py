@@ -15,6 +15,7 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedCo
 from infra.kernel.trace import SERVICES
 from segue.access import explained
 from segue.errors import SegueError
+from segue.finite import Finite
 from segue.loop import ended_by_ctrl_c
 from segue.loop import run as run_loop
 from segue.open_files import need_open_files
@@ -33,7 +34,7 @@ SHOW_S: Final = 0.2
 OTHER_FILES: Final = 100
 # Live copies of what artists and friends do come from the notification module.
 _PUBLISHES_AS: Final = {"presence": "presence", "playlist": "playlist", "social": "notification", "artist": "notification"}
-_POSITIVE: Final = click.FloatRange(min=0, min_open=True)
+_POSITIVE: Final = Finite(min=0, min_open=True)
 
 
 @click.command()
@@ -41,7 +42,7 @@ _POSITIVE: Final = click.FloatRange(min=0, min_open=True)
 @click.option("--speed", type=_POSITIVE, default=SPEED, show_default=True, help="How many times faster than it was.")
 @click.option("--users", type=click.IntRange(min=1), default=USERS, show_default=True, help="How many subscribers, at most.")
 @click.option("--service", type=click.Choice(SERVICES), default="presence", show_default=True, help="Whose topics.")
-@click.option("--from", "from_s", type=click.FloatRange(min=0), default=0.0, show_default=True, help="Seconds of the trace to leave out.")
+@click.option("--from", "from_s", type=Finite(min=0), default=0.0, show_default=True, help="Seconds of the trace to leave out.")
 @click.option("--seconds", type=_POSITIVE, help="Seconds of the trace to play.  [default: all]")
 @click.option("--url", "urls", multiple=True, default=["ws://127.0.0.1:7700"], show_default=True, help="Access points.")
 @click.option("--broker", "brokers", multiple=True, default=["http://127.0.0.1:7710"], show_default=True, help="Doors to publish at.")

@@ -8,7 +8,7 @@ import msgspec
 from ..errors import PlanError
 from ..instance import Instance
 from ..published import THRESHOLDS
-from ..stopwatch import trial
+from ..stopwatch import WARMING, trial
 from ..subject import Subject, facts
 from ..workload import Workload
 from .cbp import cbp
@@ -110,6 +110,7 @@ def study(workload: Workload, asked: Questions, begun: Callable[[str], None], be
     hours = asked.period(workload)
     every = tuple(machine.name for machine in asked.book.machines)
     chosen, offered = asked.terms(asked.machines or every[:2], hours), asked.terms(every, hours)
+    begun(WARMING)
     _warm(chosen[0])
     plans, offers, moves, notes = list[Plan](), list[Offer](), list[Moves](), list(workload.notes)
     for threshold in dict.fromkeys(asked.thresholds):

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from ..errors import PlanError
 from ..instance import MOST_COST, Instance
 from ..published import CAPACITY_SHARE, THRESHOLD_SHARES, WINDOW_THRESHOLD
+from ..stopwatch import WARMING
 from ..subject import Subject, facts
 from ..workload import Workload, windows
 from .case import ALGORITHMS, METRICS, Algorithm, Case, Line, More, Run, warm
@@ -49,6 +50,7 @@ def study(workload: Workload, asked: Questions, begun: Callable[[str], None]) ->
     capacity = min(asked.capacity, full) if isinstance(asked.capacity, int) else round(min(asked.capacity, 1.0) * full)
     thresholds = in_events(found, asked.thresholds)
     _check(found, thresholds, capacity)
+    begun(WARMING)
     warm()
     answers = [_answer(Case(found, each, capacity, metric), asked, begun) for metric in asked.metrics for each in thresholds]
     hours, moving = _windows(workload, asked, capacity / full, begun)
