@@ -192,7 +192,7 @@ class Broker:
             match frame:
                 case Heartbeat(view):
                     self._offer(link.peer.site, view)
-                case Leaving():
+                case Leaving() if self.mesh.concerns(link.peer):
                     self.mesh.membership.leave(link.peer.node)
                     self.tick(self.links.now_s)
                 case Subscribe() | Unsubscribe() if subscriber is not None:

@@ -90,13 +90,7 @@ class Notification:
         """Why not everything can be done now; None when it can."""
         if self._parts is None:
             return "it is starting"
-        if not self._brokers.view.slots:
-            return "no broker has told the site's view yet"
-        if away := self._parts.missing():
-            return away
-        if missing := [slot for slot in self._brokers.view.slots if slot not in self._brokers.links]:
-            return f"no link to {', '.join(missing)}"
-        return self._parts.worker.trouble or self.online.missing()
+        return self._brokers.ready() or self._parts.missing() or self._parts.worker.trouble or self.online.missing()
 
     # Links (see `LinkRole`).
 

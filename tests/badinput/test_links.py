@@ -65,6 +65,7 @@ TO_A_BROKER = {
         "bad-link-frame",
     ),
     "an assignment about a topic that is none": (hello(role="ods") + said(assignment(1, Topic(b"X?"))), "bad-link-frame"),
+    "an aggregator that leaves the ring in the name of a broker": (hello(role="aggregator", node="b1") + said(Leaving()), "bad-link-frame"),
     "an access point, which belongs to an aggregator": (hello(role="accesspoint"), "wrong-peer"),
 }
 

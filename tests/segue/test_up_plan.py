@@ -13,8 +13,8 @@ from segue.__main__ import cli
     [
         (["--capacity", str(1 << 62)], "capacity must be from 0 to"),
         (["--capacity", "5", "--threshold", str(10**23)], "threshold must be from 1 to"),
-        (["--capacity", "5", "--period", "inf"], "period_s must be finite"),
-        (["--capacity", "5", "--period", "nan"], "period_s must be finite"),
+        (["--capacity", "5", "--period", "inf"], "is not a finite number"),
+        (["--capacity", "5", "--period", "nan"], "is not a finite number"),
     ],
 )
 def test_a_limit_that_no_link_can_carry_is_a_usage_error(

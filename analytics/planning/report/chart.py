@@ -1,9 +1,11 @@
 """One plot of lines, bounds and what was published, in the style of the reports."""
 
 from collections.abc import Sequence
-from typing import Literal, NamedTuple
+from math import log10
+from typing import Final, Literal, NamedTuple
 
 from matplotlib.axes import Axes
+from matplotlib.axis import Axis as PlottedAxis
 from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLocator
 
 from analytics.numbers import number
@@ -12,6 +14,8 @@ from analytics.report.plot import Key, Plot
 
 Mark = Literal["line", "thin", "published", "level"]
 _MOST_MARKED = 12
+# Between so many decades the labels at decades alone would be one or two.
+_FEW_DECADES: Final = 2
 
 
 class Series(NamedTuple):
@@ -74,6 +78,16 @@ def _draw_levels(axes: Axes, levels: list[Series]) -> None:
         axes.annotate(each.label, (1.0, height), place, ("axes fraction", "data"), "offset points", color=QUIET, ha="right", va=side)
 
 
+def _plain() -> FuncFormatter:
+    return FuncFormatter(lambda value, _: number(round(value, 6)))
+
+
+def _decades(axis: PlottedAxis) -> float:
+    """How many powers of ten lie between its ends."""
+    low, high = axis.get_view_interval()
+    return log10(high / low)
+
+
 def _scale(axes: Axes, x: Axis, y: Axis) -> None:
     for axis, about in ((axes.xaxis, x), (axes.yaxis, y)):
         if about.ticks:
@@ -82,7 +96,9 @@ def _scale(axes: Axes, x: Axis, y: Axis) -> None:
         if about.is_whole:
             axis.set_major_locator(MaxNLocator(nbins="auto", integer=True))
         if about.ticks or not about.is_log:
-            axis.set_major_formatter(FuncFormatter(lambda value, _: number(round(value, 6))))
+            axis.set_major_formatter(_plain())
+        elif _decades(axis) < _FEW_DECADES:
+            axis.set_minor_formatter(_plain())
     if x.names:
         axes.set_xticks(range(len(x.names)), x.names)
     if x.ticks and x.is_log:

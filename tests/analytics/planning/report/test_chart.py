@@ -25,6 +25,14 @@ def test_what_is_counted_has_whole_ticks() -> None:
     assert ticks(is_whole=True) == {"0", "1", "2"}
 
 
+def test_a_logarithmic_axis_of_few_decades_names_more_than_those() -> None:
+    def names(most: float) -> set[str]:
+        return set(re.findall(">([0-9.]+)</text>", drawn(Series("", [(0, 3), (1, most)]), y=Axis("seconds", is_log=True)).svg))
+
+    assert {"5", "10", "20"} <= names(30)
+    assert "20" not in names(30_000)
+
+
 def test_levels_are_named_at_their_lines_and_not_in_the_key() -> None:
     levels = [Series(f"limit of {height}", [(0, height)], mark="level") for height in (20, 30)]
     plot = drawn(Series("here", [(0, 1), (1, 2)]), *levels, y=Axis("seconds", is_log=True))
