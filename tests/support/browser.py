@@ -56,6 +56,7 @@ class Browser:
         try:
             async with asyncio.timeout(DEADLINE_S):
                 self._socket = await self._http.ws_connect(await self._debugger_url(), max_msg_size=0)
+                self._draining = asyncio.create_task(self._drain())
                 self._reading = asyncio.create_task(self._read())
                 await self._attach()
         except BaseException:
@@ -65,10 +66,13 @@ class Browser:
 
     async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self._session_id = None
-        await self.call("Browser.close")
-        self._reading.cancel()
-        await self._socket.close()
-        await self._stop()
+        try:
+            await self.call("Browser.close")
+        finally:
+            self._reading.cancel()
+            await self._socket.close()
+            await self._stop()
+            self._draining.cancel()
 
     async def call(self, method: str, **params: Any) -> dict[str, Any]:
         """One command of the protocol. Raises AssertionError with the browser's words if it fails."""
@@ -120,6 +124,12 @@ class Browser:
             if b"DevTools listening on " in line:
                 return line.rpartition(b" ")[2].decode().strip()
         raise AssertionError(f"{self._binary} ended before it could be driven")
+
+    async def _drain(self) -> None:
+        """Whatever else it complains of is read, as a full pipe would stop it."""
+        assert self._process.stderr is not None
+        while await self._process.stderr.read(1 << 16):
+            pass
 
     async def _attach(self) -> None:
         targets = await self.call("Target.getTargets")
