@@ -28,44 +28,81 @@ def seqs(receiver: Receiver) -> list[object]:
     return [body["seq"] for _, body in receiver]
 
 
-def test_an_event_goes_once_to_each_link_that_wants_its_topic_under_that_links_handle() -> None:
-    """SB-18: against a dumb model, with links that come, go and change their minds."""
-    rng, core = random.Random(18), BrokerCore("sto", 7)
-    topics = [user_topic(f"u{n}") for n in range(20)]
-    links: dict[int, Receiver] = {}
-    model: dict[int, dict[Topic, int]] = {}
-    for _ in range(3000):
-        match rng.choice(("open", "close", "subscribe", "unsubscribe", "publish", "publish")):
-            case "open" if len(links) < 8:
-                receiver = Receiver()
-                bit = core.open(receiver, far=rng.random() < 0.5, peer=("lon", f"b{rng.random()}"))
-                links[bit], model[bit] = receiver, {}
-            case "close" if links:
-                bit = rng.choice(list(links))
-                for row, topic in core.close(bit)[1]:
-                    core.release(row, topic)
-                del links[bit], model[bit]
-            case "subscribe" if links:
-                bit = rng.choice(list(links))
-                chosen = rng.sample(topics, 3)
+FAR = [(site, slot) for site in ("lon", "ash") for slot in ("b1", "b2", "b3")]
+
+
+class Overlay:
+    """A core with links that come and go, and a dumb model of what they want. `owners`: who owns every topic at each other site."""
+
+    def __init__(self) -> None:
+        self.owners: dict[str, str] = {}
+        self.core = BrokerCore("sto", 7, lambda site, topic: self.owners[site])
+        self.links: dict[int, tuple[str, str]] = {}
+        self.got: dict[int, Receiver] = {}
+        self.wants: dict[int, dict[Topic, int]] = {}
+
+    def open(self, peer: tuple[str, str]) -> None:
+        receiver = Receiver()
+        bit = self.core.open(receiver, peer[0] != "sto", peer)
+        self.links[bit], self.got[bit], self.wants[bit] = peer, receiver, {}
+
+    def close(self, bit: int) -> None:
+        self.free(self.core.close(bit)[1])
+        del self.links[bit], self.got[bit], self.wants[bit]
+
+    def free(self, dead: list[tuple[int, Topic]]) -> None:
+        for row, topic in dead:
+            self.core.release(row, topic)
+
+    def delivered(self) -> dict[int, list[int]]:
+        """The handles under which each link got an event, for those that got any; then it is forgotten."""
+        found = {bit: [handle for handle, _ in receiver] for bit, receiver in self.got.items() if receiver}
+        for receiver in self.got.values():
+            receiver.clear()
+        return found
+
+    def choices(self, topic: Topic) -> list[set[int]]:
+        """Of each of these sets exactly one link gets an event: every aggregator, and of the brokers of a site the owner if it wants it."""
+        wanting = {bit: self.links[bit] for bit, mine in self.wants.items() if topic in mine}
+        near = [{bit} for bit, (site, _) in wanting.items() if site == "sto"]
+        far = [{bit: slot for bit, (at, slot) in wanting.items() if at == site} for site in ("lon", "ash")]
+        owners = [
+            {bit for bit, slot in links.items() if slot == self.owners[site]} for site, links in zip(("lon", "ash"), far, strict=True)
+        ]
+        return near + [owner or set(links) for owner, links in zip(owners, far, strict=True) if links]
+
+
+def test_an_event_goes_once_to_each_aggregator_and_site_that_wants_its_topic_under_that_links_handle() -> None:
+    """SB-18, SB-24: against a dumb model, with links that come, go and change their minds."""
+    rng, overlay = random.Random(18), Overlay()
+    core, topics = overlay.core, [user_topic(f"u{n}") for n in range(20)]
+    seen: Counter[str] = Counter()
+    for turn in range(6000):
+        bit = rng.choice(list(overlay.links)) if overlay.links else None
+        chosen = rng.sample(topics, 5)
+        match rng.choice(("open", "close", *["subscribe"] * 3, "unsubscribe", *["publish"] * 3)):
+            case "open":
+                peer = rng.choice([*FAR, ("sto", f"a{turn}")])
+                if len(overlay.links) < 10 and peer not in overlay.links.values():
+                    overlay.open(peer)
+            case "close" if bit is not None:
+                overlay.close(bit)
+            case "subscribe" if bit is not None:
                 handles = [rng.randrange(1000) for _ in chosen]
                 core.subscribe(bit, chosen, handles)
-                model[bit].update(zip(chosen, handles, strict=True))
-            case "unsubscribe" if links:
-                bit = rng.choice(list(links))
-                chosen = rng.sample(topics, 3)
-                for row, topic in core.unsubscribe(bit, chosen)[1]:
-                    core.release(row, topic)
-                model[bit] = {topic: handle for topic, handle in model[bit].items() if topic not in chosen}
+                overlay.wants[bit].update(zip(chosen, handles, strict=True))
+            case "unsubscribe" if bit is not None:
+                overlay.free(core.unsubscribe(bit, chosen)[1])
+                overlay.wants[bit] = {topic: handle for topic, handle in overlay.wants[bit].items() if topic not in chosen}
             case "publish":
-                topic = rng.choice(topics)
-                core.publish(event(topic))
-                far = [bit for bit in links if core._far >> bit & 1 and topic in model[bit]]
-                for bit, receiver in links.items():
-                    expected = [model[bit][topic]] if topic in model[bit] else []
-                    got = [handle for handle, _ in receiver]
-                    assert got == expected or (bit in far and len(far) > 1 and got == [])
-                    receiver.clear()
+                overlay.owners.update({site: rng.choice(("b1", "b2", "b3")) for site in ("lon", "ash")})
+                core.publish(event(chosen[0]))
+                got, choices = overlay.delivered(), overlay.choices(chosen[0])
+                assert [len(choice & got.keys()) for choice in choices] == [1] * len(choices)
+                assert got == {bit: [overlay.wants[bit][chosen[0]]] for choice in choices for bit in choice & got.keys()}
+                seen.update("far" if overlay.links[bit][0] != "sto" else "near" for bit in got)
+                seen["choice"] += any(len(choice) > 1 for choice in choices)
+    assert min(seen["near"], seen["far"], seen["choice"]) > 40
 
 
 def test_of_several_brokers_of_a_site_that_want_a_topic_one_gets_a_copy_the_owner_if_it_can() -> None:

@@ -106,7 +106,8 @@ async def test_what_is_counted_under_a_limit_is_what_was_predicted_in_every_peri
         epochs = []
         for _ in range(2):
             made = await c.decide()
-            assert made.cost <= 16
+            assert 0 < made.cost <= 16
+            assert made.value > 0
             assert made.out
             await c.period(EVENTS)
             got = await received(c, users, made.cost)
@@ -177,6 +178,7 @@ async def test_at_a_reduced_rate_what_is_counted_is_what_was_predicted_and_withi
         await received(c, users, 33)
         made = await c.decide()
         assert made.out
+        assert made.value > 0
         assert 0 < made.reduced <= made.cost + made.reduced <= 26
         await c.period(EVENTS)
         got = await received(c, users, made.cost + made.reduced)

@@ -6,10 +6,10 @@ the numbers is never larger than what was missed. And what is published while ev
 """
 
 import asyncio
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Coroutine
 from itertools import pairwise
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, ClassVar, NamedTuple, TypeVar
 
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
@@ -44,6 +44,10 @@ class Publication(NamedTuple):
 
 
 class ClusterMachine(RuleBasedStateMachine):
+    """`looked_at`: what has been checked in all lives so far; a life in which nothing arrives proves nothing."""
+
+    looked_at: ClassVar[Counter[str]] = Counter()
+
     def __init__(self) -> None:
         super().__init__()
         self.loop = asyncio.new_event_loop()
@@ -152,6 +156,7 @@ class ClusterMachine(RuleBasedStateMachine):
             for follower in self.followers.values():
                 if topic in follower.follows and not self.c.plan.is_cut(f"{site}/", f"{follower.site}/"):
                     await self._until_heard(follower.user, n)
+                    self.looked_at["promised"] += 1
 
     async def _until_heard(self, user: User, n: int) -> None:
         try:
@@ -223,6 +228,7 @@ class ClusterMachine(RuleBasedStateMachine):
             topic = event["topic"].split("/")[-2]
             assert topic in follower.follows
             assert self.publications[event["payload"]["n"]] == (topic, event["site"])
+            self.looked_at["events"] += 1
         follower.seen.extend(news)
         by_origin: dict[Publication, list[dict[str, Any]]] = defaultdict(list)
         for event in follower.seen:
@@ -235,6 +241,7 @@ class ClusterMachine(RuleBasedStateMachine):
         before, after = earlier["payload"]["n"], later["payload"]["n"]
         assert before < after, f"{origin}: {after} came after {before}"
         if earlier["epoch"] == later["epoch"]:
+            self.looked_at["steps"] += 1
             missed = self.publications[before + 1 : after].count(origin)
             assert 1 <= later["seq"] - earlier["seq"] <= 1 + missed
 
@@ -252,3 +259,4 @@ def test_a_random_life() -> None:
             suppress_health_check=list(HealthCheck),
         ),
     )
+    assert min(ClusterMachine.looked_at[kind] for kind in ("promised", "events", "steps")) > 10, ClusterMachine.looked_at

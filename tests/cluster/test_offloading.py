@@ -127,6 +127,7 @@ async def test_whoever_publishes_while_topics_switch_loses_nothing_up_to_the_end
         publishing.cancel()
         await asyncio.gather(publishing, return_exceptions=True)
         assert len(never) >= 25
+        assert len(sure) >= 25
         for user in (ann, lars):
             await c.until(lambda user=user: sure <= set(numbers(user)))  # type: ignore[misc]
             await user.fence()

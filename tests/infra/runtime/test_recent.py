@@ -7,12 +7,13 @@ from infra.runtime.recent import Recent
 
 
 @given(st.lists(st.integers(0, 20)), st.integers(1, 5))
-def test_it_never_holds_more_than_twice_its_size_and_never_a_wrong_value(keys: list[int], size: int) -> None:
-    recent = Recent[int, str](size)
+def test_it_holds_the_last_ones_and_never_more_than_twice_its_size_and_never_a_wrong_value(keys: list[int], size: int) -> None:
+    recent, lately = Recent[int, str](size), list[int]()
     for key in keys:
         known = recent.take(key)
-        assert known in (None, str(key))
+        assert known == str(key) if key in lately else known in (None, str(key))
         recent.add(key, str(key))
+        lately = [*(each for each in lately if each != key), key][-size:]
     assert sum(recent.take(key) is not None for key in set(keys)) <= 2 * size
 
 
