@@ -23,6 +23,7 @@ METRICS: Final = (
     Metric("accesspoint_refused_total", "counter", "Messages and connections answered with an error, by code.", "messages", "code"),
     Metric("accesspoint_acts_total", "counter", "Presence actions passed on to the presence service.", "actions"),
     Metric("accesspoint_events_received_total", "counter", "Events that the aggregator sent.", "events"),
+    Metric("accesspoint_events_stale_total", "counter", "Of these, events that no client wanted any more.", "events"),
     Metric("accesspoint_deliveries_total", "counter", "Events put into outboxes: one per event and subscribed connection.", "events"),
     Metric("accesspoint_delivered_bytes_total", "counter", "Bytes of those events, WebSocket frame headers included.", "bytes"),
     Metric("accesspoint_shed_total", "counter", "Events of very popular topics that came faster than they could be sent.", "events"),

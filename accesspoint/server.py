@@ -169,6 +169,7 @@ class AccessPoint:
             "accesspoint_topics": len(hub.topics),
             "accesspoint_subscriptions": hub.subscriptions,
             "accesspoint_events_received_total": hub.received,
+            "accesspoint_events_stale_total": hub.stale,
             "accesspoint_deliveries_total": hub.deliveries,
             "accesspoint_delivered_bytes_total": hub.delivered_bytes,
             "accesspoint_skipped_total": core.skipped + sum(outbox.skipped for outbox in outboxes),

@@ -156,6 +156,7 @@ class Aggregator:
             "aggregator_links": len(self.links.links),
             "aggregator_brokers_live": len(self._brokers.links),
             "aggregator_events_received_total": core.received,
+            "aggregator_events_stale_total": core.stale,
             "aggregator_deliveries_total": core.fanout.deliveries,
             "aggregator_subscribes_total": core.subscribes,
             "aggregator_unsubscribes_total": core.unsubscribes,

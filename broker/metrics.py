@@ -16,6 +16,7 @@ METRICS: Final = (
     Metric("broker_deliveries_total", "counter", "Copies queued to aggregators and sites: one per event and interested link.", "copies"),
     Metric("broker_site_copies_total", "counter", "Copies sent to other sites: at most one per event and site.", "copies"),
     Metric("broker_site_events_received_total", "counter", "Events that came from the counterpart at another site.", "events"),
+    Metric("broker_site_events_stale_total", "counter", "Of these, events that nobody here wanted any more.", "events"),
     Metric("broker_http_requests_total", "counter", "Requests of publishing services, whatever the answer.", "requests"),
     Metric("broker_link_drops_total", "counter", "Events not queued because a link was full, presence first.", "events"),
     Metric("broker_protocol_errors_total", "counter", "Links closed because the peer broke the link protocol.", "errors"),

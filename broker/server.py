@@ -283,6 +283,7 @@ class Broker:
             "broker_events_misrouted_total": self._router.misrouted,
             "broker_site_copies_total": core.site_copies,
             "broker_site_events_received_total": core.site_events,
+            "broker_site_events_stale_total": core.stale,
             "broker_interest_rows": len(core.interest),
             "broker_links": len(self.links.links),
             "broker_sites_live": sum(client.alive for client in self._far.values()) + 1,

@@ -6,30 +6,19 @@ bisection, without uhashring's per-key bookkeeping. The hash is blake2b, never t
 """
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from hashlib import blake2b
-from itertools import pairwise
-from typing import Final, NamedTuple
+from typing import Final
 
 from uhashring import HashRing
 
 POINTS: Final = 256
-SPACE: Final = 1 << 64
 
 
 def hash64(key: bytes | str) -> int:
     """A stable 64-bit hash of `key`."""
     data = key.encode() if isinstance(key, str) else key
     return int.from_bytes(blake2b(data, digest_size=8).digest(), "big")
-
-
-class Move(NamedTuple):
-    """Keys whose hash lies in [start, end) belong to `target` now and belonged to `source` before."""
-
-    start: int
-    end: int
-    source: str
-    target: str
 
 
 class Ring:
@@ -52,14 +41,6 @@ class Ring:
         if not self._points:
             return None
         return self._owners[bisect_right(self._points, hashed) % len(self._points)]
-
-    def moves_to(self, other: "Ring") -> Iterator[Move]:
-        """The ranges of the hash space that change hands when `other` replaces this ring; none if either is empty."""
-        bounds = sorted({0, SPACE, *self._points, *other._points})
-        for start, end in pairwise(bounds):
-            source, target = self.owner_at(start), other.owner_at(start)
-            if source is not None and target is not None and source != target:
-                yield Move(start, end, source, target)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Ring) and (self._points, self._owners) == (other._points, other._owners)

@@ -31,11 +31,6 @@ _READY: Final = 1024  # events are nearly always shorter; 40 KB of headers
 _TEXT_HEADERS: Final = tuple(_header(TEXT, length) for length in range(_READY))
 
 
-def text_header(length: int) -> bytes:
-    """The header of a text frame of `length` bytes, to be written before its payload."""
-    return _TEXT_HEADERS[length] if length < _READY else _header(TEXT, length)
-
-
 def text_frame(payload: bytes) -> bytes:
     """One whole text message. `payload` must be UTF-8; that is not checked here."""
     length = len(payload)

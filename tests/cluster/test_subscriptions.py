@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 import msgspec
+import pytest
 
 from accesspoint.options import AccessPointOptions
 from infra.kernel.frames import Any as AnyFrame
@@ -86,6 +87,27 @@ async def test_a_client_that_connects_causes_one_bulk_subscribe_and_one_pull(tcp
 
 def pulls(calls: Sequence[AnyFrame]) -> list[tuple[str, str, str]]:
     return [(call.user, call.client, call.op) for call in calls if isinstance(call, Call)]
+
+
+@pytest.mark.parametrize(
+    ("follower", "source", "target", "counter"),
+    [
+        ("sto", "sto/ap1", "sto/a1", "accesspoint_events_stale_total"),
+        ("sto", "sto/a1", "sto/b1", "aggregator_events_stale_total"),
+        ("lon", "lon/b1", "sto/b1", "broker_site_events_stale_total"),
+    ],
+)
+async def test_what_still_comes_for_a_topic_that_nobody_wants_any_more_is_counted_where_it_ends(
+    follower: str, source: str, target: str, counter: str
+) -> None:
+    async with Cluster(sites=2) as c, c.user("ann", follower) as ann:
+        await ann.follow("dan")
+        c.plan.hold(source, target)
+        await ann.ask("unsubscribe", topics=[feed("dan")])
+        await c.play("dan", site="sto", broker=0)
+        await c.until(lambda: c.roles[source].counters()[counter] == 1)
+        c.plan.release(source, target)
+        assert sum(role.counters().get(counter, 0) for role in c.roles.values()) == 1
 
 
 async def test_many_followers_of_a_topic_are_one_subscription_of_their_aggregator(tcp: bool) -> None:
