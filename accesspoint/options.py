@@ -5,6 +5,7 @@ from typing import Final
 import msgspec
 
 from infra.kernel.errors import ConfigError
+from infra.kernel.interest import MAX_LINKS
 from infra.runtime.capture_options import CaptureOptions
 from infra.runtime.decider import DECIDER
 from infra.runtime.node import LinkTiming
@@ -54,6 +55,10 @@ class AccessPointOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unkno
         """Raises ConfigError when fields contradict each other."""
         if not self.aggregators:
             raise ConfigError('accesspoint.aggregators is empty; name at least one link address, such as ["127.0.0.1:7801"]')
+        if len(self.aggregators) > MAX_LINKS:
+            raise ConfigError(
+                f"accesspoint.aggregators names {len(self.aggregators)}, but no broker takes more than {MAX_LINKS}: name fewer"
+            )
         if strange := sorted(set(self.services) - set(SERVICES)):
             raise ConfigError(f"accesspoint.services names {strange[0]}; there are {', '.join(SERVICES)}")
         if self.silent_s <= self.ping_s:

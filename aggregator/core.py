@@ -2,12 +2,14 @@
 it (SB-14, SB-15); an event goes to each access point that wants it, once (SB-16)."""
 
 from collections.abc import Iterable, Sequence
+from typing import Final
 
 from infra.kernel.fanout import Fanout, Receiver
+from infra.kernel.interest import MAX_LINKS
 from infra.kernel.topics import Topic
 
 Rows = list[tuple[int, Topic]]
-ALL: int = (1 << 63) - 1
+ALL: Final = (1 << MAX_LINKS) - 1
 
 
 class AggregatorCore:

@@ -76,9 +76,10 @@ class Aggregator:
         return self._brokers.view
 
     def admit(self, hello: Hello) -> None:
-        """Access points of this site only."""
+        """Admits access points of this site, as many as there is room for."""
         if (hello.role, hello.site) != ("accesspoint", self.site):
             raise Refused("wrong-peer", f"this aggregator serves access points of {self.site}, not a {hello.role} of {hello.site}")
+        self.core.interest.check_room()
 
     def link_up(self, link: Link) -> None:
         """A broker answered, or an access point called."""

@@ -1,12 +1,19 @@
 """Options of a broker. Every default is here; units are in the names."""
 
+from typing import Final
+
 import msgspec
 
 from infra.kernel.errors import ConfigError
+from infra.kernel.interest import MAX_LINKS
 from infra.kernel.membership import Timing
 from infra.runtime.capture_options import CaptureOptions
 from infra.runtime.link import MAX_QUEUED_BYTES
 from infra.runtime.node import LinkTiming
+
+# An epoch is a time in ms and, in its last bits, a slot. More bits would soon make numbers that JavaScript cannot hold (2^53).
+SLOT_BITS: Final = 8
+MAX_SLOTS: Final = 1 << SLOT_BITS
 
 
 class BrokerOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -43,9 +50,22 @@ class BrokerOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
         if odd:
             same = ", ".join(slots[self.site])
             raise ConfigError(f"the ring is the same at every site: broker.sites.{odd[0]} must have the slots {same}")
+        self._check_numbers()
         if not self.membership.suspect_s <= self.membership.dead_s:
             raise ConfigError("broker.membership.suspect_s must not be over dead_s")
         if self.link.redial_cap_s >= self.membership.grace_s:
             raise ConfigError("broker.membership.grace_s must be over link.redial_cap_s, or a broker that comes back owns topics too early")
         if self.link.heartbeat_s * 2 > self.membership.suspect_s:
             raise ConfigError("broker.membership.suspect_s must be at least two heartbeats (broker.link.heartbeat_s)")
+
+    def _check_numbers(self) -> None:
+        """Raises ConfigError when there are more brokers than can be told apart, or than can subscribe here."""
+        slots = len(self.sites[self.site])
+        if slots > MAX_SLOTS:
+            raise ConfigError(f"broker.sites.{self.site} has {slots} slots, a site can have {MAX_SLOTS}: name fewer, larger brokers")
+        far = slots * (len(self.sites) - 1)
+        if far >= MAX_LINKS:
+            raise ConfigError(
+                f"broker.sites names {far} brokers of other sites, and each of them subscribes here; a broker takes at most {MAX_LINKS} "
+                "subscribing links, those of its own aggregators among them: name fewer slots"
+            )

@@ -50,7 +50,7 @@ from .core import BrokerCore
 from .handover import Handover
 from .mesh import Mesh
 from .offloading import Offloading
-from .options import BrokerOptions
+from .options import SLOT_BITS, BrokerOptions
 from .publisher import SERVICE_KINDS, Publisher
 from .router import Done, Router
 from .subscribers import Subscriber, Subscribers
@@ -73,7 +73,7 @@ class Broker:
     ) -> None:
         self.options, self.site, self.node = options, options.site, options.slot
         born_ms = int(wall() * 1000)
-        self.core = BrokerCore(self.site, born_ms << 8 | sorted(options.sites[self.site]).index(self.node), self._owner_at)
+        self.core = BrokerCore(self.site, born_ms << SLOT_BITS | sorted(options.sites[self.site]).index(self.node), self._owner_at)
         self._capture = capture
         if capture is not None:
             self.core.record = capture.event
@@ -133,7 +133,8 @@ class Broker:
         return self.mesh.view
 
     def admit(self, hello: Hello) -> None:
-        """Aggregators and services of this site, brokers of any site that the configuration names, one decision service of any."""
+        """Admits aggregators and services of this site, brokers of any site that the configuration names, and one decision service
+        of any; those that subscribe only while there is room."""
         if hello.role == ROLE:
             if hello.node not in self.options.sites.get(hello.site, {}):
                 raise Refused("wrong-peer", f"no broker {hello.node} of site {hello.site} is configured here")
@@ -143,6 +144,12 @@ class Broker:
             raise Refused("wrong-peer", f"{hello.role} of site {hello.site} belongs to the brokers of its own site, this is {self.site}")
         elif hello.role != "aggregator" and hello.role not in SERVICE_KINDS:
             raise Refused("wrong-peer", f"a {hello.role} has no business with a broker")
+        if self._subscribes(hello):
+            self.core.interest.check_room()
+
+    def _subscribes(self, peer: Hello) -> bool:
+        """Whether `peer`, which has called, is one that wants events."""
+        return peer.role == "aggregator" or (peer.role == ROLE and peer.site != self.site)
 
     def link_up(self, link: Link) -> None:
         """A peer is there: give it its place."""
@@ -156,7 +163,7 @@ class Broker:
         elif link.dialled is not None:
             self._far[peer.site].link_up(link)
         if link.dialled is None:
-            if peer.role == "aggregator" or peer.site != self.site:
+            if self._subscribes(peer):
                 self._subscribers.link_up(link)
             else:
                 self._publishers[link] = Publisher(link, self.submit)

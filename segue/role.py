@@ -19,6 +19,7 @@ from aggregator.options import AggregatorOptions
 from analytics.ods.options import OdsOptions
 from broker.options import BrokerOptions
 from infra.kernel.errors import ConfigError
+from infra.kernel.interest import MAX_LINKS
 from infra.runtime.address import Address
 from infra.runtime.admin import Admin
 from infra.runtime.config import load
@@ -124,7 +125,7 @@ def _with_processes(single: click.Command) -> click.Command:
         else:
             _spawn(processes, **arguments)
 
-    many = click.option("--processes", default=1, type=click.IntRange(1, 64), show_default=True, help="Processes on one port.")
+    many = click.option("--processes", default=1, type=click.IntRange(1, MAX_LINKS), show_default=True, help="Processes on one port.")
     command = click.Command(single.name, callback=run_many, params=list(single.params), help=single.help)
     return many(command)
 

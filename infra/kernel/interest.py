@@ -12,6 +12,7 @@ from typing import Final
 from .errors import Refused
 from .topics import Topic
 
+# A row's mask is 64 bits wide, so that it costs eight bytes; more links would cost every row more.
 MAX_LINKS: Final = 63
 
 
@@ -32,13 +33,19 @@ class Interest:
         """The handles of link `bit`, indexed by row. The same object for as long as the link exists."""
         return self._handles[bit]
 
+    def check_room(self) -> None:
+        """Raises `Refused("overloaded")` when there are as many links as a mask has bits."""
+        if len(self._handles) >= MAX_LINKS:
+            raise Refused(
+                "overloaded", f"this node has {MAX_LINKS} subscribing links and can have no more; go to another one, or start one"
+            )
+
     def open(self) -> int:
-        """A free link number. Raises `Refused("overloaded")` when there are as many links as a mask has bits."""
-        for bit in range(MAX_LINKS):
-            if bit not in self._handles:
-                self._handles[bit] = array("I")
-                return bit
-        raise Refused("overloaded", f"this node has {MAX_LINKS} subscribing links and can have no more")
+        """Gives a new link the lowest free number. Raises `Refused("overloaded")` as `check_room` does."""
+        self.check_room()
+        bit = next(bit for bit in range(MAX_LINKS) if bit not in self._handles)
+        self._handles[bit] = array("I")
+        return bit
 
     def subscribe(self, bit: int, topics: Sequence[Topic], handles: Sequence[int]) -> list[tuple[int, Topic, int]]:
         """Link `bit` wants `topics`. Returns (row, topic, mask before) for each topic it did not want before."""

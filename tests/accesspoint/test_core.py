@@ -18,6 +18,7 @@ from accesspoint.outbox import Outbox
 from accesspoint.session import State
 from infra.kernel.errors import ConfigError, Refused
 from infra.kernel.frames import Call, Frame, Gone, Here, Reply, Subscribe, Unsubscribe, View
+from infra.kernel.interest import MAX_LINKS
 from infra.runtime.tokens import Identity
 from tests.support.recording_session import RecordingSession
 
@@ -95,8 +96,10 @@ def test_connections_are_admitted_up_to_the_limit_and_not_while_draining() -> No
 
 def test_options_that_contradict_each_other_are_refused() -> None:
     OPTIONS.check()
+    msgspec.structs.replace(OPTIONS, aggregators=["a1"] * MAX_LINKS).check()
     wrong: list[tuple[str, dict[str, Any]]] = [
         ("aggregators", {"aggregators": []}),
+        ("aggregators names 64", {"aggregators": ["a1"] * (MAX_LINKS + 1)}),
         ("silent_s", {"ping_s": 75.0}),
         ("drain_per_s", {"drain_per_s": 0.0}),
         ("services names notifications", {"services": {"presence": [], "notifications": []}}),

@@ -305,6 +305,26 @@ async def test_the_same_process_may_come_back_at_once(network: Network, make: Ma
     await first.until_lost()
 
 
+async def test_who_comes_back_needs_no_room_beside_their_old_link(network: Network, make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A role that is full would otherwise refuse everybody whose old link has not been found dead yet."""
+    called = await make("b1", timing=SLOW).listen()
+
+    def admit(hello: Hello) -> None:
+        if called.role.links:
+            raise Refused("overloaded")
+
+    monkeypatch.setattr(called.role, "admit", admit)
+    await stranger(network, called, hello(incarnation=7))
+    await until(lambda: called.role.links)
+    again = await stranger(network, called, hello(incarnation=7))
+    await until(lambda: len(called.role.up) == 2)
+    assert isinstance(await answer(again), Hello)
+    other = await stranger(network, called, hello("b3"))
+    said = await answer(other)
+    assert isinstance(said, Bye)
+    assert said.number == BY_NAME["overloaded"].number
+
+
 async def test_one_name_may_be_in_use_at_another_role_or_called_by_us(network: Network, make: Make) -> None:
     """Both brokers of a pair dial each other: two links under one name, one each way."""
     one, other = await make("b1").listen(), await make("b2").listen()
