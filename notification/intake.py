@@ -5,22 +5,21 @@ already gets no second item (the worker knows what it decided), who has none get
 are stored by the nodes that own the followers.
 """
 
-import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable
-from contextlib import asynccontextmanager
 from typing import Final
 
 import msgspec
 
-from infra.kernel.errors import Refused, Unavailable
+from infra.kernel.errors import Refused
 from infra.kernel.topics import Kind, Topic, kind_of
 
 from .notice import Header, Notice, Page, Request, check, check_names
 from .ownership_routes import Routes
 from .shards import BULK_FROM
 from .store import AGAIN, FRIEND, SENT, Store
+from .turns import Turns
 
-# Requests that are being stored at the same time; more are refused as unavailable, and come back.
+# Requests that are being stored, or wait for one with the same id; more are refused as unavailable, and come back.
 MAX_OPEN: Final = 512
 
 
@@ -42,7 +41,7 @@ class Intake:
     def __init__(self, store: Store, routes: Routes, wall: Callable[[], float], record: Record | None = None) -> None:
         self.accepted = self.rows = self.duplicates = 0
         self._store, self._routes, self._wall, self._record = store, routes, wall, record
-        self._open: dict[str, asyncio.Lock] = {}
+        self._turns = Turns(MAX_OPEN)
 
     async def take(self, request: Request, service: str) -> Receipt:
         """One notice with its audience. Raises `Refused`, `Unavailable`."""
@@ -56,7 +55,7 @@ class Intake:
     async def stream(self, header: Header, pages: AsyncIterator[Page], service: str) -> Receipt:
         """One notice, its audience page by page; the pages name nobody twice. Raises `Refused`, `Unavailable`."""
         notice = check(header, service, self._now_ms())
-        async with self._alone(notice.id):
+        async with self._turns.take(notice.id):  # the same notice twice at once: the second waits, and finds it done
             taken = await self._store.begin(notice)
             if taken.notice.digest != notice.digest:
                 raise Refused("conflict", f"id {notice.id} was used for something else; give what is new a new id")
@@ -82,21 +81,6 @@ class Intake:
             followers += len(users)
             self.rows += len(users)
         return followers
-
-    @asynccontextmanager
-    async def _alone(self, event: str) -> AsyncIterator[None]:
-        """The same notice twice at once: the second waits, and finds it done."""
-        lock = self._open.get(event)
-        if lock is None:
-            if len(self._open) >= MAX_OPEN:
-                raise Unavailable(f"{MAX_OPEN} notices are being stored already")
-            lock = self._open[event] = asyncio.Lock()
-        try:
-            async with lock:
-                yield
-        finally:
-            if not lock.locked() and self._open.get(event) is lock:
-                del self._open[event]
 
     def _now_ms(self) -> int:
         return int(self._wall() * 1000)
