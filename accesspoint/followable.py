@@ -9,7 +9,7 @@ from typing import Final
 
 import msgspec
 
-from infra.kernel.errors import Refused
+from infra.kernel.access import check_may_see
 from infra.kernel.topics import Kind, Topic, format_topic, kind_of, parse_topic
 
 DURABLE: Final = {Kind.PLAYLIST: "playlist", Kind.ARTIST: "artist", Kind.SOCIAL: "social"}
@@ -17,11 +17,10 @@ DURABLE: Final = {Kind.PLAYLIST: "playlist", Kind.ARTIST: "artist", Kind.SOCIAL:
 _ENCODE: Final = msgspec.json.Encoder().encode
 
 
-def parse_followable(uri: str) -> Topic:
-    """The topic that a client names. Raises `Refused` (bad-topic; forbidden for an inbox: each session has its own user's)."""
+def parse_followable(user: str, uri: str) -> Topic:
+    """Returns the topic that a client of `user` names. Raises `Refused` (bad-topic; forbidden for one that they may not see)."""
     topic = parse_topic(uri)
-    if kind_of(topic) is Kind.INBOX:
-        raise Refused("forbidden", "nobody follows an inbox: what is stored for you comes without asking")
+    check_may_see(user, topic)
     return topic
 
 

@@ -30,7 +30,7 @@ class Subscriptions:
         if len(uris) > self._at_a_time:
             raise Refused("too-many-topics", f"{len(uris)} topics in one message; send at most {self._at_a_time} at a time")
         try:
-            topics = list(map(parse_followable, uris))
+            topics = [parse_followable(session.user, uri) for uri in uris]
             self._want(session, topics)
         except Refused:
             return self._want_what_is_right(session, uris)
@@ -61,7 +61,7 @@ class Subscriptions:
         room = self._room(session)
         for uri in uris:
             try:
-                topic = parse_followable(uri)
+                topic = parse_followable(session.user, uri)
                 if topic not in followed and not self._hub.holds(session, topic):
                     if len(news) >= room:
                         raise Refused("too-many-topics")
@@ -74,7 +74,7 @@ class Subscriptions:
 
     def unsubscribe(self, session: Session, uris: list[str]) -> list[Topic]:
         """`session` wants `uris` no more; as topics. Raises `Refused`, and nothing is done, if one is none."""
-        topics = list(map(parse_followable, uris))  # all or nothing: a row that was left must be withdrawn
+        topics = [parse_followable(session.user, uri) for uri in uris]  # all or nothing: a row that was left must be withdrawn
         if self._journal is not None:
             self._journal.unsubscribed(session, [topic for topic in dict.fromkeys(topics) if self._hub.holds(session, topic)])
         left = [self._hub.unsubscribe(session, topic) for topic in topics]

@@ -2,10 +2,11 @@
 
 import asyncio
 from collections.abc import Callable
-from typing import Annotated, Final, TypeVar
+from typing import Annotated, Final, NamedTuple, TypeVar
 
 import msgspec
 
+from infra.kernel.access import check_may_see
 from infra.kernel.errors import Refused
 from infra.kernel.events import Event
 from infra.kernel.topics import Kind, kind_of, parse_topic
@@ -48,6 +49,15 @@ class History(msgspec.Struct, frozen=True):
     limit: Annotated[int, msgspec.Meta(ge=1, le=MAX_LIMIT)] = 50
 
 
+class _Stand(NamedTuple):
+    """Where a user and one of their clients stand at the moment of `last`: marks that have passed it since are cut."""
+
+    last: int
+    shown: int
+    seen: int
+    read: int
+
+
 class Feed:
     """Answers what clients ask. `publish(event)` tells a user's devices; `wall` is Unix time in seconds."""
 
@@ -64,26 +74,28 @@ class Feed:
             case "read":
                 return await self.read(user, client, _typed(body, Move))
             case "history":
-                return await self.history(_typed(body, History))
+                return await self.history(user, _typed(body, History))
         raise Refused("unknown-op", f"notification answers pull, seen, read and history, not {op}")
 
     async def pull(self, user: str, client: str, ask: Pull) -> bytes:
-        """All and only what is later than the mark, ascending (SB-48), flagged where it is read."""
-        (last, shown), marks = await asyncio.gather(self._last(user), self._store.marks(user))
-        since = ask.since if ask.since is not None else marks.get(client or "-", 0)
-        is_reset = since > last
-        read = marks.get(READ, 0)
-        found, unread = await asyncio.gather(
-            self._store.items(user, 0 if is_reset else since, ask.limit + 1), self._unread(user, read, shown)
-        )
+        """Answers with all and only what is later than the mark, ascending (SB-48), flagged where it is read.
+
+        The answer is as of one moment: an item above the last mark that was read before it has come since, and is left to its
+        live copy or to the next pull.
+        """
+        stand = await self._stand(user, client)
+        is_reset = ask.since is not None and ask.since > stand.last
+        since = 0 if is_reset else stand.seen if ask.since is None else ask.since
+        found, unread = await asyncio.gather(self._store.items(user, since, ask.limit + 1), self._unread(user, stand.read, stand.shown))
+        found = [item for item in found if item.mark <= stand.last]
         some, more = found[: ask.limit], len(found) > ask.limit
         return b'{"op":"notifications","id":%b,"items":[%b],"next":%d,"more":%b,"seen":%d,"read":%d,"unread":%d%b}' % (
             _ENCODE(ask.id),
-            b",".join(items.listed(item, read) for item in some),
-            some[-1].mark if more else last,
+            b",".join(items.listed(item, stand.read) for item in some),
+            some[-1].mark if more else stand.last,
             b"true" if more else b"false",
-            marks.get(client or "-", 0),
-            read,
+            stand.seen,
+            stand.read,
             unread,
             b',"reset":true' if is_reset else b"",
         )
@@ -105,9 +117,11 @@ class Feed:
             self._publish(items.marks_moved(user, mark, unread, int(self._wall() * 1000)))
         return await self._marks(user, client, ask.id)
 
-    async def history(self, ask: History) -> bytes:
-        """What was published on a topic within retention, newest first: also for who follows it only now (SB-52)."""
-        if kind_of(parse_topic(ask.topic)) in (Kind.USER, Kind.INBOX):
+    async def history(self, user: str, ask: History) -> bytes:
+        """Answers with what was published on a topic within retention, newest first: also for who follows it only now (SB-52)."""
+        topic = parse_topic(ask.topic)
+        check_may_see(user, topic)
+        if kind_of(topic) is Kind.USER:
             raise Refused("forbidden", "only playlists, artists and social feeds have a history; presence is never stored")
         found = await self._store.history(ask.topic, _cursor(ask.before), ask.limit + 1)
         some, more = found[: ask.limit], len(found) > ask.limit
@@ -119,11 +133,13 @@ class Feed:
         )
 
     async def _marks(self, user: str, client: str, id_: Id) -> bytes:
-        _, shown = await self._last(user)
-        marks = await self._store.marks(user)
-        read = marks.get(READ, 0)
-        unread = await self._unread(user, read, shown)
-        return _ENCODE({"op": "marks", "id": id_, "seen": marks.get(client or "-", 0), "read": read, "unread": unread})
+        stand = await self._stand(user, client)
+        unread = await self._unread(user, stand.read, stand.shown)
+        return _ENCODE({"op": "marks", "id": id_, "seen": stand.seen, "read": stand.read, "unread": unread})
+
+    async def _stand(self, user: str, client: str) -> _Stand:
+        (last, shown), marks = await asyncio.gather(self._last(user), self._store.marks(user))
+        return _Stand(last, shown, min(last, marks.get(client or "-", 0)), min(last, marks.get(READ, 0)))
 
     async def _last(self, user: str) -> tuple[int, int]:
         person = (await self._store.people([user]))[user]

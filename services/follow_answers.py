@@ -11,11 +11,11 @@ def follow_answers(follows: Follows, kinds: frozenset[Kind]) -> dict[str, Answer
     """By op. Topics of other `kinds` are refused."""
 
     async def follow(call: Call) -> bytes:
-        await follows.add(call.user, read_topics(call.body, kinds))
+        await follows.add(call.user, read_topics(call.user, call.body, kinds))
         return b""
 
     async def unfollow(call: Call) -> bytes:
-        await follows.remove(call.user, read_topics(call.body, kinds))
+        await follows.remove(call.user, read_topics(call.user, call.body, kinds))
         return b""
 
     return {"follow": follow, "unfollow": unfollow}

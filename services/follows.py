@@ -8,6 +8,7 @@ from typing import Final, Protocol
 
 import msgspec
 
+from infra.kernel.access import check_may_see
 from infra.kernel.errors import Refused
 from infra.kernel.topics import Kind, Topic, kind_of, parse_topic
 
@@ -59,8 +60,8 @@ class Following(msgspec.Struct, frozen=True):
 _DECODER: Final = msgspec.json.Decoder(Following)
 
 
-def read_topics(body: bytes, kinds: frozenset[Kind]) -> list[Topic]:
-    """The topics that a follow or unfollow names. Raises Refused (bad-field, bad-topic, too-many-topics)."""
+def read_topics(user: str, body: bytes, kinds: frozenset[Kind]) -> list[Topic]:
+    """Returns the topics that a follow or unfollow of `user` names. Raises Refused (bad-field, bad-topic, forbidden, too-many-topics)."""
     try:
         uris = _DECODER.decode(body).topics
     except msgspec.DecodeError as wrong:
@@ -71,6 +72,7 @@ def read_topics(body: bytes, kinds: frozenset[Kind]) -> list[Topic]:
     for topic in topics:
         if kind_of(topic) not in kinds:
             raise Refused("bad-topic", f"a {kind_of(topic)} topic is not followed here, only {', '.join(sorted(kinds))}")
+        check_may_see(user, topic)
     return topics
 
 

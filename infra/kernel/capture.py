@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Final, Literal, NamedTuple, Protocol
 
 from .pseudonym import pseudonym
-from .topics import MAX_ID, Topic, inbox_topic, kind_of
+from .topics import MAX_ID, Topic, inbox_topic, kind_of, user_of
 from .trace import SERVICE_OF, SOCIAL_SERVICES, Service
 
 # Names whose numbers are remembered: the same users and topics come again and again, and a number costs a hash.
@@ -94,19 +94,14 @@ class Numbers:
     def _topic(self, topic: Topic) -> Subject:
         """Of any topic but an inbox. What is about a user has that user's number, everything else a number of its own."""
         service = SERVICE_OF[kind_of(topic)]
-        return Subject(service, pseudonym(self._key, _user_of(topic) if service in SOCIAL_SERVICES else topic))
+        return Subject(service, pseudonym(self._key, user_of(topic).encode() if service in SOCIAL_SERVICES else topic))
 
 
 def is_subscription(user: str, topic: Topic) -> bool:
     """Whether a trace has such a pair: nobody follows an inbox by choice, or himself (see `trace`)."""
     if topic[0] == INBOX_TAG:
         return False
-    return SERVICE_OF[kind_of(topic)] not in SOCIAL_SERVICES or _user_of(topic) != user.encode()
-
-
-def _user_of(topic: Topic) -> bytes:
-    """The user whom a topic of a social service is about."""
-    return topic[1:].partition(b"%")[0]
+    return SERVICE_OF[kind_of(topic)] not in SOCIAL_SERVICES or user_of(topic) != user
 
 
 def kind_in(tail: bytes) -> bytes:

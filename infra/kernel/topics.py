@@ -108,6 +108,11 @@ def kind_of(topic: Topic) -> Kind:
     return _KINDS[topic[0]]
 
 
+def user_of(topic: Topic) -> str:
+    """The user whom a friend feed, a social feed or an inbox is about."""
+    return topic[1:].partition(b"%")[0].decode()
+
+
 def is_topic(compact: bytes) -> bool:
     """Whether bytes that came over a link are a topic in compact form."""
     return _COMPACT.fullmatch(compact) is not None

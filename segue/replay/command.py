@@ -33,7 +33,7 @@ DRAIN_S: Final = 10.0
 SHOW_S: Final = 0.2
 OTHER_FILES: Final = 100
 # Live copies of what artists and friends do come from the notification module.
-_PUBLISHES_AS: Final = {"presence": "presence", "playlist": "playlist", "social": "notification", "artist": "notification"}
+_PUBLISHES_AS: Final = {"presence": "presence", "playlist": "playlist", "social": "presence", "artist": "notification"}
 _POSITIVE: Final = Finite(min=0, min_open=True)
 
 

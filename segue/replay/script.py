@@ -22,7 +22,7 @@ _ORDER: Final[tuple[What, ...]] = ("connect", "subscribe", "publish", "unsubscri
 _URIS: Final = {
     "presence": "hm://presence/user/u{0}/",
     "playlist": "hm://playlist/user/p{0}/playlist/p{0}/",
-    "social": "hm://notifications/feed/u{0}%friend-joined/",
+    "social": "hm://presence/user/u{0}/",  # the feed of who joined may be followed by its own user alone
     "artist": "hm://notifications/feed/a{0}%new-album/",
 }
 _KINDS: Final = {"presence": "play", "playlist": "edit", "social": "joined", "artist": "album"}

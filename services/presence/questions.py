@@ -9,8 +9,9 @@ from typing import Final
 
 import msgspec
 
+from infra.kernel.access import check_may_see
 from infra.kernel.errors import Refused
-from infra.kernel.topics import Kind, format_topic, kind_of, parse_topic
+from infra.kernel.topics import Kind, format_topic, kind_of, parse_topic, user_of
 
 MAX_LAST: Final = 500
 
@@ -54,22 +55,24 @@ def merge_whereabouts(own: bytes, others: Iterable[bytes]) -> bytes:
     return bits.to_bytes(len(own))
 
 
-def read_last(body: bytes) -> tuple[list[str], bytes]:
-    """The users, each once, and the id as it was written. Raises `Refused` (bad-field, too-many-topics, bad-topic)."""
+def read_last(user: str, body: bytes) -> tuple[list[str], bytes]:
+    """Returns the users about whom `user` asks, each once, and the id as it was written. Raises `Refused` (bad-field, too-many-topics,
+    bad-topic, forbidden)."""
     try:
         said = _LAST.decode(body)
     except (msgspec.DecodeError, RecursionError) as wrong:
         raise Refused("bad-field", f"last needs a list of topics: {wrong}") from wrong
     if len(said.topics) > MAX_LAST:
         raise Refused("too-many-topics", f"{len(said.topics)} topics in one last; ask for at most {MAX_LAST} at a time")
-    return list(dict.fromkeys(map(_user_of, said.topics))), bytes(said.id)
+    return list(dict.fromkeys(_asked_about(user, uri) for uri in said.topics)), bytes(said.id)
 
 
-def _user_of(uri: str) -> str:
+def _asked_about(user: str, uri: str) -> str:
     topic = parse_topic(uri)
     if kind_of(topic) is not Kind.USER:
         raise Refused("bad-topic", f"{format_topic(topic)} is not a user's friend feed; only hm://presence/user/<id>/ has a last event")
-    return topic[1:].decode()
+    check_may_see(user, topic)
+    return user_of(topic)
 
 
 def encode_tails(tails: Sequence[bytes]) -> bytes:

@@ -179,7 +179,7 @@ class Presence:
         if link.peer.role == ROLE:
             link.send(Reply(call.n, "", "", questions.encode_tails(self.core.tails(questions.decode_users(call.body)))))
             return
-        users, id_ = questions.read_last(call.body)
+        users, id_ = questions.read_last(call.user, call.body)
 
         def done(others: list[bytes]) -> None:
             tails = questions.merge_tails(self.core.tails(users), others)

@@ -6,12 +6,11 @@ import msgspec
 
 from infra.kernel.errors import Refused
 from infra.kernel.frames import Call
-from infra.kernel.topics import Kind, Topic, format_topic
+from infra.kernel.topics import Kind
 from infra.runtime.callers import Answerer
 from infra.runtime.web import typed
 
 from ..follows import PAGE, Follows, read_topics
-from .core import joined_topic
 from .friends import Friends
 
 MAX_ASKED: Final = 10_000
@@ -33,11 +32,11 @@ def answers(friends: Friends, follows: Follows) -> dict[str, Answerer]:
     """Op -> what answers it."""
 
     async def follow(call: Call) -> bytes:
-        await follows.add(call.user, _own(call))
+        await follows.add(call.user, read_topics(call.user, call.body, KINDS))
         return b""
 
     async def unfollow(call: Call) -> bytes:
-        await follows.remove(call.user, _own(call))
+        await follows.remove(call.user, read_topics(call.user, call.body, KINDS))
         return b""
 
     async def friends_of(call: Call) -> bytes:
@@ -50,14 +49,6 @@ def answers(friends: Friends, follows: Follows) -> dict[str, Answerer]:
         return bytes(await friends.are_friends(owner, users))
 
     return {"follow": follow, "unfollow": unfollow, "friends": friends_of, "is-friend": is_friend}
-
-
-def _own(call: Call) -> list[Topic]:
-    """The topics of a follow. Who of somebody's friends has joined is told to himself alone."""
-    topics = read_topics(call.body, KINDS)
-    if any(topic != joined_topic(call.user) for topic in topics):
-        raise Refused("forbidden", f"of the social feeds {call.user} may follow {format_topic(joined_topic(call.user))} only")
-    return topics
 
 
 def _pairs(body: bytes) -> tuple[str, list[str]]:

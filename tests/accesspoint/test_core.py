@@ -326,7 +326,7 @@ def test_no_client_follows_or_leaves_an_inbox_not_even_its_own_and_it_does_not_c
 # Durable following.
 
 PLAYLISTS = [f"hm://playlist/user/dan/playlist/p{n}/" for n in range(3)]
-ARTIST, SOCIAL = "hm://notifications/feed/a1%new-album/", "hm://notifications/feed/bob%friend-joined/"
+ARTIST, SOCIAL = "hm://notifications/feed/a1%new-album/", "hm://notifications/feed/eve%friend-joined/"
 WITH_SERVICES: dict[str, Any] = {"services": {name: [name] for name in ("playlist", "artist", "social")}}
 
 

@@ -16,14 +16,16 @@ USER = "hm://presence/user/bob/"
 
 @pytest.mark.parametrize("uri", [PLAYLIST, ARTIST, SOCIAL, USER])
 def test_each_of_the_four_kinds_can_be_followed(uri: str) -> None:
-    assert parse_followable(uri) == parse_topic(uri)
+    assert parse_followable("bob", uri) == parse_topic(uri)
 
 
-def test_inboxes_and_what_is_no_topic_cannot() -> None:
+def test_what_the_user_may_not_see_and_what_is_no_topic_cannot() -> None:
     with pytest.raises(Refused, match="forbidden"):
-        parse_followable("hm://notifications/inbox/ann/")
+        parse_followable("bob", "hm://notifications/inbox/ann/")
+    with pytest.raises(Refused, match="forbidden"):
+        parse_followable("ann", SOCIAL)
     with pytest.raises(Refused, match="bad-topic"):
-        parse_followable("hm://presence/user/bob")
+        parse_followable("bob", "hm://presence/user/bob")
 
 
 def test_requests_are_one_for_each_service_with_its_own_topics_as_they_were_named() -> None:

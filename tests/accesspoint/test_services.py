@@ -18,7 +18,7 @@ INBOX = "hm://notifications/inbox/ann/"
 TOPICS = {
     "playlist": "hm://playlist/user/dan/playlist/mix/",
     "artist": "hm://notifications/feed/a1%new-album/",
-    "social": "hm://notifications/feed/bob%friend-joined/",
+    "social": "hm://notifications/feed/ann%friend-joined/",
 }
 
 

@@ -1,9 +1,12 @@
 """The feed as clients have it through an access point: pull, seen, read, history, live copies."""
 
+import json
 import random
 from pathlib import Path
 from typing import Any
 
+from infra.kernel.frames import Call
+from notification.store import Item
 from tests.support.stored import album, decided, stored
 from tests.support.user import User
 
@@ -145,6 +148,46 @@ async def test_who_follows_only_now_finds_the_history(tmp_path: Path) -> None:
         assert (await zoe.ask("history", topic="hm://presence/user/ann/"))["code"] == "forbidden"
         assert (await zoe.ask("history", topic="hm://notifications/inbox/ann/"))["code"] == "forbidden"
         assert (await zoe.ask("history", topic=topic, before="yesterday"))["code"] == "bad-field"
+
+
+async def test_what_may_not_be_followed_has_no_history_either(tmp_path: Path) -> None:
+    """One rule for both doors: who of a user's friends has joined is told to that user alone, live and stored."""
+    topic = "hm://notifications/feed/bob%friend-joined/"
+    joined = {"id": "j-1", "topic": topic, "kind": "friend-joined", "producer": "eve", "payload": {"user": "eve"}, "followers": ["bob"]}
+    async with stored(tmp_path) as c, c.user("ann") as ann, c.user("bob") as bob:
+        await c.notify(joined, service="social")
+        for user, others in ((ann, True), (bob, False)):
+            answer = await user.ask("subscribe", topics=[topic, "hm://presence/user/bob/"])
+            assert [(each["topic"], each["code"]) for each in answer["rejected"]] == [(topic, "forbidden")] * others
+            history = await user.ask("history", topic=topic)
+            assert (history.get("code"), [item["id"] for item in history.get("items", ())]) == (
+                ("forbidden", []) if others else (None, ["j-1"])
+            )
+
+
+async def test_an_answer_is_as_of_one_moment_whatever_is_decided_while_it_is_made(tmp_path: Path) -> None:
+    """`next` is never below an item of the same answer: a client that goes on there would show it twice or count it wrongly."""
+    async with stored(tmp_path) as c, c.user("ann") as ann:
+        (module,) = c.of("notification")
+        await c.notify(album(1, "ann"))
+        await decided(c, 1)
+        pull, items = module._parts.callers._answers["pull"], module._parts.store.items
+        said: list[bool] = []
+
+        async def late(user: str, after: int, limit: int) -> list[Item]:
+            if not said:
+                said.append(True)
+                await c.notify([album(2, "ann"), album(3, "ann")])
+                await decided(c, 3)
+                await ann.ask("read")
+            found: list[Item] = await items(user, after, limit)
+            return found
+
+        module._parts.store.items = late
+        answer = json.loads(await pull(Call(1, "ann", "desk", "pull", b'{"since":0}')))
+        assert (marks_of(answer), answer["next"], answer["more"], answer["unread"]) == ([1], 1, False, 1)
+        again = await ann.ask("pull", since=answer["next"])
+        assert (marks_of(again), again["next"], again["unread"]) == ([2, 3], 3, 0)
 
 
 async def test_what_is_asked_wrongly_is_answered_with_what_is_wrong(tmp_path: Path) -> None:

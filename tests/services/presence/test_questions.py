@@ -48,12 +48,16 @@ def test_an_answer_that_cannot_be_read_is_passed_over(body: bytes) -> None:
 
 def test_a_client_asks_for_feeds_each_once_and_gets_those_that_have_a_last_event() -> None:
     body = b'{"op":"last","id":"x","topics":["hm://presence/user/bob/","hm://presence/user/ann/","hm://presence/user/bob/"]}'
-    users, id_ = questions.read_last(body)
+    users, id_ = questions.read_last("eve", body)
     assert (users, id_) == (["bob", "ann"], b'"x"')
     answer = json.loads(questions.answer_last(id_, [tail("bob", 7), b""]))
     event = {"topic": "hm://presence/user/bob/", "ts": 7, "id": "p-7", "kind": "play", "payload": {}}
     assert answer == {"op": "last", "id": "x", "events": [event]}
-    assert json.loads(questions.answer_last(questions.read_last(b'{"topics":[]}')[1], [])) == {"op": "last", "id": None, "events": []}
+    assert json.loads(questions.answer_last(questions.read_last("eve", b'{"topics":[]}')[1], [])) == {
+        "op": "last",
+        "id": None,
+        "events": [],
+    }
 
 
 @pytest.mark.parametrize(
@@ -70,7 +74,7 @@ def test_a_client_asks_for_feeds_each_once_and_gets_those_that_have_a_last_event
 )
 def test_what_is_no_question_is_refused(body: bytes, code: str) -> None:
     with pytest.raises(Refused, match=code):
-        questions.read_last(body)
+        questions.read_last("eve", body)
 
 
 def test_whereabouts_are_asked_with_a_list_of_names() -> None:

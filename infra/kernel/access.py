@@ -1,0 +1,20 @@
+"""Access: which user may see what is published on a topic, live or stored. Pure.
+
+This is the one rule: whoever follows a topic for a user, or shows them what is stored on it, asks here first.
+"""
+
+from .errors import Refused
+from .topics import Kind, Topic, kind_of, user_of
+
+
+def check_may_see(user: str, topic: Topic) -> None:
+    """Raises `Refused("forbidden")` unless `user` may see what is published on `topic`.
+
+    An inbox is named by nobody: that of the own user comes without asking. Whose friends have joined is told to them alone.
+    Everything else may be seen by everybody.
+    """
+    kind = kind_of(topic)
+    if kind is Kind.INBOX:
+        raise Refused("forbidden", "nobody names an inbox: what is stored for you comes without asking")
+    if kind is Kind.SOCIAL and user_of(topic) != user:
+        raise Refused("forbidden", f"which friends of {user_of(topic)} have joined is told to {user_of(topic)} alone")
