@@ -105,10 +105,13 @@ class Courier:
         await self._notifier.notify(notification, self._audience(promise))
 
     async def _audience(self, promise: Promise) -> AsyncIterator[Audience]:
-        """All followers; friends of the owner have it through the engine already (SB-31)."""
-        topic = playlist_topic(promise.owner, promise.playlist)
-        async for users in follower_pages(self._follows, topic):
-            are_friends = await self._are_friends(promise.owner, users)
+        """The owner and all followers, but not who made the change. Friends of the owner have it through the engine already (SB-31)."""
+        owner, topic = promise.owner, playlist_topic(promise.owner, promise.playlist)
+        if promise.by != owner:
+            yield Audience([owner])
+        async for page in follower_pages(self._follows, topic):
+            users = [user for user in page if user not in (owner, promise.by)]
+            are_friends = await self._are_friends(owner, users)
             friends = [user for user, is_friend in zip(users, are_friends, strict=True) if is_friend]
             others = [user for user, is_friend in zip(users, are_friends, strict=True) if not is_friend]
             if friends:
@@ -117,7 +120,7 @@ class Courier:
                 yield Audience(others)
 
     async def _are_friends(self, owner: str, users: list[str]) -> bytes:
-        if not self._asks_social:
+        if not (users and self._asks_social):
             return bytes(len(users))
         answer = await self._peers.call("social", owner, "is-friend", msgspec.msgpack.encode((owner, users)))
         if len(answer) != len(users):

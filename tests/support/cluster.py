@@ -5,6 +5,7 @@ core and that no task was left behind.
 """
 
 import asyncio
+import json
 import random
 import time
 from collections.abc import Callable, Iterator
@@ -29,6 +30,7 @@ from segue.shape import SITES, Shape
 
 from . import interest_oracle
 from .network import FaultPlan, FaultyNetwork, NamedTcpNetwork
+from .samples import service_token
 from .user import User
 
 SECRET = b"a secret of thirty-two bytes, ok"
@@ -53,15 +55,18 @@ class Cluster:
         seed: int = 1,
         state: Path | None = None,
         notifications: int = 1,
+        services: tuple[str, ...] = (),
         change: Callable[[RoleOptions], RoleOptions] = lambda options: options,
     ) -> None:
-        """`state`: where the `notifications` nodes at the first site keep what they store; without it there are none."""
+        """`state`: where the `notifications` nodes, and the `services` at the first site, keep what they store; without it there
+        are no such nodes."""
         shape = Shape(
             sites=SITES[:sites],
             brokers=brokers,
             aggregators=aggregators,
             accesspoints=accesspoints,
             notification=notifications if state else 0,
+            services=services,
             state=state or Path(),
             link=FAST,
             membership=QUICK,
@@ -74,6 +79,7 @@ class Cluster:
         self.rng = random.Random(seed)
         self._inner = NamedTcpNetwork() if tcp else MemoryNetwork()
         self._verifier = Verifier(AuthOptions(), Keys(secret=SECRET), lambda: None)
+        self._doors: dict[str, str] = {}
 
     async def __aenter__(self) -> Self:
         self._tasks = asyncio.all_tasks()
@@ -98,10 +104,13 @@ class Cluster:
 
     async def start(self, name: str) -> None:
         """Start a node, for the first time or after `crash`."""
-        role = Parts(self.network(name), self._verifier, random.Random(self.rng.getrandbits(64))).make(self.options[name])
+        rng = random.Random(self.rng.getrandbits(64))
+        parts = Parts(self.network(name), self._verifier, rng, token=service_token, doors=self._doors)
+        role = parts.make(self.options[name])
         self.roles[name] = role
         self.down.discard(name)
         await role.start()
+        parts.opened(role)
 
     restart = start
 
@@ -243,7 +252,7 @@ class Cluster:
     async def post(self, body: Any, *, site: str = "sto", broker: int = 0, service: str = "presence", **kwargs: Any) -> tuple[int, Any]:
         """POST to a broker's door; status and JSON."""
         door: Door = self.of("broker", site)[broker]
-        headers = {"Authorization": f"Bearer {issue(SECRET, service=service, ttl_s=3600, now_s=time.time())}"}
+        headers = {"Authorization": f"Bearer {service_token(service)}"}
         headers |= kwargs.pop("headers", {})
         payload = {"data": body} if isinstance(body, bytes) else {"json": body}
         if isinstance(body, bytes):
@@ -256,11 +265,18 @@ class Cluster:
     ) -> tuple[int, Any]:
         """POST to the door of a notification node; status and JSON."""
         door = self.of("notification")[node]
-        headers = {"Authorization": f"Bearer {issue(SECRET, service=service, ttl_s=3600, now_s=time.time())}"}
+        headers = {"Authorization": f"Bearer {service_token(service)}"}
         headers |= kwargs.pop("headers", {})
         payload = {"data": body} if isinstance(body, bytes) else {"json": body}
         async with self.http.post(f"http://{door.address}{path}", headers=headers, **payload, **kwargs) as answer:
             return answer.status, await answer.json()
+
+    async def request(self, user: str, method: str, role: str, path: str, body: Any = None) -> tuple[int, Any]:
+        """What `user` asks at the HTTP door of the first node of `role`; status and JSON, None if there is none."""
+        url = f"http://{self.of(role)[0].address}{path}"
+        async with self.http.request(method, url, json=body, headers={"Authorization": f"Bearer {self.token(user)}"}) as answer:
+            text = await answer.text()
+            return answer.status, json.loads(text) if text else None
 
     async def play(self, user: str, *, site: str = "sto", broker: int = 0, **payload: Any) -> None:
         """Publish a play of `user` through a broker's door."""

@@ -1,6 +1,5 @@
 """Helpers for tests of the stored path: a cluster with a notification module, and what services and users ask of it."""
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -35,11 +34,8 @@ def configured(**fields: Any) -> Callable[[RoleOptions], RoleOptions]:
 
 
 async def me(c: Cluster, user: str, method: str, path: str, body: Any = None) -> tuple[int, Any]:
-    """What `user` asks at the HTTP door; status and JSON."""
-    url = f"http://{c.of('notification')[0].address}/v1/me/{path}"
-    async with c.http.request(method, url, json=body, headers={"Authorization": f"Bearer {c.token(user)}"}) as answer:
-        text = await answer.text()
-        return answer.status, json.loads(text) if text else None
+    """What `user` asks at the HTTP door of the notification module; status and JSON."""
+    return await c.request(user, method, "notification", f"/v1/me/{path}", body)
 
 
 async def decided(c: Cluster, rows: int) -> None:
