@@ -118,8 +118,10 @@ class Decider:
         if ruling is None:
             verdict = self.verdict(notice, person, flags, online, now_ms)
             types = _types(verdict)
-            is_live = verdict.engine or (online & UNKNOWN != 0 and verdict.in_client)
             is_kept, has_tasks = verdict.engine or bool(types), verdict.push is not Way.NO or verdict.email is not Way.NO
+            # What went live on its topic is not published there again, but the bell hears of the item that it became.
+            is_told = verdict.engine or (flags & SENT != 0 and self.verdict(notice, person, flags & ~SENT, online, now_ms).engine)
+            is_live = is_kept and (is_told or (online & UNKNOWN != 0 and verdict.in_client))
             ruling = _Ruling(verdict, types, is_kept, is_live, has_tasks, items.told(notice))
             if is_plain:
                 alike[key] = ruling

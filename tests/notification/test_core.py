@@ -65,11 +65,18 @@ def test_the_same_follower_twice_in_one_batch_is_told_once() -> None:
     assert (len(first.decided), len(first.live)) == (1, 1)
 
 
-def test_what_the_engine_has_sent_already_is_kept_and_not_sent_again() -> None:
-    """SB-31: the friend of the owner has it live; it stays available for pull."""
-    decided = plan([row("ann", flags=FRIEND | SENT)], [notice("playlist")], {}, {"ann": DESKTOP}, {})
-    assert decided.live == []
-    assert decided.decided[0][0].mark == 1
+def test_what_the_engine_has_sent_already_reaches_the_bell_at_once() -> None:
+    """SB-31: the friend of the owner has the event live on its topic; the item goes to the inbox, under the same id, with its mark."""
+    plans = [plan([row("ann", flags=flags)], [notice("playlist")], {}, {"ann": DESKTOP}, {}) for flags in (FRIEND | SENT, FRIEND)]
+    assert plans[0].live == plans[1].live
+    assert [(event.topic, event.id) for event in plans[0].live] == [(b"Iann", b"e1")]
+    assert plans[0].decided[0][0].mark == 1
+
+
+def test_what_the_engine_has_sent_already_goes_to_no_bell_that_does_not_want_it_or_is_away() -> None:
+    opted_out = {"ann": Person("ann", preferences=b'{"channels":{"playlist":{"in-client":false}}}')}
+    assert plan([row("ann", flags=FRIEND | SENT)], [notice("playlist")], opted_out, {"ann": DESKTOP}, {}).live == []
+    assert plan([row("ann", flags=FRIEND | SENT)], [notice("playlist")], {}, {"ann": 0}, {}).live == []
 
 
 def test_where_nobody_knows_who_is_online_a_copy_goes_live_and_the_rest_is_decided_when_it_is_due() -> None:

@@ -98,11 +98,16 @@ class Site:
 
     async def quiet(self) -> None:
         """Everything that was promised is done."""
-        assert self.service.stores is not None
-        deadline_s = time.monotonic() + DEADLINE_S
-        while [lane for lane in LANES if await self.service.stores.outbox.undone(0, 1, lane)]:
-            assert time.monotonic() < deadline_s, "promises are not kept"
-            await asyncio.sleep(0.001)
+        await quiet(self.service)
+
+
+async def quiet(service: Playlist) -> None:
+    """Everything that `service` promised is done."""
+    assert service.stores is not None
+    deadline_s = time.monotonic() + DEADLINE_S
+    while [lane for lane in LANES if await service.stores.outbox.undone(0, 1, lane)]:
+        assert time.monotonic() < deadline_s, "promises are not kept"
+        await asyncio.sleep(0.001)
 
 
 @asynccontextmanager

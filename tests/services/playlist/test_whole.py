@@ -1,20 +1,32 @@
 """Playlists with everything behind them: a real notification module, social and presence, and real clients."""
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from tests.services.playlist.site import uri
+from segue import Client
+from tests.services.playlist.site import quiet, uri
 from tests.support.cluster import Cluster
 from tests.support.user import User
 
+INBOX = "hm://notifications/inbox/bob/"
 
-def whole(folder: Path) -> Cluster:
-    return Cluster(sites=1, state=folder, services=("playlist", "social"))
+
+@asynccontextmanager
+async def whole(folder: Path) -> AsyncIterator[Cluster]:
+    """A site whose presence service knows who is online."""
+    async with Cluster(sites=1, state=folder, services=("playlist", "social")) as c:
+        (presence,) = c.of("presence")
+        await c.until(lambda: presence.links.now_s >= presence._settled_s)
+        yield c
 
 
 async def create(c: Cluster, owner: str, playlist_id: str, **fields: Any) -> None:
+    """A new playlist; whoever follows from now on is not told of it."""
     status, answer = await c.request(owner, "POST", "playlist", "/v1/playlists", {"id": playlist_id, "name": "A name", **fields})
     assert status == 201, answer
+    await quiet(c.of("playlist")[0])
 
 
 async def add(c: Cluster, user: str, path: str, track: str) -> None:
@@ -56,3 +68,24 @@ async def test_an_owner_whom_nobody_follows_is_told_what_others_do_to_his_playli
         async with c.user("ann") as ann:
             await ann.until(lambda: bool(bell(ann)) or any(answer.get("items") for answer in ann.answers))
             assert [item["payload"]["by"] for item in (await ann.ask("pull", since=0))["items"]] == ["bob"]
+
+
+async def test_a_friends_item_reaches_the_bell_at_once_and_is_shown_once(tmp_path: Path) -> None:
+    """The engine has the event on the playlist's topic; the bell hears of it on the inbox, and waits for no pull."""
+    async with whole(tmp_path) as c:
+        await create(c, "ann", "p")
+        assert (await c.request("bob", "PUT", "social", "/v1/social/friends/ann"))[0] == 200
+        await follow(c, "ann/p", "bob")
+        async with c.user("bob") as page, Client(f"ws://{c.of('accesspoint')[0].address}/v1/connect", c.token("bob"), client="app") as app:
+            for device in (page.ask("subscribe", topics=[uri("ann/p")]), app.subscribe([uri("ann/p")])):
+                await device
+            shown, heard = app.notifications(), aiter(app)
+            for track in ("t", "u"):
+                await add(c, "ann", "ann/p", track)
+                assert (await anext(shown)).id == (await anext(heard)).id
+            events = await page.heard(4)
+            by_topic = {topic: [event["id"] for event in events if event["topic"] == topic] for topic in (uri("ann/p"), INBOX)}
+            assert by_topic[uri("ann/p")] == by_topic[INBOX] == [item["id"] for item in (await page.ask("pull", since=0))["items"]]
+            assert [(item["mark"], item["types"]) for item in bell(page)] == [(1, ["in-client"]), (2, ["in-client"])]
+            _, why = await c.request("bob", "GET", "notification", f"/v1/me/why/{by_topic[INBOX][0]}")
+            assert "-engine:sent-already" in why["reasons"]
