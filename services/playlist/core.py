@@ -16,8 +16,9 @@ KIND: Final = "playlist"
 # The ways on which a change is told are lanes of the outbox.
 ENGINE: Final = "engine"
 FEED: Final = "feed"
+WALL: Final = "wall"
 STORED: Final = "stored"
-LANES: Final = (ENGINE, FEED, STORED)
+LANES: Final = (ENGINE, FEED, WALL, STORED)
 
 _ENCODER: Final = msgspec.json.Encoder()
 
@@ -127,7 +128,7 @@ def _promises(playlist: Playlist, by: str, change: Change, event_id: str) -> lis
     op = str(change.__struct_config__.tag)
     promise = Promise(event_id, playlist.owner, playlist.id, by, playlist.changed_ms, op, msgspec.Raw(payload))
     body, topic = _ENCODER.encode(promise), playlist.topic.decode()
-    ways = [(ENGINE, "publish", topic), (FEED, "act", by), (STORED, "notify", topic)]
+    ways = [(ENGINE, "publish", topic), (FEED, "act", by), (WALL, "post", by), (STORED, "notify", topic)]
     if isinstance(change, Create):
         ways.insert(0, (STORED, "enlist", topic))
     if isinstance(change, Delete):
@@ -139,3 +140,9 @@ def act_message(promise: Promise) -> bytes:
     """The line in the friend feed of whoever made the change: what presence takes from clients (SB-8)."""
     topic = format_topic(playlist_topic(promise.owner, promise.playlist))
     return _ENCODER.encode({"op": "act", "kind": KIND, "topic": topic, "event": promise.id, "change": promise.op})
+
+
+def wall_message(promise: Promise) -> bytes:
+    """What goes on the wall of whoever made the change, if they want posts (SB-34)."""
+    topic = format_topic(playlist_topic(promise.owner, promise.playlist))
+    return _ENCODER.encode({"id": promise.id, "kind": KIND, "payload": {"topic": topic, "change": promise.op}})

@@ -1,4 +1,4 @@
-"""The courier keeps what was promised with a change: the engine, the friend feed and the notification module hear of it.
+"""The courier keeps what was promised with a change: the engine, the friend feed, walls and the notification module hear of it.
 
 Each way has a task of its own. The event has one id on all of them, so that a client that hears of it twice shows it once,
 and so that a repetition after a crash is known as such.
@@ -19,7 +19,7 @@ from ..follows import Follows, follower_pages
 from ..notifier import Audience, Notification, Notifier
 from ..outbox import Task
 from ..peers import Peers
-from .core import KIND, Promise, act_message, playlist_topic
+from .core import KIND, Promise, act_message, playlist_topic, wall_message
 
 PUBLISH_S: Final = 5.0
 FEED_S: Final = 60.0
@@ -55,6 +55,8 @@ class Courier:
                 await self._publish(promise)
             case "act":
                 await self._act(promise)
+            case "post":
+                await self._post(promise)
             case "notify":
                 await self._notify(promise)
             case "dismiss":
@@ -67,6 +69,11 @@ class Courier:
         if not self._tells_presence or self._wall() * 1000 - promise.ts_ms > FEED_S * 1000:
             return
         await self._peers.call("presence", promise.by, "act", act_message(promise))
+
+    async def _post(self, promise: Promise) -> None:
+        """A wall post; social knows whether they want any."""
+        if self._asks_social:
+            await self._peers.call("social", promise.by, "post", wall_message(promise))
 
     async def _enlist(self, promise: Promise) -> None:
         """Who follows the owner follows the new playlist by default (SB-6)."""

@@ -1,4 +1,5 @@
-"""The calls that social answers: follow and unfollow from access points, questions from other services (SB-12, SB-34)."""
+"""The calls that social answers: follow and unfollow from access points, questions from other services, and what they
+put on walls (SB-12, SB-34)."""
 
 from typing import Final
 
@@ -11,6 +12,7 @@ from infra.runtime.callers import Answerer
 from infra.runtime.web import typed
 
 from ..follows import PAGE, Follows, read_topics
+from .core import EventId, EventKind
 from .friends import Friends
 
 MAX_ASKED: Final = 10_000
@@ -23,6 +25,14 @@ class FriendsOf(msgspec.Struct, frozen=True):
     user: str
     after: str = ""
     limit: int = PAGE
+
+
+class Act(msgspec.Struct, frozen=True):
+    """Body of `post`: what the caller's user did. `id` makes repeating safe."""
+
+    id: EventId
+    kind: EventKind
+    payload: dict[str, object]
 
 
 _IS_FRIEND: Final = msgspec.msgpack.Decoder(tuple[str, list[str]])
@@ -48,7 +58,12 @@ def answers(friends: Friends, follows: Follows) -> dict[str, Answerer]:
         owner, users = _pairs(call.body)
         return bytes(await friends.are_friends(owner, users))
 
-    return {"follow": follow, "unfollow": unfollow, "friends": friends_of, "is-friend": is_friend}
+    async def post(call: Call) -> bytes:
+        act = typed(call.body, Act)
+        await friends.tell_wall(call.user, act.id, act.kind, act.payload)
+        return b""
+
+    return {"follow": follow, "unfollow": unfollow, "friends": friends_of, "is-friend": is_friend, "post": post}
 
 
 def _pairs(body: bytes) -> tuple[str, list[str]]:

@@ -9,11 +9,8 @@ from infra.kernel.errors import Refused
 from infra.runtime.web import Answer, Request, Route
 
 from ..follows import PAGE
-from .core import Contacts, EventId, EventKind, Name, Provider
+from .core import Contacts, Name, Provider
 from .friends import Friends
-
-# Services that may put something on walls: what users do reaches social through them (spec 1.2).
-POSTERS: Final = frozenset({"presence", "playlist"})
 
 LIMIT: Final = 100
 
@@ -25,15 +22,6 @@ class Posting(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Whether the caller wants wall posts."""
 
     enabled: bool
-
-
-class NewPost(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A post that a service wants on a user's wall. `id` makes repeating safe."""
-
-    id: EventId
-    user: Name
-    kind: EventKind
-    payload: dict[str, object]
 
 
 class Door:
@@ -54,7 +42,6 @@ class Door:
             Route("DELETE", "/v1/social/links/{provider}", "user", self._unlink),
             Route("GET", "/v1/social/wall", "user", self._posting),
             Route("PUT", "/v1/social/wall", "user", self._set_posting),
-            Route("POST", "/v1/social/wall", "service", self._post),
         ]
 
     async def _list(self, request: Request) -> Answer:
@@ -99,12 +86,6 @@ class Door:
         posting = await request.body(Posting)
         await self._friends.set_posting(request.user, posting.enabled)
         return Answer(200, {"enabled": posting.enabled})
-
-    async def _post(self, request: Request) -> Answer:
-        if request.service not in POSTERS:
-            raise Refused("forbidden", f"service {request.service!r} may not post; only {', '.join(sorted(POSTERS))} may")
-        post = await request.body(NewPost)
-        return Answer(202, {"taken": await self._friends.tell_wall(post.user, post.id, post.kind, post.payload)})
 
 
 def _checked(value: str, kind: type[T], name: str) -> T:

@@ -31,7 +31,7 @@ class Site:
         self.c, self.intake = c, intake
         self.friends: set[str] = set()
         self.presence = ScriptedService(c.network("sto/q1"), "presence", "sto/q1")
-        self.social = ScriptedService(c.network("sto/s1"), "social", "sto/s1", self._is_friend)
+        self.social = ScriptedService(c.network("sto/s1"), "social", "sto/s1", self._answer)
         self.caller = ScriptedService(c.network("sto/ap9"), "accesspoint", "sto/ap9")
         usual = PlaylistOptions(
             site="sto",
@@ -48,7 +48,9 @@ class Site:
         self.options = msgspec.structs.replace(usual, **options)
         self.service: Playlist
 
-    def _is_friend(self, call: Call) -> bytes:
+    def _answer(self, call: Call) -> bytes:
+        if call.op == "post":
+            return b""
         _, users = msgspec.msgpack.decode(call.body)
         return bytes(user in self.friends for user in users)
 

@@ -99,12 +99,13 @@ def test_a_large_change_is_told_as_one_that_must_be_fetched() -> None:
     assert all(len(task.body) < MAX_TOLD_BYTES + 1024 for task in step.tasks)
 
 
-def test_each_change_promises_an_event_a_line_in_the_feed_and_a_notification_under_one_id() -> None:
+def test_each_change_promises_an_event_a_line_in_the_feed_a_post_and_a_notification_under_one_id() -> None:
     """SB-8: and those who follow the owner follow what is new before they are told of it (SB-6)."""
     created = core.create("ann", "p", Create("n", False, []), 1, "ev-1")
     edited = core.edit(created.playlist, "ann", Rename("m"), 1, 2, "ev-2")
     deleted = core.delete(edited.playlist, "ann", 2, 3, "ev-3")
+    each = ["publish", "act", "post", "notify"]
     ops = [[task.op for task in step.tasks] for step in (created, edited, deleted)]
-    assert ops == [["enlist", "publish", "act", "notify"], ["publish", "act", "notify"], ["publish", "act", "notify", "dismiss"]]
+    assert ops == [["enlist", *each], each, [*each, "dismiss"]]
     assert [{task.id for task in step.tasks} for step in (created, edited, deleted)] == [{"ev-1"}, {"ev-2"}, {"ev-3"}]
     assert len({(task.lane, task.key) for task in created.tasks if task.op in ("enlist", "notify")}) == 1

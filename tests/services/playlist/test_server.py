@@ -294,7 +294,7 @@ async def test_counters_tell_what_was_done_under_declared_names(tmp_path: Path) 
         await eventually(lambda: s.service.counters()["playlist_outbox_waiting"] == 0)
         counted = s.service.counters()
         assert counted.keys() == {metric.name for metric in METRICS}
-        wanted = {"changes_total": {"create": 1}, "conflicts_total": 1, "published_total": 1, "notified_total": 1, "outbox_done_total": 4}
+        wanted = {"changes_total": {"create": 1}, "conflicts_total": 1, "published_total": 1, "notified_total": 1, "outbox_done_total": 5}
         assert {name: counted[f"playlist_{name}"] for name in wanted} == wanted
 
 

@@ -1,11 +1,16 @@
 """Playlists with everything behind them: a real notification module, social and presence, and real clients."""
 
+import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from segue import Client
+from segue.process import RoleOptions
+from services.social.options import SocialOptions
 from tests.services.playlist.site import quiet, uri
 from tests.support.cluster import Cluster
 from tests.support.user import User
@@ -14,9 +19,13 @@ INBOX = "hm://notifications/inbox/bob/"
 
 
 @asynccontextmanager
-async def whole(folder: Path) -> AsyncIterator[Cluster]:
-    """A site whose presence service knows who is online."""
-    async with Cluster(sites=1, state=folder, services=("playlist", "social")) as c:
+async def whole(folder: Path, **social: Any) -> AsyncIterator[Cluster]:
+    """A site whose presence service knows who is online. `social`: options of that service."""
+
+    def change(options: RoleOptions) -> RoleOptions:
+        return msgspec.structs.replace(options, **social) if isinstance(options, SocialOptions) else options
+
+    async with Cluster(sites=1, state=folder, services=("playlist", "social"), change=change) as c:
         (presence,) = c.of("presence")
         await c.until(lambda: presence.links.now_s >= presence._settled_s)
         yield c
@@ -89,3 +98,19 @@ async def test_a_friends_item_reaches_the_bell_at_once_and_is_shown_once(tmp_pat
             assert [(item["mark"], item["types"]) for item in bell(page)] == [(1, ["in-client"]), (2, ["in-client"])]
             _, why = await c.request("bob", "GET", "notification", f"/v1/me/why/{by_topic[INBOX][0]}")
             assert "-engine:sent-already" in why["reasons"]
+
+
+async def test_what_a_user_does_to_a_playlist_is_on_their_wall_if_they_want_it_and_what_they_play_is_not(tmp_path: Path) -> None:
+    """SB-34; SB-30 keeps presence out, for a post waits in a store."""
+    wall = tmp_path / "wall.jsonl"
+    async with whole(tmp_path, wall=str(wall)) as c, c.user("bob") as bob:
+        assert (await c.request("bob", "PUT", "social", "/v1/social/wall", {"enabled": True}))[0] == 200
+        await create(c, "ann", "p", collaborative=True)
+        assert (await bob.ask("act", kind="play", track="t"))["op"] == "ok"
+        await add(c, "bob", "ann/p", "t")
+        await add(c, "ann", "ann/p", "u")
+        await quiet(c.of("playlist")[0])
+        social = c.of("social")[0]
+        await c.until(lambda: social.counters()["social_posted_total"] == 1 and social.counters()["social_outbox_waiting"] == 0)
+        (post,) = map(json.loads, wall.read_text(encoding="utf-8").splitlines())
+        assert (post["user"], post["kind"], post["payload"]) == ("bob", "playlist", {"topic": uri("ann/p"), "change": "add"})
