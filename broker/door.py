@@ -14,9 +14,11 @@ from typing import Final, NamedTuple
 
 import msgspec
 
+from infra.kernel.bearer import bearer_token
 from infra.kernel.codes import Code
 from infra.kernel.errors import Refused
 from infra.kernel.events import Event, Submission, accept
+from infra.kernel.http_error import rejection
 from infra.kernel.nesting import check_nesting
 from infra.kernel.topics import Kind, kind_of
 from infra.runtime.address import Address
@@ -120,10 +122,7 @@ class Door:
     def _grant(self, authorization: bytes | None, content_type: bytes | None, encoding: bytes | None) -> "_Grant":
         """What a head with these fields may do; remembered for a second, since a service sends them with every request."""
         now_s = self.wall()
-        scheme, _, token = (authorization or b"").partition(b" ")
-        if scheme.lower() != b"bearer" or not token:
-            raise Refused("bad-token", "send the service's token: Authorization: Bearer <token>")
-        service = self._verify(token.decode("latin-1").strip(), now_s).name
+        service = self._verify(bearer_token((authorization or b"").decode("latin-1")), now_s).name
         if service not in SERVICE_KINDS:
             raise Refused("forbidden", f"service {service!r} may not publish; only {', '.join(sorted(SERVICE_KINDS))} may")
         if (encoding or b"identity").lower() != b"identity":
@@ -225,10 +224,7 @@ class _Tally:
         accepted = self._total - len(self._rejected)
         if not self._rejected:
             return Response(202, b'{"accepted":%d,"rejected":[]}' % accepted)
-        rejected = [
-            {"index": position, "code": code.name, "number": code.number, "reason": reason}
-            for position, code, reason in sorted(self._rejected)
-        ]
+        rejected = [rejection(each.position, each.refused()) for each in sorted(self._rejected)]
         return Response(202, _ENCODE({"accepted": accepted, "rejected": rejected}))
 
 

@@ -7,6 +7,7 @@ import msgspec
 
 from infra.kernel.errors import Refused
 from infra.kernel.events import Submission
+from infra.kernel.json_text import read_json
 
 _ONE: Final = msgspec.json.Decoder(Submission)
 _MANY: Final = msgspec.json.Decoder(list[Submission])
@@ -17,13 +18,9 @@ _UNREADABLE: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 def decode_one(text: bytes) -> Submission | Refused:
     """One event."""
     try:
-        return _ONE.decode(text)
-    except msgspec.ValidationError as wrong:
-        return Refused("bad-field", str(wrong))
-    except UnicodeDecodeError as wrong:
-        return Refused("bad-utf8", f"a name or text is not UTF-8: {wrong.reason}")
-    except (msgspec.DecodeError, RecursionError) as wrong:
-        return Refused("bad-json", str(wrong))
+        return read_json(text, _ONE)
+    except Refused as refused:
+        return refused
 
 
 def decode_array(body: bytes) -> Iterable[Submission | Refused]:

@@ -10,6 +10,7 @@ from typing import Final
 import msgspec
 
 from infra.kernel.errors import Refused, Unavailable
+from infra.kernel.http_error import rejection
 from infra.runtime.web import Answer, Request, Route, typed
 from rule_engine import preferences as prefs
 from rule_engine.facts import CLASSES
@@ -102,11 +103,7 @@ class Door:
                     return Refused("unavailable", str(trouble))
 
         answers = await asyncio.gather(*map(take, texts))
-        rejected = [
-            {"index": index, "code": refused.code.name, "number": refused.code.number, "reason": refused.reason}
-            for index, refused in enumerate(answers)
-            if isinstance(refused, Refused)
-        ]
+        rejected = [rejection(index, refused) for index, refused in enumerate(answers) if isinstance(refused, Refused)]
         return {"accepted": [answer for answer in answers if isinstance(answer, Receipt)], "rejected": rejected}
 
     async def _take_stream(self, request: Request) -> object:

@@ -4,11 +4,11 @@ import re
 from typing import Final, Literal, get_args
 
 from infra.kernel.errors import Refused
+from infra.kernel.suggestion import suggest
 from infra.kernel.topics import MAX_ID
 
 from .facts import CLASSES
 from .local_time import zone_named
-from .suggestion import suggest
 
 Channel = Literal["in-client", "push", "email"]
 CHOICES: Final[tuple[str, ...]] = get_args(Channel)

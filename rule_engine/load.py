@@ -13,13 +13,13 @@ from typing import Any, Final
 import msgspec
 
 from infra.kernel.errors import ConfigError
+from infra.kernel.suggestion import suggest
 
 from .facts import CLASSES
 from .reach import is_reachable
 from .reader import read_condition
 from .rules import Rule, RuleSet
 from .settings import Settings
-from .suggestion import suggest
 from .verdict import CHANNELS
 
 _NAME: Final = re.compile(r"[a-z][a-z0-9-]{0,31}")

@@ -12,11 +12,12 @@ from zoneinfo import ZoneInfo
 import msgspec
 
 from infra.kernel.errors import Refused
+from infra.kernel.json_text import read_json
+from infra.kernel.suggestion import suggest
 from infra.kernel.topics import Kind, Topic, kind_of
 
 from .fields import Channel, check_channels, check_choice, check_email, check_muted, check_time, check_zone
 from .local_time import instant_ms, local_date, zone_named
-from .suggestion import suggest
 
 DIGESTS: Final = ("off", "daily", "weekly")
 DAYS: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
@@ -57,13 +58,11 @@ _UNKNOWN: Final = re.compile(r"Object contains unknown field `([^`]{,64}).*")
 
 
 def parse(data: bytes) -> Preferences:
-    """The preferences in a JSON text, checked. Raises `Refused` (bad-json, bad-field)."""
+    """The preferences in a JSON text, checked. Raises `Refused` (bad-json, bad-utf8, bad-field)."""
     try:
-        preferences = _DECODER.decode(data)
-    except msgspec.ValidationError as error:
-        raise Refused("bad-field", _complaint(str(error))) from None
-    except msgspec.DecodeError as error:
-        raise Refused("bad-json", str(error)) from None
+        preferences = read_json(data, _DECODER)
+    except Refused as refused:
+        raise Refused(refused.code.name, _complaint(refused.reason)) from None
     check(preferences)
     return preferences
 

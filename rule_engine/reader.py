@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from infra.kernel.errors import ConfigError
+from infra.kernel.suggestion import suggest
 
 from .condition import All, AnyOf, Condition, Not, Operand, Test
 from .facts import EXAMPLES, FACTS, Fact
-from .suggestion import suggest
 
 _OPERATORS: Final[dict[type, tuple[str, ...]]] = {bool: ("is",), str: ("is", "in"), int: ("is", "at_least", "below")}
 _NESTING: Final = ("all", "any", "not")

@@ -11,12 +11,12 @@ from rich.table import Table
 from rich.text import Text
 
 from infra.kernel.errors import ConfigError
+from infra.kernel.suggestion import suggest
 from infra.kernel.topics import Kind
 from rule_engine.explanation import Explanation, Finding
 from rule_engine.facts import CLASSES, CLASSES_OF, EXAMPLES, FACTS, Facts
 from rule_engine.load import default_text, load
 from rule_engine.rules import Rule, RuleSet
-from rule_engine.suggestion import suggest
 from rule_engine.verdict import Verdict
 
 from .palette import GREEN, QUIET

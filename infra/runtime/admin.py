@@ -3,24 +3,22 @@
 It is for operators and monitors, has no authentication, and so belongs on an address that clients cannot reach.
 """
 
-import logging
 from collections.abc import Iterable, Sequence
 from typing import Self
 
 import msgspec
 from aiohttp import web
-from aiohttp.typedefs import Handler
 from prometheus_client.aiohttp import make_aiohttp_handler
 
 from infra.kernel.codes import BY_NAME
 from infra.kernel.errors import ConfigError
+from infra.kernel.http_error import JSON
 
 from .address import Address
 from .loop_lag import LoopLag
 from .metrics import Metric, Observed, build_registry
 from .stats import StatsReader
-
-logger = logging.getLogger(__name__)
+from .web_runner import WebRunner
 
 
 class Admin:
@@ -40,7 +38,7 @@ class Admin:
         self._lag = LoopLag()
         self._stats = StatsReader(roles, self._lag.worst_s)
         self._metrics = make_aiohttp_handler(build_registry(roles, metrics, self._lag.worst_s))
-        self._runner = web.AppRunner(self._app(), access_log=None, shutdown_timeout=1.0)
+        self._runner = WebRunner(self._app(), hint="; try /healthz, /readyz, /metrics or /v1/stats")
 
     @property
     def address(self) -> str:
@@ -67,7 +65,7 @@ class Admin:
         await self._runner.cleanup()
 
     def _app(self) -> web.Application:
-        app = web.Application(middlewares=[_errors_as_json])
+        app = web.Application()
         app.router.add_get("/healthz", self._health)
         app.router.add_get("/readyz", self._ready)
         app.router.add_get("/metrics", self._metrics)
@@ -87,27 +85,5 @@ class Admin:
         return _json(self._stats.read())
 
 
-@web.middleware
-async def _errors_as_json(request: web.Request, handler: Handler) -> web.StreamResponse:
-    """Answers from the code table: `{"code", "reason"}` with the status of the code."""
-    try:
-        return await handler(request)
-    except web.HTTPNotFound:
-        return _refusal("not-found", f"there is nothing at {request.path}; try /healthz, /readyz, /metrics or /v1/stats")
-    except web.HTTPMethodNotAllowed as error:
-        refusal = _refusal("bad-method", f"{request.path} does not take {request.method}; use GET")
-        refusal.headers["Allow"] = error.headers["Allow"]
-        return refusal
-    except web.HTTPException:
-        raise
-    except Exception:
-        logger.exception("admin request failed: %s", request.path)
-        return _refusal("internal-error", BY_NAME["internal-error"].text)
-
-
-def _refusal(name: str, reason: str) -> web.Response:
-    return _json({"code": name, "reason": reason}, BY_NAME[name].http)
-
-
 def _json(document: object, status: int = 200) -> web.Response:
-    return web.Response(body=msgspec.json.encode(document), status=status, content_type="application/json")
+    return web.Response(body=msgspec.json.encode(document), status=status, content_type=JSON)

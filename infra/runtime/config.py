@@ -6,10 +6,9 @@ be an `Address` or a `Path` (both strings in the file; a relative path counts fr
 of a schema may have a `check(self) -> None` that raises `ConfigError` where its fields do not fit together.
 """
 
-import difflib
 import re
 import tomllib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final, Protocol, TypeVar, runtime_checkable
 
@@ -17,6 +16,7 @@ import msgspec
 from msgspec import inspect
 
 from infra.kernel.errors import ConfigError
+from infra.kernel.suggestion import suggest
 
 from .address import Address
 
@@ -82,7 +82,7 @@ def _refuse_unknown(value: object, expected: inspect.Type, at: str) -> None:
             known = {field.encode_name: field.type for field in fields}
             for key, inner in value.items():
                 if key not in known:
-                    raise ConfigError(f"unknown key {_dotted(at, key)}; {_suggestion(key, known)}")
+                    raise ConfigError(f"unknown key {_dotted(at, key)}; {suggest(key, sorted(known))}")
                 _refuse_unknown(inner, known[key], _dotted(at, key))
         case inspect.DictType(value_type=inner_type), dict():
             for key, inner in value.items():
@@ -97,11 +97,6 @@ def _refuse_unknown(value: object, expected: inspect.Type, at: str) -> None:
 
 def _dotted(at: str, key: str) -> str:
     return f"{at}.{key}" if at else key
-
-
-def _suggestion(key: str, known: Iterable[str]) -> str:
-    near = difflib.get_close_matches(key, known, n=1)
-    return f"did you mean {near[0]}?" if near else f"known here: {', '.join(sorted(known))}"
 
 
 def _convert(tables: dict[str, Any], schema: type[T]) -> T:

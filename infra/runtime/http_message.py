@@ -4,19 +4,12 @@ from asyncio import Future
 from collections.abc import Callable
 from functools import lru_cache
 from http import HTTPStatus
-from typing import Final, Protocol
+from typing import Protocol
 
 import msgspec
 
 from infra.kernel.errors import Refused
-
-JSON: Final = "application/json"
-RETRY_AFTER_S: Final = 1
-
-# What RFC 9110 (15.5.2, 10.2.3) and RFC 6455 (4.4) want beside the status.
-_RETRY_AFTER: Final = ("Retry-After", str(RETRY_AFTER_S))
-_HEADERS_BY_STATUS: Final = {401: (("WWW-Authenticate", "Bearer"),), 429: (_RETRY_AFTER,), 503: (_RETRY_AFTER,)}
-_HEADERS_BY_NAME: Final = {"bad-handshake": (("Sec-WebSocket-Version", "13"),)}
+from infra.kernel.http_error import JSON, http_error
 
 
 class Head(msgspec.Struct, frozen=True, gc=False):
@@ -54,20 +47,10 @@ def _prefix(status: int, content_type: str, headers: tuple[tuple[str, str], ...]
     return "\r\n".join([*lines, "Content-Length: "]).encode()
 
 
-class MethodRefused(Refused):
-    """`bad-method`, and which methods the path takes (RFC 9110 15.5.6 wants them in the answer)."""
-
-    def __init__(self, method: str, path: str, allowed: list[str]) -> None:
-        super().__init__("bad-method", f"{path} takes {' or '.join(allowed)}, not {method}")
-        self.headers = (("Allow", ", ".join(allowed)),)
-
-
 def json_error(refused: Refused) -> Response:
-    """`{"code", "number", "reason"}` under the status of the code table, with the headers that this status asks for."""
-    code = refused.code
-    body = msgspec.json.encode({"code": code.name, "number": code.number, "reason": refused.reason})
-    headers = _HEADERS_BY_STATUS.get(code.http, ()) + _HEADERS_BY_NAME.get(code.name, ())
-    return Response(code.http, body, headers=headers + (refused.headers if isinstance(refused, MethodRefused) else ()))
+    """Returns the answer to what was `refused`."""
+    status, headers, body = http_error(refused)
+    return Response(status, body, headers=headers)
 
 
 Answer = Response | Future[Response]

@@ -7,9 +7,10 @@ from typing import NamedTuple
 from httptools import HttpParserInvalidURLError, parse_url
 
 from infra.kernel.errors import Refused
+from infra.kernel.http_error import MethodRefused
 from infra.kernel.websocket_handshake import check_handshake
 
-from .http_message import Exchange, Factory, Head, MethodRefused
+from .http_message import Exchange, Factory, Head
 
 Upgrade = Callable[[Head], Protocol]
 """Makes the protocol that takes a connection over, its handshake being checked. Raises Refused: answered over HTTP."""
@@ -46,7 +47,7 @@ class Router:
     def _route(self, method: str, path: str, query: str) -> Route:
         factory = self._routes.get((method, path))
         if factory is None:
-            allowed = sorted(known for known, at in self._routes if at == path)
+            allowed = [known for known, at in self._routes if at == path]
             raise MethodRefused(method, path, allowed) if allowed else Refused("not-found", f"there is nothing at {path}")
         return Route(method, path, query, factory, self._upgrades.get(path) if method == "GET" else None)
 

@@ -3,26 +3,25 @@
 The engine's own doors stand on `http.py`; this one is for doors where storage, not the door, decides how fast an answer is.
 """
 
-import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any as Anything
-from typing import Final, Literal, NamedTuple, TypeVar
+from typing import Literal, NamedTuple, TypeVar
 
 import msgspec
 from aiohttp import web
 from aiohttp.typedefs import Handler
 
-from infra.kernel.errors import Refused, Unavailable
+from infra.kernel.bearer import bearer_token
+from infra.kernel.errors import Refused
+from infra.kernel.http_error import JSON
+from infra.kernel.json_text import read_json
 from infra.kernel.nesting import check_nesting
 
 from .address import Address
 from .tokens import Identity, Service
+from .web_runner import WebRunner
 
 T = TypeVar("T")
-
-RETRY_AFTER_S: Final = 1
-CLOSING_S: Final = 1.0
-JSON: Final = "application/json"
 
 VerifyUser = Callable[[str, float], Identity]
 VerifyService = Callable[[str, float], Service]
@@ -81,11 +80,10 @@ class Web:
         self.requests = 0
         self._verify_user, self._verify_service, self._wall, self._log = verify_user, verify_service, wall, log
         self._draining = False
-        app = web.Application(middlewares=[self._guard], client_max_size=max_body_bytes)
+        app = web.Application(client_max_size=max_body_bytes)
         for route in routes:
             app.router.add_route(route.method, route.path, self._serve(route))
-        self._max_body_bytes = max_body_bytes
-        self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=CLOSING_S)
+        self._runner = WebRunner(app)
 
     async def start(self, address: str) -> str:
         """Listen at "host:port"; the address with the real port. Raises OSError if it is taken."""
@@ -115,10 +113,7 @@ class Web:
         """(user, service) of the token. Raises `Refused` (bad-token, token-expired, token-not-yet-valid, forbidden)."""
         if who == "nobody":
             return "", ""
-        scheme, _, token = raw.headers.get("Authorization", "").partition(" ")
-        if scheme.lower() != "bearer" or not token.strip():
-            raise Refused("bad-token", "send a token: Authorization: Bearer <token>")
-        now_s, token = self._wall(), token.strip()
+        now_s, token = self._wall(), bearer_token(raw.headers.get("Authorization", ""))
         if who == "user":
             return self._verify_user(token, now_s).user, ""
         if who == "service":
@@ -130,51 +125,12 @@ class Web:
                 raise
             return self._verify_user(token, now_s).user, ""
 
-    @web.middleware
-    async def _guard(self, request: web.Request, handler: Handler) -> web.StreamResponse:
-        """Whatever goes wrong is an answer of the code table; the next request finds the door as it was."""
-        try:
-            return await handler(request)
-        except Refused as refused:
-            return refusal(refused)
-        except Unavailable as trouble:
-            return refusal(Refused("unavailable", str(trouble)))
-        except web.HTTPRequestEntityTooLarge:
-            return refusal(Refused("too-large", f"the body is over the limit of {self._max_body_bytes} bytes"))
-        except web.HTTPNotFound:
-            return refusal(Refused("not-found", f"there is nothing at {request.path}"))
-        except web.HTTPMethodNotAllowed as error:
-            answer = refusal(
-                Refused("bad-method", f"{request.path} does not take {request.method}; use {', '.join(sorted(error.allowed_methods))}")
-            )
-            answer.headers["Allow"] = error.headers["Allow"]
-            return answer
-        except (web.HTTPException, asyncio.CancelledError, ConnectionError):
-            raise
-        except Exception:
-            self._log.exception("request failed", path=request.path, method=request.method)
-            return refusal(Refused("internal-error"))
-
 
 def typed(text: bytes, kind: type[T]) -> T:
-    """The JSON in `text` as a value of `kind`. Raises `Refused` (bad-json, bad-utf8, bad-field) with a reason that teaches."""
-    try:
-        value = msgspec.json.decode(text, type=kind)
-    except msgspec.ValidationError as wrong:
-        raise Refused("bad-field", str(wrong)) from wrong
-    except UnicodeDecodeError as wrong:
-        raise Refused("bad-utf8", f"byte {wrong.start} is not UTF-8") from wrong
-    except (msgspec.DecodeError, RecursionError) as wrong:
-        raise Refused("bad-json", str(wrong)) from wrong
+    """Returns the JSON in `text` as a value of `kind`. Raises `Refused` (bad-json, bad-utf8, bad-field) with a reason that teaches."""
+    value = read_json(text, msgspec.json.Decoder(kind))
     check_nesting(text)
     return value
-
-
-def refusal(refused: Refused) -> web.Response:
-    """An error as every door says it."""
-    code = refused.code
-    headers = {"Retry-After": str(RETRY_AFTER_S)} if code.http == 503 else {}
-    return _response(Answer(code.http, {"code": code.name, "number": code.number, "reason": refused.reason}, headers))
 
 
 def _response(answer: Answer) -> web.Response:

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from rule_engine.suggestion import suggest
+from infra.kernel.suggestion import suggest
 
 from ..palette import QUIET
 

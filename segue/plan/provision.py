@@ -5,7 +5,7 @@ from typing import BinaryIO, Final
 
 import click
 
-from rule_engine.suggestion import suggest
+from infra.kernel.suggestion import suggest
 
 from ..finite import Finite
 from .options import FOLDER, JSON, OUT, SERVICE, TRACE

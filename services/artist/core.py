@@ -6,7 +6,8 @@ from typing import Annotated, Final, Literal
 
 import msgspec
 
-from infra.kernel.errors import ConfigError, Refused
+from infra.kernel.errors import ConfigError
+from infra.kernel.json_text import read_json
 from infra.kernel.topics import MAX_ID, Topic, parse_topic
 
 DAY_S: Final = 86_400
@@ -56,19 +57,12 @@ class Item(msgspec.Struct, frozen=True, kw_only=True):
         return {"artist": self.artist, "name": self.name, "id": self.id, "title": self.title, "released": self.released}
 
 
-_DECODE: Final = msgspec.json.Decoder(Item).decode
+_DECODER: Final = msgspec.json.Decoder(Item)
 
 
 def parse_line(line: bytes) -> Item:
-    """One line of a catalogue. Raises `Refused` (bad-json, bad-field, bad-utf8)."""
-    try:
-        return _DECODE(line)
-    except msgspec.ValidationError as wrong:
-        raise Refused("bad-field", str(wrong)) from wrong
-    except UnicodeDecodeError as wrong:
-        raise Refused("bad-utf8", str(wrong)) from wrong
-    except (msgspec.DecodeError, RecursionError) as wrong:
-        raise Refused("bad-json", str(wrong)) from wrong
+    """Returns one line of a catalogue. Raises `Refused` (bad-json, bad-field, bad-utf8)."""
+    return read_json(line, _DECODER)
 
 
 def artist_uri(artist: str, kind: str) -> str:

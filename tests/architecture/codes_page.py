@@ -14,7 +14,8 @@ Made from `infra/kernel/codes.py` by `tests/architecture/codes_page.py`; a test 
 
 A *fatal* code ends the conversation. On a client WebSocket its number is also the close code, on an internal link it is the reason of
 the goodbye. A code that is not fatal is answered with one `error`, and the conversation goes on. Over HTTP the status is the one in
-the last column. *Reconnect* says whether trying again, unchanged, can help.
+the last column, the body `{"code", "number", "reason"}`, at every door; 401 comes with `WWW-Authenticate: Bearer`, 405 with `Allow`,
+429 and 503 with `Retry-After` in seconds. *Reconnect* says whether trying again, unchanged, can help.
 
 | number | code | meaning | fatal | reconnect | HTTP |
 |---|---|---|---|---|---|

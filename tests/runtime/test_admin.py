@@ -142,7 +142,7 @@ async def test_a_wrong_request_gets_a_code_of_the_table_and_a_hint(
         body = await answer.json()
     assert body["code"] == code
     assert path in body["reason"]
-    assert status != 405 or answer.headers["Allow"] == "GET,HEAD"
+    assert status != 405 or answer.headers["Allow"] == "GET, HEAD"
 
 
 @pytest.mark.parametrize("path", ["/metrics", "/v1/stats"])
