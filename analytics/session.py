@@ -2,9 +2,11 @@
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -68,13 +70,23 @@ def session(
         builder = builder.config("spark.local.dir", str(scratch))
     with tempfile.TemporaryDirectory(prefix="segue-spark-") as folder:
         builder = builder.config("spark.sql.warehouse.dir", folder).config("spark.driver.extraJavaOptions", _quiet(Path(folder)))
-        spark = builder.getOrCreate()
+        with _heeding_as_before():
+            spark = builder.getOrCreate()
         try:
             if not local:
                 spark.sparkContext.addPyFile(str(_code(Path(folder) / "segue.zip")))
             yield spark
         finally:
             spark.stop()
+
+
+@contextmanager
+def _heeding_as_before() -> Iterator[None]:
+    """PySpark takes Ctrl-C for itself when a session begins, and keeps it. Whoever was in charge of it stays so."""
+    before = signal.getsignal(signal.SIGINT)
+    yield
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, before)
 
 
 def default_memory_gb() -> int:

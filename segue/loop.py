@@ -3,11 +3,12 @@
 import asyncio
 import gc
 import signal
-from collections.abc import Awaitable, Callable, Coroutine, Iterator
-from contextlib import contextmanager
-from typing import Any, Final, TypeVar
+from collections.abc import Awaitable, Callable, Coroutine
+from contextlib import AbstractContextManager, suppress
+from typing import Any, Final, Generic, TypeVar
 
 from .open_files import allow_open_files
+from .stopping import SIGNALS, Stopped, die, heeding
 
 T = TypeVar("T")
 
@@ -27,35 +28,72 @@ def factory() -> Callable[[], asyncio.AbstractEventLoop]:
 
 
 def run(main: Coroutine[Any, Any, T]) -> T:
-    """Run `main` to its end on the best loop there is, with as many open files as this machine allows, up to `OPEN_FILES`."""
+    """Runs `main` to its end on the best loop there is, with as many open files as this machine allows, up to `OPEN_FILES`.
+
+    The first signal cancels it, and is raised as Stopped when everything is undone; the second ends the process at once.
+    """
     allow_open_files(OPEN_FILES)
     gc.set_threshold(YOUNG_OBJECTS, 20, 100)
-    with asyncio.Runner(loop_factory=factory()) as runner:
-        return runner.run(main)
+    life = _Life(main)
+    with heeding(life.stop), asyncio.Runner(loop_factory=factory()) as runner:
+        runner.run(life.live())
+    return life.result()
+
+
+class _Life(Generic[T]):
+    """A coroutine and how it ended. SystemExit is kept out of the loop, which would complain that nobody has taken it from the task."""
+
+    def __init__(self, main: Coroutine[Any, Any, T]) -> None:
+        self._main = main
+        self._task: asyncio.Task[None] | None = None
+        self._results: list[T] = []
+        self._exit: SystemExit | None = None
+
+    def stop(self, number: int) -> None:
+        """Cancels it. A second signal does not wait until all is undone."""
+        if isinstance(self._exit, Stopped):
+            die(number)
+        self._exit = Stopped(number)
+        if self._task is not None:
+            with suppress(RuntimeError):  # the loop has just been closed
+                self._task.get_loop().call_soon_threadsafe(self._task.cancel)
+
+    async def live(self) -> None:
+        """Runs it to its end. Raises what it raises, but SystemExit."""
+        self._task = asyncio.current_task()
+        if self._exit is not None:
+            self._main.close()
+            return
+        try:
+            self._results.append(await self._main)
+        except asyncio.CancelledError:
+            if self._exit is None:
+                raise
+        except SystemExit as exit:
+            if self._exit is None:  # a signal came first
+                self._exit = exit
+
+    def result(self) -> T:
+        """What it returned. Raises Stopped after a signal, and SystemExit if it raised that."""
+        if self._exit is not None:
+            raise self._exit
+        return self._results[0]
 
 
 async def until_stopped(drain: Callable[[], Awaitable[None]]) -> None:
-    """Wait for SIGTERM or SIGINT, then drain; a second signal stops the draining."""
-    loop = asyncio.get_running_loop()
+    """Waits for a signal, then drains; the next signal cancels the draining, as it does everything (see `run`)."""
     stopped = asyncio.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, stopped.set)
-    await stopped.wait()
-    stopped.clear()
-    draining = asyncio.ensure_future(drain())
-    again = asyncio.ensure_future(stopped.wait())
-    await asyncio.wait({draining, again}, return_when=asyncio.FIRST_COMPLETED)
-    for task in (draining, again):
-        task.cancel()
-    await asyncio.gather(draining, again, return_exceptions=True)
+    with _heard_in_loop(stopped.set):
+        await stopped.wait()
+    await drain()
 
 
-@contextmanager
-def ended_by_ctrl_c(task: asyncio.Task[Any]) -> Iterator[None]:
+def ended_by_ctrl_c(task: asyncio.Task[Any]) -> AbstractContextManager[None]:
     """While the block runs, Ctrl-C cancels `task` instead of everything."""
+    return _heard_in_loop(task.cancel, (signal.SIGINT,))
+
+
+def _heard_in_loop(tell: Callable[[], object], numbers: tuple[int, ...] = SIGNALS) -> AbstractContextManager[None]:
+    """Not `loop.add_signal_handler`: when that is taken back, nobody is in charge, least of all who was before."""
     loop = asyncio.get_running_loop()
-    loop.add_signal_handler(signal.SIGINT, task.cancel)
-    try:
-        yield
-    finally:
-        loop.remove_signal_handler(signal.SIGINT)
+    return heeding(lambda _: loop.call_soon_threadsafe(tell), numbers)

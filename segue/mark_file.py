@@ -1,11 +1,11 @@
 """The seen mark of a device that outlives its process: one number in a file."""
 
 import contextlib
-import os
 from pathlib import Path
 from typing import Final
 
 from segue.errors import Misuse
+from segue.whole_file import write_whole
 
 _LONGEST: Final = 20
 
@@ -19,7 +19,6 @@ class MarkFile:
 
     def __init__(self, path: Path | str) -> None:
         self._path = Path(path)
-        self._new = self._path.with_name(self._path.name + ".new")
 
     def load(self) -> int | None:
         """The mark; None if there is no file yet. Raises Misuse if the file holds anything else, and OSError."""
@@ -34,5 +33,4 @@ class MarkFile:
 
     def save(self, mark: int) -> None:
         """Replaces the mark at once. Raises OSError."""
-        self._new.write_bytes(b"%d\n" % mark)
-        os.replace(self._new, self._path)
+        write_whole(self._path, b"%d\n" % mark)

@@ -9,7 +9,7 @@ import subprocess
 import sys
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import click
 import msgspec
@@ -34,8 +34,9 @@ from services.social.options import SocialOptions
 
 from .loop import run, until_stopped
 from .metrics import METRICS
-from .process import ORDER, Parts, Process, RoleOptions
+from .process import Parts, Process, RoleOptions
 from .state import service_token
+from .stopping import heeding, held
 
 
 class ProcessFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -137,25 +138,32 @@ def _spawn(processes: int, path: Path, settings: tuple[str, ...], as_json: bool,
     if Address.parse(options.door).port == 0:
         raise ConfigError("accesspoint.door needs a port that is not 0, so that all processes share it")
     admin = Address.parse(options.admin)
-    children = []
+    commands = []
     for n in range(processes):
         port = admin.port + n if admin.port else 0
         mine = [f'accesspoint.node="{options.node}-{n + 1}"', f'accesspoint.admin="{admin.host}:{port}"', "accesspoint.reuse_port=true"]
         arguments = [item for setting in (*settings, *mine) for item in ("--set", setting)]
         flags = ["--json"] * as_json + ["--shared-ports"] * shared_ports
-        command = [sys.executable, "-m", "segue", "accesspoint", "--config", str(path), *arguments, *flags]
-        # A group of its own: Ctrl-C reaches us alone, and each child is asked once, so that it drains in peace.
-        children.append(subprocess.Popen(command, process_group=0))  # noqa: S603 - our own command
+        commands.append([sys.executable, "-m", "segue", "accesspoint", "--config", str(path), *arguments, *flags])
+    sys.exit(_all_until_one_ends(commands))
 
-    def stop(*_: object) -> None:
+
+def _all_until_one_ends(commands: list[list[str]]) -> int:
+    """Runs them side by side; a signal is passed on, and when one ends all are stopped. Returns the worst exit code."""
+    children: list[subprocess.Popen[bytes]] = []
+
+    def stop(_: int = signal.SIGTERM) -> None:
         for child in children:
             child.terminate()
 
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, stop)
-    os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOWAIT)
-    stop()
-    sys.exit(max(abs(child.wait()) for child in children))
+    with heeding(stop):
+        with held():  # of a child that is being started nobody knows yet that it has to be stopped
+            # A group of its own: Ctrl-C reaches us alone, and each child is asked once, so that it drains in peace.
+            children += [subprocess.Popen(command, process_group=0) for command in commands]  # noqa: S603 - our own command
+        os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOWAIT)
+        stop()
+        return max(abs(child.wait()) for child in children)
 
 
-COMMANDS: Final = [command(role) for role in ORDER]
+accesspoint, aggregator, artist, broker = map(command, ("accesspoint", "aggregator", "artist", "broker"))
+notification, ods, playlist, presence, social = map(command, ("notification", "ods", "playlist", "presence", "social"))

@@ -20,6 +20,7 @@ from infra.runtime.address import Address
 from infra.runtime.stats import Stats
 
 from .finite import Finite
+from .loop import run
 from .top_frame import Snapshot, Unreachable, View, frame
 from .top_screen import HISTORY, screen
 
@@ -115,10 +116,9 @@ def top(addresses: tuple[str, ...], interval_s: float, only_once: bool) -> None:
     console = Console()
     doors = tuple(dict.fromkeys(parse_address(address) for address in addresses or (DEFAULT_ADDRESS,)))
     if not only_once and console.is_terminal:
-        with contextlib.suppress(KeyboardInterrupt):
-            asyncio.run(watch(console, doors, interval_s))
+        run(watch(console, doors, interval_s))
         return
-    view = asyncio.run(once(doors, interval_s))
+    view = run(once(doors, interval_s))
     console.print(screen(view, (), f"measured over {interval_s:g} s", console.width))
     if not view.processes:
         raise click.ClickException(f"no admin door answers at {', '.join(doors)}; start one with `segue up`, or name its address")

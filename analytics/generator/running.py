@@ -16,7 +16,7 @@ from .tasks import Task, Work
 def results(work: Work, tasks: Sequence[Task], processes: int) -> Generator[Counter[str], None, None]:
     """What the tasks return, in the order in which they end. With one process they run in this one.
 
-    Closing it waits for the tasks that have begun, and begins no others. Raises what a task raises, and TraceError if a process is killed.
+    Closing it early ends the tasks that have begun, too. Raises what a task raises, and TraceError if a process is killed.
     """
     if processes == 1:
         yield from (task.run(work) for task in tasks)
@@ -27,11 +27,14 @@ def results(work: Work, tasks: Sequence[Task], processes: int) -> Generator[Coun
             futures = [pool.submit(task.run, work) for task in tasks]
         for future in as_completed(futures):
             yield future.result()
+        pool.shutdown()
     except BrokenProcessPool:
         raise TraceError(
             f"{work.folder}: a process was ended from outside, most likely for want of memory; use fewer --processes, or a smaller scale"
         ) from None
     finally:
+        for child in multiprocessing.active_children():
+            child.terminate()  # nobody waits for what it does
         pool.shutdown(cancel_futures=True)
 
 

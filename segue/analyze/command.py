@@ -1,18 +1,20 @@
 """`segue analyze`."""
 
+from typing import Final
+
 import click
 
-from .characterize import characterize
-from .compare import compare
-from .generate import generate
-from .importing import importing
-from .validate import validate
+from ..lazy_group import Entry, LazyGroup
+
+COMMANDS: Final = (
+    Entry("import", "segue.analyze.importing:importing", "Make the trace DIR of a published data set"),
+    Entry("generate", "segue.analyze.generate:generate", "Make a trace DIR like those that were never published"),
+    Entry("validate", "segue.analyze.validate:validate", "Read every row of the trace DIR and say what is wrong with it"),
+    Entry("characterize", "segue.analyze.characterize:characterize", "Compute every metric and figure that TRACE supports"),
+    Entry("compare", "segue.analyze.compare:compare", "Hold the workloads A and B against each other"),
+)
 
 
-@click.group()
+@click.group(cls=LazyGroup, entries=COMMANDS)
 def analyze() -> None:
     """Know the workload: make, check, characterize and compare traces (docs/characterize.md)."""
-
-
-for command in (importing, generate, validate, characterize, compare):
-    analyze.add_command(command)

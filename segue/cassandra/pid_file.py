@@ -6,6 +6,8 @@ import subprocess
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from ..whole_file import write_whole
+
 _PROC: Final = Path("/proc")
 _START_TIME_FIELD: Final = 19  # of /proc/PID/stat, counted from the state, the first field behind the name
 
@@ -53,9 +55,7 @@ class PidFile:
         found = running(pid)
         if found is None:
             raise ProcessLookupError(f"process {pid} has ended")
-        fresh = self._path.with_suffix(".new")
-        fresh.write_text(f"{pid} {found.started}\n", encoding="utf-8")
-        os.replace(fresh, self._path)
+        write_whole(self._path, f"{pid} {found.started}\n".encode())
 
     def pid(self) -> int | None:
         """The pid of the remembered process while it runs."""

@@ -16,6 +16,7 @@ from types import TracebackType
 from typing import Final, Self
 
 from infra.kernel.errors import ConfigError, SegueError
+from segue.stopping import held
 
 from .jars import default_cache, fetch_jars, locked
 from .java import find_java
@@ -142,15 +143,15 @@ class Server:
     def _spawn(self, arguments: list[str]) -> None:
         """The shell ends at once, so the server is nobody's child: it needs no reaping, and no one's exit ends it."""
         console = self.dir / "console.log"
-        with console.open("w") as log:
+        with held(), console.open("w") as log:  # between its start and the end of the block nobody could end it
             shell = ["/bin/sh", "-c", '"$@" >&2 & echo $!', "sh", *arguments]
             done = subprocess.run(  # noqa: S603 - our own command
                 shell, cwd=self.dir, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=log, start_new_session=True, check=True
             )
-        try:
-            self._pid_file.write(int(done.stdout))
-        except ProcessLookupError:
-            raise ServerFailed(f"the server ended at once\n{self.log_tail()}") from None
+            try:
+                self._pid_file.write(int(done.stdout))
+            except ProcessLookupError:
+                raise ServerFailed(f"the server ended at once\n{self.log_tail()}") from None
 
     def _wait(self, condition: Callable[[], bool], timeout_s: float) -> None:
         deadline = time.monotonic() + timeout_s

@@ -10,6 +10,8 @@ import msgspec
 
 from infra.kernel.errors import ConfigError
 
+from ..whole_file import write_whole
+
 Sync = Literal["periodic", "batch"]
 
 HOST: Final = "127.0.0.1"
@@ -59,7 +61,7 @@ def known(file: Path) -> Settings | None:
 
 def save(file: Path, settings: Settings) -> None:
     """Keep `settings` for the next start."""
-    file.write_bytes(msgspec.json.encode(settings))
+    write_whole(file, msgspec.json.encode(settings))
 
 
 def free_ports(count: int) -> list[int]:

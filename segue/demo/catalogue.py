@@ -1,10 +1,11 @@
 """The catalogue that the artist service reads, a file of JSON lines that is replaced as a whole; and what comes into it."""
 
-import os
 from pathlib import Path
 from typing import Final, NamedTuple
 
 import msgspec
+
+from segue.whole_file import write_whole
 
 
 class Release(NamedTuple):
@@ -36,6 +37,4 @@ class Catalogue:
         self._write()
 
     def _write(self) -> None:
-        new = self.path.with_suffix(".new")
-        new.write_bytes(b"".join(line + b"\n" for line in self._lines))
-        os.replace(new, self.path)
+        write_whole(self.path, b"".join(line + b"\n" for line in self._lines))

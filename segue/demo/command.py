@@ -9,6 +9,7 @@ import click
 from infra.runtime.logs import configure
 from segue.finite import Finite
 from segue.loop import run as run_loop
+from segue.output_file import OutputFile
 from segue.shape import SITES
 
 from .captured import told
@@ -35,7 +36,7 @@ _ABOVE_0: Final = Finite(min=0, min_open=True)
 @click.option("--processes", "has_processes", is_flag=True, help="Run each role as a process of its own, on TCP.")
 @click.option("--page", "has_page", is_flag=True, help="Show the live feed of one of them in a browser, too.")
 @click.option("--capture", type=click.Path(path_type=Path), help="Write a trace of it all to this new folder, for `segue analyze`.")
-@click.option("--json", "document", type=click.File("wb", lazy=False), help="Write the summary to this file as JSON, too.")
+@click.option("--json", "document", type=OutputFile(), help="Write the summary to this file as JSON, too.")
 @click.option("--data", type=click.Path(path_type=Path), default=checkout_folder, help="A folder with other listening.  [default: Last.fm]")
 @click.option("--seed", type=int, default=1, show_default=True, help="The same seed plays the same.")
 def demo(document: Any, seconds: float | None, has_page: bool, **plan: Any) -> None:

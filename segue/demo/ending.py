@@ -2,12 +2,14 @@
 
 import sys
 from collections.abc import Iterable
-from typing import Any, BinaryIO, Protocol
+from pathlib import Path
+from typing import Any, Protocol
 
 import msgspec
 from rich.table import Table
 from rich.text import Text
 
+from segue.output_file import write_output
 from segue.palette import BAD, GREEN, WARN
 
 
@@ -34,9 +36,9 @@ def verdict(holds: Iterable[str], problems: Iterable[str], hints: Iterable[str] 
     return table
 
 
-def end(outcome: Outcome, file: BinaryIO | None) -> None:
+def end(outcome: Outcome, file: Path | None) -> None:
     """Writes the JSON to `file`, if there is one. Exits with 1 if the outcome is not good."""
     if file is not None:
-        file.write(msgspec.json.format(msgspec.json.encode(outcome.document())) + b"\n")
+        write_output(file, msgspec.json.format(msgspec.json.encode(outcome.document())) + b"\n")
     if not outcome.is_good:
         sys.exit(1)

@@ -13,6 +13,7 @@ from segue.demo.ending import end
 from segue.demo.live import show_here
 from segue.finite import Finite
 from segue.loop import run as run_loop
+from segue.output_file import OutputFile
 from segue.shape import SITES
 
 _PERCENT: Final = Finite(0, 100)
@@ -26,7 +27,7 @@ _THRESHOLD: Final = click.IntRange(1, MOST_THRESHOLD)
 @click.option("--users", type=click.IntRange(min=1), default=300, show_default=True, help="How many of Last.fm; friends stay together.")
 @click.option("--events", type=click.IntRange(min=1), default=2_000, show_default=True, help="Of all users in a period.")
 @click.option("--sites", type=click.IntRange(1, len(SITES)), default=2, show_default=True, help="How many sites they are at.")
-@click.option("--json", "document", type=click.File("wb", lazy=False), help="Write the outcome to this file as JSON, too.")
+@click.option("--json", "document", type=OutputFile(), help="Write the outcome to this file as JSON, too.")
 @click.option("--data", type=click.Path(path_type=Path), default=checkout_folder, help="A folder with other listening.  [default: Last.fm]")
 @click.option("--seed", type=int, default=1, show_default=True, help="The same seed plays the same.")
 def offload_demo(

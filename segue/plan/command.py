@@ -1,15 +1,17 @@
 """`segue plan`."""
 
+from typing import Final
+
 import click
 
-from .provision import provision
-from .satisfaction import satisfaction
+from ..lazy_group import Entry, LazyGroup
+
+COMMANDS: Final = (
+    Entry("satisfaction", "segue.plan.satisfaction:satisfaction", "Choose the topics of TRACE to serve within a capacity"),
+    Entry("provision", "segue.plan.provision:provision", "Find the fewest machines that satisfy everybody in TRACE, and what they cost"),
+)
 
 
-@click.group()
+@click.group(cls=LazyGroup, entries=COMMANDS)
 def plan() -> None:
     """Plan capacity on a trace: whom to serve, and how few machines suffice (docs/planning.md)."""
-
-
-for command in (satisfaction, provision):
-    plan.add_command(command)

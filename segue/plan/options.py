@@ -7,11 +7,12 @@ import click
 
 from infra.kernel.trace import SERVICES
 
+from ..output_file import OutputFile
+
 FOLDER: Final = click.Path(path_type=Path, file_okay=False)
 TRACE: Final = click.argument("trace", type=FOLDER)
 SERVICE: Final = click.option(
     "--service", type=click.Choice(SERVICES), default="presence", show_default=True, help="Whose topics and subscribers."
 )
 OUT: Final = click.option("--out", type=FOLDER, help="Folder of the report; TRACE-plan without it.")
-# Opened at once: that it cannot be written is to be told before the work.
-JSON: Final = click.option("--json", type=click.File("wb", lazy=False), help="Write all numbers to this file.")
+JSON: Final = click.option("--json", type=OutputFile(), help="Write all numbers to this file.")

@@ -5,13 +5,15 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import TYPE_CHECKING, BinaryIO, Final
+from typing import TYPE_CHECKING, Final
 
 import click
 from rich.console import Console
 from rich.text import Text
 
+from ..output_file import write_output
 from ..palette import GREEN, QUIET
+from ..whole_file import write_whole
 from .columns import fitted
 
 # Where nobody says how wide it is, a table is as wide as it needs to be.
@@ -59,25 +61,25 @@ def show(told: str, sheets: "Iterable[Sheet]", notes: list[str], console: Consol
 
 
 def folder_for(trace: Path, out: Path | None) -> Path:
-    """The folder of the report, made if it is not there: `out`, or TRACE-plan beside the trace. Raises click.BadParameter if nothing can
-    be written there."""
-    folder = out or trace.resolve().with_name(f"{trace.resolve().name}-plan")
+    """The folder of the report, which `write` makes: `out`, or TRACE-plan beside the trace. Raises click.BadParameter if nothing can be
+    written there."""
+    folder = (out or trace.resolve().with_name(f"{trace.resolve().name}-plan")).absolute()
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with TemporaryFile(dir=folder):
+        with TemporaryFile(dir=next(each for each in (folder, *folder.parents) if each.exists())):
             return folder
     except OSError as error:
         raise click.BadParameter(f"{folder}: {error.strerror}; say where the report may be written", param_hint="'--out'") from None
 
 
-def write(page: str, path: Path, study: "msgspec.Struct", json: BinaryIO | None, console: Console) -> None:
+def write(page: str, path: Path, study: "msgspec.Struct", json: Path | None, console: Console) -> None:
     """Writes the page, and the numbers if they are wanted, and says where. Raises OSError."""
     import msgspec
 
-    path.write_text(page, encoding="utf-8")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(path, page.encode())
     if json is not None:
-        json.write(msgspec.json.format(msgspec.json.encode(study)) + b"\n")
-        console.print(Text(json.name, style=GREEN), soft_wrap=True)
+        write_output(json, msgspec.json.format(msgspec.json.encode(study)) + b"\n")
+        console.print(Text(str(json), style=GREEN), soft_wrap=True)
     console.print(Text(str(path), style=GREEN), soft_wrap=True)
 
 

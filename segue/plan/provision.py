@@ -1,7 +1,7 @@
 """`segue plan provision`: how many machines of which kind suffice."""
 
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import Final
 
 import click
 
@@ -59,7 +59,7 @@ def provision(
     before: Path | None,
     service: str,
     out: Path | None,
-    json: BinaryIO | None,
+    json: Path | None,
 ) -> None:
     """Find the fewest machines that satisfy everybody in TRACE, and what they cost (docs/planning.md)."""
     from analytics.planning.provisioning.prices import books

@@ -1,7 +1,7 @@
 """`segue plan satisfaction`: whom to serve when there is not enough for all."""
 
 from pathlib import Path
-from typing import BinaryIO, Final, Literal
+from typing import Final, Literal
 
 import click
 
@@ -59,7 +59,7 @@ def satisfaction(
     windows: int,
     online: bool,
     out: Path | None,
-    json: BinaryIO | None,
+    json: Path | None,
 ) -> None:
     """Choose the topics of TRACE to serve within a capacity, so that most subscribers are satisfied (docs/planning.md)."""
     if online and windows < 2:

@@ -14,7 +14,7 @@ import pytest
 from click.testing import CliRunner
 from rich.console import Console
 
-from segue.__main__ import cli
+from segue.command_line import cli
 from segue.demo.dataset import Dataset, checkout_folder
 from segue.demo.listening import schedule
 from segue.demo.outcome import Outcome

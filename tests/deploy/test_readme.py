@@ -9,7 +9,7 @@ import click
 import pytest
 
 import segue
-from segue.__main__ import cli
+from segue.command_line import cli
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "examples" / "README.md", ROOT / "infra" / "deploy" / "README.md"]

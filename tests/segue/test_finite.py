@@ -4,7 +4,7 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from segue.__main__ import cli
+from segue.command_line import cli
 from segue.finite import Finite
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from segue.__main__ import cli
+from segue.command_line import cli
 from segue.listen import line
 from segue.messages import Event
 from segue.notification_messages import Notification

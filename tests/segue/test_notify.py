@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from segue.__main__ import cli
+from segue.command_line import cli
 from tests.support.cluster import SECRET, Cluster
 
 TOPIC = "hm://notifications/feed/bjork%new-album/"

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from segue.__main__ import cli
+from segue.command_line import cli
 from segue.listen import tell_offloaded
 from segue.messages import Offloaded
 from tests.support.cluster import SECRET, Cluster

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from segue.__main__ import cli
+from segue.command_line import cli
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from analytics.trace import Trace
-from segue.__main__ import cli
+from segue.command_line import cli
 from segue.publisher import Publisher
 from segue.replay.ledger import Ledger
 from segue.replay.player import Player

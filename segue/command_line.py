@@ -1,0 +1,63 @@
+"""The command line: all commands, and what is said when one fails."""
+
+import sys
+from typing import Final
+
+import click
+
+from infra.kernel.errors import SegueError
+
+from .lazy_group import Entry, LazyGroup
+
+ROLES: Final = ("accesspoint", "aggregator", "artist", "broker", "notification", "ods", "playlist", "presence", "social")
+COMMANDS: Final = (
+    *(Entry(role, f"segue.role:{role}", f"Run one {role}") for role in ROLES),
+    Entry("analyze", "segue.analyze.command:analyze", "Know the workload: make, check, characterize and compare"),
+    Entry("cassandra", "segue.cassandra.command:cassandra", "A real Cassandra server on this machine"),
+    Entry("demo", "segue.demo.command:demo", "Let the users of Last.fm play what they really played"),
+    Entry("listen", "segue.listen:listen", "Print what is published on each TOPIC"),
+    Entry("notify", "segue.notify:notify", "Tell followers of TOPIC something"),
+    Entry("offload-demo", "segue.offload_demo.command:offload_demo", "Let the users of Last.fm play more than the capacity allows"),
+    Entry("plan", "segue.plan.command:plan", "Plan capacity on a trace"),
+    Entry("publish", "segue.publish:publish", "Publish an event on TOPIC, or those in a file"),
+    Entry("replay", "segue.replay.command:replay", "Play what is in TRACE against a running engine"),
+    Entry("rules", "segue.rules:rules", "What is told to whom, and on which channel"),
+    Entry("token", "segue.token:token", "Print a token for a user or for a service"),
+    Entry("top", "segue.top:top", "Show connections, topics, rates, queues, memory and CPU"),
+    Entry("up", "segue.up:up", "Run a whole site, or several, in this one process"),
+)
+# Of the extra `analytics`; what serves does without them.
+_ANALYTICS: Final = ("matplotlib", "numba", "numpy", "pandas", "powerlaw", "pyarrow", "pyspark", "scipy")
+
+
+@click.group(cls=LazyGroup, entries=COMMANDS, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="segue")
+def cli() -> None:
+    """Segue: a social publish/subscribe backend."""
+
+
+def run() -> None:
+    """Runs it; what the operator can mend is one line on stderr, not a traceback."""
+    try:
+        _run()
+    except SegueError as trouble:
+        click.echo("\n".join([f"segue: {trouble}", *getattr(trouble, "__notes__", ())]), err=True)
+        sys.exit(2)
+    except ModuleNotFoundError as missing:
+        library = (missing.name or "").partition(".")[0]
+        if library not in _ANALYTICS:
+            raise
+        click.echo(f"segue: this needs {library}, of the extra analytics: make setup, or pip install 'segue[analytics]'", err=True)
+        sys.exit(2)
+    except OSError as trouble:
+        click.echo(f"segue: {trouble.strerror or trouble}", err=True)
+        sys.exit(1)
+
+
+def _run() -> None:
+    """What is still buffered is written while an error can be told."""
+    try:
+        cli()
+    finally:
+        if sys.stdout is not None:
+            sys.stdout.flush()

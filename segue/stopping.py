@@ -1,0 +1,104 @@
+"""How this process ends when it is asked to: by Ctrl-C, SIGTERM, or a terminal that is closed. The one home of signal handlers.
+
+It imports nothing that takes time, for it has to be in charge before anything else is loaded.
+"""
+
+import atexit
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from threading import current_thread, main_thread
+from typing import Any, Final, NoReturn
+
+SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+# What shells add to the number of a signal in the exit code of who ended by it.
+_SHELL: Final = 128
+
+
+class Stopped(SystemExit):
+    """A process was asked to end by the signal `number`. It is raised where the process was at work, so that what was begun is undone."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(_SHELL + number)
+        self.number = number
+
+
+def die(number: int, _frame: object = None) -> NoReturn:
+    """Ends this process by the signal `number`, here and now.
+
+    It dies of the signal instead of leaving with an exit code: shells show 130 or 143 for both, but only a death ends the loop
+    of a script that runs us.
+    """
+    signal.signal(number, signal.SIG_DFL)
+    os.kill(os.getpid(), number)
+    os._exit(_SHELL + number)  # the first process of a container does not die of signals
+
+
+@contextmanager
+def ended_by_signals() -> Iterator[None]:
+    """The life of a command: a signal ends the process at once, until `unwind` says that there is something to undo.
+
+    What Stopped leaves behind when it has come through the block is the death of that signal, after everything that wants to be
+    told of an exit.
+    """
+    stopped: list[int] = []
+    atexit.register(lambda: die(stopped[0]) if stopped else None)  # the first to be registered is the last to be called
+    _handle(die)
+    try:
+        yield
+    except Stopped as stop:
+        stopped.append(stop.number)
+        raise
+
+
+def unwind() -> None:
+    """From now on the first signal raises Stopped in the main thread, and the next one ends the process at once."""
+    report = sys.unraisablehook
+
+    def lost(trouble: "sys.UnraisableHookArgs") -> None:
+        """A finalizer lets no exception out, but a process that was asked to end has to."""
+        if isinstance(trouble.exc_value, Stopped):
+            die(trouble.exc_value.number)
+        report(trouble)
+
+    sys.unraisablehook = lost
+    _handle(_stop)
+
+
+def _stop(number: int, _frame: object) -> NoReturn:
+    _handle(die)
+    raise Stopped(number)
+
+
+@contextmanager
+def heeding(tell: Callable[[int], object], numbers: tuple[int, ...] = SIGNALS) -> Iterator[None]:
+    """While the block runs, `tell` gets the number of each signal, between any two steps of the main thread. Other threads get none."""
+    if current_thread() is not main_thread():
+        yield
+        return
+    before = _handle(lambda number, _: tell(number), numbers)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+@contextmanager
+def held() -> Iterator[None]:
+    """A signal that comes while the block runs is heeded at its end."""
+    heard: list[int] = []
+    try:
+        with heeding(heard.append):
+            yield
+    finally:
+        for number in heard:
+            os.kill(os.getpid(), number)
+
+
+def _handle(handler: Callable[[int, Any], object], numbers: tuple[int, ...] = SIGNALS) -> dict[int, Any]:
+    """Puts `handler` in charge; what was before. A hang-up that somebody wants to survive, as nohup does, stays ignored."""
+    wanted = [number for number in numbers if number != signal.SIGHUP or signal.getsignal(number) is not signal.SIG_IGN]
+    return {number: signal.signal(number, handler) for number in wanted}

@@ -1,0 +1,22 @@
+"""Files that are written whole or not at all."""
+
+import os
+from pathlib import Path
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Writes `content` beside `path` under another name, and renames it: who reads `path` finds all of it, or what was there before.
+
+    What is no file, as a pipe, is written to as it is. Raises OSError.
+    """
+    if path.exists() and not path.is_file():
+        path.write_bytes(content)
+        return
+    target = path.resolve()
+    growing = target.with_name(f".{target.name}.partial-{os.getpid()}")
+    try:
+        growing.write_bytes(content)
+        growing.replace(target)
+    except BaseException:
+        growing.unlink(missing_ok=True)
+        raise
