@@ -10,7 +10,6 @@ import numpy as np
 
 from analytics.generator.profile import profile
 from analytics.planning.instance import Instance
-from analytics.planning.online.changes import Follow, hours
 from analytics.planning.provisioning.cbp import cbp
 from analytics.planning.provisioning.ffbp import ffbp
 from analytics.planning.provisioning.gsp import gsp
@@ -23,6 +22,7 @@ from analytics.planning.satisfaction.fb3m import greedy_fb3m
 from analytics.planning.satisfaction.study import in_events
 from analytics.planning.stopwatch import timed
 from analytics.planning.workload import load
+from bench.changing_hours import Follow, hours
 
 # The hour of the day with most events (thesis 5.1.2).
 EVENING: Final = 18

@@ -27,13 +27,6 @@ def audiences(follows: Mapping[str, Iterable[str]], connected: Collection[str]) 
     return {user: tuple(theirs) for user, theirs in followers.items()}
 
 
-def expected_deliveries(audience_of: Mapping[str, Collection[str]], publishers: Iterable[str]) -> Iterator[tuple[int, str]]:
-    """(index of the event, follower) of every delivery that must happen when these users publish one event each, in this order."""
-    for index, publisher in enumerate(publishers):
-        for follower in audience_of[publisher]:
-            yield index, follower
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Latency:
     """From sending an event to its arrival at a follower, in milliseconds; None where there was no delivery."""
@@ -83,7 +76,6 @@ class Ledger:
         self._arrived = bytearray()
         self._latency_ms = {LOCAL: array("f"), CROSS_SITE: array("f")}
         self._excused_events: set[int] = set()
-        self._excused_times: dict[str, list[tuple[float, float]]] = {}
         self.duplicated = 0
         self.misrouted = 0
 
@@ -146,18 +138,11 @@ class Ledger:
         """
         self._excused_events.add(self._number_of[event_id])
 
-    def excuse_follower(self, follower: str, from_s: float, to_s: float) -> None:
-        """The follower was disconnected: what is missing there of the events sent in this time (ends included) is not lost.
-
-        `from_s` should lie before the disconnection by as long as an event may be under way.
-        """
-        self._excused_times.setdefault(follower, []).append((from_s, to_s))
-
     def missing(self) -> Iterator[tuple[str, str]]:
         """(event id, follower) of the deliveries that are neither there nor excused, in the order of sending."""
         event_ids = list(self._number_of)
         for number, follower in self._absent():
-            if not self._is_excused(number, follower):
+            if number not in self._excused_events:
                 yield event_ids[number], follower
 
     def summary(self) -> Summary:
@@ -182,10 +167,6 @@ class Ledger:
             number = bisect(self._start, slot) - 1
             yield number, self._audience_of[self._publisher[number]][slot - self._start[number]]
             slot = self._arrived.find(0, slot + 1)
-
-    def _is_excused(self, number: int, follower: str) -> bool:
-        times = self._excused_times.get(follower, ())
-        return number in self._excused_events or any(from_s <= self._sent_s[number] <= to_s for from_s, to_s in times)
 
 
 def _latency(values_ms: Iterable[float]) -> Latency:

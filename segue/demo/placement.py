@@ -6,7 +6,6 @@ apart so well that less than a twentieth would cross, random users change places
 hardly speak to each other would show nothing of replication.
 """
 
-import math
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -53,17 +52,6 @@ class Traffic:
     def cross_site_share(self) -> float:
         """Cross-site deliveries / all deliveries; 0 where there are none."""
         return self.cross_site_deliveries / self.deliveries if self.deliveries else 0.0
-
-    @property
-    def cross_to_local(self) -> float:
-        """Cross-site deliveries / deliveries within a site, the ratio of SB-27; infinite where all of them cross."""
-        share = self.cross_site_share
-        return share / (1 - share) if share < 1 else math.inf
-
-    @property
-    def link_share(self) -> float:
-        """Messages on site links / all deliveries; 0 where there are none."""
-        return self.link_messages / self.deliveries if self.deliveries else 0.0
 
 
 def place(friends: Mapping[str, Sequence[str]], events: Mapping[str, int], sites: Sequence[str], rng: random.Random) -> Placement:

@@ -9,7 +9,7 @@ from .amount import Amount
 from .options import JSON, OUT, SERVICE, TRACE
 from .outlets import folder_for, loaded, outlet, show, write
 
-_ALGORITHMS: Final = ("greedy", "improved", "cuckoo")
+_ALGORITHMS: Final = ("greedy", "improved", "cuckoo", "exact")
 PAGE: Final = "satisfaction.html"
 
 
@@ -39,9 +39,9 @@ PAGE: Final = "satisfaction.html"
     "algorithms",
     type=click.Choice(_ALGORITHMS),
     multiple=True,
-    default=_ALGORITHMS,
+    default=_ALGORITHMS[:3],
     show_default=True,
-    help="May be repeated.",
+    help="May be repeated; exact is for small traces.",
 )
 @SERVICE
 @click.option("--windows", type=click.IntRange(min=0), default=0, metavar="N", help="Solve the first N hours one by one as well.")
@@ -54,7 +54,7 @@ def satisfaction(
     thresholds: tuple[int | float, ...],
     capacity: int | float,
     metric: Literal["b3m", "fb3m", "both"],
-    algorithms: tuple[Literal["greedy", "improved", "cuckoo"], ...],
+    algorithms: tuple[Literal["greedy", "improved", "cuckoo", "exact"], ...],
     service: str,
     windows: int,
     online: bool,

@@ -13,12 +13,14 @@ from .b3m import greedy_b3m
 from .bound import bounds, bounds_at, spent
 from .cuckoo import cuckoo
 from .curve import curve
+from .exact import exact
 from .fb3m import greedy_fb3m
 from .improved import improved
 from .relaxed import Relaxed, relaxed
 from .solution import Metric, Solution
 
-Algorithm = Literal["greedy", "improved", "cuckoo"]
+Algorithm = Literal["greedy", "improved", "cuckoo", "exact"]
+# Those for traces of any size.
 ALGORITHMS: Final[tuple[Algorithm, ...]] = ("greedy", "improved", "cuckoo")
 METRICS: Final[tuple[Metric, ...]] = ("b3m", "fb3m")
 MORE: Final = 0.1
@@ -132,7 +134,7 @@ class Case:
 
 
 def solve(instance: Instance, threshold: int, capacity: int, metric: Metric, algorithm: Algorithm) -> Solution:
-    """By name."""
+    """Returns the solution of the algorithm of that name. Raises PlanError, as the algorithm does."""
     match algorithm:
         case "greedy":
             return greedy_b3m(instance, threshold, capacity) if metric == "b3m" else greedy_fb3m(instance, threshold, capacity)
@@ -140,6 +142,8 @@ def solve(instance: Instance, threshold: int, capacity: int, metric: Metric, alg
             return improved(instance, threshold, capacity, metric)
         case "cuckoo":
             return cuckoo(instance, threshold, capacity, metric)
+        case "exact":
+            return exact(instance, threshold, capacity, metric)
 
 
 def warm() -> None:

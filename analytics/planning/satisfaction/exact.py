@@ -1,4 +1,4 @@
-"""Optimal choices of topics for small problems, found in two ways that have nothing in common (spec C1)."""
+"""Optimal choices of topics for small problems, found by an integer program (spec C1)."""
 
 from typing import Final
 
@@ -10,38 +10,23 @@ from ..errors import PlanError
 from ..instance import Instance, Ints
 from .solution import Metric, Solution, check_metric, check_problem, counted
 
-MOST_ENUMERATED: Final = 20
+# Beyond so many pairs the solver may take hours; up to it most problems take seconds, some of them minutes.
+MOST_PAIRS: Final = 100_000
+MOST_S: Final = 600.0
 # Solvers take 0.999999 for 1; with needs as high as this that could be a whole event.
 _MOST_NEED: Final = 100_000
 
 
-def enumerated(instance: Instance, threshold: int, capacity: int, metric: Metric) -> Solution:
-    """The best of all choices; of equals the one that costs least. Raises PlanError for more topics than MOST_ENUMERATED, too."""
-    check_problem(threshold, capacity)
-    check_metric(metric)
-    count = len(instance.events)
-    if count > MOST_ENUMERATED:
-        raise PlanError(f"there are {count} topics; all choices can be tried for {MOST_ENUMERATED} topics at most")
-    cost = _sums(instance.cost)
-    needs = instance.thresholds(threshold)
-    values = np.zeros(1 << count)
-    for topics, need in zip(instance.topics_of.lists(), needs.tolist(), strict=True):
-        weights = np.zeros(count, np.int64)
-        weights[topics] = instance.events[topics]
-        parts = np.minimum(1.0, _sums(weights) / need)
-        values += parts >= 1.0 if metric == "b3m" else parts
-    fitting = np.flatnonzero(cost <= capacity)
-    best = fitting[np.lexsort((cost[fitting], -np.round(values[fitting], 9)))[0]]
-    return counted(instance, threshold, np.flatnonzero(best >> np.arange(count) & 1), metric)
-
-
 def exact(instance: Instance, threshold: int, capacity: int, metric: Metric) -> Solution:
-    """The optimum as an integer program, solved by HiGHS: for some hundreds of topics. Topics by number.
+    """Returns the optimum as an integer program that HiGHS solves, its topics by rising number.
 
-    Raises PlanError too if somebody needs more events than the solver can tell from one less, or if it does not come to an end.
+    Takes seconds for most problems of up to 30,000 pairs, and `MOST_S` seconds at most. Raises PlanError for what cannot be meant,
+    for more than `MOST_PAIRS` pairs, if a subscriber needs more events than the solver can tell from one less, and if the time runs out.
     """
     check_problem(threshold, capacity)
     check_metric(metric)
+    if (pairs := len(instance.topics_of.values)) > MOST_PAIRS:
+        raise PlanError(f"there are {pairs:,} pairs; exact solutions are for {MOST_PAIRS:,} at most: take --algorithm improved")
     capacity = min(capacity, int(instance.cost.sum()))
     needs = instance.thresholds(threshold)
     if needs.max(initial=0) > _MOST_NEED:
@@ -54,10 +39,10 @@ def exact(instance: Instance, threshold: int, capacity: int, metric: Metric) -> 
         integrality=np.concatenate([np.ones(count), np.full(len(needs), metric == "b3m")]),
         bounds=Bounds(0, 1),
         constraints=[_within(instance, capacity), LinearConstraint(_received(instance, needs), lb=0)],
-        options={"mip_rel_gap": 0.0},
+        options={"mip_rel_gap": 0.0, "time_limit": MOST_S},
     )
     if not found.success:
-        raise PlanError(f"the exact solver found no optimum ({found.message}); give it fewer topics")
+        raise PlanError(f"the exact solver found no optimum ({found.message}); take --algorithm improved, or a smaller trace")
     solution = counted(instance, threshold, np.flatnonzero(np.round(found.x[:count])), metric)
     if solution.cost > capacity:
         raise PlanError(f"the exact solver went {solution.cost - capacity} over the capacity of {capacity}: numbers too large for it")
@@ -76,11 +61,3 @@ def _received(instance: Instance, needs: Ints) -> csr_array:
     useful = np.minimum(instance.events[of.values], needs[rows])
     got = coo_array((useful.astype(np.float64), (rows, of.values)), shape=(len(of), len(instance.events)))
     return csr_array(hstack([got, -eye_array(len(of)) * needs[np.newaxis, :]]))
-
-
-def _sums(weights: Ints) -> Ints:
-    """The sum of each choice of weights: choice number i takes those whose bits it has."""
-    sums = np.zeros(1, np.int64)
-    for weight in weights.tolist():
-        sums = np.concatenate([sums, sums + weight])
-    return sums

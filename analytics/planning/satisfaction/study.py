@@ -88,6 +88,8 @@ def _answer(case: Case, asked: Questions, begun: Callable[[str], None]) -> _Answ
         solved[algorithm] = case.solved(algorithm)
     begun(f"{what}: bounds")
     both = case.limits()
+    if "exact" in solved:
+        both = both[0], min(both[1], solved["exact"][0].value)  # nothing is tighter than the optimum itself
     begun(f"{what}: more capacity")
     greedy = solved["greedy"][0]
     runs = [case.run(each, *solved[each], both) for each in asked.algorithms]

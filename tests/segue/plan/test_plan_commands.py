@@ -43,6 +43,18 @@ def test_satisfaction_prints_each_value_with_its_bounds_and_writes_a_page(trace:
         assert each["value"] <= each["best_bound"] <= each["bound"]
 
 
+def test_the_exact_optimum_of_a_small_trace_is_the_best_bound_of_the_others(tmp_path: Path) -> None:
+    numbers = tmp_path / "numbers.json"
+    trace = ring(tmp_path / "trace", 12)
+    asked = ("--algorithm", "greedy", "--algorithm", "exact", "--threshold", "100%", "--capacity", "50%")
+    result = run("satisfaction", trace, *asked, "--out", tmp_path, "--json", numbers)
+    assert result.exit_code == 0, result.output
+    runs = {(each["metric"], each["algorithm"]): each for each in json.loads(numbers.read_bytes())["runs"]}
+    for metric in ("b3m", "fb3m"):
+        assert runs[metric, "greedy"]["value"] <= runs[metric, "exact"]["value"]
+        assert runs[metric, "exact"]["best_ratio"] == 1.0
+
+
 def test_greedy_beats_the_rule_that_offloads_quiet_topics_and_ours_beats_greedy(trace: Path, tmp_path: Path) -> None:
     """WA-30."""
     numbers = tmp_path / "numbers.json"

@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 
 from analytics.planning.errors import PlanError
 from analytics.planning.instance import Instance, instance
-from analytics.planning.online.changes import Follow, hours
 from analytics.planning.online.comparison import Comparison
 from analytics.planning.online.online import Online
 from analytics.planning.online.repair import complete, give_up, state
 from analytics.planning.satisfaction.b3m import greedy_b3m
 from analytics.planning.satisfaction.fb3m import greedy_fb3m
 from analytics.planning.satisfaction.solution import Metric, evaluate
+from bench.changing_hours import Follow, hours
 from tests.support.generated import drawn
 from tests.support.instances import instances
 

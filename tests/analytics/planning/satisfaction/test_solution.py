@@ -12,7 +12,7 @@ from analytics.planning.satisfaction.b3m import greedy_b3m
 from analytics.planning.satisfaction.bound import bounds
 from analytics.planning.satisfaction.cuckoo import cuckoo
 from analytics.planning.satisfaction.curve import curve
-from analytics.planning.satisfaction.exact import enumerated, exact
+from analytics.planning.satisfaction.exact import exact
 from analytics.planning.satisfaction.fb3m import greedy_by, greedy_fb3m
 from analytics.planning.satisfaction.improved import improved
 from analytics.planning.satisfaction.relaxed import relaxed_bound
@@ -24,7 +24,6 @@ OF_ANY_METRIC: Final[dict[str, Judge]] = {
     "improved": lambda *problem: improved(*problem).value,
     "cuckoo": lambda *problem: cuckoo(*problem).value,
     "exact": lambda *problem: exact(*problem).value,
-    "enumerated": lambda *problem: enumerated(*problem).value,
     "relaxed": relaxed_bound,
 }
 ALL: Final[dict[str, Judge]] = OF_ANY_METRIC | {

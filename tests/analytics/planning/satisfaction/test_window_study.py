@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from analytics.planning.instance import Instance, instance
-from analytics.planning.online.changes import HOUR_MS, Follow, hours
 from analytics.planning.online.moves import moves, sides
 from analytics.planning.online.online import Online
 from analytics.planning.satisfaction.b3m import greedy_b3m
@@ -16,6 +15,7 @@ from analytics.planning.satisfaction.fb3m import greedy_fb3m
 from analytics.planning.satisfaction.solution import Metric, Solution
 from analytics.planning.satisfaction.window_study import WINDOW_CAPACITIES, OnlineRun, online, windowed
 from analytics.planning.workload import Window
+from bench.changing_hours import HOUR_MS, Follow, hours
 from tests.support.generated import drawn
 
 THRESHOLD = 20

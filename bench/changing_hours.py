@@ -7,11 +7,11 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from ...generator.clock import STEP_MS, clock
-from ...generator.profile import Profile, rng
-from ...generator.services import Follows
-from ...generator.sessions import Stays, stays
-from ..instance import Instance, Ints, instance
+from analytics.generator.clock import STEP_MS, clock
+from analytics.generator.profile import Profile, rng
+from analytics.generator.services import Follows
+from analytics.generator.sessions import Stays, stays
+from analytics.planning.instance import Instance, Ints, instance
 
 HOUR_MS: Final = 3_600_000
 # Share of all follows that begin or end in a day. Not published; that the total hardly changes is.

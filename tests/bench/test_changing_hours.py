@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from analytics.planning.instance import Instance
-from analytics.planning.online.changes import Follow, hours
+from bench.changing_hours import Follow, hours
 from tests.support.generated import drawn
 
 
