@@ -27,6 +27,8 @@ class Draft:
         self.tables: dict[str, Mapping[str, Any]] = {}
         self.notes: list[str] = []
         self.period_ms: tuple[int, int] | None = None
+        # What this source cannot support, if it is not what the form says.
+        self.limits: Mapping[str, str] | None = None
         self._service = service
         self._unit_ms = unit_ms
 

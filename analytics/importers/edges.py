@@ -1,40 +1,61 @@
-"""Any edge list: `src dst` per line, comments begin with #."""
+"""Any edge list: who follows whom, one pair a row; other columns, a header line and comments may be there as well."""
 
 from pathlib import Path
 from typing import Final
 
+import numpy as np
+
 from analytics.errors import TraceError
 
 from .draft import Draft
-from .format import CHURN, EVENTS, NOWHERE, Format, because
-from .rows import Columns, Layout, read_rows
+from .edge_columns import EdgeOptions, find_columns
+from .format import CHURN, EVENTS, IN_TIME, NOWHERE, Format, because
+from .rows import Columns, Layout, first_row, read_rows
 
-_EDGES: Final = Layout(("src", "dst"))
+# Below it, sums of weights fit into 64 bits.
+_PLENTY: Final = 10**12
+_WEIGHTED: Final = {**NOWHERE, **because("weights have no times", (*IN_TIME, "days")), **because("edges have no times", CHURN)}
 
 
-def both_ways(path: Path) -> Draft:
-    """The list at `path`, each edge read in both directions."""
-    draft, edges = Draft(), _rows(path)
-    draft.follow(edges["src"], edges["dst"], mutual=True)
-    draft.notes.append("undirected: each edge is a subscription in both directions")
+def read_edges(path: Path, wanted: EdgeOptions) -> Draft:
+    """Reads the list at `path` as `wanted`; the weights of all rows that follow a topic are added up to its events.
+
+    Raises TraceError that names the line.
+    """
+    if path.is_dir():
+        raise TraceError(f"{path}: is a folder; name the file of the edges in it")
+    found = find_columns(first_row(path), wanted)
+    layout = Layout(
+        tuple(found.places),
+        below={"weight": _PLENTY} if wanted.weight else {},
+        places=tuple(found.places.values()),
+        delimiter=found.delimiter,
+        skips_first=found.header,
+    )
+    return _drafted(read_rows(path, layout), wanted, found.note)
+
+
+def _drafted(edges: Columns, wanted: EdgeOptions, note: str) -> Draft:
+    draft = Draft()
+    draft.notes.append(note)
+    draft.follow(edges["src"], edges["dst"], mutual=wanted.undirected)
+    if wanted.undirected:
+        draft.notes.append("undirected: each edge is a subscription in both directions")
+    if wanted.weight:
+        ends = ("src", "dst") if wanted.undirected else ("dst",)
+        draft.total(np.concatenate([edges[end] for end in ends]), np.tile(edges["weight"], len(ends)))
+        draft.notes.append("weights: those of all rows that follow a topic, added up, are its events")
+        draft.limits = _WEIGHTED
     return draft
 
 
 def _read(path: Path) -> Draft:
-    draft, edges = Draft(), _rows(path)
-    draft.follow(edges["src"], edges["dst"])
-    return draft
-
-
-def _rows(path: Path) -> Columns:
-    if path.is_dir():
-        raise TraceError(f"{path}: is a folder; name the file of the edges in it")
-    return read_rows(path, _EDGES)
+    return read_edges(path, EdgeOptions())
 
 
 FORMAT: Final = Format(
     key="edges",
-    path="a file with two numbers in each line, src and dst",
+    path="a file with two numbers in each line, src and dst, or columns named by --src, --dst and --weight",
     becomes="a node is a topic, and src of an edge follows dst",
     source="an edge list; its publisher and citation are not in the file",
     pseudonymisation="nodes are the numbers of the file",
@@ -44,5 +65,4 @@ FORMAT: Final = Format(
         **because("an edge list has no events", EVENTS),
         **because("edges have no times", CHURN),
     },
-    may_be_undirected=True,
 )

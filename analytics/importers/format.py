@@ -25,7 +25,7 @@ class Format(NamedTuple):
 
     `path`: what the user names. `becomes`: how it is read as publish/subscribe. `source`: origin and citation. `limits`: figure
     or measure -> why this form cannot support it. `notes`: what a reader must know to believe the figures. `read` raises
-    TraceError. `may_be_undirected`: rows may be said to hold both ways.
+    TraceError.
     """
 
     key: str
@@ -37,7 +37,6 @@ class Format(NamedTuple):
     limits: Mapping[str, str]
     notes: tuple[str, ...] = ()
     time_zone: str = "UTC"
-    may_be_undirected: bool = False
 
     @property
     def supported(self) -> tuple[str, ...]:

@@ -7,22 +7,23 @@ from analytics.errors import TraceError
 from analytics.parts import write_manifest, write_part
 from infra.kernel.manifest import Manifest, TableInfo
 
+from . import edges
 from .draft import Draft
-from .edges import both_ways
+from .edge_columns import EdgeOptions
 from .format import Format
 
 
-def import_trace(form: Format, path: Path, target: Path, *, undirected: bool = False) -> Manifest:
+def import_trace(form: Format, path: Path, target: Path, *, asked: EdgeOptions | None = None) -> Manifest:
     """Reads the files at `path` and makes the trace `target` of them; returns its manifest.
 
-    `undirected`: rows hold both ways. Raises TraceError, and then there is no `target`.
+    `asked`: how to read an edge list, if not as it comes. Raises TraceError, and then there is no `target`.
     """
-    if undirected and not form.may_be_undirected:
-        raise TraceError(f"{form.key}: says itself which way its rows go; leave out --undirected")
+    if asked is not None and form is not edges.FORMAT:
+        raise TraceError(f"{form.key}: knows its columns and which way its rows go; --undirected, --src, --dst, --weight are for edges")
     if not path.exists():
         raise TraceError(f"{path}: there is no such file or folder; it must be {form.path}")
     with building(target) as folder:
-        draft = both_ways(path) if undirected else form.read(path)
+        draft = form.read(path) if asked is None else edges.read_edges(path, asked)
         tables = {table: TableInfo(rows=write_part(folder, table, 0, columns)) for table, columns in draft.tables.items()}
         if not any(info.rows for info in tables.values()):
             raise TraceError(f"{path}: nothing is left of its rows ({'; '.join(draft.notes)}); is this the right file?")
@@ -42,6 +43,6 @@ def _manifest(form: Format, path: Path, draft: Draft, tables: dict[str, TableInf
         time_zone=form.time_zone,
         pseudonymisation=form.pseudonymisation,
         tables=tables,
-        limits=dict(form.limits),
+        limits=dict(form.limits if draft.limits is None else draft.limits),
         notes=(form.becomes, *form.notes, *draft.notes),
     )

@@ -26,16 +26,20 @@ UNIX_MS: Final = 1000 * UNIX_S
 
 
 class Layout(NamedTuple):
-    """The columns of a file, divided by blanks; each holds integers that are not negative.
+    """The columns of a file, divided by blanks or by `delimiter`; each holds integers that are not negative.
 
     `headers`: the first lines that there may be, with one space between names; none where rows begin at once. `words`: what the
     last column may say, if it holds words: they become their places in this tuple. `below`: values of a column are smaller.
+    `places`: where the columns are in a row, counted from 0, if it has others as well. `skips_first`: the first row is passed over.
     """
 
     columns: tuple[str, ...]
     headers: tuple[str, ...] = ()
     words: tuple[str, ...] = ()
     below: Mapping[str, int] = MappingProxyType({})
+    places: tuple[int, ...] = ()
+    delimiter: bytes | None = None
+    skips_first: bool = False
 
 
 def find(path: Path, *names: str) -> Path:
@@ -71,6 +75,20 @@ def read_rows(path: Path, layout: Layout) -> Columns:
     columns = {name: np.ascontiguousarray(table[:, place]) for place, name in enumerate(layout.columns)}
     _check_below(path, columns, layout)
     return columns
+
+
+def first_row(path: Path) -> bytes:
+    """Returns the first line of a file that is neither empty nor a comment. Raises TraceError where there is none."""
+    with _opened(path) as file:
+        found = next((line for line in file if line.strip() and not line.lstrip().startswith(_COMMENT)), None)
+    if found is None:
+        raise TraceError(f"{path}: has no rows; download it again")
+    return found
+
+
+def cells_of(line: bytes, delimiter: bytes | None) -> list[bytes]:
+    """Returns the cells of a row, without blanks and quotation marks around them."""
+    return line.split() if delimiter is None else [cell.strip().strip(b'"') for cell in line.split(delimiter)]
 
 
 @contextmanager
@@ -115,21 +133,28 @@ def _rows(path: Path, layout: Layout) -> Iterator[tuple[int, list[bytes]]]:
 
 def _fields(path: Path, lines: Iterator[tuple[int, bytes]], layout: Layout) -> Iterator[tuple[int, list[bytes]]]:
     width = len(layout.columns)
-    places = {word.encode(): b"%d" % place for place, word in enumerate(layout.words)}
+    words = {word.encode(): b"%d" % place for place, word in enumerate(layout.words)}
+    skips = layout.skips_first
     for number, line in lines:
-        fields = line.split()
-        if not fields or fields[0].startswith(_COMMENT):
+        row = fields = cells_of(line, layout.delimiter)
+        if not any(fields) or fields[0].startswith(_COMMENT):
             continue
-        cells = [*fields[:-1], places.get(fields[-1], b"?")] if places else fields
+        if skips:
+            skips = False
+            continue
+        if layout.places:
+            fields = [fields[place] for place in layout.places if place < len(fields)]
+        cells = [*fields[:-1], words.get(fields[-1], b"?")] if words else fields
         # One look at all cells together: this line runs for every row of the file.
         if len(cells) != width or not b"".join(cells).isdigit():
-            raise TraceError(f"{path}, line {number}: {_complaint(fields, layout)}; {_REMEDY}")
+            raise TraceError(f"{path}, line {number}: {_complaint(row, fields, layout)}; {_REMEDY}")
         yield number, cells
 
 
-def _complaint(fields: list[bytes], layout: Layout) -> str:
+def _complaint(row: list[bytes], fields: list[bytes], layout: Layout) -> str:
     if len(fields) != len(layout.columns):
-        return f"must have {len(layout.columns)} columns ({', '.join(layout.columns)}), not {len(fields)}"
+        wanted = f"{max(layout.places) + 1} columns or more" if layout.places else f"{len(layout.columns)} columns"
+        return f"must have {wanted} ({', '.join(layout.columns)}), not {len(row)}"
     *numbers, last = zip(layout.columns, fields, strict=True)
     for name, field in numbers if layout.words else [*numbers, last]:
         if not field.isdigit():

@@ -4,9 +4,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
-from rich import box
 from rich.console import Console
-from rich.table import Table
+from rich.padding import Padding
 from rich.text import Text
 
 from infra.kernel.suggestion import suggest
@@ -23,11 +22,14 @@ def _list(context: click.Context, _option: click.Parameter, wanted: bool) -> Non
     from analytics.figures import FIGURES
     from analytics.importers.formats import FORMATS
 
-    table = Table("FORMAT", "PATH", "how it is read", "supports", "does not", box=box.SIMPLE_HEAD, show_lines=True)
+    # A paragraph each: five columns would be unreadable in 80.
+    console = Console(highlight=False)
     for form in FORMATS.values():
         missing = [key for key in FIGURES if key in form.limits]
-        table.add_row(form.key, form.path, form.becomes, ", ".join(form.supported), ", ".join(missing))
-    Console().print(table)
+        console.print(Text(form.key, style="bold"))
+        told = {"PATH": form.path, "is read": form.becomes, "supports": ", ".join(form.supported), "does not": ", ".join(missing)}
+        for what, text in told.items():
+            console.print(Padding(Text.assemble((f"{what}: ", QUIET), text), (0, 0, 0, 4)))
     context.exit()
 
 
@@ -35,18 +37,25 @@ def _list(context: click.Context, _option: click.Parameter, wanted: bool) -> Non
 @click.argument("name", metavar="FORMAT")
 @click.argument("path", type=click.Path(path_type=Path))
 @click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
-@click.option("--undirected", is_flag=True, help="Each edge holds both ways (edges only).")
+@click.option(
+    "--src", default="", metavar="COLUMN", help="edges: the column of who follows, by name or number; the first if no header tells."
+)
+@click.option("--dst", default="", metavar="COLUMN", help="edges: the column of who is followed; the second if no header tells.")
+@click.option("--weight", default="", metavar="COLUMN", help="edges: a column of whole numbers, added up to each topic's events.")
+@click.option("--undirected", is_flag=True, help="edges: each row holds both ways.")
 @click.option("--list", is_flag=True, is_eager=True, expose_value=False, callback=_list, help="Say which formats there are.")
-def importing(name: str, path: Path, folder: Path, undirected: bool) -> None:
+def importing(name: str, path: Path, folder: Path, *, src: str, dst: str, weight: str, undirected: bool) -> None:
     """Make the trace DIR of a published data set at PATH (docs/trace.md)."""
+    from analytics.importers.edge_columns import EdgeOptions
     from analytics.importers.formats import FORMATS
     from analytics.importers.importing import import_trace
 
     if name not in FORMATS:
         raise click.UsageError(f"there is no format {name!r}; {suggest(name, FORMATS)}")
+    asked = EdgeOptions(src, dst, weight, undirected)
     console = Console()
     with console.status(f"reading {path}"):
-        manifest = import_trace(FORMATS[name], path, folder, undirected=undirected)
+        manifest = import_trace(FORMATS[name], path, folder, asked=asked if any(asked) else None)
     _print(manifest, console)
     console.print(Text(f"Next: segue analyze characterize {folder}"), soft_wrap=True)
 

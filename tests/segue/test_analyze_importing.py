@@ -39,6 +39,21 @@ def test_the_list_names_every_format() -> None:
     assert {line.split()[0] for line in result.output.splitlines() if line.strip()} >= FORMATS.keys()
 
 
+def test_the_list_can_be_read_in_eighty_columns() -> None:
+    lines = CliRunner().invoke(importing, ["--list"], env={"COLUMNS": "80"}).output.splitlines()
+    assert max(map(len, lines)) <= 80
+    assert not any("…" in line for line in lines)
+    assert len(lines) < 12 * len(FORMATS)
+
+
+def test_columns_of_an_edge_list_are_named_on_the_command_line(tmp_path: Path) -> None:
+    (tmp_path / "follows.csv").write_text("when,fan,star,plays\n7,1,2,30\n8,3,2,12\n")
+    result = run_import("edges", tmp_path / "follows.csv", tmp_path / "trace", "--src", "fan", "--dst", "star", "--weight", "plays")
+    assert result.exit_code == 0, result.output
+    assert "- columns: src is column 2 (fan), dst is column 3 (star), weight is column 4 (plays), of 4" in result.output
+    assert run_validate(tmp_path / "trace").output.strip() == "valid: 2 subscriptions, 1 counts (errors: 0, warnings: 0)"
+
+
 def test_a_format_that_is_not_known_gets_the_nearest_one(tmp_path: Path) -> None:
     result = run_import("lastfn", LASTFM, tmp_path / "trace")
     assert result.exit_code == 2
