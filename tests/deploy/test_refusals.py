@@ -28,7 +28,7 @@ USER, SERVICE = user_token("ann"), service_token("presence")
 
 
 class Door(NamedTuple):
-    """A request that the door of a role takes, with a body of at most `max_body_bytes`. `token` is good there, `other` of the wrong sort."""
+    """A request that the door of a role takes, with a body of at most `max_body_bytes`. It takes `token`, and not the `other` one."""
 
     method: str
     path: str
