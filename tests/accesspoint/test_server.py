@@ -79,11 +79,12 @@ async def test_what_is_skipped_shows_in_the_figures_while_it_waits(place: Watche
         await client.hello(place.token("eve"))
         await client.say({"op": "subscribe", "topics": FEEDS, "wait": "all"})
         await client.next("subscribed")
-        while place.point.counters()["accesspoint_skipped_total"] < 10:
-            await publish(place, 0)
         counters = place.point.counters()
+        # The kernel may take what waits for a moment, so each figure is looked at while the client is stopped.
+        while counters["accesspoint_skipped_total"] < 10 or not 2000 < counters["accesspoint_outbox_bytes"] < 3000:
+            await publish(place, 0)
+            counters = place.point.counters()
         assert counters["accesspoint_paused_connections"] == 1
-        assert 2000 < counters["accesspoint_outbox_bytes"] < 3000
 
 
 # Draining.
