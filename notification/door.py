@@ -117,8 +117,9 @@ class Door:
     # Users.
 
     async def _pull(self, request: Request) -> Answer:
-        since, limit = _number(request, "since", None, MAX_MARK), _number(request, "limit", 50, 500)
-        return Answer(200, await self._feed.pull(request.user, request.query.get("client", ""), Pull(since=since, limit=limit or 1)))
+        since, epoch = _number(request, "since", None, MAX_MARK), _number(request, "epoch", None, MAX_MARK)
+        ask = Pull(since=since, epoch=epoch, limit=_number(request, "limit", 50, 500) or 1)
+        return Answer(200, await self._feed.pull(request.user, request.query.get("client", ""), ask))
 
     async def _preferences(self, request: Request) -> Answer:
         person = (await self._store.people([request.user]))[request.user]

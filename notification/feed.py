@@ -26,18 +26,20 @@ _ENCODE: Final = msgspec.json.Encoder().encode
 
 
 class Pull(msgspec.Struct, frozen=True):
-    """What a client asks with: items after `since`, or after what this client has seen."""
+    """What a client asks with: items after `since`, or after what this client has seen. `epoch`: the one to which `since` belongs."""
 
     id: Id = None
     since: Mark | None = None
+    epoch: Mark | None = None
     limit: Annotated[int, msgspec.Meta(ge=1, le=MAX_LIMIT)] = 50
 
 
 class Move(msgspec.Struct, frozen=True):
-    """Seen or read up to `mark`; without it, everything there is."""
+    """Seen or read up to `mark`; without it, everything there is. `epoch`: the one to which `mark` belongs."""
 
     id: Id = None
     mark: Mark | None = None
+    epoch: Mark | None = None
 
 
 class History(msgspec.Struct, frozen=True):
@@ -59,10 +61,10 @@ class _Stand(NamedTuple):
 
 
 class Feed:
-    """Answers what clients ask. `publish(event)` tells a user's devices; `wall` is Unix time in seconds."""
+    """Answers what clients ask. `publish(event)` tells a user's devices; `wall` is Unix time in seconds; `epoch()` is the store's."""
 
-    def __init__(self, store: Store, publish: Callable[[Event], None], wall: Callable[[], float]) -> None:
-        self._store, self._publish, self._wall = store, publish, wall
+    def __init__(self, store: Store, publish: Callable[[Event], None], wall: Callable[[], float], epoch: Callable[[], int]) -> None:
+        self._store, self._publish, self._wall, self._epoch = store, publish, wall, epoch
 
     async def answer(self, op: str, user: str, client: str, body: bytes) -> bytes:
         """The answer to `op`, as JSON. Raises `Refused` (bad-field, bad-topic, forbidden, unknown-op), `Unavailable`."""
@@ -83,17 +85,19 @@ class Feed:
         The answer is as of one moment: an item above the last mark that was read before it has come since, and is left to its
         live copy or to the next pull.
         """
+        epoch = self._epoch()
         stand = await self._stand(user, client)
-        is_reset = ask.since is not None and ask.since > stand.last
+        is_reset = ask.since is not None and (ask.since > stand.last or ask.epoch not in (None, epoch))
         since = 0 if is_reset else stand.seen if ask.since is None else ask.since
         found, unread = await asyncio.gather(self._store.items(user, since, ask.limit + 1), self._unread(user, stand.read, stand.shown))
         found = [item for item in found if item.mark <= stand.last]
         some, more = found[: ask.limit], len(found) > ask.limit
-        return b'{"op":"notifications","id":%b,"items":[%b],"next":%d,"more":%b,"seen":%d,"read":%d,"unread":%d%b}' % (
+        return b'{"op":"notifications","id":%b,"items":[%b],"next":%d,"more":%b,"epoch":%d,"seen":%d,"read":%d,"unread":%d%b}' % (
             _ENCODE(ask.id),
             b",".join(items.listed(item, stand.read) for item in some),
             some[-1].mark if more else stand.last,
             b"true" if more else b"false",
+            epoch,
             stand.seen,
             stand.read,
             unread,
@@ -101,21 +105,26 @@ class Feed:
         )
 
     async def seen(self, user: str, client: str, ask: Move) -> bytes:
-        """One mark for each client: what a later pull of it begins with."""
+        """Moves a mark of each client's own: what a later pull of it begins with."""
+        epoch = self._epoch()
         last, _ = await self._last(user)
-        await self._store.move(user, client or "-", min(last, last if ask.mark is None else ask.mark))
-        return await self._marks(user, client, ask.id)
+        if ask.epoch in (None, epoch):  # a mark of another epoch stands for other items
+            await self._store.move(user, client or "-", min(last, last if ask.mark is None else ask.mark))
+        return await self._marks(user, client, ask.id, epoch)
 
     async def read(self, user: str, client: str, ask: Move) -> bytes:
-        """One mark for the user, one write however many items that is; all his devices are told (SB-51)."""
+        """Moves one mark for the user, with one write however many items that is; all their devices are told (SB-51)."""
+        epoch = self._epoch()
+        if ask.epoch not in (None, epoch):
+            return await self._marks(user, client, ask.id, epoch)
         last, shown = await self._last(user)
         mark = min(last, last if ask.mark is None else ask.mark)
         before = (await self._store.marks(user)).get(READ, 0)
         if mark > before:
             await self._store.move(user, READ, mark)
             unread = await self._unread(user, mark, shown)
-            self._publish(items.marks_moved(user, mark, unread, int(self._wall() * 1000)))
-        return await self._marks(user, client, ask.id)
+            self._publish(items.marks_moved(user, epoch, mark, unread, int(self._wall() * 1000)))
+        return await self._marks(user, client, ask.id, epoch)
 
     async def history(self, user: str, ask: History) -> bytes:
         """Answers with what was published on a topic within retention, newest first: also for who follows it only now (SB-52)."""
@@ -132,10 +141,10 @@ class Feed:
             _ENCODE(f"{some[-1].ts_ms}:{some[-1].id}" if more else None),
         )
 
-    async def _marks(self, user: str, client: str, id_: Id) -> bytes:
+    async def _marks(self, user: str, client: str, id_: Id, epoch: int) -> bytes:
         stand = await self._stand(user, client)
         unread = await self._unread(user, stand.read, stand.shown)
-        return _ENCODE({"op": "marks", "id": id_, "seen": stand.seen, "read": stand.read, "unread": unread})
+        return _ENCODE({"op": "marks", "id": id_, "epoch": epoch, "seen": stand.seen, "read": stand.read, "unread": unread})
 
     async def _stand(self, user: str, client: str) -> _Stand:
         (last, shown), marks = await asyncio.gather(self._last(user), self._store.marks(user))

@@ -29,15 +29,15 @@ def told(notice: Notice) -> bytes:
     )
 
 
-def live(user: str, mark: int, types: tuple[str, ...], notice: Notice, tail: bytes) -> Event:
-    """The copy of an item that goes to a user's devices now. `tail`: `told(notice)`."""
-    payload = b'{"mark":%d,"types":%b,%b' % (mark, _ENCODE(types), tail)
+def live(user: str, mark: int, epoch: int, types: tuple[str, ...], notice: Notice, tail: bytes) -> Event:
+    """Returns the copy of an item that goes to a user's devices now. `epoch`: the store's; `tail`: `told(notice)`."""
+    payload = b'{"mark":%d,"epoch":%d,"types":%b,%b' % (mark, epoch, _ENCODE(types), tail)
     return _to_inbox(user, notice.ts_ms, notice.id, LIVE_KIND, payload)
 
 
-def marks_moved(user: str, read: int, unread: int, ts_ms: int) -> Event:
-    """What a user's devices are told when he has read something on one of them."""
-    return _to_inbox(user, ts_ms, f"read-{read}", MARKS_KIND, b'{"read":%d,"unread":%d}' % (read, unread))
+def marks_moved(user: str, epoch: int, read: int, unread: int, ts_ms: int) -> Event:
+    """Returns what a user's devices are told when something was read on one of them. `epoch`: the store's."""
+    return _to_inbox(user, ts_ms, f"read-{read}", MARKS_KIND, b'{"epoch":%d,"read":%d,"unread":%d}' % (epoch, read, unread))
 
 
 def _to_inbox(user: str, ts_ms: int, event_id: str, kind: str, payload: bytes) -> Event:

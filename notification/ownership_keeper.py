@@ -13,6 +13,7 @@ from typing import Final, Protocol, TypeVar
 
 from infra.kernel.errors import Unavailable
 
+from .epoch import StoreEpoch
 from .ownership import Fence, Member, Ownership, Steps
 from .ownership_life import Life
 from .store import Store
@@ -53,6 +54,7 @@ class Keeper:
         self,
         store: Store,
         life: Life,
+        epoch: StoreEpoch,
         *,
         site: str,
         lease_s: float,
@@ -64,7 +66,7 @@ class Keeper:
         # Set and replaced when something is known that was not; `on_change` is called then.
         self.changed = asyncio.Event()
         self.on_change: Callable[[], None] = lambda: None
-        self._store, self._life, self._site, self._lease_s = store, life, site, lease_s
+        self._store, self._life, self._epoch, self._site, self._lease_s = store, life, epoch, site, lease_s
         self._wall, self._clock, self._logger = wall, clock, logger
         self._address = ""
         self._working: set[int] = set()
@@ -155,12 +157,14 @@ class Keeper:
         is_beaten = await self._ask(self._store.beat(Member(self.core.node, self._site, self._address, counter), self.core.counter))
         if is_beaten:
             self.core.beaten(counter, started_s)
+            self._epoch.reached(counter)
         return is_beaten
 
     async def _read(self) -> Steps:
         """In this order: a node is known before it claims anything."""
         claims = await self._ask(self._store.claims())
         members = await self._ask(self._store.members())
+        await self._ask(self._epoch.read())
         before = self.core.claims, self.core.members.keys()
         steps = self.core.read(claims, members, self._clock(), self._wall_us())
         if before != (self.core.claims, self.core.members.keys()):
@@ -225,6 +229,7 @@ class Keeper:
                 return
             claims = self.core.resigned(self._wall_us())
             if await self._ask(self._store.claim(claims, self.core.claims.version)):
+                self._epoch.reached(claims.version)
                 break
         await self._ask(self._store.bury(self.core.node, self.core.counter))
 

@@ -21,6 +21,7 @@ from .channels import Mail, Push
 from .core import Decider
 from .dispatch import Dispatch
 from .door import Door
+from .epoch import StoreEpoch
 from .feed import Feed
 from .intake import Intake, Record
 from .log import Log
@@ -78,10 +79,11 @@ class Parts:
         options, wall, logger = process.options, process.wall, process.logger
         self.swept = 0
         self.store, self._life = store, life
-        self.keeper = Keeper(store, life, site=options.site, lease_s=options.lease_s, wall=wall, logger=logger)
+        self._epoch = StoreEpoch(store, options.path, is_beside=options.store == "sqlite", wall=wall, logger=logger)
+        self.keeper = Keeper(store, life, self._epoch, site=options.site, lease_s=options.lease_s, wall=wall, logger=logger)
         fence = self.keeper.fence
         self.log, self.agenda, people = Log(store, fence), Agenda(store, fence), People(store)
-        decider = Decider(process.rules, options.patience)
+        decider = Decider(process.rules, options.patience, lambda: self._epoch.number)
         # Links in mails outlive this process, so what signs them is kept beside the store.
         secret = read_secret(ensure_secret(options.path))
         self.mail = Mail(options.email, secret, process.public_url, wall) if options.email else None
@@ -95,7 +97,7 @@ class Parts:
         self._holdings = Holdings(self.log, self.worker, people, self.agenda, self.dispatch, wall)
         self.routes = Routes(process.links, self.keeper, self.log, self.agenda, people, wall)
         self.intake = Intake(store, self.routes, wall, process.record)
-        feed = Feed(store, process.publish, wall)
+        feed = Feed(store, process.publish, wall, lambda: self._epoch.number)
         door = Door(
             store,
             self.intake,
@@ -138,6 +140,7 @@ class Parts:
 
     async def start(self, address: str) -> None:
         """Join the other nodes as the one whose links are at `address`, and work. Raises Unavailable."""
+        await self._epoch.open()
         await self.keeper.open(self._holdings, address)
         self.keeper.start()
         self._sweeper = asyncio.create_task(self._sweep(), name="sweeping what is past its time")

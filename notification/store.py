@@ -215,6 +215,12 @@ class Store(Protocol):
     async def claim(self, claims: Claims, version: int) -> bool:
         """Replace the claims if their version is `version`. Whether that was done; after `Unavailable` it may have been."""
 
+    async def epoch(self) -> int:
+        """Returns the epoch of the store (`epoch`); 0 while it has none."""
+
+    async def begin_epoch(self, epoch: int, former: int) -> bool:
+        """Replaces the epoch if it is `former`. Returns whether that was done; after `Unavailable` it may have been."""
+
     async def sweep(self, limit: int) -> int:
         """Delete up to `limit` of what is past the retention time; how much that was. A store that forgets by itself has
         nothing to do."""

@@ -346,6 +346,17 @@ class CassandraStore:
             )
         return await self._db.swap("INSERT INTO claims (id, version, owners) VALUES (0, ?, ?) IF NOT EXISTS", claims.version, owners)
 
+    async def epoch(self) -> int:
+        """See `Store`."""
+        found = await self._db.execute("SELECT epoch FROM epoch WHERE id = 0")
+        return int(found[0][0]) if found else 0
+
+    async def begin_epoch(self, epoch: int, former: int) -> bool:
+        """See `Store`."""
+        if former:
+            return await self._db.swap("UPDATE epoch SET epoch = ? WHERE id = 0 IF epoch = ?", epoch, former)
+        return await self._db.swap("INSERT INTO epoch (id, epoch) VALUES (0, ?) IF NOT EXISTS", epoch)
+
     async def sweep(self, limit: int) -> int:
         """See `Store`: rows expire by themselves."""
         return 0

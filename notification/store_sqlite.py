@@ -54,6 +54,7 @@ SCRIPTS: Final = [
         CREATE TABLE claims (id INTEGER PRIMARY KEY, version INTEGER, owners TEXT)
         """,
     ),
+    ("0003_epoch", "CREATE TABLE epoch (id INTEGER PRIMARY KEY, epoch INTEGER)"),
 ]
 
 _NOTICE: Final = "notices.id, service, topic, kind, producer, payload, ts_ms, digest"
@@ -324,6 +325,17 @@ class SqliteStore:
         if version:
             return await self._changes("UPDATE claims SET version = ?, owners = ? WHERE version = ?", (claims.version, owners, version))
         return await self._changes("INSERT OR IGNORE INTO claims VALUES (0, ?, ?)", (claims.version, owners))
+
+    async def epoch(self) -> int:
+        """See `Store`."""
+        found = await self._all("SELECT epoch FROM epoch WHERE id = 0", ())
+        return int(found[0][0]) if found else 0
+
+    async def begin_epoch(self, epoch: int, former: int) -> bool:
+        """See `Store`."""
+        if former:
+            return await self._changes("UPDATE epoch SET epoch = ? WHERE epoch = ?", (epoch, former))
+        return await self._changes("INSERT OR IGNORE INTO epoch VALUES (0, ?)", (epoch,))
 
     async def _changes(self, sql: str, values: Sequence[object]) -> bool:
         return await self._db.write(lambda db: db.execute(sql, values).rowcount == 1)

@@ -1,17 +1,24 @@
-"""The seen mark of a device that outlives its process: one number in a file."""
+"""The place of a device that outlives its process: two numbers in a file."""
 
 import contextlib
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from segue.errors import Misuse
 from segue.whole_file import write_whole
 
-_LONGEST: Final = 20
+_LONGEST: Final = 40
+
+
+class Place(NamedTuple):
+    """The seen mark of a device, and the epoch to which it belongs (None where the server told none)."""
+
+    mark: int
+    epoch: int | None
 
 
 class MarkFile:
-    """Keeps the mark of one user on one device at `path`, whose folder must exist. A crash leaves the old or the new mark.
+    """Keeps the place of one user on one device at `path`, whose folder must exist. A crash leaves the old or the new one.
 
     It is written for every notification that is taken, and not forced to the disk: after a power failure the last few
     notifications may be shown again.
@@ -20,17 +27,19 @@ class MarkFile:
     def __init__(self, path: Path | str) -> None:
         self._path = Path(path)
 
-    def load(self) -> int | None:
-        """The mark; None if there is no file yet. Raises Misuse if the file holds anything else, and OSError."""
+    def load(self) -> Place | None:
+        """Returns the place; None if there is no file yet. Raises Misuse if the file holds anything else, and OSError."""
         try:
             text = self._path.read_bytes()[:_LONGEST]
         except FileNotFoundError:
             return None
         with contextlib.suppress(ValueError):
-            if (mark := int(text)) >= 0:
-                return mark
+            mark, *epoch = map(int, text.split())
+            if mark >= 0 and len(epoch) <= 1:
+                return Place(mark, *epoch or [None])
         raise Misuse(f"{self._path} holds no mark; give another path, or delete it to go on where the server says")
 
-    def save(self, mark: int) -> None:
-        """Replaces the mark at once. Raises OSError."""
-        write_whole(self._path, b"%d\n" % mark)
+    def save(self, place: Place) -> None:
+        """Replaces the place at once. Raises OSError."""
+        numbers = [place.mark] if place.epoch is None else place
+        write_whole(self._path, b"%b\n" % " ".join(map(str, numbers)).encode())

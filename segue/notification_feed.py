@@ -15,9 +15,9 @@ from infra.kernel.backoff import Rng
 from segue.client_options import ClientOptions
 from segue.errors import ConnectionLost, Misuse, ProtocolError, Refused, SegueError, Stalled
 from segue.keeper import Keeper
-from segue.mark_file import MarkFile
+from segue.mark_file import MarkFile, Place
 from segue.messages import Event
-from segue.notification_messages import Marks, Notification, Pulled, ReadElsewhere
+from segue.notification_messages import InEpoch, Marks, Notification, Pulled, ReadElsewhere
 from segue.notifications import Bell
 
 INBOXES: Final = "hm://notifications/inbox/"
@@ -33,7 +33,8 @@ class NotificationFeed:
     """
 
     def __init__(self, keeper: Keeper, options: ClientOptions, mark_file: MarkFile | None, rng: Rng | None) -> None:
-        self.bell = Bell(options, mark_file.load() if mark_file else None)
+        place = mark_file.load() if mark_file else None
+        self.bell = Bell(options, *place or ())
         self._keeper = keeper
         self._options = options
         self._mark_file = mark_file
@@ -98,7 +99,7 @@ class NotificationFeed:
     async def read(self, mark: int | None) -> Marks:
         """Moves the user's read mark. Raises ConnectionLost, Refused, Stalled."""
         held = self.bell.held
-        marks = await self._keeper.now().call(Marks, {"op": "read"} | ({} if mark is None else {"mark": mark}))
+        marks = await self._keeper.now().call(Marks, {"op": "read"} | ({} if mark is None else self._at(mark)))
         self.bell.marked(marks, held)
         self._changed.set()
         return marks
@@ -134,14 +135,14 @@ class NotificationFeed:
         if self._mark_file is None or self.bell.seen is None:
             return
         try:
-            self._mark_file.save(self.bell.seen)
+            self._mark_file.save(Place(self.bell.seen, self.bell.epoch))
         except OSError as error:
             _LOG.error("the mark is not kept, so the next process shows again what this one has shown: %s", error)
 
     def _take_in(self, event: Event) -> None:
         match event.kind:
             case "notification":
-                self.bell.live(msgspec.convert(event.payload, Notification))
+                self.bell.live(msgspec.convert(event.payload, Notification), msgspec.convert(event.payload, InEpoch).epoch)
             case "marks":
                 self.bell.read_elsewhere(msgspec.convert(event.payload, ReadElsewhere))
 
@@ -172,7 +173,7 @@ class NotificationFeed:
 
     async def _pull(self, now_s: float) -> None:
         while pull := self.bell.pull_due(now_s):
-            since = {} if pull.since is None else {"since": pull.since}
+            since = {} if pull.since is None else {"since": pull.since} | _of(pull.epoch)
             answer = await self._keeper.now().call(Pulled, {"op": "pull", "limit": pull.limit} | since)
             self._failures = 0
             self.bell.pulled(answer, pull)
@@ -181,10 +182,18 @@ class NotificationFeed:
     async def _tell_seen(self, now_s: float) -> None:
         held = self.bell.held
         if mark := self.bell.seen_due(now_s):
-            self.bell.marked(await self._keeper.now().call(Marks, {"op": "seen", "mark": mark}), held)
+            self.bell.marked(await self._keeper.now().call(Marks, {"op": "seen"} | self._at(mark)), held)
+
+    def _at(self, mark: int) -> dict[str, int]:
+        """Returns a mark with the epoch to which it belongs, as a request names them."""
+        return {"mark": mark} | _of(self.bell.epoch)
 
     def _failed(self, error: Exception, now_s: float) -> None:
         delay_s = self._options.backoff.delay_s(self._failures, self._rng)
         self._failures += 1
         _LOG.info("notifications: %s; asked again in %.1f s", error, delay_s)
         self.bell.failed(now_s + delay_s)
+
+
+def _of(epoch: int | None) -> dict[str, int]:
+    return {} if epoch is None else {"epoch": epoch}

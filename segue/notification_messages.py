@@ -32,16 +32,24 @@ class Notification(msgspec.Struct, frozen=True, kw_only=True):
         return "in-client" in self.types
 
 
+class InEpoch(msgspec.Struct, frozen=True):
+    """To which epoch of the store the marks in a payload belong; None where the server does not say."""
+
+    epoch: int | None = None
+
+
 class Pulled(msgspec.Struct, frozen=True, kw_only=True, tag_field="op", tag="notifications"):
     """All stored notifications after the mark that call `id` (None: the access point, at hello) asked for, up to `next`.
 
-    `more`: there are others after `next`. `reset`: the server counts anew, and began at 0.
+    `more`: there are others after `next`. `epoch`: the one to which all its marks belong. `reset`: the mark that was asked for
+    stands for nothing in this epoch, so the answer began at 0.
     """
 
     id: int | None = None
     items: tuple[Notification, ...] = ()
     next: int
     more: bool = False
+    epoch: int | None = None
     seen: int = 0
     read: int = 0
     unread: int = 0
@@ -49,9 +57,11 @@ class Pulled(msgspec.Struct, frozen=True, kw_only=True, tag_field="op", tag="not
 
 
 class Marks(msgspec.Struct, frozen=True, kw_only=True, tag_field="op", tag="marks"):
-    """`seen`: what this client has taken. `read`: what the user has read, on any device. `unread`: how many he has not."""
+    """`seen`: what this client has taken. `read`: what the user has read, on any device. `unread`: how many they have not. `epoch`: the
+    one to which the marks belong."""
 
     id: int | None = None
+    epoch: int | None = None
     seen: int
     read: int
     unread: int
@@ -62,6 +72,7 @@ class ReadElsewhere(msgspec.Struct, frozen=True):
 
     read: int
     unread: int
+    epoch: int | None = None
 
 
 class PastEvent(msgspec.Struct, frozen=True, kw_only=True):

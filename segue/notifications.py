@@ -6,6 +6,8 @@ Rule 2: an item is shown once. Marks decide, and ids where a server that counts 
 Rule 3: the seen mark is what was taken from the queue, so it never passes a gap nor an item that waits.
 Rule 4: an item that finds the queue full is left to a later pull, so the queue is bounded and nothing is lost.
 Rule 5: the read mark only rises; what an older answer says of it and of the unread count is passed over.
+Rule 6: marks of another epoch stand for other items. Whatever bears one leads to a pull with `held` and its own epoch; the
+server answers that with `reset`, and the device begins again.
 """
 
 from collections import deque
@@ -20,17 +22,19 @@ PAGE: Final = 50
 
 
 class Pull(NamedTuple):
-    """A pull to be made; `since` None leaves the beginning to the server, which knows this client's seen mark."""
+    """A pull to be made; `since` None leaves the beginning to the server, which knows this client's seen mark. `epoch`: the one to
+    which `since` belongs, None if that is not known."""
 
     since: int | None
     limit: int
+    epoch: int | None = None
 
 
 class Bell:
-    """One device. `held`: where it stood when it ended last time, None if it does not know."""
+    """One device. `held`: where it stood when it ended last time, None if it does not know; `epoch`: of that mark."""
 
-    def __init__(self, options: ClientOptions, held: int | None = None) -> None:
-        self.held = held
+    def __init__(self, options: ClientOptions, held: int | None = None, epoch: int | None = None) -> None:
+        self.held, self.epoch = held, epoch
         self.read = 0
         self.unread = 0
         self._read_before = 0
@@ -65,22 +69,28 @@ class Bell:
         self._has_missed = True
         self._pull_not_before_s = self._seen_not_before_s = retry_at_s
 
-    def live(self, item: Notification) -> None:
-        """An item that came through the engine."""
-        if self.held is not None and item.mark == self.held + 1 and self._accept(item):
+    def live(self, item: Notification, epoch: int | None = None) -> None:
+        """Takes an item that came through the engine; its mark belongs to `epoch`."""
+        if self._is_other(epoch):
+            self._has_missed = True
+        elif self.held is not None and item.mark == self.held + 1 and self._accept(item):
             self.unread += item.rings and item.mark > self.read
         elif self.held is None or item.mark > self.held or item.id not in self._ids:
             self._has_missed = True  # a gap; or an old mark of a new event: the server may count anew
 
     def read_elsewhere(self, marks: ReadElsewhere) -> None:
-        """The read mark rose, on whatever device."""
-        if marks.read >= self._read_before:
+        """Takes over that the read mark rose, on whatever device."""
+        if self._is_other(marks.epoch):
+            self._has_missed = True
+        elif marks.read >= self._read_before:
             self.read = self._read_before = marks.read
             self.unread = marks.unread
 
     def marked(self, marks: Marks, held_when_asked: int | None) -> None:
-        """The answer to a seen or a read."""
-        self.read_elsewhere(ReadElsewhere(marks.read, marks.unread))
+        """Takes the answer to a seen or a read."""
+        self.read_elsewhere(ReadElsewhere(marks.read, marks.unread, marks.epoch))
+        if self._is_other(marks.epoch):
+            return
         self._seen_told = max(self._seen_told, marks.seen)
         self._is_count_old |= self.held != held_when_asked  # an item came meanwhile; was it counted?
 
@@ -88,13 +98,17 @@ class Bell:
         """The answer to `pull`, or to the one that the access point made at hello (None)."""
         since = None if pull is None else pull.since
         start = 0 if answer.reset else answer.seen if since is None else since
-        if self.held is None or (answer.reset and since is not None):
-            self._begin(start)
-        assert self.held is not None
         self._is_synced = True
         self._pull_not_before_s = 0.0
+        if self.held is None or (answer.reset and since is not None):
+            self._begin(start, answer.epoch)
+        elif self._is_other(answer.epoch):
+            self._has_missed = True
+            return
+        assert self.held is not None
+        self.epoch = answer.epoch or self.epoch
         self._seen_told = max(self._seen_told, min(answer.seen, answer.next))
-        self.read_elsewhere(ReadElsewhere(answer.read, answer.unread))
+        self.read_elsewhere(ReadElsewhere(answer.read, answer.unread, answer.epoch))
         is_whole = start <= self.held and self._append(answer)
         is_overtaken = answer.next < self.held  # by live copies; or, at hello, the server counts anew
         self._has_more = not is_whole or answer.more or (is_overtaken and since is None)
@@ -124,7 +138,7 @@ class Bell:
             return None
         self._has_missed = False  # what is missed from here on, this pull may not know
         self._recount_not_before_s = now_s + RECOUNT_EVERY_S
-        return Pull(self.held, min(PAGE, self._room))
+        return Pull(self.held, min(PAGE, self._room), self.epoch)
 
     def seen_due(self, now_s: float) -> int | None:
         """The seen mark to tell now, if any; it counts as told."""
@@ -154,8 +168,11 @@ class Bell:
         seen = self.seen
         return self._seen_not_before_s if self._is_connected and seen is not None and seen > self._seen_told else None
 
-    def _begin(self, held: int) -> None:
-        self.held = held
+    def _is_other(self, epoch: int | None) -> bool:
+        return self.held is not None and None not in (epoch, self.epoch) and epoch != self.epoch
+
+    def _begin(self, held: int, epoch: int | None) -> None:
+        self.held, self.epoch = held, epoch
         self._read_before = self._seen_told = 0
         if self._seen_by_hand is not None:
             self._seen_by_hand = 0

@@ -65,7 +65,7 @@ async def measure(plan: Plan) -> Figures:
     with tempfile.TemporaryDirectory(prefix="segue-marks-") as folder:
         store, told = await (_cassandra(plan) if plan.port else _sqlite(Path(folder)))
         told_live: list[Event] = []
-        feed = Feed(store, told_live.append, time.time)
+        feed = Feed(store, told_live.append, time.time, lambda: 1)
         figures = Figures(writes=[], ms=[])
         await _fill(store, "first", 1)
         await feed.read("first", "", Move())  # statements are prepared at their first use

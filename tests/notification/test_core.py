@@ -31,7 +31,7 @@ def plan(rows: list[Row], notices: list[Notice], people: dict[str, Person], onli
     users = {row.user for row in rows}
     everybody = {user: people.setdefault(user, Person(user)) for user in users}
     where = {user: online.get(user, 0) for user in users}
-    return Decider(RULES, Patience()).plan(rows, {each.id: each for each in notices}, everybody, where, known, NOW_MS)
+    return Decider(RULES, Patience(), lambda: 7).plan(rows, {each.id: each for each in notices}, everybody, where, known, NOW_MS)
 
 
 def row(user: str, event: str = "e1", flags: int = 0) -> Row:
@@ -108,7 +108,7 @@ def test_the_types_of_an_item_are_those_that_the_rules_chose() -> None:
         online, flags, kind = rng.randrange(4), rng.choice([0, FRIEND, FRIEND | SENT]), rng.choice(list(TOPICS))
         if kind != "playlist":
             flags = 0
-        verdict = Decider(RULES, Patience()).verdict(notice(kind), user, flags, online, NOW_MS)
+        verdict = Decider(RULES, Patience(), lambda: 7).verdict(notice(kind), user, flags, online, NOW_MS)
         decided = plan([row("ann", flags=flags)], [notice(kind)], {"ann": user}, {"ann": online}, {})
         chosen = {"in-client": verdict.in_client, "push": verdict.push != "no", "email": verdict.email != "no"}
         ((decision, _),) = decided.decided

@@ -99,7 +99,7 @@ async def test_read_on_one_device_is_read_on_all_and_the_count_agrees(tmp_path: 
         answer = await phone.ask("read", mark=3)
         assert (answer["op"], answer["read"], answer["unread"]) == ("marks", 3, 2)
         await desk.heard(6)
-        assert (desk.events[5]["kind"], desk.events[5]["payload"]) == ("marks", {"read": 3, "unread": 2})
+        assert (desk.events[5]["kind"], desk.events[5]["payload"]) == ("marks", {"epoch": answer["epoch"], "read": 3, "unread": 2})
         pulled = await desk.ask("pull", since=0)
         assert [item["read"] for item in pulled["items"]] == [True, True, True, False, False]
         assert (pulled["read"], pulled["unread"]) == (3, 2)

@@ -36,7 +36,7 @@ class Bench:
         self.warned = asyncio.Event()
         self.log, agenda, self.people = Log(store, self.fence), Agenda(store, self.fence), People(store)
         self.agenda = agenda
-        decider = Decider(load(default_text(), "the default rules"), Patience())
+        decider = Decider(load(default_text(), "the default rules"), Patience(), lambda: 7)
         shared: dict[str, Any] = {"publish": self.told.append, "fence": self.fence, "wall": lambda: NOW_S, "logger": self}
         self.worker = Worker(store, self.log, agenda, decider, Online(0), self.people, **shared)
 

@@ -143,7 +143,7 @@ async def test_a_device_with_a_mark_file_goes_on_where_it_stood(server: Scripted
     async with connect(server, mark_file=mark_file) as client:
         peer = await server.next_peer()
         await take(client, 2)
-        assert mark_file.load() == 2
+        assert mark_file.load() == (2, inbox.epoch)
         peer.drop()
     inbox.seen_marks["desktop"] = 4  # another device of this name is further on
     async with connect(server, mark_file=mark_file) as client:

@@ -27,7 +27,8 @@ def hello(server: InboxModel, client: str = "desktop", limit: int = 50) -> Pulle
 
 
 def answer(server: InboxModel, pull: Pull, client: str = "desktop") -> Pulled:
-    return msgspec.convert(server.pull(client, {"limit": pull.limit} | ({} if pull.since is None else {"since": pull.since})), Pulled)
+    asked = {"limit": pull.limit, "since": pull.since, "epoch": pull.epoch}
+    return msgspec.convert(server.pull(client, {name: value for name, value in asked.items() if value is not None}), Pulled)
 
 
 def pull_all(bell: Bell, server: InboxModel, now_s: float = 100.0) -> None:
@@ -67,7 +68,7 @@ def test_a_lost_live_copy_is_pulled_as_soon_as_a_later_one_comes() -> None:
     bell.live(live(server.store()))
     assert (taken(bell), bell.held, bell.seen) == ([], 0, 0)
     pull = bell.pull_due(0.0)
-    assert pull == Pull(0, 50)
+    assert pull == Pull(0, 50, server.epoch)
     bell.pulled(answer(server, pull), pull)
     assert (taken(bell), bell.held, bell.pull_due(0.0)) == ([1, 2], 2, None)
 
@@ -226,6 +227,77 @@ def test_a_server_that_counts_anew_by_mistake_does_not_show_anything_again() -> 
     assert (taken(bell), bell.held) == ([], 4)
 
 
+def met_again(bell: Bell, server: InboxModel) -> list[int]:
+    """What a device shows after it was away for a moment."""
+    bell.lost()
+    bell.connected(0.0)
+    bell.pulled(hello(server))
+    pull_all(bell, server)
+    return taken(bell)
+
+
+def test_a_device_that_meets_another_epoch_begins_again_and_shows_what_it_has_not_shown() -> None:
+    """A store that was put back gives marks that were seen already to other items."""
+    server = InboxModel()
+    server.store()
+    copy = server.backup()
+    server.store()
+    bell = greeted(server)
+    assert taken(bell) == [1, 2]
+    assert bell.seen_due(0.0) == 2
+    server.put_back(copy)
+    other = server.store(id="other")
+    assert other["mark"] == 2
+    assert met_again(bell, server) == [2]
+    assert (bell.epoch, bell.held, bell.seen_due(9.0), bell.pull_due(9.0)) == (server.epoch, 2, 2, None)
+
+
+@pytest.mark.parametrize("held", [0, 1, 2, 9])
+def test_a_device_that_remembers_a_mark_of_another_epoch_goes_by_none_of_it(held: int) -> None:
+    server = InboxModel()
+    for _ in range(3):
+        server.store()
+    server.put_back(server.backup())
+    server.seen_marks["desktop"] = 3
+    bell = Bell(ClientOptions(), held, epoch=1)
+    assert met_again(bell, server) == [1, 2, 3]
+    bell = Bell(ClientOptions(), min(held, 3), epoch=None)  # the file of a version that knew no epochs
+    assert met_again(bell, server) == [1, 2, 3][held:]
+
+
+@pytest.mark.parametrize("says", ["item", "old item", "marks", "answer"])
+def test_whatever_bears_another_epoch_leads_to_a_pull(says: str) -> None:
+    server = InboxModel()
+    for _ in range(3):
+        server.store()
+    bell = greeted(server)
+    taken(bell)
+    server.put_back(server.backup())
+    if says == "marks":
+        bell.read_elsewhere(msgspec.convert(server.read_elsewhere(), ReadElsewhere))
+    elif says == "answer":
+        bell.marked(msgspec.convert(server.seen("desktop", {"mark": 3, "epoch": 1}), Marks), bell.held)
+    else:
+        item = server.store() if says == "item" else server.items[0]
+        bell.live(live(item), server.epoch)
+    assert bell.held == 3
+    pull_all(bell, server)
+    assert (bell.epoch, bell.held, taken(bell)) == (server.epoch, server.last, [4] if says == "item" else [])
+
+
+def test_a_mark_of_another_epoch_moves_nothing_at_the_server() -> None:
+    server = InboxModel()
+    copy = server.backup()
+    server.store()
+    bell = greeted(server)
+    bell.take()
+    mark, epoch = bell.seen_due(0.0), bell.epoch
+    server.put_back(copy)
+    server.store(id="other")
+    server.seen("desktop", {"mark": mark, "epoch": epoch})
+    assert greeted(server).take() is not None
+
+
 def test_a_live_copy_that_overtakes_an_answer_leads_to_a_recount() -> None:
     server = InboxModel()
     bell = greeted(server)
@@ -303,9 +375,9 @@ def test_the_ids_that_are_remembered_are_bounded() -> None:
 class Phone:
     """A device with a name of its own, its network, and what it has shown. `era` counts the times that counting began anew."""
 
-    def __init__(self, name: str, held: int | None = None) -> None:
+    def __init__(self, name: str, held: int | None = None, epoch: int | None = None) -> None:
         self.name = name
-        self.bell = Bell(ClientOptions(inbox_items=6), held)
+        self.bell = Bell(ClientOptions(inbox_items=6), held, epoch)
         self.shown: list[str] = []
         self.era = 0
         self.is_connected = False
@@ -380,7 +452,7 @@ class Notifications(RuleBasedStateMachine):
         index = phone % len(self.phones)
         old = self.phones[index]
         self._disconnect(old)
-        new = self.phones[index] = Phone(old.name, old.bell.seen)  # as a MarkFile keeps it
+        new = self.phones[index] = Phone(old.name, old.bell.seen, old.bell.epoch)  # as a MarkFile keeps it
         waiting = {item.id for item in old.bell._queue}
         new.shown, new.era = [shown for shown in old.shown if shown not in waiting], old.era
 
@@ -496,5 +568,81 @@ class Notifications(RuleBasedStateMachine):
         phone.bell.lost()
 
 
+class PutBack(RuleBasedStateMachine):
+    """One device that stays, and a store that is put back from copies. Live copies arrive, late or out of order, or get lost."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.server = InboxModel()
+        self.copies: list[dict[str, Any]] = []
+        self.on_their_way: list[dict[str, Any]] = []
+        self.bell = greeted(self.server)
+        self.shown: list[str] = []
+
+    @rule()
+    def store(self) -> None:
+        self.on_their_way.append(self.server.store())
+
+    @rule()
+    def back_up(self) -> None:
+        self.copies.append(self.server.backup())
+
+    @precondition(lambda self: self.copies)
+    @rule(index=st.integers(0, 9))
+    def put_back(self, index: int) -> None:
+        self.server.put_back(self.copies[index % len(self.copies)])
+
+    @precondition(lambda self: self.on_their_way)
+    @rule(index=st.integers(0, 9), arrives=st.booleans())
+    def deliver(self, index: int, arrives: bool) -> None:
+        item = self.on_their_way.pop(index % len(self.on_their_way))
+        if arrives:
+            self.bell.live(live(item), item["epoch"])
+
+    @rule()
+    def read(self) -> None:
+        self.bell.marked(msgspec.convert(self.server.read("phone", {"epoch": self.server.epoch}), Marks), self.bell.held)
+
+    @rule()
+    def reconnect(self) -> None:
+        self.bell.lost()
+        self.bell.connected(0.0)
+        self.bell.pulled(hello(self.server, limit=2))
+
+    @rule()
+    def ask(self) -> None:
+        if pull := self.bell.pull_due(100.0):
+            self.bell.pulled(answer(self.server, pull), pull)
+
+    @rule()
+    def take(self) -> None:
+        if item := self.bell.take():
+            self.shown.append(item.id)
+
+    @rule()
+    def tell_seen(self) -> None:
+        if mark := self.bell.seen_due(100.0):
+            told = self.server.seen("desktop", {"mark": mark, "epoch": self.bell.epoch})
+            self.bell.marked(msgspec.convert(told, Marks), self.bell.held)
+
+    @invariant()
+    def nothing_is_shown_twice_and_no_seen_mark_hides_anything(self) -> None:
+        assert len(set(self.shown)) == len(self.shown)
+        seen = self.server.seen_marks.get("desktop", 0)
+        assert {item["id"] for item in self.server.items if item["mark"] <= seen} <= set(self.shown)
+
+    def teardown(self) -> None:
+        """The device ends up with everything that is stored, in the epoch that holds."""
+        self.reconnect()
+        for _ in range(100):
+            self.take()
+            self.ask()
+        assert {item["id"] for item in self.server.items} <= set(self.shown)
+        bell, server = self.bell, self.server
+        assert (bell.epoch, bell.held, bell.read, bell.unread) == (server.epoch, server.last, server.read_mark, server.unread())
+
+
+PutBack.TestCase.settings = settings(max_examples=60, stateful_step_count=60, deadline=None)
+TestPutBack = PutBack.TestCase
 Notifications.TestCase.settings = settings(max_examples=60, stateful_step_count=60, deadline=None)
 TestNotifications = Notifications.TestCase

@@ -283,6 +283,26 @@ async def test_a_lost_live_copy_is_pulled_and_shown_once(browser: Browser, desk:
     await browser.until(unread("3"))
 
 
+async def test_a_page_that_meets_another_epoch_begins_again(browser: Browser, desk: ScriptedServer) -> None:
+    """The store was put back: what had a mark that the page has seen is another item now."""
+    inbox = store(desk, 1)
+    copy = inbox.backup()
+    store(desk, 1)
+    peer = await connected(browser, desk)
+    await browser.until(notices(2))
+    assert (await peer.heard("seen"))["mark"] == 2
+    inbox.put_back(copy)
+    await desk.publish(payload={"artist": "Björk", "album": "Homogenic"}, id="other")
+    pull = await peer.heard("pull")
+    while (pull["since"], pull["epoch"]) != (2, 1):
+        pull = await peer.heard("pull")
+    await browser.until("document.querySelector('#inbox li .what')?.textContent === 'Björk has a new albumHomogenic'")
+    assert await listed(browser) == ["Björk has a new albumHomogenic", "Björk has a new albumNo. 1"]
+    seen = await peer.heard("seen")
+    assert (seen["mark"], seen["epoch"], inbox.seen_marks["browser"]) == (2, 2, 2)
+    assert browser.problems == []
+
+
 async def test_a_click_on_the_bell_marks_all_as_read(browser: Browser, desk: ScriptedServer) -> None:
     store(desk, 2)
     peer = await connected(browser, desk)

@@ -1,8 +1,9 @@
-"""The notification module of one user, as small as its contract allows: a list of items and the marks of his clients.
+"""The notification module of one user, as small as its contract allows: a list of items and the marks of their clients.
 
 It counts unread items and cuts pages in the dullest way there is, so that it can be believed.
 """
 
+import copy
 from typing import Any
 
 TS_MS = 1_790_000_000_000
@@ -11,9 +12,10 @@ INBOX = "hm://notifications/inbox/alice/"
 
 
 class InboxModel:
-    """`items` are what is stored now, ascending; `last` is the mark that was given last."""
+    """`items` are what is stored now, ascending; `last` is the mark that was given last; `epoch` names this history of marks."""
 
     def __init__(self) -> None:
+        self.epoch = 1
         self.items: list[dict[str, Any]] = []
         self.last = 0
         self.read_mark = 0
@@ -28,7 +30,7 @@ class InboxModel:
         item = {"mark": self.last, "topic": ALBUM, "kind": "album", "class": "new-album", "ts": TS_MS, "id": f"ev-{self._stored}"}
         item |= {"payload": {"artist": "Björk", "album": f"No. {self._stored}"}, "types": types} | fields
         self.items.append(item)
-        return item
+        return item | {"epoch": self.epoch}
 
     def expire(self, count: int) -> None:
         """The oldest items reach their age. When none is left the user is forgotten, and counting begins anew."""
@@ -37,6 +39,15 @@ class InboxModel:
             self.last = self.read_mark = 0
             self.seen_marks.clear()
 
+    def backup(self) -> dict[str, Any]:
+        """Returns a copy of the store."""
+        return copy.deepcopy({name: vars(self)[name] for name in ("items", "last", "read_mark", "seen_marks")})
+
+    def put_back(self, backup: dict[str, Any]) -> None:
+        """Goes back to a copy: a new epoch begins."""
+        vars(self).update(copy.deepcopy(backup))
+        self.epoch += 1
+
     def unread(self) -> int:
         """How many items a bell counts."""
         return sum("in-client" in item["types"] and item["mark"] > self.read_mark for item in self.items)
@@ -44,7 +55,7 @@ class InboxModel:
     def pull(self, client: str, message: dict[str, Any]) -> dict[str, Any]:
         """The answer to a pull."""
         since = message.get("since", self.seen_marks.get(client, 0))
-        is_reset = since > self.last
+        is_reset = since > self.last or ("since" in message and self._is_other(message))
         later = [item for item in self.items if is_reset or item["mark"] > since]
         page = later[: message.get("limit", 50)]
         has_more = len(page) < len(later)
@@ -54,17 +65,22 @@ class InboxModel:
 
     def seen(self, client: str, message: dict[str, Any]) -> dict[str, Any]:
         """The answer to a seen."""
-        self.seen_marks[client] = min(self.last, max(self.seen_marks.get(client, 0), message["mark"]))
+        if not self._is_other(message):
+            self.seen_marks[client] = min(self.last, max(self.seen_marks.get(client, 0), message["mark"]))
         return {"op": "marks", "id": message.get("id"), **self._marks(client)}
 
     def read(self, client: str, message: dict[str, Any]) -> dict[str, Any]:
         """The answer to a read."""
-        self.read_mark = max(self.read_mark, min(self.last, message.get("mark", self.last)))
+        if not self._is_other(message):
+            self.read_mark = max(self.read_mark, min(self.last, message.get("mark", self.last)))
         return {"op": "marks", "id": message.get("id"), **self._marks(client)}
 
     def read_elsewhere(self) -> dict[str, Any]:
         """The payload of the live event that tells all devices of the read mark."""
-        return {"read": self.read_mark, "unread": self.unread()}
+        return {"epoch": self.epoch, "read": self.read_mark, "unread": self.unread()}
+
+    def _is_other(self, message: dict[str, Any]) -> bool:
+        return message.get("epoch", self.epoch) != self.epoch
 
     def _marks(self, client: str) -> dict[str, Any]:
-        return {"seen": self.seen_marks.get(client, 0), "read": self.read_mark, "unread": self.unread()}
+        return {"epoch": self.epoch, "seen": self.seen_marks.get(client, 0), "read": self.read_mark, "unread": self.unread()}
