@@ -231,6 +231,8 @@ class Keeper:
             if await self._ask(self._store.claim(claims, self.core.claims.version)):
                 self._epoch.reached(claims.version)
                 break
+        else:
+            return  # the claims must have a version above the counter of whoever is taken away
         await self._ask(self._store.bury(self.core.node, self.core.counter))
 
     async def _ask(self, question: Awaitable[T]) -> T:

@@ -16,6 +16,7 @@ COMMANDS: Final = (
     Entry("cassandra", "segue.cassandra.command:cassandra", "A real Cassandra server on this machine"),
     Entry("demo", "segue.demo.command:demo", "Let the users of Last.fm play what they really played"),
     Entry("listen", "segue.listen:listen", "Print what is published on each TOPIC"),
+    Entry("new-epoch", "segue.new_epoch:new_epoch", "Begin a new epoch of a notification store"),
     Entry("notify", "segue.notify:notify", "Tell followers of TOPIC something"),
     Entry("offload-demo", "segue.offload_demo.command:offload_demo", "Let the users of Last.fm play more than the capacity allows"),
     Entry("plan", "segue.plan.command:plan", "Plan capacity on a trace"),

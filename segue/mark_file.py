@@ -36,7 +36,7 @@ class MarkFile:
         with contextlib.suppress(ValueError):
             mark, *epoch = map(int, text.split())
             if mark >= 0 and len(epoch) <= 1:
-                return Place(mark, *epoch or [None])
+                return Place(mark, epoch[0] if epoch else None)
         raise Misuse(f"{self._path} holds no mark; give another path, or delete it to go on where the server says")
 
     def save(self, place: Place) -> None:

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from infra.kernel.errors import Unavailable
+from notification.epoch import height_of
 from notification.ownership import NOBODY, UNCLAIMED, Claims, Member, Ownership, Steps
 from notification.shards import SHARDS
 
@@ -115,6 +116,7 @@ class Nodes(RuleBasedStateMachine):
         self.table = Table()
         self.drivers: list[Driver] = []
         self.lives = 0
+        self.height = 0
         # The number under which each shard was written last.
         self.numbers = [0] * SHARDS
 
@@ -170,6 +172,13 @@ class Nodes(RuleBasedStateMachine):
                 assert acting.setdefault(shard, driver.core.node) == driver.core.node
             if driver.acts_on():
                 self.write(driver)
+
+    @invariant()
+    def the_height_never_sinks(self) -> None:
+        """What tells a store that was put back from one that nodes work on."""
+        height = height_of(0, self.table.claims, self.table.members.values())
+        assert height >= self.height
+        self.height = height
 
     def write(self, driver: Driver) -> None:
         number = driver.core.fence(driver.now_s).number

@@ -1,9 +1,11 @@
 """The contract of the notification store, on every adapter (SQLite, a real Cassandra)."""
 
+import asyncio
 import random
 import time
-from collections.abc import AsyncIterator
-from contextlib import suppress
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
+from importlib import resources
 from itertools import count
 from pathlib import Path
 
@@ -11,12 +13,14 @@ import pytest
 
 from infra.kernel.errors import Unavailable
 from infra.runtime.cassandra_options import CassandraOptions
+from infra.runtime.sqlite import Sqlite
 from notification.notice import Notice
 from notification.ownership import Fence, Member
 from notification.shards import SHARDS, US_PER_MS
 from notification.store import AGAIN, Decision, Device, Person, Row, Sent, Store, Task
 from notification.store_cassandra import CassandraStore
-from notification.store_sqlite import SqliteStore
+from notification.store_sqlite import SCRIPTS, SqliteStore
+from tests.support.cassandra import fresh_keyspace
 
 DAY_S = 86_400.0
 RETENTION_S = 90 * DAY_S
@@ -26,15 +30,37 @@ NOW_MS = int(time.time() * 1000)
 
 
 @pytest.fixture(params=["sqlite", "cassandra"])
-async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Store]:
+def adapter(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture
+async def store(adapter: str, request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Store]:
     opened: Store
-    if request.param == "sqlite":
+    if adapter == "sqlite":
         opened = await SqliteStore.open(tmp_path, RETENTION_S, time.time)
     else:
         server = request.getfixturevalue("cassandra_server")
         opened = await CassandraStore.open(CassandraOptions(port=server.port, keyspace="notification_contract"), RETENTION_S, time.time)
     yield opened
     await opened.close()
+
+
+Again = Callable[[], Awaitable[Store]]
+
+
+@asynccontextmanager
+async def older(adapter: str, request: pytest.FixtureRequest, folder: Path) -> AsyncIterator[tuple[Store, Again]]:
+    """A store as it was made before there were epochs, and a way to open it as it is made now."""
+    if adapter == "sqlite":
+        db = await Sqlite.open(folder / "notification.sqlite", "notification", SCRIPTS[:2])
+        yield SqliteStore(db, RETENTION_S, time.time), lambda: SqliteStore.open(folder, RETENTION_S, time.time)
+        await db.close()
+        return
+    async with fresh_keyspace(request.getfixturevalue("cassandra_server")) as cassandra:
+        scripts = sorted(resources.files("infra").joinpath("deploy/cassandra/notification").iterdir(), key=lambda each: each.name)[:2]
+        await cassandra.migrate("notification", [(each.name.removesuffix(".cql"), each.read_text(encoding="utf-8")) for each in scripts])
+        yield CassandraStore(cassandra, RETENTION_S, time.time), lambda: CassandraStore.open(cassandra.options, RETENTION_S, time.time)
 
 
 @pytest.fixture
@@ -240,3 +266,29 @@ async def test_what_a_former_owner_writes_late_changes_nothing_of_what_the_new_o
     assert await store.rows({part: 0}, 10) == {part: [row]}
     assert [item.notice for item in await store.items(user, 0, 10)] == [first]
     assert (await store.people([user]))[user].last == 1
+
+
+async def test_an_epoch_is_replaced_by_who_knows_the_one_before(store: Store) -> None:
+    """Of two nodes that begin a new one at once, one does, and both find the same."""
+    former = await store.epoch()
+    begun = await asyncio.gather(*(store.begin_epoch(former + 1 + n, former) for n in range(2)))
+    assert sorted(begun) == [False, True]
+    assert await store.epoch() == former + 1 + begun.index(True)
+
+
+async def test_a_store_of_before_epochs_keeps_everything_and_has_none_yet(
+    request: pytest.FixtureRequest, tmp_path: Path, name: str, adapter: str
+) -> None:
+    async with older(adapter, request, tmp_path) as (old, again):
+        await old.begin(notice(name))
+        await old.decide([(decision(name, f"{name}-1", 1, 1), notice(name))])
+        await old.move(name, "desk", 1)
+        new = await again()
+        try:
+            assert [item.notice for item in await new.items(name, 0, 9)] == [notice(name)]
+            assert await new.marks(name) == {"desk": 1}
+            assert await new.epoch() == 0
+            assert await new.begin_epoch(5, 0)
+            assert await new.epoch() == 5
+        finally:
+            await new.close()

@@ -80,7 +80,7 @@ class InboxModel:
         return {"epoch": self.epoch, "read": self.read_mark, "unread": self.unread()}
 
     def _is_other(self, message: dict[str, Any]) -> bool:
-        return message.get("epoch", self.epoch) != self.epoch
+        return bool(message.get("epoch", self.epoch) != self.epoch)
 
     def _marks(self, client: str) -> dict[str, Any]:
         return {"epoch": self.epoch, "seen": self.seen_marks.get(client, 0), "read": self.read_mark, "unread": self.unread()}
