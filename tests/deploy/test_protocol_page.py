@@ -152,6 +152,8 @@ class Stage:
         put_back(self._folder, self._copied)
         await self.cluster.restart(NODE)
         await self.cluster.settle()
+        (point,) = self.cluster.of("accesspoint")
+        await self.cluster.until(lambda: point.core.calls.has("notification"))
 
 
 STEPS: dict[str, Step] = {
