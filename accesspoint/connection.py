@@ -8,6 +8,7 @@ from typing import Protocol, cast
 from infra.kernel.errors import Refused
 from infra.kernel.websocket import CLOSE, PING, TEXT, close_frame, ping_frame, pong_frame
 from infra.kernel.websocket_reader import FrameReader, Message
+from infra.runtime.half_close import half_close
 
 from . import messages
 from .core import AccessPointCore
@@ -132,7 +133,7 @@ class Connection(Session, asyncio.Protocol):
         if transport is not None and not transport.is_closing():
             if was_paused:
                 transport.resume_reading()
-            transport.write_eof()
+            half_close(transport)
             self._door.watch(self)
 
     def abort(self) -> None:

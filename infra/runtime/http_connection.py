@@ -12,6 +12,7 @@ from typing import Final, cast
 
 from infra.kernel.errors import Refused
 
+from .half_close import half_close
 from .http_answers import Owed, outcome, take_known
 from .http_message import Response, json_error
 from .http_request import RequestReader
@@ -273,4 +274,4 @@ class HttpConnection(Protocol):
         if self._client_done:
             transport.close()
         else:
-            transport.write_eof()
+            half_close(transport)

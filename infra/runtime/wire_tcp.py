@@ -10,6 +10,7 @@ from infra.kernel.errors import Refused
 from infra.kernel.frames import Bye, Frame
 
 from .address import Address
+from .half_close import half_close
 from .wire import OnFrames, OnLost, Wire
 
 # How long the peer has to read what was sent before the close.
@@ -78,7 +79,7 @@ class TcpWire(asyncio.Protocol):
         """See `Wire`. The socket is only half closed and its input thrown away until the peer closes too: a peer that is
         still sending would otherwise be reset, and what is on its way to it lost."""
         if self._transport is not None and not self._is_closed and not self._transport.is_closing():
-            self._transport.write_eof()
+            half_close(self._transport)
             self._deadline = asyncio.get_running_loop().call_later(GOODBYE_S, self._transport.abort)
         self._is_closed = True
 

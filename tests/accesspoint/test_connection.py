@@ -137,6 +137,14 @@ async def test_every_fatal_code_is_an_error_then_a_close_with_its_number_then_th
     assert client.point.core.disconnects == {code.name: 1}
 
 
+async def test_one_that_has_reset_its_connection_is_sent_away_without_a_sound(client: Client) -> None:
+    """Whoever sends away goes on with the next one."""
+    client.transport.is_reset = True
+    client.connection.end(Refused("going-away"))
+    assert (client.connection.state, client.transport.done) == (State.ENDED, "abort")
+    assert client.point.core.disconnects == {"going-away": 1}
+
+
 async def test_one_that_is_sent_away_while_it_does_not_read_is_listened_to_until_it_closes(client: Client) -> None:
     client.transport.stuck = True
     client.publish(FEED, 20)

@@ -130,6 +130,13 @@ async def test_a_client_that_will_not_come_again_is_told_goodbye(desk: Desk, req
     assert transport.half_closed
 
 
+async def test_a_client_that_has_reset_its_connection_is_given_up_without_a_sound(desk: Desk, caplog: pytest.LogCaptureFixture) -> None:
+    transport = desk.connect()
+    transport.is_reset = True
+    send(transport, get("/echo?x", "Connection: close"))
+    assert (transport.done, caplog.records) == ("abort", [])
+
+
 async def test_a_half_closed_client_still_gets_its_answer(desk: Desk) -> None:
     transport = desk.serve(get("/later"))
     assert isinstance(transport.protocol, asyncio.Protocol)

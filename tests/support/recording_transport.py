@@ -1,18 +1,22 @@
 """A transport that keeps what a protocol does with it, for tests that need every byte and every pause in its order."""
 
 import asyncio
+import errno
 from typing import Any
 
 
 class RecordingTransport(asyncio.Transport):
-    """Connects `protocol` to nobody. `writes` are the calls of `write`; `done` is how the protocol ended it."""
+    """Connects `protocol` to nobody. `writes` are the calls of `write`; `done` is how the protocol ended it.
+
+    `is_reset`: the peer has reset the connection, and the loop has not told anybody yet.
+    """
 
     def __init__(self, protocol: asyncio.Protocol) -> None:
         super().__init__()
         self.protocol: asyncio.BaseProtocol = protocol
         self.writes: list[bytes] = []
         self.reading = True
-        self.half_closed = False
+        self.half_closed = self.is_reset = False
         self.done = ""
         protocol.connection_made(self)
 
@@ -33,6 +37,8 @@ class RecordingTransport(asyncio.Transport):
         self.reading = True
 
     def write_eof(self) -> None:
+        if self.is_reset:
+            raise OSError(errno.ENOTCONN, "Transport endpoint is not connected")
         self.half_closed = True
 
     def set_protocol(self, protocol: asyncio.BaseProtocol) -> None:

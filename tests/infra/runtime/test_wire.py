@@ -2,6 +2,8 @@
 
 import asyncio
 import random
+import socket
+import struct
 from collections.abc import Callable, Coroutine
 from typing import Any
 
@@ -318,6 +320,17 @@ async def test_a_peer_that_does_not_close_when_we_do_is_cut_off(network: Network
     async with asyncio.timeout(DEADLINE_S):
         assert await reader.read() == b""
     writer.close()
+
+
+@on_tcp
+async def test_closing_what_the_peer_has_reset_is_quiet_and_ends_it(network: Network, door: Door) -> None:
+    """The reset has arrived, and the loop has not looked yet."""
+    host, port = door.listener.address.split(":")
+    with socket.create_connection((host, int(port))) as peer:
+        victim = (await door.ends.get()).start()
+        peer.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    victim.wire.close()
+    await victim.until_lost()
 
 
 @on_tcp
