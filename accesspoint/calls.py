@@ -2,7 +2,7 @@
 
 from collections import deque
 from collections.abc import Callable
-from typing import Final
+from typing import Final, NamedTuple
 
 from infra.kernel.announcer import Outlet
 from infra.kernel.errors import Refused
@@ -22,15 +22,23 @@ SERVICE_OF: Final = {
 Then = Callable[[Reply | Refused], None]
 
 
-class Calls:
-    """Open calls. A user's calls go to one node of the service, by the ring over those that can be reached."""
+class _Open(NamedTuple):
+    address: str
+    size_bytes: int
+    then: Then
 
-    def __init__(self, max_calls: int, timeout_s: float) -> None:
-        self._max_calls = max_calls
+
+class Calls:
+    """Open calls: at most `max_calls`, with bodies of at most `max_bytes` in all. A user's calls go to one node of the service, by the
+    ring over those that can be reached."""
+
+    def __init__(self, max_calls: int, max_bytes: int, timeout_s: float) -> None:
+        self.open_bytes = 0
+        self._max_calls, self._max_bytes = max_calls, max_bytes
         self._timeout_s = timeout_s
         self._nodes: dict[str, dict[str, Outlet]] = {}
         self._rings: dict[str, Ring] = {}
-        self._open: dict[int, tuple[str, Then]] = {}
+        self._open: dict[int, _Open] = {}
         self._deadlines: deque[tuple[float, int]] = deque()
         self._n = 0
 
@@ -44,7 +52,7 @@ class Calls:
         nodes = self._nodes.get(service, {})
         nodes.pop(address, None)
         self._rings[service] = Ring(nodes)
-        for n in [n for n, (where, _) in self._open.items() if where == address]:
+        for n in [n for n, call in self._open.items() if call.address == address]:
             self._end(n, Refused("unavailable", f"the {service} service went away before it answered"))
 
     def has(self, service: str) -> bool:
@@ -56,10 +64,11 @@ class Calls:
         address = self._rings[service].owner(user.encode()) if service in self._rings else None
         if address is None:
             raise Refused("unavailable", f"no {service} service can be reached now")
-        if len(self._open) >= self._max_calls:
+        if len(self._open) >= self._max_calls or self.open_bytes + len(body) > self._max_bytes:
             raise Refused("unavailable", "too many requests are waiting for an answer")
         self._n += 1
-        self._open[self._n] = (address, then)
+        self._open[self._n] = _Open(address, len(body), then)
+        self.open_bytes += len(body)
         self._deadlines.append((now_s + self._timeout_s, self._n))
         self._nodes[service][address].send(Call(self._n, user, client, op, body))
 
@@ -76,4 +85,5 @@ class Calls:
     def _end(self, n: int, result: Reply | Refused) -> None:
         found = self._open.pop(n, None)
         if found is not None:
-            found[1](result)
+            self.open_bytes -= found.size_bytes
+            found.then(result)

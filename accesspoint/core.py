@@ -47,7 +47,7 @@ class AccessPointCore:
     def __init__(self, options: AccessPointOptions, verify: Verify, rng: random.Random, recorder: Recorder | None = None) -> None:
         self.hub = Hub()
         self.announcer = Announcer(options.site, self.hub.wanted)
-        self.calls = Calls(options.max_calls, options.call_s)
+        self.calls = Calls(options.max_calls, options.max_calls_bytes, options.call_s)
         self.attendance = Attendance()
         self.offloaded = Offloaded(self.hub, options.max_topics_per_message)
         self.journal: Journal | None = None

@@ -22,6 +22,8 @@ METRICS: Final = (
     Metric("accesspoint_messages_total", "counter", "Messages from clients that made sense, by op.", "messages", "op"),
     Metric("accesspoint_refused_total", "counter", "Messages and connections answered with an error, by code.", "messages", "code"),
     Metric("accesspoint_acts_total", "counter", "Presence actions passed on to the presence service.", "actions"),
+    Metric("accesspoint_calls_bytes", "gauge", "Bytes of requests that services have not answered yet.", "bytes"),
+    Metric("accesspoint_links_slow_total", "counter", "Links closed because too much waited for the peer.", "links"),
     Metric("accesspoint_events_received_total", "counter", "Events that the aggregator sent.", "events"),
     Metric("accesspoint_events_stale_total", "counter", "Of these, events that no client wanted any more.", "events"),
     Metric("accesspoint_deliveries_total", "counter", "Events put into outboxes: one per event and subscribed connection.", "events"),

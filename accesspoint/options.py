@@ -38,6 +38,7 @@ class AccessPointOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unkno
     install_s: float = 2.0
     call_s: float = 5.0
     max_calls: int = 10_000
+    max_calls_bytes: int = 64 << 20
     # Silence: a ping after `ping_s`, the end after `silent_s`.
     ping_s: float = 30.0
     silent_s: float = 75.0
@@ -63,5 +64,7 @@ class AccessPointOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unkno
             raise ConfigError(f"accesspoint.services names {strange[0]}; there are {', '.join(SERVICES)}")
         if self.silent_s <= self.ping_s:
             raise ConfigError("accesspoint.silent_s must be over ping_s, or every quiet client is cut off before it could answer")
+        if self.max_calls_bytes < self.max_message_bytes:
+            raise ConfigError("accesspoint.max_calls_bytes must be at least max_message_bytes, or some requests can never be relayed")
         if self.drain_per_s <= 0:
             raise ConfigError("accesspoint.drain_per_s must be over 0, or no client is ever sent away; drain_s bounds the whole")

@@ -168,6 +168,8 @@ class AccessPoint:
             "accesspoint_disconnects_total": dict(core.disconnects),
             "accesspoint_topics": len(hub.topics),
             "accesspoint_subscriptions": hub.subscriptions,
+            "accesspoint_calls_bytes": core.calls.open_bytes,
+            "accesspoint_links_slow_total": self.upstream.links.slow,
             "accesspoint_events_received_total": hub.received,
             "accesspoint_events_stale_total": hub.stale,
             "accesspoint_deliveries_total": hub.deliveries,

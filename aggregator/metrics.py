@@ -15,6 +15,7 @@ METRICS: Final = (
     Metric("aggregator_subscribes_total", "counter", "Subscriptions sent to brokers: a topic's first subscriber came.", "subscriptions"),
     Metric("aggregator_unsubscribes_total", "counter", "Subscriptions withdrawn: a topic's last subscriber left.", "subscriptions"),
     Metric("aggregator_link_drops_total", "counter", "Events not queued because a link was full, presence first.", "events"),
+    Metric("aggregator_links_slow_total", "counter", "Links closed because too much waited for the peer.", "links"),
     Metric("aggregator_failovers_total", "counter", "Times that the link to a broker was lost.", "failovers"),
     Metric("aggregator_protocol_errors_total", "counter", "Links closed because the peer broke the link protocol.", "errors"),
 )

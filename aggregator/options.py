@@ -3,7 +3,7 @@
 import msgspec
 
 from infra.kernel.errors import ConfigError
-from infra.runtime.link import MAX_QUEUED_BYTES
+from infra.runtime.link import MAX_BYTES, MAX_QUEUED_BYTES, check_bounds
 from infra.runtime.node import LinkTiming
 
 
@@ -17,8 +17,10 @@ class AggregatorOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknow
     admin: str = "127.0.0.1:7792"
     link: LinkTiming = LinkTiming()
     max_link_queue_bytes: int = MAX_QUEUED_BYTES
+    max_link_bytes: int = MAX_BYTES
 
     def check(self) -> None:
         """Raises ConfigError when fields contradict each other."""
         if not self.brokers:
             raise ConfigError('aggregator.brokers is empty; name each broker of the site, such as b1 = "127.0.0.1:7811"')
+        check_bounds("aggregator", self.max_link_queue_bytes, self.max_link_bytes)

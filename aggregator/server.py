@@ -83,7 +83,7 @@ class Aggregator:
 
     def link_up(self, link: Link) -> None:
         """A broker answered, or an access point called."""
-        link.max_queued_bytes = self.options.max_link_queue_bytes
+        link.max_queued_bytes, link.max_bytes = self.options.max_link_queue_bytes, self.options.max_link_bytes
         if self._brokers.concerns(link):
             self._brokers.link_up(link)
         else:
@@ -163,6 +163,7 @@ class Aggregator:
             "aggregator_unsubscribes_total": core.unsubscribes,
             "aggregator_link_queue_bytes": sum(link.wire.queued_bytes for link in self.links.links),
             "aggregator_link_drops_total": self.link_drops + sum(link.drops for link in self.links.links),
+            "aggregator_links_slow_total": self.links.slow,
             "aggregator_failovers_total": self.failovers,
             "aggregator_protocol_errors_total": self.links.refused,
         }

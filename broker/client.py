@@ -16,20 +16,28 @@ from infra.kernel.topics import Topic
 from infra.runtime.link import Link
 from infra.runtime.node import Node
 
-from .forwarder import Done, Forwarder
+from .forwarder import MAX_WAITING_BYTES, Done, Forwarder
 
 ROLE: Final = "broker"
 
 
 class SiteClient:
     """All links from this node to the brokers of one site. `brokers` maps slot to address; without `wanted` this node
-    only publishes."""
+    only publishes. At most `max_forward_bytes` of events wait for each broker."""
 
-    def __init__(self, node: Node, site: str, brokers: Mapping[str, str], wanted: Wanted | None = None) -> None:
+    def __init__(
+        self,
+        node: Node,
+        site: str,
+        brokers: Mapping[str, str],
+        wanted: Wanted | None = None,
+        *,
+        max_forward_bytes: int = MAX_WAITING_BYTES,
+    ) -> None:
         self.site = site
         self.announcer = Announcer(site, wanted or tuple)
         self._announces = wanted is not None
-        self.forwarder = Forwarder()
+        self.forwarder = Forwarder(max_forward_bytes)
         self.links: dict[str, Link] = {}
         self._node = node
         self._brokers = dict(brokers)

@@ -5,20 +5,21 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from infra.kernel.announcer import Outlet
-from infra.kernel.events import Event
+from infra.kernel.events import Event, waiting_bytes
 from infra.kernel.frames import Publish, Published
 
-MAX_WAITING: Final = 100_000
+MAX_WAITING_BYTES: Final = 32 << 20
 
 Done = Callable[[bool], None]
 
 
 class Forwarder:
-    """Cumulative acknowledgement per owner. At most `max_waiting` events wait for each; more are refused."""
+    """Cumulative acknowledgement per owner. At most `max_waiting_bytes` of events wait for each; more are refused, and counted."""
 
-    def __init__(self, max_waiting: int = MAX_WAITING) -> None:
+    def __init__(self, max_waiting_bytes: int = MAX_WAITING_BYTES) -> None:
         self.forwarded = 0
-        self._max_waiting = max_waiting
+        self.refused = 0
+        self._max_waiting_bytes = max_waiting_bytes
         self._owners: dict[str, _Owner] = {}
 
     def up(self, slot: str, outlet: Outlet) -> None:
@@ -35,32 +36,42 @@ class Forwarder:
     def forward(self, slot: str, hops: int, events: Sequence[Event], done: Done) -> None:
         """Send `events`; `done(True)` is called when the owner has them, `done(False)` when that cannot be known."""
         owner = self._owners.get(slot)
-        if owner is None or owner.events + len(events) > self._max_waiting:
+        if owner is None:
+            done(False)
+            return
+        topics, tails = [event.topic for event in events], [event.tail for event in events]
+        size_bytes = waiting_bytes(tails)
+        if owner.size_bytes + size_bytes > self._max_waiting_bytes:
+            self.refused += len(events)
             done(False)
             return
         owner.sent += 1
-        owner.events += len(events)
-        owner.waiting.append((owner.sent, len(events), done))
+        owner.size_bytes += size_bytes
+        owner.waiting.append((owner.sent, size_bytes, done))
         self.forwarded += len(events)
-        topics = [event.topic for event in events]
-        owner.outlet.send(Publish(owner.sent, hops, list(topics), [event.id for event in events], [event.tail for event in events]))
+        owner.outlet.send(Publish(owner.sent, hops, list(topics), [event.id for event in events], tails))
+
+    @property
+    def waiting_bytes(self) -> int:
+        """How much waits for all owners together, about."""
+        return sum(owner.size_bytes for owner in self._owners.values())
 
     def published(self, slot: str, said: Published) -> None:
         """`slot` says how far it is, and what failed."""
         owner = self._owners.get(slot)
         while owner and owner.waiting and owner.waiting[0][0] <= said.n:
-            n, events, done = owner.waiting.popleft()
-            owner.events -= events
+            n, size_bytes, done = owner.waiting.popleft()
+            owner.size_bytes -= size_bytes
             done(n not in said.failed)
 
 
 class _Owner:
-    __slots__ = ("events", "outlet", "sent", "waiting")
+    __slots__ = ("outlet", "sent", "size_bytes", "waiting")
 
     def __init__(self, outlet: Outlet) -> None:
         self.outlet = outlet
         self.sent = 0
-        self.events = 0
+        self.size_bytes = 0
         self.waiting: deque[tuple[int, int, Done]] = deque()
 
 

@@ -3,31 +3,37 @@
 A new owner hears of interest from every subscribing node, which says when it has announced all of it under the new view
 (`Announced`). Until then the owner holds back what could miss somebody: events of topics that have just come to it, and
 events from other sites. It waits for at most `limit_s`: a node that will soon be found dead must not stop the others.
+
+What waits is bounded in bytes. Beyond the bound an event of this site is refused, since its publisher can repeat it. An event of
+another site cannot be repeated, and must not overtake what waits: it ends the handover (`give_up`).
 """
 
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Collection, Hashable, Iterable
 from typing import Final
 
+from infra.kernel.events import waiting_bytes
 from infra.kernel.ring import Ring
 from infra.kernel.topics import Topic
 
-MAX_HELD: Final = 100_000
+MAX_HELD_BYTES: Final = 32 << 20
 
 Go = Callable[[], None]
 
 
 class Handover:
-    """What waits, and for whom. Time is the node's, in seconds."""
+    """What waits, and for whom. Time is the node's, in seconds. `held_bytes` wait now; `overflowed` counts the events that came
+    when there was no room for them."""
 
-    def __init__(self, me: str, limit_s: float, max_held: int = MAX_HELD) -> None:
+    def __init__(self, me: str, limit_s: float, max_held_bytes: int = MAX_HELD_BYTES) -> None:
+        self.held_bytes = 0
+        self.overflowed = 0
         self._me = me
         self._limit_s = limit_s
-        self._max_held = max_held
+        self._max_held_bytes = max_held_bytes
         self._awaited: set[Hashable] = set()
         self._deadline_s = 0.0
         self._rings: list[Ring] = []
         self._held: list[Go] = []
-        self._events = 0
 
     @property
     def over(self) -> bool:
@@ -49,18 +55,27 @@ class Handover:
     def tick(self, now_s: float) -> None:
         """Wait no longer than `limit_s`."""
         if now_s >= self._deadline_s:
-            self._awaited.clear()
-            self._end()
+            self.give_up()
+
+    def give_up(self) -> None:
+        """Lets everything go that is held, in order, whoever has not announced itself."""
+        self._awaited.clear()
+        self._end()
 
     def holds(self, topic: Topic) -> bool:
         """Whether events of `topic`, which is this broker's now, must wait: it was another's a moment ago."""
         return bool(self._awaited) and any(ring.owner(topic) != self._me for ring in self._rings)
 
-    def hold(self, events: int, go: Go) -> bool:
-        """Keep `go`, which is about so many events, until the handover is over. False if it is, or if too much waits."""
-        if self.over or self._events + events > self._max_held:
+    def hold(self, texts: Collection[bytes], go: Go) -> bool:
+        """Keeps `go` until the handover is over; it is about events with these tails or bodies. Returns False if the handover is
+        over, or if too much waits."""
+        if self.over:
             return False
-        self._events += events
+        size_bytes = waiting_bytes(texts)
+        if self.held_bytes + size_bytes > self._max_held_bytes:
+            self.overflowed += len(texts)
+            return False
+        self.held_bytes += size_bytes
         self._held.append(go)
         return True
 
@@ -68,6 +83,6 @@ class Handover:
         if self._awaited or not self._rings:
             return
         self._rings.clear()
-        held, self._held, self._events = self._held, [], 0
+        held, self._held, self.held_bytes = self._held, [], 0
         for go in held:
             go()

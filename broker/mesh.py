@@ -18,7 +18,8 @@ class Mesh:
         slots = options.sites[options.site]
         self.draining = False
         self.membership = Membership(options.slot, sorted(slots), node.now_s, options.membership, born_ms)
-        self.client = SiteClient(node, options.site, {slot: address for slot, address in slots.items() if slot != options.slot})
+        others = {slot: address for slot, address in slots.items() if slot != options.slot}
+        self.client = SiteClient(node, options.site, others, max_forward_bytes=options.max_forward_bytes)
         self._me, self._node, self._changed = options.slot, node, changed
         self._is_met = False
 

@@ -19,6 +19,9 @@ METRICS: Final = (
     Metric("broker_site_events_stale_total", "counter", "Of these, events that nobody here wanted any more.", "events"),
     Metric("broker_http_requests_total", "counter", "Requests of publishing services, whatever the answer.", "requests"),
     Metric("broker_link_drops_total", "counter", "Events not queued because a link was full, presence first.", "events"),
+    Metric("broker_links_slow_total", "counter", "Links closed because too much waited for the peer.", "links"),
+    Metric("broker_forward_refused_total", "counter", "Events refused because too much waited for their owner already.", "events"),
+    Metric("broker_handover_overflow_total", "counter", "Events that found no room to wait in while topics changed hands.", "events"),
     Metric("broker_protocol_errors_total", "counter", "Links closed because the peer broke the link protocol.", "errors"),
     Metric("broker_interest_rows", "gauge", "Topics in the interest table, wanted at this site or at another one.", "rows"),
     Metric("broker_links", "gauge", "Open links: aggregators, services and other brokers, both ways.", "links"),
@@ -29,5 +32,7 @@ METRICS: Final = (
     Metric("broker_assignments_stale_total", "counter", "Assignments passed over because a newer one holds.", "assignments"),
     Metric("broker_assignment_topics_refused_total", "counter", "Topics that an assignment named and that never leave.", "topics"),
     Metric("broker_tally_missed_total", "counter", "Events that the decision service is not told of: too many topics.", "events"),
+    Metric("broker_forward_bytes", "gauge", "Bytes of events on their way to owners that have not confirmed them.", "bytes"),
+    Metric("broker_handover_bytes", "gauge", "Bytes of events that wait while topics change hands.", "bytes"),
     Metric("broker_link_queue_bytes", "gauge", "Bytes that wait to be written to links.", "bytes"),
 )

@@ -8,12 +8,17 @@ from infra.kernel.errors import ConfigError
 from infra.kernel.interest import MAX_LINKS
 from infra.kernel.membership import Timing
 from infra.runtime.capture_options import CaptureOptions
-from infra.runtime.link import MAX_QUEUED_BYTES
+from infra.runtime.link import MAX_BYTES, MAX_QUEUED_BYTES, check_bounds
 from infra.runtime.node import LinkTiming
+
+from .forwarder import MAX_WAITING_BYTES
+from .handover import MAX_HELD_BYTES
 
 # An epoch is a time in ms and, in its last bits, a slot. More bits would soon make numbers that JavaScript cannot hold (2^53).
 SLOT_BITS: Final = 8
 MAX_SLOTS: Final = 1 << SLOT_BITS
+# So much more memory than text the smallest events take while they wait.
+WAITING_SHARE: Final = 8
 
 
 class BrokerOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -31,6 +36,9 @@ class BrokerOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     max_body_bytes: int = 1 << 20
     max_connections: int = 10_000
     max_link_queue_bytes: int = MAX_QUEUED_BYTES
+    max_link_bytes: int = MAX_BYTES
+    max_forward_bytes: int = MAX_WAITING_BYTES
+    max_handover_bytes: int = MAX_HELD_BYTES
     handover_s: float = 1.0
     drain_s: float = 5.0
 
@@ -51,6 +59,10 @@ class BrokerOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
             same = ", ".join(slots[self.site])
             raise ConfigError(f"the ring is the same at every site: broker.sites.{odd[0]} must have the slots {same}")
         self._check_numbers()
+        check_bounds("broker", self.max_link_queue_bytes, self.max_link_bytes)
+        for name in ("max_forward_bytes", "max_handover_bytes"):
+            if getattr(self, name) < WAITING_SHARE * self.max_body_bytes:
+                raise ConfigError(f"broker.{name} must be at least {WAITING_SHARE} times max_body_bytes, or some requests can never pass")
         if not self.membership.suspect_s <= self.membership.dead_s:
             raise ConfigError("broker.membership.suspect_s must not be over dead_s")
         if self.link.redial_cap_s >= self.membership.grace_s:

@@ -53,7 +53,7 @@ class Router:
     def _pass_on(self, slot: str | None, events: list[Event], hops: int, done: Done) -> None:
         everything = list(range(len(events)))
         if slot == self._me:
-            if not self._handover.hold(len(events), partial(self.submit, events, hops, done)):
+            if not self._handover.hold([event.tail for event in events], partial(self.submit, events, hops, done)):
                 done(everything)
         elif slot is None or hops >= MAX_HOPS:
             self.misrouted += len(events)

@@ -81,7 +81,7 @@ class Broker:
         self._log = log
         self.links = Node((ROLE, self.node, self.site), network, self, timing=options.link, rng=rng, log=log, wall=wall)
         self.mesh = Mesh(options, self.links, born_ms, self._view_changed)
-        self.handover = Handover(self.node, options.handover_s)
+        self.handover = Handover(self.node, options.handover_s, options.max_handover_bytes)
         self._far = {
             site: SiteClient(self.links, site, brokers, self.core.wanted_here)
             for site, brokers in options.sites.items()
@@ -153,7 +153,7 @@ class Broker:
 
     def link_up(self, link: Link) -> None:
         """A peer is there: give it its place."""
-        link.max_queued_bytes = self.options.max_link_queue_bytes
+        link.max_queued_bytes, link.max_bytes = self.options.max_link_queue_bytes, self.options.max_link_bytes
         peer = link.peer
         if peer.role == DECIDER:
             self._decider.link_up(link)
@@ -260,7 +260,8 @@ class Broker:
 
     def _relay(self, deliver: Deliver) -> None:
         relay = partial(self.core.relay, deliver.handles, deliver.bodies)
-        if not self.handover.hold(len(deliver.handles), relay):
+        if not self.handover.hold(deliver.bodies, relay):
+            self.handover.give_up()  # what waits goes first; when it is over already, nothing does
             relay()
 
     def submit(self, events: Sequence[Event], hops: int, done: Done) -> None:
@@ -278,14 +279,14 @@ class Broker:
 
     def counters(self) -> dict[str, Anything]:
         """Figures for `metrics.METRICS`; the door adds its own."""
-        core = self.core
+        core, forwarder = self.core, self.mesh.client.forwarder
         captured: dict[str, Anything] = self._capture.counters() if self._capture is not None else {}
         others = captured | self.offloading.counters()
         return others | {
             "broker_events_matched_total": core.matched,
             "broker_events_unmatched_total": core.unmatched,
             "broker_deliveries_total": core.fanout.deliveries,
-            "broker_events_forwarded_total": self.mesh.client.forwarder.forwarded,
+            "broker_events_forwarded_total": forwarder.forwarded,
             "broker_events_duplicate_total": core.duplicates,
             "broker_events_misrouted_total": self._router.misrouted,
             "broker_site_copies_total": core.site_copies,
@@ -296,6 +297,11 @@ class Broker:
             "broker_sites_live": sum(client.alive for client in self._far.values()) + 1,
             "broker_view_number": self.mesh.view.number,
             "broker_link_queue_bytes": sum(link.wire.queued_bytes for link in self.links.links),
+            "broker_links_slow_total": self.links.slow,
+            "broker_forward_bytes": forwarder.waiting_bytes,
+            "broker_forward_refused_total": forwarder.refused,
+            "broker_handover_bytes": self.handover.held_bytes,
+            "broker_handover_overflow_total": self.handover.overflowed,
             "broker_link_drops_total": self.link_drops + sum(link.drops for link in self.links.links),
             "broker_protocol_errors_total": self.links.refused,
         }

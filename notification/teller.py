@@ -9,21 +9,23 @@ from collections.abc import Callable
 from functools import partial
 from typing import Final
 
-from infra.kernel.events import Event
+from infra.kernel.events import Event, waiting_bytes
 
 # Longer than a broker's death takes to be noticed, shorter than a user's patience.
 TRY_S: Final = 10.0
-MAX_KEPT: Final = 10_000
+MAX_KEPT_BYTES: Final = 32 << 20
 
 # `publish(event, done)`: see `broker.client.SiteClient.publish`.
 Publish = Callable[[Event, Callable[[bool], None]], None]
 
 
 class Teller:
-    """`now()` is in seconds and only goes forward."""
+    """`now()` is in seconds and only goes forward. At most `max_kept_bytes` of live copies are kept to be tried again; further ones
+    have failed."""
 
-    def __init__(self, publish: Publish, now: Callable[[], float]) -> None:
+    def __init__(self, publish: Publish, now: Callable[[], float], max_kept_bytes: int = MAX_KEPT_BYTES) -> None:
         self.failed = 0
+        self._kept_bytes, self._max_kept_bytes = 0, max_kept_bytes
         self._publish, self._now = publish, now
         self._kept: deque[tuple[float, Event]] = deque()
 
@@ -33,7 +35,7 @@ class Teller:
 
     def tick(self) -> None:
         """Every heartbeat: try again what nobody took."""
-        again, self._kept = self._kept, deque()
+        again, self._kept, self._kept_bytes = self._kept, deque(), 0
         for until_s, event in again:
             if until_s > self._now():
                 self._try(until_s, event)
@@ -46,7 +48,9 @@ class Teller:
     def _done(self, until_s: float, event: Event, ok: bool) -> None:
         if ok:
             return
-        if len(self._kept) < MAX_KEPT:
+        size_bytes = waiting_bytes([event.tail])
+        if self._kept_bytes + size_bytes <= self._max_kept_bytes:
             self._kept.append((until_s, event))
+            self._kept_bytes += size_bytes
         else:
             self.failed += 1

@@ -9,6 +9,7 @@ access point may only splice in how many older events it skipped.
 """
 
 import re
+from collections.abc import Collection
 from typing import Final
 
 import msgspec
@@ -17,6 +18,8 @@ from .errors import Refused
 from .topics import Topic, parse_topic
 
 OPENING: Final = b'{"op":"event",'
+# What Python and a queue need for an event besides its text, about.
+_EVENT_BYTES: Final = 200
 _TOPIC: Final = b'"topic":"'
 _PRESENCE: Final = _TOPIC + b"hm://presence/"
 _KIND: Final = re.compile(r"[a-z][a-z0-9-]{0,31}")
@@ -38,6 +41,11 @@ class Event(msgspec.Struct, gc=False):
     topic: Topic
     id: bytes
     tail: bytes
+
+
+def waiting_bytes(texts: Collection[bytes]) -> int:
+    """Returns how much memory events take while they wait, about. `texts` are their tails or bodies."""
+    return sum(map(len, texts)) + _EVENT_BYTES * len(texts)
 
 
 def accept(submission: Submission, ts_ms: int, fallback_id: str, max_payload_bytes: int) -> Event:

@@ -1,4 +1,4 @@
-"""Calls that others make to a role: answered in the order in which they came, user by user, and bounded in number."""
+"""Calls that others make to a role: answered in the order in which they came, user by user, and bounded in number and bytes."""
 
 import asyncio
 from collections import Counter, deque
@@ -11,6 +11,7 @@ from infra.kernel.frames import Call, Reply
 from infra.runtime.link import Link
 
 MAX_WAITING: Final = 10_000
+MAX_WAITING_BYTES: Final = 64 << 20
 
 # The body of the reply. Raises Refused, or Unavailable: repeating the call is safe.
 Answerer = Callable[[Call], Awaitable[bytes]]
@@ -19,21 +20,25 @@ Answerer = Callable[[Call], Awaitable[bytes]]
 class Callers:
     """`answers` maps an op to what answers it. Calls of different users are answered side by side."""
 
-    def __init__(self, answers: Mapping[str, Answerer], log: Anything, max_waiting: int = MAX_WAITING) -> None:
+    def __init__(
+        self, answers: Mapping[str, Answerer], log: Anything, max_waiting: int = MAX_WAITING, max_bytes: int = MAX_WAITING_BYTES
+    ) -> None:
         self.answered: Counter[str] = Counter()
         self.refused = 0
-        self._answers, self._log, self._max_waiting = answers, log, max_waiting
+        self._answers, self._log = answers, log
+        self._max_waiting, self._max_bytes = max_waiting, max_bytes
         self._queues: dict[str, deque[tuple[Link, Call]]] = {}
-        self._waiting = 0
+        self._waiting = self._waiting_bytes = 0
         self._runners: set[asyncio.Task[None]] = set()
 
     def take(self, link: Link, call: Call) -> None:
         """Answer `call` on `link` when its turn comes."""
-        if self._waiting >= self._max_waiting:
+        if self._waiting >= self._max_waiting or self._waiting_bytes + len(call.body) > self._max_bytes:
             self.refused += 1
             link.send(Reply(call.n, "unavailable", "too many requests wait here; try again", b""))
             return
         self._waiting += 1
+        self._waiting_bytes += len(call.body)
         if call.user in self._queues:
             self._queues[call.user].append((link, call))
             return
@@ -56,6 +61,7 @@ class Callers:
                 link.send(await self._answer(call))
                 queue.popleft()
                 self._waiting -= 1
+                self._waiting_bytes -= len(call.body)
         finally:
             del self._queues[user]
 

@@ -3,36 +3,52 @@
 Deliveries of one turn of the loop leave as one frame, all frames of one turn as one write: load makes batches grow by
 itself. The bound: a link is never closed for being slow while its peer shows signs of life; beyond `max_queued_bytes`
 presence events are dropped, beyond twice that everything else that is delivered, and each drop is counted (design 5.3).
+
+Other frames are never dropped: the two sides would hold different things for true, and nobody would know. So where even
+those pile up beyond `max_bytes`, the link is closed (`slow-link`). Both sides forget what they had from each other, dial
+again, and say everything anew.
 """
 
 from collections.abc import Callable
 from typing import Final
 
 from infra.kernel.codes import BY_NAME
+from infra.kernel.errors import ConfigError
 from infra.kernel.events import is_presence
 from infra.kernel.frames import Bye, Deliver, Frame, Hello
 
 from .wire import Wire
 
 MAX_QUEUED_BYTES: Final = 16 << 20
+# Room for the interest in ten million topics, which is announced at once when a link comes up.
+MAX_BYTES: Final = 256 << 20
 MAX_DELIVER_BYTES: Final = 1 << 18
+
+
+def check_bounds(table: str, max_queued_bytes: int, max_bytes: int) -> None:
+    """Raises ConfigError where a link of a role with these options would be closed before events are dropped."""
+    if not 0 < 2 * max_queued_bytes < max_bytes:
+        raise ConfigError(f"{table}.max_link_bytes must be over twice max_link_queue_bytes, where the last events are dropped")
 
 
 class Link:
     """One live link. `heard` is the node's time of the last frame from the peer; `wake(link)` is called when there is
-    something to flush, once until that was done."""
+    something to flush, once until that was done. `is_over`: more than `max_bytes` wait, so the link must be closed."""
 
     __slots__ = (
         "_bodies",
         "_bytes",
         "_frames",
         "_handles",
+        "_sealed_bytes",
         "_wake",
         "_woken",
         "dialled",
         "drops",
         "full",
         "heard",
+        "is_over",
+        "max_bytes",
         "max_queued_bytes",
         "peer",
         "wire",
@@ -45,13 +61,15 @@ class Link:
         self.heard = now
         self.drops = 0
         self.full = 0
+        self.is_over = False
         self.max_queued_bytes = MAX_QUEUED_BYTES
+        self.max_bytes = MAX_BYTES
         self._wake = wake
         self._woken = False
         self._frames: list[Frame] = []
         self._handles: list[int] = []
         self._bodies: list[bytes] = []
-        self._bytes = 0
+        self._bytes = self._sealed_bytes = 0
 
     def __repr__(self) -> str:
         return f"<link to {self.peer.role} {self.peer.site}/{self.peer.node}>"
@@ -81,7 +99,9 @@ class Link:
 
     def _seal(self) -> None:
         self._frames.append(Deliver(self._handles, self._bodies))
+        self._sealed_bytes += self._bytes
         self._handles, self._bodies, self._bytes = [], [], 0
+        self.full = (self.wire.queued_bytes + self._sealed_bytes) // self.max_queued_bytes  # one turn may bring very much
 
     def flush(self) -> None:
         """Hand what is queued to the wire. The node does it: after a batch of frames, or at the end of the turn."""
@@ -89,9 +109,11 @@ class Link:
         if self._bodies:
             self._seal()
         if self._frames:
-            frames, self._frames = self._frames, []
+            frames, self._frames, self._sealed_bytes = self._frames, [], 0
             self.wire.send(frames)
-        self.full = self.wire.queued_bytes // self.max_queued_bytes
+        queued_bytes = self.wire.queued_bytes
+        self.full = queued_bytes // self.max_queued_bytes
+        self.is_over = queued_bytes > self.max_bytes
 
     def close(self, code: str, reason: str = "") -> None:
         """Say goodbye with a row of the code table and close."""

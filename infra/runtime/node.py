@@ -83,7 +83,7 @@ class Node:
         self.incarnation = rng.getrandbits(52)
         self.now_s = 0.0
         self.links: set[Link] = set()
-        self.refused = 0
+        self.refused = self.slow = 0
         self._network, self._owner, self._timing, self._rng, self._log, self._wall = network, owner, timing, rng, log, wall
         self._loop = asyncio.get_running_loop()
         self._dialers: dict[str, asyncio.Task[None]] = {}
@@ -322,9 +322,19 @@ class Node:
         dirty, self._dirty = self._dirty, []
         for link in dirty:
             link.flush()
+            if link.is_over and link in self.links:
+                self._give_up_slow(link)
+
+    def _give_up_slow(self, link: Link) -> None:
+        self.slow += 1
+        reason = f"{link.wire.queued_bytes} bytes wait for {link.peer.node}, a link may hold {link.max_bytes}"
+        self._end(link, Refused("slow-link", f"{reason}: see max_link_bytes"))
 
     def _break(self, link: Link, refused: Refused) -> None:
         self.refused += 1
+        self._end(link, refused)
+
+    def _end(self, link: Link, refused: Refused) -> None:
         self._log.warning("link broken", peer=link.peer.node, code=refused.code.name, reason=refused.reason)
         link.close(refused.code.name, refused.reason)
         self._lost(link, str(refused))

@@ -12,6 +12,8 @@ from infra.kernel.frames import Call, Reply
 
 # More questions than this wait for no further answers: nobody else is asked until some are done.
 MAX_OPEN: Final = 10_000
+# Answers that wait for those of others. One that finds no room counts as none.
+MAX_ANSWER_BYTES: Final = 64 << 20
 _ASKING: Final = "presence"
 
 # Called once with the answers that came.
@@ -31,10 +33,11 @@ class _Question:
 class Peers:
     """Open questions to the nodes at `addresses`. `unanswered` counts the answers that did not come."""
 
-    def __init__(self, addresses: Collection[str], timeout_s: float) -> None:
+    def __init__(self, addresses: Collection[str], timeout_s: float, max_answer_bytes: int = MAX_ANSWER_BYTES) -> None:
         self.addresses = addresses
         self.unanswered = 0
         self._timeout_s = timeout_s
+        self._answer_bytes, self._max_answer_bytes = 0, max_answer_bytes
         self._links: dict[str, Outlet] = {}
         self._open: dict[int, _Question] = {}
         self._n = 0
@@ -78,10 +81,12 @@ class Peers:
         if question is None or address not in question.waiting:
             return
         question.waiting.remove(address)
-        if answer is None:
+        if answer is None or self._answer_bytes + len(answer) > self._max_answer_bytes:
             self.unanswered += 1
         else:
+            self._answer_bytes += len(answer)
             question.answers.append(answer)
         if not question.waiting:
             del self._open[n]
+            self._answer_bytes -= sum(map(len, question.answers))
             question.done(question.answers)

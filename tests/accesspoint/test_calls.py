@@ -21,7 +21,7 @@ def names(results: list[Result]) -> list[str]:
 
 
 def test_a_request_goes_to_the_service_that_is_named_and_its_reply_comes_back() -> None:
-    calls, presence, notification, results = Calls(9, 5.0), Outlet(), Outlet(), list[Result]()
+    calls, presence, notification, results = Calls(9, 1000, 5.0), Outlet(), Outlet(), list[Result]()
     calls.node_up("presence", "p1", presence)
     calls.node_up("notification", "n1", notification)
     for op in ("act", "pull", "seen", "read"):
@@ -35,7 +35,7 @@ def test_a_request_goes_to_the_service_that_is_named_and_its_reply_comes_back() 
 
 
 def test_a_user_is_served_by_one_node_of_a_service_while_the_nodes_stay() -> None:
-    calls, nodes = Calls(1000, 5.0), {f"p{n}": Outlet() for n in range(3)}
+    calls, nodes = Calls(1000, 1000, 5.0), {f"p{n}": Outlet() for n in range(3)}
     for name, outlet in nodes.items():
         calls.node_up("presence", name, outlet)
     for _ in range(3):
@@ -47,7 +47,7 @@ def test_a_user_is_served_by_one_node_of_a_service_while_the_nodes_stay() -> Non
 
 
 def test_without_a_node_of_the_service_a_request_is_refused_at_once() -> None:
-    calls, outlet = Calls(9, 5.0), Outlet()
+    calls, outlet = Calls(9, 1000, 5.0), Outlet()
     for op, service in SERVICE_OF.items():
         with pytest.raises(Refused, match=f"unavailable: no {service} service"):
             calls.call(service, op, "ann", "", b"", 0.0, lambda result: None)
@@ -60,7 +60,7 @@ def test_without_a_node_of_the_service_a_request_is_refused_at_once() -> None:
 
 
 def test_a_lost_node_owes_no_answers_any_more_and_others_still_do() -> None:
-    calls, nodes, results = Calls(99, 5.0), {"p1": Outlet(), "p2": Outlet()}, dict[str, Result]()
+    calls, nodes, results = Calls(99, 1000, 5.0), {"p1": Outlet(), "p2": Outlet()}, dict[str, Result]()
     for name, outlet in nodes.items():
         calls.node_up("presence", name, outlet)
     for n in range(20):
@@ -76,7 +76,7 @@ def test_a_lost_node_owes_no_answers_any_more_and_others_still_do() -> None:
 
 
 def test_who_is_not_answered_in_time_is_told_so_once_and_a_late_reply_is_ignored() -> None:
-    calls, results = Calls(9, 5.0), list[Result]()
+    calls, results = Calls(9, 1000, 5.0), list[Result]()
     calls.node_up("presence", "p1", Outlet())
     calls.call("presence", "act", "ann", "", b"", 1.0, results.append)
     calls.tick(5.9)
@@ -88,7 +88,7 @@ def test_who_is_not_answered_in_time_is_told_so_once_and_a_late_reply_is_ignored
 
 
 def test_open_requests_are_bounded_and_an_answer_makes_room() -> None:
-    calls, results = Calls(2, 5.0), list[Result]()
+    calls, results = Calls(2, 1000, 5.0), list[Result]()
     calls.node_up("presence", "p1", Outlet())
     for _ in range(2):
         calls.call("presence", "act", "ann", "", b"", 0.0, results.append)
@@ -99,8 +99,25 @@ def test_open_requests_are_bounded_and_an_answer_makes_room() -> None:
     assert names(results) == ["reply"]
 
 
+def test_no_more_bytes_wait_for_answers_than_may() -> None:
+    """An answer, a lost node and the deadline make room again."""
+    calls, results = Calls(9, 10, 5.0), list[Result]()
+    calls.node_up("presence", "p1", Outlet())
+    for n, size_bytes in enumerate((4, 6), 1):
+        calls.call("presence", "act", "ann", "", b"x" * size_bytes, float(n), results.append)
+    with pytest.raises(Refused, match="too many"):
+        calls.call("presence", "act", "ann", "", b"x", 2.0, results.append)
+    calls.reply(Reply(1, "", "", b""))
+    assert calls.open_bytes == 6
+    calls.call("presence", "act", "ann", "", b"x" * 4, 3.0, results.append)
+    calls.tick(7.0)
+    assert calls.open_bytes == 4
+    calls.node_down("presence", "p1")
+    assert (calls.open_bytes, len(results)) == (0, 3)
+
+
 def test_replies_to_nothing_are_ignored() -> None:
-    calls = Calls(2, 5.0)
+    calls = Calls(2, 1000, 5.0)
     calls.reply(Reply(7, "", "", b""))
     calls.node_down("presence", "p1")
     assert not calls.has("presence")

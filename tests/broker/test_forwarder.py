@@ -1,7 +1,7 @@
 """Events on their way to the broker that owns them, and what is known of them."""
 
 from broker.forwarder import Forwarder, Prefix
-from infra.kernel.events import Event
+from infra.kernel.events import Event, waiting_bytes
 from infra.kernel.frames import Frame, Publish, Published
 from infra.kernel.topics import user_topic
 
@@ -61,17 +61,28 @@ def test_on_a_new_link_to_an_owner_numbers_begin_again_and_old_events_have_faile
     assert [frame.n for frame in new if isinstance(frame, Publish)] == [1]
 
 
-def test_without_a_link_or_room_events_are_refused_at_once() -> None:
-    forwarder, outlet, done = Forwarder(max_waiting=4), Outlet(), list[bool]()
+def test_without_a_link_events_are_refused_at_once() -> None:
+    forwarder, done = Forwarder(), list[bool]()
     forwarder.forward("b1", 0, EVENTS, done.append)
-    assert done == [False]
+    assert (done, forwarder.refused) == ([False], 0)
+
+
+def test_as_many_bytes_of_events_wait_for_an_owner_as_may_and_one_event_more_is_refused_and_counted() -> None:
+    """Each owner has room of its own, which is free again when the owner has the events, or is lost."""
+    room = waiting_bytes([event.tail for event in EVENTS])
+    forwarder, outlet, done = Forwarder(max_waiting_bytes=room), Outlet(), list[bool]()
     forwarder.up("b1", outlet)
+    forwarder.up("b2", Outlet())
     forwarder.forward("b1", 0, EVENTS, done.append)
-    forwarder.forward("b1", 0, EVENTS, done.append)
-    assert (done, len(outlet)) == ([False, False], 1)
+    forwarder.forward("b1", 0, EVENTS[:1], done.append)
+    assert (done, len(outlet), forwarder.refused, forwarder.waiting_bytes) == ([False], 1, 1, room)
+    forwarder.forward("b2", 0, EVENTS, done.append)
+    assert (done, forwarder.waiting_bytes) == ([False], 2 * room)
     forwarder.published("b1", Published(1))
     forwarder.forward("b1", 0, EVENTS, done.append)
-    assert (done, len(outlet)) == ([False, False, True], 2)
+    assert (done, len(outlet), forwarder.refused) == ([False, True], 2, 1)
+    forwarder.down("b1")
+    assert (done, forwarder.waiting_bytes) == ([False, True, False], room)
 
 
 def test_a_publisher_is_told_of_frames_in_order_whatever_the_order_in_which_they_are_done() -> None:

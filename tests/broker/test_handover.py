@@ -1,6 +1,7 @@
 """What a broker holds back while topics come to it, and when it goes on."""
 
 from broker.handover import Handover
+from infra.kernel.events import waiting_bytes
 from infra.kernel.ring import Ring
 from infra.kernel.topics import user_topic
 
@@ -9,8 +10,12 @@ MINE = next(topic for topic in map(user_topic, map(str, range(99))) if BEFORE.ow
 MOVED = next(topic for topic in map(user_topic, map(str, range(99))) if BEFORE.owner(topic) == "b2")
 
 
-def begun(*awaited: str, max_held: int = 100) -> Handover:
-    handover = Handover("b1", limit_s=1.0, max_held=max_held)
+BODY = b"x" * 100
+
+
+def begun(*awaited: str, room: int = 100) -> Handover:
+    """With room for so many events that have `BODY`."""
+    handover = Handover("b1", limit_s=1.0, max_held_bytes=room * waiting_bytes([BODY]))
     handover.begin(BEFORE, awaited, now_s=10.0)
     return handover
 
@@ -28,14 +33,14 @@ def test_only_topics_that_were_anothers_wait_and_only_until_everybody_has_announ
 def test_when_nobody_is_missing_nothing_waits() -> None:
     handover, went = begun(), list[int]()
     assert handover.over
-    assert not handover.hold(1, lambda: went.append(1))
+    assert not handover.hold([BODY], lambda: went.append(1))
     assert went == []
 
 
 def test_what_was_held_goes_on_in_order_when_it_is_over() -> None:
     handover, went = begun("a1"), list[int]()
     for n in range(3):
-        assert handover.hold(1, lambda n=n: went.append(n))  # type: ignore[misc]
+        assert handover.hold([BODY], lambda n=n: went.append(n))  # type: ignore[misc]
     assert went == []
     handover.announced("a1")
     assert went == [0, 1, 2]
@@ -46,7 +51,7 @@ def test_what_was_held_goes_on_in_order_when_it_is_over() -> None:
 
 def test_a_silent_node_is_waited_for_no_longer_than_the_limit() -> None:
     handover, went = begun("a1", "a2"), list[int]()
-    handover.hold(1, lambda: went.append(1))
+    handover.hold([BODY], lambda: went.append(1))
     handover.announced("a2")
     handover.tick(10.9)
     assert went == []
@@ -54,15 +59,24 @@ def test_a_silent_node_is_waited_for_no_longer_than_the_limit() -> None:
     assert (went, handover.over) == ([1], True)
 
 
-def test_what_is_held_is_bounded_in_events() -> None:
-    handover, went = begun("a1", max_held=5), list[int]()
-    assert handover.hold(3, lambda: went.append(3))
-    assert not handover.hold(3, lambda: went.append(4))
-    assert handover.hold(2, lambda: went.append(2))
+def test_as_much_is_held_as_may_be_and_one_byte_more_is_counted() -> None:
+    handover, went = begun("a1", room=5), list[int]()
+    assert handover.hold([BODY] * 3, lambda: went.append(3))
+    assert not handover.hold([BODY, BODY + b"x"], lambda: went.append(4))
+    assert handover.hold([BODY] * 2, lambda: went.append(2))
+    assert (handover.held_bytes, handover.overflowed) == (waiting_bytes([BODY] * 5), 2)
     handover.announced("a1")
-    assert went == [3, 2]
+    assert (went, handover.held_bytes) == ([3, 2], 0)
     handover.begin(BEFORE, ["a1"], 20.0)
-    assert handover.hold(5, lambda: went.append(5))
+    assert handover.hold([BODY] * 5, lambda: went.append(5))
+
+
+def test_what_cannot_wait_ends_the_handover_behind_what_does() -> None:
+    handover, went = begun("a1", room=1), list[int]()
+    assert handover.hold([BODY], lambda: went.append(1))
+    assert not handover.hold([BODY], lambda: went.append(2))
+    handover.give_up()
+    assert (went, handover.over, handover.holds(MOVED)) == ([1], True, False)
 
 
 def test_a_second_change_during_the_first_waits_for_everybody_again_and_for_topics_of_both() -> None:

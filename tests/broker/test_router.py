@@ -3,7 +3,7 @@
 from broker.forwarder import Forwarder
 from broker.handover import Handover
 from broker.router import Router
-from infra.kernel.events import Event
+from infra.kernel.events import Event, waiting_bytes
 from infra.kernel.frames import Frame, Publish, Published
 from infra.kernel.ring import Ring
 from infra.kernel.topics import Topic, user_topic
@@ -111,7 +111,7 @@ def test_what_waited_is_forwarded_when_its_topic_has_moved_on() -> None:
 
 def test_more_than_may_wait_is_refused() -> None:
     site = Site(Ring(("b1",)))
-    site.handover = Handover("b1", 1.0, max_held=2)
+    site.handover = Handover("b1", 1.0, max_held_bytes=2 * waiting_bytes([b""]))
     site.router = Router("b1", lambda event: site.published.append(event.topic), site.forwarder, site.handover)
     site.router.ring = Ring(("b1",))
     site.handover.begin(RING, ["a1"], 0.0)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from infra.kernel.events import Event
+from infra.kernel.events import Event, waiting_bytes
 from infra.kernel.topics import inbox_topic
 from notification import teller
 from notification.teller import Teller
@@ -11,10 +11,11 @@ from notification.teller import Teller
 class Engine:
     """Takes events, or not."""
 
-    def __init__(self) -> None:
+    def __init__(self, room: int = 9) -> None:
+        """`room`: how many events the teller may keep."""
         self.now_s, self.is_there = 0.0, True
         self.taken: list[bytes] = []
-        self.teller = Teller(self.publish, lambda: self.now_s)
+        self.teller = Teller(self.publish, lambda: self.now_s, room * waiting_bytes([b""]))
 
     def publish(self, event: Event, done: Callable[[bool], None]) -> None:
         if self.is_there:
@@ -49,9 +50,18 @@ def test_it_is_given_up_after_a_while_and_counted() -> None:
     assert (engine.taken, engine.teller.failed) == ([], 1)
 
 
-def test_no_more_than_so_many_are_kept() -> None:
-    engine = Engine()
+def test_no_more_bytes_are_kept_than_may_be() -> None:
+    """What was told, or given up, makes room."""
+    engine = Engine(room=2)
     engine.is_there = False
-    for number in range(teller.MAX_KEPT + 3):
+    for number in range(3):
         engine.teller.tell(event(number))
-    assert engine.teller.failed == 3
+    assert engine.teller.failed == 1
+    engine.teller.tick()
+    assert engine.teller.failed == 1
+    engine.is_there = True
+    engine.teller.tick()
+    engine.is_there = False
+    for number in range(3, 5):
+        engine.teller.tell(event(number))
+    assert (engine.taken, engine.teller.failed) == ([b"e0", b"e1"], 1)

@@ -54,3 +54,22 @@ async def test_too_many_calls_are_turned_away_and_a_defect_is_no_silence() -> No
     await eventually(lambda: len(link.replies) == 3)
     assert {reply.code for reply in link.replies[1:]} == {"internal-error"}
     await callers.close()
+
+
+async def test_no_more_bytes_wait_than_may_whoever_sends_them() -> None:
+    gate = asyncio.Event()
+
+    async def answer(call: Call) -> bytes:
+        await gate.wait()
+        return b""
+
+    callers, link = Callers({"follow": answer}, get_logger("x", "x", "sto"), max_bytes=10), RecordingLink()
+    for n, size_bytes in enumerate((6, 4, 1)):
+        callers.take(link, Call(n, f"u{n % 2}", "", "follow", b"x" * size_bytes))  # type: ignore[arg-type]
+    assert [(reply.n, reply.code) for reply in link.replies] == [(2, "unavailable")]
+    gate.set()
+    await eventually(lambda: len(link.replies) == 3)
+    callers.take(link, Call(3, "ann", "", "follow", b"x" * 10))  # type: ignore[arg-type]
+    await eventually(lambda: len(link.replies) == 4)
+    assert [reply.code for reply in link.replies[1:]] == ["", "", ""]
+    await callers.close()

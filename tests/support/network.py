@@ -4,6 +4,7 @@ import random
 from collections.abc import Callable, Sequence
 from typing import NamedTuple, TypeVar
 
+from infra.kernel.codec import encode
 from infra.kernel.frames import Any as AnyFrame
 from infra.kernel.frames import Call, Deliver, Frame, Publish, Reply
 from infra.runtime.wire import Listener, Network, OnFrames, OnLost, Wire
@@ -71,6 +72,10 @@ class FaultPlan:
         """Whether two nodes cannot reach each other."""
         return not self.cuts.isdisjoint((frozenset({one, other}), frozenset({_site(one), _site(other)})))
 
+    def is_stopped(self, source: str, target: str) -> bool:
+        """Whether what `source` sends to `target` waits."""
+        return (source, target) in self.held or self.is_cut(source, target)
+
     def lose(self, share: float, seed: int = 0) -> None:
         """From now on this share of the frames with events, calls and replies is lost on every link. The others belong to what is
         numbered and acknowledged: on a stream they come, or the stream ends."""
@@ -119,6 +124,7 @@ class _FaultyWire:
 
     def __init__(self, wire: Wire, me: str, peer: str, plan: FaultPlan) -> None:
         self._wire, self._me, self._peer, self._plan = wire, me, peer, plan
+        self._waiting_bytes = 0
 
     def start(self, on_frames: OnFrames, on_lost: OnLost) -> None:
         def pass_on(frames: list[AnyFrame]) -> None:
@@ -129,7 +135,14 @@ class _FaultyWire:
 
     def send(self, frames: Sequence[Frame]) -> None:
         left = self._plan.survivors(frames)
-        self._plan.carry(self._me, self._peer, left, lambda: self._wire.send(left))
+        size_bytes = sum(len(encode(frame)) for frame in left) if self._plan.is_stopped(self._me, self._peer) else 0
+        self._waiting_bytes += size_bytes
+
+        def go() -> None:
+            self._waiting_bytes -= size_bytes
+            self._wire.send(left)
+
+        self._plan.carry(self._me, self._peer, left, go)
 
     def close(self) -> None:
         self._wire.close()
@@ -139,7 +152,7 @@ class _FaultyWire:
 
     @property
     def queued_bytes(self) -> int:
-        return self._wire.queued_bytes
+        return self._wire.queued_bytes + self._waiting_bytes
 
 
 class FaultyNetwork:

@@ -7,9 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from infra.kernel.codes import BY_NAME
+from infra.kernel.errors import ConfigError
 from infra.kernel.events import encode_tail, numbering
 from infra.kernel.frames import Bye, Deliver, Frame, Hello, Published, View
-from infra.runtime.link import MAX_DELIVER_BYTES, Link
+from infra.runtime.link import MAX_DELIVER_BYTES, MAX_QUEUED_BYTES, Link, check_bounds
 from infra.runtime.wire import OnFrames, OnLost
 
 PEER = Hello("broker", "b1", "sto", 1, 0, View(0, ()))
@@ -98,6 +99,7 @@ def test_everything_keeps_its_place(steps: list[int | Published | None]) -> None
 
 def test_a_frame_of_deliveries_is_sealed_when_it_is_large(link: Link, wire: RecordingWire) -> None:
     """So no frame comes near the limit of the receiver, however much a turn brings."""
+    link.max_queued_bytes = MAX_QUEUED_BYTES
     body = b"x" * 10_000
     for n in range(100):
         link.deliver(n, body)
@@ -134,6 +136,34 @@ def test_a_full_link_drops_presence_first_then_every_event_and_counts_each(link:
     assert wire.sent == [[Published(7)]]
     assert offer(link, wire, 0) == [PRESENCE, PLAYLIST]
     assert link.drops == 4
+
+
+def test_what_one_turn_brings_is_bounded_as_well(link: Link, wire: RecordingWire) -> None:
+    """Before anything has reached the wire; a frame of deliveries is the grain."""
+    link.max_queued_bytes = 4 * MAX_DELIVER_BYTES
+    body = b"x" * (MAX_DELIVER_BYTES // 10)
+    for n in range(200):
+        link.deliver(n, body)
+    link.flush()
+    sent = sum(len(frame.bodies) for write in wire.sent for frame in write if isinstance(frame, Deliver))
+    assert (sent + link.drops, link.full) == (200, 0)
+    assert 2 * link.max_queued_bytes <= sent * len(body) <= 2 * link.max_queued_bytes + 2 * MAX_DELIVER_BYTES
+
+
+def test_a_link_is_over_when_even_what_is_never_dropped_piles_up(link: Link, wire: RecordingWire) -> None:
+    link.max_bytes = 4 * BOUND_BYTES
+    for queued_bytes, is_over in ((0, False), (4 * BOUND_BYTES, False), (4 * BOUND_BYTES + 1, True)):
+        wire.queued_bytes = queued_bytes
+        link.send(Published(1))
+        link.flush()
+        assert link.is_over == is_over
+
+
+@pytest.mark.parametrize(("queued", "whole"), [(16, 33), (1, 3)])
+def test_a_link_is_closed_only_beyond_the_point_where_the_last_events_are_dropped(queued: int, whole: int) -> None:
+    check_bounds("broker", queued, whole)
+    with pytest.raises(ConfigError, match=r"broker\.max_link_bytes must be over twice max_link_queue_bytes"):
+        check_bounds("broker", queued, whole - 1)
 
 
 def test_a_link_that_has_room_again_is_found_out_by_the_next_event(link: Link, wire: RecordingWire, woken: list[Link]) -> None:

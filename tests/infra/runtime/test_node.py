@@ -553,6 +553,26 @@ async def test_a_role_that_refuses_frames_loses_that_link_and_no_other(network: 
     assert [reason for _, reason in called.role.down] == ["forbidden: not here"]
 
 
+async def test_a_peer_for_whom_too_much_waits_loses_its_link_with_the_reason_and_no_other(
+    make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is never dropped would grow without end; it dials again and is told everything anew."""
+    called = await make("b1").listen()
+    slow, other = make("b2").dial(called), make("b3").dial(called)
+    await until(lambda: len(called.role.links) == 2)
+    (link,) = [each for each in called.role.links if each.peer.node == "b2"]
+    link.max_bytes = 1000
+    monkeypatch.setattr(type(link.wire), "queued_bytes", property(lambda wire: 1000 + (wire is link.wire)))
+    link.send(Published(1))
+    await until(lambda: len(called.role.up) == 3)
+    assert [each.peer.node for each, _ in called.role.down] == ["b2"]
+    assert called.role.down[0][1] == "slow-link: 1001 bytes wait for b2, a link may hold 1000: see max_link_bytes"
+    assert (called.node.slow, called.node.refused, other.role.down) == (1, 0, [])
+    await until(lambda: bool(slow.role.down))
+    assert slow.role.down[0][1] == f"slow-link: {called.role.down[0][1].removeprefix('slow-link: ')}"
+    assert Published(1) in slow.role.got
+
+
 async def test_a_defect_in_a_role_costs_one_link_and_is_logged(network: Network, make: Make) -> None:
     """Half-done work on a link cannot be undone; a new link starts clean."""
     called = await make("b1").listen()

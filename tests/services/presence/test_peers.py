@@ -77,3 +77,17 @@ def test_open_questions_are_bounded_and_beyond_that_nobody_else_is_asked(monkeyp
     peers.reply("p1", Reply(1, "", "", b""))
     peers.ask("last", b"", 0.0, done.append)
     assert len(links["p1"]) == 3
+
+
+def test_no_more_bytes_of_answers_wait_than_may_and_one_that_finds_no_room_counts_as_none() -> None:
+    peers, done = Peers(["p1", "p2"], 1.0, max_answer_bytes=10), list[list[bytes]]()
+    for address in ("p1", "p2"):
+        peers.link_up(address, Outlet())
+    for _ in range(2):
+        peers.ask("last", b"", 0.0, done.append)
+    peers.reply("p1", Reply(1, "", "", b"x" * 10))
+    peers.reply("p1", Reply(2, "", "", b"y"))
+    assert peers.unanswered == 1
+    peers.reply("p2", Reply(1, "", "", b""))
+    peers.reply("p2", Reply(2, "", "", b"z" * 10))
+    assert (done, peers.unanswered) == ([[b"x" * 10, b""], [b"z" * 10]], 1)
