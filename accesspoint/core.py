@@ -17,6 +17,7 @@ from infra.runtime.decider import DECIDER
 from . import messages
 from .attendance import Attendance
 from .calls import Calls
+from .catch_up import CatchUp
 from .follows import Follows
 from .hub import Hub
 from .journal import Journal
@@ -27,6 +28,7 @@ from .session import Session, State
 from .silence import Silence
 from .subscriptions import Subscriptions
 
+# What an access point asks for a client that has not asked.
 FIRST_PULL: Final = b'{"op":"pull","limit":50}'
 
 
@@ -66,6 +68,8 @@ class AccessPointCore:
         self.subscriptions = Subscriptions(options, self.hub, self.announcer, self.journal)
         self._has_inboxes = "notification" in options.services
         self._silence = Silence(options, self.sessions)
+        self.catch_up = CatchUp(options, self.sessions, rng)
+        self._restored = 0
         self._limits = {
             "message_bytes": options.max_message_bytes,
             "topics_per_message": options.max_topics_per_message,
@@ -219,6 +223,17 @@ class AccessPointCore:
         self.subscriptions.advance(now_s)
         self.calls.tick(now_s)
         self._silence.tick(now_s, period_s)
+        if self._has_inboxes:
+            self._catch_up(now_s, period_s)
+
+    def _catch_up(self, now_s: float, period_s: float) -> None:
+        """What was stored while an inbox was not installed is pulled when it is again, and a notification module can be asked."""
+        if self.announcer.restored != self._restored:
+            self._restored = self.announcer.restored
+            self.catch_up.want()
+        if self.calls.has("notification"):
+            for session in self.catch_up.due(now_s, period_s):
+                self.relay.catch_up(session, FIRST_PULL, self.catch_up, now_s)
 
     def farewell(self, session: Session) -> None:
         """Draining: ask a client to come back elsewhere, each at its own time."""

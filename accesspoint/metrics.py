@@ -30,5 +30,6 @@ METRICS: Final = (
     Metric("accesspoint_delivered_bytes_total", "counter", "Bytes of those events, WebSocket frame headers included.", "bytes"),
     Metric("accesspoint_shed_total", "counter", "Events of very popular topics that came faster than they could be sent.", "events"),
     Metric("accesspoint_skipped_total", "counter", "Events replaced in an outbox by a newer one of their topic.", "events"),
+    Metric("accesspoint_catch_ups_total", "counter", "Pulls for sessions whose live notifications may have been lost.", "pulls"),
     Metric("accesspoint_upstream_failovers_total", "counter", "Times that another aggregator took over.", "failovers"),
 )

@@ -39,6 +39,9 @@ class AccessPointOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unkno
     call_s: float = 5.0
     max_calls: int = 10_000
     max_calls_bytes: int = 64 << 20
+    # Catching up: in what time all sessions are pulled for after a break, and how many a second at most.
+    catch_up_s: float = 12.0
+    catch_up_per_s: float = 2_000.0
     # Silence: a ping after `ping_s`, the end after `silent_s`.
     ping_s: float = 30.0
     silent_s: float = 75.0
@@ -66,5 +69,7 @@ class AccessPointOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unkno
             raise ConfigError("accesspoint.silent_s must be over ping_s, or every quiet client is cut off before it could answer")
         if self.max_calls_bytes < self.max_message_bytes:
             raise ConfigError("accesspoint.max_calls_bytes must be at least max_message_bytes, or some requests can never be relayed")
+        if self.catch_up_s <= 0 or self.catch_up_per_s <= 0:
+            raise ConfigError("accesspoint.catch_up_s and catch_up_per_s must be over 0, or nobody learns what came during a break")
         if self.drain_per_s <= 0:
             raise ConfigError("accesspoint.drain_per_s must be over 0, or no client is ever sent away; drain_s bounds the whole")

@@ -10,6 +10,7 @@ from infra.kernel.topics import Topic
 
 from . import messages
 from .calls import SERVICE_OF, Calls, Then
+from .catch_up import CatchUp
 from .followable import durable_requests
 from .session import Session, State
 
@@ -26,6 +27,18 @@ class Relay:
     def ask(self, session: Session, op: str, text: bytes, id_: messages.Id, now_s: float) -> None:
         """Pass a client's message on as it was written; it gets the service's answer, or an error."""
         self._call(session, SERVICE_OF[op], op, text, partial(self._answered, session, id_), now_s)
+
+    def catch_up(self, session: Session, pull: bytes, catch_up: CatchUp, now_s: float) -> None:
+        """Pull for a client that did not ask. It hears of what is found, and `catch_up` of what goes wrong."""
+
+        def then(result: Reply | Refused) -> None:
+            if _refusal(result) is None:
+                catch_up.succeeded()
+                self._answered(session, None, result)
+            elif session.state is State.READY:
+                catch_up.failed(session, now_s)
+
+        self._call(session, "notification", "pull", pull, then, now_s)
 
     def follow(self, session: Session, op: str, topics: Iterable[Topic], now_s: float) -> None:
         """Tell the services that remember who follows what, one call each. What they refuse is an error without an id: the

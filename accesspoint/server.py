@@ -182,6 +182,7 @@ class AccessPoint:
             "accesspoint_messages_total": dict(core.said),
             "accesspoint_refused_total": dict(core.refusals),
             "accesspoint_acts_total": core.said["act"],
+            "accesspoint_catch_ups_total": core.catch_up.pulls,
             "accesspoint_upstream_connected": int(self.upstream.link is not None),
             "accesspoint_upstream_failovers_total": self.upstream.failovers,
             "accesspoint_topics_offloaded": len(assigned.out),

@@ -78,7 +78,8 @@ class _Parting(NamedTuple):
 class Announcer:
     """The announcing side towards `site`. `wanted` lists all (row, topic) that are wanted now; rows are the handles.
 
-    `reached`: for each site that was heard of, the newest mark that is reached there, 0 if none is.
+    `reached`: for each site that was heard of, the newest mark that is reached there, 0 if none is. `restored` counts how often
+    a site has reached again what was not reached there any more: what was published meanwhile may have been lost.
     """
 
     def __init__(self, site: str, wanted: Wanted) -> None:
@@ -86,6 +87,8 @@ class Announcer:
         self.view = View(0, ())
         self.ring = Ring(())
         self.reached: dict[str, int] = {}
+        self.restored = 0
+        self._fell: dict[str, int] = {}
         self._wanted = wanted
         self._nodes: dict[str, _Node] = {}
         self._marks = deque([_Mark(1, {})])
@@ -222,7 +225,13 @@ class Announcer:
     def _advance(self) -> None:
         for site in self.reached:
             held = bisect_left(self._marks, True, key=partial(self._lacks, site))
-            self.reached[site] = self._marks[held - 1].number if held else 0
+            before, now = self.reached[site], self._marks[held - 1].number if held else 0
+            self.reached[site] = now
+            if now < before:
+                self._fell[site] = max(before, self._fell.get(site, 0))
+            elif site in self._fell and now >= self._fell[site]:
+                del self._fell[site]
+                self.restored += 1
         lowest = min(self.reached.values(), default=0)
         while len(self._marks) > 1 and self._marks[1].number <= lowest:
             self._marks.popleft()

@@ -146,6 +146,11 @@ class Cluster:
         """All sites and nodes reach each other again."""
         self.plan.heal()
 
+    def linked(self, one: str, other: str) -> bool:
+        """Whether one of two nodes still holds a link to the other."""
+        ends = ((one, other), (other, one))
+        return any(f"{link.peer.site}/{link.peer.node}" == peer for name, peer in ends for link in links_of(self.roles[name]).links)
+
     def owner(self, user: str, site: str = "sto") -> str:
         """The broker that owns the feed of `user` at a site, under the view of that site's first broker."""
         slot = self.of("broker", site)[0].broker.ring.owner(user_topic(user))

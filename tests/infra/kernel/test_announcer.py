@@ -315,3 +315,17 @@ def test_an_answer_to_more_than_was_sent_counts_as_one_to_all_that_was() -> None
     announcer.want([(0, user_topic("ann"))])
     assert announcer.reached[HERE] < announcer.mark()
     assert not announcer.has_done(announcer.told())
+
+
+def test_a_site_that_reaches_again_what_it_had_lost_is_restored_once() -> None:
+    """Whoever relied on it may have missed something; the first time nobody did."""
+    announcer, nodes = linked("b1", wanted={user_topic("ann"): 0})
+    restored = []
+    for _ in range(3):
+        announcer.applied("b1", 2**61, {HERE: 0})
+        announcer.applied("b1", 2**61, {HERE: 2**61})
+        restored.append(announcer.restored)
+        for _ in range(2):
+            announcer.node_down("b1")
+        announcer.node_up("b1", nodes["b1"])
+    assert restored == [0, 1, 2]
