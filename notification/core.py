@@ -31,6 +31,10 @@ UNKNOWN: Final = 4
 PUSH: Final = "push"
 EMAIL: Final = "email"
 DIGEST: Final = "digest"
+# A live copy that goes again.
+LIVE: Final = "live"
+# Kept among the reasons of a decision after which a live copy went to the engine.
+WENT_LIVE: Final = "+live"
 
 _DECODE: Final = msgspec.json.Decoder(Preferences).decode
 _DEFAULT: Final = Preferences()
@@ -107,7 +111,7 @@ class Decider:
             if decision.mark and ruling.is_live:
                 plan.live.append(items.live(row.user, decision.mark, self._epoch(), decision.types, notice, ruling.told))
             if ruling.has_tasks:
-                plan.tasks.extend(self._tasks(decision, ruling.verdict, person, now_ms))
+                plan.tasks.extend(self.tasks(decision, ruling.verdict, person, now_ms))
         return plan
 
     def _ruling(self, notice: Notice, person: Person, flags: int, online: int, now_ms: int, alike: "dict[Alike, _Ruling]") -> "_Ruling":
@@ -146,7 +150,8 @@ class Decider:
         )
         return gather(preferences_of(person), _occasion(notice), follower, now_ms, self._mandatory)
 
-    def _tasks(self, decision: Decision, verdict: Verdict, person: Person, now_ms: int) -> Iterable[Task]:
+    def tasks(self, decision: Decision, verdict: Verdict, person: Person, now_ms: int) -> Iterable[Task]:
+        """The mails and pushes that a verdict grants, each at its time."""
         patience = self.patience
         for channel, way, patience_s in ((PUSH, verdict.push, patience.push_s), (EMAIL, verdict.email, patience.email_s)):
             if way is not Way.NO:
@@ -170,7 +175,8 @@ def _decision(person: Person, notice: Notice, ruling: _Ruling, now_ms: int) -> D
         person.last += 1
         person.shown += items.IN_CLIENT in ruling.types
     mark = person.last if ruling.is_kept else 0
-    return Decision(person.user, notice.id, mark, person.shown, ruling.types, ruling.verdict.reasons, now_ms)
+    reasons = (*ruling.verdict.reasons, WENT_LIVE) if mark and ruling.is_live else ruling.verdict.reasons
+    return Decision(person.user, notice.id, mark, person.shown, ruling.types, reasons, now_ms)
 
 
 @lru_cache(maxsize=1 << 10)

@@ -18,14 +18,15 @@ from infra.kernel.errors import Unavailable
 from rule_engine.verdict import Way
 
 from .agenda import Agenda
-from .core import EMAIL, PUSH, UNKNOWN, Decider, postponed, preferences_of
+from .core import EMAIL, LIVE, PUSH, UNKNOWN, Decider, postponed, preferences_of
 from .letter import Line
 from .notice import Notice
 from .online import Online
 from .outcome import Outcome, State
 from .people import People
+from .retelling import Retelling
 from .retries import next_delay_s
-from .store import Device, Person, Sent, Store, Task
+from .store import WAITING, Device, Person, Sent, Store, Task
 
 PERIOD_S: Final = 1.0
 AT_ONCE: Final = 100
@@ -70,6 +71,7 @@ class Dispatch:
         people: People,
         mail: MailChannel | None,
         push: PushChannel | None,
+        retelling: Retelling,
         *,
         wall: Callable[[], float],
         rng: random.Random,
@@ -77,7 +79,7 @@ class Dispatch:
     ) -> None:
         self.ended: dict[str, int] = {"delivered": 0, "dropped": 0, "dead": 0, "retried": 0, "pruned": 0}
         self._store, self._agenda, self._decider, self._online, self._people = store, agenda, decider, online, people
-        self._mail, self._push = mail, push
+        self._mail, self._push, self._retelling = mail, push, retelling
         self._wall, self._rng, self._logger = wall, rng, logger
         self._slots = asyncio.Semaphore(PARALLEL)
         self._task: asyncio.Task[None] | None = None
@@ -131,7 +133,7 @@ class Dispatch:
     async def run_due(self, shard: int) -> None:
         """Everything that is due now in one shard. Raises Unavailable: then it goes on from where it was."""
         while shard not in self._leaving and (tasks := await self._agenda.due(shard, self._now_ms(), AT_ONCE)):
-            known = await self._store.sent({_key(task) for task in tasks})
+            known = {key for key, each in (await self._store.sent({_key(task) for task in tasks})).items() if each.state != WAITING}
             jobs = _jobs(task for task in tasks if _key(task) not in known)
             results = await asyncio.gather(*(self._do(job) for job in jobs), return_exceptions=True)
             for result in results:
@@ -148,6 +150,9 @@ class Dispatch:
             online = (await self._online.ask([job.user]))[job.user]
             if online & UNKNOWN:  # nobody may be mailed who is online: wait until that is known
                 await self._agenda.add([task._replace(due_ms=now_ms + ASK_AGAIN_MS) for task in job.tasks])
+                return
+            if job.channel == LIVE:
+                await self._store.record(await self._retelling.tell(job.tasks, person, notices, online, now_ms))
                 return
             wanted: list[Task] = []
             ended: list[Sent] = []

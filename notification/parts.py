@@ -4,6 +4,7 @@ import asyncio
 import random
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from typing import Any as Anything
 from typing import Final, NamedTuple, Protocol
 
@@ -33,8 +34,10 @@ from .ownership_life import Life
 from .ownership_routes import Routes
 from .people import People
 from .push import Pusher
+from .retelling import Retelling
 from .store import Store
 from .stores import open_store
+from .teller import Publish, Then
 from .vapid import Vapid
 from .why import Why
 from .worker import Worker
@@ -55,15 +58,16 @@ class Tokens(Protocol):
 
 
 class Surroundings(NamedTuple):
-    """What the parts need of their process. `publish` hands a live copy to the engine, `public_url()` is where users reach the HTTP
-    door."""
+    """What the parts need of their process. `tell` hands a live copy to the engine and tries for a while, `publish` tries once;
+    `public_url()` is where users reach the HTTP door."""
 
     options: NotificationOptions
     rules: RuleSet
     links: Node
     online: Online
     tokens: Tokens
-    publish: Callable[[Event], None]
+    tell: Callable[[Event, Then], None]
+    publish: Publish
     public_url: Callable[[], str]
     wall: Callable[[], float]
     rng: random.Random
@@ -90,14 +94,22 @@ class Parts:
         vapid = Vapid.ensure(options.path) if options.push else None
         self.pusher = Pusher(options.push, vapid, wall) if options.push and vapid else None
         shared: dict[str, Anything] = {"wall": wall, "logger": logger}
-        telling: dict[str, Anything] = {"publish": process.publish, "fence": fence, **shared}
+        epoch = {"epoch": lambda: self._epoch.number}
+        retelling = Retelling(store, self.agenda, decider, process.publish, lambda task: self.routes.schedule(task), **epoch, **shared)
+        self.retelling = retelling
+        telling: dict[str, Anything] = {
+            "publish": lambda event: process.tell(event, partial(retelling.told, event)),
+            "fence": fence,
+            **shared,
+        }
         self.worker = Worker(store, self.log, self.agenda, decider, process.online, people, **telling)
         push = Push(self.pusher) if self.pusher else None
-        self.dispatch = Dispatch(store, self.agenda, decider, process.online, people, self.mail, push, rng=process.rng, **shared)
+        self.dispatch = Dispatch(store, self.agenda, decider, process.online, people, self.mail, push, retelling, rng=process.rng, **shared)
         self._holdings = Holdings(self.log, self.worker, people, self.agenda, self.dispatch, wall)
         self.routes = Routes(process.links, self.keeper, self.log, self.agenda, people, wall)
         self.intake = Intake(store, self.routes, wall, process.record)
-        feed = Feed(store, process.publish, wall, lambda: self._epoch.number)
+        # What was read shows with the next answer, too.
+        feed = Feed(store, lambda event: process.tell(event, lambda ok, attempts: None), wall, lambda: self._epoch.number)
         door = Door(
             store,
             self.intake,
@@ -143,6 +155,7 @@ class Parts:
         await self._epoch.open()
         await self.keeper.open(self._holdings, address)
         self.keeper.start()
+        self.retelling.start()
         self._sweeper = asyncio.create_task(self._sweep(), name="sweeping what is past its time")
 
     async def close(self) -> None:
@@ -154,6 +167,7 @@ class Parts:
         if self._sweeper is not None:
             self._sweeper.cancel()
             await asyncio.gather(self._sweeper, return_exceptions=True)
+        await self.retelling.close()
         await self._holdings.close()
         await self.keeper.close()
         for channel in (self.mail.mailer if self.mail else None, self.pusher):
@@ -188,6 +202,8 @@ class Parts:
             "notification_backlog_parts": self.log.backlog,
             "notification_decided_total": self.worker.decided,
             "notification_live_total": self.worker.told,
+            "notification_live_retold_total": self.retelling.retold,
+            "notification_live_lost_total": self.retelling.lost,
             "notification_scheduled_total": self.worker.scheduled,
             "notification_sent_total": dict(self.dispatch.ended),
             "notification_calls_total": dict(self.callers.answered),

@@ -13,7 +13,6 @@ from typing import Final
 
 from broker.client import SiteClient
 from infra.kernel.errors import ConfigError, Refused
-from infra.kernel.events import Event
 from infra.kernel.frames import Any as AnyFrame
 from infra.kernel.frames import Call, Heartbeat, Hello, Reply, View
 from infra.runtime.capture import Capture
@@ -56,7 +55,18 @@ class Notification:
         self.online = Online(len(options.presence))
         record = capture.publication if capture is not None else None
         self._surroundings = Surroundings(
-            options, _rules(options), self.links, self.online, tokens, self.publish, self._public_url, self._wall, rng, log, record
+            options,
+            _rules(options),
+            self.links,
+            self.online,
+            tokens,
+            self._teller.tell,
+            self._brokers.publish,
+            self._public_url,
+            self._wall,
+            rng,
+            log,
+            record,
         )
         self._parts: Parts | None = None
 
@@ -79,6 +89,7 @@ class Notification:
         """Close the doors, stop working, close the store. May be called twice."""
         parts, self._parts = self._parts, None
         if parts is not None:
+            self._teller.end()
             await parts.close()
         await self.links.close()
         if parts is not None:
@@ -144,10 +155,6 @@ class Notification:
     def tick(self, now: float) -> None:
         """Live copies that no broker took are tried again."""
         self._teller.tick()
-
-    def publish(self, event: Event) -> None:
-        """Hand a live copy to the engine."""
-        self._teller.tell(event)
 
     def _public_url(self) -> str:
         return self.options.public_url or f"http://{self.address}"

@@ -5,7 +5,7 @@ it is then safe. Items, decisions, rows and notices go after the retention time;
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import NamedTuple, Protocol
+from typing import Final, NamedTuple, Protocol
 
 import msgspec
 
@@ -91,8 +91,13 @@ class Task(NamedTuple):
     started_ms: int
 
 
+# A live copy that no broker has taken yet.
+WAITING: Final = "waiting"
+
+
 class Sent(NamedTuple):
-    """How a mail or a push ended: "delivered", "dropped" (no longer wanted when it was due) or "dead"."""
+    """How a mail or a push ended: "delivered", "dropped" (no longer wanted when it was due) or "dead". Of a live copy that was not
+    taken at once: how it stands, which may be `WAITING`."""
 
     user: str
     event: str

@@ -1,13 +1,13 @@
 """The teller: hands live copies to the engine, and tries again for a while where no broker takes them (a start, a failover).
 
-At least once within that time; the id tells repetitions, to brokers and to clients. What is given up shows as a gap, and the
-client pulls.
+Whoever hands one in is told what came of it: that a broker has it, or that it was given up here. The id tells repetitions, to
+brokers and to clients.
 """
 
 from collections import deque
 from collections.abc import Callable
 from functools import partial
-from typing import Final
+from typing import Final, NamedTuple
 
 from infra.kernel.events import Event, waiting_bytes
 
@@ -17,40 +17,61 @@ MAX_KEPT_BYTES: Final = 32 << 20
 
 # `publish(event, done)`: see `broker.client.SiteClient.publish`.
 Publish = Callable[[Event, Callable[[bool], None]], None]
+# `then(ok, attempts)`: a broker has it, or it was given up.
+Then = Callable[[bool, int], None]
+
+
+class _Copy(NamedTuple):
+    """A live copy; it is given up at `until_s`."""
+
+    event: Event
+    then: Then
+    until_s: float
+    attempts: int
 
 
 class Teller:
-    """`now()` is in seconds and only goes forward. At most `max_kept_bytes` of live copies are kept to be tried again; further ones
-    have failed."""
+    """Hands live copies to the engine. At most `max_kept_bytes` of them wait to be tried again; further ones are given up at once.
+    `now()` is in seconds and only goes forward."""
 
     def __init__(self, publish: Publish, now: Callable[[], float], max_kept_bytes: int = MAX_KEPT_BYTES) -> None:
         self.failed = 0
         self._kept_bytes, self._max_kept_bytes = 0, max_kept_bytes
         self._publish, self._now = publish, now
-        self._kept: deque[tuple[float, Event]] = deque()
+        self._kept: deque[_Copy] = deque()
 
-    def tell(self, event: Event) -> None:
-        """Hand a live copy to the engine."""
-        self._try(self._now() + TRY_S, event)
+    def tell(self, event: Event, then: Then) -> None:
+        """Hand a live copy to the engine; `then` is called once, perhaps before this returns."""
+        self._try(_Copy(event, then, self._now() + TRY_S, 0))
 
     def tick(self) -> None:
         """Every heartbeat: try again what nobody took."""
         again, self._kept, self._kept_bytes = self._kept, deque(), 0
-        for until_s, event in again:
-            if until_s > self._now():
-                self._try(until_s, event)
+        for copy in again:
+            if copy.until_s > self._now():
+                self._try(copy)
             else:
-                self.failed += 1
+                self._give_up(copy)
 
-    def _try(self, until_s: float, event: Event) -> None:
-        self._publish(event, partial(self._done, until_s, event))
+    def end(self) -> None:
+        """Give up what waits."""
+        while self._kept:
+            self._give_up(self._kept.popleft())
+        self._kept_bytes = 0
 
-    def _done(self, until_s: float, event: Event, ok: bool) -> None:
+    def _try(self, copy: _Copy) -> None:
+        copy = copy._replace(attempts=copy.attempts + 1)
+        self._publish(copy.event, partial(self._done, copy))
+
+    def _done(self, copy: _Copy, ok: bool) -> None:
         if ok:
-            return
-        size_bytes = waiting_bytes([event.tail])
-        if self._kept_bytes + size_bytes <= self._max_kept_bytes:
-            self._kept.append((until_s, event))
+            copy.then(True, copy.attempts)
+        elif self._kept_bytes + (size_bytes := waiting_bytes([copy.event.tail])) <= self._max_kept_bytes:
+            self._kept.append(copy)
             self._kept_bytes += size_bytes
         else:
-            self.failed += 1
+            self._give_up(copy)
+
+    def _give_up(self, copy: _Copy) -> None:
+        self.failed += 1
+        copy.then(False, copy.attempts)

@@ -6,14 +6,14 @@ import msgspec
 
 from infra.kernel.errors import Refused
 
-from .core import DIGEST, EMAIL, PUSH
+from .core import DIGEST, EMAIL, LIVE, PUSH
 from .ownership_routes import Routes
 from .shards import shard_of
 from .store import Store, Task
 
 
 class Ending(msgspec.Struct, frozen=True):
-    """How a mail or push ended."""
+    """How a mail or push ended, or how a live copy stands that was not taken at once."""
 
     channel: str
     state: str
@@ -48,7 +48,7 @@ class Why:
         decision = (await self._store.decisions([(user, event)])).get((user, event))
         if decision is None:
             raise Refused("not-found", "you were not among those who followed this when it happened; its topic's history has it")
-        keys = [(user, event, channel) for channel in (EMAIL, DIGEST, PUSH)]
+        keys = [(user, event, channel) for channel in (LIVE, EMAIL, DIGEST, PUSH)]
         sent = [Ending(each.channel, each.state, each.reason, each.ts_ms) for each in (await self._store.sent(keys)).values()]
         return Explanation(event, notice.topic, notice.kind, decision.ts_ms, decision.mark, decision.types, decision.reasons, sent)
 

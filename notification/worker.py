@@ -32,7 +32,7 @@ DOUBTED: Final = 1024
 
 
 class Worker:
-    """Works the log off. `publish(event)` hands a live copy to the engine; `fence()` is as for `Log`."""
+    """Works the log off. `publish(event)` hands a live copy to the engine, whatever comes of it; `fence()` is as for `Log`."""
 
     def __init__(
         self,

@@ -185,6 +185,7 @@ async def test_a_device_must_be_one_that_may_be_called(cluster: Cluster) -> None
 
 
 async def test_why_says_so_too_when_somebody_was_not_among_the_followers(cluster: Cluster) -> None:
+    await cluster.presence_knows()
     await cluster.notify(album(1, "ann"))
     await decided(cluster, 1)
     status, why = await me(cluster, "ann", "GET", "why/bjork-1")

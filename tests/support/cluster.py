@@ -177,6 +177,10 @@ class Cluster:
         broker holds exactly the interest that follows from what clients want now (sites that are cut off are left out)."""
         await self.until(lambda: not self.unsettled(), lambda: f"not settled: {self.unsettled()}")
 
+    async def presence_knows(self) -> None:
+        """Wait until presence says who is online: it does not know when it has just been started."""
+        await self.until(lambda: all(role.links.now_s >= role._settled_s for role in self.of("presence")))
+
     def unsettled(self) -> list[str]:
         """What is not as it will be."""
         return [*self._unready(), *self._astray(), *self._divided()] or [*self._misplaced(), *self._uninstalled()]

@@ -26,8 +26,7 @@ async def whole(folder: Path, **social: Any) -> AsyncIterator[Cluster]:
         return msgspec.structs.replace(options, **social) if isinstance(options, SocialOptions) else options
 
     async with Cluster(sites=1, state=folder, services=("playlist", "social"), change=change) as c:
-        (presence,) = c.of("presence")
-        await c.until(lambda: presence.links.now_s >= presence._settled_s)
+        await c.presence_knows()
         yield c
 
 

@@ -1,0 +1,153 @@
+"""Retelling: live copies that no broker took are kept on the agenda, and go again as long as their users are online.
+
+What is due for a user goes as one copy, that of the newest mark: the device sees the gap below it and pulls. Who has gone offline
+before any broker took it gets what the rules give to whoever is offline: being online when it was decided costs nobody a mail.
+How it stands is kept beside the mails and pushes, so that `why` can tell.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
+from typing import Any as Anything
+from typing import Final
+
+from infra.kernel.errors import Unavailable
+from infra.kernel.events import Event
+from infra.kernel.topics import user_of
+
+from . import items
+from .agenda import SHARDS, Agenda
+from .core import DIGEST, EMAIL, LIVE, Decider
+from .notice import Notice
+from .shards import shard_of
+from .store import WAITING, Decision, Person, Sent, Store, Task
+from .teller import Publish
+
+# How long a copy waits before it goes again, and how long a broker may take to answer.
+AGAIN_MS: Final = 10_000
+ANSWER_S: Final = 5.0
+PAUSE_S: Final = 1.0
+AT_ONCE: Final = 100
+MAX_NEWS: Final = 100_000
+
+
+class Retelling:
+    """`publish` makes one attempt, `schedule` puts a task on the agenda of whoever owns its user. At most `MAX_NEWS` outcomes wait
+    for the store; the oldest is given up for a newer one, and `lost` counts it: its mark shows as a gap later. `epoch()` is the store's."""
+
+    def __init__(
+        self,
+        store: Store,
+        agenda: Agenda,
+        decider: Decider,
+        publish: Publish,
+        schedule: Callable[[Task], Awaitable[None]],
+        *,
+        epoch: Callable[[], int],
+        wall: Callable[[], float],
+        logger: Anything,
+    ) -> None:
+        self._epoch = epoch
+        self.retold = self.lost = 0
+        self._store, self._agenda, self._decider = store, agenda, decider
+        self._publish, self._schedule, self._wall, self._logger = publish, schedule, wall, logger
+        self._news: deque[Sent] = deque()
+        self._arrived = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+
+    def start(self) -> None:
+        """Keep outcomes until `close`."""
+        self._task = asyncio.create_task(self._run(), name="live copies that no broker took")
+
+    async def close(self) -> None:
+        """Stop, and keep what has come in. May be called twice."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+        with suppress(Unavailable):
+            while self._news:
+                await self._keep()
+
+    def told(self, event: Event, ok: bool, attempts: int) -> None:
+        """What came of a live copy. One that was taken at the first attempt leaves no trace: that is how nearly all go."""
+        if ok and attempts == 1:
+            return
+        state, reason = ("delivered", f"a broker took it at attempt {attempts}") if ok else (WAITING, _waits(attempts))
+        if len(self._news) >= MAX_NEWS:
+            self._news.popleft()
+            self.lost += 1
+        self._news.append(Sent(user_of(event.topic), event.id.decode(), LIVE, state, reason, self._now_ms()))
+        self._arrived.set()
+
+    async def _run(self) -> None:
+        while True:
+            self._arrived.clear()
+            try:
+                while self._news:
+                    await self._keep()
+            except Unavailable as trouble:
+                self._logger.warning("live copies that no broker took wait for the store", reason=str(trouble))
+                await asyncio.sleep(PAUSE_S)
+            else:
+                await self._arrived.wait()
+
+    async def _keep(self) -> None:
+        """Store the next outcomes, and schedule what is to go again. Raises Unavailable: then they are kept again."""
+        some = [self._news.popleft() for _ in range(min(AT_ONCE, len(self._news)))]
+        try:
+            await self._store.record(some)
+            await asyncio.gather(*(self._schedule(_task(each)) for each in some if each.state == WAITING))
+        except BaseException:
+            self._news.extendleft(reversed(some))
+            raise
+
+    async def tell(self, tasks: Sequence[Task], person: Person, notices: Mapping[str, Notice], online: int, now_ms: int) -> list[Sent]:
+        """Tell one user what is due, or decide for who has gone offline. How each stands now. Raises Unavailable."""
+        known = await self._store.decisions([(task.user, task.event) for task in tasks])
+        decided = [(each, notices[each.event]) for each in known.values() if each.event in notices]
+        if not online:
+            await self._instead(decided, person, now_ms)
+            return [_ended(task, "dropped", "the user went offline before a broker took it", now_ms) for task in tasks]
+        if not decided:
+            return [_ended(task, "dropped", "it has expired", now_ms) for task in tasks]
+        decision, notice = max(decided, key=lambda each: each[0].mark)
+        if await self._is_taken(items.live(person.user, decision.mark, self._epoch(), decision.types, notice, items.told(notice))):
+            self.retold += len(tasks)
+            return [_ended(task, "delivered", "a broker took it when it was told again", now_ms) for task in tasks]
+        await self._agenda.add([task._replace(due_ms=now_ms + AGAIN_MS, attempt=task.attempt + 1) for task in tasks])
+        return [_ended(task, WAITING, _waits(task.attempt + 1), now_ms) for task in tasks]
+
+    async def _instead(self, decided: Sequence[tuple[Decision, Notice]], person: Person, now_ms: int) -> None:
+        """Mails and pushes for who is offline now, save those that were granted at once."""
+        tasks: list[Task] = []
+        for decision, notice in decided:
+            verdict = self._decider.verdict(notice, person, 0, 0, now_ms)
+            granted = (task for task in self._decider.tasks(decision, verdict, person, now_ms))
+            tasks += (task for task in granted if (EMAIL if task.channel == DIGEST else task.channel) not in decision.types)
+        if tasks:
+            await self._agenda.add(tasks)
+
+    async def _is_taken(self, event: Event) -> bool:
+        taken: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
+        self._publish(event, lambda ok: None if taken.done() else taken.set_result(ok))
+        with suppress(TimeoutError):
+            async with asyncio.timeout(ANSWER_S):
+                return await taken
+        return False
+
+    def _now_ms(self) -> int:
+        return int(self._wall() * 1000)
+
+
+def _waits(attempts: int) -> str:
+    return f"no broker has taken it in {attempts} attempt{'s' * (attempts > 1)}; it goes again while the user is online"
+
+
+def _task(waiting: Sent) -> Task:
+    due_ms = waiting.ts_ms + AGAIN_MS
+    return Task(shard_of(waiting.user) % SHARDS, due_ms, waiting.user, LIVE, waiting.event, 1, due_ms)
+
+
+def _ended(task: Task, state: str, reason: str, now_ms: int) -> Sent:
+    return Sent(task.user, task.event, LIVE, state, reason, now_ms)
