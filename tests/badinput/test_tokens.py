@@ -79,6 +79,26 @@ async def test_a_wrong_token_is_refused_at_both_doors_and_never_repeated(name: s
     assert make(AS_SERVICE) not in await refused_post(place, f"Bearer {make(AS_SERVICE)}", 401, "bad-token")
 
 
+@pytest.mark.parametrize("service", ["presence", "playlist", "notification"])
+@pytest.mark.parametrize("name", [name for name in WRONG_TOKENS if name != "for a name that is none"])
+async def test_who_lies_about_being_an_input_of_the_engine_reaches_nobody(name: str, service: str, place: Watched) -> None:
+    """SB-45: with a real event, on a topic on which that service may publish and that somebody follows."""
+    topic = {
+        "presence": "hm://presence/user/zoe/",
+        "playlist": "hm://playlist/user/dan/playlist/mix/",
+        "notification": "hm://notifications/feed/abba%new-album/",
+    }[service]
+    event = {"topic": topic, "kind": "play", "payload": {}}
+    async with place.cluster.user("ann") as ann:
+        await ann.ask("subscribe", topics=[topic], wait="all")
+        header = {"Authorization": f"Bearer {WRONG_TOKENS[name]({'svc': service})}"}
+        assert (await place.cluster.post(event, headers=header))[0] == 401
+        assert (await place.cluster.post(event | {"id": "true"}, service=service))[0] == 202
+        await ann.heard(1)
+        await ann.fence()
+        assert [each["id"] for each in ann.events] == ["true"]
+
+
 @pytest.mark.parametrize("name", SKEWED)
 async def test_the_refusal_of_a_token_from_a_skewed_clock_names_both_times(name: str, place: Watched) -> None:
     skew_s, code = SKEWED[name]

@@ -1,6 +1,7 @@
 """The engine's inputs: who may publish, what "accepted" means, and what a retry does."""
 
 import asyncio
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from tests.support.cluster import Cluster
 from tests.support.peer import Peer
 from tests.support.user import feed
 
+REPOSITORY = Path(__file__).resolve().parents[2]
 TOPICS = {
     "user": "hm://presence/user/dan/",
     "playlist": "hm://playlist/user/dan/playlist/p1/",
@@ -63,6 +65,45 @@ async def test_on_links_a_fourth_service_is_not_let_in(tcp: bool, role: str) -> 
         await c.until(lambda: broker.links.refused > 0)
         assert role not in {link.peer.role for link in broker.links.links}
         assert peer.up == {}
+
+
+@pytest.mark.parametrize(
+    ("role", "name", "why"),
+    [
+        ("presence", "lon/x1", "belongs to the brokers of its own site"),
+        ("broker", "sto/x1", "no broker x1 of site sto is configured here"),
+        ("broker", "lon/b1", "no broker b1 of site lon is configured here"),
+        ("presence", "sto/p1", "is linked already"),
+    ],
+)
+async def test_on_links_a_lie_that_can_be_seen_through_gets_nobody_in(tcp: bool, role: str, name: str, why: str) -> None:
+    """SB-45: they say that they are an input of the engine, from another site, from a slot that there is not, under another's name."""
+    async with Cluster(sites=1, tcp=tcp) as c, c.user("ann") as ann:
+        await ann.ask("subscribe", topics=list(TOPICS.values()), wait="all")
+        broker = c.of("broker")[0].broker
+        before = {link.peer.incarnation for link in broker.links.links}
+        liar = Peer(c, role, name)
+        liar.node.dial("sto/b1", "broker", "sto")
+        try:
+            await c.until(lambda: broker.links.refused > 0)
+            assert {link.peer.incarnation for link in broker.links.links} <= before
+        finally:
+            await liar.node.close()
+        await c.play("dan")
+        assert [each["kind"] for each in await ann.heard(1)] == ["play"]
+
+
+async def test_on_links_a_lie_that_cannot_is_believed_which_the_page_about_networks_says(tcp: bool) -> None:
+    """SB-45 rests on tokens at the doors. On links a role is what it says, so whoever runs it keeps strangers off them."""
+    async with Cluster(sites=1, tcp=tcp) as c, c.user("ann") as ann, Peer(c, "presence", "sto/x1") as liar:
+        await ann.ask("subscribe", topics=list(TOPICS.values()), wait="all")
+        await liar.dial("sto/b1")
+        liar.send("sto/b1", publish(1, TOPICS["user"]))
+        assert [each["topic"] for each in await ann.heard(1)] == [TOPICS["user"]]
+    page = " ".join((REPOSITORY / "docs" / "running.md").read_text(encoding="utf-8").split())
+    assert (
+        "Links between processes have neither encryption nor authentication: whoever reaches a link port can announce and publish." in page
+    )
 
 
 async def test_on_links_a_service_publishes_its_own_kinds_and_is_cut_off_for_others(tcp: bool) -> None:

@@ -46,12 +46,19 @@ async def test_the_same_notice_again_changes_nothing_and_another_under_its_id_is
         assert len(pulled["items"]) == 1
 
 
+SAMPLES = 200
+
+
 async def test_what_is_not_stored_is_faster_than_what_is(tmp_path: Path) -> None:
-    """SB-53: in turns, in the same cluster, from the request to the client; the medians differ by what storing and deciding take."""
+    """SB-53: in turns, in the same cluster, from the request to the client; the medians differ by what storing and deciding take.
+
+    What slows the machine down slows both of a pair, so their difference is looked at, too. Were there none, three quarters of the
+    pairs would favour one path once in 10^12 runs.
+    """
     async with Cluster(sites=1, state=tmp_path) as c, c.user("ann") as ann:
         await ann.follow("bob")
         took_s: dict[str, list[float]] = {"direct": [], "stored": []}
-        for n in range(15):
+        for n in range(SAMPLES):
             for path in took_s:
                 begun_s, heard = time.perf_counter(), len(ann.events)
                 if path == "direct":
@@ -61,3 +68,4 @@ async def test_what_is_not_stored_is_faster_than_what_is(tmp_path: Path) -> None
                 await ann.heard(heard + 1)
                 took_s[path].append(time.perf_counter() - begun_s)
         assert median(took_s["direct"]) < median(took_s["stored"])
+        assert sum(direct < stored for direct, stored in zip(*took_s.values(), strict=True)) > SAMPLES * 3 / 4
