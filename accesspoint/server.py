@@ -14,6 +14,7 @@ from infra.kernel.errors import Refused
 from infra.runtime.address import Address
 from infra.runtime.capture import Capture
 from infra.runtime.http import Head, HttpDoor
+from infra.runtime.listening import listening
 from infra.runtime.wire import Network
 
 from .connection import Connection
@@ -59,10 +60,11 @@ class AccessPoint:
         self._slow: dict[Session, None] = {}
 
     async def start(self) -> None:
-        """Dial upstream and open the door. Raises OSError if the address is taken."""
+        """Dial upstream and open the door. Raises CannotListen if the address is taken."""
         self.upstream.start()
-        sock = _listening(Address.parse(self.options.door), self.options)
-        self._server = await self._loop.create_server(self._http.protocol_factory, sock=sock, backlog=BACKLOG)
+        with listening("accesspoint.door", self.options.door):
+            sock = _bound(Address.parse(self.options.door), self.options)
+            self._server = await self._loop.create_server(self._http.protocol_factory, sock=sock, backlog=BACKLOG)
         self.address = str(Address(*sock.getsockname()[:2]))
         self._ticker = self._loop.create_task(self._tick(), name=f"ticks of {self.node}")
 
@@ -193,7 +195,7 @@ class AccessPoint:
         }
 
 
-def _listening(address: Address, options: AccessPointOptions) -> socket.socket:
+def _bound(address: Address, options: AccessPointOptions) -> socket.socket:
     """A socket whose connections inherit a small send buffer: what a client does not read should wait where the newest
     can replace the older, not in the kernel."""
     sock = socket.socket(socket.AF_INET6 if ":" in address.host else socket.AF_INET)

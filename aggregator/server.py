@@ -57,7 +57,7 @@ class Aggregator:
         self._points: dict[Link, _AccessPoint] = {}
 
     async def start(self) -> None:
-        """Dial the brokers, then listen for access points. Raises OSError if the address is taken."""
+        """Dial the brokers, then listen for access points. Raises CannotListen if the address is taken."""
         self._brokers.start()
         self.address = await self.links.listen(self.options.listen)
 

@@ -23,6 +23,7 @@ from infra.kernel.nesting import check_nesting
 from infra.kernel.topics import Kind, kind_of
 from infra.runtime.address import Address
 from infra.runtime.http import Answer, BufferedExchange, Exchange, Head, HttpDoor, HttpLimits, Response, json_error
+from infra.runtime.listening import listening
 
 from .client import ROLE
 from .publisher import SERVICE_KINDS
@@ -66,11 +67,12 @@ class Door:
         self._server: asyncio.Server | None = None
 
     async def start(self) -> None:
-        """Start the broker and open the door. Raises OSError if an address is taken."""
+        """Start the broker and open the door. Raises CannotListen if an address is taken."""
         await self.broker.start()
         host, port = Address.parse(self.broker.options.door)
         loop = asyncio.get_running_loop()
-        self._server = await loop.create_server(self._http.protocol_factory, host, port, backlog=4096)
+        with listening("broker.door", self.broker.options.door):
+            self._server = await loop.create_server(self._http.protocol_factory, host, port, backlog=4096)
         self.address = str(Address(*self._server.sockets[0].getsockname()[:2]))
 
     async def drain(self) -> None:

@@ -95,7 +95,7 @@ class Broker:
         self._left = asyncio.Event()
 
     async def start(self) -> None:
-        """Listen for links and dial the other brokers. Raises OSError if the address is taken."""
+        """Listen for links and dial the other brokers. Raises CannotListen if the address is taken."""
         await self.links.listen(self.options.listen)
         for client in (self.mesh.client, *self._far.values()):
             client.start()

@@ -1,9 +1,13 @@
 """The state directory: where the signing secret of this machine lives, and tokens for it."""
 
+import fcntl
 import os
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
+from infra.kernel.errors import ConfigError
 from infra.runtime.tokens import ensure_secret, issue, read_secret
 
 TOKEN_TTL_S = 30 * 86_400.0
@@ -13,6 +17,18 @@ def default_state() -> Path:
     """Where state is kept unless told otherwise: `$XDG_STATE_HOME/segue`, or `~/.local/state/segue`."""
     base = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
     return Path(base) / "segue"
+
+
+@contextmanager
+def held(state: Path) -> Iterator[None]:
+    """Keeps `state` for this process while the block runs. Raises ConfigError when another one has it."""
+    state.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with (state / "up.lock").open("ab") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise ConfigError(f"another segue up uses the state in {state}; give this one its own: --state DIR --port-base N") from None
+        yield
 
 
 def secret_of(state: Path) -> bytes:

@@ -14,6 +14,7 @@ from infra.kernel.errors import ConfigError
 from infra.runtime.admin import Admin
 from infra.runtime.capture_options import CaptureOptions
 from infra.runtime.cassandra_options import CassandraOptions
+from infra.runtime.listening import CannotListen
 from infra.runtime.logs import configure
 from infra.runtime.tokens import AuthOptions, Keys, Verifier
 from infra.runtime.wire_memory import MemoryNetwork
@@ -23,7 +24,7 @@ from .loop import run, until_stopped
 from .metrics import METRICS
 from .process import ORDER, Parts, Process, role_of
 from .shape import SITES, STORING, Shape
-from .state import default_state, secret_of, service_token
+from .state import default_state, held, secret_of, service_token
 
 PORT_BASE = 7700
 CAPTURE_KEY = "capture.key"
@@ -101,7 +102,12 @@ def up(
         ods=_plan(capacity, threshold, period) if "ods" in wanted else None,
         port_base=port_base,
     )
-    run(_up(shape, wanted, secret_of(state), as_json))
+    with held(state):
+        try:
+            run(_up(shape, wanted, secret_of(state), as_json))
+        except CannotListen as taken:
+            moves = "--port-base N moves all addresses, 0 takes free ones"
+            raise ConfigError(f"cannot listen on {taken.address} ({taken.reason}); {moves}") from taken
 
 
 def _plan(capacity: int | None, threshold: int, period_s: float) -> PlanOptions:

@@ -86,7 +86,7 @@ class ServiceRole(Generic[Options]):
     async def open(self, routes: Sequence[Route], answers: Mapping[str, Answerer]) -> None:
         """Dial brokers and peers, open the HTTP door with `routes`, then listen for calls, which `answers` (by op) answer.
 
-        Raises OSError if an address is taken.
+        Raises CannotListen if an address is taken.
         """
         options, tokens = self.options, self._tokens
         self._callers = Callers(answers, self._log)
@@ -100,7 +100,7 @@ class ServiceRole(Generic[Options]):
         )
         self.brokers.start()
         self.peers.start()
-        self.address = await self._web.start(options.door)
+        self.address = await self._web.start(f"{self.role}.door", options.door)
         await self.links.listen(options.listen)
 
     async def drain(self) -> None:

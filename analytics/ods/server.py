@@ -61,7 +61,7 @@ class Ods:
         self._schedule: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
-        """Dial all brokers, listen for access points, have the solver compiled meanwhile. Raises OSError if the address is taken."""
+        """Dial all brokers, listen for access points, have the solver compiled meanwhile. Raises CannotListen if the address is taken."""
         for address, site in self._brokers.items():
             self.links.dial(address, "broker", site)
         self.address = await self.links.listen(self.options.listen)

@@ -15,6 +15,7 @@ from infra.kernel.errors import ConfigError
 from infra.kernel.http_error import JSON
 
 from .address import Address
+from .listening import listening
 from .loop_lag import LoopLag
 from .metrics import Metric, Observed, build_registry
 from .stats import StatsReader
@@ -28,7 +29,7 @@ class Admin:
     port: 0 takes a free one.
     metrics: the tables of the roles, for help texts and labels in `/metrics`.
 
-    Entering raises ConfigError when the address cannot be listened on. Leaving closes the door, idle connections at once
+    Entering raises CannotListen when the address cannot be listened on. Leaving closes the door, idle connections at once
     and open requests within a second; cancelling it leaves nothing open.
     """
 
@@ -50,13 +51,11 @@ class Admin:
     async def __aenter__(self) -> Self:
         await self._runner.setup()
         try:
-            await web.TCPSite(self._runner, self._host, self._port).start()
-        except OSError as error:
+            with listening("admin", str(Address(self._host, self._port))):
+                await web.TCPSite(self._runner, self._host, self._port).start()
+        except ConfigError:
             await self._runner.cleanup()
-            reason = error.strerror or error
-            raise ConfigError(
-                f"the admin door cannot listen on {self._host}:{self._port} ({reason}); choose another address, or port 0 for a free one"
-            ) from error
+            raise
         self._lag.start()
         return self
 

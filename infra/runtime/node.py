@@ -22,6 +22,7 @@ from infra.kernel.frames import PROTOCOL, Bye, Heartbeat, Hello, View
 from infra.kernel.frames import Any as AnyFrame
 
 from .link import Link
+from .listening import listening
 from .wire import Listener, Network, Wire
 
 SKEW_WARNING_S = 60.0
@@ -94,8 +95,9 @@ class Node:
         self._ticker = self._loop.create_task(self._tick(), name=f"heartbeats of {self.name}")
 
     async def listen(self, address: str) -> str:
-        """Accept links at `address`; the address with the real port. Raises OSError if it is taken."""
-        listener = await self._network.listen(address, self._accept)
+        """Accept links at `address`; the address with the real port. Raises CannotListen if it is taken."""
+        with listening(f"{self.role}.listen", address):
+            listener = await self._network.listen(address, self._accept)
         self._listeners.append(listener)
         return listener.address
 

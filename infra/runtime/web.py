@@ -18,6 +18,7 @@ from infra.kernel.json_text import read_json
 from infra.kernel.nesting import check_nesting
 
 from .address import Address
+from .listening import listening
 from .tokens import Identity, Service
 from .web_runner import WebRunner
 
@@ -85,11 +86,12 @@ class Web:
             app.router.add_route(route.method, route.path, self._serve(route))
         self._runner = WebRunner(app)
 
-    async def start(self, address: str) -> str:
-        """Listen at "host:port"; the address with the real port. Raises OSError if it is taken."""
+    async def start(self, option: str, address: str) -> str:
+        """Listens at "host:port", which `option` says, and returns it with the real port. Raises CannotListen if it is taken."""
         await self._runner.setup()
         host, port = Address.parse(address)
-        await web.TCPSite(self._runner, host, port, backlog=1024).start()
+        with listening(option, address):
+            await web.TCPSite(self._runner, host, port, backlog=1024).start()
         return str(Address(*self._runner.addresses[0][:2]))
 
     def drain(self) -> None:

@@ -3,6 +3,7 @@
 import asyncio
 import socket
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import cast
 
 from infra.kernel.codec import MAX_FRAME_BYTES, FrameDecoder, encode
@@ -136,5 +137,15 @@ class TcpNetwork:
     async def dial(self, address: str) -> TcpWire:
         """See `Network`."""
         host, port = Address.parse(address)
-        _, wire = await asyncio.get_running_loop().create_connection(TcpWire, host, port)
-        return wire
+        loop = asyncio.get_running_loop()
+        # Names are looked up here: inside of create_connection uvloop forgets a look-up that is given up, and complains when it fails.
+        found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        for *_, (ip, *_) in found[:-1]:
+            with suppress(OSError):
+                return await _connected(ip, port)
+        return await _connected(found[-1][-1][0], port)
+
+
+async def _connected(ip: str | int, port: int) -> TcpWire:
+    _, wire = await asyncio.get_running_loop().create_connection(TcpWire, str(ip), port)
+    return wire

@@ -31,7 +31,7 @@ class Artist(ServiceRole[ArtistOptions]):
     _schedule: Schedule | None = None
 
     async def start(self) -> None:
-        """Open the store, then the doors; with an `at` the job runs when it is due. Raises ConfigError, Unavailable and OSError."""
+        """Open the store, then the doors; with an `at` the job runs when it is due. Raises ConfigError and Unavailable."""
         options = self.options
         stores = self.stores = await self._open_store()
         self.opened.push_async_callback(stores.close)

@@ -43,7 +43,7 @@ class Playlist(ServiceRole[PlaylistOptions]):
         return {name: addresses for name, addresses in (("presence", self.options.presence), ("social", self.options.social)) if addresses}
 
     async def start(self) -> None:
-        """Open the store, go on with what was promised, then open the doors. Raises ConfigError, Unavailable and OSError."""
+        """Open the store, go on with what was promised, then open the doors. Raises ConfigError and Unavailable."""
         options = self.options
         stores = self.stores = await self._open_store()
         self.opened.push_async_callback(stores.close)

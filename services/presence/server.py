@@ -60,7 +60,7 @@ class Presence:
         self._settled_s = options.link.redial_cap_s + options.link.heartbeat_s
 
     async def start(self) -> None:
-        """Dial brokers and peers, then listen for access points. Raises OSError if the address is taken."""
+        """Dial brokers and peers, then listen for access points. Raises CannotListen if the address is taken."""
         self._brokers.start()
         for address, site in self._sites.items():
             self.links.dial(address, ROLE, site)

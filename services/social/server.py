@@ -33,7 +33,7 @@ class Social(ServiceRole[SocialOptions]):
         return {"playlist": self.options.playlist} if self.options.playlist else {}
 
     async def start(self) -> None:
-        """Open the store, go on with what was promised, then open the doors. Raises ConfigError, Unavailable and OSError."""
+        """Open the store, go on with what was promised, then open the doors. Raises ConfigError and Unavailable."""
         stores = self.stores = await self._open_store()
         self.opened.push_async_callback(stores.close)
         posts = wall_of(self.options.wall) if self.options.wall else None

@@ -12,6 +12,7 @@ from structlog.testing import capture_logs
 from websockets.asyncio.client import connect
 
 from infra.kernel.codes import BY_NAME
+from infra.runtime.listening import CannotListen
 from segue.process import Parts
 from tests.support.bystander import Watched, points
 from tests.support.client_frames import client_frame
@@ -195,7 +196,7 @@ async def test_a_port_that_is_taken_is_an_error_that_leaves_nothing_behind() -> 
         first = cluster.of("accesspoint")[0]
         options = msgspec.structs.replace(first.options, node="ap2", door=first.address)
         second = Parts(cluster.network("sto/ap2"), cluster._verifier, random.Random(3)).make(options)
-        with pytest.raises(OSError, match="in use"):
+        with pytest.raises(CannotListen, match=f"accesspoint.door: cannot listen on {first.address} .*in use"):
             await second.start()
         await second.close()
 

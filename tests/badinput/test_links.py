@@ -13,6 +13,7 @@ from infra.kernel.codec import FrameDecoder, encode
 from infra.kernel.codes import BY_NAME
 from infra.kernel.frames import Bye, Deliver, Frame, Heartbeat, Hello, Leaving, Publish, Subscribe, Survey, View
 from infra.kernel.topics import Topic
+from infra.runtime.listening import CannotListen
 from segue.process import Parts
 from tests.support.assignments import assignment
 from tests.support.bystander import Watched
@@ -137,7 +138,7 @@ async def test_a_second_process_under_a_name_that_lives_is_turned_away_and_the_f
 async def test_a_second_broker_under_a_slot_that_lives_cannot_listen(place: Watched) -> None:
     cluster = place.cluster
     double = Parts(cluster.network("sto/double"), cluster._verifier, random.Random(2)).make(cluster.options["sto/b1"])
-    with pytest.raises(OSError, match="taken"):
+    with pytest.raises(CannotListen, match=r"broker\.listen: cannot listen on sto/b1 .*taken"):
         await double.start()
     await place.undisturbed()
     await double.close()

@@ -346,3 +346,18 @@ async def test_a_peer_that_reads_nothing_shows_in_what_is_queued(network: Networ
             await reader.read(1 << 20)
     writer.close()
     await writer.wait_closed()
+
+
+async def test_all_addresses_of_a_name_are_tried_before_it_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    listener = await TcpNetwork().listen("127.0.0.1:0", lambda wire: None)
+    port = int(listener.address.rpartition(":")[2])
+    known = {"both": ["127.0.0.2", "127.0.0.1"], "neither": ["127.0.0.2", "127.0.0.3"]}
+
+    async def getaddrinfo(host: str, port: int, **_: object) -> list[tuple[object, ...]]:
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (ip, port)) for ip in known[host]]
+
+    monkeypatch.setattr(asyncio.get_running_loop(), "getaddrinfo", getaddrinfo)
+    (await TcpNetwork().dial(f"both:{port}")).abort()
+    with pytest.raises(OSError, match=r"refused|Connect call failed"):
+        await TcpNetwork().dial(f"neither:{port}")
+    await listener.close()

@@ -1,0 +1,29 @@
+"""An address that a door or a node wants and cannot have."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from infra.kernel.errors import ConfigError
+
+
+class CannotListen(ConfigError):  # noqa: N818 - it says what happened
+    """Nobody can listen at `address`, for the `reason`. `option` is where it is configured."""
+
+    def __init__(self, option: str, address: str, reason: str) -> None:
+        self.address, self.reason = address, reason
+        super().__init__(f"{option}: cannot listen on {address} ({reason}); choose another address, or port 0 for a free one")
+
+
+@contextmanager
+def listening(option: str, address: str) -> Iterator[None]:
+    """Names the `address` and the `option` that it comes from: raises CannotListen for an OSError of the block."""
+    try:
+        yield
+    except OSError as error:
+        raise CannotListen(option, address, reason_of(error)) from error
+
+
+def reason_of(error: OSError) -> str:
+    """Returns what the system says. The text of a loop repeats the address, in forms of its own."""
+    return os.strerror(error.errno) if error.errno is not None and error.errno > 0 else error.strerror or str(error)
