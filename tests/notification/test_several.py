@@ -42,6 +42,7 @@ async def publish(c: Cluster, notice: dict[str, Any], *doors: int) -> dict[str, 
             return dict(answer)
         assert status == 503, answer
         await asyncio.sleep(0.02)
+    raise AssertionError("there is no door")
 
 
 def counted(state: Path, sql: str = "SELECT count(*) FROM decisions") -> Callable[[], int]:
