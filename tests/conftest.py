@@ -57,7 +57,7 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
     """Have the server running before a test that asks for it."""
     if "spark" in getattr(item, "fixturenames", ()) and _SPARK not in item.config.stash:
         item.config.stash[_ENDS] = ExitStack()
-        item.config.stash[_SPARK] = item.config.stash[_ENDS].enter_context(session("tests", memory_gb=1))
+        item.config.stash[_SPARK] = item.config.stash[_ENDS].enter_context(session("tests", memory_gb=1, brief=True))
     if _wants_cassandra(item):
         stash = item.config.stash
         if _SHARED not in stash:

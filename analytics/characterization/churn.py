@@ -38,9 +38,16 @@ def draw_churn(drawing: Drawing, rows: "DataFrame", publications: Series) -> Non
 
 def _draw_live(drawing: Drawing, found: Binned, scale: float) -> None:
     results, services = drawing.results, [service for service in SERVICES if service in found.words(_SERVICE)]
-    live: dict[str, Floats] = {service: np.cumsum(_change(found, service)) * scale for service in services}
     pairs = drawing.trace.subscriptions(drawing.spark).count() * (1 if drawing.trace.has("subscriptions") else scale)
+    if not pairs:
+        results.skip("live", "the trace tells of no subscription but that it ended")
+        return
+    changes = {service: np.cumsum(_change(found, service)) * scale for service in services}
+    before = {service: max(0.0, -float(change.min())) for service, change in changes.items()}
+    live: dict[str, Floats] = {service: change + before[service] for service, change in changes.items()}
     drawing.note_sample("live", _TABLE, found)
+    if any(before.values()):
+        results.note("live", f"{sum(before.values()):,.0f} that ended without having begun are taken to have stood from the start.")
     drawing.level("live", {service: 100 * level / pairs for service, level in live.items()})
     results.note("live", f"What is live at the end of a bin; 100 % are all {pairs:,.0f} subscriptions of all services.")
     results.measure_all(live_measures(drawing.grid, live), "there are not two whole days with live subscriptions at every hour")

@@ -51,6 +51,7 @@ def crowd_of(spark: "SparkSession", trace: Trace, options: Options, results: Res
         found = None if topics is None else topic_totals(topics)
     _note_missing(results, options.service, found, has_pairs=pairs is not None, has_counts=counts is not None)
     if topics is None or found is None or not found.topics:
+        results.skip("topics", f"there is no subscription and no event of the service {options.service}")
         return None
     results.measure_all(topic_measures(found))
     results.measure_all(rate_measures(found))

@@ -58,7 +58,7 @@ class Thinned:
     @property
     def percent(self) -> npt.NDArray[np.float64]:
         """`value` in percent of the total."""
-        return 100 * self.value / self.total
+        return 100.0 * self.value / self.total
 
 
 def steps(largest: int) -> int:
@@ -145,7 +145,7 @@ def _exact(frequencies: "DataFrame", bins: pd.DataFrame, totals: dict[str, float
         .select(
             "figure",
             "value",
-            (100 * f.col("value") / by_figure(totals)).alias("percent"),
+            (100.0 * f.col("value") / by_figure(totals)).alias("percent"),
             "count",
             (reached / f.col("n")).alias("ccdf"),
         )

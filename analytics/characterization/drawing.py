@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from analytics.numbers import number
 from analytics.trace import Trace
 from infra.kernel.trace import SERVICES
 
@@ -46,7 +47,9 @@ class Drawing:
         info = self.trace.manifest.tables[table]
         if info.fraction < 1:
             what = "users" if info.sampled_by == "user" else "rows"
-            self.results.note(key, f"The {table} are a sample of {info.fraction:.4%} of all {what}; counts are scaled up by its inverse.")
+            self.results.note(
+                key, f"The {table} are a sample of {number(100 * info.fraction)} % of all {what}; counts are scaled up by its inverse."
+            )
         if outside := sum(found.outside.values()):
             self.results.note(key, f"{outside:,} rows outside of the period are left out.")
 

@@ -30,7 +30,7 @@ from .publications import draw_publications, filtered
 from .relations import relate
 from .results import Results, quiet
 from .sessions import draw_sessions, lengths
-from .workload import partitions_for
+from .workload import is_brief, settings_for
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -48,7 +48,13 @@ def characterize(path: Path, out: Path, options: Options, begun: Callable[[str],
     quick_check(trace)
     with building(out) as folder:
         begun("spark")
-        with session(f"characterize {path.name}", master=options.master, memory_gb=options.memory_gb, scratch=options.scratch) as spark:
+        with session(
+            f"characterize {path.name}",
+            master=options.master,
+            memory_gb=options.memory_gb,
+            scratch=options.scratch,
+            brief=is_brief(_rows(trace)),
+        ) as spark:
             summary = characterize_in(spark, trace, folder, options, begun)
         if options.report:
             begun("report")
@@ -62,7 +68,7 @@ def characterize_in(spark: "SparkSession", trace: Trace, folder: Path, options: 
     grid = _grid(trace, options, results)
     (folder / FOLDER).mkdir()
     scratch.mkdir(exist_ok=True)
-    with partitions_for(spark, max(info.rows for info in trace.manifest.tables.values())):
+    with settings_for(spark, _rows(trace)):
         crowd = crowd_of(spark, trace, options, results, scratch)
         left_out = _draw_time(spark, trace, grid, options, results, folder)
         _draw_distributions(spark, trace, crowd, options, results, folder)
@@ -74,6 +80,11 @@ def characterize_in(spark: "SparkSession", trace: Trace, folder: Path, options: 
     summary = _summary(trace, left_out, results, options)
     write(folder, summary)
     return summary
+
+
+def _rows(trace: Trace) -> int:
+    """Of its largest table."""
+    return max(info.rows for info in trace.manifest.tables.values())
 
 
 def _draw_time(spark: "SparkSession", trace: Trace, grid: Grid | None, options: Options, results: Results, folder: Path) -> Filter:

@@ -49,11 +49,16 @@ def write_cycles(grid: Grid, series: Series, results: Results, folder: Path) -> 
         for key in ("daily", "weekly"):
             results.skip(key, f"the period of {grid.days * 24:.1f} hours has no whole day from midnight to midnight")
         return
+    if not any(grid.by_day(counts).any() for counts in series.values()):
+        for key in ("daily", "weekly"):
+            results.skip(key, "nothing was published on a day that lies wholly in the period")
+        return
     _write_cycle("daily", "hour", {name: hour_shares(grid, counts) for name, counts in series.items()}, results, folder)
     _write_cycle("weekly", "day", {name: weekday_means(grid, counts) for name, counts in series.items()}, results, folder)
-    results.note("daily", f"Of {len(grid.whole)} whole days.")
+    days = f"{len(grid.whole):,} whole day{'s' * (len(grid.whole) > 1)}"
     missing = 7 - len(set(grid.weekday.tolist()))
-    results.note("weekly", f"Means of {len(grid.whole)} whole days." + (f" {missing} weekdays do not occur." if missing else ""))
+    results.note("daily", f"Of {days}.")
+    results.note("weekly", f"Means of {days}." + (f" Weekdays that do not occur: {missing}." if missing else ""))
 
 
 def _write_cycle(key: str, unit: str, series: Series, results: Results, folder: Path) -> None:

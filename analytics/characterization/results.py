@@ -14,7 +14,7 @@ from infra.kernel.trace import SERVICES, TABLES
 
 _SERVICE: Final = "{service}"
 # Where measures are not named after the figure that they are about.
-_FIGURES: Final = {"sessions": "online"}
+_FIGURES: Final = {"sessions": "online", "sessions.mean_length_s": "session_length"}
 
 
 def quiet(step: str) -> None:
@@ -94,7 +94,7 @@ class Results:
 def _figure(name: str) -> str:
     """Key of the figure that a measure is about."""
     prefix = name.partition(".")[0]
-    return _FIGURES.get(prefix, prefix)
+    return _FIGURES.get(name) or _FIGURES.get(prefix, prefix)
 
 
 def _names() -> Iterator[str]:

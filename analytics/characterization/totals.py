@@ -4,9 +4,12 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pyspark.sql import functions as f
 
+from analytics.errors import TraceError
+
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
+MOST_EVENTS: Final = 2**63 - 1
 _NNR_LOW_PERCENT: Final = 0.001
 # More pairs than that are not needed to know a share to four digits.
 _MUTUAL_ROWS: Final = 20_000_000
@@ -46,14 +49,14 @@ class SubscriberTotals(NamedTuple):
 
 
 def topic_totals(topics: "DataFrame") -> TopicTotals:
-    """Of the table of topics."""
+    """Of the table of topics. Raises TraceError where there are more events than 64 bits can tell."""
     subscribers, events = f.col("subscribers"), f.col("events")
     row = topics.agg(
         f.count("*"),
         _many(subscribers > 0),
         _many(events > 0),
         _sum(subscribers),
-        _sum(events),
+        f.try_sum(events),
         # May exceed 64 bits where every topic is followed by everybody.
         f.coalesce(f.sum((subscribers * events.cast("decimal(20,0)")).cast("decimal(38,0)")), f.lit(0)),
         _most(subscribers),
@@ -63,9 +66,13 @@ def topic_totals(topics: "DataFrame") -> TopicTotals:
         _many((events > 0) & (events < 10)),
         _many(events > 1_000),
         _many(events > 100_000),
+        _many(events.isNull()),
     ).first()
     assert row is not None
-    return TopicTotals(*map(int, row))
+    *totals, beyond = row
+    if beyond or (totals[0] and None in totals):
+        raise TraceError(f"the counts add up to more than {MOST_EVENTS:,} events, which cannot be: correct the column events of counts")
+    return TopicTotals(*(int(total or 0) for total in totals))
 
 
 def subscriber_totals(subscribers: "DataFrame", totals: TopicTotals, profile: str | None) -> SubscriberTotals:

@@ -6,7 +6,7 @@ once by subscriber with the events of each topic beside them. Files usually hold
 counting by subscriber shrinks them before anything is exchanged.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -27,6 +27,14 @@ if TYPE_CHECKING:
 # More rows than this in a piece of an exchange make its sorting spill.
 _ROWS_PER_PARTITION: Final = 2_000_000
 _PARTITIONS: Final = "spark.sql.shuffle.partitions"
+# Half a second of a core: below that, making Java of a query and exchanging its rows in pieces takes longer than the query.
+_BRIEF_ROWS: Final = 200_000
+_BRIEFLY: Final = {
+    _PARTITIONS: "1",
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+}
 # Of a topic and its events in the hash table that a broadcast makes of them, copies while it grows included.
 _BYTES_PER_TOPIC: Final = 160
 
@@ -61,7 +69,9 @@ def topics_of(pairs: "DataFrame | None", counts: "DataFrame | None", scratch: Pa
     both = followed.unionAll(told) if followed and told else followed or told
     if both is None:
         return None
-    return keep(both.groupBy("topic").agg(f.sum("subscribers").alias("subscribers"), f.sum("events").alias("events")), scratch / "topics")
+    return keep(
+        both.groupBy("topic").agg(f.sum("subscribers").alias("subscribers"), f.try_sum("events").alias("events")), scratch / "topics"
+    )
 
 
 def subscribers_of(pairs: "DataFrame", topics: "DataFrame", with_events: int, scratch: Path) -> "DataFrame":
@@ -74,16 +84,36 @@ def subscribers_of(pairs: "DataFrame", topics: "DataFrame", with_events: int, sc
     return keep(found.agg(f.count("*").alias("size"), received.alias("received")), scratch / "subscribers")
 
 
+def is_brief(rows: int) -> bool:
+    """Whether a job on tables of at most `rows` rows is over before what Spark does for large ones has paid for itself."""
+    return rows <= _BRIEF_ROWS
+
+
 @contextmanager
-def partitions_for(spark: "SparkSession", rows: int) -> Iterator[None]:
-    """Within the block exchanges of `rows` rows have pieces that fit in memory; adaptive execution joins those that turn out small."""
-    usual = spark.conf.get(_PARTITIONS)
-    assert usual is not None
-    spark.conf.set(_PARTITIONS, max(int(usual), rows // _ROWS_PER_PARTITION))
+def settings_for(spark: "SparkSession", rows: int) -> Iterator[None]:
+    """Within the block queries are run as suits tables of at most `rows` rows.
+
+    Pieces of an exchange fit in memory, and adaptive execution joins those that turn out small; few rows are one piece, and their
+    queries are neither compiled nor planned anew on the way.
+    """
+    wanted = _BRIEFLY if is_brief(rows) else {_PARTITIONS: str(max(int(_setting(spark, _PARTITIONS)), rows // _ROWS_PER_PARTITION))}
+    usual = {key: _setting(spark, key) for key in wanted}
+    _set(spark, wanted)
     try:
         yield
     finally:
-        spark.conf.set(_PARTITIONS, usual)
+        _set(spark, usual)
+
+
+def _setting(spark: "SparkSession", key: str) -> str:
+    found = spark.conf.get(key)
+    assert found is not None
+    return found
+
+
+def _set(spark: "SparkSession", settings: Mapping[str, str]) -> None:
+    for key, value in settings.items():
+        spark.conf.set(key, value)
 
 
 def _memory_bytes(spark: "SparkSession") -> int:

@@ -94,5 +94,7 @@ def _filtered(found: Filter) -> str:
 
 def _sampled(about: Manifest) -> str:
     unit = {"row": "of the rows", "user": "of the users, with all their rows"}
-    found = [f"{name} holds {info.fraction:.2%} {unit[info.sampled_by]}" for name, info in about.tables.items() if info.fraction < 1]
+    found = [
+        f"{name} holds {number(100 * info.fraction)} % {unit[info.sampled_by]}" for name, info in about.tables.items() if info.fraction < 1
+    ]
     return "; ".join(found) or "nothing: every table holds all rows"

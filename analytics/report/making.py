@@ -43,6 +43,8 @@ def _flags(summary: Summary) -> list[str]:
 
 
 def _option(value: object) -> str:
+    if value is None:
+        return "not chosen"
     if isinstance(value, list):
         return ", ".join(map(str, value)) or "none"
     return number(value) if isinstance(value, int | float) and not isinstance(value, bool) else str(value)

@@ -15,6 +15,8 @@ from infra.kernel.trace import TABLES, Column, Table
 from .findings import Findings
 
 DAY_MS: Final = 86_400_000
+# What has a date in every time zone: the years 2 to 9998.
+_DATED_MS: Final = (-62_104_060_800_000, 253_370_764_800_000)
 # How a file says text may differ between the programs that write Parquet; what it is in the file does not.
 _TYPES: Final = {"int64": (pa.int64(),), "string": (pa.string(), pa.large_string())}
 _MAGIC: Final = b"PAR1"
@@ -64,6 +66,9 @@ def _check_period(trace: Trace, file: Path, findings: Findings) -> None:
     elif start_ms is None or end_ms is None:
         if timed := [name for name, table in TABLES.items() if table.by_time and trace.has(name)]:
             findings.add(file, f"there is no period, but {timed[0]} have times", "give start_ms and end_ms")
+    elif start_ms < _DATED_MS[0] or end_ms > _DATED_MS[1]:
+        what = f"the period {start_ms} to {end_ms} is not within the years 2 to 9998"
+        findings.add(file, what, "times are in Unix milliseconds, neither micro- nor nanoseconds")
     elif end_ms - start_ms < DAY_MS:
         what = f"the period is {(end_ms - start_ms) / 3_600_000:.1f} hours, shorter than a day"
         findings.add(file, what, "the figures of the day and the week will be left out", severity="warning")

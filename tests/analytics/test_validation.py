@@ -330,3 +330,10 @@ def test_many_rows_are_read_in_pieces_of_bounded_size(tmp_path: Path) -> None:
     told: list[int] = []
     assert validate(Trace.open(path), lambda step, done, _: told.append(done) if step == "subscriptions" else None).findings == ()
     assert told[0] < told[-1] == rows
+
+
+def test_times_that_are_no_milliseconds_are_told_by_their_years(tmp_path: Path) -> None:
+    """A period in microseconds ends in tens of thousands of years."""
+    found = only(report(trace(tmp_path, msgspec.structs.replace(DAYS, start_ms=0, end_ms=1_700_000_000_000_000))))
+    assert "is not within the years 2 to 9998" in found.what
+    assert "neither micro- nor nanoseconds" in found.remedy

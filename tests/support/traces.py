@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
@@ -11,12 +11,14 @@ from analytics.parts import write_manifest, write_part
 from infra.kernel.manifest import Manifest, TableInfo
 
 BARE = Manifest(name="small", origin="generated", source="a test", pseudonymisation="none", start_ms=0, end_ms=10)
+_WHOLE: Final = TableInfo(rows=0)
 
 
 def write(path: Path, about: Manifest = BARE, **columns: Mapping[str, Any]) -> Path:
-    """A trace at `path` with these columns of each table. Returns `path`."""
+    """A trace at `path` with these columns of each table; `about.tables` says which are samples. Returns `path`."""
     with building(path) as folder:
-        tables = {table: TableInfo(rows=write_part(folder, table, 0, each)) for table, each in columns.items()}
+        rows = {table: write_part(folder, table, 0, each) for table, each in columns.items()}
+        tables = {table: msgspec.structs.replace(about.tables.get(table, _WHOLE), rows=count) for table, count in rows.items()}
         write_manifest(folder, msgspec.structs.replace(about, tables=tables))
     return path
 

@@ -229,10 +229,10 @@ def test_counts_of_a_sample_are_scaled_up_and_the_curve_says_so(spark: "SparkSes
     done = Done(path, tmp_path / "out", characterize_in(spark, trace, tmp_path / "out", Options(bootstraps=0)))
     assert done.curve("publications")[0] == (ABOUT.start_ms, "presence", 8)
     assert done.curve("weekly") == [(3, "presence", 8), (4, "presence", 0)]
-    assert "a sample of 25.0000% of all rows" in done.summary.binning["publications"]
+    assert "a sample of 25 % of all rows" in done.summary.binning["publications"]
     assert done.curve("churn")[0] == (ABOUT.start_ms, "subscribe", 2)
     assert {row[2] for row in done.curve("live")} == {100}
-    assert "a sample of 50.0000% of all users" in done.summary.binning["churn"]
+    assert "a sample of 50 % of all users" in done.summary.binning["churn"]
     assert "publications are a sample and there are no counts" in done.summary.skipped["rate"]
     assert done.summary.filter.dropped == {"ping": 1}
     assert set(done.summary.rows) == {"popularity", "size", "publications", "daily", "weekly", "churn", "live"}

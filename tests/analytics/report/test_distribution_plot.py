@@ -1,12 +1,15 @@
 """The line of a fit."""
 
+import msgspec
 import numpy as np
 import pytest
 from scipy.special import zeta
 
+from analytics.figures import FIGURES
+from analytics.fitting.tail import fit_tail
 from analytics.report.curves import Curve
-from analytics.report.distribution_plot import tail
-from tests.support.characterizations import FIT
+from analytics.report.distribution_plot import plot, tail
+from tests.support.characterizations import FIT, SUMMARY, ccdf
 
 
 def test_a_fit_is_drawn_from_xmin_on_as_steep_as_its_exponent() -> None:
@@ -29,3 +32,14 @@ def test_a_fit_is_not_drawn_beneath_what_the_curve_shows() -> None:
 
     assert (x[0], y[0]) == (3.0, pytest.approx(0.5))
     assert 0.05 <= y[-1] < 0.055
+
+
+def test_without_a_fit_there_is_no_line_of_one() -> None:
+    """Of two values nothing can be fitted, and the curve is drawn nevertheless."""
+    found = ccdf(np.array([1, 2]))
+    curve = Curve({name: np.asarray(column, dtype=np.float64) for name, column in found.items()})
+    nothing = fit_tail(np.array([1, 2]), discrete=True, rng=np.random.default_rng(1), bootstraps=0)
+
+    drawn = plot(FIGURES["size"], curve, msgspec.structs.replace(SUMMARY, fits={"size": nothing}))
+
+    assert [key.label for key in drawn.keys] == ["this trace"]
