@@ -48,7 +48,7 @@ def run() -> None:
         library = (missing.name or "").partition(".")[0]
         if library not in _ANALYTICS:
             raise
-        click.echo(f"segue: this needs {library}, of the extra analytics: in the folder of Segue, make setup-analytics or pip install '.[analytics]'", err=True)
+        click.echo(f"segue: this needs {library}, of the extra analytics. In the folder of Segue: make setup-analytics", err=True)
         sys.exit(2)
     except OSError as trouble:
         click.echo(f"segue: {trouble.strerror or trouble}", err=True)

@@ -149,7 +149,7 @@ def _spawn(processes: int, path: Path, settings: tuple[str, ...], as_json: bool,
 
 
 def _all_until_one_ends(commands: list[list[str]]) -> int:
-    """Runs them side by side; a signal is passed on, and when one ends all are stopped. Returns the worst exit code."""
+    """Runs them side by side; a signal is passed on, and when one ends all are stopped. Returns the highest exit code."""
     children: list[subprocess.Popen[bytes]] = []
 
     def stop(_: int = signal.SIGTERM) -> None:
@@ -162,7 +162,14 @@ def _all_until_one_ends(commands: list[list[str]]) -> int:
             children += [subprocess.Popen(command, process_group=0) for command in commands]  # noqa: S603 - our own command
         os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOWAIT)
         stop()
-        return max(abs(child.wait()) for child in children)
+        return max(_exit_code(child.wait()) for child in children)
+
+
+def _exit_code(ended: int) -> int:
+    """Returns the exit code that a child stands for: 0 if it ended by the signal of `stop` before it could drain, as it was asked to."""
+    if ended == -signal.SIGTERM:
+        return 0
+    return ended if ended >= 0 else 128 - ended
 
 
 accesspoint, aggregator, artist, broker = map(command, ("accesspoint", "aggregator", "artist", "broker"))

@@ -8,14 +8,20 @@ SERVERS: Final = {
     r"segue up\b": r"ready; stop with",
     r"segue (broker|aggregator|presence|notification|playlist|social|artist|accesspoint|ods) ": r" at ",
     r"segue listen (?!.*--count)": r"listening; stop with",
-    r"segue top(?!.*--once)": r"\S",
-    r"python feed\.py": r"play",
+    r"python feed\.py ": r"play",
+    r"python bell\.py ": r"album",
+    r"python minute\.py ": r"Installed",
+    r"python examples/follow\.py ": r"",
 }
 
 # What does not run here: how it begins, behind its page's name, and why.
 NOT_RUN: Final = {
     "README.md: make test": "it runs these pages",
-    "README.md: make setup": "it loads from the Internet; what it makes is what tests run on",
+    "infra/deploy/README.md: docker": "it wants Docker and images from the Internet; tests/deploy reads the files",
+    "infra/deploy/README.md: SEGUE_UID=": "the same",
+    "docs/web-push.md: const registration": "the browser would ask its maker's push service; tests/notification/channels has one of its own",
+    "docs/web-push.md: self.addEventListener": "it belongs into the worker of the script above it",
+    "docs/operations.md: curl -X POST": "there is no dead letter where all is well; tests/notification/test_sending.py replays one",
 }
 
 # What runs in another form: a piece of a command as printed, how it is run, and why.

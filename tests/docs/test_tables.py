@@ -35,7 +35,7 @@ def test_what_stays_in_the_background_stands_on_a_page_that_runs_it(pattern: str
 
 def test_a_command_that_ends_by_itself_is_no_server() -> None:
     assert is_server("segue listen --notifications --user alice --count 1") is None
-    assert is_server("segue top --once") is None
+    assert is_server("segue top") is None
 
 
 def test_every_page_of_the_index_is_walked_and_none_is_left_out() -> None:
