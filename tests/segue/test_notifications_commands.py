@@ -65,7 +65,7 @@ async def test_the_example_prints_each_notification_once_over_two_runs(tmp_path:
             first = (await output.readline()).decode()
             assert first.startswith("1 hm://notifications/feed/bjork%new-album/ {'artist': 'Björk'")
             assert first.endswith("(1 unread)\n")
-            assert (tmp_path / "alice.mark").read_text() == "1\n"
+            assert (tmp_path / "alice.mark").read_text() == "1 1\n"  # the mark and its epoch
         await server.publish()
         async with running(*arguments) as output:
             assert (await output.readline()).startswith(b"2 ")
