@@ -105,7 +105,7 @@ def on_cassandra(folder: Path, server: Server, timeout_s: float) -> Cluster:
 def check_bounds(c: Cluster) -> None:
     """What waits for the store is bounded by what is bounded itself."""
     parts = c.of("notification")[0]._parts
-    assert len(parts.intake._open) <= min(MAX_OPEN, PUBLISHERS)
+    assert parts.intake._turns._here <= min(MAX_OPEN, PUBLISHERS)
     assert parts.worker._plans.qsize() <= 1
     assert parts.store._db.in_flight <= 256
 
