@@ -1,15 +1,17 @@
-"""Events that reach a broker under another view than its own (design 6)."""
+"""Events and subscriptions that reach a broker under another view than its own (design 6)."""
 
 import asyncio
 
 import msgspec
+import pytest
 
-from infra.kernel.frames import Publish
+from infra.kernel.frames import Applied, Heartbeat, Publish, Subscribe
 from infra.kernel.membership import Timing
 from infra.kernel.ring import Ring
 from infra.kernel.topics import user_topic
 from segue.process import RoleOptions
 from tests.support.cluster import FAST, QUICK, Cluster
+from tests.support.peer import Peer
 from tests.support.user import feed
 
 SLOTS = ("b1", "b2", "b3")
@@ -17,9 +19,9 @@ SLOTS = ("b1", "b2", "b3")
 
 def patient(options: RoleOptions) -> RoleOptions:
     """Silence is suspicious only after a long while: a view that is held back stays away for the whole test."""
-    link = msgspec.structs.replace(FAST, silent_s=30.0)
+    link = msgspec.structs.replace(FAST, silent_s=30.0, hello_s=30.0)
     timing = Timing(suspect_s=QUICK.suspect_s, dead_s=30.0, grace_s=QUICK.grace_s)
-    changes = {"link": link, "membership": timing}
+    changes = {"link": link, "membership": timing, "handover_s": 30.0, "install_s": 30.0}
     return msgspec.structs.replace(options, **{name: value for name, value in changes.items() if hasattr(options, name)})
 
 
@@ -69,3 +71,51 @@ async def test_an_event_between_brokers_whose_views_contradict_each_other_ends_a
         assert [(each["index"], each["code"]) for each in answer["rejected"]] == [(0, "unavailable")]
         assert len(c.frames(Publish)) == 2
         assert sum(each.broker.counters()["broker_events_misrouted_total"] for each in c.of("broker")) == 1
+
+
+async def test_a_subscription_at_a_broker_that_is_not_the_owner_any_more_goes_to_the_owner_and_only_then_counts(tcp: bool) -> None:
+    """b1 has sent its new view before it answers, on the same link: the aggregator announces anew, once, and misses no event."""
+    user = user_between("b1", "b3")
+    topic = user_topic(user)
+    async with Cluster(sites=1, brokers=3, tcp=tcp, change=patient) as c, c.user("ann") as ann:
+        await c.crash("sto/b3")
+        await c.settle()
+        for slot in SLOTS:
+            c.plan.hold(f"sto/{slot}", "sto/a1")
+        await c.restart("sto/b3")
+        b1, b2, b3 = (c.roles[f"sto/{slot}"].broker for slot in SLOTS)
+        await c.until(lambda: b1.view().slots == b2.view().slots == b3.view().slots == SLOTS)
+        await c.until(lambda: "b3" in b1.mesh.client.links and any(link.peer.node == "a1" for link in b3.links.links))
+        asked = asyncio.create_task(ann.follow(user))
+        await c.until(lambda: topic in b1.core.interest.rows)
+        posted = asyncio.create_task(c.play(user, broker=0))
+        await c.until(lambda: b3.counters()["broker_handover_bytes"] > 0)
+        assert (asked.done(), ann.events, c.roles["sto/a1"].view().slots) == (False, [], SLOTS[:2])
+        for slot in SLOTS:
+            c.plan.release(f"sto/{slot}", "sto/a1")
+        assert (await asked)["installed"] == "all"
+        assert topic in b3.core.interest.rows
+        await asyncio.gather(posted, ann.heard(1))
+        await c.settle()
+        await ann.fence()
+        assert len(ann.events) == 1
+        told = [
+            each.target for each in c.plan.log if isinstance(each.frame, Subscribe) and topic in each.frame.topics and "/b" in each.target
+        ]
+        assert told == ["sto/b1", "sto/b3"]
+
+
+@pytest.mark.parametrize(("role", "name"), [("aggregator", "sto/late"), ("broker", "lon/b3")])
+async def test_what_a_broker_answers_to_a_subscription_comes_behind_its_newest_view(tcp: bool, role: str, name: str) -> None:
+    """Whoever subscribes under a view that does not hold any more learns so before it is told that anything is installed."""
+    async with Cluster(sites=2, brokers=3, tcp=tcp) as c:
+        await c.crash("lon/b3")
+        b2, before = c.roles["sto/b2"].broker, c.roles["sto/b2"].broker.view()
+        async with Peer(c, role, name) as peer:
+            await peer.dial("sto/b2")
+            await c.crash("sto/b3")  # b1 issues the view, b2 takes it over
+            await c.until(lambda: b2.view() != before)
+            peer.send("sto/b2", Subscribe(1, [0], [user_topic(user_between("b1", "b3"))]))
+            await c.until(lambda: any(isinstance(said, Applied) and said.n == 1 for said in peer.heard))
+            answer = next(n for n, said in enumerate(peer.heard) if isinstance(said, Applied) and said.n == 1)
+            assert Heartbeat(b2.view()) in peer.heard[:answer]
