@@ -1,9 +1,13 @@
 """The feed as clients have it through an access point: pull, seen, read, history, live copies."""
 
+import asyncio
 import json
 import random
+import sys
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from infra.kernel.frames import Call
 from notification.store import Item
@@ -124,15 +128,54 @@ async def test_seen_is_a_mark_of_one_client_and_the_first_pull_begins_there(tmp_
             assert marks_of(first) == [1, 2, 3]
 
 
-async def test_a_clients_own_clock_plays_no_part(tmp_path: Path) -> None:
-    """SB-13: no message of a client carries a time; what it adds is ignored, however wrong."""
-    async with stored(tmp_path) as c, c.user("ann") as ann:
-        await c.notify(album(1, "ann"))
-        await decided(c, 1)
-        right = await ann.ask("pull", since=0)
-        for wrong_ms in (-3_600_000, 3_600_000):
-            skewed = await ann.ask("pull", since=0, ts=right["items"][0]["ts"] + wrong_ms, time_ms=wrong_ms)
-            assert skewed["items"] == right["items"]
+# A device: it shows two notifications that were stored before it came, and one that comes while it is there.
+DEVICE = """
+import asyncio, json, sys, time
+
+skew_s, url, token = float(sys.argv[1]), *sys.argv[2:]
+seconds, nanoseconds = time.time, time.time_ns
+time.time = lambda: seconds() + skew_s
+time.time_ns = lambda: nanoseconds() + int(skew_s * 1e9)
+
+import segue
+
+async def main():
+    async with segue.Client(url, token, client=f"device {skew_s}") as client:
+        shown = client.notifications()
+        for _ in range(3):
+            item = await anext(shown)
+            print(json.dumps([item.mark, item.id, item.ts_ms, item.payload]), flush=True)
+        print(json.dumps([await client.ping() / 1000 - seconds(), time.time() - seconds()]))
+
+asyncio.run(main())
+"""
+
+
+@pytest.mark.slow
+async def test_devices_whose_clocks_are_an_hour_off_show_what_one_with_the_right_time_does(tmp_path: Path) -> None:
+    """SB-13: each is a process whose clock is wrong from its first moment; the time that it is told is the server's."""
+    async with stored(tmp_path) as c:
+        await c.notify([album(1, "ann"), album(2, "ann")])
+        await decided(c, 2)
+        url = f"ws://{c.of('accesspoint')[0].address}"
+        devices = [
+            await asyncio.create_subprocess_exec(
+                *(sys.executable, "-c", DEVICE, str(skew_s), url, c.token("ann")), stdout=asyncio.subprocess.PIPE
+            )
+            for skew_s in (-3600, 0, 3600)
+        ]
+        readers = [device.stdout for device in devices if device.stdout is not None]
+        first = [[json.loads(await reader.readline()) for _ in range(2)] for reader in readers]
+        await c.notify(album(3, "ann"))
+        live = [json.loads(await reader.readline()) for reader in readers]
+        clocks = [json.loads(await reader.readline()) for reader in readers]
+        assert [await device.wait() for device in devices] == [0, 0, 0]
+    assert [item[0] for item in first[0]] == [1, 2]
+    assert first == [first[0]] * 3
+    assert (live[0][0], live) == (3, [live[0]] * 3)
+    for (told_s, own_s), skew_s in zip(clocks, (-3600, 0, 3600), strict=True):
+        assert abs(told_s) < 600
+        assert abs(own_s - skew_s) < 600
 
 
 async def test_who_follows_only_now_finds_the_history(tmp_path: Path) -> None:
