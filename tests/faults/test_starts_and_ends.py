@@ -15,7 +15,7 @@ async def never(_: object) -> None:
 
 async def has_item(c: Cluster, user: str) -> None:
     """Wait until a user has an item."""
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(30):
         while not await c.of("notification")[0]._parts.store.items(user, 0, 1):  # noqa: ASYNC110 - the store tells nobody
             await asyncio.sleep(0)
 
@@ -46,5 +46,5 @@ async def test_a_close_that_comes_with_news_ends(tmp_path: Path, steps: int, who
         (parts.agenda.news if who == "dispatch" else parts.keeper._poked).set()
         for _ in range(steps):
             await asyncio.sleep(0)
-        async with asyncio.timeout(3):
+        async with asyncio.timeout(30):
             await (parts.dispatch if who == "dispatch" else parts.keeper).close()

@@ -175,7 +175,7 @@ async def test_two_nodes_on_a_real_cassandra(tmp_path: Path, cassandra_server: S
         await publishing
         await publish(c, album(3, *users))
         store = c.of("notification")[0]._parts.store
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(30):
             while any(person.last < 4 for person in (await store.people(users)).values()):
                 pass
         await check_items(store, users, {f"bjork-{n}" for n in range(4)})
