@@ -26,6 +26,7 @@ from .teller import Publish
 
 # How long a copy waits before it goes again, and how long a broker may take to answer.
 AGAIN_MS: Final = 10_000
+MOMENT_MS: Final = 1000
 ANSWER_S: Final = 5.0
 PAUSE_S: Final = 1.0
 AT_ONCE: Final = 100
@@ -115,7 +116,7 @@ class Retelling:
         if await self._is_taken(items.live(person.user, decision.mark, self._epoch(), decision.types, notice, items.told(notice))):
             self.retold += len(tasks)
             return [_ended(task, "delivered", "a broker took it when it was told again", now_ms) for task in tasks]
-        await self._agenda.add([task._replace(due_ms=now_ms + AGAIN_MS, attempt=task.attempt + 1) for task in tasks])
+        await self._agenda.add([task._replace(due_ms=_due_ms(now_ms), attempt=task.attempt + 1) for task in tasks])
         return [_ended(task, WAITING, _waits(task.attempt + 1), now_ms) for task in tasks]
 
     async def _instead(self, decided: Sequence[tuple[Decision, Notice]], person: Person, now_ms: int) -> None:
@@ -144,8 +145,13 @@ def _waits(attempts: int) -> str:
     return f"no broker has taken it in {attempts} attempt{'s' * (attempts > 1)}; it goes again while the user is online"
 
 
+def _due_ms(now_ms: int) -> int:
+    """At a full second: what is due for a user at one moment goes as one."""
+    return (now_ms + AGAIN_MS) // MOMENT_MS * MOMENT_MS + MOMENT_MS
+
+
 def _task(waiting: Sent) -> Task:
-    due_ms = waiting.ts_ms + AGAIN_MS
+    due_ms = _due_ms(waiting.ts_ms)
     return Task(shard_of(waiting.user) % SHARDS, due_ms, waiting.user, LIVE, waiting.event, 1, due_ms)
 
 

@@ -31,10 +31,11 @@ def several(state: Path, notifications: int = 3, **fields: Any) -> Cluster:
 
 async def publish(c: Cluster, notice: dict[str, Any], *doors: int) -> dict[str, Any]:
     """As a service does: repeat it, at these doors or at any, with the same id until it is accepted; the answer."""
-    for turn in cycle(doors or range(3)):
+    turns = cycle(doors or range(3))
+    while True:
         nodes = c.of("notification")
         try:
-            status, answer = await c.notify(notice, node=turn % len(nodes))
+            status, answer = await c.notify(notice, node=next(turns) % len(nodes))
         except aiohttp.ClientError:
             continue
         if status == 202:
