@@ -36,11 +36,11 @@ class CatchUp:
         self._not_before_s = 0.0
 
     def want(self) -> None:
-        """Whoever is here now may have missed something."""
+        """Begins a round soon: whoever is here now may have missed something."""
         self._is_wanted = True
 
     def due(self, now_s: float, period_s: float) -> list[Session]:
-        """Every `period_s`: the sessions to pull for now."""
+        """Returns the sessions to pull for now; is called every `period_s`."""
         if now_s < self._not_before_s:
             return []
         if not self._left:
@@ -51,18 +51,18 @@ class CatchUp:
         return now
 
     def _begin_round(self) -> None:
-        """All sessions, or those alone for which it failed."""
+        """Takes all sessions, or those alone for which it failed."""
         self._left.extend(self._sessions if self._is_wanted else self._failed)
         self._is_wanted = False
         self._failed.clear()
         self._per_s = min(max(len(self._left) / self._spread_s, CALM_PER_S), self._most_per_s)
 
     def succeeded(self) -> None:
-        """A pull was answered."""
+        """Notes that a pull was answered."""
         self._attempts = 0
 
     def failed(self, session: Session, now_s: float) -> None:
-        """A pull was not answered: it is made again, after a time that grows."""
+        """Notes that a pull was not answered: it is made again, after a time that grows."""
         self._failed[session] = None
         if now_s >= self._not_before_s:
             self._not_before_s = now_s + RETRY.delay_s(self._attempts, self._rng)

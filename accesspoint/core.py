@@ -227,7 +227,7 @@ class AccessPointCore:
             self._catch_up(now_s, period_s)
 
     def _catch_up(self, now_s: float, period_s: float) -> None:
-        """What was stored while an inbox was not installed is pulled when it is again, and a notification module can be asked."""
+        """Pulls what was stored while inboxes were not installed, once they are again and a notification module can be asked."""
         if self.announcer.restored != self._restored:
             self._restored = self.announcer.restored
             self.catch_up.want()

@@ -29,7 +29,7 @@ class Relay:
         self._call(session, SERVICE_OF[op], op, text, partial(self._answered, session, id_), now_s)
 
     def catch_up(self, session: Session, pull: bytes, catch_up: CatchUp, now_s: float) -> None:
-        """Pull for a client that did not ask. It hears of what is found, and `catch_up` of what goes wrong."""
+        """Pulls for a client that did not ask. The client hears of what is found, and `catch_up` of what goes wrong."""
 
         def then(result: Reply | Refused) -> None:
             if _refusal(result) is None:

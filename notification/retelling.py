@@ -49,20 +49,19 @@ class Retelling:
         wall: Callable[[], float],
         logger: Anything,
     ) -> None:
-        self._epoch = epoch
         self.retold = self.lost = 0
         self._store, self._agenda, self._decider = store, agenda, decider
-        self._publish, self._schedule, self._wall, self._logger = publish, schedule, wall, logger
+        self._publish, self._schedule, self._epoch, self._wall, self._logger = publish, schedule, epoch, wall, logger
         self._news: deque[Sent] = deque()
         self._arrived = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
 
     def start(self) -> None:
-        """Keep outcomes until `close`."""
+        """Keeps outcomes until `close`."""
         self._task = asyncio.create_task(self._run(), name="live copies that no broker took")
 
     async def close(self) -> None:
-        """Stop, and keep what has come in. May be called twice."""
+        """Stops, and keeps what has come in. May be called twice."""
         if self._task is not None:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
@@ -71,7 +70,7 @@ class Retelling:
                 await self._keep()
 
     def told(self, event: Event, ok: bool, attempts: int) -> None:
-        """What came of a live copy. One that was taken at the first attempt leaves no trace: that is how nearly all go."""
+        """Notes what came of a live copy. One that was taken at the first attempt leaves no trace: that is how nearly all go."""
         if ok and attempts == 1:
             return
         state, reason = ("delivered", f"a broker took it at attempt {attempts}") if ok else (WAITING, _waits(attempts))
@@ -94,7 +93,7 @@ class Retelling:
                 await self._arrived.wait()
 
     async def _keep(self) -> None:
-        """Store the next outcomes, and schedule what is to go again. Raises Unavailable: then they are kept again."""
+        """Stores the next outcomes, and schedules what is to go again. Raises Unavailable: then they wait as before."""
         some = [self._news.popleft() for _ in range(min(AT_ONCE, len(self._news)))]
         try:
             await self._store.record(some)
@@ -104,7 +103,7 @@ class Retelling:
             raise
 
     async def tell(self, tasks: Sequence[Task], person: Person, notices: Mapping[str, Notice], online: int, now_ms: int) -> list[Sent]:
-        """Tell one user what is due, or decide for who has gone offline. How each stands now. Raises Unavailable."""
+        """Tells one user what is due, or decides for who has gone offline; returns how each stands now. Raises Unavailable."""
         known = await self._store.decisions([(task.user, task.event) for task in tasks])
         decided = [(each, notices[each.event]) for each in known.values() if each.event in notices]
         if not online:
@@ -120,7 +119,7 @@ class Retelling:
         return [_ended(task, WAITING, _waits(task.attempt + 1), now_ms) for task in tasks]
 
     async def _instead(self, decided: Sequence[tuple[Decision, Notice]], person: Person, now_ms: int) -> None:
-        """Mails and pushes for who is offline now, save those that were granted at once."""
+        """Schedules mails and pushes for who is offline now, save those that were granted at once."""
         tasks: list[Task] = []
         for decision, notice in decided:
             verdict = self._decider.verdict(notice, person, 0, 0, now_ms)
@@ -146,7 +145,7 @@ def _waits(attempts: int) -> str:
 
 
 def _due_ms(now_ms: int) -> int:
-    """At a full second: what is due for a user at one moment goes as one."""
+    """Returns when a copy goes again, a full second: what is due for a user at one moment goes as one."""
     return (now_ms + AGAIN_MS) // MOMENT_MS * MOMENT_MS + MOMENT_MS
 
 

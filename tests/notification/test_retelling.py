@@ -33,8 +33,8 @@ class Module:
         self.store, self.is_there = store, False
         self.taken: list[Event] = []
         self.agenda = Agenda(store, lambda: FENCE)
-        decider = Decider(load(default_text(), "the default rules"), Patience(email_s=0.0))
-        shared: dict[str, Any] = {"wall": lambda: NOW_MS / 1000, "logger": get_logger("notification", "n1", "sto")}
+        decider = Decider(load(default_text(), "the default rules"), Patience(email_s=0.0), lambda: 7)
+        shared: dict[str, Any] = {"epoch": lambda: 7, "wall": lambda: NOW_MS / 1000, "logger": get_logger("notification", "n1", "sto")}
         self.retelling = Retelling(store, self.agenda, decider, self.publish, self.schedule, **shared)
         self.notices = {each.id: each for each in (notice(number=n) for n in range(3))}
         self.is_owner = True
@@ -56,7 +56,7 @@ class Module:
         return [Task(0, NOW_MS, "ann", LIVE, event, 1, NOW_MS) for event in self.notices]
 
     def copy(self, each: Notice) -> Event:
-        return items.live("ann", 1, ("in-client",), each, items.told(each))
+        return items.live("ann", 1, 7, ("in-client",), each, items.told(each))
 
     async def due(self) -> list[Task]:
         """All that is on the agenda, by when it is due."""
