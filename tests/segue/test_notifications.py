@@ -85,6 +85,19 @@ def test_a_lost_live_copy_with_nothing_after_it_comes_at_the_next_hello() -> Non
     assert taken(bell) == [1, 2]
 
 
+def test_an_answer_that_was_not_asked_for_shows_what_a_quiet_device_has_missed_and_nothing_again() -> None:
+    """The access point pulls from the seen mark when the way of live copies was broken; the device may be further than that."""
+    server = InboxModel()
+    bell = greeted(server)
+    bell.live(live(server.store()))
+    assert taken(bell) == [1]
+    server.store()
+    bell.pulled(hello(server))
+    assert (taken(bell), bell.held, bell.unread, bell.pull_due(0.0)) == ([2], 2, 2, None)
+    bell.pulled(hello(server))
+    assert (taken(bell), bell.held, bell.pull_due(0.0)) == ([], 2, None)
+
+
 def test_what_came_live_and_comes_again_is_shown_once() -> None:
     """SB-50."""
     server = InboxModel()
