@@ -9,7 +9,7 @@ import tempfile
 import threading
 import zipfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -85,8 +85,11 @@ def session(
             if not local:
                 spark.sparkContext.addPyFile(str(_code(Path(folder) / "segue.zip")))
             yield spark
-        finally:
-            spark.stop()
+        except BaseException:
+            with suppress(Exception):  # its Java may have been ended together with us
+                spark.stop()
+            raise
+        spark.stop()
 
 
 @contextmanager

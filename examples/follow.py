@@ -1,6 +1,5 @@
 """Prints what friends do, the moment they do it: python examples/follow.py ws://127.0.0.1:7700 TOKEN bob eve"""
 
-import asyncio
 import sys
 
 import segue
@@ -15,4 +14,4 @@ async def follow(url: str, token: str, friends: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(follow(sys.argv[1], sys.argv[2], sys.argv[3:]))
+    segue.run(follow(sys.argv[1], sys.argv[2], sys.argv[3:]))

@@ -1,7 +1,6 @@
 """Prints a user's notifications, each once, also those that came while this was not running:
 python examples/inbox.py ws://127.0.0.1:7700 TOKEN alice.mark"""
 
-import asyncio
 import sys
 
 import segue
@@ -15,4 +14,4 @@ async def inbox(url: str, token: str, mark_path: str) -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(inbox(sys.argv[1], sys.argv[2], sys.argv[3]))
+    segue.run(inbox(sys.argv[1], sys.argv[2], sys.argv[3]))

@@ -1,6 +1,5 @@
 """Publishes what a user plays, as the presence service: python examples/publish.py http://127.0.0.1:7710 TOKEN bob Björk"""
 
-import asyncio
 import sys
 
 import segue
@@ -14,4 +13,4 @@ async def publish(url: str, token: str, user: str, artists: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(publish(sys.argv[1], sys.argv[2], sys.argv[3], sys.argv[4:]))
+    segue.run(publish(sys.argv[1], sys.argv[2], sys.argv[3], sys.argv[4:]))

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from segue.mark_file import MarkFile
     from segue.messages import Event, Installed, Offloaded, RejectedTopic
     from segue.notification_messages import History, Marks, Notification, PastEvent
+    from segue.program import run
     from segue.publication import Publication, Rejection, Result
     from segue.publisher import Publisher, PublisherOptions
 
@@ -44,6 +45,7 @@ __all__ = [
     "SegueError",
     "Stalled",
     "State",
+    "run",
 ]
 
 _HOMES = {
@@ -54,6 +56,7 @@ _HOMES = {
     "segue.messages": ("Event", "Installed", "Offloaded", "RejectedTopic"),
     "segue.mark_file": ("MarkFile",),
     "segue.notification_messages": ("History", "Marks", "Notification", "PastEvent"),
+    "segue.program": ("run",),
     "segue.publication": ("Publication", "Rejection", "Result"),
     "segue.publisher": ("Publisher", "PublisherOptions"),
     "segue.client_state": ("Phase", "State"),

@@ -7,9 +7,7 @@ def main() -> None:
     """Runs the command line. Ctrl-C, SIGTERM and a reader that goes end it quietly, at any moment."""
     with ended_by_signals():
         from .command_line import run
-        from .standard_output import guard
 
-        guard()
         unwind()
         run()
 

@@ -27,6 +27,7 @@ from segue.mark_file import MarkFile
 from segue.messages import Device, Event, Installed, Limits, Offloaded, Wait, topic_batches
 from segue.notification_feed import INBOXES, NotificationFeed
 from segue.notification_messages import History, Last, Marks, Notification, PastEvent, Pulled
+from segue.outage import Outage
 from segue.token_source import Token
 
 LAST_TOPICS: Final = 500
@@ -38,8 +39,9 @@ class Client:
 
     `urls`: one access point, or several that are tried in turn. `token`: a JWT, or a function (plain or async) that is
     asked for one at every connect; what it raises ends the client, except ConnectionLost, which means try again later.
-    `client` names this device, `device` its class. `on_state` hears every State; what it raises is logged.
-    So does `on_offloaded` of the followed topics that leave real time or come back; which are out now is in `offloaded`.
+    `client` names this device, `device` its class. `on_state` hears every State; what it raises is logged. Without
+    it the beginning of each outage is logged as a warning, which Python prints unless it is told otherwise. `on_offloaded` hears of
+    the followed topics that leave real time or come back; which are out now is in `offloaded`.
 
     Real time means at most once: what is published while the client is away is not sent later. Notifications are stored:
     each comes at least once to each device, and `notifications` shows it once. `mark_file` keeps the place where a device
@@ -62,7 +64,7 @@ class Client:
         rng: Rng | None = None,
     ) -> None:
         options = options or ClientOptions()
-        self._on_state = on_state
+        self._on_state = on_state or Outage(_LOG.warning)
         self._on_offloaded = on_offloaded
         self._offloaded: set[str] = set()
         self._inbox = Inbox(options.inbox_bytes)
@@ -241,11 +243,10 @@ class Client:
             self._feed.connected()
         elif state.phase is not Phase.CLOSED:
             self._feed.lost()
-        if self._on_state is not None:
-            try:
-                self._on_state(state)
-            except Exception:
-                _LOG.exception("on_state failed")
+        try:
+            self._on_state(state)
+        except Exception:
+            _LOG.exception("on_state failed")
 
 
 def _listed(topics: str | Iterable[str]) -> list[str]:

@@ -8,6 +8,7 @@ import click
 from infra.kernel.errors import SegueError
 
 from .lazy_group import Entry, LazyGroup
+from .standard_output import guarded
 
 ROLES: Final = ("accesspoint", "aggregator", "artist", "broker", "notification", "ods", "playlist", "presence", "social")
 COMMANDS: Final = (
@@ -40,7 +41,8 @@ def cli() -> None:
 def run() -> None:
     """Runs it; what the operator can mend is one line on stderr, not a traceback."""
     try:
-        _run()
+        with guarded():
+            cli()
     except SegueError as trouble:
         click.echo("\n".join([f"segue: {trouble}", *getattr(trouble, "__notes__", ())]), err=True)
         sys.exit(2)
@@ -53,12 +55,3 @@ def run() -> None:
     except OSError as trouble:
         click.echo(f"segue: {trouble.strerror or trouble}", err=True)
         sys.exit(1)
-
-
-def _run() -> None:
-    """What is still buffered is written while an error can be told."""
-    try:
-        cli()
-    finally:
-        if sys.stdout is not None:
-            sys.stdout.flush()

@@ -48,7 +48,7 @@ class Fleet:
     async def __aenter__(self) -> Self:
         try:
             ports = self._stack.enter_context(Ports())
-            book = {name: ports.take() for name in _link_addresses(self._options)}
+            book = address_book(self._options, ports)
             for _, together in groupby(self._options, key=lambda each: role_of(each) in STORING):
                 self.children += await asyncio.gather(*(self._start(options, book) for options in together))
         except BaseException:
@@ -65,12 +65,9 @@ class Fleet:
 
     async def _start(self, options: RoleOptions, book: dict[str, str]) -> Child:
         role = role_of(options)
-        table = _with_addresses(_plain(options), book) | {"admin": "127.0.0.1:0"}
         if role in STORING:  # they post to the doors of notification modules, which are open by now
-            doors = {f"{child.site}/{child.node}": f"http://{child.door}" for child in self.of("notification")}
-            table["notification"] = [doors.get(name, name) for name in msgspec.to_builtins(options.notification)]  # type: ignore[union-attr]
-        path = self._directory / f"{options.site}-{table.get('slot') or table.get('node')}.toml"
-        path.write_text(tomli_w.dumps({"auth": {"secret_file": str(self._secret_file)}, "log": {"level": "warning"}, role: table}))
+            book = book | {f"{child.site}/{child.node}": f"http://{child.door}" for child in self.of("notification")}
+        path = write_config(options, book, self._secret_file, self._directory)
         arguments = ["-m", "segue", role, "--config", str(path), "--json", "--shared-ports"]
         # A session of its own: Ctrl-C is for whoever started the fleet, and that one stops the processes in order.
         process = await asyncio.create_subprocess_exec(sys.executable, *arguments, stdout=asyncio.subprocess.PIPE, start_new_session=True)
@@ -87,6 +84,20 @@ class Fleet:
         await self._stack.aclose()
 
 
+def address_book(options: Sequence[RoleOptions], ports: Ports) -> dict[str, str]:
+    """An address for each name under which one of them takes links."""
+    return {each.listen: ports.take() for each in options if role_of(each) != "accesspoint"}  # type: ignore[union-attr]
+
+
+def write_config(options: RoleOptions, book: dict[str, str], secret_file: Path, folder: Path) -> Path:
+    """Writes the configuration of one process, with the addresses that `book` has for names. Returns its path. Raises OSError."""
+    role = role_of(options)
+    table = _with_addresses(_plain(options), book) | {"admin": "127.0.0.1:0"}
+    path = folder / f"{options.site}-{table.get('slot') or table.get('node')}.toml"
+    path.write_text(tomli_w.dumps({"auth": {"secret_file": str(secret_file)}, "log": {"level": "warning"}, role: table}))
+    return path
+
+
 def _plain(options: RoleOptions) -> dict[str, Any]:
     """As a table of a file, in which what is not set is not there."""
     plain: dict[str, Any] = msgspec.to_builtins(options, enc_hook=str)  # a Path
@@ -95,10 +106,6 @@ def _plain(options: RoleOptions) -> dict[str, Any]:
 
 def _without_none(table: dict[str, Any]) -> dict[str, Any]:
     return {key: _without_none(value) if isinstance(value, dict) else value for key, value in table.items() if value is not None}
-
-
-def _link_addresses(options: Sequence[RoleOptions]) -> set[str]:
-    return {each.listen for each in options if role_of(each) != "accesspoint"}  # type: ignore[union-attr]
 
 
 def _with_addresses(value: Any, book: dict[str, str]) -> Any:

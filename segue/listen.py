@@ -3,6 +3,7 @@
 import itertools
 import time
 from collections.abc import AsyncIterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -16,6 +17,7 @@ from segue.client_state import Phase, State
 from segue.errors import SegueError
 from segue.messages import Event, Offloaded
 from segue.notification_messages import Notification
+from segue.outage import Outage
 
 from .access import access_options, explained
 from .loop import run
@@ -115,14 +117,12 @@ def tell_offloaded(news: Offloaded) -> None:
 
 
 class Teller:
-    """Tells on standard error how the connection goes, from the first one on: before it there is nothing but an error to tell."""
+    """Tells on standard error how the connection goes."""
 
     def __init__(self) -> None:
-        self._was_connected = False
+        self._outage = Outage(partial(click.echo, err=True))
 
     def __call__(self, state: State) -> None:
+        self._outage(state)
         if state.phase is Phase.CONNECTED:
-            self._was_connected = True
             click.echo(f"connected to {state.site} at {state.url}", err=True)
-        elif state.phase is Phase.WAITING and self._was_connected:
-            click.echo(f"{state.reason}; trying again in {state.retry_in_s:.1f} s", err=True)

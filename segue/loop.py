@@ -3,8 +3,8 @@
 import asyncio
 import gc
 import signal
-from collections.abc import Awaitable, Callable, Coroutine
-from contextlib import AbstractContextManager, suppress
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import Any, Final, Generic, TypeVar
 
 from .open_files import allow_open_files
@@ -80,12 +80,13 @@ class _Life(Generic[T]):
         return self._results[0]
 
 
-async def until_stopped(drain: Callable[[], Awaitable[None]]) -> None:
-    """Waits for a signal, then drains; the next signal cancels the draining, as it does everything (see `run`)."""
+@contextmanager
+def stopped_by_signals() -> Iterator[asyncio.Event]:
+    """While the block runs, a signal sets the event instead of cancelling everything. A server says that it is ready in the block, waits
+    there, and drains behind it: the next signal cancels that (see `run`)."""
     stopped = asyncio.Event()
     with _heard_in_loop(stopped.set):
-        await stopped.wait()
-    await drain()
+        yield stopped
 
 
 def ended_by_ctrl_c(task: asyncio.Task[Any]) -> AbstractContextManager[None]:

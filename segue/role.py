@@ -32,7 +32,7 @@ from services.playlist.options import PlaylistOptions
 from services.presence.options import PresenceOptions
 from services.social.options import SocialOptions
 
-from .loop import run, until_stopped
+from .loop import run, stopped_by_signals
 from .metrics import METRICS
 from .process import Parts, Process, RoleOptions
 from .state import service_token
@@ -112,8 +112,10 @@ async def _serve(file: ProcessFile, options: RoleOptions, as_json: bool, shared_
     async with Process(parts, [options]) as process, Admin(process.roles, address.host, address.port, METRICS) as admin:
         (role,) = process.roles
         addresses = {"role": role.role, "door": getattr(role, "address", None), "admin": admin.address}
-        click.echo(msgspec.json.encode(addresses) if as_json else f"{role.role} {role.site}/{role.node} at {addresses['door']}")
-        await until_stopped(process.drain)
+        with stopped_by_signals() as stopped:
+            click.echo(msgspec.json.encode(addresses) if as_json else f"{role.role} {role.site}/{role.node} at {addresses['door']}")
+            await stopped.wait()
+        await process.drain()
 
 
 def _with_processes(single: click.Command) -> click.Command:

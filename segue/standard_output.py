@@ -3,7 +3,9 @@
 import io
 import os
 import sys
-from typing import TYPE_CHECKING, Final, TextIO
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
@@ -12,50 +14,81 @@ OUTPUT: Final = 1
 ERRORS: Final = 2
 
 
-class _Output(io.FileIO):
-    """Standard output: when nobody reads it any more the command is done, and its exit code is 0.
-
-    What is buffered still after a failed write goes nowhere, for the interpreter would complain about it at the end.
-    """
+class _Output(io.BufferedWriter):
+    """Standard output: when nobody reads it any more the command is done, and its exit code is 0."""
 
     def write(self, data: "ReadableBuffer") -> int:
-        try:
+        with _heard():
             return super().write(data)
-        except BrokenPipeError:
-            _forget(self.fileno())
-            raise SystemExit(0) from None
-        except OSError:
-            _forget(self.fileno())
-            raise
+
+    def flush(self) -> None:
+        with _heard():
+            super().flush()
 
 
-class _Errors(io.FileIO):
+class _Errors(io.BufferedWriter):
     """Standard error: when nobody reads it any more, the command goes on without it."""
 
     def write(self, data: "ReadableBuffer") -> int:
-        try:
+        with _unheard():
             return super().write(data)
-        except OSError:
-            _forget(self.fileno())
-            return memoryview(data).nbytes
+        return memoryview(data).nbytes
+
+    def flush(self) -> None:
+        with _unheard():
+            super().flush()
 
 
-def guard() -> None:
-    """Puts both in the place of `sys.stdout` and `sys.stderr`; one that is closed from the start stays so."""
+@contextmanager
+def _heard() -> Iterator[None]:
+    try:
+        yield
+    except BrokenPipeError:
+        _forget(OUTPUT)
+        raise SystemExit(0) from None
+    except OSError:
+        _forget(OUTPUT)
+        raise
+
+
+@contextmanager
+def _unheard() -> Iterator[None]:
+    try:
+        yield
+    except OSError:
+        _forget(ERRORS)
+
+
+@contextmanager
+def guarded() -> Iterator[None]:
+    """Puts both in the place of `sys.stdout` and `sys.stderr`, unless somebody has put something else there, or they are closed.
+
+    At the end of the block everything is written. Raises SystemExit as soon as nobody reads the output, and OSError.
+    """
+    if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout is sys.__stdout__:
+        sys.stdout = _text(_Output(io.FileIO(OUTPUT, "w", closefd=False)), sys.stdout)
+    if isinstance(sys.stderr, io.TextIOWrapper) and sys.stderr is sys.__stderr__:
+        sys.stderr = _text(_Errors(io.FileIO(ERRORS, "w", closefd=False)), sys.stderr)
+    try:
+        yield
+    except BaseException:
+        with suppress(SystemExit, OSError):  # what happened first is told
+            _flush()
+        raise
+    _flush()
+
+
+def _flush() -> None:
     if sys.stdout is not None:
-        sys.stdout = _text(_Output(OUTPUT, "w", closefd=False), sys.stdout)
-    if sys.stderr is not None:
-        sys.stderr = _text(_Errors(ERRORS, "w", closefd=False), sys.stderr)
+        sys.stdout.flush()
 
 
-def _text(raw: io.FileIO, like: TextIO) -> io.TextIOWrapper:
-    assert isinstance(like, io.TextIOWrapper)
-    return io.TextIOWrapper(
-        io.BufferedWriter(raw), like.encoding, like.errors, line_buffering=like.line_buffering, write_through=like.write_through
-    )
+def _text(buffer: io.BufferedWriter, like: io.TextIOWrapper) -> io.TextIOWrapper:
+    return io.TextIOWrapper(buffer, like.encoding, like.errors, line_buffering=like.line_buffering, write_through=like.write_through)
 
 
 def _forget(descriptor: int) -> None:
+    """Lets what is buffered still, and all that comes, go nowhere: the interpreter would complain about it at the end."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, descriptor)
     os.close(nowhere)

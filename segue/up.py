@@ -20,7 +20,7 @@ from infra.runtime.tokens import AuthOptions, Keys, Verifier
 from infra.runtime.wire_memory import MemoryNetwork
 
 from .finite import Finite
-from .loop import run, until_stopped
+from .loop import run, stopped_by_signals
 from .metrics import METRICS
 from .process import ORDER, Parts, Process, role_of
 from .shape import SITES, STORING, Shape
@@ -143,11 +143,13 @@ async def _up(shape: Shape, roles: list[str], secret: bytes, as_json: bool) -> N
             "notification": [f"http://{each.address}/v1/notifications" for each in process.of("notification")],
             "admin": admin.address,
         }
-        if as_json:
-            click.echo(msgspec.json.encode(addresses))
-        else:
-            _show(addresses)
-        await until_stopped(process.drain)
+        with stopped_by_signals() as stopped:
+            if as_json:
+                click.echo(msgspec.json.encode(addresses))
+            else:
+                _show(addresses)
+            await stopped.wait()
+        await process.drain()
 
 
 def _show(addresses: dict[str, list[str] | str]) -> None:

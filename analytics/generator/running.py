@@ -3,6 +3,7 @@
 import multiprocessing
 import signal
 import sys
+import threading
 from collections import Counter
 from collections.abc import Generator, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
@@ -40,12 +41,22 @@ def results(work: Work, tasks: Sequence[Task], processes: int) -> Generator[Coun
 
 @contextmanager
 def _interrupts_held() -> Iterator[None]:
-    """Processes started meanwhile never heed Ctrl-C, which reaches all processes of a terminal: this one decides for them."""
-    if sys.platform == "win32":
+    """Processes started meanwhile never heed Ctrl-C, which reaches all processes of a terminal: this one decides for them.
+
+    A signal that comes meanwhile is heeded at the end of the block: a process that is half started complains of it. The mask alone does
+    not see to that, for other threads take signals, too.
+    """
+    if sys.platform == "win32" or threading.current_thread() is not threading.main_thread():
         yield
         return
+    heard: list[int] = []
+    handlers = {number: signal.signal(number, lambda number, _: heard.append(number)) for number in (signal.SIGINT, signal.SIGTERM)}
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        for held, handler in handlers.items():
+            signal.signal(held, handler)
+        for number in heard:
+            signal.raise_signal(number)

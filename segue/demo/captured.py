@@ -1,5 +1,8 @@
 """The trace that the demo captures of itself."""
 
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
@@ -9,6 +12,20 @@ from infra.kernel.trace import TABLES
 from infra.runtime.capture_options import CaptureOptions
 
 KEY: Final = "capture.key"
+
+
+@contextmanager
+def whole(folder: Path | None) -> Iterator[None]:
+    """Removes the trace in `folder` unless the block comes to its end: half a run is no workload. Raises as `need_new`."""
+    if folder is None:
+        yield
+        return
+    need_new(folder)
+    try:
+        yield
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
 
 
 def need_new(folder: Path) -> None:

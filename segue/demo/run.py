@@ -8,7 +8,7 @@ from typing import Final
 from segue.process import RoleOptions
 from segue.shape import SITES
 
-from .captured import need_new, wanted
+from .captured import wanted, whole
 from .catalogue import Catalogue
 from .cluster import Cluster, as_processes, in_this_process, shape, with_store
 from .crowd import for_each, need_files
@@ -41,12 +41,11 @@ async def run(plan: Plan, show: Show) -> Outcome:
 
     Cancelling it stops everything that it started.
     """
-    if plan.capture is not None:
-        need_new(plan.capture)
-    dataset = _read(plan, show)
-    placement = _place(plan, show, dataset)
-    need_files(len(dataset.friends))
     async with AsyncExitStack() as stack:
+        stack.enter_context(whole(plan.capture))
+        dataset = _read(plan, show)
+        placement = _place(plan, show, dataset)
+        need_files(len(dataset.friends))
         backstage = await stack.enter_async_context(_backstage(plan, show))
         cluster = await stack.enter_async_context(_cluster(plan, show, backstage))
         if plan.store == "cassandra":

@@ -1,6 +1,7 @@
 """Plays a script against access points and brokers: each user a client on a WebSocket, publications through one door."""
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from contextlib import suppress
 from time import perf_counter
@@ -9,6 +10,7 @@ from typing import Final, Self
 from infra.kernel.errors import SegueError
 from segue.client import Client
 from segue.errors import ConnectionLost
+from segue.outage import Outage
 from segue.publication import Publication
 from segue.publisher import Publisher
 
@@ -20,6 +22,7 @@ INSTALL_S: Final = 30.0
 MOST_UNDER_WAY: Final = 256
 MOST_WAITING: Final = 2_000
 POLL_S: Final = 0.05
+_LOG: Final = logging.getLogger("segue.replay")
 
 
 class Player:
@@ -35,6 +38,7 @@ class Player:
         self.failures = self.rejected = 0
         self.failure = ""
         self._urls, self._publisher, self._token, self._ledger, self._run = urls, publisher, token, ledger, run
+        self._outage = Outage(_LOG.warning)  # one for all: they lose the same access points
         self._clients: dict[str, Client] = {}
         self._listeners: dict[str, asyncio.Task[None]] = {}
         self._turns: dict[str, asyncio.Task[None]] = {}
@@ -135,7 +139,7 @@ class Player:
                 return self._disconnect(step.user)
 
     async def _connect(self, user: str) -> None:
-        client = Client(self._urls, self._token(user), client="replay")
+        client = Client(self._urls, self._token(user), client="replay", on_state=self._outage)
         await client.__aenter__()
         self._clients[user] = client
         self._listeners[user] = asyncio.create_task(self._listen(user, client), name=f"{user} listens")

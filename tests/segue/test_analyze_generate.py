@@ -59,15 +59,12 @@ def test_a_scale_beyond_the_published_size_is_refused(tmp_path: Path) -> None:
 
 def test_an_interrupt_ends_it_without_a_traceback_and_leaves_nothing(tmp_path: Path) -> None:
     """Ctrl-C goes to all processes of the terminal, here to all of a group."""
-    code = f"from segue.analyze.generate import generate; generate([{str(tmp_path / 'trace')!r}, '--processes', '2'])"
-    command = [sys.executable, "-c", code]
+    command = [sys.executable, "-m", "segue", "analyze", "generate", str(tmp_path / "trace"), "--processes", "2"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True) as process:
         deadline_s = time.monotonic() + 45
         while not list(tmp_path.glob("*/subscriptions/*.parquet")) and time.monotonic() < deadline_s:
             time.sleep(0.02)
         os.killpg(process.pid, signal.SIGINT)
         output, _ = process.communicate(timeout=10)
-    assert process.returncode == 1
-    assert "Aborted!" in output
-    assert "Traceback" not in output
+    assert (process.returncode, output) == (-signal.SIGINT, "")
     assert list(tmp_path.iterdir()) == []

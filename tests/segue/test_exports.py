@@ -33,6 +33,7 @@ PUBLIC = {
     "SegueError",
     "Stalled",
     "State",
+    "run",
 }
 
 

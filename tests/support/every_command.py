@@ -1,0 +1,125 @@
+"""Every command of `segue`, with arguments under which it does something, in a folder with all that it needs."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import click
+import msgspec
+
+from analytics.generator.job import generate
+from analytics.generator.profile import profile
+from analytics.ods.options import PlanOptions
+from infra.runtime.tokens import ensure_secret
+from segue.command_line import ROLES, cli
+from segue.fleet import address_book, write_config
+from segue.ports import Ports
+from segue.process import role_of
+from segue.shape import STORING, Shape
+from tests.support.characterizations import make
+
+CommandPath = tuple[str, ...]
+
+
+class Example(NamedTuple):
+    """How a command is called; `{out}` is a place for what it writes.
+
+    `work` are words that it says when it is at work; where there are none it waits, or works without a word. `stays`: it goes on until
+    it is ended; others end by themselves, with `code`. `drains`: it is a server, and ends well when it is asked to.
+    """
+
+    arguments: str
+    work: str = ""
+    stays: bool = False
+    drains: bool = False
+    code: int = 0
+
+
+EXAMPLES: Final[dict[CommandPath, Example]] = {
+    **{(role,): Example(f"--config {{configs}}/{role}.toml --json --shared-ports", '"role"', stays=True, drains=True) for role in ROLES},
+    ("analyze", "characterize"): Example("{trace} --out {out}", " spark"),
+    ("analyze", "compare"): Example("{a} {b} --out {out}"),
+    ("analyze", "generate"): Example("{out} --scale 1/1000 --processes 2"),
+    ("analyze", "import"): Example("edges {edges} {out}"),
+    ("analyze", "validate"): Example("{trace}"),
+    ("cassandra", "start"): Example("--dir {out} --port 1"),
+    ("cassandra", "status"): Example("--dir {out}", code=3),
+    ("cassandra", "stop"): Example("--dir {out}"),
+    ("demo",): Example("--users 60 --capture {out} --json {out}.json", "cluster "),
+    ("listen",): Example("--notifications --user alice --url {clients} --state {state}", "listening", stays=True),
+    ("notify",): Example("hm://notifications/feed/bjork%new-album/ --kind album --file - --url {notification} --state {state}", stays=True),
+    ("offload-demo",): Example("--users 30 --events 200 --sites 1 --json {out}", "engine "),
+    ("plan", "provision"): Example("{trace} --out {out} --json {out}.json", "reading the trace"),
+    ("plan", "satisfaction"): Example("{trace} --out {out} --json {out}.json", "reading the trace"),
+    ("publish",): Example("--file - --url {services} --state {state}", stays=True),
+    ("replay",): Example("{trace} --users 20 --speed 600 --url {clients} --broker {services} --state {state}", "Ctrl-C ends"),
+    ("rules", "check"): Example(""),
+    ("rules", "explain"): Example("--topic user"),
+    ("token",): Example("--user alice --state {state}"),
+    ("top",): Example("{admin} --once --interval 2", stays=True),
+    ("up",): Example("--json --port-base 0 --state {out}", '"clients"', stays=True, drains=True),
+}
+
+
+def every_command(group: click.Group = cli, path: CommandPath = ()) -> Iterator[CommandPath]:
+    """The path of each command, those of groups included."""
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        assert command is not None
+        yield from every_command(command, (*path, name)) if isinstance(command, click.Group) else [(*path, name)]
+
+
+class Ground:
+    """What commands find: a site that runs, a trace, two characterizations, a list of edges, a configuration for each role."""
+
+    def __init__(self, folder: Path, addresses: dict[str, str]) -> None:
+        self._places = addresses | {name: str(folder / name) for name in ("trace", "a", "b", "edges", "configs", "state")}
+
+    def command(self, path: CommandPath, out: Path) -> list[str]:
+        """The arguments of Python that run it."""
+        arguments = EXAMPLES[path].arguments.format(out=out / "out", **self._places)
+        return ["-m", "segue", *path, *arguments.split()]
+
+
+@contextmanager
+def ground(folder: Path) -> Iterator[Ground]:
+    """Lays it out in `folder`; the site runs while the block does."""
+    generate(folder / "trace", profile("spotify", 0.0005, 1), publications=5_000, sessions=0, processes=1, progress=lambda *_: None)
+    make(folder / "a", seed=1)
+    make(folder / "b", seed=2)
+    (folder / "edges").write_text("1 2\n2 3\n")
+    command = [sys.executable, "-m", "segue", "up", "--json", "--port-base", "0", "--state", str(folder / "state")]
+    with Ports() as ports, subprocess.Popen(command, stdout=subprocess.PIPE) as site:
+        try:
+            _write_configs(folder, ports)
+            assert site.stdout is not None
+            found = json.loads(site.stdout.readline())
+            addresses = {name: each if isinstance(each, str) else each[0].partition("/v1")[0] for name, each in found.items()}
+            _tell_alice(addresses["notification"], folder / "state")
+            yield Ground(folder, addresses)
+        finally:
+            site.terminate()
+
+
+def _tell_alice(url: str, state: Path) -> None:
+    arguments = ["hm://notifications/feed/bjork%new-album/", "--kind", "album", "--to", "alice", "--url", url, "--state", str(state)]
+    subprocess.run([sys.executable, "-m", "segue", "notify", *arguments], check=True, stdout=subprocess.DEVNULL)
+
+
+def _write_configs(folder: Path, ports: Ports) -> None:
+    """For one process of each role; they look for each other in vain."""
+    (folder / "configs").mkdir()
+    catalogue = folder / "catalogue.jsonl"
+    catalogue.touch()
+    shape = Shape(notification=1, services=tuple(STORING), ods=PlanOptions(), state=folder / "stores", catalogue=str(catalogue))
+    options = list(shape.options())
+    book = address_book(options, ports)
+    for each in options:
+        if role_of(each) in STORING:
+            each = msgspec.structs.replace(each, notification=["http://127.0.0.1:1"])
+        write_config(each, book, ensure_secret(folder), folder / "configs").rename(folder / "configs" / f"{role_of(each)}.toml")
