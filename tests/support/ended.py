@@ -60,7 +60,10 @@ def settled(_: str) -> bool:
 
 async def ended(command: list[str], moment: Moment, number: int, folder: Path, *, to_all: bool = False) -> End:
     """Runs `command`, Python's arguments, in `folder`, and at the moment sends it the signal: Ctrl-C goes to all of its group, as on a
-    terminal, and SIGTERM only if it is `to_all`. Returns when nobody has its outputs open any more, so that what it started has ended, too."""
+    terminal, and SIGTERM only if it is `to_all`.
+
+    Returns when nobody has its outputs open any more, so that what it started has ended, too.
+    """
     environment = os.environ | {"PYTHONPATH": str(ROOT), "COLUMNS": "120"}
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-X", "importtime", *command),
