@@ -11,6 +11,8 @@ from .errors import TraceError
 
 SUMMARY: Final = "summary.json"
 VERSION: Final = 1
+# Over fewer powers of ten a power law looks like anything else that falls.
+LEAST_DECADES: Final = 1.5
 
 
 class Comparison(msgspec.Struct, frozen=True, kw_only=True):
@@ -23,13 +25,14 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True):
 class TailFit(msgspec.Struct, frozen=True, kw_only=True):
     """A power law fitted to the tail of a distribution (Clauset, Shalizi, Newman 2009).
 
-    `n` values, `n_tail` of them from `xmin` on; exponent `alpha` of the density with standard error `sigma`; `ks` distance;
-    `p_value` of the goodness of fit by `bootstraps` semi-parametric replications (below 0.1: rejected).
+    `n` values, `n_tail` of them from `xmin` on, over so many `decades`; exponent `alpha` of the density with standard error `sigma`;
+    `ks` distance; `p_value` of the goodness of fit by `bootstraps` semi-parametric replications (below 0.1: rejected).
     """
 
     n: int
     n_tail: int
     xmin: float
+    decades: float
     alpha: float
     sigma: float
     ks: float
@@ -37,6 +40,11 @@ class TailFit(msgspec.Struct, frozen=True, kw_only=True):
     bootstraps: int
     against: dict[str, Comparison]
     verdict: str
+
+    @property
+    def tells(self) -> bool:
+        """Whether the tail is long enough to say anything about its law."""
+        return self.decades >= LEAST_DECADES
 
 
 class Filter(msgspec.Struct, frozen=True, kw_only=True):

@@ -32,7 +32,7 @@ def draw_churn(drawing: Drawing, rows: "DataFrame", publications: Series) -> Non
     results.note("churn", "Rows at the very start of the period tell what stood then, and are no requests.")
     drawing.line("churn", asked)
     measures = churn_measures(grid, asked["subscribe"], asked["unsubscribe"], publications.get("presence"))
-    results.measure_all(measures, "there are no whole days, or no publications of presence to compare with")
+    results.measure_all(measures, "there are too few requests or whole days, or no publications of presence to compare with")
     _draw_live(drawing, found, scale)
 
 

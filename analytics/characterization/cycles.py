@@ -10,6 +10,10 @@ from .grid import DAY_MS, Floats, Grid, Series
 _SATURDAY: Final = 5
 _SUNDAY: Final = 6
 _SPIKE: Final = 3
+# Of fewer days, or with less than one thing an hour, a day has no peak that would come again.
+_LEAST_DAYS: Final = 2
+_LEAST_COUNT: Final = 24
+_WEEK: Final = 7
 Measures = dict[str, float | None]
 
 
@@ -32,9 +36,12 @@ def weekday_shares(grid: Grid, counts: Floats) -> Floats:
 
 
 def peak_and_trough(grid: Grid, counts: Floats) -> tuple[float | None, float | None]:
-    """Centres of the hours of the day with most and least, smoothed over three hours; None where there was nothing."""
+    """Centres of the hours of the day with most and least, smoothed over three hours.
+
+    None with fewer than two whole days, or fewer than 24 of what is counted on them.
+    """
     day = grid.by_hour(counts).sum(axis=0)
-    if not day.any():
+    if len(grid.whole) < _LEAST_DAYS or day.sum() < _LEAST_COUNT:
         return None, None
     smooth = (np.roll(day, 1) + day + np.roll(day, -1)) / 3
     return float(np.argmax(smooth)) + 0.5, float(np.argmin(smooth)) + 0.5
@@ -83,7 +90,7 @@ def _shares(counts: Floats) -> Floats:
 def _weekend(grid: Grid, counts: Floats, days: tuple[int, ...]) -> float | None:
     daily, free = grid.by_day(counts), np.isin(grid.weekday, days)
     worked = grid.weekday < _SATURDAY
-    if not free.any() or not daily[worked].any():
+    if len(grid.whole) < _WEEK or not free.any() or not daily[worked].any():
         return None
     return float(daily[free].mean() / daily[worked].mean())
 
@@ -104,7 +111,7 @@ def _spikes(grid: Grid, counts: Floats) -> float | None:
 
 
 def _weekly_difference(grid: Grid, begun: Floats, presence: Floats) -> float | None:
-    if not grid.by_day(begun).any() or not grid.by_day(presence).any():
+    if len(grid.whole) < _WEEK or not grid.by_day(begun).any() or not grid.by_day(presence).any():
         return None
     return float(np.nanmax(np.abs(weekday_shares(grid, begun) - weekday_shares(grid, presence))))
 

@@ -4,6 +4,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from analytics.fitting.resampling import LEAST_DISTINCT
+
 from . import shapes
 from .crowd import Crowd
 from .curves import csv, publish
@@ -25,6 +27,9 @@ _WHOSE: Final = {
     "session_length": "Sessions that begin and end in the period, in whole seconds, at least 1; 100 % is the period, {total:,} seconds.",
 }
 
+_NO_SHAPE: Final = f"fewer than {LEAST_DISTINCT} different values have no shape"
+_NO_KNEE: Final = f"there are fewer than {2 * LEAST_DISTINCT} different values, or one line fits them as well as two"
+
 
 def write_curves(curves: dict[str, Thinned], exact: Path, results: Results, folder: Path) -> None:
     """Files and rows of each CCDF that is wanted."""
@@ -42,14 +47,15 @@ def measure_shapes(spark: "SparkSession", curves: dict[str, Thinned], folder: Pa
     """Straightness, knees and kinks, of curves that have been written."""
     for key in ("popularity", "size"):
         if key in results.rows:
-            results.measure_all(shapes.line_measures(key, curves[key]))
+            results.measure_all(shapes.line_measures(key, curves[key]), _NO_SHAPE)
     if "popularity" in results.rows:
         results.measure_all(shapes.star_measures(curves["popularity"]), "too few topics have more than 20,000 subscribers")
     if "size" in results.rows:
         exact = spark.read.parquet(str(folder / "curves" / "size.parquet"))
         results.measure_all(shapes.kink_measures(exact, curves["size"].n), "too few subscribers have so many topics")
     if "rate" in results.rows:
-        results.measure_all(shapes.rate_measures(curves["rate"]), "too few different rates")
+        results.measure_all(shapes.rate_measures(curves["rate"]), _NO_SHAPE)
+        results.measure_all(shapes.knee_measures(curves["rate"]), _NO_KNEE)
 
 
 class Samples:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _KEPT: Final = ""
 _MEASURES: Final = tuple(f"publications.{name}" for name in ("share", "peak_hour", "trough_hour", "weekend", "sunday"))
-_TOO_SHORT: Final = "there are no whole days of the kind that it compares, or not all the services"
+_TOO_SHORT: Final = "there are too few events or whole days of the kind that it compares, or not all the services"
 _SITES: Final = "A publication is local once if its own site has a subscriber, and remote once for each other site that has one."
 
 

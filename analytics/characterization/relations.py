@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 from pyspark.sql import functions as f
 
-from analytics.fitting.correlation import interval, slope_interval
+from analytics.fitting.correlation import LEAST_PAIRS, interval, slope_interval
 
 from .crowd import Crowd
 from .curves import csv, publish
@@ -80,8 +80,12 @@ def _line(found: Means, limit: float = _STARS) -> Line:
 
 
 def _note_correlation(results: Results, key: str, rho: float | None, n: int) -> None:
+    if n < LEAST_PAIRS:
+        rho, why_not = None, f"a correlation wants {LEAST_PAIRS} pairs of values, and there are {n}"
+    else:
+        why_not = "all values are equal"
     low, high = (None, None) if rho is None or not np.isfinite(rho) else interval(rho, n)
-    results.measure_all({f"{key}.spearman": rho, f"{key}.spearman.low": low, f"{key}.spearman.high": high}, "all values are equal")
+    results.measure_all({f"{key}.spearman": rho, f"{key}.spearman.low": low, f"{key}.spearman.high": high}, why_not)
 
 
 def _note_line(results: Results, key: str, line: Line) -> None:

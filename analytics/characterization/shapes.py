@@ -24,6 +24,8 @@ _LIMIT: Final = (1_900, 2_100)
 _EXACT_UP_TO: Final = 5_000
 _STARS_FROM: Final = 20_000
 _LEAST_STARS: Final = 30
+# Above this p one line does as well as two, and the knee is nowhere.
+_BROKEN: Final = 0.01
 
 Measures = dict[str, float | None]
 
@@ -35,14 +37,17 @@ def line_measures(key: str, curve: Thinned) -> Measures:
 
 
 def rate_measures(curve: Thinned) -> Measures:
-    """How the curve of rates bends, and where it breaks."""
-    bent, broken = straightness(curve.value, curve.ccdf), knee(curve.value, curve.ccdf)
-    return {
-        "rate.curvature": bent.curvature,
-        "rate.curvature_p": bent.curvature_p,
-        "rate.knee_events": broken.x,
-        "rate.knee_percent": 100 * broken.x / curve.total,
-    }
+    """How the curve of rates bends."""
+    bent = straightness(curve.value, curve.ccdf)
+    return {"rate.curvature": bent.curvature, "rate.curvature_p": bent.curvature_p}
+
+
+def knee_measures(curve: Thinned) -> Measures:
+    """Where the curve of rates breaks, if it does."""
+    found = knee(curve.value, curve.ccdf)
+    if found.p > _BROKEN:
+        return {"rate.knee_events": None, "rate.knee_percent": None}
+    return {"rate.knee_events": found.x, "rate.knee_percent": 100 * found.x / curve.total}
 
 
 def star_measures(curve: Thinned) -> Measures:

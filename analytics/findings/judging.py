@@ -3,7 +3,7 @@
 import math
 from typing import Final, Literal, NamedTuple
 
-from analytics.summary import Summary
+from analytics.summary import LEAST_DECADES, Summary
 
 from .spotify import SPOTIFY
 from .statement import Check, Facts, Statement
@@ -58,6 +58,8 @@ def _incomparable(statement: Statement, facts: Facts) -> str:
     grown = facts.grown("topics")
     if not foreign and statement.least_grown and (grown is None or grown < statement.least_grown):
         return f"a trace of less than {told(statement.least_grown, '.2g')} of the published size is too small to tell"
+    if (decades := facts.measure(statement.decades)) is not None and decades < LEAST_DECADES:
+        return f"the curve spans {told(decades, '.1f')} decades, and fewer than {told(LEAST_DECADES, '.1f')} are too short to tell its form"
     return foreign
 
 

@@ -82,6 +82,8 @@ def _fitted(fit: TailFit) -> str:
     if not fit.n_tail:
         return f"for a fit there are {fit.verdict}"
     share = "all values" if fit.n_tail == fit.n else f"the {told(fit.n_tail / fit.n, '.1%')} of the values from {_start(fit.xmin)} on"
+    if not fit.tells:
+        return f"for {share}, {fit.verdict} whether they follow a power law"
     said, colon, better = fit.verdict.partition(":")
     if said == "undecided":
         said = "a power law remains undecided"
@@ -109,12 +111,21 @@ def _correlated(key: str, both: str) -> Callable[[Mapping[str, float]], list[str
         r = known.get(f"{key}.spearman")
         if r is None:
             return []
-        words = next(words for most, words in _RELATED if abs(r) <= most)
-        opposed = ", one falling as the other rises" if r < -_RELATED[0][0] else ""
+        if _open(known.get(f"{key}.spearman.low", r), known.get(f"{key}.spearman.high", r), r):
+            said = f"whether {both} go together cannot be told from so few"
+        else:
+            words = next(words for most, words in _RELATED if abs(r) <= most)
+            said = f"{both} {words}" + (", one falling as the other rises" if r < -_RELATED[0][0] else "")
         interval = _filled(f", {{{key}.spearman.low:.3f}} to {{{key}.spearman.high:.3f}}", known)
-        return [f"{both} {words}{opposed} (Spearman {r:.3f}{interval})"]
+        return [f"{said} (Spearman {r:.3f}{interval})"]
 
     return clauses
+
+
+def _open(low: float, high: float, r: float) -> bool:
+    """Whether the interval leaves open what the correlation seems to say: that there is one, or that there is none."""
+    (none, _), (weak, _), *_ = _RELATED
+    return low <= 0 <= high if abs(r) > none else low < -weak or high > weak
 
 
 def _shares(stem: str, of: str) -> Callable[[Mapping[str, float]], list[str]]:

@@ -21,6 +21,7 @@ SPOTIFY: Final = (
             check("popularity.r2", "R² {}", ".3f", low=0.97),
             check("popularity.decades", "over {} decades", ".1f", low=3, factor=per_decades),
         ),
+        decades="popularity.decades",
     ),
     Statement(
         "popularity.mean",
@@ -38,6 +39,7 @@ SPOTIFY: Final = (
         "straight on logarithmic axes: like a power law",
         "thesis 5.1.1",
         (check("size.r2", "R² {}", ".3f", low=0.97), check("size.decades", "over {} decades", ".1f", low=3, factor=per_decades)),
+        decades="size.decades",
     ),
     Statement(
         "size.mean",

@@ -55,7 +55,7 @@ class Statement(NamedTuple):
     """`figure`: key of the figure it is about. `elsewhere`: why it says nothing about a trace of another service; empty if it does.
 
     `least_grown`: the least size, as a share of the published one, at which it says something. Without `checks` no trace can
-    be judged, for the reason `elsewhere`.
+    be judged, for the reason `elsewhere`. `decades`: the measure of how long the curve is, where the statement is about its form.
     """
 
     id: str
@@ -66,6 +66,7 @@ class Statement(NamedTuple):
     checks: tuple[Check, ...]
     elsewhere: str = ""
     least_grown: float = 0.0
+    decades: str = ""
 
 
 def _one(_facts: Facts) -> float:

@@ -30,6 +30,7 @@ TWITTER: Final = (
         "like a power law on logarithmic axes, but for a kink",
         "thesis 5.2",
         (check("popularity.r2", "R² {}", ".3f", low=0.9),),
+        decades="popularity.decades",
     ),
     Statement(
         "popularity.mean",

@@ -7,6 +7,8 @@ from numpy.typing import NDArray
 from scipy import stats
 
 LEVEL: Final = 0.95
+# Of fewer pairs a rank correlation is any of a handful of numbers.
+LEAST_PAIRS: Final = 5
 
 
 def interval(r: float, n: int, level: float = LEVEL) -> tuple[float, float]:
@@ -25,14 +27,12 @@ def interval(r: float, n: int, level: float = LEVEL) -> tuple[float, float]:
 def slope_interval(x: NDArray[np.float64], y: NDArray[np.float64], level: float = LEVEL) -> tuple[float, float, float]:
     """The slope of log10 y over log10 x by least squares, and its interval. Points that are not positive are left out.
 
-    All nan where there is no slope (fewer than two different x); the interval is nan where two points leave nothing to judge it by.
+    All nan with fewer than three points, which leave nothing to judge a slope by, or two different x.
     """
     kept = (x > 0) & (y > 0)
     across, up = np.log10(x[kept]), np.log10(y[kept])
-    if len(np.unique(across)) < 2:
+    if len(across) < 3 or len(np.unique(across)) < 2:
         return float("nan"), float("nan"), float("nan")
     found = stats.linregress(across, up)
-    if len(across) < 3:
-        return float(found.slope), float("nan"), float("nan")
     half = stats.t.ppf((1 + level) / 2, len(across) - 2) * found.stderr
     return float(found.slope), float(found.slope - half), float(found.slope + half)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from .resampling import Floats, even
+from .resampling import LEAST_DISTINCT, LEAST_VALUES, Floats, even
 
 # A line needs points on either side of the break.
 _MARGIN: Final = 5
@@ -32,10 +32,11 @@ class Knee(NamedTuple):
 def knee(x: NDArray[np.int64] | Floats, ccdf: Floats) -> Knee:
     """The continuous broken stick with least squares through the log-log CCDF, resampled to 100 points (see `resampling.even`).
 
-    The break is tried at each of these points but five at either end. All nan and p 1 where there are too few points.
+    The break is tried at each of these points but five at either end. All nan and p 1 with fewer than ten different x: either line
+    wants its five.
     """
     across, down = even(x, ccdf)
-    if len(across) == 0 or across[-1] - across[0] < _EXACT:
+    if np.count_nonzero(np.asarray(x) > 0) < 2 * LEAST_DISTINCT or across[-1] - across[0] < _EXACT:
         return Knee(np.nan, np.nan, np.nan, 1.0)
     line = np.stack([np.ones_like(across), across - across[0]], axis=1)
     one = _least(line, down)[1]
@@ -47,19 +48,20 @@ def knee(x: NDArray[np.int64] | Floats, ccdf: Floats) -> Knee:
 def kink_mass(values: Counts, counts: Counts, at: int, near: int) -> float:
     """How many have exactly `at`, over what a line through the log-log counts of the `near` values on either side says.
 
-    `counts[i]` have `values[i]`; values that nobody has need not be there. 1: no kink.
+    `counts[i]` have `values[i]`; values that nobody has need not be there. 1: no kink; nan where the line says fewer than five.
     """
     beside = (np.abs(values - at) <= near) & (values != at) & (values > 0) & (counts > 0)
     if np.count_nonzero(beside) < 2:
         return float("nan")
     _, height = np.polyfit(np.log(values[beside] / at), np.log(counts[beside]), 1)
-    return float(counts[values == at].sum() / np.exp(height))
+    expected = np.exp(height)
+    return float(counts[values == at].sum() / expected) if expected >= LEAST_VALUES else float("nan")
 
 
 def cliff(values: Counts, counts: Counts, low: int, high: int) -> float:
     """By what factor the CCDF falls from `low` to `high`, over what the mean of its slopes on both sides says. 1: no cliff.
 
-    The slopes are those from 2/3 of `low` to `low` and from `high` to 3/2 of `high`.
+    The slopes are those from 2/3 of `low` to `low` and from `high` to 3/2 of `high`; nan where fewer than five are beyond that.
     """
 
     def beyond(least: float) -> float:
@@ -67,7 +69,7 @@ def cliff(values: Counts, counts: Counts, low: int, high: int) -> float:
 
     at = [low / _AROUND, low, high, high * _AROUND]
     heights = [beyond(each) for each in at]
-    if heights[-1] == 0:
+    if heights[-1] < LEAST_VALUES:
         return float("nan")
     before, fall, after = -np.diff(np.log(heights))
     expected = (before + after) / 2 / np.log(_AROUND) * np.log(high / low)

@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 POINTS: Final = 100
+# So many different values at least have a shape: any two lie on a line, any three on a parabola.
+LEAST_DISTINCT: Final = 5
 # The last points of a CCDF stand for so few that chance bends them.
 LEAST_VALUES: Final = 5
 _LEAST_POINTS: Final = 4
@@ -22,11 +24,11 @@ def even(x: NDArray[np.int64] | Floats, ccdf: Floats, points: int = POINTS) -> t
 
     `x` rises; those that are not positive are left out, and so are those at the end with P less than five times the last P: of a
     distribution whose greatest value occurs once, fewer than five values are there. If fewer than four points remained, all stay.
-    Both arrays are empty where there are fewer than two points.
+    Both arrays are empty where there are fewer than five points.
     """
     kept = (np.asarray(x) > 0) & (np.asarray(ccdf) > 0)
     across, down = np.log10(np.asarray(x, np.float64)[kept]), np.log10(np.asarray(ccdf, np.float64)[kept])
-    if len(across) < 2:
+    if len(across) < LEAST_DISTINCT:
         return np.empty(0), np.empty(0)
     enough = down >= down[-1] + np.log10(LEAST_VALUES) - 1e-9
     if np.count_nonzero(enough) >= _LEAST_POINTS:

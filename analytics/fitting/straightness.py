@@ -28,11 +28,11 @@ class Straightness(NamedTuple):
 def straightness(x: NDArray[np.int64] | Floats, ccdf: Floats) -> Straightness:
     """The line and the parabola through the log-log CCDF, resampled to 100 points (see `resampling.even`).
 
-    `ccdf[i]` is P(X >= x[i]), `x` rises. All 0 with `curvature_p` 1 where there is no line: fewer than two different x.
+    `ccdf[i]` is P(X >= x[i]), `x` rises. All nan with fewer than five different x, which have no shape.
     """
     across, down = even(x, ccdf)
-    if len(across) < 2 or across[-1] - across[0] < _FLAT:
-        return Straightness(0.0, 0.0, 0.0, 0.0, 1.0)
+    if len(across) == 0 or across[-1] - across[0] < _FLAT:
+        return Straightness(np.nan, np.nan, np.nan, np.nan, np.nan)
     centred = across - across.mean()
     slope = float(centred @ down / (centred @ centred))
     total = float(np.sum((down - down.mean()) ** 2))

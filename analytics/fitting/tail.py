@@ -11,7 +11,7 @@ import powerlaw
 from numpy.typing import NDArray
 from powerlaw.statistics import loglikelihood_ratio
 
-from analytics.summary import Comparison, TailFit
+from analytics.summary import LEAST_DECADES, Comparison, TailFit
 
 from .bootstrap import p_value
 from .power_law import LEAST_TAIL, Floats, PowerLaw, best
@@ -20,6 +20,8 @@ from .truncated import log_likelihoods as truncated_likelihoods
 
 # Below this p the power law is rejected, or the sign of a likelihood ratio believed (Clauset et al., 4 and 5).
 SIGNIFICANT: Final = 0.1
+# With fewer replications no p is known to be below that.
+_LEAST_BOOTSTRAPS: Final = 10
 TOO_FEW: Final = "too few values"
 _NAMES: Final = {"lognormal": "a lognormal", "truncated_power_law": "a truncated power law"}
 
@@ -31,7 +33,8 @@ def fit_tail(values: NDArray[np.int64] | Floats, *, discrete: bool, rng: np.rand
     ratios (Vuong's, normalised) are those of the library `powerlaw`, which has no digits left for a discrete power law as steep as
     the tail of a bounded rate; the truncated power law is that of `truncated`. `p_value` is None without `bootstraps`. A comparison
     that has no number is not in `against`.
-    Fewer than 50 positive values, or all equal: the verdict is "too few values" and all numbers but `n` are 0.
+    Fewer than 50 positive values, or all equal: the verdict is "too few values" and all numbers but `n` are 0. Of a tail over less than
+    1.5 decades the verdict is that it is too short, and of fewer than 10 bootstraps it takes no account.
     """
     positive = np.sort(np.asarray(values, np.float64)[np.asarray(values) > 0])
     law = best(positive, discrete=discrete) if len(positive) >= LEAST_TAIL else None
@@ -40,22 +43,29 @@ def fit_tail(values: NDArray[np.int64] | Floats, *, discrete: bool, rng: np.rand
     tail = positive[positive >= law.xmin]
     p = p_value(positive, law, discrete=discrete, rng=rng, bootstraps=bootstraps) if bootstraps else None
     against = _compared(law, tail, discrete)
+    decades = math.log10(float(tail[-1]) / law.xmin)
     return TailFit(
         n=len(positive),
         n_tail=len(tail),
         xmin=law.xmin,
+        decades=decades,
         alpha=law.alpha,
         sigma=(law.alpha - 1) / math.sqrt(len(tail)),
         ks=law.ks,
         p_value=p,
         bootstraps=bootstraps,
         against=against,
-        verdict=verdict(p, against),
+        verdict=verdict(decades, p if bootstraps >= _LEAST_BOOTSTRAPS else None, against),
     )
 
 
-def verdict(p: float | None, against: Mapping[str, Comparison]) -> str:
-    """In words: whether a power law is plausible (p of its goodness of fit at least 0.1), and what fits better (p below 0.1)."""
+def verdict(decades: float, p: float | None, against: Mapping[str, Comparison]) -> str:
+    """In words: whether a power law is plausible (p of its goodness of fit at least 0.1), and what fits better (p below 0.1).
+
+    A tail over fewer than 1.5 `decades` is too short to tell.
+    """
+    if decades < LEAST_DECADES:
+        return f"{decades:.1f} decades are too short to tell"
     better = [(found.ratio, name) for name, found in against.items() if found.ratio < 0 and found.p < SIGNIFICANT]
     rejected = p is not None and p < SIGNIFICANT
     if better:
@@ -89,4 +99,6 @@ def _quietly() -> Iterator[None]:
 
 
 def _nothing(n: int) -> TailFit:
-    return TailFit(n=n, n_tail=0, xmin=0.0, alpha=0.0, sigma=0.0, ks=0.0, p_value=None, bootstraps=0, against={}, verdict=TOO_FEW)
+    return TailFit(
+        n=n, n_tail=0, xmin=0.0, decades=0.0, alpha=0.0, sigma=0.0, ks=0.0, p_value=None, bootstraps=0, against={}, verdict=TOO_FEW
+    )

@@ -37,7 +37,7 @@ def plot(figure: Figure, curve: Curve, summary: Summary) -> Plot:
         logarithmic(axes)
         lines(axes, shown["value"] * share, shown["ccdf"], 0, steps=True)
         keys = [Key("this trace")]
-        if fit is not None and fit.n_tail and len(shown):
+        if fit is not None and fit.tells and len(shown):
             x, y = tail(fit, shown)
             lines(axes, x * share, y, 1)
             keys.append(Key(f"power law from {number(fit.xmin)} on, exponent of the density {fit.alpha:.2f}", 1))

@@ -12,18 +12,22 @@ _NAMES: Final = {"lognormal": "a lognormal", "truncated_power_law": "a power law
 
 def fit_table(fit: TailFit) -> Html:
     """Estimates, goodness of fit, and the comparison with other distributions."""
-    head = ("fitted to", "from x =", "values above", "exponent", "KS distance", "goodness of fit")
+    verdict = element("p", f"Verdict: {fit.verdict}.", class_="fit-verdict")
+    if not fit.n_tail:
+        return joined(element("h3", "Power law fitted to the tail"), verdict)
+    head = ("fitted to", "from x =", "values above", "decades", "exponent", "KS distance", "goodness of fit")
     estimates = (
         f"{number(fit.n)} values",
         number(fit.xmin),
         number(fit.n_tail),
+        f"{fit.decades:.1f}",
         f"{fit.alpha:.3f} ± {fit.sigma:.3f}",
         f"{fit.ks:.4f}",
         _goodness(fit),
     )
     return joined(
         element("h3", "Power law fitted to the tail"),
-        element("p", f"Verdict: {fit.verdict}.", class_="fit-verdict"),
+        verdict,
         table(head, [estimates], kind="numbers"),
         *([_against(fit.against)] if fit.against else []),
     )

@@ -235,6 +235,7 @@ FIT = TailFit(
     n=20_000,
     n_tail=240,
     xmin=15.0,
+    decades=2.5,
     alpha=2.2,
     sigma=0.08,
     ks=0.1,
@@ -259,6 +260,28 @@ def test_a_fit_without_decision_says_so_and_no_sample_in_fifty_is_told_as_such()
     assert found == "For all values, with an exponent of 2.20, a power law remains undecided (p below 0.02): a lognormal fits better."
     few = msgspec.structs.replace(FIT, n_tail=0, verdict="too few values")
     assert sentence("nnr", summary("spotify", {}, fits={"nnr": few})) == "For a fit there are too few values."
+
+
+@pytest.mark.parametrize(("r", "low", "high"), [(0.4, -0.7, 0.9), (0.0, -0.5, 0.5), (-0.9, -1, 0.1)])
+def test_a_correlation_of_too_few_is_not_told(r: float, low: float, high: float) -> None:
+    found = {"size_nnr.spearman": r, "size_nnr.spearman.low": low, "size_nnr.spearman.high": high}
+    assert sentence("size_nnr", summary("spotify", found)).startswith(
+        "Whether size and NNR go together cannot be told from so few (Spearman"
+    )
+
+
+def test_a_tail_that_is_too_short_is_called_no_power_law() -> None:
+    short = msgspec.structs.replace(FIT, decades=0.2, verdict="0.2 decades are too short to tell")
+    found = sentence("size", summary("spotify", {}, fits={"size": short}))
+    assert found == "For the 1.2 % of the values from 15 on, 0.2 decades are too short to tell whether they follow a power law."
+
+
+@pytest.mark.parametrize(("profile", "figure"), [("spotify", "popularity"), ("spotify", "size"), ("twitter", "popularity")])
+def test_the_form_of_a_curve_is_not_judged_under_one_and_a_half_decades(profile: Profile, figure: str) -> None:
+    made = summary(profile, AS_PUBLISHED[profile] | {f"{figure}.decades": 1.4})
+    found = next(each for each in findings(made) if each.figure == figure and "power law" in each.published)
+    assert found.verdict == "not comparable"
+    assert found.because == "the curve spans 1.4 decades, and fewer than 1.5 are too short to tell its form"
 
 
 @pytest.mark.parametrize(

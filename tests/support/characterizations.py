@@ -39,6 +39,7 @@ FIT = TailFit(
     n=1000,
     n_tail=400,
     xmin=3.0,
+    decades=2.5,
     alpha=2.1,
     sigma=0.05,
     ks=0.012,

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 pytestmark = pytest.mark.timeout(300)
+_SENTENCE = re.compile("there is nothing to characterize: |the counts add up to more than")
 _NO_NUMBER = re.compile(r">[^<]*\b(nan|inf|None)\b[^<]*<")
 
 
@@ -35,8 +36,9 @@ def characterized(spark: "SparkSession", trace: OddTrace, folder: Path) -> Path 
     try:
         summary = characterize_in(spark, Trace.open(trace.write(folder / "trace")), out, Options(bootstraps=1))
     except TraceError as error:
-        assert re.search("there is nothing to characterize: |the counts add up to more than", str(error))
-        return None
+        if _SENTENCE.search(str(error)):
+            return None
+        raise
     check_summary(summary, out)
     check_page(write_page(out).read_text(encoding="utf-8"), summary)
     return out

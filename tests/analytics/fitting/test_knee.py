@@ -40,10 +40,17 @@ def test_the_limit_of_human_listening_is_found_within_a_factor_of_two() -> None:
     assert found.p < 1e-6
 
 
-def test_of_one_value_there_is_no_knee() -> None:
-    found = knee(np.array([7]), np.array([1.0]))
+def test_of_nine_values_there_is_no_knee() -> None:
+    found = knee(np.arange(1, 10), np.array([1.0, 0.9, 0.8, 0.7, 0.6, 0.3, 0.1, 0.03, 0.01]))
     assert np.isnan(found.x)
     assert found.p == 1
+
+
+def test_where_few_are_expected_there_is_neither_kink_nor_cliff() -> None:
+    """One subscriber with exactly 20 topics beside four with others is no crowd."""
+    assert np.isnan(kink_mass(np.array([18, 19, 20, 21, 22]), np.ones(5, np.int64), 20, 5))
+    values = np.array([1000, 1500, 1950, 2500, 4000])
+    assert np.isnan(cliff(values, np.array([90, 50, 9, 8, 4]), 1900, 2100))
 
 
 @pytest.mark.parametrize("extra", [1.0, 3.0, 10.0])

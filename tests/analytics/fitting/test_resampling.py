@@ -19,11 +19,11 @@ def test_values_that_fewer_than_five_reach_are_left_out() -> None:
 
 
 def test_a_curve_of_a_few_points_keeps_them_all() -> None:
-    across, down = even(np.array([1, 2, 3]), np.array([1, 0.5, 0.25]))
-    assert np.isclose(across[-1], np.log10(3))
-    assert np.isclose(down[-1], np.log10(0.25))
+    across, down = even(np.arange(1, 6), np.array([1, 0.5, 0.25, 0.24, 0.2]))
+    assert np.isclose(across[-1], np.log10(5))
+    assert np.isclose(down[-1], np.log10(0.2))
 
 
-def test_zeros_and_a_single_point_leave_nothing_to_fit() -> None:
-    assert len(even(np.array([0, 5]), np.array([1.0, 0.5]))[0]) == 0
+def test_zeros_and_four_points_leave_nothing_to_fit() -> None:
+    assert len(even(np.arange(5), np.array([1.0, 0.9, 0.8, 0.7, 0.6]))[0]) == 0
     assert len(even(np.array([], np.int64), np.array([]))[0]) == 0
