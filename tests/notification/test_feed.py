@@ -67,7 +67,7 @@ async def test_a_lost_live_copy_is_pulled_although_a_later_one_arrived(tmp_path:
     """SB-69: the live copy of the first is lost, that of the second arrives with its mark: the gap shows, the pull closes it."""
     async with stored(tmp_path) as c, c.user("ann") as ann:
         (module,) = c.of("notification")
-        publish, lost = module.publish, []
+        publish, lost = module._parts.worker._publish, []
         module._parts.worker._publish = lambda event: lost.append(event) if b"bjork-1" in event.tail else publish(event)
         await c.notify(album(1, "ann"))
         await c.notify(album(2, "ann"))
