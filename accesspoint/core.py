@@ -116,15 +116,17 @@ class AccessPointCore:
 
     def receive(self, session: Session, text: bytes, now_s: float, wall_s: float) -> None:
         """One message. What is wrong is answered with an error; raises `Refused` if the connection must end."""
+        is_hello = False
         try:
             if not session.count(now_s, self._options.max_messages_per_s):
                 raise Refused("rate-limited", f"more than {self._options.max_messages_per_s} messages in one second")
             message = messages.parse(text)
             session.expect(message)
+            is_hello = isinstance(message, messages.Hello)
             self._act_on(session, message, text, now_s, wall_s)
         except Refused as refused:
             self.refusals[refused.code.name] += 1
-            if refused.code.fatal:
+            if refused.code.fatal or is_hello:  # nobody came in, so nothing else can follow
                 raise
             session.say(messages.error(refused, messages.id_of(text)))
 

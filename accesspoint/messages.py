@@ -4,8 +4,8 @@ from typing import Annotated, Final, Literal
 
 import msgspec
 
-from infra.kernel.codes import Code
 from infra.kernel.errors import Refused
+from infra.kernel.http_error import described
 from infra.kernel.nesting import check_nesting
 
 MAX_CLIENT_CHARS: Final = 128
@@ -100,6 +100,9 @@ class _Bare(msgspec.Struct):
 _DECODER: Final[msgspec.json.Decoder[Message]] = msgspec.json.Decoder(Message)
 _ENCODE: Final = msgspec.json.Encoder().encode
 
+# A topic that a client may not follow, and why, as `described` says it.
+Rejected = tuple[str, dict[str, object]]
+
 
 def parse(text: bytes) -> Message:
     """The message in `text`. Raises `Refused` (bad-json, unknown-op, bad-field) with a reason that teaches."""
@@ -140,9 +143,9 @@ def welcome(session: str, site: str, user: str, time_ms: int, limits: dict[str, 
     return _ENCODE({"op": "welcome", "session": session, "site": site, "user": user, "time_ms": time_ms, "limits": limits})
 
 
-def subscribed(id_: Id, installed: str, missing_sites: list[str], rejected: list[tuple[str, Code]]) -> bytes:
+def subscribed(id_: Id, installed: str, missing_sites: list[str], rejected: list[Rejected]) -> bytes:
     """Answer to subscribe: an honest word about where the subscription is installed."""
-    refusals = [{"topic": topic, "code": code.name, "number": code.number} for topic, code in rejected]
+    refusals = [{"topic": topic, **why} for topic, why in rejected]
     return _ENCODE({"op": "subscribed", "id": id_, "installed": installed, "missing_sites": missing_sites, "rejected": refusals})
 
 
@@ -169,5 +172,4 @@ def pong(time_ms: int) -> bytes:
 def error(refused: Refused, id_: Id = None, reconnect_in_ms: int | None = None) -> bytes:
     """What was wrong; a fatal one is followed by a close with the same number."""
     hint = {} if reconnect_in_ms is None else {"reconnect_in_ms": reconnect_in_ms}
-    code = refused.code
-    return _ENCODE({"op": "error", "id": id_, "code": code.name, "number": code.number, "reason": refused.reason, **hint})
+    return _ENCODE({"op": "error", "id": id_, **described(refused), **hint})

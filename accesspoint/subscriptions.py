@@ -1,14 +1,15 @@
 """Subscriptions: what sessions follow, within what they may; announced to the aggregator, and when that is installed. Pure."""
 
 from infra.kernel.announcer import Announcer
-from infra.kernel.codes import Code
 from infra.kernel.errors import Refused
+from infra.kernel.http_error import described
 from infra.kernel.limbo import Limbo
 from infra.kernel.topics import Topic
 
 from .followable import parse_followable
 from .hub import Hub, Row
 from .journal import Journal
+from .messages import Rejected
 from .options import AccessPointOptions
 from .session import Session
 from .waits import Answer, Waits
@@ -24,7 +25,7 @@ class Subscriptions:
         self._at_a_time, self._install_s = options.max_topics_per_message, options.install_s
         self._most = options.max_topics + ("notification" in options.services)  # its inbox does not count
 
-    def subscribe(self, session: Session, uris: list[str]) -> tuple[list[Topic], list[tuple[str, Code]]]:
+    def subscribe(self, session: Session, uris: list[str]) -> tuple[list[Topic], list[Rejected]]:
         """`session` wants `uris`. Returns what of them it follows now, and what is wrong with the others. Raises `Refused` if there
         are too many in one message."""
         if len(uris) > self._at_a_time:
@@ -53,9 +54,9 @@ class Subscriptions:
         """How many topics a client may still follow."""
         return self._most - len(session.handles)
 
-    def _want_what_is_right(self, session: Session, uris: list[str]) -> tuple[list[Topic], list[tuple[str, Code]]]:
+    def _want_what_is_right(self, session: Session, uris: list[str]) -> tuple[list[Topic], list[Rejected]]:
         """Subscribe to those that are topics, as far as there is room."""
-        rejected: list[tuple[str, Code]] = []
+        rejected: list[Rejected] = []
         followed: dict[Topic, None] = {}
         news: list[Topic] = []
         room = self._room(session)
@@ -68,7 +69,7 @@ class Subscriptions:
                     news.append(topic)
                 followed[topic] = None
             except Refused as refused:
-                rejected.append((uri, refused.code))
+                rejected.append((uri, described(refused)))
         self._want(session, news)
         return list(followed), rejected
 

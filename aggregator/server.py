@@ -16,6 +16,7 @@ from infra.kernel.topics import Topic
 from infra.runtime.link import Link
 from infra.runtime.node import Node
 from infra.runtime.wire import Network
+from infra.runtime.wrong_peer import wrong_peer
 
 from .core import AggregatorCore, Rows
 from .options import AggregatorOptions
@@ -78,7 +79,7 @@ class Aggregator:
     def admit(self, hello: Hello) -> None:
         """Admits access points of this site, as many as there is room for."""
         if (hello.role, hello.site) != ("accesspoint", self.site):
-            raise Refused("wrong-peer", f"this aggregator serves access points of {self.site}, not a {hello.role} of {hello.site}")
+            raise wrong_peer(hello, f"an aggregator of {self.site}", "the access points of its site")
         self.core.interest.check_room()
 
     def link_up(self, link: Link) -> None:

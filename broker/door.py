@@ -26,7 +26,7 @@ from infra.runtime.http import Answer, BufferedExchange, Exchange, Head, HttpDoo
 from infra.runtime.listening import listening
 
 from .client import ROLE
-from .publisher import SERVICE_KINDS
+from .publisher import SERVICE_KINDS, not_yours
 from .server import Broker
 from .submissions import decode_array, decode_lines, decode_one
 
@@ -141,8 +141,8 @@ class Door:
         """The event, ready to be numbered. Raises `Refused`."""
         check_nesting(bytes(submission.payload))
         event = accept(submission, ts_ms, f"{self._prefix}-{next(self._numbers)}", self.max_payload_bytes)
-        if kind_of(event.topic) not in kinds:
-            raise Refused("forbidden", f"this service may publish {', '.join(sorted(kinds))} topics, not {kind_of(event.topic)}")
+        if (kind := kind_of(event.topic)) not in kinds:
+            raise not_yours(kinds, kind)
         return event
 
 

@@ -19,6 +19,20 @@ SERVICE_KINDS: Final[dict[str, frozenset[Kind]]] = {
     "notification": frozenset({Kind.PLAYLIST, Kind.ARTIST, Kind.SOCIAL, Kind.INBOX}),
 }
 
+# Where somebody goes who has something to tell on topics that are not theirs.
+_WAY: Final[dict[Kind, str]] = {
+    Kind.USER: "what users do is told by clients (segue act), or by the service presence",
+    Kind.PLAYLIST: "playlists are changed at the playlist service; to tell their followers: segue notify",
+    Kind.ARTIST: "to tell the followers of an artist: segue notify, or POST /v1/notifications at the notification module",
+    Kind.SOCIAL: "to tell the friends of a user: segue notify, or POST /v1/notifications at the notification module",
+    Kind.INBOX: "what is stored for a user is told by the notification module alone: segue notify",
+}
+
+
+def not_yours(kinds: frozenset[Kind], kind: Kind) -> Refused:
+    """Returns the refusal of an event on a topic of another `kind` than the service may publish on, and where to go with it."""
+    return Refused("forbidden", f"this service may publish on {', '.join(sorted(kinds))} topics, not on {kind}; {_WAY[kind]}")
+
 
 class Publisher:
     """The one at the other end of `link`; what it publishes goes to `submit` (see `Router.submit`)."""

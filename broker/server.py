@@ -44,6 +44,7 @@ from infra.runtime.decider import DECIDER, Decider
 from infra.runtime.link import Link
 from infra.runtime.node import Node
 from infra.runtime.wire import Network
+from infra.runtime.wrong_peer import wrong_peer
 
 from .client import ROLE, SiteClient
 from .core import BrokerCore
@@ -143,7 +144,7 @@ class Broker:
         elif hello.site != self.site:
             raise Refused("wrong-peer", f"{hello.role} of site {hello.site} belongs to the brokers of its own site, this is {self.site}")
         elif hello.role != "aggregator" and hello.role not in SERVICE_KINDS:
-            raise Refused("wrong-peer", f"a {hello.role} has no business with a broker")
+            raise wrong_peer(hello, f"broker {self.node} of {self.site}", f"aggregators, {', '.join(sorted(SERVICE_KINDS))}")
         if self._subscribes(hello):
             self.core.interest.check_room()
 

@@ -22,6 +22,7 @@ from pywebpush import WebPusher, WebPushException  # type: ignore[import-untyped
 from yarl import URL
 
 from infra.kernel.errors import ConfigError, Refused
+from infra.runtime.network_reason import network_reason
 
 from .letter import Line
 from .outcome import Outcome, delivered, failed, gone, retry
@@ -166,7 +167,7 @@ class Pusher:
         except TimeoutError:
             return retry(f"{url.host} did not answer within {self._options.timeout_s:g} s")
         except (aiohttp.ClientError, OSError) as error:
-            return retry(f"{url.host} cannot be reached: {error}")
+            return retry(f"{url.host} cannot be reached: {network_reason(error)}")
 
     def _open(self) -> aiohttp.ClientSession:
         if self._session is None:

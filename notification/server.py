@@ -19,6 +19,7 @@ from infra.runtime.capture import Capture
 from infra.runtime.link import Link
 from infra.runtime.node import Node
 from infra.runtime.wire import Network
+from infra.runtime.wrong_peer import wrong_peer
 from rule_engine.load import default_text, load
 from rule_engine.rules import RuleSet
 
@@ -112,7 +113,7 @@ class Notification:
     def admit(self, hello: Hello) -> None:
         """Access points and other nodes of the module, of any site: one module may serve several."""
         if hello.role not in ("accesspoint", ROLE):
-            raise Refused("wrong-peer", f"notification of {self.site} serves access points, not a {hello.role} of {hello.site}")
+            raise wrong_peer(hello, f"notification of {self.site}", "access points")
 
     def link_up(self, link: Link) -> None:
         """A broker, presence or another node answered, or one called."""

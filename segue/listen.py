@@ -72,7 +72,9 @@ async def _listen(urls: Sequence[str], token: str, topics: Sequence[str], as_jso
     async with Client(urls, token, client="segue-listen", on_state=Teller(), on_offloaded=tell_offloaded, options=options) as client:
         installed = await client.subscribe(topics)
         for rejected in installed.rejected:
-            click.echo(f"not followed: {rejected.topic} ({rejected.code})", err=True)
+            click.echo(f"not followed: {rejected.topic} ({rejected.code}: {rejected.reason})", err=True)
+        if topics and len(installed.rejected) == len(set(topics)):
+            raise click.ClickException("there is nothing to listen to: none of these topics can be followed")
         click.echo("listening; stop with Ctrl-C", err=True)
         found: AsyncIterator[Event | Notification] = client if topics else client.notifications()
         for number in itertools.count(1):

@@ -40,10 +40,11 @@ class Welcome(_Message, frozen=True, kw_only=True):
 
 
 class RejectedTopic(msgspec.Struct, frozen=True):
-    """A topic that was not subscribed, and the name of the code that says why."""
+    """A topic that was not subscribed, the name of the code that says why, and what exactly is wrong."""
 
     topic: str
     code: str
+    reason: str = ""
 
 
 class Installed(msgspec.Struct, frozen=True, kw_only=True):

@@ -10,6 +10,7 @@ import click
 import msgspec
 
 from infra.kernel.topics import Kind, kind_of, parse_topic
+from infra.runtime.network_reason import network_reason
 from segue.errors import ConnectionLost, SegueError
 
 from .access import access_options, explained
@@ -83,12 +84,12 @@ async def _notify(urls: tuple[str, ...], token: str, header: dict[str, Any], nam
     lines = [header, *({"followers": names[at : at + PAGE]} for at in range(0, len(names), PAGE))]
     body = b"\n".join(map(msgspec.json.encode, lines))
     headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/x-ndjson"}
-    trouble: Exception | None = None
+    troubles = []
     async with aiohttp.ClientSession(timeout=TIMEOUT) as http:
         for url in urls:
             try:
                 async with http.post(f"{url.rstrip('/')}/v1/notifications", data=body, headers=headers) as response:
                     return read_as(Stored, url, response.status, await response.read(), response.headers.get("Retry-After"))
             except (aiohttp.ClientError, TimeoutError) as error:
-                trouble = error
-    raise ConnectionLost(f"no answer from {' or '.join(urls)}: {trouble}")
+                troubles.append(f"{url}: {network_reason(error)}")
+    raise ConnectionLost(f"no answer from {'; '.join(troubles)}")

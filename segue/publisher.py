@@ -20,6 +20,7 @@ import aiohttp
 import msgspec
 
 from infra.kernel.backoff import Backoff, Rng
+from infra.runtime.network_reason import network_reason
 from segue.address import doors
 from segue.batches import batches
 from segue.broker_answer import read_answer
@@ -130,7 +131,7 @@ class Publisher:
             async with self._http.post(url, data=body, headers=headers, allow_redirects=False) as response:
                 return read_answer(url, response.status, await response.read(), response.headers.get("Retry-After"))
         except (aiohttp.ClientError, OSError) as error:
-            raise ConnectionLost(f"{url} did not answer: {type(error).__name__} {error}".rstrip()) from error
+            raise ConnectionLost(f"{url} did not answer: {network_reason(error)}") from error
 
 
 def _line(publication: Publication) -> bytes:

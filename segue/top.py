@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import os
 import time
 from collections import deque
 from collections.abc import AsyncGenerator, Sequence
@@ -17,6 +16,7 @@ from rich.live import Live
 
 from infra.kernel.errors import ConfigError
 from infra.runtime.address import Address
+from infra.runtime.network_reason import network_reason
 from infra.runtime.stats import Stats
 
 from .finite import Finite
@@ -68,14 +68,10 @@ async def _ask(session: aiohttp.ClientSession, address: str) -> Stats | Unreacha
             if response.status != 200:
                 return Unreachable(f"answered {response.status}; is this an admin address?")
             return msgspec.json.decode(await response.read(), type=Stats)
-    except TimeoutError:
-        return Unreachable("no answer in time")
     except aiohttp.ClientConnectorDNSError:
         return Unreachable("there is no host of this name")
-    except aiohttp.ClientConnectorError as error:
-        return Unreachable(os.strerror(error.errno).lower() if error.errno else str(error))
-    except aiohttp.ClientError as error:
-        return Unreachable(str(error) or type(error).__name__)
+    except (aiohttp.ClientError, TimeoutError) as error:
+        return Unreachable(network_reason(error))
     except msgspec.DecodeError:
         return Unreachable("answered something else than stats; is this an admin address?")
 

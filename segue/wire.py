@@ -6,6 +6,7 @@ import aiohttp
 import msgspec
 
 from infra.kernel.codes import BY_NAME
+from infra.runtime.network_reason import network_reason
 from segue.client_options import ClientOptions
 from segue.errors import ConnectionLost, ProtocolError, code_of
 from segue.messages import Answer, Event, decode
@@ -37,7 +38,7 @@ class Wire:
             is_final = 400 <= error.status < 500 and error.status not in _TRY_AGAIN_LATER
             raise ConnectionLost(reason, BY_NAME["bad-handshake"] if is_final else None) from error
         except (aiohttp.ClientError, OSError) as error:
-            raise ConnectionLost(f"cannot connect to {url}: {error}") from error
+            raise ConnectionLost(f"cannot connect to {url}: {network_reason(error)}") from error
         if socket.protocol != SUBPROTOCOL:
             await socket.close()
             raise ConnectionLost(f"{url} does not speak {SUBPROTOCOL}", BY_NAME["bad-handshake"])
@@ -48,7 +49,7 @@ class Wire:
         try:
             await self._socket.send_frame(msgspec.json.encode(message), aiohttp.WSMsgType.TEXT)
         except (aiohttp.ClientError, OSError) as error:
-            raise ConnectionLost(f"the connection to {self.url} broke: {error}") from error
+            raise ConnectionLost(f"the connection to {self.url} broke: {network_reason(error)}") from error
 
     async def receive(self) -> tuple[Answer | Event, int]:
         """The next message and the bytes of its frame. Raises ConnectionLost. Cancelling it loses nothing."""

@@ -13,6 +13,7 @@ import msgspec
 
 from infra.kernel.codes import BY_NAME
 from infra.kernel.errors import Refused, Unavailable
+from infra.runtime.network_reason import network_reason
 
 IDLE_S: Final = 60.0
 CONNECT_S: Final = 5.0
@@ -90,7 +91,7 @@ class Notifier:
                 async with self._session().post(url, data=lines, headers=headers, allow_redirects=False) as answer:
                     return _read(url, answer.status, await answer.read())
         except (aiohttp.ClientError, OSError) as error:  # TimeoutError is an OSError
-            raise Unavailable(f"{url} did not take it: {type(error).__name__} {error}".rstrip()) from error
+            raise Unavailable(f"{url} did not take it: {network_reason(error)}") from error
 
     def _session(self) -> aiohttp.ClientSession:
         if self._http is None:  # it belongs to the loop that runs, not to the one of the constructor

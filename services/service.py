@@ -20,6 +20,7 @@ from infra.runtime.node import Node
 from infra.runtime.tokens import Identity, Service
 from infra.runtime.web import Route, Web
 from infra.runtime.wire import Network
+from infra.runtime.wrong_peer import wrong_peer
 
 from .captured_follows import CapturedFollows
 from .follows import Follows
@@ -150,7 +151,7 @@ class ServiceRole(Generic[Options]):
     def admit(self, hello: Hello) -> None:
         """Access points, of any site: one service may serve several; and services of this site."""
         if hello.role not in CALLERS or (hello.role != "accesspoint" and hello.site != self.site):
-            raise Refused("wrong-peer", f"{self.role} of {self.site} does not serve a {hello.role} of {hello.site}")
+            raise wrong_peer(hello, f"{self.role} of {self.site}", "access points, and services of its site")
 
     def link_up(self, link: Link) -> None:
         """A broker or a peer answered, or somebody called."""

@@ -22,6 +22,7 @@ from infra.kernel.topics import Topic
 from infra.runtime.link import Link
 from infra.runtime.node import Node
 from infra.runtime.wire import Network
+from infra.runtime.wrong_peer import wrong_peer
 
 from .core import OdsCore
 from .decision import Decision
@@ -163,7 +164,7 @@ class Ods:
     def admit(self, hello: Hello) -> None:
         """Access points of the sites whose brokers are known here."""
         if hello.role != "accesspoint":
-            raise Refused("wrong-peer", f"a {hello.role} has no business with the decision service; access points have")
+            raise wrong_peer(hello, "the decision service", "access points")
         if hello.site not in self.options.sites:
             raise Refused("wrong-peer", f"no brokers of site {hello.site} are configured here (ods.sites)")
 

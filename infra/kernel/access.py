@@ -15,6 +15,6 @@ def check_may_see(user: str, topic: Topic) -> None:
     """
     kind = kind_of(topic)
     if kind is Kind.INBOX:
-        raise Refused("forbidden", "nobody names an inbox: what is stored for you comes without asking")
+        raise Refused("forbidden", "nobody names an inbox: what is stored for you comes without asking (segue listen --notifications)")
     if kind is Kind.SOCIAL and user_of(topic) != user:
         raise Refused("forbidden", f"which friends of {user_of(topic)} have joined is told to {user_of(topic)} alone")

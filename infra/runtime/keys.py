@@ -20,6 +20,8 @@ import msgspec
 
 from infra.kernel.errors import ConfigError
 
+from .network_reason import network_reason
+
 HMAC_ALGORITHM: Final = "HS256"
 PUBLIC_ALGORITHMS: Final = ("RS256", "ES256")
 MIN_SECRET_BYTES: Final = 32  # RFC 7518, 3.2: as long as the hash
@@ -96,7 +98,7 @@ class Keys:
         try:
             self.public = _parse_jwks(await _fetch(self._url), "the answer")
         except (aiohttp.ClientError, TimeoutError, ConfigError) as error:
-            self.failure = f"{self._url}: {str(error) or type(error).__name__}"
+            self.failure = f"{self._url}: {network_reason(error)}"
             return False
         self.failure, self.is_current = None, True
         return True

@@ -1,10 +1,11 @@
 """An address that a door or a node wants and cannot have."""
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from infra.kernel.errors import ConfigError
+
+from .network_reason import network_reason
 
 
 class CannotListen(ConfigError):  # noqa: N818 - it says what happened
@@ -21,9 +22,4 @@ def listening(option: str, address: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise CannotListen(option, address, reason_of(error)) from error
-
-
-def reason_of(error: OSError) -> str:
-    """Returns what the system says. The text of a loop repeats the address, in forms of its own."""
-    return os.strerror(error.errno) if error.errno is not None and error.errno > 0 else error.strerror or str(error)
+        raise CannotListen(option, address, network_reason(error)) from error

@@ -23,6 +23,7 @@ from infra.kernel.frames import Any as AnyFrame
 
 from .link import Link
 from .listening import listening
+from .network_reason import network_reason
 from .wire import Listener, Network, Wire
 
 SKEW_WARNING_S = 60.0
@@ -136,7 +137,7 @@ class Node:
                 attempt, said = 0, ""
                 await self._hold(link, gone)
             except (OSError, TimeoutError, Refused) as trouble:
-                reason = str(trouble) or f"no answer within {self._timing.hello_s:g} s"
+                reason = self._why(trouble)
                 if reason != said:
                     self._log.info("peer unreachable", address=address, peer_role=role, reason=reason)
                 said = reason
@@ -144,6 +145,11 @@ class Node:
                 self._log.exception("dialling failed", address=address)
             attempt += 1
             await asyncio.sleep(backoff.delay_s(attempt, self._rng))
+
+    def _why(self, trouble: Exception) -> str:
+        if not str(trouble):
+            return f"no answer within {self._timing.hello_s:g} s"
+        return str(trouble) if isinstance(trouble, Refused) else network_reason(trouble)
 
     async def _hold(self, link: Link, gone: "asyncio.Future[None]") -> None:
         try:

@@ -12,6 +12,7 @@ from typing import BinaryIO, Final, Protocol
 import aiohttp
 
 from infra.kernel.errors import Unavailable
+from infra.runtime.network_reason import network_reason
 
 BATCH_LINES: Final = 500
 CHUNK_BYTES: Final = 64 << 10
@@ -39,7 +40,7 @@ class FileCatalogue:
                 async for lines in _lines(_chunks(file)):
                     yield lines
         except OSError as error:
-            raise Unavailable(f"the catalogue {self._path} cannot be read: {error.strerror}") from error
+            raise Unavailable(f"the catalogue {self._path} cannot be read: {error.strerror}; artist.catalogue names the file") from error
 
 
 class HttpCatalogue:
@@ -58,7 +59,7 @@ class HttpCatalogue:
                 async for lines in _lines(answer.content.iter_chunked(CHUNK_BYTES)):
                     yield lines
         except (aiohttp.ClientError, TimeoutError) as error:
-            raise Unavailable(f"the catalogue {self._url} cannot be read: {error}") from error
+            raise Unavailable(f"the catalogue {self._url} cannot be read: {network_reason(error)}") from error
 
 
 async def _chunks(file: BinaryIO) -> AsyncIterator[bytes]:

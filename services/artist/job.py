@@ -79,8 +79,9 @@ class Job:
 
     async def _run(self) -> Tally:
         run = await self._seen.begin(self._wall())
+        if self.tally is None or self.tally.run != run.number:  # else it goes on with one that broke off
+            self._log.info("artist run started", run=run.number)
         tally = self.tally = Tally(run=run.number, started_s=run.started_s)
-        self._log.info("artist run started", run=run.number)
         async with aclosing(self._catalogue.batches()) as batches:
             async for lines in batches:
                 await self._take(run, self._items(lines, tally), tally)

@@ -44,14 +44,16 @@ class Schedule:
         return False
 
     async def _loop(self) -> None:
-        attempt = 0
+        attempt, said = 0, ""
         while True:
             try:
                 await self.run_if_due()
-                attempt, pause_s = 0, LOOK_S
+                attempt, said, pause_s = 0, "", LOOK_S
             except Unavailable as trouble:
                 attempt, pause_s = attempt + 1, AGAIN.delay_s(attempt, self._rng)
-                self._log.warning("artist run broke off", reason=str(trouble), again_s=round(pause_s, 1))
+                if str(trouble) != said:
+                    said = str(trouble)
+                    self._log.warning("artist run broke off; it is tried again until it ends", reason=said)
             except Exception:
                 attempt, pause_s = attempt + 1, AGAIN.cap_s
                 self._log.exception("artist run failed")

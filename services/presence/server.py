@@ -14,6 +14,7 @@ from infra.kernel.frames import Call, Gone, Heartbeat, Hello, Here, Reply, View
 from infra.runtime.link import Link
 from infra.runtime.node import Node
 from infra.runtime.wire import Network
+from infra.runtime.wrong_peer import wrong_peer
 
 from . import questions
 from .core import PresenceCore
@@ -84,7 +85,7 @@ class Presence:
         """Access points, the notification module and playlists of this site; presence of the sites that we ask too."""
         sites = {self.site, *self.options.peers} if hello.role == ROLE else {self.site}
         if hello.role not in OPS or hello.site not in sites:
-            raise Refused("wrong-peer", f"presence of {self.site} has no business with a {hello.role} of {hello.site}")
+            raise wrong_peer(hello, f"presence of {self.site}", f"{', '.join(sorted(OPS))} of its site")
 
     def link_up(self, link: Link) -> None:
         """A broker or a peer answered, or somebody called."""

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from accesspoint import messages
-from infra.kernel.codes import BY_NAME
 from infra.kernel.errors import Refused
+from infra.kernel.http_error import described
 
 
 @pytest.mark.parametrize(
@@ -111,13 +111,13 @@ def test_the_id_is_found_even_in_a_message_that_cannot_be_taken(text: bytes, id_
             {"op": "welcome", "session": "s1", "site": "sto", "user": "eve", "time_ms": 5, "limits": {"topics": 9}},
         ),
         (
-            messages.subscribed(1, "partial", ["lon"], [("x", BY_NAME["bad-topic"])]),
+            messages.subscribed(1, "partial", ["lon"], [("x", described(Refused("bad-topic", "so")))]),
             {
                 "op": "subscribed",
                 "id": 1,
                 "installed": "partial",
                 "missing_sites": ["lon"],
-                "rejected": [{"topic": "x", "code": "bad-topic", "number": 4109}],
+                "rejected": [{"topic": "x", "code": "bad-topic", "number": 4109, "reason": "so"}],
             },
         ),
         (messages.unsubscribed("u"), {"op": "unsubscribed", "id": "u"}),

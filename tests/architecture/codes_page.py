@@ -13,9 +13,11 @@ _INTRODUCTION = """\
 Made from `infra/kernel/codes.py` by `tests/architecture/codes_page.py`; a test compares the two.
 
 A *fatal* code ends the conversation. On a client WebSocket its number is also the close code, on an internal link it is the reason of
-the goodbye. A code that is not fatal is answered with one `error`, and the conversation goes on. Over HTTP the status is the one in
-the last column, the body `{"code", "number", "reason"}`, at every door; 401 comes with `WWW-Authenticate: Bearer`, 405 with `Allow`,
-429 and 503 with `Retry-After` in seconds. *Reconnect* says whether trying again, unchanged, can help.
+the goodbye. A code that is not fatal is answered with one `error`, and the conversation goes on; only a `hello` that is refused ends it
+with whatever code. *Reconnect* says whether trying again, unchanged, can help.
+
+Over HTTP the status is the one in the last column and the body `{"code", "number", "reason"}`, at every door. 401 comes with
+`WWW-Authenticate: Bearer`, 405 with `Allow`, 429 and 503 with `Retry-After` in seconds.
 
 | number | code | meaning | fatal | reconnect | HTTP |
 |---|---|---|---|---|---|

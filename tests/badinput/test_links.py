@@ -99,6 +99,7 @@ async def test_a_peer_that_sends_garbage_loses_its_link_and_nobody_else_does(nam
     with capture_logs() as lines:
         bye = await answered(aggregator.address, data)
         assert (bye.number, bool(bye.reason)) == (BY_NAME[code].number, True)
+        assert code != "wrong-peer" or "correct the address in the configuration of" in bye.reason
         await place.undisturbed()
         await place.cluster.until(lambda: any(code in (line.get("code"), line.get("reason", "").partition(":")[0]) for line in lines))
     assert aggregator.links.links == links

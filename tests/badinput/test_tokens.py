@@ -126,13 +126,13 @@ async def test_a_token_of_another_user_ends_the_connection(place: Watched) -> No
 
 
 async def test_a_services_token_opens_nothing_for_a_client_and_a_users_nothing_for_a_service(place: Watched) -> None:
-    """SB-45. The client may go on with the right one: forbidden is not fatal."""
+    """SB-45. The client is told so also if it goes on at once, and what it says next finds nobody."""
     async with place.client() as client:
         await client.say({"op": "hello", "token": issued(AS_SERVICE, time.time())})
-        error = await client.next("error")
-        assert (error["code"], error["number"]) == ("forbidden", 4204)
+        await client.say({"op": "subscribe", "topics": ["hm://presence/user/bob/"]})
+        closed, (error,) = await client.end()
+        assert (closed, error["code"]) == (4204, "forbidden")
         assert "segue token --user" in error["reason"]
-        await client.hello(place.token("eve"))
     assert "segue token --service" in await refused_post(place, f"Bearer {place.token('eve')}", 403, "forbidden")
 
 
@@ -156,6 +156,7 @@ async def test_a_service_may_publish_on_its_own_kinds_of_topics_only(service: st
     event = {"topic": topic, "kind": "play", "payload": {}}
     status, answer = await place.cluster.post(event, service=service)
     assert (status, answer["code"]) == (403, "forbidden")
+    assert ("segue act" if "presence" in topic else "segue notify") in answer["reason"]
     status, answer = await place.cluster.post([event], service=service)
     assert (status, answer["accepted"], answer["rejected"][0]["code"]) == (202, 0, "forbidden")
 

@@ -13,6 +13,7 @@ from websockets.exceptions import ConnectionClosed
 
 from tests.notification.test_epoch import copy, put_back
 from tests.support.cluster import Cluster
+from tests.support.samples import service_token
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "client-protocol.md"
 # Different each time: compared by their type.
@@ -100,7 +101,7 @@ class Stage:
             await self.connect(device)
         for here, there in self.names.items():
             text = re.sub(rf"\b{here}\b", str(there), text)
-        await self._devices[device].ws.send(text.replace("TOKEN", self.cluster.token("alice")))
+        await self._devices[device].ws.send(text.replace("A_SERVICES_TOKEN", service_token("presence")).replace("TOKEN", self.cluster.token("alice")))
 
     async def hear(self, device: str, text: str) -> None:
         expected = json.loads(text)

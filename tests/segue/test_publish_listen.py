@@ -17,6 +17,8 @@ from segue.messages import Offloaded
 from tests.support.cluster import SECRET, Cluster
 
 BOB = "hm://presence/user/bob/"
+ARTIST = "hm://notifications/feed/bjork%new-album/"
+INBOX = "hm://notifications/inbox/ann/"
 DEADLINE_S = 60.0
 
 
@@ -99,8 +101,26 @@ async def test_a_refusal_says_what_to_do(state: Path, tmp_path_factory: pytest.T
         assert (code, err.startswith("Error: the token is not good here; give the --state that `segue up` was given")) == (1, True)
         code, _, err = await published(c, state, BOB, "--kind", "play", "--service", "playlist")
         assert (code, err.startswith("Error: forbidden: ")) == (1, True)
+        code, _, err = await published(c, state, ARTIST, "--kind", "album")
+        assert (code, err.startswith("Error: forbidden: "), "segue notify" in err) == (1, True, True)
         code, _, err = await published(c, state, "--file", "-", file=b'{"topic": 1}')
         assert (code, err.startswith("Error: <stdin>, line 1: Expected `str`, got `int`")) == (1, True)
+
+
+@pytest.mark.slow
+async def test_where_nothing_that_was_asked_for_can_be_followed_it_ends_with_the_reason_and_the_next_step(state: Path) -> None:
+    async with Cluster(sites=1) as c:
+        url = f"ws://{c.of('accesspoint')[0].address}"
+        async with running("listen", INBOX, INBOX, "--user", "ann", "--state", str(state), "--url", url) as process:
+            out, err = await process.communicate()
+        assert (process.returncode, out) == (1, b"")
+        assert b"forbidden" in err
+        assert b"segue listen --notifications" in err
+        assert err.endswith(b"Error: there is nothing to listen to: none of these topics can be followed\n")
+        async with listening(c, state, INBOX, "--count", "1") as one_of_two:
+            await published(c, state, BOB, "--kind", "play")
+            await one_of_two.communicate()
+        assert one_of_two.returncode == 0
 
 
 @pytest.mark.parametrize(
@@ -113,6 +133,8 @@ def test_where_nobody_listens_it_says_how_to_start(arguments: list[str], state: 
     result = CliRunner().invoke(cli, [*arguments, "--state", str(state)])
     assert result.exit_code == 1
     assert result.output.startswith(f"Error: nobody answers at {arguments[-1]}; start `segue up` first, or name another address")
+    assert f"{arguments[-1]}/v1/" in result.output
+    assert result.output.endswith(": Connection refused\n")
 
 
 @pytest.mark.parametrize(

@@ -61,7 +61,7 @@ async def test_without_any_door_the_command_fails_and_says_how_to_start_one() ->
         closed.bind(("127.0.0.1", 0))
         result = await run("--once", "--interval", "0.1", f"127.0.0.1:{closed.getsockname()[1]}")
     assert result.exit_code == 1
-    assert "connection refused; trying again" in result.output
+    assert "Connection refused; trying again" in result.output
     assert "segue up" in result.output
 
 
@@ -93,7 +93,7 @@ async def test_a_door_that_closes_is_shown_as_unreachable_and_found_again() -> N
     async with Admin([Role()], "127.0.0.1", port), contextlib.aclosing(stream):
         back, with_rates = await anext(stream), await anext(stream)
     assert (first.history, len(second.history)) == ((), 1)
-    assert gone.view.unreachable == ((address, "connection refused"),)
+    assert gone.view.unreachable == ((address, "Connection refused"),)
     assert gone.view.rows == ()
     assert back.view.unreachable == ()
     assert back.view.total.deliveries_per_s is None

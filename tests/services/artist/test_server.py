@@ -13,12 +13,15 @@ from typing import Any
 import aiohttp
 import msgspec
 import pytest
+from structlog.testing import capture_logs
 
+from infra.kernel.backoff import Backoff
 from infra.kernel.errors import Refused, Unavailable
 from infra.runtime.cassandra import Cassandra
 from infra.runtime.logs import get_logger
 from infra.runtime.tokens import AuthOptions, Keys, Verifier
 from infra.runtime.wire_memory import MemoryNetwork
+from services.artist import schedule
 from services.artist.core import DAY_S, Item
 from services.artist.metrics import METRICS
 from services.artist.options import ArtistOptions
@@ -265,6 +268,24 @@ async def test_a_run_that_the_intake_breaks_off_is_taken_up_again_by_itself(hous
     await house.start(at="06:00")
     await eventually(lambda: house.told() == [("new", ["ann"])])
     assert house.role.counters()["artist_runs_failed_total"] == 2
+
+
+async def test_a_catalogue_that_is_missing_is_complained_about_once_until_it_changes(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(schedule, "AGAIN", Backoff(base_s=0.001, cap_s=0.001))
+
+    def failed() -> int:
+        return int(house.role.counters()["artist_runs_failed_total"])
+
+    with capture_logs() as lines:
+        await house.start(at="06:00")
+        await eventually(lambda: failed() > 4)
+        house.catalogue.mkdir()
+        before = failed()
+        await eventually(lambda: failed() > before + 4)
+    told = [str(line["reason"]) for line in lines if line["log_level"] == "warning"]
+    assert [("No such file" in each, "Is a directory" in each) for each in told] == [(True, False), (False, True)]
+    assert all(str(house.catalogue) in each and "artist.catalogue" in each for each in told)
+    assert [line["event"] for line in lines if "run started" in str(line["event"])] == ["artist run started"]
 
 
 async def test_following_an_artist_is_durable_and_listed(house: House) -> None:

@@ -1,0 +1,13 @@
+"""What a person is told of an error of the network: the reason alone, for the address stands beside it as it was given."""
+
+import os
+
+
+def network_reason(error: BaseException) -> str:
+    """Returns the system's words for `error`, without what asyncio, uvloop and aiohttp put around them."""
+    cause = getattr(error, "os_error", None) or getattr(error, "certificate_error", None) or error
+    if isinstance(cause, OSError) and cause.errno is not None and cause.errno > 0:
+        return os.strerror(cause.errno)
+    if isinstance(cause, TimeoutError):
+        return "no answer in time"
+    return getattr(cause, "strerror", None) or str(cause) or type(cause).__name__

@@ -1,0 +1,39 @@
+"""What people are told when somebody cannot be reached: the system's words, and nothing of the libraries in between."""
+
+import asyncio
+import socket
+
+import aiohttp
+import pytest
+import uvloop
+
+from infra.runtime.network_reason import network_reason
+
+
+@pytest.mark.parametrize("loop", [asyncio.new_event_loop, uvloop.new_event_loop], ids=["asyncio", "uvloop"])
+@pytest.mark.parametrize("scheme", ["http", "https"])
+def test_a_refused_connection_is_told_in_the_words_of_the_system(loop: type, scheme: str) -> None:
+    async def ask() -> str:
+        with socket.socket() as free:  # bound, so nobody else takes it, and nobody listens
+            free.bind(("127.0.0.1", 0))
+            async with aiohttp.ClientSession() as http:
+                with pytest.raises(aiohttp.ClientConnectorError) as refused:
+                    await http.get(f"{scheme}://127.0.0.1:{free.getsockname()[1]}/")
+        return network_reason(refused.value)
+
+    with asyncio.Runner(loop_factory=loop) as runner:
+        assert runner.run(ask()) == "Connection refused"
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (socket.gaierror(-2, "Name or service not known"), "Name or service not known"),
+        (TimeoutError(), "no answer in time"),
+        (aiohttp.ServerDisconnectedError(), "Server disconnected"),
+        (OSError("sto/b1 is taken"), "sto/b1 is taken"),
+        (ConnectionResetError(), "ConnectionResetError"),
+    ],
+)
+def test_other_errors_say_what_there_is_to_say(error: Exception, said: str) -> None:
+    assert network_reason(error) == said
