@@ -58,7 +58,7 @@ class Thinned:
     @property
     def percent(self) -> npt.NDArray[np.float64]:
         """`value` in percent of the total."""
-        return np.asarray(self.value * (100.0 / self.total), np.float64)
+        return 100.0 * self.value.astype(np.float64) / self.total
 
 
 def steps(largest: int) -> int:

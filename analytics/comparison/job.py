@@ -15,11 +15,15 @@ from analytics.summary import Summary, read
 from .overlay import overlay
 from .page import render
 from .result import Ratio, Result, Score
-from .scores import Side, scores
+from .scores import LEAST_COMMON, LEAST_VALUES, Side, scores
 from .source import characterization
 
 RESULT: Final = "comparison.json"
 PAGE: Final = "compare.html"
+_TOO_LITTLE: Final = (
+    f"one of them has fewer than {LEAST_VALUES} values, or the two have too little in common: fewer than {LEAST_COMMON} bins of x, "
+    "hours or days"
+)
 _NEEDED: Final = {"ccdf": ("value", "count"), "mean": ("value", "n", "mean")}
 
 
@@ -62,7 +66,7 @@ class _Both:
             self._scores += found
             self.plots[figure.key] = overlay(figure, one, other, self._names)
         else:
-            self._missing[figure.key] = "the two have no value, hour or line in common"
+            self._missing[figure.key] = _TOO_LITTLE
 
     def result(self) -> Result:
         """All of it."""

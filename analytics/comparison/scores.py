@@ -12,8 +12,9 @@ from analytics.report.curves import Column, Curve
 from .distance import correlation, ks, log_means, over_mean, rms_difference, shape_ks, wasserstein_log10
 from .result import Score, known
 
-# Fewer hours or days say nothing about a shape.
+# Fewer hours, days or bins of x say nothing about a shape, and fewer values nothing about a distribution.
 LEAST_COMMON: Final = 3
+LEAST_VALUES: Final = 5
 
 
 class Side(NamedTuple):
@@ -24,12 +25,12 @@ class Side(NamedTuple):
 
 
 def scores(figure: Figure, a: Side, b: Side) -> list[Score]:
-    """One score, or one for each line that both have; none where they have nothing in common."""
+    """One score, or one for each line that both have; none where they have too little in common."""
     if not len(a.curve) or not len(b.curve):
         return []
     match figure.kind:
         case "ccdf":
-            return [_distributions(figure, a.curve, b.curve)]
+            return _distributions(figure, a.curve, b.curve)
         case "mean":
             return _means(figure, a.curve, b.curve)
         case "line" | "cycle":
@@ -52,20 +53,18 @@ def _hours(time_ms: Column, time_zone: str) -> NDArray[np.int64]:
     return np.asarray(times.hour, dtype=np.int64)
 
 
-def _distributions(figure: Figure, a: Curve, b: Curve) -> Score:
+def _distributions(figure: Figure, a: Curve, b: Curve) -> list[Score]:
     (x, n), (y, m) = ((each["value"], each["count"]) for each in (a, b))
-    return Score(
-        figure=figure.key,
-        distance=ks(x, n, y, m),
-        shape=shape_ks(x, n, y, m),
-        decades=known(wasserstein_log10(x, n, y, m)),
-    )
+    if min(n.sum(), m.sum()) < LEAST_VALUES:
+        return []
+    decades = known(wasserstein_log10(x, n, y, m))
+    return [Score(figure=figure.key, distance=ks(x, n, y, m), shape=shape_ks(x, n, y, m), decades=decades)]
 
 
 def _means(figure: Figure, a: Curve, b: Curve) -> list[Score]:
     mine, theirs = (log_means(each["value"], each["n"], each["mean"]) for each in (a, b))
     common = sorted(mine.keys() & theirs.keys())
-    if not common:
+    if len(common) < LEAST_COMMON:
         return []
     apart = np.array([mine[each] - theirs[each] for each in common])
     return [Score(figure=figure.key, distance=float(np.abs(apart).mean()), shape=float(np.abs(apart - apart.mean()).mean()))]

@@ -6,15 +6,16 @@ from analytics.numbers import number
 
 HOUR: Final = "h"
 _LEAST: Final = 1e-3
+_MOST: Final = 99.5
 
 
 def told(value: float, form: str) -> str:
     """`value` in that format; a per cent sign stands apart from its number, as in the rest of the text.
 
-    The format `h` is that of an hour of the day: 17.5 is 17:30. What would be told as a power of ten is told as the page tells it.
+    The format `h` is that of an hour of the day: 17.5 is 17:30. What the format `g` would tell as a power of ten is told as the page does.
     """
     if form == HOUR:
         return f"{int(value % 24)}:{round(value % 1 * 60):02}"
-    if form.endswith("g") and 0 < abs(value) < _LEAST:
+    if form.endswith("g") and value and not _LEAST <= abs(value) < _MOST:
         return number(value)
     return format(value, form).replace("%", " %")

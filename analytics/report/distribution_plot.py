@@ -48,7 +48,7 @@ def plot(figure: Figure, curve: Curve, summary: Summary) -> Plot:
         axes.set_ylabel(figure.y.replace(">=", "≥"), color=INK)
         if in_percent and len(shown):
             _count_axis(axes, COUNTED[figure.key], share)
-    return Plot(drawn.svg, tuple(keys), _left_out(curve))
+    return Plot(drawn.svg, tuple(keys), (*_single(shown), *_left_out(curve)))
 
 
 def tail(fit: TailFit, curve: Curve) -> tuple[Column, Column]:
@@ -77,6 +77,10 @@ def _count_axis(axes: Axes, label: str, share: float) -> None:
     above.tick_params(which="both", color=QUIET, labelcolor=QUIET, labelsize=11, length=3)
     for spine in above.spines.values():
         spine.set_visible(False)
+
+
+def _single(shown: Curve) -> tuple[str, ...]:
+    return (f"All have the same value, {number(shown['value'][0])}: the curve is one point.",) if len(shown) == 1 else ()
 
 
 def _left_out(curve: Curve) -> tuple[str, ...]:

@@ -44,7 +44,7 @@ def plot(figure: Figure, curve: Curve, points: Curve | None, summary: Summary) -
             zeros = len(points) - len(above)
             notes = (f"{number(zeros)} points of the sample with value 0 are not drawn.",) * bool(zeros)
         cloud(axes, means["value"], means["mean"], 1, size=3.6, opacity=0.9)
-        if len(means):
+        if len(means) > 1:
             guide(axes, *through_middle(means, line.slope))
             keys.append(Key(line.label, mark="guide"))
         axes.set_xlabel(figure.x, color=INK)

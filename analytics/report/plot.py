@@ -26,9 +26,11 @@ class Plot(NamedTuple):
 
 
 def lines(axes: Axes, x: Column, y: Column, style: int, *, steps: bool = False) -> None:
-    """One line in the style of its number; colour alone never tells lines apart."""
+    """One line in the style of its number; colour alone never tells lines apart. A line of one point is a dot, or it would not be seen."""
     colour, dash = SERIES[style % len(SERIES)], DASHES[style % len(DASHES)]
     axes.plot(x, y, color=colour, linewidth=1.7, dashes=dash or (None, None), drawstyle="steps-pre" if steps else "default")
+    if len(x) == 1:
+        cloud(axes, x, y, style % len(SERIES), size=5.0, opacity=1.0)
 
 
 def cloud(axes: Axes, x: Column, y: Column, style: int, *, size: float, opacity: float) -> None:

@@ -24,6 +24,7 @@ _MOST_DAYS_SHADED: Final = 70
 _MOST_DAYS_TICKED: Final = 21
 _MOST_DAYS_IN_HOURS: Final = 4
 _MOST_DAYS_IN_SECONDS: Final = 0.01
+_MOST_DAYS_IN_TENTHS: Final = 5 / S_PER_DAY
 _FORMATS: Final = ((21.0, "%a %-d"), (200.0, "%-d %b"), (1500.0, "%b %Y"))
 
 
@@ -63,7 +64,9 @@ def weekends(start: datetime, end: datetime) -> list[tuple[datetime, datetime]]:
 
 
 def tick_label(at: datetime, span_days: float) -> str:
-    """What a tick says on an axis of so many days: `18:00:05`, `18:00`, `Sat 12`, `12 Jan`, `Jan 2013` or `2013`."""
+    """What a tick says on an axis of so many days: `18:00:05.5`, `18:00:05`, `18:00`, `Sat 12`, `12 Jan`, `Jan 2013` or `2013`."""
+    if span_days <= _MOST_DAYS_IN_TENTHS:
+        return f"{at:%H:%M:%S.%f}"[:-5]
     if span_days <= _MOST_DAYS_IN_SECONDS:
         return f"{at:%H:%M:%S}"
     if span_days <= _MOST_DAYS_IN_HOURS and (at.hour or at.minute):
@@ -83,7 +86,8 @@ def scale_y(axes: Axes, steep: bool) -> tuple[str, ...]:
 
 def _time_axis(axes: Axes, start: float, end: float, zone: ZoneInfo) -> None:
     """`start` and `end`: days since 1970."""
-    axes.set_xlim(start, end if end > start else start + 1 / 24)
+    end = end if end > start else start + 1 / 24
+    axes.set_xlim(start, end)
     span = end - start
     axes.xaxis.set_major_locator(AutoDateLocator(tz=zone, minticks=3, maxticks=7))  # type: ignore[no-untyped-call]
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: tick_label(_local(value, zone), span)))

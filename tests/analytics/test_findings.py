@@ -13,6 +13,7 @@ from analytics.findings import Finding, findings, sentence
 from analytics.findings.judging import STATEMENTS
 from analytics.findings.spotify import SPOTIFY
 from analytics.findings.statement import SIZES, Facts
+from analytics.findings.telling import told
 from analytics.findings.twitter import TWITTER
 from analytics.measures import MEASURES
 from analytics.summary import Filter, Summary, TailFit
@@ -320,3 +321,8 @@ def test_every_figure_has_a_sentence_whatever_is_known(profile: Profile, key: st
         assert found.endswith(".")
         assert not set("{}") & set(found)
     assert "no number" not in sentence(key, summary(profile, everything))
+
+
+@pytest.mark.parametrize(("value", "words"), [(100.0, "100"), (0.5, "0.5"), (1e-7, "1.00·10⁻⁷"), (0.0, "0")])
+def test_no_number_is_told_with_an_e(value: float, words: str) -> None:
+    assert told(value, ".2g") == words

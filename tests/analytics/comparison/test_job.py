@@ -4,6 +4,8 @@ import re
 from pathlib import Path
 
 import msgspec
+import numpy as np
+import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 import pytest
@@ -13,7 +15,7 @@ from analytics.comparison.result import Ratio, Result, in_words
 from analytics.comparison.source import characterization
 from analytics.errors import TraceError
 from analytics.figures import FIGURES
-from tests.support.characterizations import ABOUT, make
+from tests.support.characterizations import ABOUT, ccdf, make
 from tests.support.traces import write as write_trace
 
 FEW = ("size", "size_nnr", "publications", "weekly")
@@ -101,7 +103,11 @@ def test_lines_without_a_common_series_are_not_compared(tmp_path: Path) -> None:
     table = pyarrow.csv.read_csv(path.with_suffix(".csv"))
     pyarrow.parquet.write_table(table.set_column(1, "series", [["nobody"] * len(table)]), path)
 
-    assert compare(a, b, tmp_path / "out").missing["publications"].startswith("the two have no value, hour or line in common")
+    assert (
+        compare(a, b, tmp_path / "out")
+        .missing["publications"]
+        .startswith("one of them has fewer than 5 values, or the two have too little in common")
+    )
 
 
 def test_a_place_that_is_taken_stays_as_it_is(tmp_path: Path) -> None:
@@ -145,3 +151,16 @@ def test_a_characterization_is_compared_as_it_is_and_of_a_trace_the_one_beside_i
 def test_a_folder_that_is_neither_is_named(tmp_path: Path) -> None:
     with pytest.raises(TraceError, match="is no trace"):
         characterization(tmp_path, lambda _: None)
+
+
+def test_what_so_few_cannot_tell_is_not_compared(tmp_path: Path) -> None:
+    """Four values are no distribution; in one bin of x any two clouds have the same shape."""
+    a = make(tmp_path / "a", without=OTHERS)
+    b = make(tmp_path / "b", without=OTHERS)
+    curves = {"size": ccdf(np.arange(1, 5)), "size_nnr": {"value": np.array([3]), "n": np.array([40]), "mean": np.array([2.0])}}
+    for key, columns in curves.items():
+        pyarrow.parquet.write_table(pa.table(columns), b / "curves" / f"{key}.parquet")
+
+    missing = compare(a, b, tmp_path / "out").missing
+
+    assert all(missing[key].startswith("one of them has fewer than 5 values, or the two have too little in common") for key in curves)

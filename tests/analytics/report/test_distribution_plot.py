@@ -34,6 +34,16 @@ def test_a_fit_is_not_drawn_beneath_what_the_curve_shows() -> None:
     assert 0.05 <= y[-1] < 0.055
 
 
+def test_a_single_value_is_a_dot_that_can_be_seen() -> None:
+    found = ccdf(np.array([3, 3]))
+    curve = Curve({name: np.asarray(column, dtype=np.float64) for name, column in found.items()})
+
+    drawn = plot(FIGURES["size"], curve, msgspec.structs.replace(SUMMARY, fits={}))
+
+    assert 'style="fill: var(--series-1)' in drawn.svg
+    assert drawn.notes == ("All have the same value, 3: the curve is one point.",)
+
+
 def test_without_a_fit_there_is_no_line_of_one() -> None:
     """Of two values nothing can be fitted, and the curve is drawn nevertheless."""
     found = ccdf(np.array([1, 2]))

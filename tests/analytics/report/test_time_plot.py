@@ -37,6 +37,8 @@ def test_a_weekend_in_which_the_clock_is_changed_still_ends_at_midnight() -> Non
 @pytest.mark.parametrize(
     ("at", "span_days", "told"),
     [
+        (day(12, 18), 3 / 86_400, "18:00:00.0"),
+        (day(12, 18), 60 / 86_400, "18:00:00"),
         (day(12, 18), 3, "18:00"),
         (day(12), 3, "Sat 12"),
         (day(12), 10, "Sat 12"),
