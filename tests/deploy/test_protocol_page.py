@@ -8,9 +8,12 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+import msgspec
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
 
+from segue.process import RoleOptions
+from services.presence.options import PresenceOptions
 from tests.notification.test_epoch import copy, put_back
 from tests.support.cluster import Cluster
 from tests.support.samples import service_token
@@ -73,6 +76,11 @@ class Device:
         assert [*self.events, *self.answers, *left] == []
 
 
+def graceless(options: RoleOptions) -> RoleOptions:
+    """Whoever has gone is offline at once: the page does not tell how much time goes by."""
+    return msgspec.structs.replace(options, grace_s=0.0, jitter_s=0.0) if isinstance(options, PresenceOptions) else options
+
+
 class Stage:
     """Plays the page. `names` are the numbers of the page that are others in this run."""
 
@@ -83,7 +91,7 @@ class Stage:
         self._copied = b""
 
     async def open(self, state: Path | None = None) -> None:
-        self.cluster = await self._stack.enter_async_context(Cluster(sites=1, state=state))
+        self.cluster = await self._stack.enter_async_context(Cluster(sites=1, state=state, change=graceless))
         await self.connect("")
 
     async def connect(self, device: str) -> None:
@@ -137,10 +145,15 @@ class Stage:
         await self.open()
 
     async def tell(self, album: str, follower: str) -> None:
-        await self.cluster.until(lambda: not self._devices or sum(len(each.leases) for each in self.cluster.of("presence")) > 0)
+        await self.cluster.presence_knows()
+        await self.cluster.until(lambda: self._online() == len(self._devices))
         notice = {"id": album.lower(), "topic": "hm://notifications/feed/bjork%new-album/", "kind": "album", "producer": "bjork"}
         status, _ = await self.cluster.notify(notice | {"payload": {"album": album}, "followers": [follower]})
         assert status == 202
+
+    def _online(self) -> int:
+        """How many devices presence knows of."""
+        return sum(len(leases) for role in self.cluster.of("presence") for leases in role.leases._users.values())
 
     async def leave(self, device: str) -> None:
         await self._devices.pop(device).close()
