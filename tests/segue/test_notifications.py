@@ -464,6 +464,8 @@ class Notifications(RuleBasedStateMachine):
     def restart(self, phone: int) -> None:
         index = phone % len(self.phones)
         old = self.phones[index]
+        if old.era != self.era and (old.bell.seen or 0) <= self.server.last:
+            return  # it would forget how far ahead of the server it was: the case that is left out
         self._disconnect(old)
         new = self.phones[index] = Phone(old.name, old.bell.seen, old.bell.epoch)  # as a MarkFile keeps it
         waiting = {item.id for item in old.bell._queue}
