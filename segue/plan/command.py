@@ -8,7 +8,7 @@ from ..lazy_group import Entry, LazyGroup
 
 COMMANDS: Final = (
     Entry("satisfaction", "segue.plan.satisfaction:satisfaction", "Choose the topics of TRACE to serve within a capacity"),
-    Entry("provision", "segue.plan.provision:provision", "Find the fewest machines that satisfy everybody in TRACE, and what they cost"),
+    Entry("provision", "segue.plan.provision:provision", "Find the fewest machines that satisfy everybody in TRACE"),
 )
 
 

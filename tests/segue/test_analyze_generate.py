@@ -66,5 +66,5 @@ def test_an_interrupt_ends_it_without_a_traceback_and_leaves_nothing(tmp_path: P
             time.sleep(0.02)
         os.killpg(process.pid, signal.SIGINT)
         output, _ = process.communicate(timeout=10)
-    assert (process.returncode, output) == (-signal.SIGINT, "")
+    assert (process.returncode, output.strip()) == (-signal.SIGINT, "")
     assert list(tmp_path.iterdir()) == []

@@ -132,7 +132,7 @@ async def test_where_nothing_that_was_asked_for_can_be_followed_it_ends_with_the
 def test_where_nobody_listens_it_says_how_to_start(arguments: list[str], state: Path) -> None:
     result = CliRunner().invoke(cli, [*arguments, "--state", str(state)])
     assert result.exit_code == 1
-    assert result.output.startswith(f"Error: nobody answers at {arguments[-1]}; start `segue up` first, or name another address")
+    assert f"Error: nobody answers at {arguments[-1]}; start `segue up` first, or name another address" in result.output
     assert f"{arguments[-1]}/v1/" in result.output
     assert result.output.endswith(": Connection refused\n")
 
