@@ -82,7 +82,7 @@ async def test_spark_and_java_end_with_the_command(site: Ground, number: int, tm
 @pytest.mark.slow
 @pytest.mark.parametrize("path", sorted(EXAMPLES.keys() - LASTING), ids=" ".join)
 async def test_a_command_whose_reader_has_gone_ends_well(site: Ground, path: tuple[str, ...], tmp_path: Path) -> None:
-    end = await unread(site.command(path, tmp_path), tmp_path)
+    end = await unread(site.command(path, tmp_path, user="bob"), tmp_path)
     assert (end.code, end.complaints) == (0, []), end.said
 
 

@@ -7,7 +7,7 @@ from click.testing import CliRunner
 
 from infra.kernel.errors import ConfigError
 from notification.door import OPERATOR
-from segue.__main__ import cli
+from segue.command_line import cli
 from segue.token import SERVICES
 from services.service import CALLERS
 

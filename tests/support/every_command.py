@@ -50,7 +50,7 @@ EXAMPLES: Final[dict[CommandPath, Example]] = {
     ("cassandra", "status"): Example("--dir {out}", code=3),
     ("cassandra", "stop"): Example("--dir {out}"),
     ("demo",): Example("--users 60 --capture {out} --json {out}.json", "cluster "),
-    ("listen",): Example("--notifications --user alice --url {clients} --state {state}", "listening", stays=True),
+    ("listen",): Example("--notifications --user {user} --url {clients} --state {state}", "listening", stays=True),
     ("new-epoch",): Example("--state {state}"),
     ("notify",): Example("hm://notifications/feed/bjork%new-album/ --kind album --file - --url {notification} --state {state}", stays=True),
     ("offload-demo",): Example("--users 30 --events 200 --sites 1 --json {out}", "engine "),
@@ -81,9 +81,9 @@ class Ground:
     def __init__(self, folder: Path, addresses: dict[str, str]) -> None:
         self._places = addresses | {name: str(folder / name) for name in ("trace", "a", "b", "edges", "configs", "state")}
 
-    def command(self, path: CommandPath, out: Path) -> list[str]:
-        """The arguments of Python that run it."""
-        arguments = EXAMPLES[path].arguments.format(out=out / "out", **self._places)
+    def command(self, path: CommandPath, out: Path, user: str = "alice") -> list[str]:
+        """The arguments of Python that run it. `user`, alice or bob, has a notification until a command has shown it."""
+        arguments = EXAMPLES[path].arguments.format(out=out / "out", user=user, **self._places)
         return ["-m", "segue", *path, *arguments.split()]
 
 
@@ -101,14 +101,14 @@ def ground(folder: Path) -> Iterator[Ground]:
             assert site.stdout is not None
             found = json.loads(site.stdout.readline())
             addresses = {name: each if isinstance(each, str) else each[0].partition("/v1")[0] for name, each in found.items()}
-            _tell_alice(addresses["notification"], folder / "state")
+            _tell_both(addresses["notification"], folder / "state")
             yield Ground(folder, addresses)
         finally:
             site.terminate()
 
 
-def _tell_alice(url: str, state: Path) -> None:
-    arguments = ["hm://notifications/feed/bjork%new-album/", "--kind", "album", "--to", "alice", "--url", url, "--state", str(state)]
+def _tell_both(url: str, state: Path) -> None:
+    arguments = ["hm://notifications/feed/bjork%new-album/", "--kind", "album", "--to", "alice,bob", "--url", url, "--state", str(state)]
     subprocess.run([sys.executable, "-m", "segue", "notify", *arguments], check=True, stdout=subprocess.DEVNULL)
 
 
