@@ -66,7 +66,7 @@ def churn_measures(grid: Grid, begun: Floats, ended: Floats, presence: Floats | 
     both = begun.sum() + ended.sum()
     peak, trough = peak_and_trough(grid, begun)
     return {
-        "churn.imbalance": abs(begun.sum() - ended.sum()) / both * 2 if both else None,
+        "churn.imbalance": abs(begun.sum() - ended.sum()) / both * 2 if both >= _LEAST_COUNT else None,
         "churn.peak_hour": peak,
         "churn.trough_hour": trough,
         "churn.weekly_difference": None if presence is None else _weekly_difference(grid, begun, presence),
@@ -96,7 +96,7 @@ def _weekend(grid: Grid, counts: Floats, days: tuple[int, ...]) -> float | None:
 
 
 def _daily_order(grid: Grid, series: Series) -> float | None:
-    if not len(grid.whole) or not {"presence", "playlist"} <= series.keys() or not {"social", "artist"} & series.keys():
+    if len(grid.whole) < _LEAST_DAYS or not {"presence", "playlist"} <= series.keys() or not {"social", "artist"} & series.keys():
         return None
     presence, playlist, social, artist = (
         grid.by_day(series[service]) if service in series else np.zeros(len(grid.whole))
@@ -107,7 +107,7 @@ def _daily_order(grid: Grid, series: Series) -> float | None:
 
 def _spikes(grid: Grid, counts: Floats) -> float | None:
     hours = grid.by_hour(counts)
-    return float(np.mean((hours > _SPIKE * hours.mean(axis=1, keepdims=True)).sum(axis=1) == 1)) if len(hours) else None
+    return float(np.mean((hours > _SPIKE * hours.mean(axis=1, keepdims=True)).sum(axis=1) == 1)) if len(hours) >= _LEAST_DAYS else None
 
 
 def _weekly_difference(grid: Grid, begun: Floats, presence: Floats) -> float | None:

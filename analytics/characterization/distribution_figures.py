@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from analytics.fitting.resampling import LEAST_DISTINCT
+from analytics.summary import LEAST_DECADES
 
 from . import shapes
 from .crowd import Crowd
@@ -28,6 +29,7 @@ _WHOSE: Final = {
 }
 
 _NO_SHAPE: Final = f"fewer than {LEAST_DISTINCT} different values have no shape"
+_NO_BEND: Final = f"fewer than {LEAST_DISTINCT} different values, or fewer than {LEAST_DECADES} decades of them, are too short to bend"
 _NO_KNEE: Final = f"there are fewer than {2 * LEAST_DISTINCT} different values, or one line fits them as well as two"
 
 
@@ -54,7 +56,7 @@ def measure_shapes(spark: "SparkSession", curves: dict[str, Thinned], folder: Pa
         exact = spark.read.parquet(str(folder / "curves" / "size.parquet"))
         results.measure_all(shapes.kink_measures(exact, curves["size"].n), "too few subscribers have so many topics")
     if "rate" in results.rows:
-        results.measure_all(shapes.rate_measures(curves["rate"]), _NO_SHAPE)
+        results.measure_all(shapes.rate_measures(curves["rate"]), _NO_BEND)
         results.measure_all(shapes.knee_measures(curves["rate"]), _NO_KNEE)
 
 

@@ -9,7 +9,7 @@ from pyspark.sql import functions as f
 from analytics.fitting.knee import cliff, kink_mass, knee, steepest_change
 from analytics.fitting.straightness import straightness
 from analytics.fitting.tail import fit_tail
-from analytics.summary import TailFit
+from analytics.summary import LEAST_DECADES, TailFit
 
 from .curves import collected
 from .distribution import Thinned
@@ -37,8 +37,10 @@ def line_measures(key: str, curve: Thinned) -> Measures:
 
 
 def rate_measures(curve: Thinned) -> Measures:
-    """How the curve of rates bends."""
+    """How the curve of rates bends, if it is long enough to tell."""
     bent = straightness(curve.value, curve.ccdf)
+    if not bent.decades >= LEAST_DECADES:
+        return {"rate.curvature": None, "rate.curvature_p": None}
     return {"rate.curvature": bent.curvature, "rate.curvature_p": bent.curvature_p}
 
 

@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 
 from analytics.characterization.job import characterize_in
 from analytics.characterization.options import Options
+from analytics.characterization.workload import settings_for
 from analytics.comparison import job as comparison
 from analytics.errors import TraceError
 from analytics.figures import FIGURES
@@ -83,3 +84,29 @@ def test_whatever_a_trace_holds_there_is_a_page_or_a_sentence(trace: OddTrace, s
     with tempfile.TemporaryDirectory() as folder:
         if (found := characterized(spark, trace, Path(folder))) is not None:
             check_comparison(found, found, Path(folder) / "itself")
+
+
+def test_few_rows_take_few_jobs(spark: "SparkSession", tmp_path: Path) -> None:
+    """Each job costs some 50 ms before it does anything: planned anew at every exchange, this took 49."""
+    context = spark.sparkContext
+    context.setJobGroup("few rows", "counted")
+    try:
+        characterized(spark, ODD_TRACES["one pair"], tmp_path)
+        jobs = context.statusTracker().getJobIdsForGroup("few rows")
+    finally:
+        context.setLocalProperty("spark.jobGroup.id", None)  # type: ignore[arg-type]  # as the JVM has it, to forget it
+    assert 0 < len(jobs) <= 30
+
+
+@pytest.mark.parametrize(("rows", "pieces", "adaptive"), [(200_000, 1, "false"), (200_001, None, "true"), (2_000_000_000, 1000, "true")])
+def test_queries_are_run_as_suits_the_rows_and_then_as_before(spark: "SparkSession", rows: int, pieces: int | None, adaptive: str) -> None:
+    keys = ("spark.sql.shuffle.partitions", "spark.sql.adaptive.enabled", "spark.sql.codegen.wholeStage", "spark.sql.codegen.factoryMode")
+    usual = [spark.conf.get(key) for key in keys]
+    with settings_for(spark, rows):
+        assert spark.conf.get(keys[0]) == str(pieces or usual[0])
+        assert spark.conf.get(keys[1]) == adaptive
+    assert [spark.conf.get(key) for key in keys] == usual
+
+
+def test_a_session_for_jobs_of_seconds_has_a_java_that_starts_fast(spark: "SparkSession") -> None:
+    assert "-XX:TieredStopAtLevel=1" in spark.sparkContext.getConf().get("spark.driver.extraJavaOptions", "")

@@ -63,6 +63,7 @@ def test_what_so_few_cannot_tell_is_left_out_with_the_reason(small: Done) -> Non
     assert why["popularity_rate.spearman"] == "a correlation wants 5 pairs of values, and there are 4"
     assert why["size.r2"] == why["popularity.decades"] == "fewer than 5 different values have no shape"
     assert why["rate.knee_events"].startswith("there are fewer than 10 different values")
+    assert why["churn.imbalance"] == why["churn.peak_hour"]
     assert why["churn.peak_hour"].startswith("there are too few requests")
     assert why["churn.weekly_difference"].startswith("there are too few requests or whole days")
 
@@ -75,7 +76,6 @@ def test_every_metric_of_time_is_exact(small: Done) -> None:
         "publications.peak_hour.presence": 18.5,
         "publications.trough_hour.presence": 0.5,
         "local_remote.ratio": (10 * 2 + 5 + 1) / (10 + 20),
-        "churn.imbalance": 0,
         "live.variation": 1 / 2.5,
         "live.share.presence": (188 + 4 * 2 / 3) / 192,
         "live.share.playlist": 4 / 3 / 192,
