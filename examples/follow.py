@@ -9,6 +9,7 @@ async def follow(url: str, token: str, friends: list[str]) -> None:
     """Runs until it is interrupted."""
     async with segue.Client(url, token) as client:
         await client.subscribe(f"hm://presence/user/{friend}/" for friend in friends)
+        print("following", *friends, file=sys.stderr)
         async for event in client:
             print(event.topic, event.kind, event.payload, flush=True)
 

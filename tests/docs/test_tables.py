@@ -16,7 +16,7 @@ COMMANDS = [text for page, text in ASKED if why_not(page, text) is None]
 
 @pytest.mark.parametrize("entry", NOT_RUN)
 def test_what_does_not_run_stands_on_its_page_and_says_why(entry: str) -> None:
-    assert any(f"{page}: {text}".startswith(entry) for page, text in ASKED)
+    assert any(f"{page}: {text}\n".startswith(entry) for page, text in ASKED)
     assert NOT_RUN[entry]
 
 

@@ -35,7 +35,7 @@ def clone(folder: Path) -> None:
     for entry in Path(sys.prefix).iterdir():
         if not entry.name.startswith("."):
             (folder / ".venv" / entry.name).symlink_to(entry)
-    for marker in (".ready", ".all-ready"):
+    for marker in (".ready", ".analytics-ready", ".all-ready"):
         (folder / ".venv" / marker).touch()
     folder.with_name("curl").mkdir()
     (folder.with_name("curl") / ".curlrc").write_text("fail-with-body\nsilent\nshow-error\n", encoding="utf-8")
