@@ -14,7 +14,21 @@ OUTPUT: Final = 1
 ERRORS: Final = 2
 
 
-class _Output(io.BufferedWriter):
+class _Buffer(io.BufferedWriter):
+    """What is between a text stream and a descriptor. `through`: it holds nothing back, as `PYTHONUNBUFFERED` asks for."""
+
+    def __init__(self, descriptor: int, *, through: bool) -> None:
+        super().__init__(io.FileIO(descriptor, "w", closefd=False))
+        self._through = through
+
+    def write(self, data: "ReadableBuffer") -> int:
+        written = super().write(data)
+        if self._through:
+            self.flush()
+        return written
+
+
+class _Output(_Buffer):
     """Standard output: when nobody reads it any more the command is done, and its exit code is 0."""
 
     def write(self, data: "ReadableBuffer") -> int:
@@ -26,7 +40,7 @@ class _Output(io.BufferedWriter):
             super().flush()
 
 
-class _Errors(io.BufferedWriter):
+class _Errors(_Buffer):
     """Standard error: when nobody reads it any more, the command goes on without it."""
 
     def write(self, data: "ReadableBuffer") -> int:
@@ -66,9 +80,9 @@ def guarded() -> Iterator[None]:
     At the end of the block everything is written. Raises SystemExit as soon as nobody reads the output, and OSError.
     """
     if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout is sys.__stdout__:
-        sys.stdout = _text(_Output(io.FileIO(OUTPUT, "w", closefd=False)), sys.stdout)
+        sys.stdout = _text(_Output(OUTPUT, through=sys.stdout.write_through), sys.stdout)
     if isinstance(sys.stderr, io.TextIOWrapper) and sys.stderr is sys.__stderr__:
-        sys.stderr = _text(_Errors(io.FileIO(ERRORS, "w", closefd=False)), sys.stderr)
+        sys.stderr = _text(_Errors(ERRORS, through=sys.stderr.write_through), sys.stderr)
     try:
         yield
     except BaseException:
