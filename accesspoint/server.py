@@ -60,12 +60,12 @@ class AccessPoint:
         self._slow: dict[Session, None] = {}
 
     async def start(self) -> None:
-        """Dial upstream and open the door. Raises CannotListen if the address is taken."""
-        self.upstream.start()
+        """Opens the door, then dials upstream. Raises CannotListen if the address is taken."""
         with listening("accesspoint.door", self.options.door):
             sock = _bound(Address.parse(self.options.door), self.options)
             self._server = await self._loop.create_server(self._http.protocol_factory, sock=sock, backlog=BACKLOG)
         self.address = str(Address(*sock.getsockname()[:2]))
+        self.upstream.start()
         self._ticker = self._loop.create_task(self._tick(), name=f"ticks of {self.node}")
 
     async def drain(self) -> None:

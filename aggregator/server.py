@@ -58,9 +58,9 @@ class Aggregator:
         self._points: dict[Link, _AccessPoint] = {}
 
     async def start(self) -> None:
-        """Dial the brokers, then listen for access points. Raises CannotListen if the address is taken."""
-        self._brokers.start()
+        """Listens for access points, then dials the brokers. Raises CannotListen if the address is taken."""
         self.address = await self.links.listen(self.options.listen)
+        self._brokers.start()
 
     async def close(self) -> None:
         """Close all links."""

@@ -74,10 +74,10 @@ class Notification:
     async def start(self) -> None:
         """Open the store, go on with what was left, then open the doors. Raises ConfigError and Unavailable."""
         self._parts = parts = await Parts.open(self._surroundings)
+        listen = await self.links.listen(self.options.listen)
         self._brokers.start()
         for address in self.options.presence:
             self.links.dial(address, "presence", self.site)
-        listen = await self.links.listen(self.options.listen)
         await parts.start(self.options.advertise or listen)
         self.address = await parts.web.start("notification.door", self.options.door)
 

@@ -2,13 +2,15 @@
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TypeVar
+from typing import Final, TypeVar
 
 import click
 
 from segue.errors import ConnectionLost, Refused, SegueError
 
 from .state import default_state
+
+OPEN_S: Final = 3.0
 
 Command = TypeVar("Command", bound=Callable[..., object])
 

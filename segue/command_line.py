@@ -13,6 +13,7 @@ from .standard_output import guarded
 ROLES: Final = ("accesspoint", "aggregator", "artist", "broker", "notification", "ods", "playlist", "presence", "social")
 COMMANDS: Final = (
     *(Entry(role, f"segue.role:{role}", f"Run one {role}") for role in ROLES),
+    Entry("act", "segue.act:act", "Tell a user's friends what the user does"),
     Entry("analyze", "segue.analyze.command:analyze", "Know the workload: make, check, characterize and compare"),
     Entry("cassandra", "segue.cassandra.command:cassandra", "A real Cassandra server on this machine"),
     Entry("demo", "segue.demo.command:demo", "Let the users of Last.fm play what they really played"),

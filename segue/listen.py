@@ -5,7 +5,6 @@ import time
 from collections.abc import AsyncIterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Final
 
 import click
 import msgspec
@@ -19,12 +18,10 @@ from segue.messages import Event, Offloaded
 from segue.notification_messages import Notification
 from segue.outage import Outage
 
-from .access import access_options, explained
+from .access import OPEN_S, access_options, explained
 from .loop import run
 from .printable import printable
 from .state import secret_of, user_token
-
-OPEN_S: Final = 3.0
 
 
 @click.command()

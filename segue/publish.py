@@ -19,6 +19,8 @@ from .loop import run
 from .state import secret_of, service_token
 
 TRIES: Final = 3
+USERS: Final = "hm://presence/"
+PAST_PRESENCE: Final = "presence does not hear of this, so `last` will not know it; what a user does is told by segue act"
 LINE: Final = '{"topic": "hm://presence/user/bob/", "kind": "play", "payload": {"artist": "Björk"}}'
 
 
@@ -40,6 +42,8 @@ def publish(
     state: Path,
 ) -> None:
     """Publish an event on TOPIC, or those in a file.
+
+    What is published on a user's topic goes to their friends past presence; `segue act` tells both.
 
     Prints the id of the event, or how many were accepted: in a broker's memory and on their way to everybody interested.
     Exit code 1: an event was rejected.
@@ -64,21 +68,27 @@ def _publication(topic: str | None, kind: str | None, payload: str, file: object
 
 
 async def _publications(file: BinaryIO) -> AsyncIterator[Publication]:
-    number = 0
+    number, warned = 0, False
     async for line in lines(file.fileno()):
         number += 1
         if not line.strip():
             continue
         try:
-            yield msgspec.json.decode(line, type=Publication)
+            publication = msgspec.json.decode(line, type=Publication)
         except msgspec.DecodeError as error:
             raise Misuse(f"{file.name}, line {number}: {error}; a line is like {LINE}") from error
+        if not warned and publication.topic.startswith(USERS):
+            warned = True
+            click.echo(PAST_PRESENCE, err=True)
+        yield publication
 
 
 async def _publish(source: Publication | AsyncIterator[Publication], urls: Sequence[str], token: str) -> None:
     async with Publisher(urls, token, options=PublisherOptions(tries=TRIES)) as publisher:
         if isinstance(source, Publication):
             click.echo(await publisher.publish(source.topic, source.kind, source.payload))
+            if source.topic.startswith(USERS):
+                click.echo(PAST_PRESENCE, err=True)
         else:
             _report(await publisher.publish_many(source))
 

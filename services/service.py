@@ -85,7 +85,7 @@ class ServiceRole(Generic[Options]):
         return {}
 
     async def open(self, routes: Sequence[Route], answers: Mapping[str, Answerer]) -> None:
-        """Dial brokers and peers, open the HTTP door with `routes`, then listen for calls, which `answers` (by op) answer.
+        """Opens the HTTP door with `routes`, listens for calls, which `answers` (by op) answer, then dials brokers and peers.
 
         Raises CannotListen if an address is taken.
         """
@@ -99,10 +99,10 @@ class ServiceRole(Generic[Options]):
             max_body_bytes=options.max_body_bytes,
             log=self._log,
         )
-        self.brokers.start()
-        self.peers.start()
         self.address = await self._web.start(f"{self.role}.door", options.door)
         await self.links.listen(options.listen)
+        self.brokers.start()
+        self.peers.start()
 
     async def drain(self) -> None:
         """Take nothing new over HTTP."""

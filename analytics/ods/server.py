@@ -62,10 +62,10 @@ class Ods:
         self._schedule: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
-        """Dial all brokers, listen for access points, have the solver compiled meanwhile. Raises CannotListen if the address is taken."""
+        """Listens for access points, dials all brokers, has the solver compiled meanwhile. Raises CannotListen if the address is taken."""
+        self.address = await self.links.listen(self.options.listen)
         for address, site in self._brokers.items():
             self.links.dial(address, "broker", site)
-        self.address = await self.links.listen(self.options.listen)
         plan = self.options.plan
         self._warm = asyncio.create_task(asyncio.to_thread(warm, plan.metric, plan.solver), name=f"{self.node} compiles")
         self._schedule = asyncio.create_task(self._decide_each_period(), name=f"{self.node} decides")

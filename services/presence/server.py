@@ -61,11 +61,11 @@ class Presence:
         self._settled_s = options.link.redial_cap_s + options.link.heartbeat_s
 
     async def start(self) -> None:
-        """Dial brokers and peers, then listen for access points. Raises CannotListen if the address is taken."""
+        """Listens for access points, then dials brokers and peers. Raises CannotListen if the address is taken."""
+        self.address = await self.links.listen(self.options.listen)
         self._brokers.start()
         for address, site in self._sites.items():
             self.links.dial(address, ROLE, site)
-        self.address = await self.links.listen(self.options.listen)
 
     async def close(self) -> None:
         """Close all links."""

@@ -109,9 +109,8 @@ class Stage:
             await self.connect(device)
         for here, there in self.names.items():
             text = re.sub(rf"\b{here}\b", str(there), text)
-        await self._devices[device].ws.send(
-            text.replace("A_SERVICES_TOKEN", service_token("presence")).replace("TOKEN", self.cluster.token("alice"))
-        )
+        text = text.replace("A_SERVICES_TOKEN", service_token("presence"))
+        await self._devices[device].ws.send(text.replace("TOKEN", self.cluster.token("alice")))
 
     async def hear(self, device: str, text: str) -> None:
         expected = json.loads(text)

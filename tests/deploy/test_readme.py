@@ -78,4 +78,4 @@ def is_segue(node: ast.expr) -> bool:
 
 def test_the_tour_uses_the_commands_that_it_should() -> None:
     used = {words[1] for words in commands(ROOT / "README.md") if words[0] in ("segue", "make")}
-    assert used >= {"demo", "test", "setup", "up", "listen", "publish", "token", "top"}
+    assert used >= {"demo", "test", "setup", "up", "listen", "act", "notify", "token", "top"}

@@ -10,7 +10,14 @@ from services.presence.options import PresenceOptions
 
 FOLDER = Path(services.presence.__file__).parent
 PURE = {"collections", "functools", "itertools", "math", "random", "time", "typing", "zlib", "msgspec"}
-OURS = {"broker.client", "infra.runtime.link", "infra.runtime.metrics", "infra.runtime.node", "infra.runtime.wire"}
+OURS = {
+    "broker.client",
+    "infra.runtime.link",
+    "infra.runtime.metrics",
+    "infra.runtime.node",
+    "infra.runtime.wire",
+    "infra.runtime.wrong_peer",
+}
 
 
 def imported(tree: ast.Module) -> set[str]:
