@@ -10,4 +10,5 @@ def network_reason(error: BaseException) -> str:
         return os.strerror(cause.errno)
     if isinstance(cause, TimeoutError):
         return "no answer in time"
-    return getattr(cause, "strerror", None) or str(cause) or type(cause).__name__
+    words = getattr(cause, "strerror", None) or getattr(cause, "message", None) or str(cause) or type(cause).__name__
+    return str(words).partition("\n")[0].rstrip(":")

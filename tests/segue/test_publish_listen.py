@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import socket
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -127,15 +128,18 @@ async def test_where_nothing_that_was_asked_for_can_be_followed_it_ends_with_the
 
 @pytest.mark.parametrize(
     "arguments",
-    [["publish", BOB, "--kind", "play", "--url", "http://127.0.0.1:1"], ["listen", BOB, "--user", "ann", "--url", "ws://127.0.0.1:1"]],
+    [["publish", BOB, "--kind", "play", "--url", "http"], ["listen", BOB, "--user", "ann", "--url", "ws"]],
     ids=["publish", "listen"],
 )
 @pytest.mark.slow
 def test_where_nobody_listens_it_says_how_to_start(arguments: list[str], state: Path) -> None:
-    result = CliRunner().invoke(cli, [*arguments, "--state", str(state)])
+    with socket.socket() as bound:  # so nobody else listens there
+        bound.bind(("127.0.0.1", 0))
+        url = f"{arguments[-1]}://127.0.0.1:{bound.getsockname()[1]}"
+        result = CliRunner().invoke(cli, [*arguments[:-1], url, "--state", str(state)])
     assert result.exit_code == 1
-    assert f"Error: nobody answers at {arguments[-1]}; start `segue up` first, or name another address" in result.output
-    assert f"{arguments[-1]}/v1/" in result.output
+    assert f"Error: nobody answers at {url}; start `segue up` first, or name another address" in result.output
+    assert f"{url}/v1/" in result.output
     assert result.output.endswith(": Connection refused\n")
 
 

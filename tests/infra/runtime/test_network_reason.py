@@ -31,6 +31,7 @@ def test_a_refused_connection_is_told_in_the_words_of_the_system(loop: type, sch
         (socket.gaierror(-2, "Name or service not known"), "Name or service not known"),
         (TimeoutError(), "no answer in time"),
         (aiohttp.ServerDisconnectedError(), "Server disconnected"),
+        (aiohttp.http_exceptions.BadStatusLine("SSH-2.0", "Bad status line:\n  Expected HTTP/\n    ^"), "Bad status line"),
         (OSError("sto/b1 is taken"), "sto/b1 is taken"),
         (ConnectionResetError(), "ConnectionResetError"),
     ],
