@@ -1,11 +1,13 @@
 """Calls: client requests that a service answers (see `SERVICE_OF`), and what follows from a subscribe, relayed over a link."""
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Final, NamedTuple
 
 from infra.kernel.announcer import Outlet
 from infra.kernel.errors import Refused
+from infra.kernel.every_one import for_every_one
 from infra.kernel.frames import Call, Reply
 from infra.kernel.ring import Ring
 
@@ -52,8 +54,8 @@ class Calls:
         nodes = self._nodes.get(service, {})
         nodes.pop(address, None)
         self._rings[service] = Ring(nodes)
-        for n in [n for n, call in self._open.items() if call.address == address]:
-            self._end(n, Refused("unavailable", f"the {service} service went away before it answered"))
+        gone = Refused("unavailable", f"the {service} service went away before it answered")
+        for_every_one(partial(self._end, n, gone) for n, call in list(self._open.items()) if call.address == address)
 
     def has(self, service: str) -> bool:
         """Whether any node of `service` can be reached."""
@@ -77,10 +79,13 @@ class Calls:
         self._end(reply.n, reply)
 
     def tick(self, now_s: float) -> None:
-        """Give up on calls that have waited too long."""
+        """Give up on calls that have waited too long. Raises what went wrong with some when all are answered."""
+        for_every_one(self._late(now_s))
+
+    def _late(self, now_s: float) -> Iterator[Callable[[], None]]:
         while self._deadlines and self._deadlines[0][0] <= now_s:
             _, n = self._deadlines.popleft()
-            self._end(n, Refused("unavailable", f"no answer within {self._timeout_s:g} s"))
+            yield partial(self._end, n, Refused("unavailable", f"no answer within {self._timeout_s:g} s"))
 
     def _end(self, n: int, result: Reply | Refused) -> None:
         found = self._open.pop(n, None)

@@ -6,11 +6,13 @@ Time and randomness are arguments; sessions, the announcer and the calls are tol
 import random
 from collections import Counter
 from collections.abc import Callable
+from functools import partial
 from typing import Final, Protocol
 
 from infra.kernel.announcer import Announcer
 from infra.kernel.capture import Recorder
 from infra.kernel.errors import Refused
+from infra.kernel.every_one import for_every_one
 from infra.kernel.topics import inbox_topic
 from infra.runtime.decider import DECIDER
 
@@ -222,11 +224,10 @@ class AccessPointCore:
 
     def tick(self, now_s: float, period_s: float) -> None:
         """Every `period_s`: answers that are due, and clients that are silent."""
-        self.subscriptions.advance(now_s)
-        self.calls.tick(now_s)
-        self._silence.tick(now_s, period_s)
+        steps = [partial(self.subscriptions.advance, now_s), partial(self.calls.tick, now_s), partial(self._silence.tick, now_s, period_s)]
         if self._has_inboxes:
-            self._catch_up(now_s, period_s)
+            steps.append(partial(self._catch_up, now_s, period_s))
+        for_every_one(steps)
 
     def _catch_up(self, now_s: float, period_s: float) -> None:
         """Pulls what was stored while inboxes were not installed, once they are again and a notification module can be asked."""
@@ -234,8 +235,9 @@ class AccessPointCore:
             self._restored = self.announcer.restored
             self.catch_up.want()
         if self.calls.has("notification"):
-            for session in self.catch_up.due(now_s, period_s):
-                self.relay.catch_up(session, FIRST_PULL, self.catch_up, now_s)
+            for_every_one(
+                partial(self.relay.catch_up, session, FIRST_PULL, self.catch_up, now_s) for session in self.catch_up.due(now_s, period_s)
+            )
 
     def farewell(self, session: Session) -> None:
         """Draining: ask a client to come back elsewhere, each at its own time."""

@@ -5,14 +5,17 @@ import random
 import socket
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import islice
 from typing import Any as Anything
 from typing import Final
 
 from infra.kernel.errors import Refused
+from infra.kernel.every_one import for_every_one
 from infra.runtime.address import Address
 from infra.runtime.capture import Capture
+from infra.runtime.ending import end_all, end_tasks
 from infra.runtime.http import Head, HttpDoor
 from infra.runtime.listening import listening
 from infra.runtime.wire import Network
@@ -52,7 +55,8 @@ class AccessPoint:
         self.core = AccessPointCore(options, verify, rng, capture)
         self.upstream = Upstream(options, self.core, network, self.now, log=log, rng=rng, wall=wall)
         self.address = options.door
-        self._http = HttpDoor(routes={}, upgrades={"/v1/connect": self._upgrade})
+        self._loops = self.upstream.links.loops
+        self._http = HttpDoor(routes={}, upgrades={"/v1/connect": self._upgrade}, loops=self._loops)
         self._server: asyncio.Server | None = None
         self._ticker: asyncio.Task[None] | None = None
         self._young: deque[tuple[float, Connection]] = deque()
@@ -66,42 +70,48 @@ class AccessPoint:
             self._server = await self._loop.create_server(self._http.protocol_factory, sock=sock, backlog=BACKLOG)
         self.address = str(Address(*sock.getsockname()[:2]))
         self.upstream.start()
-        self._ticker = self._loop.create_task(self._tick(), name=f"ticks of {self.node}")
+        self._ticker = self._loops.every(TICK_S, lambda: self.sweep(self.now()), "timeouts of clients")
 
     async def drain(self) -> None:
         """Stop accepting and send all clients away, `drain_per_s` a second; returns when they are gone or after `drain_s`."""
         self.core.draining = True
         if self._server is not None:
             self._server.close()
+        batch, gone = max(1, int(self.options.drain_per_s * TICK_S)), asyncio.Event()
+        send_away = partial(self._send_away, batch, gone)
+        sending = self._loops.every(batch / self.options.drain_per_s, send_away, "sending clients away", at_once=True)
         try:
             async with asyncio.timeout(self.options.drain_s):
-                await self._send_away(max(1, int(self.options.drain_per_s * TICK_S)))
+                await gone.wait()
         except TimeoutError:
             self.log.warning("clients left behind", clients=len(self.core.sessions) + len(self._leaving))
+        finally:
+            await end_tasks(sending)
 
-    async def _send_away(self, batch: int) -> None:
-        while self.core.sessions or self._leaving:
-            for session in list(islice(self.core.sessions, batch)):
-                self.core.farewell(session)
-            await asyncio.sleep(batch / self.options.drain_per_s)
+    def _send_away(self, batch: int, gone: asyncio.Event) -> None:
+        if not self.core.sessions and not self._leaving:
+            gone.set()
+        for_every_one(partial(self.core.farewell, session) for session in list(islice(self.core.sessions, batch)))
 
     async def close(self) -> None:
         """Close the door, all connections and all links. May be called twice."""
-        if self._server is not None:
-            self._server.close()
-        if self._ticker is not None:
-            self._ticker.cancel()
-            await asyncio.gather(self._ticker, return_exceptions=True)
-        self._http.close()
-        for session in list(self.core.sessions):
-            assert isinstance(session, Connection)
-            session.abort()
-            self.core.leave(session, "lost")
-        for connection in list(self._leaving):
-            connection.abort()
-        await self.upstream.links.close()
-        if self._capture is not None:
-            await self._capture.close()
+        await end_all(
+            self._server.close if self._server is not None else None,
+            partial(end_tasks, self._ticker),
+            self._http.close,
+            self._cut_all,
+            self.upstream.links.close,
+            self._capture.close if self._capture is not None else None,
+        )
+
+    def _cut_all(self) -> None:
+        for_every_one(partial(self._cut, session) for session in list(self.core.sessions))
+        for_every_one(connection.abort for connection in list(self._leaving))
+
+    def _cut(self, session: Session) -> None:
+        assert isinstance(session, Connection)
+        session.abort()
+        self.core.leave(session, "lost")
 
     def ready(self) -> str | None:
         """Why clients should not be sent here; None when they can be."""
@@ -141,22 +151,22 @@ class AccessPoint:
         self._slow.pop(connection, None)
         self._leaving[connection] = self.now() + GOODBYE_S
 
-    async def _tick(self) -> None:
-        while True:
-            await asyncio.sleep(TICK_S)
-            self.sweep(self.now())
-
     def sweep(self, now: float) -> None:
-        """What is due at `now`: hellos that never came, goodbyes that nobody read, slow clients, silent ones."""
+        """What is due at `now`: hellos that never came, goodbyes that nobody read, slow clients, silent ones. Raises what went wrong
+        with some of them when all had their turn."""
+        for_every_one(self._due(now))
+
+    def _due(self, now: float) -> Iterator[Callable[[], None]]:
+        late = Refused("hello-timeout", f"no hello within {self.options.hello_s:g} s")
         while self._young and self._young[0][0] <= now:
             _, connection = self._young.popleft()
             if connection.state is State.NEW:
-                connection.end(Refused("hello-timeout", f"no hello within {self.options.hello_s:g} s"))
+                yield partial(connection.end, late)
         for connection in [each for each, due in self._leaving.items() if due <= now]:
-            connection.abort()
+            yield connection.abort
         for session in list(self._slow):
-            self.core.check_slow(session, now)
-        self.core.tick(now, TICK_S)
+            yield partial(self.core.check_slow, session, now)
+        yield partial(self.core.tick, now, TICK_S)
 
     def counters(self) -> dict[str, Anything]:
         """Figures for `metrics.METRICS`."""
@@ -164,7 +174,8 @@ class AccessPoint:
         outboxes = [session.outbox for session in self._slow if session.outbox is not None]
         captured: dict[str, Anything] = self._capture.counters() if self._capture is not None else {}
         assigned = core.offloaded.assigned
-        return captured | {
+        others = captured | self._loops.counters()
+        return others | {
             "accesspoint_connections": len(core.sessions),
             "accesspoint_connects_total": core.connects,
             "accesspoint_disconnects_total": dict(core.disconnects),

@@ -1,9 +1,11 @@
 """Silence: clients of which nothing was heard for some time are asked for a sign of life, and ended if they give none. Pure."""
 
 from collections.abc import Collection, Iterator
+from functools import partial
 from itertools import islice
 
 from infra.kernel.errors import Refused
+from infra.kernel.every_one import for_every_one
 
 from .options import AccessPointOptions
 from .session import Session, State
@@ -21,14 +23,12 @@ class Silence:
     def tick(self, now_s: float, period_s: float) -> None:
         """Every `period_s`: look at a share of all, so that it is each one's turn once in half a `ping_s`."""
         share = 1 + int(self._sweep_size * 2 * period_s / self._ping_s)
-        seen = 0
-        for session in islice(self._sweep, share):
-            seen += 1
-            if session.state is State.READY:
-                self._look_at(session, now_s - session.heard_s)
-        if seen < share:
+        turn = list(islice(self._sweep, share))
+        if len(turn) < share:
             self._sweep_size = len(self._sessions)
             self._sweep = iter(list(self._sessions))
+        ready = (session for session in turn if session.state is State.READY)
+        for_every_one(partial(self._look_at, session, now_s - session.heard_s) for session in ready)
 
     def _look_at(self, session: Session, silent_s: float) -> None:
         if silent_s > self._silent_s:

@@ -1,8 +1,11 @@
 """Waits: subscribe answers that are held back until the subscription is installed, or for two seconds."""
 
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import NamedTuple
+
+from infra.kernel.every_one import for_every_one
 
 Answer = Callable[[str, list[str]], None]
 
@@ -28,13 +31,16 @@ class Waits:
         self._queues[wait].append(_Wait(mark, deadline_s, answer))
 
     def advance(self, reached: Mapping[str, int], now_s: float) -> None:
-        """Answer what is installed, and what has waited long enough."""
+        """Answer what is installed, and what has waited long enough. Raises what went wrong with some when all are answered."""
+        for_every_one(self._due(reached, now_s))
+
+    def _due(self, reached: Mapping[str, int], now_s: float) -> Iterator[Callable[[], None]]:
         levels = {"local": reached.get(self._site, 0), "all": min(reached.values(), default=0)}
         for level, queue in self._queues.items():
             while queue and (queue[0].mark <= levels[level] or queue[0].deadline_s <= now_s):
                 wait = queue.popleft()
                 if wait.mark <= levels[level]:
-                    wait.answer(level, [])
+                    yield partial(wait.answer, level, [])
                 else:
                     missing = sorted(site for site, mark in reached.items() if mark < wait.mark)
-                    wait.answer("partial", missing or [self._site])
+                    yield partial(wait.answer, "partial", missing or [self._site])

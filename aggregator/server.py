@@ -150,10 +150,10 @@ class Aggregator:
         if (news := point.receipts.advance(self._brokers.announcer.reached)) is not None:
             link.send(news)
 
-    def counters(self) -> dict[str, float]:
+    def counters(self) -> dict[str, Anything]:
         """Figures for `metrics.METRICS`."""
         core = self.core
-        return {
+        return self.links.loops.counters() | {
             "aggregator_topics": len(core.interest) - len(self._limbo),
             "aggregator_links": len(self.links.links),
             "aggregator_brokers_live": len(self._brokers.links),

@@ -22,6 +22,7 @@ from infra.kernel.http_error import rejection
 from infra.kernel.nesting import check_nesting
 from infra.kernel.topics import Kind, kind_of
 from infra.runtime.address import Address
+from infra.runtime.ending import end_all
 from infra.runtime.http import Answer, BufferedExchange, Exchange, Head, HttpDoor, HttpLimits, Response, json_error
 from infra.runtime.listening import listening
 
@@ -63,7 +64,7 @@ class Door:
         self._numbers = count(1)
         self._prefix = f"{broker.links.incarnation:x}"
         limits = HttpLimits(max_connections=broker.options.max_connections)
-        self._http = HttpDoor(routes={("POST", "/v1/events"): self._exchange}, limits=limits)
+        self._http = HttpDoor(routes={("POST", "/v1/events"): self._exchange}, limits=limits, loops=broker.links.loops)
         self._server: asyncio.Server | None = None
 
     async def start(self) -> None:
@@ -77,17 +78,15 @@ class Door:
 
     async def drain(self) -> None:
         """Take nothing new, leave the ring, answer what was asked."""
-        await self.broker.drain()
-        self._http.drain()
+        await end_all(self.broker.drain, self._http.drain, self._drained)
+
+    async def _drained(self) -> None:
         with suppress(TimeoutError):
             await asyncio.wait_for(self._http.drained(), self.broker.options.drain_s)
 
     async def close(self) -> None:
         """Close the door, its connections and all links. May be called twice."""
-        if self._server is not None:
-            self._server.close()
-        self._http.close()
-        await self.broker.close()
+        await end_all(self._server.close if self._server is not None else None, self._http.close, self.broker.close)
 
     def ready(self) -> str | None:
         """See `Broker.ready`."""

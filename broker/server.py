@@ -41,6 +41,7 @@ from infra.kernel.ring import Ring
 from infra.kernel.topics import Topic
 from infra.runtime.capture import Capture
 from infra.runtime.decider import DECIDER, Decider
+from infra.runtime.ending import end_all
 from infra.runtime.link import Link
 from infra.runtime.node import Node
 from infra.runtime.wire import Network
@@ -119,9 +120,7 @@ class Broker:
 
     async def close(self) -> None:
         """Close all links. May be called twice."""
-        await self.links.close()
-        if self._capture is not None:
-            await self._capture.close()
+        await end_all(self.links.close, self._capture.close if self._capture is not None else None)
 
     def ready(self) -> str | None:
         """Why this broker cannot own topics yet; None when it can."""
@@ -282,7 +281,7 @@ class Broker:
         """Figures for `metrics.METRICS`; the door adds its own."""
         core, forwarder = self.core, self.mesh.client.forwarder
         captured: dict[str, Anything] = self._capture.counters() if self._capture is not None else {}
-        others = captured | self.offloading.counters()
+        others = captured | self.offloading.counters() | self.links.loops.counters()
         return others | {
             "broker_events_matched_total": core.matched,
             "broker_events_unmatched_total": core.unmatched,

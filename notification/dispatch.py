@@ -7,7 +7,6 @@ that could be kept goes again, under the same Message-ID.
 import asyncio
 import random
 from collections.abc import Callable, Collection, Iterable, Sequence
-from contextlib import suppress
 from itertools import groupby
 from typing import Any as Anything
 from typing import Final, NamedTuple, Protocol
@@ -15,6 +14,8 @@ from typing import Final, NamedTuple, Protocol
 import msgspec
 
 from infra.kernel.errors import Unavailable
+from infra.runtime.ending import end_tasks
+from infra.runtime.loops import Loops
 from rule_engine.verdict import Way
 
 from .agenda import Agenda
@@ -75,12 +76,13 @@ class Dispatch:
         *,
         wall: Callable[[], float],
         rng: random.Random,
+        loops: Loops,
         logger: Anything,
     ) -> None:
         self.ended: dict[str, int] = {"delivered": 0, "dropped": 0, "dead": 0, "retried": 0, "pruned": 0}
         self._store, self._agenda, self._decider, self._online, self._people = store, agenda, decider, online, people
         self._mail, self._push, self._retelling = mail, push, retelling
-        self._wall, self._rng, self._logger = wall, rng, logger
+        self._wall, self._rng, self._loops, self._logger = wall, rng, loops, logger
         self._slots = asyncio.Semaphore(PARALLEL)
         self._task: asyncio.Task[None] | None = None
         self._running: dict[int, asyncio.Task[None]] = {}
@@ -88,14 +90,11 @@ class Dispatch:
 
     def start(self) -> None:
         """Send what is due until `close`."""
-        self._task = asyncio.create_task(self._run(), name="mails and pushes")
+        self._task = self._loops.every(PERIOD_S, self._begin_due, "mails and pushes", at_once=True, wake=self._agenda.news)
 
     async def close(self) -> None:
         """Stop. May be called twice."""
-        tasks = [task for task in (self._task, *self._running.values()) if task is not None]
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await end_tasks(self._task, *self._running.values())
         self._leaving = frozenset()
 
     async def leave(self, theirs: Collection[int]) -> None:
@@ -107,16 +106,11 @@ class Dispatch:
         """The agenda has forgotten the shards that were left: from now on it says what is ours."""
         self._leaving = frozenset()
 
-    async def _run(self) -> None:
-        while True:
-            self._agenda.news.clear()
-            for shard in self._agenda.ready(self._now_ms()):
-                if shard not in self._running and shard not in self._leaving:
-                    self._running[shard] = task = asyncio.create_task(self._run_shard(shard), name="mails and pushes of a shard")
-                    task.add_done_callback(lambda _, shard=shard: self._ended(shard))  # type: ignore[misc]
-            with suppress(TimeoutError):  # `wait_for` may swallow a cancellation before Python 3.12
-                async with asyncio.timeout(PERIOD_S):
-                    await self._agenda.news.wait()
+    def _begin_due(self) -> None:
+        for shard in self._agenda.ready(self._now_ms()):
+            if shard not in self._running and shard not in self._leaving:
+                self._running[shard] = task = asyncio.create_task(self._run_shard(shard), name="mails and pushes of a shard")
+                task.add_done_callback(lambda _, shard=shard: self._ended(shard))  # type: ignore[misc]
 
     def _ended(self, shard: int) -> None:
         del self._running[shard]

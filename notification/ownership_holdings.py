@@ -2,6 +2,8 @@
 
 from collections.abc import Callable, Collection
 
+from infra.runtime.ending import end_all
+
 from .agenda import Agenda
 from .dispatch import Dispatch
 from .log import Log
@@ -49,5 +51,4 @@ class Holdings:
 
     async def close(self) -> None:
         """Stop, and keep how far it went. May be called twice."""
-        await self._dispatch.close()
-        await self._worker.close()
+        await end_all(self._dispatch.close, self._worker.close)

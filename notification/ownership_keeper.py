@@ -12,6 +12,8 @@ from typing import Any as Anything
 from typing import Final, Protocol, TypeVar
 
 from infra.kernel.errors import Unavailable
+from infra.runtime.ending import end_tasks
+from infra.runtime.loops import Loops
 
 from .epoch import StoreEpoch
 from .ownership import Fence, Member, Ownership, Steps
@@ -59,6 +61,7 @@ class Keeper:
         site: str,
         lease_s: float,
         wall: Callable[[], float],
+        loops: Loops,
         logger: Anything,
         clock: Callable[[], float] = boot_time_s,
     ) -> None:
@@ -67,13 +70,12 @@ class Keeper:
         self.changed = asyncio.Event()
         self.on_change: Callable[[], None] = lambda: None
         self._store, self._life, self._epoch, self._site, self._lease_s = store, life, epoch, site, lease_s
-        self._wall, self._clock, self._logger = wall, clock, logger
+        self._wall, self._clock, self._loops, self._logger = wall, clock, loops, logger
         self._address = ""
         self._working: set[int] = set()
         self._poked, self._moves = asyncio.Event(), asyncio.Event()
-        self._tasks: list[asyncio.Task[None]] = []
+        self._beats: asyncio.Task[None] | None = None
         self._mover: asyncio.Task[None] | None = None
-        self._said = ""
 
     async def open(self, holdings: Holdings, address: str) -> None:
         """Join as the node at `address`, and take what is to be ours and has no owner. Raises Unavailable."""
@@ -84,17 +86,14 @@ class Keeper:
     def start(self) -> None:
         """Keep the lease until `close`."""
         self._holdings.start()
-        self._mover = asyncio.create_task(self._move(), name="taking and giving up shards")
-        self._tasks = [asyncio.create_task(self._beat_on(), name="beats of the lease")]
+        self._mover = self._keep_moving()
+        self._beats = self._loops.every(self._lease_s / BEATS, self._round, "beats of the lease", wake=self._poked)
 
     async def close(self) -> None:
         """Stop, and let others have the shards at once; what works on them has stopped before. May be called twice."""
-        tasks = [*self._tasks, *([self._mover] if self._mover else [])]
-        self._tasks, self._mover = [], None
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-        if tasks:
+        beats, self._beats, mover, self._mover = self._beats, None, self._mover, None
+        await end_tasks(beats, mover)
+        if beats is not None:
             with suppress(Unavailable):
                 await self._resign()
 
@@ -122,20 +121,6 @@ class Keeper:
         return f"{moving} shards of followers are on the move" if moving else None
 
     # Beats.
-
-    async def _beat_on(self) -> None:
-        while True:
-            with suppress(TimeoutError):  # `wait_for` may swallow a cancellation before Python 3.12
-                async with asyncio.timeout(self._lease_s / BEATS):
-                    await self._poked.wait()
-            self._poked.clear()
-            try:
-                await self._round()
-                self._said = ""
-            except Unavailable as trouble:
-                self._say(str(trouble))
-            except Exception:
-                self._logger.exception("a beat failed")
 
     async def _round(self) -> None:
         """Beat, read, and do what follows until nothing does. Raises Unavailable."""
@@ -184,30 +169,24 @@ class Keeper:
         """Others took us for dead, and our shards."""
         self._logger.warning("this node was taken for dead: it begins anew", node=self.core.node)
         was_moving, self._mover = self._mover, None
-        if was_moving is not None:
-            was_moving.cancel()
-            await asyncio.gather(was_moving, return_exceptions=True)
+        await end_tasks(was_moving)
         self._working.clear()
         self._life.renew()
         self.core = Ownership(self._life.name, self._lease_s, [self._life.former])
         await self._holdings.lose()
         if was_moving is not None:
             self._holdings.start()
-            self._mover = asyncio.create_task(self._move(), name="taking and giving up shards")
+            self._mover = self._keep_moving()
 
     # Shards.
 
+    def _keep_moving(self) -> "asyncio.Task[None]":
+        """Moves that fail are called for again by the next beat, which sees that they are still to be done."""
+        return self._loops.every(None, self._move, "moves of shards", wake=self._moves)
+
     async def _move(self) -> None:
-        while True:
-            await self._moves.wait()
-            self._moves.clear()
-            try:
-                await self._give_up()
-                await self._take()
-            except Unavailable as trouble:
-                self._say(str(trouble))  # the next beat sees that it is still to be done
-            except Exception:
-                self._logger.exception("shards could not be taken or given up")
+        await self._give_up()
+        await self._take()
 
     async def _take(self) -> None:
         if shards := self.core.held - self.core.leaving - self._working:
@@ -242,11 +221,6 @@ class Keeper:
                 return await question
         except TimeoutError:
             raise Unavailable("the store is slow to answer") from None
-
-    def _say(self, trouble: str) -> None:
-        if trouble != self._said:
-            self._logger.warning("the lease cannot be kept now", reason=trouble)
-        self._said = trouble
 
     def _wall_us(self) -> int:
         return int(self._wall() * 1_000_000)

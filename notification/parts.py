@@ -3,15 +3,14 @@
 import asyncio
 import random
 from collections.abc import Callable
-from contextlib import suppress
 from functools import partial
 from typing import Any as Anything
 from typing import Final, NamedTuple, Protocol
 
-from infra.kernel.errors import Unavailable
 from infra.kernel.events import Event
 from infra.kernel.frames import Call
 from infra.runtime.callers import Callers
+from infra.runtime.ending import end_all, end_tasks
 from infra.runtime.node import Node
 from infra.runtime.tokens import Identity, Service, ensure_secret, read_secret
 from infra.runtime.web import Web
@@ -45,6 +44,7 @@ from .worker import Worker
 OPS: Final = ("pull", "seen", "read", "history")
 SWEEP_S: Final = 60.0
 SWEEP_ROWS: Final = 2000
+AGAIN_S: Final = 0.1
 
 
 class Tokens(Protocol):
@@ -84,7 +84,9 @@ class Parts:
         self.swept = 0
         self.store, self._life = store, life
         self._epoch = StoreEpoch(store, options.path, is_beside=options.store == "sqlite", wall=wall, logger=logger)
-        self.keeper = Keeper(store, life, self._epoch, site=options.site, lease_s=options.lease_s, wall=wall, logger=logger)
+        self._loops = process.links.loops
+        shared: dict[str, Anything] = {"wall": wall, "loops": self._loops, "logger": logger}
+        self.keeper = Keeper(store, life, self._epoch, site=options.site, lease_s=options.lease_s, **shared)
         fence = self.keeper.fence
         self.log, self.agenda, people = Log(store, fence), Agenda(store, fence), People(store)
         decider = Decider(process.rules, options.patience, lambda: self._epoch.number)
@@ -93,10 +95,16 @@ class Parts:
         self.mail = Mail(options.email, secret, process.public_url, wall) if options.email else None
         vapid = Vapid.ensure(options.path) if options.push else None
         self.pusher = Pusher(options.push, vapid, wall) if options.push and vapid else None
-        shared: dict[str, Anything] = {"wall": wall, "logger": logger}
-        epoch = {"epoch": lambda: self._epoch.number}
-        retelling = Retelling(store, self.agenda, decider, process.publish, lambda task: self.routes.schedule(task), **epoch, **shared)
-        self.retelling = retelling
+        self.retelling = retelling = Retelling(
+            store,
+            self.agenda,
+            decider,
+            process.publish,
+            lambda task: self.routes.schedule(task),
+            epoch=lambda: self._epoch.number,
+            wall=wall,
+            loops=self._loops,
+        )
         telling: dict[str, Anything] = {
             "publish": lambda event: process.tell(event, partial(retelling.told, event)),
             "fence": fence,
@@ -146,8 +154,7 @@ class Parts:
         try:
             return cls(process, store, life)
         except BaseException:
-            await store.close()
-            life.close()
+            await end_all(store.close, life.close)
             raise
 
     async def start(self, address: str) -> None:
@@ -156,41 +163,36 @@ class Parts:
         await self.keeper.open(self._holdings, address)
         self.keeper.start()
         self.retelling.start()
-        self._sweeper = asyncio.create_task(self._sweep(), name="sweeping what is past its time")
+        self._sweeper = self._loops.every(SWEEP_S, self._sweep, "sweeping what is past its time", at_once=True)
 
     async def close(self) -> None:
         """Stop working, and leave the shards to the other nodes."""
-        self.web.drain()
-        await self.web.close()
-        await self.callers.close()
-        await self.peers.close()
-        if self._sweeper is not None:
-            self._sweeper.cancel()
-            await asyncio.gather(self._sweeper, return_exceptions=True)
-        await self.retelling.close()
-        await self._holdings.close()
-        await self.keeper.close()
-        for channel in (self.mail.mailer if self.mail else None, self.pusher):
-            if channel is not None:
-                await channel.close()
+        await end_all(
+            self.web.drain,
+            self.web.close,
+            self.callers.close,
+            self.peers.close,
+            partial(end_tasks, self._sweeper),
+            self.retelling.close,
+            self._holdings.close,
+            self.keeper.close,
+            self.mail.mailer.close if self.mail else None,
+            self.pusher.close if self.pusher else None,
+        )
 
     async def end(self) -> None:
         """Close the store, when the links are closed, too."""
-        await self.store.close()
-        self._life.close()
+        await end_all(self.store.close, self._life.close)
 
     def missing(self) -> str | None:
         """Why not everybody can be served now; None when all can."""
         return self.keeper.missing() or self.routes.missing()
 
-    async def _sweep(self) -> None:
+    async def _sweep(self) -> float:
         """A little at a time, so that it is in nobody's way."""
-        while True:
-            swept = 0
-            with suppress(Unavailable):
-                swept = await self.store.sweep(SWEEP_ROWS)
-            self.swept += swept
-            await asyncio.sleep(0.1 if swept >= SWEEP_ROWS else SWEEP_S)
+        swept = await self.store.sweep(SWEEP_ROWS)
+        self.swept += swept
+        return AGAIN_S if swept >= SWEEP_ROWS else SWEEP_S
 
     def counters(self) -> dict[str, Anything]:
         """Figures for `metrics.METRICS`."""

@@ -22,6 +22,7 @@ from pywebpush import WebPusher, WebPushException  # type: ignore[import-untyped
 from yarl import URL
 
 from infra.kernel.errors import ConfigError, Refused
+from infra.runtime.ending import end_all
 from infra.runtime.network_reason import network_reason
 
 from .letter import Line
@@ -151,9 +152,7 @@ class Pusher:
                 for _ in range(self._options.max_connections):
                     await slots.enter_async_context(self._slots)
         finally:
-            if self._session is not None:
-                await self._session.close()
-            await self._resolver.close()
+            await end_all(self._session.close if self._session is not None else None, self._resolver.close)
 
     async def _post(self, url: URL, body: bytes, headers: dict[str, str]) -> Outcome:
         now_s = self._clock()

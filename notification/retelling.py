@@ -9,12 +9,13 @@ import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
-from typing import Any as Anything
 from typing import Final
 
 from infra.kernel.errors import Unavailable
 from infra.kernel.events import Event
 from infra.kernel.topics import user_of
+from infra.runtime.ending import end_tasks
+from infra.runtime.loops import Loops
 
 from . import items
 from .agenda import SHARDS, Agenda
@@ -47,27 +48,27 @@ class Retelling:
         *,
         epoch: Callable[[], int],
         wall: Callable[[], float],
-        logger: Anything,
+        loops: Loops,
     ) -> None:
         self.retold = self.lost = 0
         self._store, self._agenda, self._decider = store, agenda, decider
-        self._publish, self._schedule, self._epoch, self._wall, self._logger = publish, schedule, epoch, wall, logger
+        self._publish, self._schedule, self._epoch, self._wall = publish, schedule, epoch, wall
+        self._loops = loops
         self._news: deque[Sent] = deque()
         self._arrived = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
 
     def start(self) -> None:
         """Keeps outcomes until `close`."""
-        self._task = asyncio.create_task(self._run(), name="live copies that no broker took")
+        self._task = self._loops.every(
+            None, self._keep_all, "live copies that no broker took", at_once=True, wake=self._arrived, again_s=lambda _: PAUSE_S
+        )
 
     async def close(self) -> None:
         """Stops, and keeps what has come in. May be called twice."""
-        if self._task is not None:
-            self._task.cancel()
-            await asyncio.gather(self._task, return_exceptions=True)
+        await end_tasks(self._task)
         with suppress(Unavailable):
-            while self._news:
-                await self._keep()
+            await self._keep_all()
 
     def told(self, event: Event, ok: bool, attempts: int) -> None:
         """Notes what came of a live copy. One that was taken at the first attempt leaves no trace: that is how nearly all go."""
@@ -80,17 +81,9 @@ class Retelling:
         self._news.append(Sent(user_of(event.topic), event.id.decode(), LIVE, state, reason, self._now_ms()))
         self._arrived.set()
 
-    async def _run(self) -> None:
-        while True:
-            self._arrived.clear()
-            try:
-                while self._news:
-                    await self._keep()
-            except Unavailable as trouble:
-                self._logger.warning("live copies that no broker took wait for the store", reason=str(trouble))
-                await asyncio.sleep(PAUSE_S)
-            else:
-                await self._arrived.wait()
+    async def _keep_all(self) -> None:
+        while self._news:
+            await self._keep()
 
     async def _keep(self) -> None:
         """Stores the next outcomes, and schedules what is to go again. Raises Unavailable: then they wait as before."""

@@ -16,6 +16,7 @@ from infra.kernel.errors import ConfigError, Refused
 from infra.kernel.frames import Any as AnyFrame
 from infra.kernel.frames import Call, Heartbeat, Hello, Reply, View
 from infra.runtime.capture import Capture
+from infra.runtime.ending import end_all
 from infra.runtime.link import Link
 from infra.runtime.node import Node
 from infra.runtime.wire import Network
@@ -89,14 +90,13 @@ class Notification:
     async def close(self) -> None:
         """Close the doors, stop working, close the store. May be called twice."""
         parts, self._parts = self._parts, None
-        if parts is not None:
-            self._teller.end()
-            await parts.close()
-        await self.links.close()
-        if parts is not None:
-            await parts.end()
-        if self._capture is not None:
-            await self._capture.close()
+        await end_all(
+            self._teller.end if parts is not None else None,
+            parts.close if parts is not None else None,
+            self.links.close,
+            parts.end if parts is not None else None,
+            self._capture.close if self._capture is not None else None,
+        )
 
     def ready(self) -> str | None:
         """Why not everything can be done now; None when it can."""
@@ -163,7 +163,7 @@ class Notification:
     def counters(self) -> dict[str, Anything]:
         """Figures for `metrics.METRICS`."""
         parts = self._parts
-        figures: dict[str, Anything] = {
+        figures: dict[str, Anything] = self.links.loops.counters() | {
             "notification_links": len(self.links.links),
             "notification_live_failed_total": self._teller.failed,
             "notification_presence_unanswered_total": self.online.unanswered,

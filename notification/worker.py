@@ -13,6 +13,8 @@ from typing import Final
 
 from infra.kernel.errors import Unavailable
 from infra.kernel.events import Event
+from infra.runtime.ending import end_tasks
+from infra.runtime.loops import Loops
 from infra.runtime.recent import Recent
 
 from .agenda import Agenda
@@ -46,32 +48,38 @@ class Worker:
         publish: Callable[[Event], None],
         fence: Callable[[], Fence],
         wall: Callable[[], float],
+        loops: Loops,
         logger: Anything,
     ) -> None:
         self.decided = self.told = self.scheduled = 0
-        # Why it stands still; None while it gets on.
-        self.trouble: str | None = None
+        self._troubles: dict[str, str] = {}
         self._store, self._log, self._agenda, self._decider, self._online, self.people = store, log, agenda, decider, online, people
-        self._publish, self._fence, self._wall, self._logger = publish, fence, wall, logger
+        self._publish, self._fence, self._wall, self._loops, self._logger = publish, fence, wall, loops, logger
         self._notices: Recent[str, Notice] = Recent(NOTICES)
         self._doubted: Recent[str, bool] = Recent(DOUBTED)
         self._storing: dict[tuple[str, str], Decision] = {}
         self._plans: asyncio.Queue[tuple[list[Row], Plan]] = asyncio.Queue(maxsize=1)
         self._tasks: list[asyncio.Task[None]] = []
 
+    @property
+    def trouble(self) -> str | None:
+        """Why it stands still; None while it gets on."""
+        return next(iter(self._troubles.values()), None)
+
     def start(self) -> None:
         """Work until `halt` or `close`."""
         self._tasks = [
-            asyncio.create_task(each(), name=f"rule worker: {each.__name__}") for each in (self._decide, self._perform, self._save)
+            self._loops.every(0.0, self._decide, "rule worker decides", at_once=True),
+            self._loops.every(0.0, self._perform, "rule worker performs", at_once=True),
+            self._loops.every(SAVE_S, self._log.save, "rule worker saves cursors"),
         ]
 
     async def halt(self) -> None:
         """Stop, and forget what is under way; whoever owns it finds it in the log. May be called twice."""
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await end_tasks(*self._tasks)
         self._tasks.clear()
         self._storing.clear()
+        self._troubles.clear()
         while not self._plans.empty():
             self._plans.get_nowait()
 
@@ -82,12 +90,11 @@ class Worker:
             await self._log.save()
 
     async def _decide(self) -> None:
-        while True:
-            rows = await self._patiently(lambda: self._log.take(BATCH))
-            if rows:
-                await self._plans.put((rows, await self._patiently(lambda rows=rows: self._plan(rows))))  # type: ignore[misc]
-            else:
-                await self._log.news.wait()
+        rows = await self._patiently(lambda: self._log.take(BATCH))
+        if rows:
+            await self._plans.put((rows, await self._patiently(lambda: self._plan(rows))))
+        else:
+            await self._log.news.wait()
 
     async def _plan(self, rows: list[Row]) -> Plan:
         users = {row.user for row in rows}
@@ -118,19 +125,18 @@ class Worker:
         return known
 
     async def _perform(self) -> None:
-        while True:
-            rows, plan = await self._plans.get()
-            if plan.decided:
-                await self._patiently(lambda plan=plan: self._keep(plan))  # type: ignore[misc]
-                for decision, _ in plan.decided:
-                    del self._storing[decision.user, decision.event]
-            if plan.tasks:
-                await self._patiently(lambda plan=plan: self._agenda.add(plan.tasks))  # type: ignore[misc]
-            await self._patiently(lambda plan=plan: self._tell(plan))  # type: ignore[misc]
-            self._log.done(rows)
-            self.decided += len(plan.decided)
-            self.told += len(plan.live)
-            self.scheduled += len(plan.tasks)
+        rows, plan = await self._plans.get()
+        if plan.decided:
+            await self._patiently(lambda: self._keep(plan))
+            for decision, _ in plan.decided:
+                del self._storing[decision.user, decision.event]
+        if plan.tasks:
+            await self._patiently(lambda: self._agenda.add(plan.tasks))
+        await self._patiently(lambda: self._tell(plan))
+        self._log.done(rows)
+        self.decided += len(plan.decided)
+        self.told += len(plan.live)
+        self.scheduled += len(plan.tasks)
 
     async def _tell(self, plan: Plan) -> None:
         self._fence()
@@ -143,28 +149,29 @@ class Worker:
         await self._store.decide(plan.decided, fence)
         self._fence()
 
-    async def _save(self) -> None:
-        while True:
-            await asyncio.sleep(SAVE_S)
-            with suppress(Unavailable):
-                await self._log.save()
-
     async def _patiently(self, ask: Callable[[], Anything]) -> Anything:
-        """What `ask` returns, however long the store is away, and whatever else goes wrong: nothing is skipped."""
+        """What `ask` returns, however long the store is away, and whatever else goes wrong.
+
+        A loop that begins its step anew is not enough here: the log gives each row out once in a life, and a batch that is dropped
+        would wait for the next one.
+        """
+        task = asyncio.current_task()
+        assert task is not None
+        who = task.get_name()  # one that gets on must not hide that another does not
         while True:
             try:
                 answer = await ask()
             except Unavailable as trouble:
-                self._say(f"the store does not answer: {trouble}")
+                self._say(who, f"the store does not answer: {trouble}")
             except Exception as defect:
-                self._say(f"the rule worker does not get on: {defect!r:.200}", is_defect=True)
+                self._say(who, f"the rule worker does not get on: {defect!r:.200}", is_defect=True)
             else:
-                self.trouble = None
+                self._troubles.pop(who, None)
                 return answer
             await asyncio.sleep(PAUSE_S)
 
-    def _say(self, trouble: str, is_defect: bool = False) -> None:
+    def _say(self, who: str, trouble: str, is_defect: bool = False) -> None:
         """Once for each trouble."""
-        if trouble != self.trouble:
+        if trouble != self._troubles.get(who):
             (self._logger.error if is_defect else self._logger.warning)(trouble, exc_info=is_defect)
-        self.trouble = trouble
+        self._troubles[who] = trouble

@@ -22,6 +22,7 @@ from broker.options import BrokerOptions
 from broker.server import Broker
 from infra.kernel.errors import ConfigError
 from infra.runtime.capture import Capture
+from infra.runtime.ending import end_all
 from infra.runtime.logs import get_logger
 from infra.runtime.metrics import Value
 from infra.runtime.tokens import Verifier
@@ -152,8 +153,11 @@ class Process:
                 self.roles.append(role)
                 await role.start()
                 self._parts.opened(role)
-        except BaseException:
-            await self.close()
+        except BaseException as error:
+            try:
+                await self.close()
+            except Exception as trouble:  # why it did not start matters more
+                error.add_note(f"and closing what had been started raised {trouble!r}")
             raise
         return self
 
@@ -165,15 +169,13 @@ class Process:
         return [each for each in self.roles if each.role == role and site in (None, each.site)]
 
     async def drain(self) -> None:
-        """Access points first: clients are sent away while everything still works."""
-        for role in reversed(self.roles):
-            if isinstance(role, AccessPoint | Door | Notification | Playlist | Social | Artist):
-                await role.drain()
+        """Access points first: clients are sent away while everything still works. Raises as `end_all`."""
+        draining = (AccessPoint, Door, Notification, Playlist, Social, Artist)
+        await end_all(*(role.drain for role in reversed(self.roles) if isinstance(role, draining)))
 
     async def close(self) -> None:
-        """Stop everything. May be called twice."""
-        for role in reversed(self.roles):
-            await role.close()
+        """Stop everything. Raises as `end_all`. May be called twice."""
+        await end_all(*(role.close for role in reversed(self.roles)))
 
     async def settled(self, timeout_s: float = 10.0) -> None:
         """Wait until every role is ready. Raises TimeoutError that says which are not."""

@@ -10,7 +10,6 @@ import asyncio
 import random
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
-from contextlib import suppress
 from typing import Any as Anything
 from typing import Final, Protocol
 
@@ -18,6 +17,8 @@ import msgspec
 
 from infra.kernel.backoff import Backoff
 from infra.kernel.errors import Refused, Unavailable
+from infra.runtime.ending import end_tasks
+from infra.runtime.loops import Loops
 
 MAX_HELD: Final = 1024
 MAX_PER_KEY: Final = 64
@@ -70,13 +71,14 @@ class Relay:
         perform: Callable[[Task], Awaitable[None]],
         *,
         rng: random.Random,
+        loops: Loops,
         log: Anything,
         lane: str = "",
         backoff: Backoff = Backoff(base_s=0.1, cap_s=30.0),  # noqa: B008 - a frozen value
         sweep_s: float = 60.0,
     ) -> None:
         self.performed = self.retried = self.refused = 0
-        self._outbox, self._perform, self._rng, self._log = outbox, perform, rng, log
+        self._outbox, self._perform, self._rng, self._loops, self._log = outbox, perform, rng, loops, log
         self._lane, self._backoff, self._sweep_s = lane, backoff, sweep_s
         self._queues: dict[str, deque[Stored]] = {}
         self._held: set[int] = set()
@@ -84,6 +86,7 @@ class Relay:
         self._behind: set[str] = set()
         self._again = False
         self._after = 0
+        self._swept_s = 0.0
         self._news = asyncio.Event()
         self._slots = asyncio.Semaphore(PARALLEL)
         self._runners: set[asyncio.Task[None]] = set()
@@ -100,7 +103,15 @@ class Relay:
 
     def start(self) -> None:
         """Begin with what an earlier life of the process has left."""
-        self._reader = asyncio.get_running_loop().create_task(self._read_loop(), name="outbox reader")
+        self._swept_s = asyncio.get_running_loop().time()
+        self._reader = self._loops.every(
+            self._sweep_s,
+            self._read_news,
+            "outbox reader",
+            at_once=True,
+            wake=self._news,
+            again_s=lambda failed: self._backoff.delay_s(failed, self._rng),
+        )
 
     def wake(self) -> None:
         """Tasks were written: perform them now and not at the next sweep."""
@@ -108,36 +119,13 @@ class Relay:
 
     async def close(self) -> None:
         """Stop; what is not done will be done in the next life. May be called twice."""
-        tasks = [*self._runners, *([self._reader] if self._reader else [])]
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await end_tasks(*self._runners, self._reader)
 
-    async def _read_loop(self) -> None:
-        loop = asyncio.get_running_loop()
-        swept_s, failed = loop.time(), 0
-        while True:
-            self._news.clear()
-            if self._again or loop.time() - swept_s >= self._sweep_s:
-                swept_s, self._after, self._again = loop.time(), 0, False
-                self._behind.clear()
-            failed = 0 if await self._try_reading(failed) else failed + 1
-            with suppress(TimeoutError):
-                async with asyncio.timeout(self._backoff.delay_s(failed, self._rng) if failed else self._sweep_s):
-                    await self._news.wait()
-
-    async def _try_reading(self, failed: int) -> bool:
-        try:
-            await self._read()
-            return True
-        except Unavailable as trouble:
-            if not failed:
-                self._log.warning("outbox cannot be read", reason=str(trouble))
-        except Exception:
-            self._log.exception("outbox cannot be read")
-        return False
-
-    async def _read(self) -> None:
+    async def _read_news(self) -> None:
+        now_s = asyncio.get_running_loop().time()
+        if self._again or now_s - self._swept_s >= self._sweep_s:
+            self._swept_s, self._after, self._again = now_s, 0, False
+            self._behind.clear()
         while len(self._held) < MAX_HELD:
             self._finished.clear()
             found = await self._outbox.undone(self._after, READ, self._lane)

@@ -15,6 +15,7 @@ from infra.kernel.frames import Call, Heartbeat, Hello, Reply, View
 from infra.kernel.topics import Kind
 from infra.runtime.callers import Answerer, Callers
 from infra.runtime.capture import Capture
+from infra.runtime.ending import end_all
 from infra.runtime.link import Link
 from infra.runtime.node import Node
 from infra.runtime.tokens import Identity, Service
@@ -111,12 +112,13 @@ class ServiceRole(Generic[Options]):
 
     async def close(self) -> None:
         """Close the door and the links, giving up calls that are open, then what was `opened`, the last first. May be called twice."""
-        await self.drain()
-        if self._web is not None:
-            await self._web.close()
-        await self.links.close()
-        await self._callers.close()
-        await self.opened.aclose()
+        await end_all(
+            self.drain,
+            self._web.close if self._web is not None else None,
+            self.links.close,
+            self._callers.close,
+            self.opened.aclose,
+        )
 
     def ready(self) -> str | None:
         """Why not everything can be done now; None when it can."""
@@ -134,13 +136,17 @@ class ServiceRole(Generic[Options]):
     def counters(self) -> dict[str, Anything]:
         """Figures for `metrics.service_metrics(role)`, and for a capture."""
         captured: dict[str, Anything] = self._capture.counters() if self._capture is not None else {}
-        return captured | {
-            f"{self.role}_links": len(self.links.links),
-            f"{self.role}_http_requests_total": self._web.requests if self._web is not None else 0,
-            f"{self.role}_calls_total": dict(self._callers.answered),
-            f"{self.role}_calls_refused_total": self._callers.refused,
-            f"{self.role}_notified_total": self.notifier.accepted,
-        }
+        return (
+            captured
+            | self.links.loops.counters()
+            | {
+                f"{self.role}_links": len(self.links.links),
+                f"{self.role}_http_requests_total": self._web.requests if self._web is not None else 0,
+                f"{self.role}_calls_total": dict(self._callers.answered),
+                f"{self.role}_calls_refused_total": self._callers.refused,
+                f"{self.role}_notified_total": self.notifier.accepted,
+            }
+        )
 
     # Links (see `LinkRole`).
 

@@ -12,6 +12,7 @@ import asyncio
 import random
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any as Anything
 from typing import Final
 
@@ -19,6 +20,7 @@ from infra.kernel.errors import Refused
 from infra.kernel.frames import Any as AnyFrame
 from infra.kernel.frames import Assignment, Followed, Heartbeat, Hello, Surveyed, Tally, Unfollowed, View
 from infra.kernel.topics import Topic
+from infra.runtime.ending import end_all, end_tasks
 from infra.runtime.link import Link
 from infra.runtime.node import Node
 from infra.runtime.wire import Network
@@ -68,15 +70,11 @@ class Ods:
             self.links.dial(address, "broker", site)
         plan = self.options.plan
         self._warm = asyncio.create_task(asyncio.to_thread(warm, plan.metric, plan.solver), name=f"{self.node} compiles")
-        self._schedule = asyncio.create_task(self._decide_each_period(), name=f"{self.node} decides")
+        self._schedule = self.links.loops.every(plan.period_s, self._decide_on_time, "decisions")
 
     async def close(self) -> None:
         """Stop deciding and close all links. What was decided stands. May be called twice."""
-        tasks = [task for task in (self._schedule, self._round, self._warm) if task is not None]
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-        await self.links.close()
+        await end_all(partial(end_tasks, self._schedule, self._round, self._warm), self.links.close)
 
     def ready(self) -> str | None:
         """Why nothing sensible can be decided now; None when it can. Rates and followers are half of what there is to know each."""
@@ -93,13 +91,12 @@ class Ods:
             self._round = asyncio.create_task(self._decide(), name=f"a round of {self.node}")
         return self._round
 
-    async def _decide_each_period(self) -> None:
-        loop, period_s = asyncio.get_running_loop(), self.options.plan.period_s
-        due_s = loop.time()
-        while True:
-            due_s = max(due_s + period_s, loop.time())  # a round that took longer is not made up for
-            await asyncio.sleep(due_s - loop.time())
-            await asyncio.gather(self.decide(), return_exceptions=True)  # what went wrong has been logged
+    async def _decide_on_time(self) -> float:
+        """A period lasts from the beginning of a round to that of the next; a round that took longer is not made up for."""
+        now = asyncio.get_running_loop().time
+        due_s = now() + self.options.plan.period_s
+        await asyncio.gather(self.decide(), return_exceptions=True)  # what went wrong has been logged
+        return max(0.0, due_s - now())
 
     async def _decide(self) -> Decision:
         try:
@@ -219,7 +216,7 @@ class Ods:
     def counters(self) -> dict[str, Anything]:
         """Figures for `metrics.METRICS`."""
         core, made, capacity = self.core, self.decision, self.options.plan.capacity
-        return {
+        return self.links.loops.counters() | {
             "ods_links": len(self.links.links),
             "ods_pairs": core.pairs(),
             "ods_pairs_refused_total": core.pairs_refused,

@@ -8,6 +8,7 @@ from typing import Final
 
 from infra.kernel.errors import Refused, Unavailable
 from infra.kernel.frames import Call, Reply
+from infra.runtime.ending import end_tasks
 from infra.runtime.link import Link
 
 MAX_WAITING: Final = 10_000
@@ -49,9 +50,7 @@ class Callers:
 
     async def close(self) -> None:
         """Give up what is open: who asked finds the link gone. May be called twice."""
-        for runner in self._runners:
-            runner.cancel()
-        await asyncio.gather(*self._runners, return_exceptions=True)
+        await end_tasks(*self._runners)
 
     async def _run(self, user: str) -> None:
         queue = self._queues[user]

@@ -4,12 +4,16 @@ A request goes: `HttpConnection` (bytes, order, bounds) -> `Router` -> a factory
 This file holds what a role needs to put up such a door.
 """
 
-from asyncio import TimerHandle, get_running_loop
+from asyncio import Task, get_running_loop
 from collections.abc import Mapping
+from functools import partial
+
+from infra.kernel.every_one import for_every_one
 
 from .http_connection import HttpConnection, HttpLimits, Shared
 from .http_message import Answer, BufferedExchange, Exchange, Factory, Head, Response, json_error
 from .http_route import Router, Upgrade
+from .loops import Loops
 
 __all__ = [
     "Answer",
@@ -28,7 +32,7 @@ __all__ = [
 class HttpDoor:
     """All connections of one listening socket: `await loop.create_server(door.protocol_factory, host, port)`.
 
-    One timer sweeps all connections for those that keep us waiting. The door does not own the socket: to stop, close
+    One loop, of `loops`, sweeps all connections for those that keep us waiting. The door does not own the socket: to stop, close
     the server, `drain()`, wait for `drained()` as long as you like, `close()`.
     """
 
@@ -37,11 +41,14 @@ class HttpDoor:
         routes: Mapping[tuple[str, str], Factory],
         upgrades: Mapping[str, Upgrade] | None = None,
         limits: HttpLimits | None = None,
+        *,
+        loops: Loops,
     ) -> None:
         """`routes`: (method, path) -> factory. `upgrades`: path -> who takes over its WebSockets."""
         self._shared = Shared(router=Router(routes, upgrades or {}), limits=limits or HttpLimits())
         self._shared.empty.set()
-        self._timer: TimerHandle | None = None
+        self._loops = loops
+        self._sweeper: Task[None] | None = None
 
     @property
     def connections(self) -> int:
@@ -50,16 +57,17 @@ class HttpDoor:
 
     def protocol_factory(self) -> HttpConnection:
         """The protocol of a new connection, for `loop.create_server`."""
-        if self._timer is None:
-            self._shared.now = get_running_loop().time()
-            self._arm()
+        if self._sweeper is None:
+            now = get_running_loop().time
+            self._shared.now = now()
+            interval_s = self._shared.limits.sweep_interval_s
+            self._sweeper = self._loops.every(interval_s, lambda: self.sweep(now()), "timeouts of HTTP")
         return HttpConnection(self._shared)
 
     def sweep(self, now: float) -> None:
-        """Ends the connections that kept us waiting for too long at `now`, in the loop's time. The timer calls it."""
+        """Ends the connections that kept us waiting for too long at `now`, in the loop's time. It is called on time."""
         self._shared.now = now
-        for connection in tuple(self._shared.open):
-            connection.sweep(now)
+        for_every_one(partial(connection.sweep, now) for connection in tuple(self._shared.open))
 
     def drain(self) -> None:
         """Closes idle connections, and every other after its next answer. New ones are served, one request each."""
@@ -72,18 +80,8 @@ class HttpDoor:
         await self._shared.empty.wait()
 
     def close(self) -> None:
-        """Cuts what is still open and stops the timer. May be called twice."""
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
-        for connection in tuple(self._shared.open):
-            connection.abort()
-
-    def _arm(self) -> None:
-        self._timer = get_running_loop().call_later(self._shared.limits.sweep_interval_s, self._tick)
-
-    def _tick(self) -> None:
-        self._timer = None
-        self.sweep(get_running_loop().time())
-        if self._shared.open:
-            self._arm()
+        """Cuts what is still open and stops sweeping. May be called twice."""
+        if self._sweeper is not None:
+            self._sweeper.cancel()
+            self._sweeper = None
+        for_every_one(connection.abort for connection in tuple(self._shared.open))

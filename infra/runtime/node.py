@@ -10,6 +10,7 @@ import asyncio
 import random
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any as Anything
 from typing import Protocol
 
@@ -18,11 +19,14 @@ import msgspec
 from infra.kernel.backoff import Backoff
 from infra.kernel.codes import BY_NUMBER
 from infra.kernel.errors import Refused
+from infra.kernel.every_one import for_every_one
 from infra.kernel.frames import PROTOCOL, Bye, Heartbeat, Hello, View
 from infra.kernel.frames import Any as AnyFrame
 
+from .ending import end_all
 from .link import Link
 from .listening import listening
+from .loops import Loops
 from .network_reason import network_reason
 from .wire import Listener, Network, Wire
 
@@ -63,8 +67,19 @@ class LinkRole(Protocol):
         """A heartbeat interval has passed; `now` is the node's time (see `Node`)."""
 
 
+class _Wanted:
+    """A link that is to be kept, and how calling has gone lately."""
+
+    __slots__ = ("address", "attempt", "role", "said", "site")
+
+    def __init__(self, address: str, role: str, site: str | None) -> None:
+        self.address, self.role, self.site = address, role, site
+        self.attempt = 0
+        self.said = ""
+
+
 class Node:
-    """The links of one process of one role.
+    """The links of one process of one role, and its `loops`.
 
     `now_s` is its time: seconds since its start, counted in its own heartbeats. So a process that was stalled does not
     find, when it goes on, that all its peers have been silent.
@@ -93,7 +108,9 @@ class Node:
         self._waiting: set[Wire] = set()
         self._dirty: list[Link] = []
         self._busy = self._closed = False
-        self._ticker = self._loop.create_task(self._tick(), name=f"heartbeats of {self.name}")
+        self._backoff = Backoff(base_s=timing.redial_base_s, cap_s=timing.redial_cap_s)
+        self.loops = Loops(log)
+        self._heartbeats = self.loops.every(timing.heartbeat_s, self._tick, "heartbeats")
 
     async def listen(self, address: str) -> str:
         """Accept links at `address`; the address with the real port. Raises CannotListen if it is taken."""
@@ -105,7 +122,8 @@ class Node:
     def dial(self, address: str, role: str, site: str | None) -> None:
         """Keep a link to `address` from now on, where a `role` of `site` (None: of any) is expected. Repeating it changes nothing."""
         if address not in self._dialers and not self._closed:
-            self._dialers[address] = self._loop.create_task(self._keep(address, role, site), name=f"{self.name} dials {address}")
+            keep = partial(self._keep, _Wanted(address, role, site))
+            self._dialers[address] = self.loops.every(0.0, keep, "dialling", at_once=True, again_s=self._redial_s)
 
     def hang_up(self, address: str) -> None:
         """Stop dialling `address` and close the link to it."""
@@ -113,38 +131,33 @@ class Node:
             task.cancel()
 
     async def close(self) -> None:
-        """Stop listening and dialling, close all links. May be called twice."""
+        """Stop listening, dialling and all other loops, close all links. May be called twice."""
         self._closed = True  # a role that loses a link may want to dial another node
-        for listener in self._listeners:
-            await listener.close()
-        tasks = [self._ticker, *self._dialers.values()]
         self._dialers.clear()
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-        for link in list(self.links):
-            self._part(link, "closed here")
+        await end_all(*(listener.close for listener in self._listeners), self.loops.close, self._part_from_all)
+
+    def _part_from_all(self) -> None:
+        for_every_one(partial(self._part, link, "closed here") for link in list(self.links))
         for wire in list(self._waiting):
             wire.abort()
 
-    async def _keep(self, address: str, role: str, site: str | None) -> None:
-        backoff, attempt = Backoff(base_s=self._timing.redial_base_s, cap_s=self._timing.redial_cap_s), 0
-        said = ""
-        while True:
-            try:
-                async with asyncio.timeout(self._timing.hello_s):
-                    link, gone = await self._call(address, role, site)
-                attempt, said = 0, ""
-                await self._hold(link, gone)
-            except (OSError, TimeoutError, Refused) as trouble:
-                reason = self._why(trouble)
-                if reason != said:
-                    self._log.info("peer unreachable", address=address, peer_role=role, reason=reason)
-                said = reason
-            except Exception:
-                self._log.exception("dialling failed", address=address)
-            attempt += 1
-            await asyncio.sleep(backoff.delay_s(attempt, self._rng))
+    async def _keep(self, wanted: _Wanted) -> float:
+        """Call, hold the link for as long as it lives; returns in how many seconds to call again."""
+        try:
+            async with asyncio.timeout(self._timing.hello_s):
+                link, gone = await self._call(wanted.address, wanted.role, wanted.site)
+            wanted.attempt, wanted.said = 0, ""
+            await self._hold(link, gone)
+        except (OSError, TimeoutError, Refused) as trouble:
+            reason = self._why(trouble)
+            if reason != wanted.said:
+                self._log.info("peer unreachable", address=wanted.address, peer_role=wanted.role, reason=reason)
+            wanted.said = reason
+        wanted.attempt += 1
+        return self._redial_s(wanted.attempt)
+
+    def _redial_s(self, attempt: int) -> float:
+        return self._backoff.delay_s(attempt, self._rng)
 
     def _why(self, trouble: Exception) -> str:
         if not str(trouble):
@@ -347,24 +360,21 @@ class Node:
         link.close(refused.code.name, refused.reason)
         self._lost(link, str(refused))
 
-    async def _tick(self) -> None:
-        while True:
-            await asyncio.sleep(self._timing.heartbeat_s)
-            self.now_s += self._timing.heartbeat_s
-            try:
-                self._beat(self.now_s)
-            except Exception:  # a node without a heartbeat would be taken for dead
-                self._log.exception("a heartbeat failed")
+    def _tick(self) -> None:
+        """The heartbeats go out whatever the role makes of the tick: a node without them would be taken for dead."""
+        self.now_s += self._timing.heartbeat_s
+        for_every_one([partial(self._owner.tick, self.now_s), self._beat])
 
-    def _beat(self, now: float) -> None:
-        self._owner.tick(now)
+    def _beat(self) -> None:
         beat = Heartbeat(self._owner.view())
-        for link in list(self.links):
-            if now - link.heard > self._timing.silent_s:
-                link.wire.abort()
-                self._lost(link, f"silent-peer: nothing heard for {now - link.heard:.1f} s")
-            else:
-                link.send(beat)
+        for_every_one(partial(self._beat_on, link, beat) for link in list(self.links))
+
+    def _beat_on(self, link: Link, beat: Heartbeat) -> None:
+        if (silent_s := self.now_s - link.heard) > self._timing.silent_s:
+            link.wire.abort()
+            self._lost(link, f"silent-peer: nothing heard for {silent_s:.1f} s")
+        else:
+            link.send(beat)
 
 
 def _check_version(hello: Hello) -> None:

@@ -10,12 +10,14 @@ import sqlite3
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import closing
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import chain
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeVar
 
 from infra.kernel.errors import ConfigError, Unavailable
+
+from .ending import end_all
 
 T = TypeVar("T")
 Work = Callable[[sqlite3.Connection], T]
@@ -85,8 +87,7 @@ class Sqlite:
 
     async def close(self) -> None:
         """Do what was asked for, then close. May be called twice."""
-        await asyncio.to_thread(self._reader.stop)
-        await asyncio.to_thread(self._writer.stop)
+        await end_all(partial(asyncio.to_thread, self._reader.stop), partial(asyncio.to_thread, self._writer.stop))
 
     def _connect(self, *, read_only: bool = False) -> sqlite3.Connection:
         connection = sqlite3.connect(self._path, timeout=BUSY_S, isolation_level=None, check_same_thread=False, cached_statements=1024)

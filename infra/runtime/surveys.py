@@ -36,15 +36,21 @@ class Surveys:
         self._over = True
 
     def _answers(self) -> Iterator[float]:
-        while self._asked and not self._over:
-            for portion in self._tell():
-                for frame in portion:
-                    self._link.send(frame)
-                yield 0.0
-                while self._link.full and not self._over:
-                    yield PAUSE_S
-                if self._over:
-                    return
-            if (n := self._asked[0]) is not None:
-                self._link.send(Surveyed(n, self._epoch()))
-            del self._asked[0]
+        try:
+            while self._asked and not self._over:
+                yield from self._answer(self._asked[0])
+                del self._asked[0]
+        finally:
+            self._asked.clear()  # one that could not be answered must not keep the next one waiting
+
+    def _answer(self, n: int | None) -> Iterator[float]:
+        for portion in self._tell():
+            for frame in portion:
+                self._link.send(frame)
+            yield 0.0
+            while self._link.full and not self._over:
+                yield PAUSE_S
+            if self._over:
+                return
+        if n is not None:
+            self._link.send(Surveyed(n, self._epoch()))

@@ -3,11 +3,14 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
 from contextlib import suppress
+from functools import partial
 from time import perf_counter
 from typing import Any, Final, Self, TypeVar
 
 from infra.kernel.errors import SegueError
+from infra.kernel.every_one import raise_all
 from infra.kernel.topics import format_topic, user_topic
+from infra.runtime.ending import end_all
 from segue.client import Client
 from segue.client_state import Phase, State
 from segue.open_files import need_open_files
@@ -102,8 +105,7 @@ class Crowd:
         async def one(user: str) -> None:
             await self._clients[user].close()
 
-        await for_each(self._clients, one)
-        await asyncio.gather(*self._listeners)
+        await end_all(partial(end_each, self._clients, one), lambda: asyncio.gather(*self._listeners))
 
     async def _listen(self, user: str) -> None:
         with suppress(SegueError):  # turned away for good: what it misses is lost, and counted so
@@ -132,6 +134,20 @@ def topic_of(user: str) -> str:
 def need_files(users: int) -> None:
     """Raises ConfigError where so many users cannot be connected."""
     need_open_files(users * FILES_PER_USER + OTHER_FILES)
+
+
+async def end_each(users: Iterable[T], end: Callable[[T], Awaitable[None]]) -> None:
+    """Ends something of each of `users`, `AT_ONCE` at a time, also where that fails for some. Raises as `raise_all`."""
+    errors: list[Exception] = []
+
+    async def one(user: T) -> None:
+        try:
+            await end(user)
+        except Exception as error:
+            errors.append(error)
+
+    await for_each(users, one)
+    raise_all(errors)
 
 
 async def for_each(users: Iterable[T], step: Callable[[T], Awaitable[None]]) -> None:

@@ -3,14 +3,16 @@
 import asyncio
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from functools import partial
 from time import perf_counter
 from typing import NamedTuple, Self
 
 from infra.kernel.errors import SegueError
+from infra.runtime.ending import end_all
 from segue.client import Client
 from segue.messages import Device as Class
 
-from .crowd import for_each
+from .crowd import end_each, for_each
 from .release_oracle import ReleaseLedger
 from .until import until
 
@@ -34,8 +36,8 @@ class Devices:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        await for_each(self._clients, lambda device: self._clients[device].close())
-        await asyncio.gather(*self._showing)
+        close = partial(end_each, self._clients, lambda device: self._clients[device].close())
+        await end_all(close, lambda: asyncio.gather(*self._showing))
 
     async def connect(self, devices: Iterable[Device], one_done: Callable[[], None]) -> None:
         """Connects these, and lets them show what comes. Raises Refused, ConnectionLost."""

@@ -7,6 +7,8 @@ import aiohttp
 import msgspec
 from aiohttp import WSMsgType, web
 
+from infra.runtime.ending import end_all
+
 from .loopback import Loopback
 
 _Socket = web.WebSocketResponse | aiohttp.ClientWebSocketResponse
@@ -35,8 +37,7 @@ class LossyWire(Loopback):
         return f"ws://{self.address}"
 
     async def __aexit__(self, *_: object) -> None:
-        await super().__aexit__()
-        await self._http.close()
+        await end_all(super().__aexit__, self._http.close)
 
     async def _relay(self, request: web.Request) -> web.WebSocketResponse:
         protocols = [each.strip() for each in request.headers.get("Sec-WebSocket-Protocol", "").split(",")]

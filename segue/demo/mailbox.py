@@ -8,6 +8,8 @@ from typing import Final, Self
 
 from aiosmtpd.smtp import SMTP, Envelope
 
+from infra.runtime.ending import end_all
+
 HOST: Final = "127.0.0.1"
 _HEADERS: Final = BytesHeaderParser(policy=POLICY)
 
@@ -28,10 +30,7 @@ class Mailbox:
 
     async def __aexit__(self, *_: object) -> None:
         assert self._server is not None
-        self._server.close()
-        for transport in self._transports:
-            transport.close()
-        await self._server.wait_closed()
+        await end_all(self._server.close, *(transport.close for transport in self._transports), self._server.wait_closed)
 
     async def handle_DATA(self, _: SMTP, __: object, envelope: Envelope) -> str:  # noqa: N802 - aiosmtpd calls it so
         """A mail has arrived as a whole."""

@@ -8,6 +8,8 @@ from time import perf_counter
 from typing import Final, Self
 
 from infra.kernel.errors import SegueError
+from infra.kernel.every_one import raise_all
+from infra.runtime.ending import end_all, end_tasks
 from segue.client import Client
 from segue.errors import ConnectionLost
 from segue.outage import Outage
@@ -51,11 +53,9 @@ class Player:
         return self
 
     async def __aexit__(self, *exc: object) -> None:
-        tasks = [*self._turns.values(), *filter(None, [self._publishing])]
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-        await asyncio.gather(*(self._disconnect(user) for user in list(self._clients)))
+        await end_tasks(*self._turns.values(), self._publishing)
+        ended = await asyncio.gather(*(self._disconnect(user) for user in list(self._clients)), return_exceptions=True)
+        raise_all([error for error in ended if isinstance(error, Exception)])
 
     async def play(self, script: Iterable[Step], speed: float) -> None:
         """Does each step at its time, `speed` times faster; everybody who is there from the start is, before time begins to run.
@@ -167,8 +167,7 @@ class Player:
     async def _disconnect(self, user: str) -> None:
         client, listener = self._clients.pop(user, None), self._listeners.pop(user, None)
         if client is not None and listener is not None:
-            await client.close()
-            await listener
+            await end_all(client.close, lambda: listener)
 
     async def _listen(self, user: str, client: Client) -> None:
         with suppress(SegueError):  # turned away for good: what it misses is missing, and counted so

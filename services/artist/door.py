@@ -8,6 +8,7 @@ import msgspec
 
 from infra.kernel.errors import Refused, Unavailable
 from infra.kernel.topics import ARTIST_TYPES, Topic, parse_topic
+from infra.runtime.ending import end_tasks
 from infra.runtime.web import Answer, Request, Route
 
 from ..follows import PAGE, Follows
@@ -39,9 +40,7 @@ class Door:
 
     async def close(self) -> None:
         """Stop a run that was asked for. May be called twice."""
-        if self._run is not None:
-            self._run.cancel()
-            await asyncio.gather(self._run, return_exceptions=True)
+        await end_tasks(self._run)
 
     async def _list(self, request: Request) -> Answer:
         topics, after = await self._follows.topics(request.user, request.query.get("after", ""), _limit(request))

@@ -3,11 +3,11 @@
 import asyncio
 import random
 from collections.abc import Callable
-from typing import Any as Anything
 from typing import Final
 
 from infra.kernel.backoff import Backoff
-from infra.kernel.errors import Unavailable
+from infra.runtime.ending import end_tasks
+from infra.runtime.loops import Loops
 
 from .core import is_due
 from .job import Job
@@ -20,19 +20,17 @@ AGAIN: Final = Backoff(base_s=0.1, cap_s=300.0)
 class Schedule:
     """`at_s` is the moment of the day, in seconds after midnight UTC; `wall` is Unix time in seconds."""
 
-    def __init__(self, job: Job, seen: Seen, at_s: int, *, wall: Callable[[], float], rng: random.Random, log: Anything) -> None:
-        self._job, self._seen, self._at_s, self._wall, self._rng, self._log = job, seen, at_s, wall, rng, log
+    def __init__(self, job: Job, seen: Seen, at_s: int, *, wall: Callable[[], float], rng: random.Random, loops: Loops) -> None:
+        self._job, self._seen, self._at_s, self._wall, self._rng, self._loops = job, seen, at_s, wall, rng, loops
         self._task: asyncio.Task[None] | None = None
 
     def start(self) -> None:
         """Look at the clock from now on."""
-        self._task = asyncio.get_running_loop().create_task(self._loop(), name="artist schedule")
+        self._task = self._loops.every(LOOK_S, self._look, "artist schedule", at_once=True, again_s=self._again_s)
 
     async def close(self) -> None:
         """Stop, also in the middle of a run: the next start goes on with it. May be called twice."""
-        if self._task is not None:
-            self._task.cancel()
-            await asyncio.gather(self._task, return_exceptions=True)
+        await end_tasks(self._task)
 
     async def run_if_due(self) -> bool:
         """Run the job if the newest run has not finished, or if that of today has not begun. Whether it did. Raises as `run_once`."""
@@ -43,18 +41,8 @@ class Schedule:
             return True
         return False
 
-    async def _loop(self) -> None:
-        attempt, said = 0, ""
-        while True:
-            try:
-                await self.run_if_due()
-                attempt, said, pause_s = 0, "", LOOK_S
-            except Unavailable as trouble:
-                attempt, pause_s = attempt + 1, AGAIN.delay_s(attempt, self._rng)
-                if str(trouble) != said:
-                    said = str(trouble)
-                    self._log.warning("artist run broke off; it is tried again until it ends", reason=said)
-            except Exception:
-                attempt, pause_s = attempt + 1, AGAIN.cap_s
-                self._log.exception("artist run failed")
-            await asyncio.sleep(pause_s)
+    async def _look(self) -> None:
+        await self.run_if_due()
+
+    def _again_s(self, failed: int) -> float:
+        return AGAIN.delay_s(failed, self._rng)

@@ -49,7 +49,7 @@ class Artist(ServiceRole[ArtistOptions]):
         await self.open(door.routes(), follow_answers(stores.follows, KINDS))
         if options.at:
             at_s = time_of_day_s(options.at)
-            self._schedule = Schedule(job, stores.seen, at_s, wall=self._wall, rng=self._rng, log=self._log)
+            self._schedule = Schedule(job, stores.seen, at_s, wall=self._wall, rng=self._rng, loops=self.links.loops)
             self._schedule.start()
             self.opened.push_async_callback(self._schedule.close)
 

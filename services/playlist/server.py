@@ -57,7 +57,7 @@ class Playlist(ServiceRole[PlaylistOptions]):
             tells_presence=bool(options.presence),
             asks_social=bool(options.social),
         )
-        perform, shared = self.courier.perform, {"rng": self._rng, "log": self._log, "backoff": RETRY}
+        perform, shared = self.courier.perform, {"rng": self._rng, "loops": self.links.loops, "log": self._log, "backoff": RETRY}
         self._relays = [Relay(stores.outbox, perform, lane=lane, **shared) for lane in LANES]
         self.door = Door(stores.playlists, follows, rng=self._rng, wall=self._wall, written=self._wake)
         for relay in self._relays:

@@ -195,7 +195,7 @@ class Presence:
 
     def counters(self) -> dict[str, Anything]:
         """Figures for `metrics.METRICS`."""
-        return {
+        return self.links.loops.counters() | {
             "presence_users": len(self.core.last),
             "presence_online_users": len(self.leases),
             "presence_actions_total": dict(self.core.actions),

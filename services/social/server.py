@@ -48,7 +48,7 @@ class Social(ServiceRole[SocialOptions]):
             now_ms=lambda: int(self._wall() * 1000),
         )
         self._courier = Courier(friends, stores.follows, self.notifier, self.peers, posts)
-        relay = self._relay = Relay(stores.outbox, self._courier.perform, rng=self._rng, log=self._log)
+        relay = self._relay = Relay(stores.outbox, self._courier.perform, rng=self._rng, loops=self.links.loops, log=self._log)
         relay.start()
         self.opened.push_async_callback(relay.close)
         await self.open(Door(friends).routes(), answers(friends, stores.follows))

@@ -2,6 +2,7 @@
 
 import asyncio
 import random
+from collections import Counter
 from collections.abc import AsyncIterator
 from itertools import pairwise
 from typing import Any
@@ -11,6 +12,8 @@ import pytest
 from structlog.testing import capture_logs
 from websockets.asyncio.client import connect
 
+from accesspoint.outbox import Outbox
+from accesspoint.session import State
 from infra.kernel.codes import BY_NAME
 from infra.runtime.listening import CannotListen
 from segue.process import Parts
@@ -234,3 +237,59 @@ async def test_a_client_that_leaves_politely_is_answered_with_its_own_number(pla
     async with place.client() as client:
         await client.send(client_frame(8, b""))
         assert await client.end() == (1000, [])
+
+
+async def test_a_session_that_cannot_be_ended_stops_the_timeouts_of_no_other(place: Watched) -> None:
+    """Those that are slow, that never said hello, that do not leave, and that are silent."""
+    point = place.point
+    ended: list[str] = []
+    now, options = point.now(), point.options
+
+    class Session:
+        def __init__(self, name: str, bad: bool) -> None:
+            self.name, self.bad = name, bad
+            self.state, self.heard_s = State.READY, now - options.silent_s - 1
+            self.outbox = Outbox(now - 2 * options.stalled_s, options.outbox_bytes)
+
+        def end(self, *_: object) -> None:
+            ended.append(self.name)
+            if self.bad:
+                raise KeyError(self.name)
+
+        abort = end
+
+    def pair(name: str) -> list[Any]:
+        return [Session(name, bad=True), Session(name, bad=False)]
+
+    slow, young, leaving, silent = pair("slow"), pair("young"), pair("leaving"), pair("silent")
+    for session in young:
+        session.state = State.NEW
+        point._young.appendleft((now, session))
+        point._young.append((now, session))
+    point._slow.update(dict.fromkeys(slow))
+    point._leaving.update(dict.fromkeys(leaving, now))
+    point.core._silence._sweep, point.core._silence._sweep_size = iter(silent), 10_000
+    with pytest.raises(ExceptionGroup) as raised:
+        point.sweep(now)
+    assert Counter(ended) == {"slow": 2, "young": 2, "leaving": 2, "silent": 2}
+    assert len(raised.value.exceptions) == 4
+    point._slow.clear()
+    point._leaving.clear()
+
+
+async def test_a_client_that_cannot_be_sent_away_keeps_no_other_from_being_told() -> None:
+    async with Cluster(sites=1) as c, c.user("ann") as ann, c.user("bob") as bob:
+        (point,) = c.of("accesspoint")
+        first, whole = next(iter(point.core.sessions)), point.core.farewell
+
+        def farewell(session: Any) -> None:
+            if session is first and bob.closed is None:
+                raise KeyError("oops")
+            whole(session)
+
+        point.core.farewell = farewell
+        await point.drain()
+        for user in (ann, bob):
+            await user.until(lambda user=user: user.closed is not None)  # type: ignore[misc]
+            assert user.closed is not None
+            assert user.closed[0] == BY_NAME["going-away"].number

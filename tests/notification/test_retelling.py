@@ -10,6 +10,7 @@ import pytest
 from infra.kernel.errors import Unavailable
 from infra.kernel.events import Event
 from infra.runtime.logs import get_logger
+from infra.runtime.loops import Loops
 from notification import items, retelling
 from notification.agenda import Agenda
 from notification.core import DESKTOP, EMAIL, LIVE, Decider, Patience
@@ -34,7 +35,11 @@ class Module:
         self.taken: list[Event] = []
         self.agenda = Agenda(store, lambda: FENCE)
         decider = Decider(load(default_text(), "the default rules"), Patience(email_s=0.0), lambda: 7)
-        shared: dict[str, Any] = {"epoch": lambda: 7, "wall": lambda: NOW_MS / 1000, "logger": get_logger("notification", "n1", "sto")}
+        shared: dict[str, Any] = {
+            "epoch": lambda: 7,
+            "wall": lambda: NOW_MS / 1000,
+            "loops": Loops(get_logger("notification", "n1", "sto")),
+        }
         self.retelling = Retelling(store, self.agenda, decider, self.publish, self.schedule, **shared)
         self.notices = {each.id: each for each in (notice(number=n) for n in range(3))}
         self.is_owner = True

@@ -10,6 +10,7 @@ import pytest
 
 from infra.kernel.errors import Unavailable
 from infra.kernel.events import Event
+from infra.runtime.loops import Loops
 from notification.agenda import Agenda
 from notification.core import Decider, Patience
 from notification.log import Log
@@ -37,7 +38,13 @@ class Bench:
         self.log, agenda, self.people = Log(store, self.fence), Agenda(store, self.fence), People(store)
         self.agenda = agenda
         decider = Decider(load(default_text(), "the default rules"), Patience(), lambda: 7)
-        shared: dict[str, Any] = {"publish": self.told.append, "fence": self.fence, "wall": lambda: NOW_S, "logger": self}
+        shared: dict[str, Any] = {
+            "publish": self.told.append,
+            "fence": self.fence,
+            "wall": lambda: NOW_S,
+            "loops": Loops(self),
+            "logger": self,
+        }
         self.worker = Worker(store, self.log, agenda, decider, Online(0), self.people, **shared)
 
     def fence(self) -> Fence:
@@ -48,7 +55,7 @@ class Bench:
     def warning(self, *_: object, **__: object) -> None:
         self.warned.set()
 
-    error = warning
+    error = exception = warning
 
     async def own(self) -> None:
         await self.agenda.own(range(SHARDS))

@@ -59,12 +59,28 @@ async def test_a_client_that_never_reads_its_answers_is_cut(desk: Desk) -> None:
     assert transport.done == "abort"
 
 
-async def test_one_timer_sweeps_and_stops_when_nobody_is_left() -> None:
+async def test_one_loop_sweeps_all_connections() -> None:
     desk = Desk(head_timeout_s=0.0, sweep_interval_s=0.001)
     transports = [desk.connect(), desk.connect()]
     async with asyncio.timeout(5):
         await desk.door.drained()
+    desk.door.close()
     assert [transport.done for transport in transports] == ["close", "close"]
+
+
+async def test_a_connection_that_cannot_be_swept_stops_nobody_elses_timeout() -> None:
+    async with Desk(head_timeout_s=0.0, sweep_interval_s=0.001) as desk:
+        transports = [desk.connect(), desk.connect(), desk.connect()]
+        bad = transports[0].close
+
+        def fail_once() -> None:
+            transports[0].close = bad  # type: ignore[method-assign]
+            raise RuntimeError("oops")
+
+        transports[0].close = fail_once  # type: ignore[method-assign]
+        async with asyncio.timeout(5):
+            await desk.door.drained()
+        assert [transport.done for transport in transports] == ["close", "close", "close"]
 
 
 async def test_over_the_limit_a_connection_is_told_so_and_far_over_it_is_cut(desk: Desk) -> None:

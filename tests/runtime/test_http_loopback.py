@@ -14,6 +14,8 @@ from websockets.typing import Subprotocol
 from infra.kernel.websocket import CLOSE, PING, TEXT, close_frame, pong_frame, text_frame
 from infra.kernel.websocket_reader import FrameReader
 from infra.runtime.http import Answer, BufferedExchange, Head, HttpDoor, Response
+from infra.runtime.logs import get_logger
+from infra.runtime.loops import Loops
 
 Scenario = Callable[[int], Coroutine[Any, Any, None]]
 SEGUE = [Subprotocol("segue.v1")]
@@ -133,7 +135,8 @@ SCENARIOS = [
 
 
 async def serve(scenario: Scenario) -> None:
-    door = HttpDoor({("POST", "/echo"): lambda head: BufferedExchange(head, echo, MAX_BODY_BYTES)}, {"/v1/connect": lambda head: Echo()})
+    routes = {("POST", "/echo"): lambda head: BufferedExchange(head, echo, MAX_BODY_BYTES)}
+    door = HttpDoor(routes, {"/v1/connect": lambda head: Echo()}, loops=Loops(get_logger("door", "d1", "sto")))
     server = await asyncio.get_running_loop().create_server(door.protocol_factory, "127.0.0.1", 0)
     async with asyncio.timeout(20):
         await scenario(server.sockets[0].getsockname()[1])

@@ -12,9 +12,10 @@ import pytest
 from infra.kernel.backoff import Backoff
 from infra.kernel.errors import Refused, Unavailable
 from infra.runtime.logs import get_logger
+from infra.runtime.loops import Loops
 from infra.runtime.sqlite import Sqlite
 from services import outbox_sqlite
-from services.outbox import MAX_HELD, Relay, Task
+from services.outbox import MAX_HELD, Outbox, Relay, Task
 from services.outbox_sqlite import OutboxSqlite
 
 QUICK = Backoff(base_s=0.001, cap_s=0.002)
@@ -29,7 +30,12 @@ async def db(tmp_path: Path) -> AsyncIterator[Sqlite]:
 
 
 def make(db: Sqlite, perform: Perform, lane: str = "", backoff: Backoff = QUICK) -> Relay:
-    return Relay(OutboxSqlite(db), perform, rng=random.Random(1), log=get_logger("outbox", "o1", "sto"), lane=lane, backoff=backoff)
+    return relay_of(OutboxSqlite(db), perform, lane, backoff)
+
+
+def relay_of(outbox: Outbox, perform: Perform, lane: str = "", backoff: Backoff = QUICK) -> Relay:
+    log = get_logger("outbox", "o1", "sto")
+    return Relay(outbox, perform, rng=random.Random(1), loops=Loops(log), log=log, lane=lane, backoff=backoff)
 
 
 async def put(db: Sqlite, *tasks: Task) -> None:
@@ -188,7 +194,7 @@ async def test_a_store_that_cannot_be_read_is_asked_again(db: Sqlite) -> None:
                 raise Unavailable("starting")
             return await super().undone(after, limit, lane)
 
-    relay = Relay(Flaky(db), receiver.perform, rng=random.Random(1), log=get_logger("o", "o1", "sto"), backoff=QUICK)
+    relay = relay_of(Flaky(db), receiver.perform)
     await put(db, task(1))
     relay.start()
     await receiver.until(1)

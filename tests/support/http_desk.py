@@ -8,6 +8,8 @@ from httptools import HttpResponseParser
 
 from infra.kernel.errors import Refused
 from infra.runtime.http import Answer, BufferedExchange, Exchange, Factory, Head, HttpDoor, HttpLimits, Response
+from infra.runtime.logs import get_logger
+from infra.runtime.loops import Loops
 from tests.support.recording_transport import RecordingTransport
 
 MAX_BODY_BYTES = 20_000
@@ -66,6 +68,7 @@ class Desk:
             {route: self.buffered(answer) for route, answer in answering.items()} | refusing,
             {"/ws": self.take_over},
             HttpLimits(**limits),
+            loops=Loops(get_logger("desk", "d1", "sto")),
         )
 
     async def __aenter__(self) -> Self:

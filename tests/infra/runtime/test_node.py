@@ -287,7 +287,7 @@ async def test_a_second_process_of_a_name_is_refused_while_the_first_lives_and_t
     assert [line["reason"] for line in second.log.of("peer unreachable")] == [reason]
     assert ("warning", "link refused") in [(level, event) for level, event, _ in called.log.lines]
     assert (first.role.down, called.role.down) == ([], [])
-    first.node._ticker.cancel()  # it hangs
+    first.node._heartbeats.cancel()  # it hangs
     await until(lambda: second.role.links)
     assert called.role.down[0][1] == "replaced by a newer link"
     assert [link.peer.incarnation for link in called.role.links] == [second.node.incarnation]
@@ -590,13 +590,49 @@ async def test_a_defect_in_a_role_costs_one_link_and_is_logged(network: Network,
 async def test_a_defect_in_a_tick_stops_no_heartbeat(make: Make) -> None:
     called = await make("b1").listen()
     called.role.refuse, called.role.trouble = "tick", KeyError("oops")
-    await until(lambda: called.role.ticks == 3)
-    assert len(called.log.of("a heartbeat failed")) >= 2
-    called.role.refuse = ""
     caller = make("b2").dial(called)
     await met(called, caller)
-    await until(lambda: called.role.ticks == 20)
-    assert caller.role.down == []
+    ticks = called.role.ticks
+    await until(lambda: called.role.ticks >= ticks + 3 * TIMING.silent_s / TIMING.heartbeat_s)
+    assert (called.role.down, caller.role.down) == ([], [])
+    assert called.node.loops.failures["heartbeats"] >= called.role.ticks - 1
+    assert [line["loop"] for line in called.log.of("a step failed; it goes on with the next one")] == ["heartbeats"]
+
+
+async def test_a_link_that_cannot_be_given_up_stops_no_heartbeat_of_the_others(network: Network, make: Make) -> None:
+    called = await make("b1").listen()
+    for name in ("x", "y"):
+        await stranger(network, called, hello(name))
+    await until(lambda: len(called.role.links) == 2)
+    link_down, gone = called.role.link_down, []
+
+    def fail_once(link: Link, reason: str) -> None:
+        gone.append(link)
+        link_down(link, reason)
+        if len(gone) == 1:
+            raise KeyError("oops")
+
+    called.role.link_down = fail_once  # type: ignore[method-assign]
+    await until(lambda: len(gone) == 2)
+    assert called.node.loops.failures["heartbeats"] == 1
+
+
+async def test_closing_closes_every_link_whatever_the_role_makes_of_it(make: Make) -> None:
+    called = await make("b1").listen()
+    callers = [make(name).dial(called) for name in ("x", "y")]
+    await until(lambda: len(called.role.links) == 2)
+    link_down = called.role.link_down
+
+    def fail(link: Link, reason: str) -> None:
+        link_down(link, reason)
+        raise KeyError(link.peer.node)
+
+    called.role.link_down = fail  # type: ignore[method-assign]
+    with pytest.raises(ExceptionGroup) as raised:
+        await called.node.close()
+    assert {str(error) for error in raised.value.exceptions} == {"'x'", "'y'"}
+    assert not called.node.links
+    await until(lambda: all(caller.role.down for caller in callers))
 
 
 @pytest.mark.parametrize("skew_s", [-3600.0, 3600.0])
