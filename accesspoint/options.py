@@ -27,6 +27,8 @@ class AccessPointOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unkno
     link: LinkTiming = LinkTiming()
     capture: CaptureOptions = CaptureOptions()
     reuse_port: bool = False
+    # How much may wait while it goes from one aggregator to another; beyond it that ends at once.
+    move_bytes: int = 16 << 20
     # What a client may do.
     max_connections: int = 250_000
     max_message_bytes: int = 256 << 10

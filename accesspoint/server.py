@@ -117,7 +117,7 @@ class AccessPoint:
         """Why clients should not be sent here; None when they can be."""
         if self.core.draining:
             return "draining"
-        return None if self.upstream.link is not None else "no link to an aggregator"
+        return None if self.upstream.source.link is not None else "no link to an aggregator"
 
     # What connections tell.
 
@@ -170,11 +170,11 @@ class AccessPoint:
 
     def counters(self) -> dict[str, Anything]:
         """Figures for `metrics.METRICS`."""
-        core, hub = self.core, self.core.hub
+        core, hub, source = self.core, self.core.hub, self.upstream.source
         outboxes = [session.outbox for session in self._slow if session.outbox is not None]
         captured: dict[str, Anything] = self._capture.counters() if self._capture is not None else {}
-        assigned = core.offloaded.assigned
         others = captured | self._loops.counters()
+        assigned = core.offloaded.assigned
         return others | {
             "accesspoint_connections": len(core.sessions),
             "accesspoint_connects_total": core.connects,
@@ -196,8 +196,9 @@ class AccessPoint:
             "accesspoint_refused_total": dict(core.refusals),
             "accesspoint_acts_total": core.said["act"],
             "accesspoint_catch_ups_total": core.catch_up.pulls,
-            "accesspoint_upstream_connected": int(self.upstream.link is not None),
-            "accesspoint_upstream_failovers_total": self.upstream.failovers,
+            "accesspoint_upstream_connected": int(source.link is not None),
+            "accesspoint_upstream_failovers_total": source.failovers,
+            "accesspoint_upstream_moves_total": dict(source.moves),
             "accesspoint_topics_offloaded": len(assigned.out),
             "accesspoint_assignment_epoch": assigned.epoch,
             "accesspoint_assignments_stale_total": assigned.stale,

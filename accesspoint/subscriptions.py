@@ -22,6 +22,8 @@ class Subscriptions:
         self._hub, self._announcer, self._journal = hub, announcer, journal
         self._waits = Waits(options.site)
         self._limbo = Limbo([announcer])
+        # While it is set, no number is given to another topic: deliveries wait that name them.
+        self.keeps_numbers = False
         self._at_a_time, self._install_s = options.max_topics_per_message, options.install_s
         self._most = options.max_topics + ("notification" in options.services)  # its inbox does not count
 
@@ -99,5 +101,6 @@ class Subscriptions:
     def advance(self, now_s: float) -> None:
         """Time has passed, or the announcer has got further: answer who waited, free the numbers of withdrawn topics."""
         self._waits.advance(self._announcer.reached, now_s)
-        for handle, topic in self._limbo.leave():
-            self._hub.release(handle, topic)
+        if not self.keeps_numbers:
+            for handle, topic in self._limbo.leave():
+                self._hub.release(handle, topic)

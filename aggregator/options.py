@@ -18,6 +18,7 @@ class AggregatorOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknow
     link: LinkTiming = LinkTiming()
     max_link_queue_bytes: int = MAX_QUEUED_BYTES
     max_link_bytes: int = MAX_BYTES
+    drain_s: float = 5.0
 
     def check(self) -> None:
         """Raises ConfigError when fields contradict each other."""

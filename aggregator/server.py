@@ -1,5 +1,6 @@
 """The aggregator as a process: access points call it, it calls every broker of its site."""
 
+import asyncio
 import random
 import time
 from collections.abc import Callable, Sequence
@@ -7,9 +8,10 @@ from typing import Any as Anything
 from typing import Final
 
 from broker.client import SiteClient
+from infra.kernel.announcer import Told
 from infra.kernel.errors import Refused
 from infra.kernel.frames import Any as AnyFrame
-from infra.kernel.frames import Applied, Heartbeat, Hello, Subscribe, Unsubscribe, View
+from infra.kernel.frames import Applied, Fence, Fenced, Heartbeat, Hello, Leaving, Staying, Subscribe, Unsubscribe, View
 from infra.kernel.limbo import Limbo
 from infra.kernel.receipts import Receipts
 from infra.kernel.topics import Topic
@@ -25,17 +27,20 @@ ROLE: Final = "aggregator"
 
 
 class _AccessPoint:
-    """What a subscribing access point has and was told."""
+    """What a subscribing access point has and was told. `fence`: the number of the one that it waits for, and what brokers must
+    have done before. `stays`: it has nowhere else to go."""
 
-    __slots__ = ("bit", "receipts")
+    __slots__ = ("bit", "fence", "receipts", "stays")
 
     def __init__(self, bit: int) -> None:
         self.bit = bit
         self.receipts = Receipts()
+        self.fence: tuple[int, Told] | None = None
+        self.stays = False
 
 
 class Aggregator:
-    """One aggregator. `start` opens its door, `close` ends it: access points then go to another one."""
+    """One aggregator. `start` opens its door, `drain` has the access points go to another one, `close` ends it."""
 
     role = ROLE
 
@@ -56,11 +61,33 @@ class Aggregator:
         self._brokers = SiteClient(self.links, self.site, options.brokers, self.core.wanted)
         self._limbo = Limbo([self._brokers.announcer])
         self._points: dict[Link, _AccessPoint] = {}
+        self._log = log
+        self._is_draining = False
+        self._left = asyncio.Event()
 
     async def start(self) -> None:
         """Listens for access points, then dials the brokers. Raises CannotListen if the address is taken."""
         self.address = await self.links.listen(self.options.listen)
         self._brokers.start()
+
+    async def drain(self) -> None:
+        """Take no further access point, and wait until those that are linked get everything from another aggregator or have said that
+        there is none; at most `drain_s`."""
+        self._is_draining = True
+        for link in self._points:
+            link.send(Leaving())
+        self._check_left()
+        try:
+            async with asyncio.timeout(self.options.drain_s):
+                await self._left.wait()
+        except TimeoutError:
+            self._log.warning("access points have not moved", points=len(self._points), after_s=self.options.drain_s)
+        if stay := sum(point.stays for point in self._points.values()):
+            self._log.warning("no other aggregator to go to: events are lost until one is there", points=stay)
+
+    def _check_left(self) -> None:
+        if self._is_draining and all(point.stays for point in self._points.values()):
+            self._left.set()
 
     async def close(self) -> None:
         """Close all links."""
@@ -68,6 +95,8 @@ class Aggregator:
 
     def ready(self) -> str | None:
         """Why subscriptions cannot be installed now; None when they can."""
+        if self._is_draining:
+            return "draining"
         return self._brokers.ready()
 
     # Links (see `LinkRole`).
@@ -77,9 +106,11 @@ class Aggregator:
         return self._brokers.view
 
     def admit(self, hello: Hello) -> None:
-        """Admits access points of this site, as many as there is room for."""
+        """Admits access points of this site, as many as there is room for, and none while this one drains."""
         if (hello.role, hello.site) != ("accesspoint", self.site):
             raise wrong_peer(hello, f"an aggregator of {self.site}", "the access points of its site")
+        if self._is_draining:
+            raise Refused("draining", f"aggregator {self.node} is leaving; go to another one")
         self.core.interest.check_room()
 
     def link_up(self, link: Link) -> None:
@@ -99,6 +130,7 @@ class Aggregator:
             self._tell_points()
         elif point := self._points.pop(link, None):
             self._withdraw(self.core.close(point.bit))
+            self._check_left()
 
     def frames(self, link: Link, frames: list[AnyFrame]) -> None:
         """A batch from a peer. Raises `Refused` if the peer may not say that."""
@@ -121,6 +153,11 @@ class Aggregator:
                     known = topics  # type: ignore[assignment]
                     self._withdraw(self.core.unsubscribe(point.bit, known))
                     point.receipts.record(n, {}, self._brokers.announcer.mark())
+                case Fence(n):
+                    point.fence = (n, self._brokers.announcer.ask_all())
+                case Staying():
+                    point.stays = True
+                    self._check_left()
                 case Heartbeat():
                     pass
                 case _:
@@ -149,6 +186,9 @@ class Aggregator:
     def _tell(self, link: Link, point: _AccessPoint) -> None:
         if (news := point.receipts.advance(self._brokers.announcer.reached)) is not None:
             link.send(news)
+        if point.fence is not None and self._brokers.announcer.has_done(point.fence[1]):
+            link.send(Fenced(point.fence[0]))
+            point.fence = None
 
     def counters(self) -> dict[str, Anything]:
         """Figures for `metrics.METRICS`."""

@@ -170,7 +170,7 @@ class Process:
 
     async def drain(self) -> None:
         """Access points first: clients are sent away while everything still works. Raises as `end_all`."""
-        draining = (AccessPoint, Door, Notification, Playlist, Social, Artist)
+        draining = (AccessPoint, Aggregator, Door, Notification, Playlist, Social, Artist)
         await end_all(*(role.drain for role in reversed(self.roles) if isinstance(role, draining)))
 
     async def close(self) -> None:

@@ -136,17 +136,14 @@ class ServiceRole(Generic[Options]):
     def counters(self) -> dict[str, Anything]:
         """Figures for `metrics.service_metrics(role)`, and for a capture."""
         captured: dict[str, Anything] = self._capture.counters() if self._capture is not None else {}
-        return (
-            captured
-            | self.links.loops.counters()
-            | {
-                f"{self.role}_links": len(self.links.links),
-                f"{self.role}_http_requests_total": self._web.requests if self._web is not None else 0,
-                f"{self.role}_calls_total": dict(self._callers.answered),
-                f"{self.role}_calls_refused_total": self._callers.refused,
-                f"{self.role}_notified_total": self.notifier.accepted,
-            }
-        )
+        others = captured | self.links.loops.counters()
+        return others | {
+            f"{self.role}_links": len(self.links.links),
+            f"{self.role}_http_requests_total": self._web.requests if self._web is not None else 0,
+            f"{self.role}_calls_total": dict(self._callers.answered),
+            f"{self.role}_calls_refused_total": self._callers.refused,
+            f"{self.role}_notified_total": self.notifier.accepted,
+        }
 
     # Links (see `LinkRole`).
 

@@ -89,6 +89,8 @@ class Announcer:
         self.reached: dict[str, int] = {}
         self.restored = 0
         self._fell: dict[str, int] = {}
+        # While it is set, former owners go on serving: what is on its way to them counts, and nothing has to be restored.
+        self.keeps_former = False
         self._wanted = wanted
         self._nodes: dict[str, _Node] = {}
         self._marks = deque([_Mark(1, {})])
@@ -130,7 +132,7 @@ class Announcer:
         if gone:
             sites = [site for site, mark in self.reached.items() if mark]
             self._partings.append(_Parting(self._marks[-1].number, sites, self._beat, gone))
-            if len(self._partings) > MAX_PARTINGS:  # a site that stays away must not cost memory
+            if len(self._partings) > MAX_PARTINGS and not self.keeps_former:  # a site that stays away must not cost memory
                 self._part(self._partings.popleft())
         self._start_over()
         return True
@@ -176,6 +178,14 @@ class Announcer:
         self._beat += 1
         if self._partings:
             self._advance()
+
+    def ask_all(self) -> Told:
+        """Sends an empty change to every node that is linked. Once `has_done` says so of the result, everything has come that they
+        had sent before they took that change in."""
+        for slot, node in self._nodes.items():
+            if node.outlet is not None:
+                self._send(slot, Subscribe, [], [])
+        return self.told()
 
     def told(self) -> Told:
         """All that was sent by now to the nodes that are linked (see `has_done`)."""
@@ -227,7 +237,7 @@ class Announcer:
             held = bisect_left(self._marks, True, key=partial(self._lacks, site))
             before, now = self.reached[site], self._marks[held - 1].number if held else 0
             self.reached[site] = now
-            if now < before:
+            if now < before and not self.keeps_former:
                 self._fell[site] = max(before, self._fell.get(site, 0))
             elif site in self._fell and now >= self._fell[site]:
                 del self._fell[site]
@@ -239,6 +249,8 @@ class Announcer:
             self._part(self._partings.popleft())
 
     def _may_part(self, parting: _Parting) -> bool:
+        if self.keeps_former:
+            return False
         is_late = self._beat - parting.beat > PARTING_BEATS
         return is_late or all(self.reached[site] >= parting.mark for site in parting.sites)
 

@@ -20,6 +20,7 @@ from .topics import Topic, parse_topic
 OPENING: Final = b'{"op":"event",'
 # What Python and a queue need for an event besides its text, about.
 _EVENT_BYTES: Final = 200
+_SEQ: Final = b',"seq":'
 _TOPIC: Final = b'"topic":"'
 _PRESENCE: Final = _TOPIC + b"hm://presence/"
 _KIND: Final = re.compile(r"[a-z][a-z0-9-]{0,31}")
@@ -98,6 +99,12 @@ def with_skipped(body: bytes, skipped: int) -> bytes:
 def is_presence(body: bytes) -> bool:
     """Whether an event is on a user topic, the class that is shed first under load (design 5.3)."""
     return body.startswith(_PRESENCE, body.find(_TOPIC))  # what stands before it is ours and holds no such text
+
+
+def place(body: bytes) -> tuple[bytes, int]:
+    """Where an event stands: the part of its body that names site and epoch, and its number among those of its topic in these."""
+    start = body.index(_SEQ) + len(_SEQ)  # what stands before it is ours and holds no such text
+    return body[:start], int(body[start : body.index(b",", start)])
 
 
 def origin(body: bytes) -> bytes:

@@ -128,7 +128,8 @@ class Bye(Frame, tag=11, frozen=True):
 
 
 class Leaving(Frame, tag=12, frozen=True):
-    """A broker says to the others of its site: leave me out of the next view, I am draining."""
+    """I am draining. A broker says it to the others of its site, which leave it out of the next view; an aggregator to its access
+    points, which go to another one."""
 
 
 class Announced(Frame, tag=13, frozen=True):
@@ -213,6 +214,22 @@ class Assignment(Frame, tag=21, frozen=True):
     run_ms: Number
 
 
+class Fence(Frame, tag=22, frozen=True):
+    """An access point asks an aggregator to answer with `Fenced(n)` when it has passed on all that brokers have sent it by now."""
+
+    n: Number
+
+
+class Fenced(Frame, tag=23, frozen=True):
+    """Everything that brokers had sent here before `Fence(n)` came has been sent to the peer before this."""
+
+    n: Number
+
+
+class Staying(Frame, tag=24, frozen=True):
+    """An access point says to an aggregator that leaves: there is no other one that I could go to, do not wait for me."""
+
+
 Any = (
     Hello
     | Heartbeat
@@ -235,4 +252,7 @@ Any = (
     | Unfollowed
     | Surveyed
     | Assignment
+    | Fence
+    | Fenced
+    | Staying
 )

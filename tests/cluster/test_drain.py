@@ -2,10 +2,18 @@
 
 import asyncio
 from collections import Counter, defaultdict
+from contextlib import AsyncExitStack
+from functools import partial
+from typing import Any
 
+import msgspec
 import pytest
+from structlog.testing import capture_logs
 
-from tests.support.cluster import Cluster
+from accesspoint.move import Step
+from accesspoint.options import AccessPointOptions
+from segue.process import RoleOptions
+from tests.support.cluster import FAST, Cluster
 from tests.support.user import User
 
 USERS = [f"u{n}" for n in range(8)]
@@ -108,3 +116,202 @@ def in_order(user: User) -> dict[tuple[str, str], list[int]]:
     for event in user.events:
         found[event["topic"].split("/")[-2], event["site"]].append(event["payload"]["n"])
     return dict(found)
+
+
+# Aggregators.
+
+
+@pytest.mark.parametrize("rounds", range(3))
+async def test_an_aggregator_that_leaves_costs_no_event(tcp: bool, rounds: int) -> None:
+    """Its access points go to the other one while services publish: every accepted event reaches every follower once, in order per
+    topic and site, and nobody sees a gap."""
+    async with Cluster(sites=2, brokers=3, aggregators=2, accesspoints=3, tcp=tcp, seed=rounds) as c:
+        async with AsyncExitStack() as stack:
+            users = [await stack.enter_async_context(c.user(f"l{n}", "sto", n)) for n in range(3)]
+            for user in users:
+                await user.follow(*USERS)
+            leaving = c.aggregator_of("sto")
+            async with Publisher(c, {"sto": 1, "lon": 1}) as publisher:
+                await publisher.rounds(2 + rounds)
+                await c.leave(leaving)
+                await publisher.rounds(3)
+                await c.restart(leaving)
+                await publisher.rounds(3)
+                await c.leave(c.aggregator_of("sto"))
+                await publisher.rounds(3)
+            for user in users:
+                await user.heard(publisher.accepted.total())
+                await user.fence()
+                assert in_order(user) == {key: list(range(count)) for key, count in publisher.accepted.items()}
+        moves = sum((Counter(point.upstream.source.moves) for point in c.of("accesspoint", "sto")), Counter())
+        assert moves.keys() == {"whole"}
+        assert sum(point.upstream.source.failovers for point in c.of("accesspoint", "sto")) == 0
+
+
+async def test_the_last_aggregator_of_a_site_waits_for_nobody() -> None:
+    async with Cluster(sites=1, aggregators=2) as c, c.user("ann") as ann:
+        await ann.follow(*USERS)
+        first = c.aggregator_of("sto")
+        await c.leave(first)
+        for user in USERS:
+            await c.play(user)
+        await ann.heard(len(USERS))
+        (last,) = c.of("aggregator")
+        async with asyncio.timeout(last.options.drain_s / 2):
+            await c.leave(f"sto/{last.node}")
+        await c.restart(first)
+        await c.settle()
+        await c.play(USERS[0])
+        await ann.heard(len(USERS) + 1)
+
+
+PATIENT = msgspec.structs.replace(FAST, silent_s=60.0)
+
+
+def patient(options: RoleOptions, **of_points: Any) -> RoleOptions:
+    """Whose links may be held up for as long as a test likes."""
+    fields = of_points if isinstance(options, AccessPointOptions) else {}
+    return msgspec.structs.replace(options, link=PATIENT, **fields)
+
+
+class Leaving:
+    """A site whose access point moves from `old` to the next aggregator, where one frame after the other can be held up."""
+
+    def __init__(self, tcp: bool, **of_points: Any) -> None:
+        self.c = Cluster(sites=1, aggregators=3, tcp=tcp, change=partial(patient, **of_points))
+        self.plays = 0
+
+    async def __aenter__(self) -> "Leaving":
+        await self.c.__aenter__()
+        (self.point,) = self.c.of("accesspoint")
+        self.source = self.point.upstream.source
+        self.old, self.new, self.third = (f"sto/{address.partition('/')[2]}" for address in self.source._order)
+        self.ann = self.c.user("ann")
+        await self.ann.__aenter__()
+        await self.ann.follow(*USERS)
+        return self
+
+    async def __aexit__(self, *exc: Any) -> None:
+        await self.ann.__aexit__(*exc)
+        await self.c.__aexit__(*exc)
+
+    async def play(self, rounds: int = 3) -> None:
+        """Everybody plays; returns when the broker has it."""
+        for _ in range(rounds):
+            for user in USERS:
+                event = {"topic": f"hm://presence/user/{user}/", "kind": "play", "payload": {"n": self.plays}}
+                assert (await self.c.post(event))[0] == 202
+            self.plays += 1
+
+    def leave(self) -> asyncio.Task[None]:
+        return asyncio.create_task(self.c.leave(self.old))
+
+    async def reaches(self, step: Step) -> None:
+        await self.c.until(lambda: self.source._move is not None and self.source._move.step is step)
+
+    async def has_heard_everything(self) -> None:
+        await self.ann.heard(self.plays * len(USERS))
+        await self.ann.fence()
+        assert in_order(self.ann) == {(user, "sto"): list(range(self.plays)) for user in USERS}
+
+
+async def test_what_is_on_its_way_to_the_aggregator_that_leaves_is_waited_for_and_not_overtaken(tcp: bool) -> None:
+    async with Leaving(tcp) as site:
+        site.c.plan.hold("sto/b1", site.old)
+        await site.play()
+        leaving = site.leave()
+        await site.reaches(Step.FENCING)
+        await site.play()
+        await site.c.until(lambda: site.c.copies(site.new, "sto/ap1") == 3 * len(USERS))
+        await site.ann.fence()
+        assert (site.ann.events, leaving.done()) == ([], False)
+        site.c.plan.release("sto/b1", site.old)
+        await leaving
+        await site.has_heard_everything()
+        assert site.source.moves == {"whole": 1}
+
+
+async def test_an_aggregator_that_dies_before_it_has_taken_over_costs_no_event(tcp: bool) -> None:
+    """The one that leaves goes on meanwhile, and then the next one takes over."""
+    async with Leaving(tcp) as site:
+        site.c.plan.hold("sto/b1", site.new)
+        leaving = site.leave()
+        await site.reaches(Step.ANNOUNCING)
+        await site.play()
+        await site.ann.heard(site.plays * len(USERS))
+        await site.c.crash(site.new)
+        site.c.plan.release("sto/b1", site.new)
+        await leaving
+        await site.play()
+        await site.has_heard_everything()
+        assert (site.source.moves, site.source.address) == ({"whole": 1}, site.third)
+
+
+async def test_where_the_one_that_leaves_dies_what_has_waited_comes_at_once(tcp: bool) -> None:
+    async with Leaving(tcp) as site:
+        site.c.plan.hold("sto/b1", site.old)
+        leaving = site.leave()
+        await site.reaches(Step.FENCING)
+        await site.play()
+        await site.c.until(lambda: site.c.copies(site.new, "sto/ap1") == site.plays * len(USERS))
+        await site.c.crash(site.old)
+        await site.has_heard_everything()
+        assert site.source.moves == {"cut": 1}
+        leaving.cancel()
+        await asyncio.gather(leaving, return_exceptions=True)
+
+
+async def test_where_too_much_waits_the_next_one_takes_over_at_once(tcp: bool) -> None:
+    async with Leaving(tcp, move_bytes=1000) as site:
+        site.c.plan.hold("sto/b1", site.old)
+        leaving = site.leave()
+        await site.reaches(Step.FENCING)
+        await site.play()
+        await leaving
+        await site.has_heard_everything()
+        assert site.source.moves == {"cut": 1}
+        site.c.plan.release("sto/b1", site.old)
+
+
+async def test_an_aggregator_whose_access_points_find_no_other_one_says_so_and_waits_no_longer(tcp: bool) -> None:
+    async with Leaving(tcp) as site:
+        for other in (site.new, site.third):
+            await site.c.crash(other)
+        with capture_logs() as lines:
+            await site.c.leave(site.old)
+        assert [line["points"] for line in lines if line["event"].startswith("no other aggregator")] == [1]
+        await site.c.start(site.new)
+        await site.c.until(lambda: site.source.link is not None)
+
+
+async def test_an_aggregator_waits_for_its_access_points_no_longer_than_it_may(tcp: bool) -> None:
+    async with Leaving(tcp) as site:
+        role = site.c.roles[site.old]
+        role.options = msgspec.structs.replace(role.options, drain_s=0.05)
+        site.c.plan.hold("sto/b1", site.old)
+        with capture_logs() as lines:
+            await site.c.leave(site.old)
+        assert [line["points"] for line in lines if line["event"] == "access points have not moved"] == [1]
+        await site.c.until(lambda: site.source.link is not None and site.source._move is None)
+        await site.play()
+        await site.has_heard_everything()
+        site.c.plan.release("sto/b1", site.old)
+
+
+async def test_numbers_of_topics_are_not_given_to_others_while_events_wait_that_name_them(tcp: bool) -> None:
+    async with Leaving(tcp) as site, site.c.user("bob") as bob:
+        await bob.follow("dan")
+        site.c.plan.hold("sto/b1", site.old)
+        leaving = site.leave()
+        await site.reaches(Step.FENCING)
+        await site.c.play("dan")
+        await site.c.until(lambda: site.c.copies(site.new, "sto/ap1") == 1)
+        await bob.ask("unsubscribe", topics=["hm://presence/user/dan/"])
+        site.c.plan.release("sto/b1", site.old)
+        await site.c.until(lambda: site.source._move is None or site.source._move.step is Step.CATCHING_UP)
+        await bob.follow("eve")
+        await leaving
+        await site.c.play("eve")
+        await bob.heard(1)
+        await bob.fence()
+        assert [event["topic"] for event in bob.events] == ["hm://presence/user/eve/"]

@@ -2,13 +2,15 @@
 
 import asyncio
 import time
-from contextlib import suppress
+import zlib
+from contextlib import AsyncExitStack, suppress
 from pathlib import Path
 from typing import Any
 
 import aiohttp
 import pytest
 
+from accesspoint.options import AccessPointOptions
 from infra.runtime.tokens import ensure_secret, read_secret
 from segue.fleet import Child, Fleet
 from segue.shape import SITES, Shape
@@ -18,6 +20,7 @@ from tests.support.user import User, feed
 # In what time is tested where time is counted in heartbeats (tests/cluster/test_failover.py); here the machine may be busy.
 DEADLINE_S = 60.0
 TRY_S = 0.2
+LOAD_S = 60.0
 # Enough topics that each of two brokers owns some of them.
 FRIENDS = tuple(f"friend-{n}" for n in range(8))
 
@@ -111,3 +114,52 @@ async def all_ready(http: aiohttp.ClientSession, fleet: Fleet) -> None:
 
     async with asyncio.timeout(DEADLINE_S):
         await asyncio.gather(*(until_ready(child) for child in fleet.children))
+
+
+@pytest.mark.e2e
+async def test_an_aggregator_that_is_stopped_under_load_costs_no_event(tmp_path: Path) -> None:
+    """Services publish while SIGTERM ends one of two aggregators: every follower gets every accepted event once, in order, and no
+    number is missing."""
+    secret = read_secret(ensure_secret(tmp_path))
+    options = list(Shape(brokers=2, aggregators=2, accesspoints=4).options())
+    async with Fleet(options, tmp_path / "secret.key", tmp_path) as fleet, aiohttp.ClientSession() as http, AsyncExitStack() as stack:
+        await all_ready(http, fleet)
+        points = fleet.of("accesspoint")
+        users = [await stack.enter_async_context(User(point.door, user_token(secret, point.node))) for point in points]
+        for user in users:
+            assert (await user.follow(*FRIENDS))["installed"] == "all"
+        leaving, _ = fleet.of("aggregator")
+        assert {moved(options, leaving.node) for options in options if isinstance(options, AccessPointOptions)} == {True, False}
+        last = dict.fromkeys(users, 0)
+        published = 0
+        async with asyncio.timeout(LOAD_S):
+            leaving_s, ended = 2.0, asyncio.create_task(leaving.process.wait())
+            begun_s = time.monotonic()
+            while not ended.done() or not all(len(user.events) > last[user] + 100 for user in users):
+                await publish_all(http, fleet, secret, published)
+                published += len(FRIENDS)
+                if leaving_s and time.monotonic() - begun_s > leaving_s:
+                    leaving.process.terminate()
+                    leaving_s = 0.0
+                if not ended.done():
+                    last = {user: len(user.events) for user in users}
+        assert ended.result() == 0
+        for user in users:
+            await user.heard(published)
+            for friend in FRIENDS:
+                events = [event for event in user.events if event["topic"] == feed(friend)]
+                assert [event["payload"]["number"] for event in events] == list(range(0, published, len(FRIENDS)))
+                assert [event["seq"] for event in events] == [events[0]["seq"] + n for n in range(len(events))]
+
+
+def moved(options: AccessPointOptions, node: str) -> bool:
+    """Whether an access point begins with the aggregator `node`."""
+    return options.aggregators[zlib.crc32(options.node.encode()) % len(options.aggregators)].endswith(node)
+
+
+async def publish_all(http: aiohttp.ClientSession, fleet: Fleet, secret: bytes, number: int) -> None:
+    """An event of every friend."""
+    events = [{"topic": feed(friend), "kind": "play", "payload": {"number": number}} for friend in FRIENDS]
+    headers = {"Authorization": f"Bearer {service_token(secret, 'presence')}"}
+    async with http.post(f"http://{fleet.of('broker')[0].door}/v1/events", json=events, headers=headers) as answer:
+        assert (answer.status, (await answer.json())["rejected"]) == (202, [])

@@ -162,7 +162,7 @@ class Cluster:
 
     def aggregator_of(self, site: str, point: int = 0) -> str:
         """The aggregator that an access point uses now."""
-        return str(self.of("accesspoint", site)[point].upstream.aggregator)
+        return str(self.of("accesspoint", site)[point].upstream.source.address)
 
     def frames(self, kind: type[F], source: str = "", target: str = "") -> list[F]:
         """The frames of one kind that have crossed links so far, between nodes whose names begin so."""

@@ -17,7 +17,7 @@ def implied(points: Iterable[Any], rings: dict[str, Ring], is_cut: Callable[[str
     topic's owner at each other site that can be reached."""
     tables: Tables = defaultdict(set)
     for point in points:
-        aggregator = point.upstream.aggregator
+        aggregator = point.upstream.source.address
         for _, topic in point.core.hub.wanted():
             owners = {site: f"{site}/{ring.owner(topic)}" for site, ring in rings.items()}
             here = owners.pop(point.site)

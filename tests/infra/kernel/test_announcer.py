@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from infra.kernel import announcer as announcer_module
-from infra.kernel.announcer import BULK, MAX_MARKS, MAX_PARTINGS, PARTING_BEATS, Announcer
+from infra.kernel.announcer import BULK, MAX_MARKS, MAX_PARTINGS, PARTING_BEATS, Announcer, Told
 from infra.kernel.frames import Applied, Subscribe, Unsubscribe, View
 from infra.kernel.interest import Interest
 from infra.kernel.limbo import Limbo
@@ -37,6 +37,8 @@ class AnnouncerMachine(RuleBasedStateMachine):
         self.nodes = {slot: SimulatedNode(HERE) for slot in SLOTS}
         self.wanted: set[Topic] = set()
         self.marks: dict[int, set[Topic]] = {}
+        # What had been told at each fence, and how much was on its way from each node then and has not come since.
+        self.fences: list[tuple[Told, dict[str, int]]] = []
 
     def teardown(self) -> None:
         announcer_module.BULK = BULK  # type: ignore[misc]
@@ -71,6 +73,15 @@ class AnnouncerMachine(RuleBasedStateMachine):
         """A mark that is given again stands for now, too."""
         self.marks.setdefault(self.announcer.mark(), set()).update(self.wanted)
 
+    @rule()
+    def fence(self) -> None:
+        self.fences.append((self.announcer.ask_all(), {slot: len(node.outbox) for slot, node in self.nodes.items() if node.up}))
+
+    @invariant()
+    def a_fence_is_passed_when_all_has_come_that_was_sent_before(self) -> None:
+        for told, coming in self.fences:
+            assert not (self.announcer.has_done(told) and any(coming.values()))
+
     # What happens to the site.
 
     @rule(slots=st.sets(st.sampled_from(SLOTS)))
@@ -87,6 +98,7 @@ class AnnouncerMachine(RuleBasedStateMachine):
     @rule(slot=st.sampled_from(SLOTS))
     def link_up(self, slot: str) -> None:
         """Also in place of one whose end was not noticed."""
+        self.lose(slot)
         node = self.nodes[slot]
         node.reset()
         node.up = True
@@ -94,9 +106,15 @@ class AnnouncerMachine(RuleBasedStateMachine):
 
     @rule(slot=st.sampled_from(SLOTS))
     def link_down(self, slot: str) -> None:
+        self.lose(slot)
         self.nodes[slot].reset()
         self.nodes[slot].up = False
         self.announcer.node_down(slot)
+
+    def lose(self, slot: str) -> None:
+        """What is on its way from there never comes."""
+        for _, coming in self.fences:
+            coming.pop(slot, None)
 
     @rule(site=st.sampled_from(FAR))
     def meet_site(self, site: str) -> None:
@@ -136,6 +154,8 @@ class AnnouncerMachine(RuleBasedStateMachine):
     def hear(self, slot: str, frames: int) -> None:
         node = self.nodes[slot]
         for _ in range(min(frames, len(node.outbox))):
+            for _, coming in self.fences:
+                coming[slot] = max(0, coming.get(slot, 0) - 1)
             match node.outbox.popleft():
                 case Applied(n, sites):
                     self.announcer.applied(slot, n, sites)
@@ -192,6 +212,7 @@ class AnnouncerMachine(RuleBasedStateMachine):
             assert node.handles == owned, slot
         assert self.announcer.reached == dict.fromkeys(self.nodes["b1"].behind, self.announcer.mark())
         assert len(self.limbo) == 0
+        assert all(self.announcer.has_done(told) for told, _ in self.fences)
 
 
 TestAnnouncer = AnnouncerMachine.TestCase

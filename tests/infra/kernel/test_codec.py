@@ -72,6 +72,9 @@ FRAMES = st.one_of(
     st.builds(lambda lists: frames.Unfollowed(*lists), columns(NAMES, TOPICS)),
     st.builds(frames.Surveyed, NUMBERS, NUMBERS),
     ASSIGNMENTS,
+    st.builds(frames.Fence, NUMBERS),
+    st.builds(frames.Fenced, NUMBERS),
+    st.builds(frames.Staying),
 )
 HEARTBEAT = frames.Heartbeat(frames.View(1, ("b1",)))
 
@@ -287,5 +290,5 @@ def test_a_peer_of_before_that_tells_no_epoch_has_heard_of_none() -> None:
 def test_every_kind_of_frame_has_a_tag_of_its_own_that_never_changes() -> None:
     """A tag that is given away again would be misread by peers of the version before."""
     tags = {kind.__struct_config__.tag: kind.__name__ for kind in frames.Any.__args__}
-    assert list(tags) == list(range(1, 22))
+    assert list(tags) == list(range(1, 25))
     assert (tags[1], tags[2], tags[11]) == ("Hello", "Heartbeat", "Bye")

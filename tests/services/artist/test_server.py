@@ -19,6 +19,7 @@ from infra.kernel.backoff import Backoff
 from infra.kernel.errors import Refused, Unavailable
 from infra.runtime.cassandra import Cassandra
 from infra.runtime.logs import get_logger
+from infra.runtime.loops import METRICS as LOOPS
 from infra.runtime.tokens import AuthOptions, Keys, Verifier
 from infra.runtime.wire_memory import MemoryNetwork
 from services.artist import schedule
@@ -357,4 +358,4 @@ async def test_all_of_it_on_cassandra(house: House, cassandra_store: Cassandra) 
 async def test_everything_that_is_counted_is_described(house: House) -> None:
     await house.start()
     assert house.role.ready() is None
-    assert house.role.counters().keys() == {metric.name for metric in METRICS}
+    assert house.role.counters().keys() == {metric.name for metric in (*METRICS, *LOOPS)}

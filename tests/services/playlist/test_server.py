@@ -10,6 +10,7 @@ import pytest
 
 from infra.kernel.errors import Refused
 from infra.kernel.frames import Call
+from infra.runtime.loops import METRICS as LOOPS
 from segue.cassandra import Server
 from services.playlist.change import Add, Create
 from services.playlist.core import Told, create
@@ -293,7 +294,7 @@ async def test_counters_tell_what_was_done_under_declared_names(tmp_path: Path) 
         await s.quiet()
         await eventually(lambda: s.service.counters()["playlist_outbox_waiting"] == 0)
         counted = s.service.counters()
-        assert counted.keys() == {metric.name for metric in METRICS}
+        assert counted.keys() == {metric.name for metric in (*METRICS, *LOOPS)}
         wanted = {"changes_total": {"create": 1}, "conflicts_total": 1, "published_total": 1, "notified_total": 1, "outbox_done_total": 5}
         assert {name: counted[f"playlist_{name}"] for name in wanted} == wanted
 

@@ -15,6 +15,7 @@ import pytest
 from infra.kernel.errors import Refused
 from infra.runtime.cassandra import Cassandra
 from infra.runtime.logs import get_logger
+from infra.runtime.loops import METRICS as LOOPS
 from infra.runtime.tokens import AuthOptions, Keys, Verifier
 from infra.runtime.wire_memory import MemoryNetwork
 from services.social.metrics import METRICS
@@ -385,7 +386,7 @@ async def test_all_of_it_on_cassandra(house: House, cassandra_store: Cassandra) 
 async def test_everything_that_is_counted_is_described(house: House) -> None:
     await house.start()
     await eventually(lambda: house.role.ready() is None)
-    assert house.role.counters().keys() == {metric.name for metric in METRICS}
+    assert house.role.counters().keys() == {metric.name for metric in (*METRICS, *LOOPS)}
 
 
 async def test_every_request_that_is_shown_is_accepted(house: House) -> None:

@@ -1,0 +1,240 @@
+"""Where events come from: one of the configured aggregators at a time, another one when it is lost or leaves."""
+
+import zlib
+from collections import Counter
+from collections.abc import Callable
+from typing import Any as Anything
+from typing import Final
+
+from infra.kernel.errors import Refused
+from infra.kernel.frames import Any as AnyFrame
+from infra.kernel.frames import Applied, Deliver, Fence, Fenced, Heartbeat, Leaving, Staying, View
+from infra.runtime.link import Link
+from infra.runtime.node import Node
+
+from .core import AccessPointCore
+from .move import Move, News, Step
+from .options import AccessPointOptions
+
+FAILOVER_BEATS: Final = 2
+
+
+class Source:
+    """Keeps `core` fed. `link` is the one that delivers to clients, None while there is none. See `Move` for how it changes."""
+
+    def __init__(self, options: AccessPointOptions, core: AccessPointCore, links: Node, now: Callable[[], float], log: Anything) -> None:
+        self.failovers = 0
+        self.moves: Counter[str] = Counter()
+        self.link: Link | None = None
+        self._options, self._core, self._links, self._now, self._log = options, core, links, now, log
+        # A stable choice that differs between access points spreads them over the aggregators.
+        first = zlib.crc32(options.node.encode()) % len(options.aggregators)
+        self._order = list(dict.fromkeys(options.aggregators[first:] + options.aggregators[:first]))
+        self.address = self._order[0]
+        self._waited = self._views = 0
+        self._move: Move | None = None
+        self._new: Link | None = None
+        self._called = ""
+        self._untried: list[str] = []
+        self._asked = self._mark = 0
+        self._is_left = False
+
+    def start(self) -> None:
+        """Dial the aggregator of choice."""
+        self._choose(self.address)
+
+    def _choose(self, address: str) -> None:
+        self.address, self._waited = address, 0
+        self._announce_to(address)
+        self._dial(address)
+
+    def _announce_to(self, address: str) -> None:
+        self._views += 1
+        self._core.announcer.set_view(View(self._views, (address,)))
+
+    def _dial(self, address: str) -> None:
+        self._links.dial(address, "aggregator", self._options.site)
+
+    def _others(self) -> list[str]:
+        """All aggregators but the one of choice, the next one first."""
+        at = self._order.index(self.address)
+        return self._order[at + 1 :] + self._order[:at]
+
+    def _fail_over(self) -> None:
+        if others := self._others():
+            old = self.address
+            self.failovers += 1
+            self._choose(others[0])
+            self._links.hang_up(old)
+
+    # Links.
+
+    def link_up(self, link: Link) -> None:
+        """An aggregator answered: it is told everything."""
+        assert link.dialled is not None
+        self._core.announcer.node_up(link.dialled, link)
+        if self._move is not None and link.dialled == self._called:
+            self._new = link
+            self._on(News.LINKED)
+        else:
+            self.link, self._waited = link, 0
+
+    def link_down(self, link: Link) -> None:
+        """An aggregator is lost: go to the next one, or to where we were going."""
+        assert link.dialled is not None
+        self._core.announcer.node_down(link.dialled)
+        if self._move is not None and link is self._new:
+            self._on(News.NEW_LOST)
+        elif self._move is not None and link is self.link:
+            self._on(News.OLD_LOST)
+        elif link is self.link:
+            self.link = None
+            self._fail_over()
+
+    def tick(self) -> None:
+        """Heartbeat interval: an aggregator that does not answer is given up for the next one."""
+        if self.link is not None and (self._move is None or self._new is not None):
+            return
+        self._waited += 1
+        if self._waited <= FAILOVER_BEATS:
+            return
+        if self._move is not None:
+            self._call_next()
+        else:
+            self._fail_over()
+
+    def take(self, link: Link, frame: AnyFrame) -> None:
+        """One frame of an aggregator. Raises `Refused` if it may not say that."""
+        match frame:
+            case Deliver(handles, bodies):
+                if self._move is not None:
+                    self._sort(link, self._move, handles, bodies)
+                elif link is self.link:  # one that was left may still speak
+                    self._core.hub.deliver(handles, bodies)
+            case Applied(n, sites):
+                self._core.announcer.applied(link.dialled or "", n, sites)
+                self._core.subscriptions.advance(self._now())
+                self._check_installed()
+            case Leaving():
+                self._leave(link)
+            case Fenced(n):
+                self._fenced(link, n)
+            case Heartbeat():
+                pass
+            case _:
+                raise Refused("bad-link-frame", f"{type(frame).__name__} makes no sense to an access point")
+
+    # Moves.
+
+    def _leave(self, link: Link) -> None:
+        if self._move is not None and link is self._new:
+            if link is self.link:  # it has just taken over
+                self._is_left = True
+            else:
+                self._on(News.NEW_LOST)
+        elif self._move is None and link is self.link:
+            self._is_left = False
+            self._untried, self._move = self._others(), Move(self._options.move_bytes)
+            self._call_next()
+
+    def _call_next(self) -> None:
+        """Call the next aggregator that was not tried; where none is left, say that to the one that leaves."""
+        self._waited, self._new = 0, None
+        if self._called:
+            self._links.hang_up(self._called)
+        self._called = self._untried.pop(0) if self._untried else ""
+        if self._called:
+            self._dial(self._called)
+        elif self.link is not None:
+            self._move = None
+            self.link.send(Staying())
+
+    def _on(self, news: News) -> None:
+        move = self._move
+        assert move is not None
+        before, step = move.step, move.on(news)
+        if step is before:
+            return
+        match step:
+            case Step.CALLING:
+                self._announce_to(self.address)
+                self._keep_what_is_named(False)
+                self._call_next()
+            case Step.ANNOUNCING:
+                self._keep_what_is_named(True)
+                self._announce_to(self._called)
+                self._mark = self._core.announcer.mark()
+                self._ask(self._new)
+            case Step.INSTALLING:
+                self._check_installed()
+            case Step.FENCING:
+                self._ask(self.link)
+            case Step.ALONE:
+                self._leave_old()
+            case Step.CATCHING_UP:
+                self._switch(move, before, news)
+            case Step.OVER:
+                self._end()
+            case Step.FAILED:
+                self._fail(before)
+
+    def _keep_what_is_named(self, keep: bool) -> None:
+        """By events on their way: subscriptions at the old one, numbers of topics here."""
+        self._core.announcer.keeps_former = self._core.subscriptions.keeps_numbers = keep
+
+    def _ask(self, link: Link | None) -> None:
+        assert link is not None
+        self._asked += 1
+        link.send(Fence(self._asked))
+
+    def _fenced(self, link: Link, n: int) -> None:
+        if self._move is not None and n == self._asked:  # not one of a try before
+            self._on(News.NEW_FENCED if link is self._new else News.OLD_FENCED)
+
+    def _check_installed(self) -> None:
+        if self._move is not None and self._core.announcer.reached.get(self._options.site, 0) >= self._mark:
+            self._on(News.INSTALLED)
+
+    def _sort(self, link: Link, move: Move, handles: list[int], bodies: list[bytes]) -> None:
+        """While both are linked the old one delivers, and what the new one sends waits."""
+        if link is self._new:
+            self._core.hub.deliver(*move.by_new(handles, bodies))
+        elif link is self.link:
+            self._core.hub.deliver(handles, bodies)
+            move.by_old(handles, bodies)
+        if move.is_full:
+            self._on(News.FULL)
+
+    def _switch(self, move: Move, before: Step, news: News) -> None:
+        how = "whole" if news is News.OLD_FENCED else "cut"
+        self.moves[how] += 1
+        self._log.info("moved to another aggregator", aggregator=self._called, how=how)
+        if how == "cut":
+            self._core.catch_up.want()
+        if before is not Step.ALONE:
+            self._leave_old()
+        self._core.hub.deliver(*move.take_kept())
+        self._ask(self._new)
+
+    def _leave_old(self) -> None:
+        old, self.address, self.link = self.address, self._called, self._new
+        self._links.hang_up(old)
+
+    def _end(self) -> None:
+        self._move, self._new, self._called = None, None, ""
+        self._keep_what_is_named(False)
+        if self._is_left and self.link is not None:  # the new one leaves, too
+            self._leave(self.link)
+
+    def _fail(self, before: Step) -> None:
+        """No aggregator is linked: a failover like any other."""
+        self._core.catch_up.want()
+        if before is Step.CALLING:  # the one that is called may answer yet
+            self.moves["cut"] += 1
+            self.failovers += 1
+            self._leave_old()
+            self._announce_to(self.address)
+        self.link, self._waited, self._is_left = None, 0, False
+        self._end()
+        if before is not Step.CALLING:
+            self._fail_over()
