@@ -28,7 +28,7 @@ class CatchUp:
         self.pulls = 0
         self._spread_s, self._most_per_s = options.catch_up_s, options.catch_up_per_s
         self._sessions, self._rng = sessions, rng
-        self._is_wanted = False
+        self._is_wanted = self._has_failed = False
         self._left: deque[Session] = deque()
         self._failed: dict[Session, None] = {}
         self._per_s = 0.0
@@ -41,6 +41,10 @@ class CatchUp:
 
     def due(self, now_s: float, period_s: float) -> list[Session]:
         """Returns the sessions to pull for now; is called every `period_s`."""
+        if self._has_failed and now_s >= self._not_before_s:
+            self._not_before_s = now_s + RETRY.delay_s(self._attempts, self._rng)
+            self._attempts += 1
+        self._has_failed = False
         if now_s < self._not_before_s:
             return []
         if not self._left:
@@ -61,9 +65,7 @@ class CatchUp:
         """Notes that a pull was answered."""
         self._attempts = 0
 
-    def failed(self, session: Session, now_s: float) -> None:
-        """Notes that a pull was not answered: it is made again, after a time that grows."""
+    def failed(self, session: Session) -> None:
+        """Notes that a pull was not answered: it is made again, after a time that grows and counts from when that is known."""
         self._failed[session] = None
-        if now_s >= self._not_before_s:
-            self._not_before_s = now_s + RETRY.delay_s(self._attempts, self._rng)
-            self._attempts += 1
+        self._has_failed = True

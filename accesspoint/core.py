@@ -165,12 +165,13 @@ class AccessPointCore:
         """Live notifications from now on, and one pull for the client, so that it need not ask (SB-11).
 
         The pull waits until the inbox is installed at all sites: what is stored before that is in the answer, what is stored
-        after it comes live, and nothing falls between the two.
+        after it comes live, and nothing falls between the two. The service has as long to answer as for any other call, however
+        long the inbox has taken.
         """
 
-        def pull(installed: str, missing_sites: list[str]) -> None:
+        def pull(installed: str, missing_sites: list[str], installed_s: float) -> None:
             if session.state is State.READY and self.calls.has("notification"):
-                self.relay.ask(session, "pull", FIRST_PULL, None, now_s)
+                self.relay.ask(session, "pull", FIRST_PULL, None, installed_s)
 
         self.subscriptions.add(session, [inbox_topic(session.user)])
         self.subscriptions.when_installed("all", now_s, pull)
@@ -181,7 +182,7 @@ class AccessPointCore:
         topics, rejected = self.subscriptions.subscribe(session, message.topics)
         self.relay.follow(session, "follow", topics, now_s)
 
-        def answer(installed: str, missing_sites: list[str]) -> None:
+        def answer(installed: str, missing_sites: list[str], _: float) -> None:
             if session.state is State.READY:
                 session.say(messages.subscribed(message.id, installed, missing_sites, rejected))
                 self.offloaded.subscribed(session, topics)

@@ -36,7 +36,7 @@ class Relay:
                 catch_up.succeeded()
                 self._answered(session, None, result)
             elif session.state is State.READY:
-                catch_up.failed(session, now_s)
+                catch_up.failed(session)
 
         self._call(session, "notification", "pull", pull, then, now_s)
 

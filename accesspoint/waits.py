@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from infra.kernel.every_one import for_every_one
 
-Answer = Callable[[str, list[str]], None]
+Answer = Callable[[str, list[str], float], None]
 
 
 class _Wait(NamedTuple):
@@ -17,7 +17,7 @@ class _Wait(NamedTuple):
 
 
 class Waits:
-    """Marks and deadlines both rise, so each queue is in order of both. `answer(installed, missing_sites)`."""
+    """Marks and deadlines both rise, so each queue is in order of both. `answer(installed, missing_sites, now_s)`."""
 
     def __init__(self, site: str) -> None:
         self._site = site
@@ -40,7 +40,7 @@ class Waits:
             while queue and (queue[0].mark <= levels[level] or queue[0].deadline_s <= now_s):
                 wait = queue.popleft()
                 if wait.mark <= levels[level]:
-                    yield partial(wait.answer, level, [])
+                    yield partial(wait.answer, level, [], now_s)
                 else:
                     missing = sorted(site for site, mark in reached.items() if mark < wait.mark)
-                    yield partial(wait.answer, "partial", missing or [self._site])
+                    yield partial(wait.answer, "partial", missing or [self._site], now_s)

@@ -76,10 +76,20 @@ def test_a_pull_that_fails_is_made_again_less_and_less_often_until_one_succeeds(
     for n in range(2400):
         for session in catch_up.due(n * PERIOD_S, PERIOD_S):
             at_s.append(n * PERIOD_S)
-            catch_up.failed(session, n * PERIOD_S)
+            catch_up.failed(session)
     gaps_s = [after - before for before, after in pairwise(at_s)]
     assert len(at_s) < 400
     assert max(gaps_s) <= RETRY.cap_s + PERIOD_S
     assert catch_up.due(700.0, PERIOD_S) == [ann]
     catch_up.succeeded()
     assert not any(pulled(catch_up, 100, start=2900))
+
+
+def test_the_time_until_a_pull_is_made_again_counts_from_when_it_failed_and_not_from_when_it_was_made() -> None:
+    (ann,) = people(1)
+    catch_up = catching([ann])
+    catch_up.want()
+    assert catch_up.due(0.0, PERIOD_S) == [ann]
+    catch_up.failed(ann)
+    assert catch_up.due(600.0, PERIOD_S) == []
+    assert catch_up.due(601.0, PERIOD_S) == [ann]

@@ -295,6 +295,20 @@ def test_the_first_pull_is_not_put_off_for_ever_and_nobody_who_has_left_gets_one
     assert [asked.user for asked in outlet if isinstance(asked, Call)] == [session.user]
 
 
+def test_the_service_has_as_long_for_the_first_pull_as_for_any_call_however_long_the_inbox_took() -> None:
+    core = make_core(**WITH_NOTIFICATION, install_s=60.0, call_s=5.0)
+    link, outlet, session = linked(core), presence(core, "notification"), welcomed(core)
+    core.announcer.applied("a1", link[-1].n, {"sto": link[-1].n})  # type: ignore[attr-defined]
+    core.subscriptions.advance(50.0)
+    assert call(outlet).op == "pull"
+    session.tell(50.1, op="seen", mark=1, id=7)
+    core.tick(54.9, 0.25)
+    core.calls.reply(Reply(call(outlet).n - 1, "", "", b'{"op":"notifications","id":null,"items":[]}'))
+    assert session.messages[-1] == {"op": "notifications", "id": None, "items": []}
+    core.tick(55.2, 0.25)
+    assert (session.messages[-1]["code"], session.messages[-1]["id"]) == ("unavailable", 7)
+
+
 def test_without_a_notification_service_there_are_no_inboxes_and_an_absent_one_is_not_asked() -> None:
     core = make_core()
     linked(core)

@@ -25,7 +25,7 @@ class Answer:
     def __init__(self, answers: Answers, name: str) -> None:
         self._answers, self._name = answers, name
 
-    def __call__(self, installed: str, missing_sites: list[str]) -> None:
+    def __call__(self, installed: str, missing_sites: list[str], now_s: float) -> None:
         self._answers.append((self._name, installed, missing_sites))
 
 
