@@ -14,7 +14,7 @@ from segue.command_line import cli
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "examples" / "README.md", ROOT / "infra" / "deploy" / "README.md"]
 PAGES += sorted((ROOT / "docs").glob("*.md"))
-TARGETS = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+TARGETS = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
 
 
 def blocks(page: Path, language: str) -> list[str]:

@@ -22,7 +22,7 @@ NOT_RUN: Final = {
     "CONTRIBUTING.md: make test\n": "it runs these pages",
     "infra/deploy/README.md: docker": "it wants Docker and images from the Internet; tests/deploy reads the files",
     "infra/deploy/README.md: SEGUE_UID=": "the same",
-    "docs/web-push.md: const registration": "the browser would ask its maker's push service; tests/notification/channels has one of its own",
+    "docs/web-push.md: const registration": "a browser asks its maker's push service; tests/notification/channels has one of its own",
     "docs/web-push.md: self.addEventListener": "it belongs into the worker of the script above it",
     "docs/operations.md: curl -X POST": "there is no dead letter where all is well; tests/notification/test_sending.py replays one",
     "docs/demo.md: make demo\n": "README.md makes one",
