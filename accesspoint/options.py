@@ -9,9 +9,17 @@ from infra.kernel.interest import MAX_LINKS
 from infra.runtime.capture_options import CaptureOptions
 from infra.runtime.decider import DECIDER
 from infra.runtime.node import LinkTiming
+from infra.runtime.option_checks import check_at_least, check_numbers
 
 # The links of the decision service are not for calls of clients.
 SERVICES: Final = ("presence", "notification", "playlist", "artist", "social", DECIDER)
+# The first must be at least so many times the second, or what is said would happen.
+CONTRADICTIONS: Final = (
+    # Each client is looked at once in half a `ping_s`.
+    ("silent_s", "ping_s", 2, "quiet clients would be cut off before they are asked, or could answer"),
+    ("silent_s", "stalled_s", 1, "clients that do not read would be taken for silent before they are too slow"),
+    ("max_calls_bytes", "max_message_bytes", 1, "some requests could never be relayed"),
+)
 
 
 class AccessPointOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -67,11 +75,9 @@ class AccessPointOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unkno
             )
         if strange := sorted(set(self.services) - set(SERVICES)):
             raise ConfigError(f"accesspoint.services names {strange[0]}; there are {', '.join(SERVICES)}")
-        if self.silent_s <= self.ping_s:
-            raise ConfigError("accesspoint.silent_s must be over ping_s, or every quiet client is cut off before it could answer")
-        if self.max_calls_bytes < self.max_message_bytes:
-            raise ConfigError("accesspoint.max_calls_bytes must be at least max_message_bytes, or some requests can never be relayed")
-        if self.catch_up_s <= 0 or self.catch_up_per_s <= 0:
-            raise ConfigError("accesspoint.catch_up_s and catch_up_per_s must be over 0, or nobody learns what came during a break")
-        if self.drain_per_s <= 0:
-            raise ConfigError("accesspoint.drain_per_s must be over 0, or no client is ever sent away; drain_s bounds the whole")
+        check_numbers("accesspoint", self, ("install_s", "move_bytes", "write_buffer_bytes", "reconnect_within_ms"))
+        self.link.check_in("accesspoint")
+        for key, other, times, why in CONTRADICTIONS:
+            check_at_least(f"accesspoint.{key}", getattr(self, key), f"accesspoint.{other}", getattr(self, other), why, times)
+        why = "clients would not be sent away in that time"
+        check_at_least("accesspoint.drain_s", self.drain_s, "1 / accesspoint.drain_per_s", 1 / self.drain_per_s, why)

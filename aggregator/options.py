@@ -5,6 +5,7 @@ import msgspec
 from infra.kernel.errors import ConfigError
 from infra.runtime.link import MAX_BYTES, MAX_QUEUED_BYTES, check_bounds
 from infra.runtime.node import LinkTiming
+from infra.runtime.option_checks import check_numbers
 
 
 class AggregatorOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -24,4 +25,6 @@ class AggregatorOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknow
         """Raises ConfigError when fields contradict each other."""
         if not self.brokers:
             raise ConfigError('aggregator.brokers is empty; name each broker of the site, such as b1 = "127.0.0.1:7811"')
+        check_numbers("aggregator", self, ("drain_s",))
+        self.link.check_in("aggregator")
         check_bounds("aggregator", self.max_link_queue_bytes, self.max_link_bytes)

@@ -1,5 +1,6 @@
 """Options of a broker. Every default is here; units are in the names."""
 
+from operator import attrgetter
 from typing import Final
 
 import msgspec
@@ -10,6 +11,7 @@ from infra.kernel.membership import Timing
 from infra.runtime.capture_options import CaptureOptions
 from infra.runtime.link import MAX_BYTES, MAX_QUEUED_BYTES, check_bounds
 from infra.runtime.node import LinkTiming
+from infra.runtime.option_checks import check_at_least, check_numbers
 
 from .forwarder import MAX_WAITING_BYTES
 from .handover import MAX_HELD_BYTES
@@ -19,6 +21,16 @@ SLOT_BITS: Final = 8
 MAX_SLOTS: Final = 1 << SLOT_BITS
 # So much more memory than text the smallest events take while they wait.
 WAITING_SHARE: Final = 8
+# The first must be at least so many times the second, or what is said would happen.
+CONTRADICTIONS: Final = (
+    ("max_forward_bytes", "max_body_bytes", WAITING_SHARE, "some requests could never pass"),
+    ("max_handover_bytes", "max_body_bytes", WAITING_SHARE, "some requests could never pass"),
+    ("max_body_bytes", "max_payload_bytes", 1, "a payload that is small enough would come in a request that is too large"),
+    ("membership.dead_s", "membership.suspect_s", 1, "a broker would be dead before it is suspected"),
+    ("membership.suspect_s", "link.heartbeat_s", 2, "one heartbeat that is late would cost a broker its topics"),
+    ("membership.grace_s", "link.redial_cap_s", 1.25, "a broker that comes back would own topics before all others have found it"),
+    ("drain_s", "handover_s", 1, "a broker that is stopped would be gone while its successor still holds events back"),
+)
 
 
 class BrokerOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -58,19 +70,16 @@ class BrokerOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
         if odd:
             same = ", ".join(slots[self.site])
             raise ConfigError(f"the ring is the same at every site: broker.sites.{odd[0]} must have the slots {same}")
-        self._check_numbers()
+        self._check_how_many()
+        check_numbers("broker", self, ("handover_s", "drain_s"))
+        check_numbers("broker.membership", self.membership)
+        self.link.check_in("broker")
         check_bounds("broker", self.max_link_queue_bytes, self.max_link_bytes)
-        for name in ("max_forward_bytes", "max_handover_bytes"):
-            if getattr(self, name) < WAITING_SHARE * self.max_body_bytes:
-                raise ConfigError(f"broker.{name} must be at least {WAITING_SHARE} times max_body_bytes, or some requests can never pass")
-        if not self.membership.suspect_s <= self.membership.dead_s:
-            raise ConfigError("broker.membership.suspect_s must not be over dead_s")
-        if self.link.redial_cap_s >= self.membership.grace_s:
-            raise ConfigError("broker.membership.grace_s must be over link.redial_cap_s, or a broker that comes back owns topics too early")
-        if self.link.heartbeat_s * 2 > self.membership.suspect_s:
-            raise ConfigError("broker.membership.suspect_s must be at least two heartbeats (broker.link.heartbeat_s)")
+        for key, other, times, why in CONTRADICTIONS:
+            value, least = attrgetter(key)(self), attrgetter(other)(self)
+            check_at_least(f"broker.{key}", value, f"broker.{other}", least, why, times)
 
-    def _check_numbers(self) -> None:
+    def _check_how_many(self) -> None:
         """Raises ConfigError when there are more brokers than can be told apart, or than can subscribe here."""
         slots = len(self.sites[self.site])
         if slots > MAX_SLOTS:

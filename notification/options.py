@@ -9,6 +9,7 @@ from infra.kernel.errors import ConfigError
 from infra.runtime.capture_options import CaptureOptions
 from infra.runtime.cassandra_options import CassandraOptions
 from infra.runtime.node import LinkTiming
+from infra.runtime.option_checks import check_at_least, check_numbers
 
 from .core import Patience
 from .email import EmailOptions
@@ -51,6 +52,12 @@ class NotificationOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unkn
         """Raises ConfigError when fields contradict each other."""
         if not self.brokers:
             raise ConfigError('notification.brokers is empty; name each broker of the site, such as b1 = "127.0.0.1:7811"')
+        check_numbers("notification", self)
+        check_numbers("notification.patience", self.patience, ("email_s", "push_s"))
+        self.link.check_in("notification")
+        for name in ("email_s", "push_s"):
+            wait_days, key = getattr(self.patience, name) / 86_400, f"notification.patience.{name} / 86400"
+            check_at_least("notification.retention_days", self.retention_days, key, wait_days, "what is to be sent would have expired")
         if not 0 < self.retention_days <= 7300:
             raise ConfigError("notification.retention_days must be over 0 and at most 7300 (20 years)")
         if not 0.2 <= self.lease_s <= 300:

@@ -4,8 +4,10 @@ from typing import Literal
 
 import msgspec
 
+from infra.kernel.errors import ConfigError
 from infra.runtime.cassandra_options import CassandraOptions
 from infra.runtime.node import LinkTiming
+from infra.runtime.option_checks import check_numbers
 
 
 class ServiceOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -27,3 +29,11 @@ class ServiceOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
     cassandra: CassandraOptions = CassandraOptions()
     max_body_bytes: int = 2 << 20
     max_followed: int = 10_000
+
+    def check(self) -> None:
+        """Raises ConfigError when fields contradict each other."""
+        role = type(self).__name__.removesuffix("Options").lower()
+        if not self.notification:
+            raise ConfigError(f'{role}.notification is empty; name an intake, such as "http://127.0.0.1:7720"')
+        check_numbers(role, self)
+        self.link.check_in(role)

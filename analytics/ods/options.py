@@ -8,6 +8,7 @@ import msgspec
 from infra.kernel.errors import ConfigError
 from infra.kernel.frames import MOST_NUMBER
 from infra.runtime.node import LinkTiming
+from infra.runtime.option_checks import check_numbers
 
 # Users and topics are numbered, and a pair of numbers is kept in 64 bits.
 MOST: Final = (1 << 31) - 1
@@ -76,5 +77,5 @@ class OdsOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
             raise ConfigError('ods.sites is empty; name each broker of each site, such as [ods.sites.sto] b1 = "127.0.0.1:7811"')
         if not (0 < self.max_pairs <= MOST and 0 < self.max_topics <= MOST):
             raise ConfigError(f"ods.max_pairs and max_topics must be from 1 to {MOST}")
-        if not 0 <= self.keep_s < math.inf:
-            raise ConfigError("ods.keep_s must be 0 or more, and finite")
+        check_numbers("ods", self, ("keep_s",))
+        self.link.check_in("ods")

@@ -1,6 +1,10 @@
 """Every one: what must be done for all, even where it goes wrong for some."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from typing import Final
+
+# Who reads of many thousand errors reads of none.
+MOST_TOLD: Final = 8
 
 
 def for_every_one(steps: Iterable[Callable[[], object]]) -> None:
@@ -14,9 +18,9 @@ def for_every_one(steps: Iterable[Callable[[], object]]) -> None:
     raise_all(errors)
 
 
-def raise_all(errors: list[Exception]) -> None:
-    """Raises the only one of `errors` as it is, several as an ExceptionGroup; nothing if there are none."""
+def raise_all(errors: Sequence[Exception]) -> None:
+    """Raises the only one of `errors` as it is, several as an ExceptionGroup of the first `MOST_TOLD`; nothing if there are none."""
     if len(errors) == 1:
         raise errors[0]
     if errors:
-        raise ExceptionGroup(f"{len(errors)} of several steps failed; the others were taken", errors)
+        raise ExceptionGroup(f"{len(errors)} steps failed; the others were taken", errors[:MOST_TOLD])

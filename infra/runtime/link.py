@@ -13,10 +13,10 @@ from collections.abc import Callable
 from typing import Final
 
 from infra.kernel.codes import BY_NAME
-from infra.kernel.errors import ConfigError
 from infra.kernel.events import is_presence
 from infra.kernel.frames import Bye, Deliver, Frame, Hello
 
+from .option_checks import check_at_least
 from .wire import Wire
 
 MAX_QUEUED_BYTES: Final = 16 << 20
@@ -27,8 +27,9 @@ MAX_DELIVER_BYTES: Final = 1 << 18
 
 def check_bounds(table: str, max_queued_bytes: int, max_bytes: int) -> None:
     """Raises ConfigError where a link of a role with these options would be closed before events are dropped."""
-    if not 0 < 2 * max_queued_bytes < max_bytes:
-        raise ConfigError(f"{table}.max_link_bytes must be over twice max_link_queue_bytes, where the last events are dropped")
+    keys = f"{table}.max_link_bytes", f"{table}.max_link_queue_bytes"
+    why = "a link would be closed before the last events are dropped, at twice the latter"
+    check_at_least(keys[0], max_bytes, keys[1], max_queued_bytes, why, times=2.5)
 
 
 class Link:

@@ -28,6 +28,7 @@ from .link import Link
 from .listening import listening
 from .loops import Loops
 from .network_reason import network_reason
+from .option_checks import check_at_least, check_numbers
 from .wire import Listener, Network, Wire
 
 SKEW_WARNING_S = 60.0
@@ -42,6 +43,15 @@ class LinkTiming(msgspec.Struct, frozen=True, kw_only=True):
     hello_s: float = 5.0
     redial_base_s: float = 0.05
     redial_cap_s: float = 2.0
+
+    def check_in(self, role: str) -> None:
+        """Raises ConfigError when fields of the table `[<role>.link]` contradict each other."""
+        table = f"{role}.link"
+        check_numbers(table, self)
+        late = "one heartbeat that is late would end a link"
+        check_at_least(f"{table}.silent_s", self.silent_s, f"{table}.heartbeat_s", self.heartbeat_s, late, times=2)
+        growing = "pauses between two calls grow from the one to the other"
+        check_at_least(f"{table}.redial_cap_s", self.redial_cap_s, f"{table}.redial_base_s", self.redial_base_s, growing)
 
 
 class LinkRole(Protocol):

@@ -29,7 +29,6 @@ class ArtistOptions(ServiceOptions, frozen=True, kw_only=True, forbid_unknown_fi
         """Raises ConfigError when a field cannot be used."""
         if not self.catalogue:
             raise ConfigError('artist.catalogue is empty; name a file or a URL of JSON lines, such as "catalogue.jsonl"')
-        if not self.notification:
-            raise ConfigError('artist.notification is empty; name an intake, such as "http://127.0.0.1:7720"')
         if self.at:
             time_of_day_s(self.at)
+        super().check()

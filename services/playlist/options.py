@@ -26,5 +26,4 @@ class PlaylistOptions(ServiceOptions, frozen=True, kw_only=True, forbid_unknown_
         """Raises ConfigError when fields contradict each other."""
         if not self.brokers:
             raise ConfigError('playlist.brokers is empty; name each broker of the site, such as b1 = "127.0.0.1:7811"')
-        if not self.notification:
-            raise ConfigError('playlist.notification is empty; name an intake, such as "http://127.0.0.1:7720"')
+        super().check()

@@ -6,6 +6,7 @@ import msgspec
 
 from infra.kernel.errors import ConfigError
 from infra.runtime.node import LinkTiming
+from infra.runtime.option_checks import check_numbers
 
 # An answer to `last` with 500 events of this size fits into a frame of a link.
 LARGEST_PAYLOAD_BYTES: Final = 16 << 10
@@ -36,5 +37,5 @@ class PresenceOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
             raise ConfigError('presence.brokers is empty; name each broker of the site, such as b1 = "127.0.0.1:7811"')
         if not 0 < self.max_payload_bytes <= LARGEST_PAYLOAD_BYTES:
             raise ConfigError(f"presence.max_payload_bytes must be from 1 to {LARGEST_PAYLOAD_BYTES}, or answers to last do not fit")
-        if min(self.grace_s, self.jitter_s) < 0 or self.peer_s <= 0:
-            raise ConfigError("presence.grace_s and jitter_s must not be under 0, and peer_s must be over 0")
+        check_numbers("presence", self, ("grace_s", "jitter_s"))
+        self.link.check_in("presence")

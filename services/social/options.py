@@ -25,7 +25,6 @@ class SocialOptions(ServiceOptions, frozen=True, kw_only=True, forbid_unknown_fi
 
     def check(self) -> None:
         """Raises ConfigError when a field cannot be used."""
-        if not self.notification:
-            raise ConfigError('social.notification is empty; name an intake, such as "http://127.0.0.1:7720"')
         if not 1 <= self.max_contacts <= MAX_CONTACTS:
             raise ConfigError(f"social.max_contacts {self.max_contacts}: it is 1 to {MAX_CONTACTS}")
+        super().check()

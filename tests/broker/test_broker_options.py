@@ -36,7 +36,7 @@ def test_the_brokers_of_other_sites_leave_room_for_an_aggregator() -> None:
         ("broker.site", {"site": "lon"}),
         ("broker.slot", {"slot": "b9"}),
         ("broker.max_link_bytes", {"max_link_bytes": 2 * MAX_QUEUED_BYTES}),
-        ("broker.max_link_bytes", {"max_link_queue_bytes": 0}),
+        ("broker.max_link_queue_bytes", {"max_link_queue_bytes": 0}),
         ("broker.max_forward_bytes", {"max_forward_bytes": WAITING_SHARE * (1 << 20) - 1}),
         ("broker.max_handover_bytes", {"max_handover_bytes": 0}),
         ("same at every site", {"sites": {"sto": {"b0": "x"}, "lon": {"b1": "y"}}}),

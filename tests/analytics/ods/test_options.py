@@ -45,9 +45,9 @@ def test_a_plan_that_cannot_be_meant_is_refused(changes: dict[str, Any], said: s
         ({"sites": {"sto": {}}}, r"sites is empty"),
         ({"max_pairs": 0}, "max_pairs and max_topics must be from 1"),
         ({"max_topics": 1 << 31}, "max_pairs and max_topics must be from 1"),
-        ({"keep_s": -1.0}, "keep_s must be 0 or more, and finite"),
-        ({"keep_s": math.nan}, "keep_s must be 0 or more, and finite"),
-        ({"keep_s": math.inf}, "keep_s must be 0 or more, and finite"),
+        ({"keep_s": -1.0}, "ods.keep_s is .*; write a finite number that is 0 or more"),
+        ({"keep_s": math.nan}, "ods.keep_s is .*; write a finite number that is 0 or more"),
+        ({"keep_s": math.inf}, "ods.keep_s is .*; write a finite number that is 0 or more"),
     ],
 )
 def test_options_that_contradict_each_other_are_refused(changes: dict[str, Any], said: str) -> None:

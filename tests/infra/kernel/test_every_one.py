@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from infra.kernel.every_one import for_every_one
+from infra.kernel.every_one import MOST_TOLD, for_every_one
 
 
 @given(st.lists(st.booleans(), max_size=8))
@@ -36,3 +36,12 @@ def test_what_ends_a_process_is_not_held_back() -> None:
 
     with pytest.raises(KeyboardInterrupt):
         for_every_one([interrupt])
+
+
+def test_of_very_many_errors_the_first_are_told_and_how_many_there_are() -> None:
+    def fail() -> None:
+        raise KeyError("oops")
+
+    with pytest.raises(ExceptionGroup, match="20000 steps failed") as raised:
+        for_every_one([fail] * 20_000)
+    assert len(raised.value.exceptions) == MOST_TOLD
