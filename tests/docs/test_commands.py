@@ -1,4 +1,4 @@
-"""What the pages tell a reader to type exists: commands and their options, make targets, files; and their Python is Python."""
+"""What the pages tell a reader to type exists, also where it does not run here as it is printed: options, targets, files, names."""
 
 import ast
 import re
@@ -10,33 +10,38 @@ import pytest
 
 import segue
 from segue.command_line import cli
+from tests.docs.order import PAGES, ROOT
+from tests.docs.page import Command, parse, steps
 
-ROOT = Path(__file__).resolve().parents[2]
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "examples" / "README.md", ROOT / "infra" / "deploy" / "README.md"]
-PAGES += sorted((ROOT / "docs").glob("*.md"))
 TARGETS = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
 
 
-def blocks(page: Path, language: str) -> list[str]:
-    """The code blocks of a page in one language."""
-    return re.findall(rf"^```{language}\n(.*?)^```$", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+def text(page: str) -> str:
+    return (ROOT / page).read_text(encoding="utf-8")
 
 
-def commands(page: Path) -> list[list[str]]:
-    """The words of every command in the shell blocks of a page, and of those inside `$(...)`."""
+def python(page: str) -> list[str]:
+    """Returns the blocks of Python on a page."""
+    return [block.text for block in parse(text(page)) if block.language == "python"]
+
+
+def commands(page: str) -> list[list[str]]:
+    """Returns the words of every command that a page asks for, and of those inside `$(...)`."""
     found = []
-    for line in "".join(blocks(page, "sh")).replace("\\\n", " ").replace("|\n", "| ").splitlines():
-        inner = re.findall(r"\$\(([^()]*)\)", line)
-        for command in (*re.split(r" \| ", re.sub(r"\$\([^()]*\)", "X", line)), *inner):
-            found.append(shlex.split(command, comments=True))
+    for step in steps(text(page)):
+        if isinstance(step, Command):
+            line = step.text.replace("\\\n", " ").replace("|\n", "| ")
+            inner = re.findall(r"\$\(([^()]*)\)", line)
+            for command in (*re.split(r" \| ", re.sub(r"\$\([^()]*\)", "X", line)), *inner):
+                found.append(shlex.split(command, comments=True))
     return [words for words in found if words]
 
 
-ALL = [pytest.param(words, id=f"{page.stem}: {' '.join(words)[:60]}") for page in PAGES for words in commands(page)]
+ALL = [pytest.param(words, id=f"{page}: {' '.join(words)[:60]}") for page in PAGES for words in commands(page)]
 
 
 def program(words: list[str]) -> list[str]:
-    """A command without the variables that are set for it."""
+    """Returns a command without the variables that are set for it."""
     return words[1:] if re.match(r"[A-Z_]+=", words[0]) else words
 
 
@@ -65,9 +70,9 @@ def test_a_command_names_only_files_that_exist(words: list[str]) -> None:
     assert [word for word in named if not (ROOT / word.partition("::")[0]).exists()] == []
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if blocks(page, "python")], ids=lambda page: page.stem)
-def test_python_on_a_page_compiles_and_uses_what_segue_exports(page: Path) -> None:
-    for block in blocks(page, "python"):
+@pytest.mark.parametrize("page", [page for page in PAGES if python(page)])
+def test_python_on_a_page_compiles_and_uses_what_segue_exports(page: str) -> None:
+    for block in python(page):
         used = {node.attr for node in ast.walk(ast.parse(block)) if isinstance(node, ast.Attribute) and is_segue(node.value)}
         assert used <= set(segue.__all__)
 
@@ -77,5 +82,5 @@ def is_segue(node: ast.expr) -> bool:
 
 
 def test_the_tour_uses_the_commands_that_it_should() -> None:
-    used = {words[1] for words in commands(ROOT / "README.md") if words[0] in ("segue", "make")}
+    used = {words[1] for words in commands("README.md") if words[0] in ("segue", "make")}
     assert used >= {"demo", "test", "setup", "up", "listen", "act", "notify", "token", "top"}
