@@ -25,8 +25,8 @@ def check_at_least(key: str, value: float, other: str, least: float, why: str, t
     if value < times * least:
         wanted = f"at least {times:g} times {other}" if times != 1 else f"at least {other}"
         raise ConfigError(
-            f"{key} is {_plain(value)} and {other} is {_plain(least)}: {why}. {key} must be {wanted}; write {key} = {_plain(times * least)} "
-            f"or more, or less for {other}"
+            f"{key} is {_plain(value)} and {other} is {_plain(least)}: {why}. "
+            f"{key} must be {wanted}; write {key} = {_plain(times * least)} or more, or less for {other}"
         )
 
 
