@@ -79,7 +79,7 @@ class Calls:
         self._end(reply.n, reply)
 
     def tick(self, now_s: float) -> None:
-        """Give up on calls that have waited too long. Raises what went wrong with some when all are answered."""
+        """Gives up on calls that have waited too long. Raises what went wrong with some when all are answered."""
         for_every_one(self._late(now_s))
 
     def _late(self, now_s: float) -> Iterator[Callable[[], None]]:

@@ -32,5 +32,7 @@ METRICS: Final = (
     Metric("accesspoint_skipped_total", "counter", "Events replaced in an outbox by a newer one of their topic.", "events"),
     Metric("accesspoint_catch_ups_total", "counter", "Pulls for sessions whose live notifications may have been lost.", "pulls"),
     Metric("accesspoint_upstream_failovers_total", "counter", "Times that an aggregator was lost and another one took over.", "failovers"),
-    Metric("accesspoint_upstream_moves_total", "counter", "Moves from an aggregator that left; one cut short may lose.", "moves", "kind"),
+    Metric(
+        "accesspoint_upstream_moves_total", "counter", "Moves from an aggregator that left; a cut one may lose events.", "moves", "kind"
+    ),
 )

@@ -84,7 +84,7 @@ class Move:
         self._forget()
 
     def on(self, news: News) -> Step:
-        """Takes `news` in; the step that holds now."""
+        """Takes `news` in; returns the step that holds now."""
         self.step = NEXT.get((self.step, news), self.step)
         if self.step is Step.CALLING:
             self._forget()
@@ -97,7 +97,7 @@ class Move:
 
     @property
     def is_full(self) -> bool:
-        """Whether more is kept and noted than may be."""
+        """Tells whether more is kept and noted than may be."""
         return self._bytes > self._max_bytes
 
     def by_old(self, handles: Sequence[int], bodies: Sequence[bytes]) -> None:
@@ -111,7 +111,7 @@ class Move:
         self._bytes += (len(last) - known) * ENTRY_BYTES
 
     def by_new(self, handles: Sequence[int], bodies: Sequence[bytes]) -> Deliveries:
-        """What is to be delivered now of what the new one sends; the rest is kept, or passed over."""
+        """Returns what is to be delivered now of what the new one sends; the rest is kept, or passed over."""
         if self.step is Step.CATCHING_UP:
             return self._fresh(handles, bodies)
         if self.step in (Step.INSTALLING, Step.FENCING):
@@ -121,12 +121,12 @@ class Move:
         return [], []
 
     def take_kept(self) -> Deliveries:
-        """What is to be delivered of what was kept, in the order in which it came; nothing is kept any more."""
+        """Returns what is to be delivered of what was kept, in the order in which it came; nothing is kept any more."""
         kept, self._kept = self._kept, ([], [])
         return self._fresh(*kept)
 
     def _fresh(self, handles: Sequence[int], bodies: Sequence[bytes]) -> Deliveries:
-        """Without what the old one has delivered."""
+        """Returns these without what the old one has delivered."""
         fresh: Deliveries = ([], [])
         for handle, body in zip(handles, bodies, strict=True):
             origin, seq = place(body)

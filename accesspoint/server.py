@@ -152,8 +152,8 @@ class AccessPoint:
         self._leaving[connection] = self.now() + GOODBYE_S
 
     def sweep(self, now: float) -> None:
-        """What is due at `now`: hellos that never came, goodbyes that nobody read, slow clients, silent ones. Raises what went wrong
-        with some of them when all had their turn."""
+        """Ends what is due at `now`: hellos that never came, goodbyes that nobody read, slow clients, silent ones. Raises what went
+        wrong with some of them when all had their turn."""
         for_every_one(self._due(now))
 
     def _due(self, now: float) -> Iterator[Callable[[], None]]:

@@ -40,7 +40,7 @@ class Source:
         self._is_left = False
 
     def start(self) -> None:
-        """Dial the aggregator of choice."""
+        """Dials the aggregator of choice."""
         self._choose(self.address)
 
     def _choose(self, address: str) -> None:
@@ -56,7 +56,7 @@ class Source:
         self._links.dial(address, "aggregator", self._options.site)
 
     def _others(self) -> list[str]:
-        """All aggregators but the one of choice, the next one first."""
+        """Returns all aggregators but the one of choice, the next one first."""
         at = self._order.index(self.address)
         return self._order[at + 1 :] + self._order[:at]
 
@@ -70,7 +70,7 @@ class Source:
     # Links.
 
     def link_up(self, link: Link) -> None:
-        """An aggregator answered: it is told everything."""
+        """Tells an aggregator that has answered everything."""
         assert link.dialled is not None
         self._core.announcer.node_up(link.dialled, link)
         if self._move is not None and link.dialled == self._called:
@@ -80,7 +80,7 @@ class Source:
             self.link, self._waited = link, 0
 
     def link_down(self, link: Link) -> None:
-        """An aggregator is lost: go to the next one, or to where we were going."""
+        """Goes on without an aggregator that is lost: to the next one, or to where we were going."""
         assert link.dialled is not None
         self._core.announcer.node_down(link.dialled)
         if self._move is not None and link is self._new:
@@ -92,7 +92,7 @@ class Source:
             self._fail_over()
 
     def tick(self) -> None:
-        """Heartbeat interval: an aggregator that does not answer is given up for the next one."""
+        """Gives an aggregator that does not answer up for the next one; is called every heartbeat."""
         if self.link is not None and (self._move is None or self._new is not None):
             return
         self._waited += 1
@@ -104,7 +104,7 @@ class Source:
             self._fail_over()
 
     def take(self, link: Link, frame: AnyFrame) -> None:
-        """One frame of an aggregator. Raises `Refused` if it may not say that."""
+        """Takes one frame of an aggregator. Raises `Refused` if it may not say that."""
         match frame:
             case Deliver(handles, bodies):
                 if self._move is not None:
@@ -138,7 +138,7 @@ class Source:
             self._call_next()
 
     def _call_next(self) -> None:
-        """Call the next aggregator that was not tried; where none is left, say that to the one that leaves."""
+        """Calls the next aggregator that was not tried; where none is left, says that to the one that leaves."""
         self._waited, self._new = 0, None
         if self._called:
             self._links.hang_up(self._called)
@@ -179,7 +179,7 @@ class Source:
                 self._fail(before)
 
     def _keep_what_is_named(self, keep: bool) -> None:
-        """By events on their way: subscriptions at the old one, numbers of topics here."""
+        """Keeps, or gives up, what events on their way name: subscriptions at the old one, numbers of topics here."""
         self._core.announcer.keeps_former = self._core.subscriptions.keeps_numbers = keep
 
     def _ask(self, link: Link | None) -> None:
@@ -196,7 +196,7 @@ class Source:
             self._on(News.INSTALLED)
 
     def _sort(self, link: Link, move: Move, handles: list[int], bodies: list[bytes]) -> None:
-        """While both are linked the old one delivers, and what the new one sends waits."""
+        """Delivers what the old one sends, and has what the new one sends wait."""
         if link is self._new:
             self._core.hub.deliver(*move.by_new(handles, bodies))
         elif link is self.link:
@@ -227,7 +227,7 @@ class Source:
             self._leave(self.link)
 
     def _fail(self, before: Step) -> None:
-        """No aggregator is linked: a failover like any other."""
+        """Fails over as ever, for no aggregator is linked."""
         self._core.catch_up.want()
         if before is Step.CALLING:  # the one that is called may answer yet
             self.moves["cut"] += 1

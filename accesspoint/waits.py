@@ -31,7 +31,7 @@ class Waits:
         self._queues[wait].append(_Wait(mark, deadline_s, answer))
 
     def advance(self, reached: Mapping[str, int], now_s: float) -> None:
-        """Answer what is installed, and what has waited long enough. Raises what went wrong with some when all are answered."""
+        """Answers what is installed, and what has waited long enough. Raises what went wrong with some when all are answered."""
         for_every_one(self._due(reached, now_s))
 
     def _due(self, reached: Mapping[str, int], now_s: float) -> Iterator[Callable[[], None]]:

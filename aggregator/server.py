@@ -71,8 +71,8 @@ class Aggregator:
         self._brokers.start()
 
     async def drain(self) -> None:
-        """Take no further access point, and wait until those that are linked get everything from another aggregator or have said that
-        there is none; at most `drain_s`."""
+        """Takes no further access point, and waits until those that are linked get everything from another aggregator or have said
+        that there is none; at most `drain_s`."""
         self._is_draining = True
         for link in self._points:
             link.send(Leaving())

@@ -102,7 +102,7 @@ def is_presence(body: bytes) -> bool:
 
 
 def place(body: bytes) -> tuple[bytes, int]:
-    """Where an event stands: the part of its body that names site and epoch, and its number among those of its topic in these."""
+    """Returns the part of a body that names site and epoch, and the event's number among those of its topic in these."""
     start = body.index(_SEQ) + len(_SEQ)  # what stands before it is ours and holds no such text
     return body[:start], int(body[start : body.index(b",", start)])
 

@@ -152,7 +152,7 @@ class Node:
             wire.abort()
 
     async def _keep(self, wanted: _Wanted) -> float:
-        """Call, hold the link for as long as it lives; returns in how many seconds to call again."""
+        """Calls, and holds the link for as long as it lives; returns in how many seconds to call again."""
         try:
             async with asyncio.timeout(self._timing.hello_s):
                 link, gone = await self._call(wanted.address, wanted.role, wanted.site)
@@ -371,7 +371,7 @@ class Node:
         self._lost(link, str(refused))
 
     def _tick(self) -> None:
-        """The heartbeats go out whatever the role makes of the tick: a node without them would be taken for dead."""
+        """Sends heartbeats whatever the role makes of the tick: a node without them would be taken for dead."""
         self.now_s += self._timing.heartbeat_s
         for_every_one([partial(self._owner.tick, self.now_s), self._beat])
 

@@ -24,10 +24,8 @@ def check_at_least(key: str, value: float, other: str, least: float, why: str, t
     would happen otherwise."""
     if value < times * least:
         wanted = f"at least {times:g} times {other}" if times != 1 else f"at least {other}"
-        raise ConfigError(
-            f"{key} is {_plain(value)} and {other} is {_plain(least)}: {why}. "
-            f"{key} must be {wanted}; write {key} = {_plain(times * least)} or more, or less for {other}"
-        )
+        remedy = f"write {key} = {_plain(times * least)} or more, or less for {other}"
+        raise ConfigError(f"{key} is {_plain(value)} and {other} is {_plain(least)}: {why}. {key} must be {wanted}; {remedy}")
 
 
 def _plain(value: float) -> str:
