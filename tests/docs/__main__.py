@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from tests.docs.network import raise_loopback
+from tests.docs.order import ROOT
 from tests.docs.walk import Walk, clone
 
 
@@ -28,7 +29,7 @@ def main(page: str, folder: Path | None) -> None:
 
 async def _walk(page: str, folder: Path) -> None:
     async with Walk(page, folder) as walk:
-        await walk.all()
+        await walk.all((ROOT / page).read_text(encoding="utf-8"))
 
 
 if __name__ == "__main__":

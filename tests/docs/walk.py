@@ -65,9 +65,8 @@ class Walk:
     async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         await self._shell.__aexit__(kind, error, trace)
 
-    async def all(self) -> None:
-        """Walks the page to its end. Raises AssertionError at the first thing that is not as the page says."""
-        text = (ROOT / self.page).read_text(encoding="utf-8")
+    async def all(self, text: str) -> None:
+        """Walks the page, whose text is `text`, to its end. Raises AssertionError at the first thing that is not as the page says."""
         todo = steps(text)
         if PATH not in text:
             await self._shell.run(PATH, timeout_s=TIMEOUT_S)
