@@ -193,11 +193,12 @@ async def test_the_feed_holds_the_newest_fifty(browser: Browser, server: Scripte
 
 async def test_a_friend_that_cannot_be_followed_is_named(browser: Browser, server: ScriptedServer) -> None:
     def reject(message: Message) -> Message:
-        return subscribed(message) | {"rejected": [{"topic": "hm://presence/user/b%b/", "code": "bad-topic"}]}
+        rejected = {"topic": "hm://presence/user/b%b/", "code": "bad-topic", "number": 4109, "reason": "a user is no %"}
+        return subscribed(message) | {"rejected": [rejected]}
 
     server.answers["subscribe"] = reject
     await connected(browser, server, "bob,b%b")
-    await browser.until(f"{TOLD}.includes('hm://presence/user/b%b/ (bad-topic)')")
+    await browser.until(f"{TOLD}.includes('hm://presence/user/b%b/ (a user is no %)')")
 
 
 async def test_more_friends_than_fit_into_one_message_are_sent_in_several(browser: Browser, server: ScriptedServer) -> None:

@@ -15,6 +15,7 @@ OURS = {
     "infra.runtime.link",
     "infra.runtime.metrics",
     "infra.runtime.node",
+    "infra.runtime.option_checks",
     "infra.runtime.wire",
     "infra.runtime.wrong_peer",
 }
