@@ -28,8 +28,8 @@ MAX_DELIVER_BYTES: Final = 1 << 18
 def check_bounds(table: str, max_queued_bytes: int, max_bytes: int) -> None:
     """Raises ConfigError where a link of a role with these options would be closed before events are dropped."""
     keys = f"{table}.max_link_bytes", f"{table}.max_link_queue_bytes"
-    why = "a link would be closed before the last events are dropped, at twice the latter"
-    check_at_least(keys[0], max_bytes, keys[1], max_queued_bytes, why, times=2.5)
+    why = "a link would be closed before the last events are dropped, at twice as much"
+    check_at_least(keys[0], max_bytes, f"2 * {keys[1]} + 1", 2 * max_queued_bytes + 1, why)
 
 
 class Link:
