@@ -42,6 +42,7 @@ class Example(NamedTuple):
 EXAMPLES: Final[dict[CommandPath, Example]] = {
     **{(role,): Example(f"--config {{configs}}/{role}.toml --json --shared-ports", '"role"', stays=True, drains=True) for role in ROLES},
     ("analyze", "characterize"): Example("{trace} --out {out}", " spark"),
+    ("act",): Example("play --user {user} artist=Björk --url {clients} --state {state}"),
     ("analyze", "compare"): Example("{a} {b} --out {out}"),
     ("analyze", "generate"): Example("{out} --scale 1/1000 --publications 1000 --sessions 0 --processes 2"),
     ("analyze", "import"): Example("edges {edges} {out}"),
