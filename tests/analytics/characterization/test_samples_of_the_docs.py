@@ -53,7 +53,7 @@ def test_the_sample_that_one_writes_oneself_is_characterized_and_compared(tmp_pa
 
 
 async def test_a_captured_afternoon_of_three_users_is_characterized(spark: "SparkSession", tmp_path: Path) -> None:
-    """docs/capture.md: `segue up --capture trace`, three users with seven events, and the characterization of it."""
+    """docs/capture.md: `segue up --capture build/recorded`, three users with seven events, and the characterization of it."""
     site = await up(tmp_path)
     try:
         assert site.stdout is not None
