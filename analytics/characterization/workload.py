@@ -7,7 +7,7 @@ counting by subscriber shrinks them before anything is exchanged.
 """
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -101,8 +101,11 @@ def settings_for(spark: "SparkSession", rows: int) -> Iterator[None]:
     _set(spark, wanted)
     try:
         yield
-    finally:
-        _set(spark, usual)
+    except BaseException:
+        with suppress(Exception):  # its Java may have been ended together with us
+            _set(spark, usual)
+        raise
+    _set(spark, usual)
 
 
 def _setting(spark: "SparkSession", key: str) -> str:
