@@ -101,10 +101,11 @@ def settings_for(spark: "SparkSession", rows: int) -> Iterator[None]:
     _set(spark, wanted)
     try:
         yield
-    except BaseException:
-        with suppress(Exception):  # its Java may have been ended together with us
+    except Exception:
+        with suppress(Exception):  # Java may have ended; the reason for that is what is to be told
             _set(spark, usual)
         raise
+    # A signal passes by: the session ends with it, and its Java may have been ended together with us.
     _set(spark, usual)
 
 

@@ -5,7 +5,6 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import closing
 from pathlib import Path
 from typing import BinaryIO, Final, Protocol
 
@@ -36,11 +35,15 @@ class FileCatalogue:
     async def batches(self) -> AsyncGenerator[list[bytes], None]:
         """See `Catalogue`."""
         try:
-            with closing(await asyncio.to_thread(self._path.open, "rb")) as file:
+            with self._opened() as file:
                 async for lines in _lines(_chunks(file)):
                     yield lines
         except OSError as error:
             raise Unavailable(f"the catalogue {self._path} cannot be read: {error.strerror}; artist.catalogue names the file") from error
+
+    def _opened(self) -> BinaryIO:
+        """Opens it here and not in a thread: a file that a thread opens for a caller who is cancelled meanwhile stays open."""
+        return self._path.open("rb")
 
 
 class HttpCatalogue:

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import re
 import subprocess
 import sys
@@ -31,7 +32,9 @@ ROOT = PAGE.parents[1]
 def typed(line: str, folder: Path) -> str:
     """What a command prints that is typed in `folder`, and that ends well."""
     arguments = line.removeprefix("segue ").split()
-    done = subprocess.run([sys.executable, "-m", "segue", *arguments], cwd=folder, capture_output=True, text=True, timeout=240)
+    # As a user's shell has it: PySpark leaves sockets open, which warnings would tell.
+    quiet = {key: value for key, value in os.environ.items() if key != "PYTHONWARNINGS"}
+    done = subprocess.run([sys.executable, "-m", "segue", *arguments], cwd=folder, env=quiet, capture_output=True, text=True, timeout=240)
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stderr == ""
     return done.stdout
