@@ -37,10 +37,15 @@ def test_no_command_is_missing() -> None:
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=" ".join)
 async def test_a_command_that_is_starting_ends_at_once(site: Ground, path: tuple[str, ...], tmp_path: Path) -> None:
+    """On a busy machine a quick command may have come to its own end before the signal comes."""
+    example = EXAMPLES[path]
     for number in SIGNALS:
         end = await ended(site.command(path, tmp_path), at_first(), number, tmp_path)
-        assert (end.code, end.said) == (-number, "")
-    assert left_in(tmp_path) == []
+        if end.code == example.code and not (example.stays or example.work):
+            assert end.complaints == [], end.said
+        else:
+            assert (end.code, end.said) == (-number, "")
+            assert left_in(tmp_path) == []
 
 
 @pytest.mark.slow
