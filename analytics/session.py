@@ -1,5 +1,6 @@
 """A Spark session with settings for the machine it is on, and the Java that it needs."""
 
+import logging
 import os
 import shutil
 import signal
@@ -86,10 +87,21 @@ def session(
                 spark.sparkContext.addPyFile(str(_code(Path(folder) / "segue.zip")))
             yield spark
         except BaseException:
-            with suppress(Exception):  # its Java may have been ended together with us
+            with suppress(Exception), _unlogged():  # its Java may have been ended together with us
                 spark.stop()
             raise
         spark.stop()
+
+
+@contextmanager
+def _unlogged() -> Iterator[None]:
+    """Nothing is logged in the block: py4j has a traceback for each call that a dead Java does not answer."""
+    before = logging.root.manager.disable
+    logging.disable(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        logging.disable(before)
 
 
 @contextmanager

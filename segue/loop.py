@@ -32,12 +32,15 @@ def run(main: Coroutine[Any, Any, T]) -> T:
 
     The first signal cancels it, and is raised as Stopped when everything is undone; the second ends the process at once.
     """
-    allow_open_files(OPEN_FILES)
-    gc.set_threshold(YOUNG_OBJECTS, 20, 100)
-    life = _Life(main)
-    with heeding(life.stop), asyncio.Runner(loop_factory=factory()) as runner:
-        runner.run(life.live())
-    return life.result()
+    try:
+        allow_open_files(OPEN_FILES)
+        gc.set_threshold(YOUNG_OBJECTS, 20, 100)
+        life = _Life(main)
+        with heeding(life.stop), asyncio.Runner(loop_factory=factory()) as runner:
+            runner.run(life.live())
+        return life.result()
+    finally:
+        main.close()  # a signal may come before it has begun; of one that has ended this asks nothing
 
 
 class _Life(Generic[T]):
