@@ -8,7 +8,7 @@ from typing import Protocol, cast
 from infra.kernel.errors import Refused
 from infra.kernel.websocket import CLOSE, PING, TEXT, close_frame, ping_frame, pong_frame
 from infra.kernel.websocket_reader import FrameReader, Message
-from infra.runtime.half_close import half_close
+from infra.runtime.http.half_close import half_close
 
 from . import messages
 from .core import AccessPointCore

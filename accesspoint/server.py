@@ -14,11 +14,11 @@ from typing import Final
 from infra.kernel.errors import Refused
 from infra.kernel.every_one import for_every_one
 from infra.runtime.address import Address
-from infra.runtime.capture import Capture
+from infra.runtime.capture.capture import Capture
 from infra.runtime.ending import end_all, end_tasks
-from infra.runtime.http import Head, HttpDoor
+from infra.runtime.http.door import Head, HttpDoor
 from infra.runtime.listening import listening
-from infra.runtime.wire import Network
+from infra.runtime.wire.wire import Network
 
 from .connection import Connection
 from .core import AccessPointCore, Verify

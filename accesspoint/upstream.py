@@ -13,7 +13,7 @@ from infra.kernel.frames import Heartbeat, Hello, Reply, View
 from infra.runtime.decider import DECIDER, Decider
 from infra.runtime.link import Link
 from infra.runtime.node import Node
-from infra.runtime.wire import Network
+from infra.runtime.wire.wire import Network
 
 from .core import AccessPointCore
 from .offloading import Offloading

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from infra.runtime.logs import configure
-from segue.state import secret_of
+from segue.cli.state import secret_of
 
 from .machine import describe, table
 from .process import BenchError

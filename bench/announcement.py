@@ -10,11 +10,11 @@ from infra.kernel.errors import Refused
 from infra.kernel.frames import Any as AnyFrame
 from infra.kernel.frames import Applied, Hello, Subscribe, View
 from infra.kernel.topics import user_topic
+from infra.runtime.event_loop import run
 from infra.runtime.link import Link
 from infra.runtime.logs import get_logger
 from infra.runtime.node import LinkTiming, Node
-from infra.runtime.wire_tcp import TcpNetwork
-from segue.loop import run
+from infra.runtime.wire.tcp import TcpNetwork
 
 from .feeder import SITE
 

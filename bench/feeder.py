@@ -13,7 +13,7 @@ from infra.kernel.topics import Topic, parse_topic
 from infra.runtime.link import Link
 from infra.runtime.logs import get_logger
 from infra.runtime.node import LinkTiming, Node
-from infra.runtime.wire import Network
+from infra.runtime.wire.wire import Network
 
 from .outlets import Outlets
 

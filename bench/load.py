@@ -14,9 +14,9 @@ from typing import Final, NamedTuple
 import click
 import msgspec
 
+from infra.runtime.event_loop import run
 from infra.runtime.logs import configure
-from infra.runtime.wire_tcp import TcpNetwork
-from segue.loop import run
+from infra.runtime.wire.tcp import TcpNetwork
 
 from .clients import Clients
 from .clock import now_us

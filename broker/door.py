@@ -23,7 +23,7 @@ from infra.kernel.nesting import check_nesting
 from infra.kernel.topics import Kind, kind_of
 from infra.runtime.address import Address
 from infra.runtime.ending import end_all
-from infra.runtime.http import Answer, BufferedExchange, Exchange, Head, HttpDoor, HttpLimits, Response, json_error
+from infra.runtime.http.door import Answer, BufferedExchange, Exchange, Head, HttpDoor, HttpLimits, Response, json_error
 from infra.runtime.listening import listening
 
 from .client import ROLE

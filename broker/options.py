@@ -8,7 +8,7 @@ import msgspec
 from infra.kernel.errors import ConfigError
 from infra.kernel.interest import MAX_LINKS
 from infra.kernel.membership import Timing
-from infra.runtime.capture_options import CaptureOptions
+from infra.runtime.capture.options import CaptureOptions
 from infra.runtime.link import MAX_BYTES, MAX_QUEUED_BYTES, check_bounds
 from infra.runtime.node import LinkTiming
 from infra.runtime.option_checks import check_at_least, check_numbers

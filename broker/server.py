@@ -39,12 +39,12 @@ from infra.kernel.frames import (
 from infra.kernel.frames import Any as AnyFrame
 from infra.kernel.ring import Ring
 from infra.kernel.topics import Topic
-from infra.runtime.capture import Capture
+from infra.runtime.capture.capture import Capture
 from infra.runtime.decider import DECIDER, Decider
 from infra.runtime.ending import end_all
 from infra.runtime.link import Link
 from infra.runtime.node import Node
-from infra.runtime.wire import Network
+from infra.runtime.wire.wire import Network
 from infra.runtime.wrong_peer import wrong_peer
 
 from .client import ROLE, SiteClient

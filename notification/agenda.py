@@ -11,7 +11,7 @@ from typing import Final
 
 from infra.kernel.errors import Unavailable
 
-from .ownership import Fence
+from .ownership.core import Fence
 from .shards import PARTS, SHARDS
 from .store import Store, Task
 

@@ -11,7 +11,7 @@ import msgspec
 
 from infra.kernel.errors import Refused, Unavailable
 from infra.kernel.http_error import rejection
-from infra.runtime.web import Answer, Request, Route, typed
+from infra.runtime.http.web import Answer, Request, Route, typed
 from rule_engine import preferences as prefs
 from rule_engine.facts import CLASSES
 from rule_engine.preferences import Preferences
@@ -21,7 +21,7 @@ from .feed import MAX_MARK, Feed, Pull
 from .intake import Intake, Receipt
 from .notice import Header, Page
 from .notice import Request as NoticeRequest
-from .ownership_routes import Routes
+from .ownership.routes import Routes
 from .push import Subscription
 from .store import Device, Store
 from .why import Why

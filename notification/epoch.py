@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any as Anything
 from typing import Final
 
-from .ownership import Claims, Member
+from .ownership.core import Claims, Member
 from .store import Store
 
 FILE: Final = "notification.high-water"

@@ -14,7 +14,7 @@ from infra.kernel.errors import Refused
 from infra.kernel.topics import Kind, Topic, kind_of
 
 from .notice import Header, Notice, Page, Request, check, check_names
-from .ownership_routes import Routes
+from .ownership.routes import Routes
 from .shards import BULK_FROM
 from .store import AGAIN, FRIEND, SENT, Store
 from .turns import Turns

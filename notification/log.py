@@ -15,7 +15,7 @@ from typing import Final
 from infra.kernel.errors import Unavailable
 
 from . import shards
-from .ownership import Fence
+from .ownership.core import Fence
 from .store import Row, Store
 
 # So many rows of a part are handed over in memory; what is more is read from the store.

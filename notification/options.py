@@ -6,8 +6,8 @@ from typing import Literal
 import msgspec
 
 from infra.kernel.errors import ConfigError
-from infra.runtime.capture_options import CaptureOptions
-from infra.runtime.cassandra_options import CassandraOptions
+from infra.runtime.capture.options import CaptureOptions
+from infra.runtime.cassandra.options import CassandraOptions
 from infra.runtime.node import LinkTiming
 from infra.runtime.option_checks import check_at_least, check_numbers
 

@@ -11,9 +11,9 @@ from infra.kernel.events import Event
 from infra.kernel.frames import Call
 from infra.runtime.callers import Callers
 from infra.runtime.ending import end_all, end_tasks
+from infra.runtime.http.web import Web
 from infra.runtime.node import Node
 from infra.runtime.tokens import Identity, Service, ensure_secret, read_secret
-from infra.runtime.web import Web
 from rule_engine.rules import RuleSet
 
 from .agenda import Agenda
@@ -27,10 +27,10 @@ from .intake import Intake, Record
 from .log import Log
 from .online import Online
 from .options import NotificationOptions
-from .ownership_holdings import Holdings
-from .ownership_keeper import Keeper
-from .ownership_life import Life
-from .ownership_routes import Routes
+from .ownership.holdings import Holdings
+from .ownership.keeper import Keeper
+from .ownership.life import Life
+from .ownership.routes import Routes
 from .people import People
 from .push import Pusher
 from .retelling import Retelling

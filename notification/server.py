@@ -15,11 +15,11 @@ from broker.client import SiteClient
 from infra.kernel.errors import ConfigError, Refused
 from infra.kernel.frames import Any as AnyFrame
 from infra.kernel.frames import Call, Heartbeat, Hello, Reply, View
-from infra.runtime.capture import Capture
+from infra.runtime.capture.capture import Capture
 from infra.runtime.ending import end_all
 from infra.runtime.link import Link
 from infra.runtime.node import Node
-from infra.runtime.wire import Network
+from infra.runtime.wire.wire import Network
 from infra.runtime.wrong_peer import wrong_peer
 from rule_engine.load import default_text, load
 from rule_engine.rules import RuleSet

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple, Protocol
 import msgspec
 
 from .notice import Notice
-from .ownership import Claims, Fence, Member
+from .ownership.core import Claims, Fence, Member
 
 FRIEND = 1
 SENT = 2

@@ -13,10 +13,10 @@ from typing import Any, Final, TypeVar
 
 import msgspec
 
-from infra.runtime.cassandra import Cassandra, CassandraOptions
+from infra.runtime.cassandra.client import Cassandra, CassandraOptions
 
 from .notice import Notice
-from .ownership import UNCLAIMED, Claims, Fence, Member
+from .ownership.core import UNCLAIMED, Claims, Fence, Member
 from .shards import BUCKET_US, US_PER_MS, bucket_of
 from .store import Decision, Device, Item, Person, Row, Sent, Taken, Task, key_of
 

@@ -12,7 +12,7 @@ from infra.kernel.errors import Unavailable
 from infra.runtime.sqlite import Sqlite, insert
 
 from .notice import Notice
-from .ownership import UNCLAIMED, Claims, Fence, Member
+from .ownership.core import UNCLAIMED, Claims, Fence, Member
 from .shards import US_PER_MS
 from .store import Decision, Device, Item, Person, Row, Sent, Taken, Task, key_of
 

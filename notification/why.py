@@ -7,7 +7,7 @@ import msgspec
 from infra.kernel.errors import Refused
 
 from .core import DIGEST, EMAIL, LIVE, PUSH
-from .ownership_routes import Routes
+from .ownership.routes import Routes
 from .shards import shard_of
 from .store import Store, Task
 

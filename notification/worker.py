@@ -22,7 +22,7 @@ from .core import Decider, Plan
 from .log import Log
 from .notice import Notice
 from .online import Online
-from .ownership import Fence
+from .ownership.core import Fence
 from .people import People
 from .store import AGAIN, Decision, Row, Store
 

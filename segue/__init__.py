@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from infra.kernel.backoff import Backoff
-    from segue.client import Client
-    from segue.client_options import ClientOptions
-    from segue.client_state import Phase, State
-    from segue.errors import ConnectionLost, Misuse, ProtocolError, Refused, SegueError, Stalled
-    from segue.mark_file import MarkFile
-    from segue.messages import Event, Installed, Offloaded, RejectedTopic
-    from segue.notification_messages import History, Marks, Notification, PastEvent
-    from segue.program import run
-    from segue.publication import Publication, Rejection, Result
-    from segue.publisher import Publisher, PublisherOptions
+    from segue.sdk.client import Client
+    from segue.sdk.client_options import ClientOptions
+    from segue.sdk.client_state import Phase, State
+    from segue.sdk.errors import ConnectionLost, Misuse, ProtocolError, Refused, SegueError, Stalled
+    from segue.sdk.mark_file import MarkFile
+    from segue.sdk.messages import Event, Installed, Offloaded, RejectedTopic
+    from segue.sdk.notification_messages import History, Marks, Notification, PastEvent
+    from segue.sdk.program import run
+    from segue.sdk.publication import Publication, Rejection, Result
+    from segue.sdk.publisher import Publisher, PublisherOptions
 
 __all__ = [
     "Backoff",
@@ -50,16 +50,16 @@ __all__ = [
 
 _HOMES = {
     "infra.kernel.backoff": ("Backoff",),
-    "segue.client": ("Client",),
-    "segue.client_options": ("ClientOptions",),
-    "segue.errors": ("ConnectionLost", "Misuse", "ProtocolError", "Refused", "SegueError", "Stalled"),
-    "segue.messages": ("Event", "Installed", "Offloaded", "RejectedTopic"),
-    "segue.mark_file": ("MarkFile",),
-    "segue.notification_messages": ("History", "Marks", "Notification", "PastEvent"),
-    "segue.program": ("run",),
-    "segue.publication": ("Publication", "Rejection", "Result"),
-    "segue.publisher": ("Publisher", "PublisherOptions"),
-    "segue.client_state": ("Phase", "State"),
+    "segue.sdk.client": ("Client",),
+    "segue.sdk.client_options": ("ClientOptions",),
+    "segue.sdk.errors": ("ConnectionLost", "Misuse", "ProtocolError", "Refused", "SegueError", "Stalled"),
+    "segue.sdk.messages": ("Event", "Installed", "Offloaded", "RejectedTopic"),
+    "segue.sdk.mark_file": ("MarkFile",),
+    "segue.sdk.notification_messages": ("History", "Marks", "Notification", "PastEvent"),
+    "segue.sdk.program": ("run",),
+    "segue.sdk.publication": ("Publication", "Rejection", "Result"),
+    "segue.sdk.publisher": ("Publisher", "PublisherOptions"),
+    "segue.sdk.client_state": ("Phase", "State"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 

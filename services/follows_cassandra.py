@@ -12,7 +12,7 @@ from typing import Final
 from infra.kernel.errors import Refused
 from infra.kernel.ring import hash64
 from infra.kernel.topics import Topic
-from infra.runtime.cassandra import Cassandra
+from infra.runtime.cassandra.client import Cassandra
 
 from .follows import MAX_TOPICS, PAGE
 from .page import Page

@@ -5,7 +5,7 @@ from typing import Literal
 import msgspec
 
 from infra.kernel.errors import ConfigError
-from infra.runtime.cassandra_options import CassandraOptions
+from infra.runtime.cassandra.options import CassandraOptions
 from infra.runtime.node import LinkTiming
 from infra.runtime.option_checks import check_numbers
 

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from typing import Final, Self
 
-from infra.runtime.cassandra import Cassandra, Row
+from infra.runtime.cassandra.client import Cassandra, Row
 
 from .outbox import Stored, Task
 

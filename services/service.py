@@ -14,13 +14,13 @@ from infra.kernel.frames import Any as AnyFrame
 from infra.kernel.frames import Call, Heartbeat, Hello, Reply, View
 from infra.kernel.topics import Kind
 from infra.runtime.callers import Answerer, Callers
-from infra.runtime.capture import Capture
+from infra.runtime.capture.capture import Capture
 from infra.runtime.ending import end_all
+from infra.runtime.http.web import Route, Web
 from infra.runtime.link import Link
 from infra.runtime.node import Node
 from infra.runtime.tokens import Identity, Service
-from infra.runtime.web import Route, Web
-from infra.runtime.wire import Network
+from infra.runtime.wire.wire import Network
 from infra.runtime.wrong_peer import wrong_peer
 
 from .captured_follows import CapturedFollows

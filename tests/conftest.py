@@ -14,7 +14,7 @@ import pytest
 from xdist.scheduler import LoadScopeScheduling
 
 from analytics.session import session
-from infra.runtime.cassandra import Cassandra
+from infra.runtime.cassandra.client import Cassandra
 from segue.cassandra import Server
 from tests.support.cassandra import SharedServer, fresh_keyspace
 

@@ -23,7 +23,7 @@ from infra.kernel.topics import Topic
 from infra.runtime.ending import end_all, end_tasks
 from infra.runtime.link import Link
 from infra.runtime.node import Node
-from infra.runtime.wire import Network
+from infra.runtime.wire.wire import Network
 from infra.runtime.wrong_peer import wrong_peer
 
 from .core import OdsCore

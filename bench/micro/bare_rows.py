@@ -17,8 +17,8 @@ import click
 import msgspec
 from cassandra.concurrent import execute_concurrent_with_args
 
-from infra.runtime.cassandra import CassandraOptions
-from infra.runtime.cassandra_driver import connect
+from infra.runtime.cassandra.client import CassandraOptions
+from infra.runtime.cassandra.driver import connect
 from infra.runtime.sqlite import Sqlite
 from notification.shards import bucket_of, part_of, shard_of
 from notification.store_cassandra import CassandraStore

@@ -17,10 +17,10 @@ from accesspoint.hub import Member
 from accesspoint.options import AccessPointOptions
 from accesspoint.server import AccessPoint
 from infra.kernel.topics import parse_topic
+from infra.runtime.event_loop import run
 from infra.runtime.logs import configure, get_logger
 from infra.runtime.tokens import AuthOptions, Keys, Verifier
-from infra.runtime.wire_memory import MemoryNetwork
-from segue.loop import run
+from infra.runtime.wire.memory import MemoryNetwork
 
 from ..clock import now_us
 from ..feeder import SITE, Feeder, body_envelope

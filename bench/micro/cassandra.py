@@ -15,8 +15,8 @@ import click
 import uvloop
 from cassandra.concurrent import execute_concurrent_with_args
 
-from infra.runtime.cassandra import Cassandra, CassandraOptions
-from infra.runtime.cassandra_driver import Connected, connect
+from infra.runtime.cassandra.client import Cassandra, CassandraOptions
+from infra.runtime.cassandra.driver import Connected, connect
 from segue.cassandra import Server
 
 ROUNDS: Final = 7

@@ -14,7 +14,7 @@ import msgspec
 import uvloop
 
 from infra.kernel.events import Event
-from infra.runtime.cassandra import Cassandra, CassandraOptions, Row
+from infra.runtime.cassandra.client import Cassandra, CassandraOptions, Row
 from infra.runtime.sqlite import Sqlite
 from notification.feed import Feed, Move
 from notification.notice import Notice

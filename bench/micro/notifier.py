@@ -9,7 +9,7 @@ from typing import Any, Final, Self
 import aiohttp
 import msgspec
 
-from segue.state import secret_of, service_token
+from segue.cli.state import secret_of, service_token
 
 from ..clock import now_us
 from ..servers.stored import Stored

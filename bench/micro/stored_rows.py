@@ -10,8 +10,8 @@ from typing import Any, Final
 import msgspec
 from cassandra.concurrent import execute_concurrent_with_args
 
-from infra.runtime.cassandra import CassandraOptions
-from infra.runtime.cassandra_driver import connect
+from infra.runtime.cassandra.client import CassandraOptions
+from infra.runtime.cassandra.driver import connect
 from notification.shards import PARTS
 
 from ..servers.stored import Stored

@@ -11,8 +11,8 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from segue.ports import Ports
-from segue.state import secret_of
+from segue.cli.state import secret_of
+from segue.cluster.ports import Ports
 
 from ..feeder import SITE
 from ..meter import children

@@ -17,7 +17,7 @@ from infra.kernel.events import is_presence
 from infra.kernel.frames import Bye, Deliver, Frame, Hello
 
 from .option_checks import check_at_least
-from .wire import Wire
+from .wire.wire import Wire
 
 MAX_QUEUED_BYTES: Final = 16 << 20
 # Room for the interest in ten million topics, which is announced at once when a link comes up.

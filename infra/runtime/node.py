@@ -29,7 +29,7 @@ from .listening import listening
 from .loops import Loops
 from .network_reason import network_reason
 from .option_checks import check_at_least, check_numbers
-from .wire import Listener, Network, Wire
+from .wire.wire import Listener, Network, Wire
 
 SKEW_WARNING_S = 60.0
 _LAST = (Bye, Hello)

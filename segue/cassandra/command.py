@@ -5,7 +5,7 @@ from typing import Final, get_args
 
 import click
 
-from ..state import default_state
+from ..cli.state import default_state
 from .server import Server
 from .settings import HOST, Sync
 

@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from ..whole_file import write_whole
+from infra.runtime.whole_file import write_whole
 
 _PROC: Final = Path("/proc")
 _START_TIME_FIELD: Final = 19  # of /proc/PID/stat, counted from the state, the first field behind the name

@@ -16,7 +16,7 @@ from types import TracebackType
 from typing import Final, Self
 
 from infra.kernel.errors import ConfigError, SegueError
-from segue.stopping import held
+from infra.runtime.stopping import held
 
 from .jars import default_cache, fetch_jars, locked
 from .java import find_java

@@ -9,8 +9,7 @@ from typing import Final, Literal, get_args
 import msgspec
 
 from infra.kernel.errors import ConfigError
-
-from ..whole_file import write_whole
+from infra.runtime.whole_file import write_whole
 
 Sync = Literal["periodic", "batch"]
 

@@ -9,7 +9,7 @@ from typing import Final
 from infra.kernel.errors import ConfigError
 from infra.kernel.manifest import MANIFESTS, decode, merge
 from infra.kernel.trace import TABLES
-from infra.runtime.capture_options import CaptureOptions
+from infra.runtime.capture.options import CaptureOptions
 
 KEY: Final = "capture.key"
 

@@ -5,7 +5,7 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from segue.whole_file import write_whole
+from infra.runtime.whole_file import write_whole
 
 
 class Release(NamedTuple):

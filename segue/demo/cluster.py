@@ -15,19 +15,19 @@ import aiohttp
 import msgspec
 
 from infra.kernel.errors import SegueError
-from infra.runtime.capture_options import CaptureOptions
+from infra.runtime.capture.options import CaptureOptions
 from infra.runtime.stats import Stats, StatsReader
 from infra.runtime.tokens import AuthOptions, Keys, Verifier, ensure_secret, read_secret
-from infra.runtime.wire_memory import MemoryNetwork
+from infra.runtime.wire.memory import MemoryNetwork
 from notification.core import Patience
 from notification.email import EmailOptions
 from notification.options import NotificationOptions
 from notification.push import PushOptions
-from segue.fleet import Fleet
-from segue.process import Parts, Process, RoleOptions
-from segue.shape import Shape
-from segue.state import service_token
-from segue.top import poll
+from segue.cli.state import service_token
+from segue.cli.top.command import poll
+from segue.cluster.fleet import Fleet
+from segue.cluster.process import Parts, Process, RoleOptions
+from segue.cluster.shape import Shape
 from services.artist.options import ArtistOptions
 from services.presence.options import PresenceOptions
 

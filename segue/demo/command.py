@@ -6,11 +6,11 @@ from typing import Any, Final, get_args
 
 import click
 
+from infra.runtime.event_loop import run as run_loop
 from infra.runtime.logs import configure
-from segue.finite import Finite
-from segue.loop import run as run_loop
-from segue.output_file import OutputFile
-from segue.shape import SITES
+from segue.cli.finite import Finite
+from segue.cli.output_file import OutputFile
+from segue.cluster.shape import SITES
 
 from .captured import told
 from .dataset import checkout_folder

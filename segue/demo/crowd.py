@@ -11,9 +11,9 @@ from infra.kernel.errors import SegueError
 from infra.kernel.every_one import raise_all
 from infra.kernel.topics import format_topic, user_topic
 from infra.runtime.ending import end_all
-from segue.client import Client
-from segue.client_state import Phase, State
-from segue.open_files import need_open_files
+from infra.runtime.open_files import need_open_files
+from segue.sdk.client import Client
+from segue.sdk.client_state import Phase, State
 
 from .show import Show
 

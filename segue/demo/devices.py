@@ -9,8 +9,8 @@ from typing import NamedTuple, Self
 
 from infra.kernel.errors import SegueError
 from infra.runtime.ending import end_all
-from segue.client import Client
-from segue.messages import Device as Class
+from segue.sdk.client import Client
+from segue.sdk.messages import Device as Class
 
 from .crowd import end_each, for_each
 from .release_oracle import ReleaseLedger

@@ -9,8 +9,8 @@ import msgspec
 from rich.table import Table
 from rich.text import Text
 
-from segue.output_file import write_output
-from segue.palette import BAD, GREEN, WARN
+from segue.cli.output_file import write_output
+from segue.cli.palette import BAD, GREEN, WARN
 
 
 class Outcome(Protocol):

@@ -8,8 +8,8 @@ from math import inf
 from time import perf_counter
 from typing import Final
 
-from segue.loop import ended_by_ctrl_c
-from segue.state import user_token
+from infra.runtime.event_loop import ended_by_ctrl_c
+from segue.cli.state import user_token
 
 from .cluster import Cluster
 from .crowd import Crowd

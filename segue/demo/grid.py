@@ -3,7 +3,7 @@
 from rich.table import Table
 from rich.text import Text
 
-from segue.palette import BAD, GREEN, QUIET
+from segue.cli.palette import BAD, GREEN, QUIET
 
 NAMES_WIDE = 15
 

@@ -12,9 +12,9 @@ from rich.spinner import Spinner
 from rich.table import Table
 from rich.text import Text
 
-from segue.palette import BAD, FRAME, GREEN, ON_GREEN, QUIET, SHADES
-from segue.printable import printable
-from segue.top_screen import chart, count
+from segue.cli.palette import BAD, FRAME, GREEN, ON_GREEN, QUIET, SHADES
+from segue.cli.printable import printable
+from segue.cli.top.screen import chart, count
 
 from .figures import Figures
 from .oracle import CROSS_SITE, LOCAL

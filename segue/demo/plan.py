@@ -4,7 +4,7 @@ import random
 from dataclasses import dataclass
 from pathlib import Path
 
-from infra.runtime.cassandra_options import CassandraOptions
+from infra.runtime.cassandra.options import CassandraOptions
 
 from .store import Kind
 

@@ -5,8 +5,8 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import Final
 
-from segue.process import RoleOptions
-from segue.shape import SITES
+from segue.cluster.process import RoleOptions
+from segue.cluster.shape import SITES
 
 from .captured import wanted, whole
 from .catalogue import Catalogue

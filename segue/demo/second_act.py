@@ -11,8 +11,8 @@ from functools import partial
 from time import perf_counter
 from typing import Final
 
-from segue.printable import printable
-from segue.state import user_token
+from segue.cli.printable import printable
+from segue.cli.state import user_token
 
 from .catalogue import ALBUM, DEBUT, SINGLE, Catalogue, Release
 from .cluster import GRACE_S, Cluster

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
 
-from infra.runtime.cassandra_options import CassandraOptions
+from infra.runtime.cassandra.options import CassandraOptions
 from segue.cassandra import Server
 
 from .show import Show

@@ -6,8 +6,8 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from segue.palette import QUIET
-from segue.top_screen import size
+from segue.cli.palette import QUIET
+from segue.cli.top.screen import size
 
 from .ending import verdict
 from .grid import grid, row, zero

@@ -7,14 +7,14 @@ from typing import Any, Final
 import click
 
 from analytics.ods.options import MOST_THRESHOLD
+from infra.runtime.event_loop import run as run_loop
 from infra.runtime.logs import configure
+from segue.cli.finite import Finite
+from segue.cli.output_file import OutputFile
+from segue.cluster.shape import SITES
 from segue.demo.dataset import checkout_folder, load
 from segue.demo.ending import end
 from segue.demo.live import show_here
-from segue.finite import Finite
-from segue.loop import run as run_loop
-from segue.output_file import OutputFile
-from segue.shape import SITES
 
 _PERCENT: Final = Finite(0, 100)
 _THRESHOLD: Final = click.IntRange(1, MOST_THRESHOLD)

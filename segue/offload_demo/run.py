@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any, Final
 from accesspoint.server import AccessPoint
 from analytics.ods.options import PlanOptions
 from infra.kernel.errors import SegueError
+from segue.cli.state import user_token
+from segue.cluster.process import Process
+from segue.cluster.shape import Shape
 from segue.demo.cluster import SECRET_BYTES, parts_here
 from segue.demo.crowd import Crowd, need_files, topic_of
 from segue.demo.show import Show
 from segue.demo.until import until
-from segue.process import Process
-from segue.shape import Shape
-from segue.state import user_token
 
 from .count import Count
 from .outcome import Outcome

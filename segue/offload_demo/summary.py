@@ -4,9 +4,9 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from segue.cli.palette import QUIET
 from segue.demo.ending import verdict
 from segue.demo.grid import grid, row
-from segue.palette import QUIET
 
 from .outcome import Outcome
 

@@ -9,7 +9,7 @@ import msgspec
 from infra.kernel.errors import Refused, Unavailable
 from infra.kernel.topics import ARTIST_TYPES, Topic, parse_topic
 from infra.runtime.ending import end_tasks
-from infra.runtime.web import Answer, Request, Route
+from infra.runtime.http.web import Answer, Request, Route
 
 from ..follows import PAGE, Follows
 from .core import artist_uri

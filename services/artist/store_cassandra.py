@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any, Final
 
-from infra.runtime.cassandra import Cassandra, CassandraOptions
+from infra.runtime.cassandra.client import Cassandra, CassandraOptions
 
 from ..cql import scripts
 from ..follows import MAX_TOPICS

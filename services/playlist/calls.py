@@ -7,7 +7,7 @@ import msgspec
 from infra.kernel.frames import Call
 from infra.kernel.topics import Kind, user_topic
 from infra.runtime.callers import Answerer
-from infra.runtime.web import typed
+from infra.runtime.http.web import typed
 
 from ..follow_answers import follow_answers
 from ..follows import Follows

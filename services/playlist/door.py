@@ -9,7 +9,7 @@ import msgspec
 
 from infra.kernel.errors import Refused
 from infra.kernel.topics import format_topic, parse_topic
-from infra.runtime.web import Answer, Request, Route
+from infra.runtime.http.web import Answer, Request, Route
 
 from ..follows import Follows
 from . import core

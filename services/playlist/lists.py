@@ -3,7 +3,7 @@
 import msgspec
 
 from infra.kernel.topics import Kind, format_topic, kind_of
-from infra.runtime.web import Answer, Request, Route
+from infra.runtime.http.web import Answer, Request, Route
 
 from ..follows import Follows
 from .core import playlist_topic

@@ -4,7 +4,7 @@ from typing import Final
 
 from infra.kernel.errors import Refused
 from infra.kernel.topics import Topic, parse_topic
-from infra.runtime.web import Request
+from infra.runtime.http.web import Request
 
 from ..follows import PAGE
 

@@ -13,7 +13,7 @@ import msgspec
 
 from infra.kernel.errors import Refused, Unavailable
 from infra.kernel.topics import Topic
-from infra.runtime.cassandra import Cassandra, CassandraOptions
+from infra.runtime.cassandra.client import Cassandra, CassandraOptions
 
 from ..cql import scripts
 from ..follows import MAX_TOPICS, PAGE

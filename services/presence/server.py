@@ -13,7 +13,7 @@ from infra.kernel.frames import Any as AnyFrame
 from infra.kernel.frames import Call, Gone, Heartbeat, Hello, Here, Reply, View
 from infra.runtime.link import Link
 from infra.runtime.node import Node
-from infra.runtime.wire import Network
+from infra.runtime.wire.wire import Network
 from infra.runtime.wrong_peer import wrong_peer
 
 from . import questions

@@ -9,7 +9,7 @@ from infra.kernel.errors import Refused
 from infra.kernel.frames import Call
 from infra.kernel.topics import Kind
 from infra.runtime.callers import Answerer
-from infra.runtime.web import typed
+from infra.runtime.http.web import typed
 
 from ..follows import PAGE, Follows, read_topics
 from .core import EventId, EventKind

@@ -6,7 +6,7 @@ from typing import Annotated, Final, TypeVar
 import msgspec
 
 from infra.kernel.errors import Refused
-from infra.runtime.web import Answer, Request, Route
+from infra.runtime.http.web import Answer, Request, Route
 
 from ..follows import PAGE
 from .core import Contacts, Name, Provider

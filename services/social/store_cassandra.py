@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequenc
 from itertools import islice
 from typing import Final, TypeVar
 
-from infra.runtime.cassandra import Cassandra, CassandraOptions
+from infra.runtime.cassandra.client import Cassandra, CassandraOptions
 
 from ..cql import scripts
 from ..follows import MAX_TOPICS

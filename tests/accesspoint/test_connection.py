@@ -25,7 +25,7 @@ from infra.kernel.events import encode_tail, numbering
 from infra.kernel.topics import parse_topic
 from infra.runtime.logs import get_logger
 from infra.runtime.tokens import Identity
-from infra.runtime.wire_memory import MemoryNetwork
+from infra.runtime.wire.memory import MemoryNetwork
 from tests.support.client_frames import client_frame
 from tests.support.recording_transport import RecordingTransport
 

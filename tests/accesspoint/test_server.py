@@ -16,7 +16,7 @@ from accesspoint.outbox import Outbox
 from accesspoint.session import State
 from infra.kernel.codes import BY_NAME
 from infra.runtime.listening import CannotListen
-from segue.process import Parts
+from segue.cluster.process import Parts
 from tests.support.bystander import Watched, points
 from tests.support.client_frames import client_frame
 from tests.support.cluster import Cluster

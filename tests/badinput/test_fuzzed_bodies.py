@@ -16,10 +16,10 @@ from broker.options import BrokerOptions
 from broker.server import Broker
 from infra.kernel.codes import BY_NAME
 from infra.kernel.errors import Refused
-from infra.runtime.http import Head, Response
+from infra.runtime.http.door import Head, Response
 from infra.runtime.logs import get_logger
 from infra.runtime.tokens import Service
-from infra.runtime.wire_memory import MemoryNetwork
+from infra.runtime.wire.memory import MemoryNetwork
 
 
 class Desk:

@@ -14,7 +14,7 @@ from infra.kernel.codes import BY_NAME
 from infra.kernel.frames import Bye, Deliver, Frame, Heartbeat, Hello, Leaving, Publish, Subscribe, Survey, View
 from infra.kernel.topics import Topic
 from infra.runtime.listening import CannotListen
-from segue.process import Parts
+from segue.cluster.process import Parts
 from tests.support.assignments import assignment
 from tests.support.bystander import Watched
 

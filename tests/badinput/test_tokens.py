@@ -12,7 +12,7 @@ from structlog.testing import capture_logs
 
 from infra.kernel.codes import BY_NAME
 from infra.runtime.tokens import issue
-from segue.process import Parts
+from segue.cluster.process import Parts
 from tests.support.bystander import Watched
 from tests.support.cluster import SECRET
 from tests.support.raw_client import RawClient

@@ -11,7 +11,7 @@ from bench.dialects.nats import Nats
 from bench.dialects.segue import Segue
 from bench.stamp import PAYLOAD_BYTES, payload
 from infra.kernel.events import Submission, accept
-from segue.state import secret_of
+from segue.cli.state import secret_of
 
 PAYLOAD = payload(10**12, 7)
 

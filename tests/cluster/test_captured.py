@@ -15,11 +15,11 @@ from infra.kernel.manifest import MANIFESTS, Manifest, decode, merge
 from infra.kernel.pseudonym import pseudonym
 from infra.kernel.topics import parse_topic
 from infra.kernel.trace import TABLES
-from infra.runtime.capture_options import CaptureOptions
+from infra.runtime.capture.options import CaptureOptions
 from infra.runtime.tokens import AuthOptions, Keys, Verifier, issue
-from infra.runtime.wire_memory import MemoryNetwork
-from segue.process import Parts, Process
-from segue.shape import Shape
+from infra.runtime.wire.memory import MemoryNetwork
+from segue.cluster.process import Parts, Process
+from segue.cluster.shape import Shape
 from tests.support.cluster import SECRET
 from tests.support.user import User, feed
 

@@ -12,7 +12,7 @@ from structlog.testing import capture_logs
 
 from accesspoint.move import Step
 from accesspoint.options import AccessPointOptions
-from segue.process import RoleOptions
+from segue.cluster.process import RoleOptions
 from tests.support.cluster import FAST, Cluster
 from tests.support.user import User
 

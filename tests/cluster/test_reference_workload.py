@@ -19,13 +19,13 @@ from analytics.generator.profile import profile
 from analytics.trace import Trace
 from infra.kernel.frames import Deliver
 from infra.kernel.topics import format_topic
-from segue.replay.script import Script, Step, script, uri
+from segue.cli.replay.script import Script, Step, script, uri
 from tests.support.cluster import Cluster
 from tests.support.recording_session import RecordingSession
 
 SCALE: Final = 1 / 200
 SERVICES: Final = ("presence", "playlist", "artist", "social")
-# Who publishes what. Who has joined is told on a user's feed (see `segue.replay.script`), which is presence's.
+# Who publishes what. Who has joined is told on a user's feed (see `segue.cli.replay.script`), which is presence's.
 TOKENS: Final = {"presence": "presence", "playlist": "playlist", "artist": "notification", "social": "presence"}
 FORMS: Final = {"presence": "hm://presence/", "playlist": "hm://playlist/", "artist": "hm://notifications/feed/"}
 BATCH: Final = 200

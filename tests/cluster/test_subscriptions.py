@@ -12,7 +12,7 @@ from infra.kernel.frames import Any as AnyFrame
 from infra.kernel.frames import Call, Subscribe, Unsubscribe
 from infra.kernel.interest import Interest
 from infra.kernel.topics import Topic, inbox_topic, user_topic
-from segue.process import RoleOptions
+from segue.cluster.process import RoleOptions
 from tests.support.cluster import Cluster
 from tests.support.peer import Peer
 from tests.support.user import feed

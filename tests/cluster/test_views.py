@@ -9,7 +9,7 @@ from infra.kernel.frames import Applied, Heartbeat, Publish, Subscribe
 from infra.kernel.membership import Timing
 from infra.kernel.ring import Ring
 from infra.kernel.topics import user_topic
-from segue.process import RoleOptions
+from segue.cluster.process import RoleOptions
 from tests.support.cluster import FAST, QUICK, Cluster
 from tests.support.peer import Peer
 from tests.support.user import feed

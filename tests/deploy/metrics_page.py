@@ -4,7 +4,7 @@ from itertools import groupby
 from pathlib import Path
 
 from infra.runtime.metrics import Metric
-from segue.metrics import METRICS
+from segue.cluster.metrics import METRICS
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "metrics.md"
 

@@ -17,11 +17,11 @@ from jsonschema import Draft202012Validator
 from infra.kernel.codes import BY_NAME
 from infra.kernel.errors import Refused
 from infra.kernel.events import Submission, accept
-from infra.runtime.admin import Admin
+from infra.runtime.http.admin import Admin
 from infra.runtime.tokens import AuthOptions, Keys, Verifier
-from infra.runtime.wire_memory import MemoryNetwork
-from segue.process import Parts, Process
-from segue.shape import Shape
+from infra.runtime.wire.memory import MemoryNetwork
+from segue.cluster.process import Parts, Process
+from segue.cluster.shape import Shape
 from tests.support.samples import SECRET, service_token, user_token
 
 DOCUMENT: dict[str, Any] = json.loads((Path(__file__).resolve().parents[2] / "docs" / "openapi.json").read_text(encoding="utf-8"))

@@ -14,13 +14,13 @@ from httptools import HttpResponseParser
 from infra.kernel.codes import ALL, BY_NAME, Code
 from infra.kernel.errors import Refused
 from infra.kernel.http_error import MethodRefused
-from infra.runtime.admin import Admin
-from infra.runtime.http import json_error
+from infra.runtime.http.admin import Admin
+from infra.runtime.http.door import json_error
+from infra.runtime.http.web_runner import error_response
 from infra.runtime.tokens import AuthOptions, Keys, Verifier
-from infra.runtime.web_runner import error_response
-from infra.runtime.wire_memory import MemoryNetwork
-from segue.process import Parts, Process, role_of
-from segue.shape import STORING, Shape
+from infra.runtime.wire.memory import MemoryNetwork
+from segue.cluster.process import Parts, Process, role_of
+from segue.cluster.shape import STORING, Shape
 from tests.support.samples import SECRET, service_token, user_token
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"

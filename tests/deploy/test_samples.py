@@ -14,11 +14,11 @@ import pytest
 
 from infra.runtime.address import Address
 from infra.runtime.tokens import AuthOptions, Keys, Verifier
-from segue.process import ORDER, Parts, Process
-from segue.process import role_of as role_in_process
-from segue.role import ProcessFile, read
-from segue.shape import STORING, Shape
-from segue.up import PORT_BASE
+from segue.cli.role import ProcessFile, read
+from segue.cli.up import PORT_BASE
+from segue.cluster.process import ORDER, Parts, Process
+from segue.cluster.process import role_of as role_in_process
+from segue.cluster.shape import STORING, Shape
 from tests.support.network import NamedTcpNetwork
 from tests.support.samples import DEPLOY, SAMPLES, SECRET, options_of, role_of, service_token, user_token
 from tests.support.user import User, feed

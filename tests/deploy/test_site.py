@@ -12,7 +12,7 @@ from typing import Any, Self
 import aiohttp
 import pytest
 
-from segue.ports import Ports
+from segue.cluster.ports import Ports
 from tests.support.samples import DEPLOY, SAMPLES, SECRET, options_of, role_of, service_token, user_token
 from tests.support.user import User, feed
 

@@ -26,7 +26,7 @@ NOT_RUN: Final = {
     "docs/web-push.md: self.addEventListener": "it belongs into the worker of the script above it",
     "docs/operations.md: curl -X POST": "there is no dead letter where all is well; tests/notification/test_sending.py replays one",
     "docs/demo.md: make demo\n": "README.md makes one",
-    "docs/demo.md: make demo STORE=cassandra": "tests/demo/test_second_act.py plays it on a real Cassandra",
+    "docs/demo.md: make demo STORE=cassandra": "tests/segue/demo/test_second_act.py plays it on a real Cassandra",
     "docs/planning.md: segue plan": "README.md plans so",
     "docs/characterize.md: segue analyze compare": "the two are not characterized here; README.md compares",
 }

@@ -9,7 +9,7 @@ import click
 import pytest
 
 import segue
-from segue.command_line import cli
+from segue.cli.command_line import cli
 from tests.docs.order import PAGES, ROOT
 from tests.docs.page import Command, parse, steps
 

@@ -5,7 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from segue.state import held
+from segue.cli.state import held
 from tests.support.samples import DEPLOY
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -8,9 +8,9 @@ import pytest
 
 from analytics.ods.options import PlanOptions
 from infra.runtime.tokens import ensure_secret, read_secret
-from segue.fleet import Child, Fleet
-from segue.shape import Shape
-from segue.state import service_token, user_token
+from segue.cli.state import service_token, user_token
+from segue.cluster.fleet import Child, Fleet
+from segue.cluster.shape import Shape
 from tests.support.user import User, feed
 
 DEADLINE_S = 90.0

@@ -9,9 +9,9 @@ import aiohttp
 import pytest
 
 from infra.runtime.tokens import ensure_secret, read_secret
-from segue.fleet import Fleet
-from segue.shape import STORING, Shape
-from segue.state import service_token, user_token
+from segue.cli.state import service_token, user_token
+from segue.cluster.fleet import Fleet
+from segue.cluster.shape import STORING, Shape
 from tests.support.user import User
 
 DEADLINE_S = 60.0

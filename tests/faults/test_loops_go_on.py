@@ -19,9 +19,9 @@ from notification.agenda import Agenda
 from notification.log import Log
 from notification.server import Notification
 from notification.store_sqlite import SqliteStore
+from segue.cluster.process import Process
+from segue.cluster.shape import Shape
 from segue.demo.cluster import parts_here
-from segue.process import Process
-from segue.shape import Shape
 from services.artist.options import ArtistOptions
 from services.artist.schedule import Schedule
 from services.outbox_sqlite import OutboxSqlite

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import pytest
 from aiohttp import web
 
-from infra.runtime.cassandra_options import CassandraOptions
+from infra.runtime.cassandra.options import CassandraOptions
 from notification.email import EmailOptions
 from notification.push import PushOptions
 from segue.cassandra import Server

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from infra.kernel.errors import Unavailable
-from infra.runtime.cassandra_options import CassandraOptions
+from infra.runtime.cassandra.options import CassandraOptions
 from infra.runtime.tokens import issue
 from notification.intake import MAX_OPEN
 from segue.cassandra import Server

@@ -10,7 +10,7 @@ import pytest
 
 from infra.kernel.errors import Unavailable
 from notification.agenda import Agenda
-from notification.ownership import Fence
+from notification.ownership.core import Fence
 from notification.store import Task
 from notification.store_sqlite import SqliteStore
 

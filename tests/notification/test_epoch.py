@@ -10,7 +10,7 @@ import pytest
 import structlog
 
 from notification.epoch import FILE, StoreEpoch, is_put_back
-from notification.ownership import Member
+from notification.ownership.core import Member
 from notification.store_sqlite import SqliteStore
 
 # A clock on which no two readings are the same.

@@ -9,7 +9,7 @@ import pytest
 
 from infra.kernel.errors import Unavailable
 from notification.log import Log
-from notification.ownership import Fence, Member
+from notification.ownership.core import Fence, Member
 from notification.shards import US_PER_MS, by_shard, part_of, shard_of
 from notification.store import Row
 from notification.store_sqlite import SqliteStore

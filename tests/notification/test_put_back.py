@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 import segue
-from segue.new_epoch import new_epoch
+from segue.cli.new_epoch import new_epoch
 from tests.notification.test_epoch import copy, put_back
 from tests.support.cluster import Cluster
 from tests.support.stored import album, stored

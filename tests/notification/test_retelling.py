@@ -15,7 +15,7 @@ from notification import items, retelling
 from notification.agenda import Agenda
 from notification.core import DESKTOP, EMAIL, LIVE, Decider, Patience
 from notification.notice import Notice
-from notification.ownership import Fence
+from notification.ownership.core import Fence
 from notification.retelling import Retelling
 from notification.store import WAITING, Decision, Person, Sent, Task
 from notification.store_sqlite import SqliteStore

@@ -11,7 +11,7 @@ from typing import Any
 import aiohttp
 
 from infra.kernel.errors import Unavailable
-from infra.runtime.cassandra_options import CassandraOptions
+from infra.runtime.cassandra.options import CassandraOptions
 from notification.store_cassandra import CassandraStore
 from notification.store_sqlite import SqliteStore
 from segue.cassandra import Server

@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 from infra.kernel.errors import Unavailable
-from infra.runtime.cassandra_options import CassandraOptions
+from infra.runtime.cassandra.options import CassandraOptions
 from infra.runtime.sqlite import Sqlite
 from notification.notice import Notice
-from notification.ownership import Fence, Member
+from notification.ownership.core import Fence, Member
 from notification.shards import SHARDS, US_PER_MS
 from notification.store import AGAIN, Decision, Device, Person, Row, Sent, Store, Task
 from notification.store_cassandra import CassandraStore

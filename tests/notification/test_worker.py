@@ -16,7 +16,7 @@ from notification.core import Decider, Patience
 from notification.log import Log
 from notification.notice import Header, check
 from notification.online import Online
-from notification.ownership import Fence, Member
+from notification.ownership.core import Fence, Member
 from notification.people import People
 from notification.shards import SHARDS, by_shard
 from notification.store_sqlite import SqliteStore

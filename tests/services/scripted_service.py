@@ -10,7 +10,7 @@ from infra.kernel.frames import Call, Hello, Reply, View
 from infra.runtime.link import Link
 from infra.runtime.logs import get_logger
 from infra.runtime.node import Node
-from infra.runtime.wire import Network
+from infra.runtime.wire.wire import Network
 from services.peers import Peers
 from tests.support.cluster import FAST
 

@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from infra.runtime.cassandra import Cassandra, CassandraOptions
+from infra.runtime.cassandra.client import Cassandra, CassandraOptions
 from segue.cassandra import Server
 from services.cql import scripts
 

@@ -9,7 +9,7 @@ import pytest
 
 from infra.kernel.errors import Refused
 from infra.kernel.topics import Topic, parse_topic, user_topic
-from infra.runtime.cassandra import Cassandra
+from infra.runtime.cassandra.client import Cassandra
 from infra.runtime.sqlite import Sqlite
 from segue.cassandra import Server
 from services import follows_sqlite

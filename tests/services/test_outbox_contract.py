@@ -9,7 +9,7 @@ from typing import NamedTuple
 import msgspec
 import pytest
 
-from infra.runtime.cassandra import Cassandra
+from infra.runtime.cassandra.client import Cassandra
 from infra.runtime.sqlite import Sqlite
 from segue.cassandra import Server
 from services import outbox_sqlite

@@ -6,7 +6,7 @@ import pytest
 
 from infra.kernel.errors import Refused, Unavailable
 from infra.kernel.frames import Call, Reply
-from infra.runtime.wire_memory import MemoryNetwork
+from infra.runtime.wire.memory import MemoryNetwork
 from tests.services.recording_intake import eventually
 from tests.services.scripted_service import ScriptedService
 

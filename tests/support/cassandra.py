@@ -16,7 +16,7 @@ from typing import Final
 import pytest
 
 from infra.kernel.errors import ConfigError
-from infra.runtime.cassandra import Cassandra, CassandraOptions
+from infra.runtime.cassandra.client import Cassandra, CassandraOptions
 from segue.cassandra import Server
 
 HEAP: Final = "512M"

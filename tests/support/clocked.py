@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from infra.runtime.tokens import Identity, Service, Verifier, issue
-from segue.process import Parts
+from segue.cluster.process import Parts
 
 from .cluster import SECRET, Cluster
 from .stored import configured

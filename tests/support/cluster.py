@@ -23,11 +23,11 @@ from infra.kernel.membership import Timing
 from infra.kernel.topics import user_topic
 from infra.runtime.node import LinkTiming, Node
 from infra.runtime.tokens import AuthOptions, Keys, Verifier, issue
-from infra.runtime.wire_memory import MemoryNetwork
+from infra.runtime.wire.memory import MemoryNetwork
 from notification.options import NotificationOptions
 from notification.server import Notification
-from segue.process import ORDER, Parts, RoleOptions
-from segue.shape import SITES, Shape
+from segue.cluster.process import ORDER, Parts, RoleOptions
+from segue.cluster.shape import SITES, Shape
 
 from . import interest_oracle
 from .network import FaultPlan, FaultyNetwork, NamedTcpNetwork

@@ -11,7 +11,7 @@ from infra.kernel.frames import Any as AnyFrame
 from infra.kernel.frames import Assignment, Followed, Frame, Survey, Surveyed, Tally, Unfollowed
 from infra.kernel.topics import Topic
 from infra.runtime.link import Link
-from segue.process import RoleOptions
+from segue.cluster.process import RoleOptions
 
 from .cluster import Cluster
 from .peer import Peer

@@ -33,7 +33,7 @@ class End(NamedTuple):
 
 def at_first() -> Moment:
     """The moment at which the first module is imported after the one that is in charge of signals."""
-    return imported("segue.stopping", further=1)
+    return imported("infra.runtime.stopping", further=1)
 
 
 def imported(module: str, further: int = 0) -> Moment:

@@ -15,11 +15,11 @@ from analytics.generator.job import generate
 from analytics.generator.profile import profile
 from analytics.ods.options import PlanOptions
 from infra.runtime.tokens import ensure_secret
-from segue.command_line import ROLES, cli
-from segue.fleet import address_book, write_config
-from segue.ports import Ports
-from segue.process import role_of
-from segue.shape import STORING, Shape
+from segue.cli.command_line import ROLES, cli
+from segue.cluster.fleet import address_book, write_config
+from segue.cluster.ports import Ports
+from segue.cluster.process import role_of
+from segue.cluster.shape import STORING, Shape
 from tests.support.characterizations import make
 
 CommandPath = tuple[str, ...]

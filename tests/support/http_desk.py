@@ -7,7 +7,7 @@ from typing import Any, Self
 from httptools import HttpResponseParser
 
 from infra.kernel.errors import Refused
-from infra.runtime.http import Answer, BufferedExchange, Exchange, Factory, Head, HttpDoor, HttpLimits, Response
+from infra.runtime.http.door import Answer, BufferedExchange, Exchange, Factory, Head, HttpDoor, HttpLimits, Response
 from infra.runtime.logs import get_logger
 from infra.runtime.loops import Loops
 from tests.support.recording_transport import RecordingTransport

@@ -7,8 +7,8 @@ from typing import NamedTuple, TypeVar
 from infra.kernel.codec import encode
 from infra.kernel.frames import Any as AnyFrame
 from infra.kernel.frames import Call, Deliver, Frame, Publish, Reply
-from infra.runtime.wire import Listener, Network, OnFrames, OnLost, Wire
-from infra.runtime.wire_tcp import TcpNetwork
+from infra.runtime.wire.tcp import TcpNetwork
+from infra.runtime.wire.wire import Listener, Network, OnFrames, OnLost, Wire
 
 F = TypeVar("F", bound=Frame)
 # What may be lost without a connection that ends.

@@ -15,7 +15,7 @@ from infra.kernel.topics import user_topic
 from infra.runtime.link import Link
 from infra.runtime.logs import get_logger
 from infra.runtime.node import Node
-from infra.runtime.wire_memory import MemoryNetwork
+from infra.runtime.wire.memory import MemoryNetwork
 
 from .cluster import DEADLINE_S, FAST, POLL_S
 

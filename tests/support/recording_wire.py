@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from infra.kernel.frames import Frame
-from infra.runtime.wire import OnFrames, OnLost
+from infra.runtime.wire.wire import OnFrames, OnLost
 
 
 class RecordingWire:

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from infra.runtime.tokens import issue
-from segue.process import ORDER
-from segue.role import read
+from segue.cli.role import read
+from segue.cluster.process import ORDER
 
 DEPLOY = Path(__file__).resolve().parents[2] / "infra" / "deploy"
 SAMPLES = sorted((DEPLOY / "config").glob("*.toml"))

@@ -8,7 +8,7 @@ import msgspec
 
 from notification.core import Patience
 from notification.options import NotificationOptions
-from segue.process import RoleOptions
+from segue.cluster.process import RoleOptions
 from tests.support.cluster import Cluster
 
 AT_ONCE = Patience(email_s=0.0)

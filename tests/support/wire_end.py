@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable
 
 from infra.kernel.frames import Any as AnyFrame
-from infra.runtime.wire import Wire
+from infra.runtime.wire.wire import Wire
 
 DEADLINE_S = 20.0
 

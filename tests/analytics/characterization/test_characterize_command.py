@@ -8,7 +8,7 @@ from click.testing import CliRunner
 from rich.console import Console
 
 from analytics.errors import TraceError
-from segue.analyze.characterize import characterize, show
+from segue.cli.analyze.characterize import characterize, show
 from tests.support.traces import BARE, write
 
 from .conftest import Done

@@ -19,7 +19,7 @@ from analytics.characterization.options import Options
 from analytics.report.page import write_page
 from analytics.trace import Trace
 from infra.runtime.tokens import issue
-from segue.state import secret_of
+from segue.cli.state import secret_of
 from tests.analytics.trace_page import PAGE
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from click.testing import CliRunner
 
 from analytics.errors import TraceError
 from analytics.figures import FIGURES
-from segue.analyze.compare import compare
+from segue.cli.analyze.compare import compare
 from tests.support.characterizations import ABOUT, make
 
 WITHOUT = tuple(key for key in FIGURES if key not in ("size", "weekly"))

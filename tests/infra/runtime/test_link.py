@@ -11,7 +11,7 @@ from infra.kernel.errors import ConfigError
 from infra.kernel.events import encode_tail, numbering
 from infra.kernel.frames import Bye, Deliver, Frame, Hello, Published, View
 from infra.runtime.link import MAX_DELIVER_BYTES, MAX_QUEUED_BYTES, Link, check_bounds
-from infra.runtime.wire import OnFrames, OnLost
+from infra.runtime.wire.wire import OnFrames, OnLost
 
 PEER = Hello("broker", "b1", "sto", 1, 0, View(0, ()))
 PRESENCE = numbering("sto", 1) + b"1," + encode_tail("hm://presence/user/ann/", 1, "1", "play", b"{}")

@@ -16,9 +16,9 @@ from infra.kernel.frames import PROTOCOL, Bye, Deliver, Heartbeat, Hello, Publis
 from infra.kernel.frames import Any as AnyFrame
 from infra.runtime.link import Link
 from infra.runtime.node import LinkTiming, Node
-from infra.runtime.wire import Network, Wire
-from infra.runtime.wire_memory import MemoryNetwork
-from infra.runtime.wire_tcp import TcpNetwork
+from infra.runtime.wire.memory import MemoryNetwork
+from infra.runtime.wire.tcp import TcpNetwork
+from infra.runtime.wire.wire import Network, Wire
 from tests.support.wire_end import DEADLINE_S, End
 
 TIMING = LinkTiming(heartbeat_s=0.01, silent_s=0.06, hello_s=0.2, redial_base_s=0.001, redial_cap_s=0.01)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from segue.command_line import cli
+from segue.cli.command_line import cli
 from segue.offload_demo import count as count_module
 from segue.offload_demo.stage import Stage
 

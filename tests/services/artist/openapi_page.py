@@ -9,7 +9,7 @@ from typing import Any
 from jsonschema import Draft202012Validator
 
 from infra.kernel.codes import BY_NAME
-from infra.runtime.web import Route
+from infra.runtime.http.web import Route
 
 DOCS = Path(__file__).resolve().parents[3] / "docs"
 METHODS = ("get", "put", "post", "delete")

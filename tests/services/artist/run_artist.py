@@ -9,7 +9,7 @@ from pathlib import Path
 
 from infra.runtime.logs import get_logger
 from infra.runtime.tokens import AuthOptions, Keys, Verifier, issue
-from infra.runtime.wire_memory import MemoryNetwork
+from infra.runtime.wire.memory import MemoryNetwork
 from services.artist.options import ArtistOptions
 from services.artist.server import Artist
 

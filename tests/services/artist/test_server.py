@@ -17,11 +17,11 @@ from structlog.testing import capture_logs
 
 from infra.kernel.backoff import Backoff
 from infra.kernel.errors import Refused, Unavailable
-from infra.runtime.cassandra import Cassandra
+from infra.runtime.cassandra.client import Cassandra
 from infra.runtime.logs import get_logger
 from infra.runtime.loops import METRICS as LOOPS
 from infra.runtime.tokens import AuthOptions, Keys, Verifier
-from infra.runtime.wire_memory import MemoryNetwork
+from infra.runtime.wire.memory import MemoryNetwork
 from services.artist import schedule
 from services.artist.core import DAY_S, Item
 from services.artist.metrics import METRICS

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from infra.runtime.cassandra import Cassandra
+from infra.runtime.cassandra.client import Cassandra
 from services.artist.core import Item, Standing
 from services.artist.store import Run, Seen
 from services.artist.store_cassandra import use_cassandra

@@ -12,7 +12,7 @@ import msgspec
 import pytest
 
 from infra.kernel.errors import Refused, Unavailable
-from infra.runtime.cassandra import Cassandra, Row
+from infra.runtime.cassandra.client import Cassandra, Row
 from segue.cassandra import Server
 from services.playlist import core
 from services.playlist.change import Add, Create, Rename

@@ -16,7 +16,7 @@ OURS = {
     "infra.runtime.metrics",
     "infra.runtime.node",
     "infra.runtime.option_checks",
-    "infra.runtime.wire",
+    "infra.runtime.wire.wire",
     "infra.runtime.wrong_peer",
 }
 

@@ -13,11 +13,11 @@ import msgspec
 import pytest
 
 from infra.kernel.errors import Refused
-from infra.runtime.cassandra import Cassandra
+from infra.runtime.cassandra.client import Cassandra
 from infra.runtime.logs import get_logger
 from infra.runtime.loops import METRICS as LOOPS
 from infra.runtime.tokens import AuthOptions, Keys, Verifier
-from infra.runtime.wire_memory import MemoryNetwork
+from infra.runtime.wire.memory import MemoryNetwork
 from services.social.metrics import METRICS
 from services.social.options import SocialOptions
 from services.social.server import Social

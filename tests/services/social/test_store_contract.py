@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from infra.kernel.errors import Refused
-from infra.runtime.cassandra import Cassandra
+from infra.runtime.cassandra.client import Cassandra
 from services.outbox import Task
 from services.social.core import hashed
 from services.social.store import Matches, Stores

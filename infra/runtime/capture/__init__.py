@@ -1,0 +1,1 @@
+"""Capture: what happened in an engine, written as a trace."""

@@ -1,0 +1,1 @@
+"""Cassandra for coroutines. The driver is imported here and nowhere else."""

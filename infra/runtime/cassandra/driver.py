@@ -1,0 +1,111 @@
+"""The driver, set up as we use it, and what its errors mean. Everything here blocks, and runs in a thread."""
+
+import logging
+from typing import Any, Final, NamedTuple
+
+import cassandra
+from cassandra.auth import PlainTextAuthProvider
+from cassandra.cluster import EXEC_PROFILE_DEFAULT, Cluster, ExecutionProfile, NoHostAvailable, Session
+from cassandra.connection import ConnectionBusy, ConnectionException
+from cassandra.policies import DCAwareRoundRobinPolicy, ExponentialReconnectionPolicy, FallthroughRetryPolicy, TokenAwarePolicy
+from cassandra.protocol import IsBootstrappingErrorMessage, OverloadedErrorMessage, ServerError, TruncateError
+from cassandra.query import tuple_factory
+
+from infra.kernel.errors import ConfigError
+
+from .options import CassandraOptions
+
+# The request was not carried out, for sure.
+REFUSED: Final = (
+    NoHostAvailable,
+    cassandra.Unavailable,
+    cassandra.UnresolvableContactPoints,
+    OverloadedErrorMessage,
+    IsBootstrappingErrorMessage,
+    ConnectionBusy,
+)
+# It may have been, or may still be.
+UNCERTAIN: Final = (
+    cassandra.OperationTimedOut,
+    cassandra.Timeout,
+    cassandra.CoordinationFailure,
+    ConnectionException,
+    ServerError,
+    TruncateError,
+)
+TRANSIENT: Final = REFUSED + UNCERTAIN
+
+SCHEMA_TIMEOUT_S: Final = 30.0
+_RECONNECT_BASE_S: Final = 0.25
+_RECONNECT_CAP_S: Final = 2.0
+
+
+class Connected(NamedTuple):
+    """One cluster, and the session on our keyspace."""
+
+    cluster: Any
+    session: Any
+
+
+def connect(options: CassandraOptions) -> Connected:
+    """Connect, and make the keyspace if it is not there. Raises ConfigError for a data centre that nobody knows, and what
+    the driver raises."""
+    logging.getLogger("cassandra.protocol").addFilter(_is_news)
+    cluster = Cluster(
+        contact_points=options.hosts,
+        port=options.port,
+        protocol_version=cassandra.ProtocolVersion.V5,
+        auth_provider=PlainTextAuthProvider(options.username, options.password()) if options.username else None,
+        execution_profiles={EXEC_PROFILE_DEFAULT: _profile(options)},
+        reconnection_policy=ExponentialReconnectionPolicy(_RECONNECT_BASE_S, _RECONNECT_CAP_S, max_attempts=None),
+        connect_timeout=options.timeout_s,
+        control_connection_timeout=options.timeout_s,
+    )
+    try:
+        return Connected(cluster, _session(cluster, options))
+    except BaseException:
+        cluster.shutdown()
+        raise
+
+
+def _is_news(record: logging.LogRecord) -> bool:
+    """Of prepared statements after USE the server warns each connection; ours never change their keyspace."""
+    return "`USE <keyspace>` with prepared statements" not in record.getMessage()
+
+
+def _session(cluster: Any, options: CassandraOptions) -> Session:
+    try:
+        session = cluster.connect()
+    except NoHostAvailable:
+        _check_datacenter(cluster, options.datacenter)
+        raise
+    if options.keyspace not in cluster.metadata.keyspaces:  # so that whoever made it by hand need not give us the right to
+        replication = f"{{'class': 'NetworkTopologyStrategy', '{options.datacenter}': {options.replication}}}"
+        session.execute(f"CREATE KEYSPACE IF NOT EXISTS {options.keyspace} WITH replication = {replication}", timeout=SCHEMA_TIMEOUT_S)
+    session.set_keyspace(options.keyspace)
+    return session
+
+
+def _profile(options: CassandraOptions) -> Any:
+    """We retry ourselves, with patience and jitter; the driver never does."""
+    return ExecutionProfile(
+        load_balancing_policy=TokenAwarePolicy(DCAwareRoundRobinPolicy(local_dc=options.datacenter)),
+        retry_policy=FallthroughRetryPolicy(),
+        consistency_level=cassandra.ConsistencyLevel.name_to_value[options.consistency],
+        serial_consistency_level=cassandra.ConsistencyLevel.LOCAL_SERIAL,
+        request_timeout=options.timeout_s,
+        row_factory=tuple_factory,
+    )
+
+
+def _check_datacenter(cluster: Any, name: str) -> None:
+    known = sorted({host.datacenter for host in cluster.metadata.all_hosts() if host.datacenter})
+    if known and name not in known:
+        raise ConfigError(f"cassandra.datacenter {name!r} is not one of this cluster's: {', '.join(known)}")
+
+
+def in_words(error: BaseException) -> str:
+    """The error as an operator reads it; of several hosts, each with its own."""
+    if isinstance(error, NoHostAvailable) and isinstance(error.errors, dict):
+        return "; ".join(f"{host}: {cause}" for host, cause in error.errors.items()) or "no node is up"
+    return f"{type(error).__name__}: {error}"

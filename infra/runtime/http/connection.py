@@ -1,0 +1,277 @@
+"""One HTTP/1.1 connection of a door: keeps order and bounds between a transport and its `RequestReader`.
+
+Rules. Answers leave in the order of their requests, all that are known in one write. While `max_unanswered` requests wait
+for their answer, or the client does not read, nothing is parsed and the socket is not read. The reader is dropped
+(`_reader is None`) as soon as no further request will be taken: what still arrives is thrown away, and when the last answer
+is written the connection ends. There is no timer here: the door calls `sweep`.
+"""
+
+from asyncio import BaseTransport, Event, Future, Protocol, Transport
+from dataclasses import dataclass, field
+from typing import Final, cast
+
+from infra.kernel.errors import Refused
+
+from .answers import Owed, outcome, take_known
+from .half_close import half_close
+from .message import Response, json_error
+from .request import RequestReader
+from .route import Router
+
+# The parser cannot be stopped inside of what it was given, so it gets no more than this at once: a bound on how far the
+# number of unanswered requests can overshoot.
+_PORTION_BYTES: Final = 8192
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HttpLimits:
+    """Bounds of a door. Times are exact to one `sweep_interval_s`.
+
+    Over `max_connections` requests are answered `overloaded`, over twice as many connections are cut unheard.
+    `head_timeout_s`: from the first byte of a request (or the connection) to the end of its head, and between two pieces of
+    its body. `idle_timeout_s`: between two requests, and for a client that does not read its answers.
+    """
+
+    max_connections: int = 10_000
+    max_head_bytes: int = 8192
+    max_unanswered: int = 256
+    head_timeout_s: float = 10.0
+    idle_timeout_s: float = 75.0
+    sweep_interval_s: float = 1.0
+
+
+@dataclass(slots=True, kw_only=True)
+class Shared:
+    """What the connections of one door have in common. `now` is the time of the last sweep: exact enough for timeouts."""
+
+    router: Router
+    limits: HttpLimits
+    now: float = 0.0
+    draining: bool = False
+    open: set["HttpConnection"] = field(default_factory=set)
+    empty: Event = field(default_factory=Event)
+
+
+class HttpConnection(Protocol):
+    """The asyncio protocol of one connection, until it ends or a WebSocket takes it over."""
+
+    __slots__ = (
+        "_client_done",
+        "_deadline",
+        "_finished",
+        "_held",
+        "_owed",
+        "_reader",
+        "_reading_paused",
+        "_shared",
+        "_transport",
+        "_writing_paused",
+    )
+
+    def __init__(self, shared: Shared) -> None:
+        self._shared = shared
+        self._transport: Transport | None = None
+        self._reader: RequestReader | None = None
+        self._owed: list[Owed] = []
+        self._held = b""  # received but not to be parsed yet
+        self._reading_paused = self._writing_paused = False
+        self._deadline = 0.0
+        self._client_done = self._finished = False
+
+    # asyncio
+
+    def connection_made(self, transport: BaseTransport) -> None:
+        """asyncio: the connection stands."""
+        transport = cast(Transport, transport)  # uvloop has transports of its own
+        shared, limits = self._shared, self._shared.limits
+        overloaded = len(shared.open) >= limits.max_connections
+        self._transport = transport
+        self._reader = RequestReader(shared.router, limits.max_head_bytes, self._owed, self._answered, overloaded=overloaded)
+        self._reader.last |= shared.draining
+        self._deadline = shared.now + limits.head_timeout_s
+        if len(shared.open) >= 2 * limits.max_connections:
+            transport.abort()
+        shared.open.add(self)
+        shared.empty.clear()
+
+    def data_received(self, data: bytes) -> None:
+        """asyncio: bytes from the client."""
+        if self._reading_paused:
+            self._held += data  # had left the socket already
+            return
+        self._read(data)
+        self._flush()
+
+    def eof_received(self) -> bool:
+        """asyncio: the client will send nothing more; it may still wait for answers."""
+        self._client_done = True
+        self._stop_reading()
+        return bool(self._owed)
+
+    def pause_writing(self) -> None:
+        """asyncio: the client does not read its answers."""
+        self._writing_paused = True
+
+    def resume_writing(self) -> None:
+        """asyncio: the client reads again."""
+        self._writing_paused = False
+        self._resume()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """asyncio: the connection is gone. Answers that are still being worked on are not cancelled, only thrown away."""
+        self._stop_reading()
+        self._transport = None
+        self._held = b""
+        self._shared.open.discard(self)
+        if not self._shared.open:
+            self._shared.empty.set()
+
+    # the door
+
+    def sweep(self, now: float) -> None:
+        """Ends the connection if the client has kept us waiting for too long; it may wait for our answers as it likes."""
+        if now < self._deadline or self._transport is None:
+            return
+        if self._finished or self._writing_paused:
+            self._transport.abort()
+        elif self._reading_paused:
+            return  # it is we who keep the client waiting
+        elif self._reader is not None and self._reader.in_request:
+            self._fail(Refused("hello-timeout", "the request did not arrive in time"))
+            self._flush()
+        elif not self._owed:
+            self._transport.close()
+
+    def drain(self) -> None:
+        """Closes the connection if it is idle, else ends it after the request that is being read or the answers owed."""
+        reader = self._reader
+        if reader is None or self._transport is None:
+            return
+        reader.last = True
+        if reader.in_request or self._held:
+            return
+        self._stop_reading()
+        if not self._owed:
+            self._transport.close()
+
+    def abort(self) -> None:
+        """Ends the connection now; what was not sent is lost."""
+        if self._transport is not None:
+            self._transport.abort()
+
+    # reading
+
+    def _read(self, data: bytes) -> None:
+        """Parses `data` as far as the bounds allow and holds the rest. Nothing is in the way at the beginning."""
+        reader, start = self._reader, 0
+        if reader is not None and not reader.barren_bytes:
+            self._deadline = self._shared.now + self._shared.limits.head_timeout_s
+        while reader is not None:
+            start += self._read_portion(reader, data[start : start + _PORTION_BYTES])
+            if reader.takeover is not None:
+                self._hand_over(*reader.takeover, data[start:])
+            if start >= len(data):
+                return
+            if self._is_blocked():
+                self._flush()
+                if self._is_blocked():
+                    self._held = data[start:]
+                    return
+            reader = self._reader
+
+    def _read_portion(self, reader: RequestReader, portion: bytes) -> int:
+        """How many bytes the reader took. What cannot be read is answered, as the last thing on this connection."""
+        try:
+            used = reader.read(portion)
+        except Refused as refused:
+            used = len(portion)
+            if not reader.ended:
+                self._fail(refused)
+        if reader.ended:
+            self._stop_reading()
+        return used
+
+    def _is_blocked(self) -> bool:
+        return self._writing_paused or len(self._owed) >= self._shared.limits.max_unanswered
+
+    def _stop_reading(self) -> None:
+        if self._reader is not None:
+            self._reader.close()
+            self._reader = None
+
+    def _fail(self, refused: Refused) -> None:
+        """Refuses what is being read, and all that may follow."""
+        self._stop_reading()
+        self._owed.append((json_error(refused), True))
+
+    def _hand_over(self, protocol: Protocol, response: bytes, rest: bytes) -> None:
+        """Lets go of the connection, so that nothing of HTTP stays in memory beside a WebSocket."""
+        transport = self._transport
+        assert transport is not None
+        answers = take_known(self._owed, closing=False)
+        self.connection_lost(None)
+        transport.write(answers + response)
+        transport.set_protocol(protocol)
+        protocol.connection_made(transport)
+        if rest:
+            protocol.data_received(rest)
+
+    # answering
+
+    def _answered(self, answer: Future[Response]) -> None:
+        """An answer became known after its request was complete."""
+        if self._transport is None:
+            outcome(answer)  # nobody is left to be told, but a defect is logged
+        else:
+            self._resume()
+
+    def _resume(self) -> None:
+        """Something is out of the way: writes what can be written, then parses what was held."""
+        self._flush()
+        if self._held and not self._is_blocked():
+            held, self._held = self._held, b""
+            self._read(held)
+            self._flush()
+
+    def _flush(self) -> None:
+        """Writes the answers that are known, then reads on, waits, or ends the connection."""
+        transport, reader = self._transport, self._reader
+        if transport is None or transport.is_closing():
+            return
+        data = take_known(self._owed, closing=reader is None)
+        if data:
+            transport.write(data)
+            self._await_next_request()
+        if reader is None:
+            if not self._owed:
+                self._finish(transport)
+        elif self._reading_paused != (bool(self._held) or self._is_blocked()):
+            self._turn_reading(transport)
+
+    def _await_next_request(self) -> None:
+        if self._reader is not None and not self._reader.in_request:
+            self._deadline = self._shared.now + self._shared.limits.idle_timeout_s
+
+    def _turn_reading(self, transport: Transport) -> None:
+        self._reading_paused = not self._reading_paused
+        if self._reading_paused:
+            transport.pause_reading()
+        else:
+            self._deadline = self._shared.now + self._shared.limits.head_timeout_s
+            transport.resume_reading()
+
+    def _finish(self, transport: Transport) -> None:
+        """Closes our half; the rest follows when the client closes too, or with the sweep.
+
+        A client that is still sending would be reset by a full close and could lose the answer (RFC 9112 9.6).
+        """
+        if self._finished:
+            return
+        self._finished = True
+        self._deadline = self._shared.now + self._shared.limits.head_timeout_s
+        if self._reading_paused:
+            self._turn_reading(transport)
+        if self._client_done:
+            transport.close()
+        else:
+            half_close(transport)

@@ -1,0 +1,87 @@
+"""The HTTP/1.1 door of a role: request heads find their exchange, WebSockets their protocol (design 4.1, 4.2).
+
+A request goes: `HttpConnection` (bytes, order, bounds) -> `Router` -> a factory makes an `Exchange` -> body -> answer.
+This file holds what a role needs to put up such a door.
+"""
+
+from asyncio import Task, get_running_loop
+from collections.abc import Mapping
+from functools import partial
+
+from infra.kernel.every_one import for_every_one
+
+from ..loops import Loops
+from .connection import HttpConnection, HttpLimits, Shared
+from .message import Answer, BufferedExchange, Exchange, Factory, Head, Response, json_error
+from .route import Router, Upgrade
+
+__all__ = [
+    "Answer",
+    "BufferedExchange",
+    "Exchange",
+    "Factory",
+    "Head",
+    "HttpDoor",
+    "HttpLimits",
+    "Response",
+    "Upgrade",
+    "json_error",
+]
+
+
+class HttpDoor:
+    """All connections of one listening socket: `await loop.create_server(door.protocol_factory, host, port)`.
+
+    One loop, of `loops`, sweeps all connections for those that keep us waiting. The door does not own the socket: to stop, close
+    the server, `drain()`, wait for `drained()` as long as you like, `close()`.
+    """
+
+    def __init__(
+        self,
+        routes: Mapping[tuple[str, str], Factory],
+        upgrades: Mapping[str, Upgrade] | None = None,
+        limits: HttpLimits | None = None,
+        *,
+        loops: Loops,
+    ) -> None:
+        """`routes`: (method, path) -> factory. `upgrades`: path -> who takes over its WebSockets."""
+        self._shared = Shared(router=Router(routes, upgrades or {}), limits=limits or HttpLimits())
+        self._shared.empty.set()
+        self._loops = loops
+        self._sweeper: Task[None] | None = None
+
+    @property
+    def connections(self) -> int:
+        """Open HTTP connections. One that became a WebSocket no longer counts here."""
+        return len(self._shared.open)
+
+    def protocol_factory(self) -> HttpConnection:
+        """The protocol of a new connection, for `loop.create_server`."""
+        if self._sweeper is None:
+            now = get_running_loop().time
+            self._shared.now = now()
+            interval_s = self._shared.limits.sweep_interval_s
+            self._sweeper = self._loops.every(interval_s, lambda: self.sweep(now()), "timeouts of HTTP")
+        return HttpConnection(self._shared)
+
+    def sweep(self, now: float) -> None:
+        """Ends the connections that kept us waiting for too long at `now`, in the loop's time. It is called on time."""
+        self._shared.now = now
+        for_every_one(partial(connection.sweep, now) for connection in tuple(self._shared.open))
+
+    def drain(self) -> None:
+        """Closes idle connections, and every other after its next answer. New ones are served, one request each."""
+        self._shared.draining = True
+        for connection in tuple(self._shared.open):
+            connection.drain()
+
+    async def drained(self) -> None:
+        """Returns when no connection is open. May be cancelled at any time."""
+        await self._shared.empty.wait()
+
+    def close(self) -> None:
+        """Cuts what is still open and stops sweeping. May be called twice."""
+        if self._sweeper is not None:
+            self._sweeper.cancel()
+            self._sweeper = None
+        for_every_one(connection.abort for connection in tuple(self._shared.open))

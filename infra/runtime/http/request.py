@@ -1,0 +1,186 @@
+"""Bytes of one HTTP/1.1 connection -> requests handed to exchanges -> answers owed. httptools parses; no transport here."""
+
+from asyncio import Future, Protocol
+from collections.abc import Callable
+from typing import Final
+
+from httptools import HttpParserCallbackError, HttpParserError, HttpParserUpgrade, HttpRequestParser
+
+from infra.kernel.errors import Refused
+from infra.kernel.websocket_handshake import check_handshake, handshake_response
+
+from .answers import Owed, all_known, defect
+from .message import Exchange, Head, RefusedExchange, Response, json_error
+from .route import Route, Router, Upgrade
+
+_CONTINUE: Final = b"HTTP/1.1 100 Continue\r\n\r\n"
+_HAS_BODY: Final = frozenset({b"content-length", b"transfer-encoding"})
+# A refused request may still send this much, which is thrown away; with more to come, the connection is closed instead.
+_SHORT_BODY_BYTES: Final = 64 << 10
+
+
+class RequestReader:
+    """Reads requests and appends what is owed for each to `owed`, in their order.
+
+    `barren_bytes`: received since the last complete head, piece of a body or end of a request.
+    `last`: the request that is read now, or the next one, is the last. `ended`: it is complete, read no more.
+    `takeover`: the protocol that gets the rest of the bytes, and the 101 to send before it does.
+    """
+
+    __slots__ = (
+        "_exchange",
+        "_headers",
+        "_keep_alive",
+        "_max_head_bytes",
+        "_on_answered",
+        "_overloaded",
+        "_owed",
+        "_parser",
+        "_router",
+        "_target",
+        "_with_body",
+        "barren_bytes",
+        "ended",
+        "last",
+        "takeover",
+    )
+
+    def __init__(
+        self, router: Router, max_head_bytes: int, owed: list[Owed], on_answered: Callable[[Future[Response]], None], *, overloaded: bool
+    ) -> None:
+        """`on_answered` is called when an answer that was not known becomes known. `overloaded`: refuse whatever comes."""
+        self._router = router
+        self._max_head_bytes = max_head_bytes
+        self._on_answered = on_answered
+        self._overloaded = self.last = overloaded
+        self._parser: HttpRequestParser | None = HttpRequestParser(self)
+        self._target = b""
+        self._headers: dict[bytes, bytes] = {}
+        self._exchange: Exchange | None = None
+        self._keep_alive = self._with_body = True
+        self.barren_bytes = 0
+        self.ended = False
+        self._owed = owed
+        self.takeover: tuple[Protocol, bytes] | None = None
+
+    @property
+    def in_request(self) -> bool:
+        """A request has begun and is not complete."""
+        return self.barren_bytes > 0 or self._exchange is not None
+
+    def read(self, data: bytes) -> int:
+        """Takes `data`; returns how many bytes of it were HTTP, fewer than all if there is a `takeover`.
+
+        Raises Refused, after which nothing more can be read: what was sent is wrong, or will not be taken.
+        """
+        assert self._parser is not None
+        self.barren_bytes += len(data)
+        try:
+            self._parser.feed_data(data)
+        except HttpParserUpgrade as upgrade:
+            return int(upgrade.args[0])
+        except HttpParserCallbackError as error:
+            cause = error.__context__ or error
+            raise cause if isinstance(cause, Refused) else defect(cause) from None
+        except HttpParserError as error:
+            raise Refused("bad-request", f"this is not HTTP/1.1: {error}") from None
+        if self.barren_bytes > self._max_head_bytes:
+            raise self._head_too_large()
+        return len(data)
+
+    def close(self) -> None:
+        """Drops the request that is being read, and the parser, which refers back to this object."""
+        self._parser = self._exchange = None
+
+    # Callbacks of httptools. What they raise is raised by `read`.
+
+    def on_url(self, target: bytes) -> None:
+        """A piece of the request target."""
+        self._target += target
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """One header, or one trailer after a body in chunks."""
+        name = name.lower()
+        headers = self._headers
+        headers[name] = headers[name] + b", " + value if name in headers else value
+
+    def on_headers_complete(self) -> None:
+        """The head is complete: finds who takes the request."""
+        parser = self._parser
+        if parser is None or self.ended:
+            raise Refused("draining")
+        headers, self._headers = self._headers, {}
+        target, self._target = self._target, b""
+        if self.barren_bytes > self._max_head_bytes:
+            self._check_head_size(target, headers)
+        self.barren_bytes = 0
+        method = parser.get_method()
+        upgrades = parser.should_upgrade()
+        self._with_body = method != b"HEAD"
+        self._keep_alive = parser.should_keep_alive() and not upgrades
+        try:
+            route = self._router.exact.get((method, target)) or self._router.find(method, target)
+            self._begin(route, Head(route.method, route.path, route.query, headers, self._keep_alive), upgrades)
+        except Refused as refused:
+            if upgrades or b"expect" in headers or not _has_short_body(headers):
+                raise
+            self._exchange = RefusedExchange(json_error(refused))
+
+    def on_body(self, data: bytes) -> None:
+        """A piece of the body."""
+        self.barren_bytes = 0
+        assert self._exchange is not None
+        self._exchange.chunk(data)
+
+    def on_message_complete(self) -> None:
+        """The request is complete."""
+        self.barren_bytes = 0
+        if self._headers:
+            self._headers = {}  # trailers, of which we have no use
+        exchange, self._exchange = self._exchange, None
+        if exchange is None:
+            return  # a WebSocket takes over
+        try:
+            answer = exchange.end()
+        except Refused as refused:
+            answer = json_error(refused)
+        self._owed.append((answer, self._with_body))
+        if isinstance(answer, Future):
+            answer.add_done_callback(self._on_answered)
+        self.ended = self.last or not self._keep_alive
+
+    def _begin(self, route: Route, head: Head, upgrades: bool) -> None:
+        """Gives the request to its exchange or to the protocol that takes over. Raises Refused."""
+        headers = head.headers
+        if self._overloaded:
+            raise Refused("overloaded")
+        if upgrades and route.upgrade is not None:
+            self.takeover = self._upgrade(route.upgrade, head)
+            return
+        if upgrades and not _HAS_BODY.isdisjoint(headers):
+            raise Refused("bad-request", "a request with a body cannot ask for another protocol; leave out Upgrade")
+        self._exchange = route.factory(head)
+        if b"expect" in headers and all_known(self._owed):
+            self._owed.append((_CONTINUE, True))
+
+    def _upgrade(self, upgrade: Upgrade, head: Head) -> tuple[Protocol, bytes]:
+        assert self._parser is not None
+        key = check_handshake(head.method, head.headers)
+        if self._parser.get_http_version() != "1.1":
+            raise Refused("bad-handshake", "a WebSocket is opened with HTTP/1.1")
+        if not all_known(self._owed):
+            raise Refused("bad-handshake", "read the answers to the earlier requests first, or use a fresh connection")
+        return upgrade(head), handshake_response(key)
+
+    def _check_head_size(self, target: bytes, headers: dict[bytes, bytes]) -> None:
+        """Called when much was received before the head was complete; part of that may be an earlier request."""
+        size_bytes = len(target) + sum(len(name) + len(value) + 4 for name, value in headers.items())
+        if size_bytes > self._max_head_bytes:
+            raise self._head_too_large()
+
+    def _head_too_large(self) -> Refused:
+        return Refused("too-large", f"the request head is longer than {self._max_head_bytes} bytes")
+
+
+def _has_short_body(headers: dict[bytes, bytes]) -> bool:
+    return b"transfer-encoding" not in headers and int(headers.get(b"content-length", b"0")) <= _SHORT_BODY_BYTES

@@ -1,0 +1,58 @@
+"""Which exchange takes a request."""
+
+from asyncio import Protocol
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+from httptools import HttpParserInvalidURLError, parse_url
+
+from infra.kernel.errors import Refused
+from infra.kernel.http_error import MethodRefused
+from infra.kernel.websocket_handshake import check_handshake
+
+from .message import Exchange, Factory, Head
+
+Upgrade = Callable[[Head], Protocol]
+"""Makes the protocol that takes a connection over, its handshake being checked. Raises Refused: answered over HTTP."""
+
+
+class Route(NamedTuple):
+    """Where a request goes: to `upgrade` if there is one and the request asks for a WebSocket, else to `factory`."""
+
+    method: str
+    path: str
+    query: str
+    factory: Factory
+    upgrade: Upgrade | None
+
+
+class Router:
+    """Finds routes; paths are compared as they are sent. `exact` knows every route whose target has no query, by the raw
+    bytes of method and target: one look-up for nearly every request."""
+
+    def __init__(self, routes: Mapping[tuple[str, str], Factory], upgrades: Mapping[str, Upgrade]) -> None:
+        self._upgrades = dict(upgrades)
+        self._routes = {("GET", path): _refuse_plain_request for path in upgrades} | dict(routes)
+        self.exact = {(method.encode(), path.encode()): self._route(method, path, "") for method, path in self._routes}
+
+    def find(self, method: bytes, target: bytes) -> Route:
+        """The route of any request. Raises Refused: `bad-request`, `not-found`, `bad-method`."""
+        try:
+            url = parse_url(target)
+        except HttpParserInvalidURLError:
+            raise Refused("bad-request", "the request target must be a path, such as /v1/events") from None
+        path, query = url.path or b"/", url.query or b""
+        return self._route(method.decode("latin-1"), path.decode("latin-1"), query.decode("latin-1"))
+
+    def _route(self, method: str, path: str, query: str) -> Route:
+        factory = self._routes.get((method, path))
+        if factory is None:
+            allowed = [known for known, at in self._routes if at == path]
+            raise MethodRefused(method, path, allowed) if allowed else Refused("not-found", f"there is nothing at {path}")
+        return Route(method, path, query, factory, self._upgrades.get(path) if method == "GET" else None)
+
+
+def _refuse_plain_request(head: Head) -> Exchange:
+    """The factory of a path where there are only WebSockets: says what the request lacks."""
+    check_handshake(head.method, head.headers)
+    raise Refused("bad-handshake", "the Upgrade and Connection headers do not ask for a WebSocket")

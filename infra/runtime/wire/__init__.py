@@ -1,0 +1,1 @@
+"""Wires: frames between two processes, over TCP or in memory."""

@@ -1,0 +1,226 @@
+"""Keeps a node's lease, and carries out what `Ownership` decides: the clockwork, the store's answers, and the taking and giving.
+
+All that is asked of the store here is tried again with the next beat. A write whose answer was lost may have been done:
+the next reading tells.
+"""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Collection
+from contextlib import suppress
+from typing import Any as Anything
+from typing import Final, Protocol, TypeVar
+
+from infra.kernel.errors import Unavailable
+from infra.runtime.ending import end_tasks
+from infra.runtime.loops import Loops
+
+from ..epoch import StoreEpoch
+from ..store import Store
+from .core import Fence, Member, Ownership, Steps
+from .life import Life
+
+# Beats in the time after which a silent node is dead.
+BEATS: Final = 5
+# Others may change the claims between our reading and our writing.
+ROUNDS: Final = 20
+
+T = TypeVar("T")
+
+
+def boot_time_s() -> float:
+    """Seconds that only go forward, and go on while the machine sleeps, where the system tells that."""
+    return time.clock_gettime(time.CLOCK_BOOTTIME) if hasattr(time, "CLOCK_BOOTTIME") else time.monotonic()
+
+
+class Holdings(Protocol):
+    """See `ownership_holdings.Holdings`."""
+
+    def start(self) -> None:
+        """Work on whatever is taken."""
+
+    async def take(self, shards: Collection[int]) -> None:
+        """Take them up. Raises Unavailable."""
+
+    async def give_up(self, shards: Collection[int]) -> None:
+        """Give them up in order. Raises Unavailable."""
+
+    async def lose(self) -> None:
+        """Drop everything."""
+
+
+class Keeper:
+    """One node among those that share a store. `wall` is Unix time in seconds, `clock` is as `boot_time_s`."""
+
+    def __init__(
+        self,
+        store: Store,
+        life: Life,
+        epoch: StoreEpoch,
+        *,
+        site: str,
+        lease_s: float,
+        wall: Callable[[], float],
+        loops: Loops,
+        logger: Anything,
+        clock: Callable[[], float] = boot_time_s,
+    ) -> None:
+        self.core = Ownership(life.name, lease_s, [life.former])
+        # Set and replaced when something is known that was not; `on_change` is called then.
+        self.changed = asyncio.Event()
+        self.on_change: Callable[[], None] = lambda: None
+        self._store, self._life, self._epoch, self._site, self._lease_s = store, life, epoch, site, lease_s
+        self._wall, self._clock, self._loops, self._logger = wall, clock, loops, logger
+        self._address = ""
+        self._working: set[int] = set()
+        self._poked, self._moves = asyncio.Event(), asyncio.Event()
+        self._beats: asyncio.Task[None] | None = None
+        self._mover: asyncio.Task[None] | None = None
+
+    async def open(self, holdings: Holdings, address: str) -> None:
+        """Join as the node at `address`, and take what is to be ours and has no owner. Raises Unavailable."""
+        self._holdings, self._address = holdings, address
+        await self._round()
+        await self._take()
+
+    def start(self) -> None:
+        """Keep the lease until `close`."""
+        self._holdings.start()
+        self._mover = self._keep_moving()
+        self._beats = self._loops.every(self._lease_s / BEATS, self._round, "beats of the lease", wake=self._poked)
+
+    async def close(self) -> None:
+        """Stop, and let others have the shards at once; what works on them has stopped before. May be called twice."""
+        beats, self._beats, mover, self._mover = self._beats, None, self._mover, None
+        await end_tasks(beats, mover)
+        if beats is not None:
+            with suppress(Unavailable):
+                await self._resign()
+
+    def fence(self) -> Fence:
+        """What writes bear now. Raises Unavailable while nothing may be written, decided or told."""
+        return self.core.fence(self._clock())
+
+    def poke(self) -> None:
+        """Look at the store now: something there may have changed."""
+        self._poked.set()
+
+    def tell(self) -> None:
+        """Wake who waits for a change."""
+        changed, self.changed = self.changed, asyncio.Event()
+        changed.set()
+        self.on_change()
+
+    def missing(self) -> str | None:
+        """Why not everybody can be served now; None when all can."""
+        if not self.core.is_valid(self._clock()):
+            return "the store was not reached lately"
+        if orphans := sum(self.core.owner_of(shard) is None for shard in range(len(self.core.claims.owners))):
+            return f"{orphans} shards of followers have no owner yet"
+        moving = len(self.core.held ^ self._working) + len(self.core.leaving)
+        return f"{moving} shards of followers are on the move" if moving else None
+
+    # Beats.
+
+    async def _round(self) -> None:
+        """Beat, read, and do what follows until nothing does. Raises Unavailable."""
+        is_beaten = await self._beat()
+        for _ in range(ROUNDS):
+            steps = await self._read()
+            if self.core.is_buried:
+                await self._start_over()
+                is_beaten = False
+            if not is_beaten:
+                is_beaten = await self._beat()
+            elif steps.claims is None and not steps.bury:
+                return
+            else:
+                await self._do(steps)
+
+    async def _beat(self) -> bool:
+        started_s, counter = self._clock(), self.core.next_counter(self._wall_us())
+        is_beaten = await self._ask(self._store.beat(Member(self.core.node, self._site, self._address, counter), self.core.counter))
+        if is_beaten:
+            self.core.beaten(counter, started_s)
+            self._epoch.reached(counter)
+        return is_beaten
+
+    async def _read(self) -> Steps:
+        """In this order: a node is known before it claims anything."""
+        claims = await self._ask(self._store.claims())
+        members = await self._ask(self._store.members())
+        await self._ask(self._epoch.read())
+        before = self.core.claims, self.core.members.keys()
+        steps = self.core.read(claims, members, self._clock(), self._wall_us())
+        if before != (self.core.claims, self.core.members.keys()):
+            self.tell()
+        if self.core.leaving or self.core.held != self._working:
+            self._moves.set()
+        return steps
+
+    async def _do(self, steps: Steps) -> None:
+        for member in steps.bury:
+            if await self._ask(self._store.bury(member.node, member.counter)):
+                self._logger.info("a node is dead; others own its followers", dead=member.node)
+        if steps.claims is not None:
+            await self._ask(self._store.claim(steps.claims, self.core.claims.version))
+
+    async def _start_over(self) -> None:
+        """Others took us for dead, and our shards."""
+        self._logger.warning("this node was taken for dead: it begins anew", node=self.core.node)
+        was_moving, self._mover = self._mover, None
+        await end_tasks(was_moving)
+        self._working.clear()
+        self._life.renew()
+        self.core = Ownership(self._life.name, self._lease_s, [self._life.former])
+        await self._holdings.lose()
+        if was_moving is not None:
+            self._holdings.start()
+            self._mover = self._keep_moving()
+
+    # Shards.
+
+    def _keep_moving(self) -> "asyncio.Task[None]":
+        """Moves that fail are called for again by the next beat, which sees that they are still to be done."""
+        return self._loops.every(None, self._move, "moves of shards", wake=self._moves)
+
+    async def _move(self) -> None:
+        await self._give_up()
+        await self._take()
+
+    async def _take(self) -> None:
+        if shards := self.core.held - self.core.leaving - self._working:
+            await self._holdings.take(shards)
+            self._working |= shards
+            self.tell()
+
+    async def _give_up(self) -> None:
+        if shards := set(self.core.leaving):
+            await self._holdings.give_up(shards & self._working)
+            self._working -= shards
+            self.core.gave_up(shards)
+            self.poke()
+
+    async def _resign(self) -> None:
+        for _ in range(ROUNDS):
+            await self._read()
+            if self.core.is_buried:
+                return
+            claims = self.core.resigned(self._wall_us())
+            if await self._ask(self._store.claim(claims, self.core.claims.version)):
+                self._epoch.reached(claims.version)
+                break
+        else:
+            return  # the claims must have a version above the counter of whoever is taken away
+        await self._ask(self._store.bury(self.core.node, self.core.counter))
+
+    async def _ask(self, question: Awaitable[T]) -> T:
+        """Its answer, unless that takes so long that the lease would suffer. Raises Unavailable."""
+        try:
+            async with asyncio.timeout(self._lease_s / 2):
+                return await question
+        except TimeoutError:
+            raise Unavailable("the store is slow to answer") from None
+
+    def _wall_us(self) -> int:
+        return int(self._wall() * 1_000_000)

@@ -1,0 +1,238 @@
+"""Routes: what is for a follower goes to the node that owns his shard, over links between notification nodes.
+
+Where the owner is away or about to change it is waited for, but not for long: then whoever asks is told to come again.
+Nothing waits here but those who asked, so their number is the bound.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
+from typing import Final, NamedTuple, Protocol, TypeVar
+
+import msgspec
+
+from infra.kernel.errors import Unavailable
+from infra.kernel.frames import Call, Reply
+from infra.runtime.link import Link
+
+from ..agenda import Agenda
+from ..log import Log
+from ..people import People
+from ..shards import by_shard, shard_of
+from ..store import AGAIN, Task
+from .core import Member
+from .keeper import Keeper
+
+# For an owner to come, and for an answer of one who is there.
+WAIT_S: Final = 2.0
+ANSWER_S: Final = 15.0
+
+_ENCODE: Final = msgspec.msgpack.Encoder().encode
+
+T = TypeVar("T")
+Followers = dict[int, list[str]]
+
+
+class Batch(msgspec.Struct, frozen=True, array_like=True):
+    """Followers of one event, by shard."""
+
+    event: str
+    flags: int
+    is_bulk: bool
+    followers: Followers
+
+
+class Rest(NamedTuple):
+    """Followers whom a node did not take, because it does not own them; in doubt: it may have taken them."""
+
+    followers: Followers
+    in_doubt: bool
+
+
+class Links(Protocol):
+    """See `infra.runtime.node.Node`."""
+
+    def dial(self, address: str, role: str, site: str) -> None:
+        """Keep a link."""
+
+    def hang_up(self, address: str) -> None:
+        """End it."""
+
+
+class Routes:
+    """The way to the owner of each follower, from this node. `wall` is Unix time in seconds."""
+
+    def __init__(self, links: Links, keeper: Keeper, log: Log, agenda: Agenda, people: People, wall: Callable[[], float]) -> None:
+        self._links, self._keeper, self._log, self._agenda, self._people, self._wall = links, keeper, log, agenda, people, wall
+        self._peers: dict[str, Link] = {}
+        self._dialled: set[str] = set()
+        self._open: dict[int, tuple[Link, asyncio.Future[Reply]]] = {}
+        self._n = 0
+        keeper.on_change = self._follow_members
+
+    # What this node wants of owners.
+
+    async def append(self, users: Iterable[str], event: str, flags: int, is_bulk: bool) -> None:
+        """Store one row for each of `users`. Raises Unavailable: then some may be stored."""
+        left, until_s = by_shard(users), self._now_s() + WAIT_S
+        while True:
+            changed = self._keeper.changed
+            rests = await _all(self._append_at(owner, Batch(event, flags, is_bulk, some)) for owner, some in self._by_owner(left))
+            left = {shard: some for rest in rests for shard, some in rest.followers.items()}
+            if not left:
+                return
+            if any(rest.in_doubt for rest in rests):
+                flags |= AGAIN
+            await self._wait(changed, until_s)
+
+    async def refresh(self, user: str) -> None:
+        """The owner goes by what was just stored of `user`'s preferences and devices. Raises Unavailable."""
+        await self._at_owner(user, lambda: self._people.refresh(user), "refresh", b"")
+
+    async def schedule(self, task: Task) -> None:
+        """Put a task on the agenda. Raises Unavailable."""
+        await self._at_owner(task.user, lambda: self._agenda.add([task]), "schedule", _ENCODE(task))
+
+    async def _at_owner(self, user: str, here: Callable[[], Awaitable[None]], op: str, body: bytes) -> None:
+        shard, until_s = shard_of(user), self._now_s() + WAIT_S
+        while True:
+            changed = self._keeper.changed
+            owner = self._keeper.core.owner_of(shard)
+            if owner is not None and owner.node == self._keeper.core.node:
+                if self._log.owns(shard):
+                    return await here()
+            elif owner is not None and (link := self._peers.get(owner.address)) is not None:
+                reply = await self._call(link, op, user, body)
+                if reply is not None and reply.body:
+                    return None
+            await self._wait(changed, until_s)
+
+    async def _append_at(self, owner: Member | None, batch: Batch) -> Rest:
+        if owner is not None and owner.node == self._keeper.core.node:
+            return Rest(await self._take(batch), in_doubt=False)
+        link = self._peers.get(owner.address) if owner is not None else None
+        if link is None:
+            return Rest(batch.followers, in_doubt=False)
+        reply = await self._call(link, "append", f"append-{self._n}", _ENCODE(batch))
+        if reply is None:
+            return Rest(batch.followers, in_doubt=True)
+        refused = msgspec.msgpack.decode(reply.body, type=list[int])
+        return Rest({shard: batch.followers[shard] for shard in refused}, in_doubt=False)
+
+    async def _take(self, batch: Batch) -> Followers:
+        """Store the rows of the shards that are ours; the others."""
+        mine = {shard: users for shard, users in batch.followers.items() if self._log.owns(shard)}
+        if mine:
+            await self._log.append(mine, batch.event, batch.flags, batch.is_bulk, int(self._wall() * 1000))
+        return {shard: users for shard, users in batch.followers.items() if shard not in mine}
+
+    def _by_owner(self, followers: Followers) -> list[tuple[Member | None, Followers]]:
+        owners: dict[Member | None, Followers] = {}
+        for shard, users in followers.items():
+            owners.setdefault(self._keeper.core.owner_of(shard), {})[shard] = users
+        return list(owners.items())
+
+    async def _wait(self, changed: asyncio.Event, until_s: float) -> None:
+        self._keeper.poke()
+        try:
+            async with asyncio.timeout(until_s - self._now_s()):
+                await changed.wait()
+        except TimeoutError:
+            raise Unavailable("the node that owns these followers is away; another takes over within seconds") from None
+
+    # What other nodes want of this one.
+
+    def answers(self) -> Mapping[str, Callable[[Call], Awaitable[bytes]]]:
+        """What answers each op of other nodes."""
+        return {"append": self._on_append, "refresh": self._on_refresh, "schedule": self._on_schedule}
+
+    async def _on_append(self, call: Call) -> bytes:
+        rest = await self._take(msgspec.msgpack.decode(call.body, type=Batch))
+        return _ENCODE(self._refused(rest))
+
+    async def _on_refresh(self, call: Call) -> bytes:
+        return await self._if_ours(call.user, lambda: self._people.refresh(call.user))
+
+    async def _on_schedule(self, call: Call) -> bytes:
+        return await self._if_ours(call.user, lambda: self._agenda.add([msgspec.msgpack.decode(call.body, type=Task)]))
+
+    async def _if_ours(self, user: str, work: Callable[[], Awaitable[None]]) -> bytes:
+        """Empty where others own the user."""
+        if self._refused([shard_of(user)] if not self._log.owns(shard_of(user)) else []):
+            return b""
+        await work()
+        return b"done"
+
+    def _refused(self, shards: Collection[int]) -> list[int]:
+        if shards:  # the other one may know more than we do
+            self._keeper.poke()
+        return list(shards)
+
+    # Links.
+
+    def _follow_members(self) -> None:
+        """Keep a link to each other node that there is."""
+        core = self._keeper.core
+        others = {member.address: member for member in core.members.values() if member.node != core.node}
+        for address in self._dialled - others.keys():
+            self._links.hang_up(address)
+        for address in others.keys() - self._dialled:
+            self._links.dial(address, "notification", others[address].site)
+        self._dialled = set(others)
+
+    def missing(self) -> str | None:
+        """Why not all other nodes can be reached; None when they can."""
+        away = sorted(self._dialled - self._peers.keys())
+        return f"no link to the notification nodes at {', '.join(away)}" if away else None
+
+    def link_up(self, link: Link) -> None:
+        """Another node answered, or called: then there is one more, or one is back."""
+        if link.dialled is not None:
+            self._peers[link.dialled] = link
+        self._keeper.poke()
+        self._keeper.tell()
+
+    def link_down(self, link: Link) -> None:
+        """Another node is lost; what it was asked it may have done."""
+        if link.dialled is not None and self._peers.get(link.dialled) is link:
+            del self._peers[link.dialled]
+        self._keeper.poke()
+        for asked, answer in self._open.values():
+            if asked is link and not answer.done():
+                answer.set_exception(ConnectionResetError("the node went away"))
+
+    def reply(self, reply: Reply) -> None:
+        """Another node answered a call."""
+        _, answer = self._open.get(reply.n, (None, None))
+        if answer is not None and not answer.done():
+            answer.set_result(reply)
+
+    async def _call(self, link: Link, op: str, user: str, body: bytes) -> Reply | None:
+        """The answer, None if there was none. Raises Unavailable if it was that."""
+        self._n += 1
+        n = self._n
+        answer: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
+        self._open[n] = (link, answer)
+        try:
+            link.send(Call(n, user, "", op, body))
+            async with asyncio.timeout(ANSWER_S):
+                reply = await answer
+        except (TimeoutError, ConnectionError):
+            return None
+        finally:
+            del self._open[n]
+        if reply.code:
+            raise Unavailable(reply.reason)
+        return reply
+
+    def _now_s(self) -> float:
+        return asyncio.get_running_loop().time()
+
+
+async def _all(works: Iterable[Awaitable[T]]) -> list[T]:
+    """All results, when all have ended. Raises the first error."""
+    results: list[T] = []
+    for result in await asyncio.gather(*works, return_exceptions=True):
+        if isinstance(result, BaseException):
+            raise result
+        results.append(result)
+    return results

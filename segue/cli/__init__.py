@@ -1,0 +1,1 @@
+"""The `segue` command: one module a command, and what commands share."""

@@ -1,0 +1,127 @@
+"""`segue listen`: the events of some topics, or a user's notifications, one a line, as they come."""
+
+import itertools
+import time
+from collections.abc import AsyncIterator, Sequence
+from functools import partial
+from pathlib import Path
+
+import click
+import msgspec
+
+from infra.kernel.topics import parse_topic
+from infra.runtime.event_loop import run
+from segue.sdk.client import Client
+from segue.sdk.client_options import ClientOptions
+from segue.sdk.client_state import Phase, State
+from segue.sdk.errors import SegueError
+from segue.sdk.messages import Event, Offloaded
+from segue.sdk.notification_messages import Notification
+from segue.sdk.outage import Outage
+
+from .access import OPEN_S, access_options, explained
+from .printable import printable
+from .state import secret_of, user_token
+
+
+@click.command()
+@click.argument("topics", metavar="[TOPIC...]", nargs=-1)
+@click.option("--notifications", is_flag=True, help="Print the user's stored notifications instead of topics.")
+@click.option("--user", help="Listen as this user; needed unless there is a --token.")
+@click.option("--json", "as_json", is_flag=True, help="Print each as the JSON that clients get.")
+@click.option("--count", type=click.IntRange(min=1), help="Leave after so many lines.  [default: stay until Ctrl-C]")
+@access_options(url="ws://127.0.0.1:7700/v1/connect", peer="access point")
+def listen(
+    topics: tuple[str, ...],
+    notifications: bool,
+    user: str | None,
+    as_json: bool,
+    count: int | None,
+    urls: tuple[str, ...],
+    token: str | None,
+    state: Path,
+) -> None:
+    """Print what is published on each TOPIC, such as hm://presence/user/bob/.
+
+    With --notifications: what is stored for the user, from where the last run stopped, and what comes. Nothing is marked
+    as read.
+
+    They go to standard output, one a line; what happens to the connection is told on standard error.
+    """
+    if not topics and not notifications:
+        raise click.UsageError("Missing argument 'TOPIC...' (or --notifications)")
+    if topics and notifications:
+        raise click.UsageError("give either topics or --notifications; two of these commands show both")
+    for topic in topics:
+        parse_topic(topic)
+    if token is None:
+        if user is None:
+            raise click.UsageError("say who listens: --user NAME (or --token)")
+        token = user_token(secret_of(state), user)
+    try:
+        run(_listen(urls, token, topics, as_json, count))
+    except SegueError as error:
+        raise explained(error, urls) from error
+
+
+async def _listen(urls: Sequence[str], token: str, topics: Sequence[str], as_json: bool, count: int | None) -> None:
+    options = ClientOptions(open_timeout_s=OPEN_S)
+    async with Client(urls, token, client="segue-listen", on_state=Teller(), on_offloaded=tell_offloaded, options=options) as client:
+        installed = await client.subscribe(topics)
+        for rejected in installed.rejected:
+            click.echo(f"not followed: {rejected.topic} ({rejected.code}: {rejected.reason})", err=True)
+        if topics and len(installed.rejected) == len(set(topics)):
+            raise click.ClickException("there is nothing to listen to: none of these topics can be followed")
+        click.echo("listening; stop with Ctrl-C", err=True)
+        found: AsyncIterator[Event | Notification] = client if topics else client.notifications()
+        for number in itertools.count(1):
+            heard = await anext(found)
+            click.echo(printable(msgspec.json.encode(heard).decode()) if as_json else line(heard))
+            if number == count:
+                return
+
+
+def line(heard: Event | Notification) -> str:
+    """It for people: when, where it came in (or which notification it is), on which topic, what, and its payload. Safe for
+    a terminal."""
+    if isinstance(heard, Event):
+        clock, place = "%H:%M:%S", printable(heard.site)
+        gap = click.style(f"({heard.gap} lost before) ", fg="red") if heard.gap else ""
+    else:
+        clock, place, gap = "%Y-%m-%d %H:%M:%S", _standing(heard), ""
+    return " ".join(
+        (
+            click.style(f"{time.strftime(clock, time.localtime(heard.ts_ms / 1000))}.{heard.ts_ms % 1000:03}", dim=True),
+            place,
+            click.style(printable(heard.topic), fg="green"),
+            click.style(printable(heard.kind), bold=True),
+            gap + printable(msgspec.json.encode(heard.payload).decode()),
+        )
+    )
+
+
+def _standing(item: Notification) -> str:
+    if not item.rings:
+        return f"{item.mark} feed"
+    return f"{item.mark} read" if item.read else click.style(f"{item.mark} unread", fg="yellow")
+
+
+def tell_offloaded(news: Offloaded) -> None:
+    """Tells on standard error what leaves real time and what comes back."""
+    until_then = f"one event in {news.every_ms / 1000:g} s" if news.every_ms else "nothing"
+    for topic in news.left:
+        click.echo(f"out of real time: {printable(topic)}; {until_then} comes until it is back", err=True)
+    for topic in news.back:
+        click.echo(f"back in real time: {printable(topic)}", err=True)
+
+
+class Teller:
+    """Tells on standard error how the connection goes."""
+
+    def __init__(self) -> None:
+        self._outage = Outage(partial(click.echo, err=True))
+
+    def __call__(self, state: State) -> None:
+        self._outage(state)
+        if state.phase is Phase.CONNECTED:
+            click.echo(f"connected to {state.site} at {state.url}", err=True)

@@ -1,0 +1,39 @@
+"""The file that a command writes when it is done, as an option."""
+
+import sys
+from pathlib import Path
+from tempfile import TemporaryFile
+from typing import Any, Final
+
+import click
+
+from infra.runtime.whole_file import write_whole
+
+_STDOUT: Final = "-"
+
+
+class OutputFile(click.ParamType[Path]):
+    """A path that can be written, which is found out before the work; `-` is standard output."""
+
+    name = "filename"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
+        """The path. Fails if it is a folder, or nothing can be written where it is."""
+        path = Path(value)
+        try:
+            if path.is_dir():
+                self.fail(f"{value}: is a folder; name a file", param, ctx)
+            if str(path) != _STDOUT and (path.is_file() or not path.exists()):
+                with TemporaryFile(dir=path.resolve().parent):
+                    pass
+        except OSError as error:
+            self.fail(f"{value}: cannot be written: {error.strerror}", param, ctx)
+        return path
+
+
+def write_output(path: Path, content: bytes) -> None:
+    """Writes what an `OutputFile` has been asked for. Raises OSError."""
+    if str(path) == _STDOUT:
+        sys.stdout.buffer.write(content)
+    else:
+        write_whole(path, content)

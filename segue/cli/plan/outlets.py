@@ -1,0 +1,99 @@
+"""What both commands do around their work: read the trace, say what is going on, print what came of it, and write it down."""
+
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryFile
+from typing import TYPE_CHECKING, Final
+
+import click
+from rich.console import Console
+from rich.text import Text
+
+from infra.runtime.whole_file import write_whole
+
+from ..output_file import write_output
+from ..palette import GREEN, QUIET
+from .columns import fitted
+
+# Where nobody says how wide it is, a table is as wide as it needs to be.
+_PIPE: Final = 160
+
+if TYPE_CHECKING:
+    import msgspec
+
+    from analytics.planning.report.sheet import Sheet
+    from analytics.planning.workload import Workload
+
+
+def outlet() -> Console:
+    """Where tables go."""
+    console = Console(highlight=False)
+    return console if console.is_terminal else Console(width=_PIPE, highlight=False)
+
+
+@contextmanager
+def loaded(trace: Path, service: str, console: Console) -> "Iterator[tuple[Workload, Callable[[str], None]]]":
+    """The workload, and a function that says what comes next: on a terminal in place, elsewhere line by line."""
+    from analytics.planning.workload import load
+
+    began_s = time.perf_counter()
+    with console.status("") as status:
+
+        def begun(step: str) -> None:
+            status.update(step)
+            if not console.is_terminal:
+                console.print(f"{time.perf_counter() - began_s:6.1f} s  {step}", highlight=False)
+
+        begun("reading the trace")
+        yield load(trace, service), begun
+
+
+def show(told: str, sheets: "Iterable[Sheet]", notes: list[str], console: Console) -> None:
+    """Print what was planned on, the tables that have rows, and what a reader must know."""
+    _say(Text(told), console)
+    for sheet in sheets:
+        if sheet.rows:
+            _print(sheet, console)
+    console.print()
+    for note in notes:
+        _say(Text(f"- {note}", style=QUIET), console)
+
+
+def folder_for(trace: Path, out: Path | None) -> Path:
+    """The folder of the report, which `write` makes: `out`, or TRACE-plan beside the trace. Raises click.BadParameter if nothing can be
+    written there."""
+    folder = (out or trace.resolve().with_name(f"{trace.resolve().name}-plan")).absolute()
+    try:
+        with TemporaryFile(dir=next(each for each in (folder, *folder.parents) if each.exists())):
+            return folder
+    except OSError as error:
+        raise click.BadParameter(f"{folder}: {error.strerror}; say where the report may be written", param_hint="'--out'") from None
+
+
+def write(page: str, path: Path, study: "msgspec.Struct", json: Path | None, console: Console) -> None:
+    """Writes the page, and the numbers if they are wanted, and says where. Raises OSError."""
+    import msgspec
+
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(path, page.encode())
+    if json is not None:
+        write_output(json, msgspec.json.format(msgspec.json.encode(study)) + b"\n")
+        console.print(Text(str(json), style=GREEN), soft_wrap=True)
+    console.print(Text(str(path), style=GREEN), soft_wrap=True)
+
+
+def _print(sheet: "Sheet", console: Console) -> None:
+    """The title, the table in as many pieces as it takes, and its notes under it."""
+    console.print()
+    console.print(Text(sheet.title, style="bold"), soft_wrap=True)
+    for table in fitted(sheet, console.width):
+        console.print(table, crop=False)
+    for note in sheet.notes:
+        _say(Text(note, style=QUIET), console)
+
+
+def _say(text: Text, console: Console) -> None:
+    """Wrapped between words on a terminal; where something else reads it, one line is one line."""
+    console.print(text, soft_wrap=not console.is_terminal)

@@ -1,0 +1,101 @@
+"""`segue publish`: one event, or a file or stream of them, to a broker."""
+
+import sys
+from collections.abc import AsyncIterator, Sequence
+from pathlib import Path
+from typing import Any, BinaryIO, Final
+
+import click
+import msgspec
+
+from infra.kernel.topics import parse_topic
+from infra.runtime.event_loop import run
+from segue.cli.lines import lines
+from segue.sdk.errors import Misuse, SegueError
+from segue.sdk.publication import Publication, Result
+from segue.sdk.publisher import Publisher, PublisherOptions
+
+from .access import access_options, explained
+from .state import secret_of, service_token
+
+TRIES: Final = 3
+USERS: Final = "hm://presence/"
+PAST_PRESENCE: Final = "presence does not hear of this, so `last` will not know it; what a user does is told by segue act"
+LINE: Final = '{"topic": "hm://presence/user/bob/", "kind": "play", "payload": {"artist": "Björk"}}'
+
+
+@click.command()
+@click.argument("topic", required=False)
+@click.option("--kind", help="What happened, such as play.")
+@click.option("--payload", default="{}", show_default=True, help="What to tell about it: a JSON object.")
+@click.option("--file", type=click.File("rb"), help="Publish every line of this NDJSON file, - for standard input.")
+@click.option("--service", default="presence", show_default=True, help="The service to publish as: presence, playlist or notification.")
+@access_options(url="http://127.0.0.1:7710", peer="broker")
+def publish(
+    topic: str | None,
+    kind: str | None,
+    payload: str,
+    file: BinaryIO | None,
+    service: str,
+    urls: tuple[str, ...],
+    token: str | None,
+    state: Path,
+) -> None:
+    """Publish an event on TOPIC, or those in a file.
+
+    What is published on a user's topic goes to their friends past presence; `segue act` tells both.
+
+    Prints the id of the event, or how many were accepted: in a broker's memory and on their way to everybody interested.
+    Exit code 1: an event was rejected.
+    """
+    source = _publications(file) if file is not None and topic is None else _publication(topic, kind, payload, file)
+    token = token or service_token(secret_of(state), service)
+    try:
+        run(_publish(source, urls, token))
+    except SegueError as error:
+        raise explained(error, urls) from error
+
+
+def _publication(topic: str | None, kind: str | None, payload: str, file: object) -> Publication:
+    """The event that the arguments describe."""
+    if topic is None or kind is None or file is not None:
+        raise click.UsageError("give either a TOPIC with its --kind, or a --file")
+    parse_topic(topic)
+    try:
+        return Publication(topic, kind, msgspec.json.decode(payload, type=dict[str, Any]))
+    except msgspec.DecodeError as error:
+        raise click.BadParameter(f'{error}; it must be a JSON object, such as \'{{"artist": "Björk"}}\'', param_hint="--payload") from error
+
+
+async def _publications(file: BinaryIO) -> AsyncIterator[Publication]:
+    number, warned = 0, False
+    async for line in lines(file.fileno()):
+        number += 1
+        if not line.strip():
+            continue
+        try:
+            publication = msgspec.json.decode(line, type=Publication)
+        except msgspec.DecodeError as error:
+            raise Misuse(f"{file.name}, line {number}: {error}; a line is like {LINE}") from error
+        if not warned and publication.topic.startswith(USERS):
+            warned = True
+            click.echo(PAST_PRESENCE, err=True)
+        yield publication
+
+
+async def _publish(source: Publication | AsyncIterator[Publication], urls: Sequence[str], token: str) -> None:
+    async with Publisher(urls, token, options=PublisherOptions(tries=TRIES)) as publisher:
+        if isinstance(source, Publication):
+            click.echo(await publisher.publish(source.topic, source.kind, source.payload))
+            if source.topic.startswith(USERS):
+                click.echo(PAST_PRESENCE, err=True)
+        else:
+            _report(await publisher.publish_many(source))
+
+
+def _report(result: Result) -> None:
+    for rejection in result.rejected:
+        click.echo(f"event {rejection.index + 1} was rejected: {rejection.code}: {rejection.reason}", err=True)
+    click.echo(f"{result.accepted} accepted, {len(result.rejected)} rejected")
+    if result.rejected:
+        sys.exit(1)

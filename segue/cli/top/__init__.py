@@ -1,0 +1,1 @@
+"""`segue top`: connections, topics, rates, queues, memory and CPU of a running engine."""

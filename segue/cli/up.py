@@ -1,0 +1,159 @@
+"""`segue up`: every role of one site, or of several, in one process."""
+
+import random
+import secrets
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+import click
+import msgspec
+
+from analytics.ods.options import PlanOptions
+from infra.kernel.errors import ConfigError
+from infra.runtime.capture.options import CaptureOptions
+from infra.runtime.cassandra.options import CassandraOptions
+from infra.runtime.event_loop import run, stopped_by_signals
+from infra.runtime.http.admin import Admin
+from infra.runtime.listening import CannotListen
+from infra.runtime.logs import configure
+from infra.runtime.tokens import AuthOptions, Keys, Verifier
+from infra.runtime.wire.memory import MemoryNetwork
+
+from ..cluster.metrics import METRICS
+from ..cluster.process import ORDER, Parts, Process, role_of
+from ..cluster.shape import SITES, STORING, Shape
+from .finite import Finite
+from .state import default_state, held, secret_of, service_token
+
+PORT_BASE = 7700
+CAPTURE_KEY = "capture.key"
+# All but the decision service: it runs where there is a limit, and wants the extra `analytics`.
+UNLIMITED: Final = tuple(role for role in ORDER if role != "ods")
+PLAN: Final = PlanOptions()
+
+
+@click.command()
+@click.option("--roles", default=",".join(UNLIMITED), show_default=True, help="Which roles to run, with commas.")
+@click.option("--sites", default=1, type=click.IntRange(1, len(SITES)), show_default=True, help="How many sites.")
+@click.option("--brokers", default=1, type=click.IntRange(1, 16), show_default=True, help="Brokers per site.")
+@click.option("--aggregators", default=1, type=click.IntRange(1, 16), show_default=True, help="Aggregators per site.")
+@click.option("--accesspoints", default=1, type=click.IntRange(1, 9), show_default=True, help="Access points per site.")
+@click.option("--port-base", default=PORT_BASE, type=click.IntRange(0, 65_000), show_default=True, help="First port; 0 takes free ones.")
+@click.option(
+    "--state", type=click.Path(path_type=Path), default=default_state, help="Where the signing secret and what is stored are kept."
+)
+@click.option(
+    "--store", type=click.Choice(["sqlite", "cassandra"]), default="sqlite", show_default=True, help="Where notifications are kept."
+)
+@click.option("--cassandra-port", default=9042, show_default=True, help="Of the server that `segue cassandra start` has started.")
+@click.option("--catalogue", type=click.Path(path_type=Path), help="What artists have released, as JSON lines.  [default: one in --state]")
+@click.option("--capture", type=click.Path(path_type=Path), help="Write a trace of the workload to this folder; see `segue analyze`.")
+@click.option(
+    "--capacity", type=click.IntRange(min=0), help="Deliveries in a period; topics beyond it leave real time.  [default: no limit]"
+)
+@click.option(
+    "--threshold", type=click.IntRange(min=1), default=PLAN.threshold, show_default=True, help="Events that satisfy a subscriber."
+)
+@click.option("--period", type=Finite(min=1), default=PLAN.period_s, show_default=True, help="Seconds between two decisions.")
+@click.option("--json", "as_json", is_flag=True, help="Print the addresses as one JSON line when ready.")
+@click.option("--log-format", type=click.Choice(["console", "json"]), default="console", show_default=True)
+@click.option("--log-level", type=click.Choice(["debug", "info", "warning", "error"]), default="warning", show_default=True)
+def up(
+    roles: str,
+    sites: int,
+    brokers: int,
+    aggregators: int,
+    accesspoints: int,
+    port_base: int,
+    state: Path,
+    store: str,
+    cassandra_port: int,
+    catalogue: Path | None,
+    capture: Path | None,
+    capacity: int | None,
+    threshold: int,
+    period: float,
+    as_json: bool,
+    log_format: str,
+    log_level: str,
+) -> None:
+    """Run a whole site, or several, in this one process.
+
+    Clients connect to the first address, services publish to the second; `segue token` makes tokens for both.
+    """
+    configure(log_format, log_level)  # type: ignore[arg-type]  # click has checked them
+    wanted = [*roles.split(","), *(["ods"] if capacity is not None else [])]
+    if unknown := sorted(set(wanted) - set(ORDER)):
+        raise click.UsageError(f"no role {', '.join(unknown)}; there are {', '.join(ORDER)}")
+    shape = Shape(
+        sites=SITES[:sites],
+        brokers=brokers,
+        aggregators=aggregators,
+        accesspoints=accesspoints,
+        presence=int("presence" in wanted),
+        notification=int("notification" in wanted),
+        services=tuple(service for service in STORING if service in wanted),
+        state=state / "store",
+        catalogue=str(catalogue or _empty_catalogue(state)),
+        store=store,  # type: ignore[arg-type]  # click has checked it
+        cassandra=CassandraOptions(port=cassandra_port),
+        capture=CaptureOptions(path=str(capture), key_file=str(state / CAPTURE_KEY)) if capture else CaptureOptions(),
+        ods=_plan(capacity, threshold, period) if "ods" in wanted else None,
+        port_base=port_base,
+    )
+    with held(state):
+        try:
+            run(_up(shape, wanted, secret_of(state), as_json))
+        except CannotListen as taken:
+            moves = "--port-base N moves all addresses, 0 takes free ones"
+            raise ConfigError(f"cannot listen on {taken.address} ({taken.reason}); {moves}") from taken
+
+
+def _plan(capacity: int | None, threshold: int, period_s: float) -> PlanOptions:
+    """What the decision service decides on; it hurries where it decides often. Raises UsageError for what cannot be meant."""
+    survey_s, overlap_ms = min(PLAN.survey_s, period_s / 2), int(min(PLAN.overlap_ms, period_s * 1000))
+    plan = PlanOptions(capacity=capacity, threshold=threshold, period_s=period_s, survey_s=survey_s, overlap_ms=overlap_ms)
+    try:
+        plan.check()
+    except ConfigError as error:
+        raise click.UsageError(str(error)) from error
+    return plan
+
+
+def _empty_catalogue(state: Path) -> Path:
+    """The catalogue in `state`; an empty one at first. Whatever is put into it is announced once a day."""
+    path = state / "catalogue.jsonl"
+    state.mkdir(mode=0o700, parents=True, exist_ok=True)
+    path.touch()
+    return path
+
+
+async def _up(shape: Shape, roles: list[str], secret: bytes, as_json: bool) -> None:
+    verifier = Verifier(AuthOptions(), Keys(secret=secret), lambda: None)
+    parts = Parts(MemoryNetwork(), verifier, random.Random(secrets.randbits(64)), token=partial(service_token, secret))
+    options = [each for each in shape.options() if role_of(each) in roles]
+    async with Process(parts, options) as process, Admin(process.roles, shape.host, shape.admin_port, METRICS) as admin:
+        if set(roles) >= {"broker", "aggregator"}:
+            await process.settled()
+        addresses: dict[str, list[str] | str] = {
+            "clients": [f"ws://{each.address}/v1/connect" for each in process.of("accesspoint")],
+            "services": [f"http://{each.address}/v1/events" for each in process.of("broker")],
+            **{name: [f"http://{each.address}" for each in process.of(name)] for name in STORING if process.of(name)},
+            "notification": [f"http://{each.address}/v1/notifications" for each in process.of("notification")],
+            "admin": admin.address,
+        }
+        with stopped_by_signals() as stopped:
+            if as_json:
+                click.echo(msgspec.json.encode(addresses))
+            else:
+                _show(addresses)
+            await stopped.wait()
+        await process.drain()
+
+
+def _show(addresses: dict[str, list[str] | str]) -> None:
+    for what, where in addresses.items():
+        for each in [where] if isinstance(where, str) else where:
+            click.echo(f"{what:10} {each}")
+    click.echo("ready; stop with Ctrl-C")

@@ -1,0 +1,1 @@
+"""The composition of roles: one process or many, one site or several."""

@@ -1,0 +1,171 @@
+"""Shapes: the options of a whole cluster of sites, from how many of each role there shall be."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final, Literal
+
+import msgspec
+
+from accesspoint.options import AccessPointOptions
+from aggregator.options import AggregatorOptions
+from analytics.ods.options import OdsOptions, PlanOptions
+from broker.options import BrokerOptions
+from infra.kernel.membership import Timing
+from infra.runtime.capture.options import CaptureOptions
+from infra.runtime.cassandra.options import CassandraOptions
+from infra.runtime.node import LinkTiming
+from notification.options import NotificationOptions
+from services.artist.options import ArtistOptions
+from services.playlist.options import PlaylistOptions
+from services.presence.options import PresenceOptions
+from services.social.options import SocialOptions
+
+from .process import CapturingOptions, RoleOptions
+
+SITES: Final = ("sto", "lon", "ash")
+# Where doors are, counted from `port_base` (design 9); the sites of one shape lie a hundred ports apart.
+CLIENTS: Final = 0
+SERVICES: Final = 10
+NOTIFICATION: Final = 20
+STORING: Final = {"playlist": 30, "social": 31, "artist": 32}
+ADMIN: Final = 90
+ODS_NODE: Final = "ods1"
+PER_SITE: Final = 100
+
+
+class Shape(msgspec.Struct, frozen=True, kw_only=True):
+    """Sites, and how many of each role every site has. With `port_base` 0 every door takes a free port.
+
+    `notification` nodes are dealt to the sites in turn; `services` are some of `STORING`, at the first site. All serve clients
+    of every site, and keep what they store in the folder `state`, or in Cassandra. `catalogue` is what the artist service reads.
+    `ods` is what the decision service at the first site decides on; without it there is none. All that can write the same `capture`.
+    """
+
+    sites: tuple[str, ...] = SITES[:1]
+    brokers: int = 1
+    aggregators: int = 1
+    accesspoints: int = 1
+    presence: int = 1
+    ods: PlanOptions | None = None
+    notification: int = 0
+    services: tuple[str, ...] = ()
+    state: Path = Path("state")
+    store: Literal["sqlite", "cassandra"] = "sqlite"
+    cassandra: CassandraOptions = CassandraOptions()
+    catalogue: str = "catalogue.jsonl"
+    capture: CaptureOptions = CaptureOptions()
+    link: LinkTiming = LinkTiming()
+    membership: Timing = Timing()
+    host: str = "127.0.0.1"
+    port_base: int = 0
+
+    def options(self) -> Iterator[RoleOptions]:
+        """The options of every role. Link addresses are names such as "sto/b1", for a network that knows names."""
+        for options in self._roles():
+            yield msgspec.structs.replace(options, capture=self.capture) if isinstance(options, CapturingOptions) else options
+
+    def _roles(self) -> Iterator[RoleOptions]:
+        for index, site in enumerate(self.sites):
+            yield from self._engine(index, site)
+            yield from self._stored(index, site)
+        for service in self.services:
+            yield self._service(service)
+        if self.ods is not None:
+            yield OdsOptions(
+                site=self.sites[0], node=ODS_NODE, sites=self._all_brokers(), plan=self.ods, listen=self._address(ODS_NODE), link=self.link
+            )
+
+    def _engine(self, index: int, site: str) -> Iterator[RoleOptions]:
+        aggregators, presence = _names(site, "a", self.aggregators), _names(site, "p", self.presence)
+        for n, slot in enumerate(self._brokers(site)):
+            door = self._door(index, SERVICES + n)
+            yield BrokerOptions(site=site, slot=slot, sites=self._all_brokers(), door=door, link=self.link, membership=self.membership)
+        for node, address in aggregators.items():
+            yield AggregatorOptions(site=site, node=node, brokers=self._brokers(site), listen=address, link=self.link)
+        for node, address in presence.items():
+            others = {each: list(_names(each, "p", self.presence).values()) for each in self.sites}
+            peers = {each: [other for other in nodes if other != address] for each, nodes in others.items()}
+            peers = {each: nodes for each, nodes in peers.items() if nodes}
+            yield PresenceOptions(site=site, node=node, brokers=self._brokers(site), listen=address, link=self.link, peers=peers)
+        for n, node in enumerate(_names(site, "ap", self.accesspoints)):
+            yield AccessPointOptions(
+                site=site,
+                node=node,
+                aggregators=list(aggregators.values()),
+                services=self._serving(site),
+                door=self._door(index, CLIENTS + n),
+                link=self.link,
+            )
+
+    def _serving(self, site: str) -> dict[str, list[str]]:
+        """Who answers the clients of a site."""
+        presence, notification = list(_names(site, "p", self.presence).values()), [name for _, name in self._notification()]
+        ods = [self._address(ODS_NODE)] if self.ods is not None else []
+        storing = {each: [self._address(f"{each}1")] for each in self.services}
+        serving = {"presence": presence, "notification": notification, **storing, "ods": ods}
+        return {name: addresses for name, addresses in serving.items() if addresses}
+
+    def _notification(self) -> list[tuple[str, str]]:
+        """The site and the name of each notification node."""
+        dealt = [(self.sites[n % len(self.sites)], 1 + n // len(self.sites)) for n in range(self.notification)]
+        return [(site, f"{site}/n{number}") for site, number in dealt]
+
+    def _stored(self, index: int, site: str) -> Iterator[RoleOptions]:
+        mine = [address for where, address in self._notification() if where == site]
+        for n, address in enumerate(mine):
+            yield NotificationOptions(
+                site=site,
+                node=address.partition("/")[2],
+                brokers=self._brokers(site),
+                presence=list(_names(site, "p", self.presence).values()),
+                listen=address,
+                door=self._door(index, NOTIFICATION + n),
+                link=self.link,
+                store=self.store,
+                cassandra=self.cassandra,
+                path=self.state,
+            )
+
+    def _service(self, service: str) -> RoleOptions:
+        site = self.sites[0]
+        shared: dict[str, Any] = {
+            "site": site,
+            "node": f"{service}1",
+            "listen": self._address(f"{service}1"),
+            "door": self._door(0, STORING[service]),
+            "notification": [address for _, address in self._notification()],
+            "link": self.link,
+            "store": self.store,
+            "cassandra": self.cassandra,
+            "path": str(self.state),
+        }
+        peers = {each: [self._address(f"{each}1")] for each in self.services}
+        match service:
+            case "playlist":
+                presence = list(_names(site, "p", self.presence).values())
+                return PlaylistOptions(brokers=self._brokers(site), presence=presence, social=peers.get("social", []), **shared)
+            case "social":
+                return SocialOptions(playlist=peers.get("playlist", []), **shared)
+            case _:
+                return ArtistOptions(catalogue=self.catalogue, **shared)
+
+    def _address(self, node: str) -> str:
+        return f"{self.sites[0]}/{node}"
+
+    def _all_brokers(self) -> dict[str, dict[str, str]]:
+        return {site: self._brokers(site) for site in self.sites}
+
+    def _brokers(self, site: str) -> dict[str, str]:
+        return _names(site, "b", self.brokers)
+
+    def _door(self, site: int, offset: int) -> str:
+        return f"{self.host}:{self.port_base + PER_SITE * site + offset if self.port_base else 0}"
+
+    @property
+    def admin_port(self) -> int:
+        """Where the admin door of the whole process goes."""
+        return self.port_base + ADMIN if self.port_base else 0
+
+
+def _names(site: str, prefix: str, number: int) -> dict[str, str]:
+    return {f"{prefix}{n + 1}": f"{site}/{prefix}{n + 1}" for n in range(number)}

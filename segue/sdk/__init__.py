@@ -1,0 +1,1 @@
+"""The client SDK: what an application imports, by way of `segue`."""

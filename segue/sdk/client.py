@@ -1,0 +1,253 @@
+"""The client SDK: follow topics over WebSocket and stay connected (design 4.1).
+
+    async with segue.Client("ws://127.0.0.1:7700", token) as client:
+        await client.subscribe("hm://presence/user/bob/")
+        async for event in client:
+            print(event.kind, event.payload)
+
+Concurrency: one background task connects, reads and connects again, another pulls notifications if they are wanted; any
+task may call; one task at a time iterates over the events, and one over the notifications.
+Cancelling any await is safe: it stops the waiting, and takes neither an event nor an answer from anybody else.
+"""
+
+import contextlib
+import logging
+from collections.abc import AsyncIterator, Callable, Iterable
+from types import TracebackType
+from typing import Any, Final, Self
+
+from infra.kernel.backoff import Rng
+from segue.sdk.address import doors
+from segue.sdk.client_options import ClientOptions
+from segue.sdk.client_state import Phase, State
+from segue.sdk.errors import ConnectionLost, Misuse, Refused
+from segue.sdk.inbox import Inbox
+from segue.sdk.keeper import Keeper
+from segue.sdk.mark_file import MarkFile
+from segue.sdk.messages import Device, Event, Installed, Limits, Offloaded, Wait, topic_batches
+from segue.sdk.notification_feed import INBOXES, NotificationFeed
+from segue.sdk.notification_messages import History, Last, Marks, Notification, PastEvent, Pulled
+from segue.sdk.outage import Outage
+from segue.sdk.token_source import Token
+
+LAST_TOPICS: Final = 500
+_LOG: Final = logging.getLogger("segue.sdk.client")
+
+
+class Client:
+    """A connection to Segue that comes back by itself, with all its topics.
+
+    `urls`: one access point, or several that are tried in turn. `token`: a JWT, or a function (plain or async) that is
+    asked for one at every connect; what it raises ends the client, except ConnectionLost, which means try again later.
+    `client` names this device, `device` its class. `on_state` hears every State; what it raises is logged. Without
+    it the beginning of each outage is logged as a warning, which Python prints unless it is told otherwise. `on_offloaded` hears of
+    the followed topics that leave real time or come back; which are out now is in `offloaded`.
+
+    Real time means at most once: what is published while the client is away is not sent later. Notifications are stored:
+    each comes at least once to each device, and `notifications` shows it once. `mark_file` keeps the place where a device
+    goes on after a restart; without one the server's seen mark of `client` does, which is up to a second older. A code that forbids
+    reconnecting (a bad token, say) ends the client, and everything that waits raises it as Refused.
+    """
+
+    def __init__(
+        self,
+        urls: str | Iterable[str],
+        token: Token,
+        *,
+        client: str = "python",
+        device: Device = "desktop",
+        user: str | None = None,
+        on_state: Callable[[State], None] | None = None,
+        on_offloaded: Callable[[Offloaded], None] | None = None,
+        mark_file: MarkFile | None = None,
+        options: ClientOptions | None = None,
+        rng: Rng | None = None,
+    ) -> None:
+        options = options or ClientOptions()
+        self._on_state = on_state or Outage(_LOG.warning)
+        self._on_offloaded = on_offloaded
+        self._offloaded: set[str] = set()
+        self._inbox = Inbox(options.inbox_bytes)
+        self._is_iterated = False
+        self._keeper = Keeper(
+            doors(urls, schemes=("ws", "wss"), path="/v1/connect"),
+            token,
+            {"client": client, "device": device} | ({} if user is None else {"user": user}),
+            options,
+            deliver=self._deliver,
+            tell=self._tell,
+            end=self._end,
+            rng=rng,
+        )
+        self._feed = NotificationFeed(self._keeper, options, mark_file, rng)
+
+    async def __aenter__(self) -> Self:
+        """Connects. Raises Refused, or ConnectionLost if no access point welcomes us within `open_timeout_s`."""
+        await self._keeper.start()
+        return self
+
+    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Disconnects for good. What has arrived can still be taken, then iteration ends. May be called twice.
+
+        Waits a second at most for the server to hear which notifications were taken.
+        """
+        try:
+            await self._feed.close()
+        finally:
+            await self._keeper.close()
+
+    async def subscribe(self, topics: str | Iterable[str], wait: Wait = "local") -> Installed:
+        """Follows the topics from now on, over every reconnect, and returns once the subscription is installed.
+
+        Waits for a connection, and asks again if it breaks. Topics in `rejected` are not followed. Raises Refused (then
+        none of the new topics is followed), Stalled. Cancelling stops the waiting only; unsubscribe to stop following.
+        """
+        wanted, followed = _listed(topics), self._keeper.topics
+        new = [topic for topic in wanted if topic not in followed]
+        followed.update(dict.fromkeys(wanted))
+        try:
+            installed = await self._install(wanted, wait)
+        except Refused:
+            await self.unsubscribe(new)  # a part, sent in a message of its own, may have been accepted
+            raise
+        for rejected in installed.rejected:
+            followed.pop(rejected.topic, None)
+        return installed
+
+    async def unsubscribe(self, topics: str | Iterable[str]) -> None:
+        """Stops following the topics: none of their events arrives after it returns. Raises Refused, Stalled."""
+        unwanted = _listed(topics)
+        for topic in unwanted:
+            self._keeper.topics.pop(topic, None)
+        self._offloaded.difference_update(unwanted)
+        with contextlib.suppress(ConnectionLost):  # the access point forgot them together with the connection
+            await self._keeper.now().unsubscribe(unwanted)
+
+    async def act(self, kind: str, **fields: Any) -> None:
+        """Tells the friends what this user does: `act("play", artist="Björk")`. At most once: it is never kept for later.
+
+        Raises ConnectionLost when there is no connection, or it breaks before the answer (the act was then done or not),
+        Refused, Stalled.
+        """
+        if reserved := fields.keys() & {"op", "id"}:
+            raise Misuse(f"{', '.join(sorted(reserved))}: a name of the protocol; call this field of the act something else")
+        await self._keeper.now().act({"kind": kind, **fields})
+
+    async def ping(self) -> int:
+        """The clock of the access point, in ms since 1970. Raises ConnectionLost, Stalled."""
+        return await self._keeper.now().ping()
+
+    @property
+    def offloaded(self) -> frozenset[str]:
+        """The followed topics that are out of real time now, as far as this connection was told: empty while there is none."""
+        return frozenset(self._offloaded)
+
+    def notifications(self) -> AsyncIterator[Notification]:
+        """This user's stored notifications: each once, ascending by mark, whether it came live or was pulled.
+
+        From the first call on gaps are pulled, and what was taken is told to the server as seen. Break and go on as often
+        as you like, in one task at a time. It ends, or raises, as the events do. Who has subscribed topics takes their
+        events in another task, for notifications come behind them.
+        """
+        if self._keeper.is_started:
+            self._feed.start()
+        return self._feed
+
+    @property
+    def unread(self) -> int:
+        """How many notifications a bell shows as unread: right after each pull and each change of the marks."""
+        return self._feed.bell.unread
+
+    @property
+    def read_mark(self) -> int:
+        """Up to here the user has read, on whatever device."""
+        return self._feed.bell.read
+
+    def seen(self, mark: int) -> None:
+        """With `seen_by_hand`: everything up to `mark` is dealt with; the server is told within `seen_every_s`. Raises Misuse."""
+        self._feed.see(mark)
+
+    async def read(self, mark: int | None = None) -> Marks:
+        """The user has read everything up to `mark`, or all there is; all his devices are told.
+
+        Raises ConnectionLost when there is no connection, or it breaks before the answer, Refused, Stalled. It may be
+        repeated: the read mark only rises.
+        """
+        return await self._feed.read(mark)
+
+    async def history(self, topic: str, *, limit: int = 50, before: str | None = None) -> History:
+        """Stored events of a topic, newest first; `before` is the `next` of the page before. Raises as `read`."""
+        page = {"topic": topic, "limit": limit} | ({} if before is None else {"before": before})
+        return await self._keeper.now().call(History, {"op": "history", **page})
+
+    async def last(self, topics: str | Iterable[str]) -> list[PastEvent]:
+        """The last event of each of these friend feeds (`hm://presence/user/<name>/`) that has one. Raises as `read`."""
+        connection = self._keeper.now()
+        limits = connection.welcome.limits
+        batches = topic_batches(_listed(topics), Limits(limits.message_bytes, min(LAST_TOPICS, limits.topics_per_message)))
+        answers = [await connection.call(Last, {"op": "last", "topics": batch}) for batch in batches]
+        return [event for answer in answers for event in answer.events]
+
+    def __aiter__(self) -> Self:
+        """The events as they come. Break and iterate again as often as you like, in one task at a time."""
+        return self
+
+    async def __anext__(self) -> Event:
+        """The next event. Raises Refused when the server forbids coming back. Cancelling it takes no event."""
+        if not self._keeper.is_started:
+            raise Misuse("not connected; write `async with segue.Client(...) as client:`")
+        if self._is_iterated:
+            raise Misuse("two tasks iterate over one client, so each event would reach only one of them; use one client each")
+        self._is_iterated = True
+        try:
+            return await self._inbox.get()
+        finally:
+            self._is_iterated = False
+
+    async def _install(self, topics: list[str], wait: Wait) -> Installed:
+        while True:
+            connection = await self._keeper.connected()
+            try:
+                return await connection.subscribe(topics, wait)
+            except ConnectionLost:
+                await connection.replaced.wait()
+
+    async def _deliver(self, message: Event | Pulled | Offloaded, size_bytes: int) -> None:
+        if isinstance(message, Offloaded):
+            self._offload(message)
+        elif isinstance(message, Pulled) or message.topic.startswith(INBOXES):
+            self._feed.deliver(message)
+        else:
+            await self._inbox.put(message, size_bytes)
+
+    def _offload(self, news: Offloaded) -> None:
+        self._offloaded.update(self._keeper.topics.keys() & news.left)  # what was unsubscribed meanwhile is of no interest
+        self._offloaded.difference_update(news.back)
+        if self._on_offloaded is not None:
+            try:
+                self._on_offloaded(news)
+            except Exception:
+                _LOG.exception("on_offloaded failed")
+
+    def _end(self, error: Exception | None) -> None:
+        self._inbox.end(error or StopAsyncIteration())
+        self._feed.end(error or StopAsyncIteration())
+
+    def _tell(self, state: State) -> None:
+        if state.phase is not Phase.CONNECTED:
+            self._offloaded.clear()  # a new connection is told of each topic that is out once it is subscribed again
+        if state.phase is Phase.CONNECTED:
+            self._feed.connected()
+        elif state.phase is not Phase.CLOSED:
+            self._feed.lost()
+        try:
+            self._on_state(state)
+        except Exception:
+            _LOG.exception("on_state failed")
+
+
+def _listed(topics: str | Iterable[str]) -> list[str]:
+    return [topics] if isinstance(topics, str) else list(dict.fromkeys(topics))

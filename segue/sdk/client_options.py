@@ -1,0 +1,37 @@
+"""Times and bounds of `segue.Client`. Every default is here."""
+
+from dataclasses import dataclass, field
+
+from infra.kernel.backoff import Backoff
+from segue.sdk.errors import Misuse
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClientOptions:
+    """Raises Misuse when a value cannot work.
+
+    `open_timeout_s`: how long `async with Client(...)` tries before it gives up. `answer_timeout_s`: how long one access
+    point may take from the first packet to its welcome. `heartbeat_s`: a connection on which nothing was heard for so
+    long, not even the answer to a ping, is dead. `stable_s`: a session that lasted so long resets the backoff.
+    `inbox_bytes`: events waiting for the application; beyond that the socket is not read. `inbox_items`: notifications
+    waiting for it; others are pulled later. `seen_by_hand`: notifications are seen when the application says so with
+    `Client.seen`, not as soon as it takes them. `seen_every_s`: the seen mark is told once in so long at most.
+    `hello_pull_s`: how long the access point may take for the pull that it makes at hello; then we make it ourselves.
+    """
+
+    open_timeout_s: float = 30.0
+    answer_timeout_s: float = 10.0
+    heartbeat_s: float = 15.0
+    stable_s: float = 5.0
+    inbox_bytes: int = 1 << 20
+    inbox_items: int = 256
+    seen_by_hand: bool = False
+    seen_every_s: float = 1.0
+    hello_pull_s: float = 5.0
+    max_frame_bytes: int = 1 << 20
+    backoff: Backoff = field(default_factory=Backoff)
+
+    def __post_init__(self) -> None:
+        for name in ("open_timeout_s", "answer_timeout_s", "heartbeat_s", "inbox_bytes", "inbox_items", "max_frame_bytes"):
+            if not getattr(self, name) > 0:
+                raise Misuse(f"{name} must be more than 0, got {getattr(self, name)!r}")

@@ -1,0 +1,231 @@
+"""One conversation with an access point, from hello to its end. It knows nothing of reconnecting.
+
+One task, `run`, reads; any task may call. Answers find their callers by id, pongs by their order.
+"""
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import Awaitable, Callable, Iterable, Iterator
+from typing import Any, Final, Self, TypeVar
+
+import aiohttp
+import msgspec
+
+from segue.sdk.client_options import ClientOptions
+from segue.sdk.cursor import Cursors
+from segue.sdk.errors import ConnectionLost, ProtocolError, SegueError, Stalled, code_of, refusal
+from segue.sdk.messages import (
+    Answer,
+    Event,
+    Installed,
+    Offloaded,
+    Ok,
+    Pong,
+    Problem,
+    Subscribed,
+    Unsubscribed,
+    Wait,
+    Welcome,
+    topic_batches,
+    weakest,
+)
+from segue.sdk.notification_messages import History, Last, Marks, Pulled
+from segue.sdk.wire import Wire
+
+_LOG: Final = logging.getLogger("segue.sdk.client")
+_A = TypeVar("_A", bound=Answer)
+
+Deliver = Callable[[Event | Pulled | Offloaded, int], Awaitable[None]]
+
+
+class Connection:
+    """A conversation that has been welcomed. Made by `open`; `run` must be running for a call to be answered.
+
+    `replaced` is set by the owner when it has put something else in this one's place.
+    """
+
+    def __init__(self, wire: Wire, welcome: Welcome, heartbeat_s: float) -> None:
+        self.url = wire.url
+        self.welcome = welcome
+        self.replaced = asyncio.Event()
+        self._wire = wire
+        self._heartbeat_s = heartbeat_s
+        self._cursors = Cursors()
+        self._lost: ConnectionLost | None = None
+        self._next_id = 1
+        self._calls: dict[int, asyncio.Future[Any]] = {}
+        self._pongs: deque[asyncio.Future[int]] = deque()
+        self._frames_read = 0
+        self._is_delivering = False
+
+    @classmethod
+    async def open(cls, http: aiohttp.ClientSession, url: str, hello: dict[str, Any], options: ClientOptions) -> Self:
+        """Connects and says hello. Raises ConnectionLost, with the code if the server gave one. Cancelling it closes the socket."""
+        try:
+            async with asyncio.timeout(options.answer_timeout_s):
+                wire = await Wire.open(http, url, options)
+                try:
+                    await wire.send({"op": "hello", **hello})
+                    return cls(wire, _welcome(await wire.receive(), url), options.heartbeat_s)
+                except BaseException:
+                    await wire.close()
+                    raise
+        except TimeoutError as error:
+            raise ConnectionLost(f"{url} did not welcome us within {options.answer_timeout_s:g} s") from error
+
+    async def run(self, deliver: Deliver) -> None:
+        """Reads until the end, which it raises as ConnectionLost; calls that are still waiting raise the same.
+
+        `deliver(message, size_bytes)` gets every event, what leaves real time or comes back, and the pull that the access point
+        made for us at hello. It may take its time: meanwhile nothing is read. Cancelling `run` closes the socket.
+        """
+        reading = asyncio.create_task(self._read_loop(deliver))
+        heartbeat = asyncio.create_task(self._heartbeat_loop())
+        try:
+            await asyncio.wait((reading, heartbeat), return_when=asyncio.FIRST_COMPLETED)
+            await (reading if reading.done() else heartbeat)
+        except ConnectionLost as lost:
+            self._lost = lost
+            raise
+        finally:
+            self._lost = self._lost or ConnectionLost("the client was closed")
+            self._fail_calls(self._lost)
+            for task in (reading, heartbeat):
+                task.cancel()
+            await asyncio.gather(reading, heartbeat, return_exceptions=True)
+            await self._wire.close()
+
+    async def subscribe(self, topics: Iterable[str], wait: Wait) -> Installed:
+        """Subscribes all topics, in as many messages as it takes. Raises ConnectionLost, Refused, Stalled."""
+        calls = (self.call(Subscribed, {"op": "subscribe", "topics": batch, "wait": wait}) for batch in self._batches(topics))
+        return weakest(await asyncio.gather(*calls))
+
+    async def unsubscribe(self, topics: Iterable[str]) -> None:
+        """Unsubscribes all topics; no event of theirs comes after it. Raises ConnectionLost, Refused, Stalled."""
+        for batch in self._batches(topics):
+            await self.call(Unsubscribed, {"op": "unsubscribe", "topics": batch})
+            for topic in batch:
+                self._cursors.forget(topic)
+
+    async def act(self, fields: dict[str, Any]) -> None:
+        """A presence action. Raises ConnectionLost, Refused, Stalled."""
+        await self.call(Ok, {"op": "act", **fields})
+
+    async def ping(self) -> int:
+        """The server's clock in ms. Raises ConnectionLost, Stalled."""
+        return await (await self._send_ping())
+
+    async def call(self, expected: type[_A], message: dict[str, Any]) -> _A:
+        """Sends the message under an id of its own and returns its answer. Raises ConnectionLost, Refused, Stalled."""
+        call_id, self._next_id = self._next_id, self._next_id + 1
+        answer = self._calls[call_id] = asyncio.get_running_loop().create_future()
+        try:
+            await self._send({**message, "id": call_id})
+            found = await answer
+        finally:
+            self._calls.pop(call_id, None)
+        if not isinstance(found, expected):
+            raise ProtocolError(f"{self.url} answered {message['op']} with {type(found).__name__.lower()}")
+        return found
+
+    def _batches(self, topics: Iterable[str]) -> Iterator[list[str]]:
+        return topic_batches(topics, self.welcome.limits)
+
+    async def _send_ping(self) -> asyncio.Future[int]:
+        pong: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+        self._pongs.append(pong)  # no await between this and the write, so the order here is the order on the wire
+        await self._send({"op": "ping"})
+        return pong
+
+    async def _send(self, message: dict[str, Any]) -> None:
+        if self._lost is not None:
+            raise self._lost
+        await self._wire.send(message)
+
+    async def _read_loop(self, deliver: Deliver) -> None:
+        while True:
+            message, size_bytes = await self._wire.receive()
+            self._frames_read += 1
+            if isinstance(message, Event):
+                gap = self._cursors.advance(message)
+                self._is_delivering = True
+                await deliver(msgspec.structs.replace(message, gap=gap) if gap else message, size_bytes)
+                self._is_delivering = False
+            elif isinstance(message, Offloaded) or (isinstance(message, Pulled) and message.id is None):
+                await deliver(message, size_bytes)
+            else:
+                self._take(message)
+
+    def _take(self, answer: Answer) -> None:
+        match answer:
+            case Pong():
+                _settle(self._pongs.popleft() if self._pongs else None, answer.time_ms)
+            case Subscribed() | Unsubscribed() | Ok() | Pulled() | Marks() | History() | Last():
+                _settle(self._calls.get(answer.id) if answer.id is not None else None, answer)
+            case Problem():
+                self._take_problem(answer)
+            case Welcome():
+                raise ConnectionLost(f"{self.url} sent a second welcome")
+
+    def _take_problem(self, problem: Problem) -> None:
+        code = code_of(problem.code, problem.number)
+        if code is not None and code.fatal:
+            raise _loss(problem)
+        call = self._calls.get(problem.id) if problem.id is not None else None
+        if call is None:
+            passes = code is not None and code.reconnect  # such as the pull at hello, which is made again
+            _LOG.log(
+                logging.INFO if passes else logging.WARNING,
+                "the server complains about something that nobody waits for: %s: %s",
+                problem.code,
+                problem.reason,
+            )
+        elif not call.done():
+            call.set_exception(refusal(problem.code, problem.reason))
+
+    async def _heartbeat_loop(self) -> None:
+        """Raises ConnectionLost when nothing is heard any more.
+
+        An application that does not take its events makes the client deaf, which is no fault of the server: then only
+        a socket that cannot be written to counts as lost, and calls fail, for their answers cannot be reached.
+        """
+        while True:
+            frames_before = self._frames_read
+            broken: ConnectionLost | None = None
+            try:
+                await self._send_ping()
+            except ConnectionLost as lost:
+                broken = lost  # the reader, if it still reads, finds out more: a code
+            await asyncio.sleep(self._heartbeat_s)
+            if self._frames_read != frames_before:
+                continue
+            if broken or not self._is_delivering:
+                raise broken or ConnectionLost(f"nothing was heard from {self.url} for {self._heartbeat_s:g} s")
+            self._fail_calls(Stalled(f"no event was taken for {self._heartbeat_s:g} s; iterate over the client in a task of its own"))
+
+    def _fail_calls(self, error: SegueError) -> None:
+        for call in [*self._calls.values(), *self._pongs]:
+            if not call.done():
+                call.set_exception(error)
+                call.exception()  # a caller that was cancelled, or the heartbeat, will not fetch it
+
+
+def _settle(call: asyncio.Future[Any] | None, result: object) -> None:
+    if call is not None and not call.done():
+        call.set_result(result)
+
+
+def _loss(problem: Problem) -> ConnectionLost:
+    retry_after_s = None if problem.reconnect_in_ms is None else max(0, problem.reconnect_in_ms) / 1000
+    return ConnectionLost(problem.reason or problem.code, code_of(problem.code, problem.number), retry_after_s)
+
+
+def _welcome(first: tuple[Answer | Event, int], url: str) -> Welcome:
+    match first[0]:
+        case Welcome() as welcome:
+            return welcome
+        case Problem() as problem:
+            raise _loss(problem)
+        case other:
+            raise ConnectionLost(f"{url} answered hello with {type(other).__name__.lower()} instead of welcome")

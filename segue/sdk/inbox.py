@@ -1,0 +1,49 @@
+"""The events between the socket and the application: one writer, one reader, bounded in bytes.
+
+Policy when it is full: the writer waits, so the client stops reading its socket and the access point's outbox takes
+over (newest presence per topic, then `slow-consumer`; design 5.3). Nothing is dropped here, and nothing can grow.
+"""
+
+import asyncio
+from collections import deque
+
+from segue.sdk.messages import Event
+
+
+class Inbox:
+    """A queue of events that holds at most `limit_bytes` of frames, give or take one."""
+
+    def __init__(self, limit_bytes: int) -> None:
+        self._limit_bytes = limit_bytes
+        self._size_bytes = 0
+        self._events: deque[tuple[Event, int]] = deque()
+        self._end: BaseException | None = None
+        self._changed = asyncio.Event()
+        self._freed = asyncio.Event()
+
+    async def put(self, event: Event, size_bytes: int) -> None:
+        """Adds the event, waiting for room first. Cancelling it leaves the event out."""
+        while self._size_bytes >= self._limit_bytes:
+            self._freed.clear()
+            await self._freed.wait()
+        self._events.append((event, size_bytes))
+        self._size_bytes += size_bytes
+        self._changed.set()
+
+    async def get(self) -> Event:
+        """Takes the oldest event, waiting for one. When the inbox has ended and is empty it raises what `end` was given,
+        each time. Cancelling it takes nothing."""
+        while not self._events:
+            if self._end is not None:
+                raise self._end
+            self._changed.clear()
+            await self._changed.wait()
+        event, size_bytes = self._events.popleft()
+        self._size_bytes -= size_bytes
+        self._freed.set()
+        return event
+
+    def end(self, error: BaseException) -> None:
+        """No further event comes; the first end counts."""
+        self._end = self._end or error
+        self._changed.set()

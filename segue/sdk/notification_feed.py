@@ -1,0 +1,199 @@
+"""The notifications between the socket and the application: asks what the `Bell` says, and hands out its items.
+
+One background task pulls and tells the seen mark, from the first time that the application wants notifications.
+"""
+
+import asyncio
+import contextlib
+import logging
+import random
+from typing import Final, Self
+
+import msgspec
+
+from infra.kernel.backoff import Rng
+from segue.sdk.client_options import ClientOptions
+from segue.sdk.errors import ConnectionLost, Misuse, ProtocolError, Refused, SegueError, Stalled
+from segue.sdk.keeper import Keeper
+from segue.sdk.mark_file import MarkFile, Place
+from segue.sdk.messages import Event
+from segue.sdk.notification_messages import InEpoch, Marks, Notification, Pulled, ReadElsewhere
+from segue.sdk.notifications import Bell
+
+INBOXES: Final = "hm://notifications/inbox/"
+GOODBYE_S: Final = 1.0
+_LOG: Final = logging.getLogger("segue.sdk.client")
+
+
+class NotificationFeed:
+    """An asynchronous iterator over the notifications of a client: each once, ascending by mark, live or pulled.
+
+    At most `inbox_items` wait for the application; what does not fit is pulled later. `mark_file` lets a device that
+    restarts go on where it stood.
+    """
+
+    def __init__(self, keeper: Keeper, options: ClientOptions, mark_file: MarkFile | None, rng: Rng | None) -> None:
+        place = mark_file.load() if mark_file else None
+        self.bell = Bell(options, *place or ())
+        self._keeper = keeper
+        self._options = options
+        self._mark_file = mark_file
+        self._rng = rng or random.Random()
+        self._failures = 0
+        self._changed = asyncio.Event()
+        self._arrived = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+        self._end: BaseException | None = None
+        self._is_iterated = False
+
+    def deliver(self, message: Event | Pulled) -> None:
+        """Takes what the server says of notifications unasked: an event of the user's inbox, the answer to the pull at hello."""
+        match message:
+            case Pulled():
+                self.bell.pulled(message)
+            case Event():
+                try:
+                    self._take_in(message)
+                except msgspec.ValidationError as error:
+                    _LOG.warning("a live copy that cannot be read was passed over; if it was an item, it shows as a gap: %s", error)
+        self._wake()
+
+    def connected(self) -> None:
+        """A connection was welcomed."""
+        self.bell.connected(asyncio.get_running_loop().time())
+        self._changed.set()
+
+    def lost(self) -> None:
+        """The connection ended."""
+        self.bell.lost()
+
+    def end(self, error: BaseException) -> None:
+        """No further notification comes; iteration raises `error` once the queue is empty."""
+        self._end = self._end or error
+        if self._task is not None:
+            self._task.cancel()
+        self._wake()
+
+    async def close(self) -> None:
+        """Tells the seen mark a last time, if that can be done within a second, and ends the background task."""
+        if self._task is None or self._end is not None:
+            return
+        self._task.cancel()
+        await asyncio.gather(self._task, return_exceptions=True)
+        with contextlib.suppress(TimeoutError, SegueError):
+            async with asyncio.timeout(GOODBYE_S):
+                await self._tell_seen(float("inf"))
+
+    def start(self) -> None:
+        """The application wants notifications: from here on gaps are pulled and the seen mark is told."""
+        if self._task is None and self._end is None:
+            self._task = asyncio.create_task(self._run())
+
+    def see(self, mark: int) -> None:
+        """The application has dealt with everything up to `mark`. Raises Misuse if it does not move the mark by hand."""
+        if not self._options.seen_by_hand:
+            raise Misuse("notifications count as seen when they are taken; write ClientOptions(seen_by_hand=True) to say it yourself")
+        self.bell.see(mark)
+        self._keep_mark()
+
+    async def read(self, mark: int | None) -> Marks:
+        """Moves the user's read mark. Raises ConnectionLost, Refused, Stalled."""
+        held = self.bell.held
+        marks = await self._keeper.now().call(Marks, {"op": "read"} | ({} if mark is None else self._at(mark)))
+        self.bell.marked(marks, held)
+        self._changed.set()
+        return marks
+
+    def __aiter__(self) -> Self:
+        """In one task at a time."""
+        return self
+
+    async def __anext__(self) -> Notification:
+        """The next notification. Raises Refused when the server forbids coming back. Cancelling it takes none."""
+        if not self._keeper.is_started:
+            raise Misuse("not connected; write `async with segue.Client(...) as client:`")
+        if self._is_iterated:
+            raise Misuse("two tasks iterate over the notifications of one client, so each would reach only one of them")
+        self.start()
+        self._is_iterated = True
+        try:
+            return await self._next()
+        finally:
+            self._is_iterated = False
+
+    async def _next(self) -> Notification:
+        while (item := self.bell.take()) is None:
+            if self._end is not None:
+                raise self._end
+            self._arrived.clear()
+            await self._arrived.wait()
+        self._keep_mark()
+        return item
+
+    def _keep_mark(self) -> None:
+        self._changed.set()
+        if self._mark_file is None or self.bell.seen is None:
+            return
+        try:
+            self._mark_file.save(Place(self.bell.seen, self.bell.epoch))
+        except OSError as error:
+            _LOG.error("the mark is not kept, so the next process shows again what this one has shown: %s", error)
+
+    def _take_in(self, event: Event) -> None:
+        match event.kind:
+            case "notification":
+                self.bell.live(msgspec.convert(event.payload, Notification), msgspec.convert(event.payload, InEpoch).epoch)
+            case "marks":
+                self.bell.read_elsewhere(msgspec.convert(event.payload, ReadElsewhere))
+
+    def _wake(self) -> None:
+        self._changed.set()
+        self._arrived.set()
+
+    async def _run(self) -> None:
+        try:
+            await self._keep_up()
+        except Exception as error:  # a defect: the application must see it
+            self.end(error)
+
+    async def _keep_up(self) -> None:
+        loop = asyncio.get_running_loop()
+        while True:
+            self._changed.clear()
+            try:
+                await self._pull(loop.time())
+                await self._tell_seen(loop.time())
+            except ConnectionLost:
+                self.bell.lost()  # `connected` wakes us
+            except (Refused, Stalled, ProtocolError) as error:
+                self._failed(error, loop.time())
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout_at(self.bell.next_due_s()):
+                    await self._changed.wait()
+
+    async def _pull(self, now_s: float) -> None:
+        while pull := self.bell.pull_due(now_s):
+            since = {} if pull.since is None else {"since": pull.since} | _of(pull.epoch)
+            answer = await self._keeper.now().call(Pulled, {"op": "pull", "limit": pull.limit} | since)
+            self._failures = 0
+            self.bell.pulled(answer, pull)
+            self._arrived.set()
+
+    async def _tell_seen(self, now_s: float) -> None:
+        held = self.bell.held
+        if mark := self.bell.seen_due(now_s):
+            self.bell.marked(await self._keeper.now().call(Marks, {"op": "seen"} | self._at(mark)), held)
+
+    def _at(self, mark: int) -> dict[str, int]:
+        """Returns a mark with the epoch to which it belongs, as a request names them."""
+        return {"mark": mark} | _of(self.bell.epoch)
+
+    def _failed(self, error: Exception, now_s: float) -> None:
+        delay_s = self._options.backoff.delay_s(self._failures, self._rng)
+        self._failures += 1
+        _LOG.info("notifications: %s; asked again in %.1f s", error, delay_s)
+        self.bell.failed(now_s + delay_s)
+
+
+def _of(epoch: int | None) -> dict[str, int]:
+    return {} if epoch is None else {"epoch": epoch}

@@ -1,0 +1,49 @@
+"""When and where to connect again. Pure: the clock and the generator are arguments."""
+
+from infra.kernel.backoff import Backoff, Rng
+from segue.sdk.errors import ConnectionLost, Refused
+
+
+class Reconnect:
+    """Decides, after every end of a connection, between the next address and giving up.
+
+    Rule 1: a code with `reconnect = False` is final, for trying again unchanged cannot help. The one exception is
+    `token-expired` of a session that had been welcomed, when the token is fetched anew for each try.
+    Rule 2: the delay grows until a session has lasted `stable_s`, so that a server which welcomes and then throws out
+    is not hammered.
+    Rule 3: a delay that the server asked for is kept; it spreads its clients itself.
+    """
+
+    def __init__(self, urls: tuple[str, ...], backoff: Backoff, rng: Rng, *, stable_s: float, renews_token: bool) -> None:
+        self._urls = urls
+        self._backoff = backoff
+        self._rng = rng
+        self._stable_s = stable_s
+        self._renews_token = renews_token
+        self._tries = 0
+        self._attempt = 0
+        self._welcomed_s: float | None = None
+
+    @property
+    def url(self) -> str:
+        """The address to try now; each end moves on to the next one."""
+        return self._urls[self._tries % len(self._urls)]
+
+    def welcomed(self, now_s: float) -> None:
+        """A session began."""
+        self._welcomed_s = now_s
+
+    def ended(self, lost: ConnectionLost, now_s: float) -> float:
+        """Seconds to wait before connecting to `url`, which is the next address from here on. Raises Refused (rule 1)."""
+        welcomed_s, self._welcomed_s = self._welcomed_s, None
+        if lost.code and not lost.code.reconnect and not self._is_renewable(lost, welcomed_s):
+            raise Refused(lost.code.name, lost.reason)
+        if welcomed_s is not None and now_s - welcomed_s >= self._stable_s:
+            self._attempt = 0
+        delay_s = self._backoff.delay_s(self._attempt, self._rng)
+        self._attempt += 1
+        self._tries += 1
+        return delay_s if lost.retry_after_s is None else lost.retry_after_s
+
+    def _is_renewable(self, lost: ConnectionLost, welcomed_s: float | None) -> bool:
+        return self._renews_token and welcomed_s is not None and lost.code is not None and lost.code.name == "token-expired"

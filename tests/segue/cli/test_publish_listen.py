@@ -1,0 +1,171 @@
+"""`segue publish` and `segue listen`, as processes of their own, against a real cluster in this one."""
+
+import asyncio
+import json
+import os
+import socket
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from segue.cli.command_line import cli
+from segue.cli.listen import tell_offloaded
+from segue.sdk.messages import Offloaded
+from tests.support.cluster import SECRET, Cluster
+
+BOB = "hm://presence/user/bob/"
+ARTIST = "hm://notifications/feed/bjork%new-album/"
+INBOX = "hm://notifications/inbox/ann/"
+DEADLINE_S = 60.0
+
+
+@pytest.fixture
+def state(tmp_path: Path) -> Path:
+    """A state directory with the secret of the cluster."""
+    file = tmp_path / "secret.key"
+    file.touch(mode=0o600)
+    file.write_bytes(SECRET)
+    return tmp_path
+
+
+@asynccontextmanager
+async def running(*arguments: str) -> AsyncIterator[asyncio.subprocess.Process]:
+    """`segue` with these arguments; it is killed if it outlives the block."""
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "segue", *arguments),
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+        env={**os.environ, "PYTHONWARNINGS": "error"},
+    )
+    try:
+        async with asyncio.timeout(DEADLINE_S):
+            yield process
+    finally:
+        if process.returncode is None:
+            process.kill()
+        await process.communicate()
+
+
+@asynccontextmanager
+async def listening(cluster: Cluster, state: Path, *arguments: str) -> AsyncIterator[asyncio.subprocess.Process]:
+    """`segue listen` of ann to bob, once it listens."""
+    url = f"ws://{cluster.of('accesspoint')[0].address}"
+    async with running("listen", BOB, "--user", "ann", "--state", str(state), "--url", url, *arguments) as process:
+        assert process.stderr is not None
+        while b"listening" not in (line := await process.stderr.readline()):
+            assert line, "it ended instead of listening"
+        yield process
+
+
+async def published(cluster: Cluster, state: Path, *arguments: str, file: bytes = b"") -> tuple[int | None, str, str]:
+    """The exit code of `segue publish` and what it wrote."""
+    url = f"http://{cluster.of('broker')[0].address}"
+    async with running("publish", "--state", str(state), "--url", url, *arguments) as process:
+        out, err = await process.communicate(file)
+    return process.returncode, out.decode(), err.decode()
+
+
+@pytest.mark.slow
+async def test_what_is_published_is_printed_by_who_listens(state: Path) -> None:
+    one = ("--count", "1")
+    async with Cluster(sites=1) as c, listening(c, state, *one) as people, listening(c, state, "--json", *one) as machine:
+        code, out, err = await published(c, state, BOB, "--kind", "play", "--payload", '{"artist": "Bj\\u001brk"}')
+        assert (code, err.count("\n"), "segue act" in err) == (0, 1, True)
+        (line, _), (document, _) = await people.communicate(), await machine.communicate()
+    assert line.decode().split(" ", 2)[1:] == ["sto", f'{BOB} play {{"artist":"Bj\\u001brk"}}\n']
+    event = json.loads(document)
+    assert (event["topic"], event["kind"], event["payload"], event["id"]) == (BOB, "play", {"artist": "Bj\x1brk"}, out.strip())
+
+
+@pytest.mark.slow
+async def test_a_stream_is_published_line_by_line_and_rejections_are_told(state: Path) -> None:
+    good = [json.dumps({"topic": BOB, "kind": "play", "payload": {"n": n}}) for n in range(3)]
+    bad = json.dumps({"topic": "hm://nowhere/", "kind": "play", "payload": {}})
+    async with Cluster(sites=1) as c, listening(c, state, "--json", "--count", "3") as listener:
+        code, out, err = await published(c, state, "--file", "-", file="\n".join([*good[:2], "", bad, good[2]]).encode())
+        heard, _ = await listener.communicate()
+    assert (code, out) == (1, "3 accepted, 1 rejected\n")
+    past_presence, rejected = err.splitlines()
+    assert "segue act" in past_presence
+    assert rejected.startswith("event 3 was rejected: bad-topic: ")
+    assert [json.loads(line)["payload"]["n"] for line in heard.splitlines()] == [0, 1, 2]
+
+
+@pytest.mark.slow
+async def test_a_refusal_says_what_to_do(state: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """SB-45: a service publishes its own kinds of topics only."""
+    async with Cluster(sites=1) as c:
+        code, _, err = await published(c, tmp_path_factory.mktemp("other"), BOB, "--kind", "play")
+        assert (code, err.startswith("Error: the token is not good here; give the --state that `segue up` was given")) == (1, True)
+        code, _, err = await published(c, state, BOB, "--kind", "play", "--service", "playlist")
+        assert (code, err.startswith("Error: forbidden: ")) == (1, True)
+        code, _, err = await published(c, state, ARTIST, "--kind", "album")
+        assert (code, err.startswith("Error: forbidden: "), "segue notify" in err) == (1, True, True)
+        code, _, err = await published(c, state, "--file", "-", file=b'{"topic": 1}')
+        assert (code, err.startswith("Error: <stdin>, line 1: Expected `str`, got `int`")) == (1, True)
+
+
+@pytest.mark.slow
+async def test_where_nothing_that_was_asked_for_can_be_followed_it_ends_with_the_reason_and_the_next_step(state: Path) -> None:
+    async with Cluster(sites=1) as c:
+        url = f"ws://{c.of('accesspoint')[0].address}"
+        async with running("listen", INBOX, INBOX, "--user", "ann", "--state", str(state), "--url", url) as process:
+            out, err = await process.communicate()
+        assert (process.returncode, out) == (1, b"")
+        assert b"forbidden" in err
+        assert b"segue listen --notifications" in err
+        assert err.endswith(b"Error: there is nothing to listen to: none of these topics can be followed\n")
+        async with listening(c, state, INBOX, "--count", "1") as one_of_two:
+            await published(c, state, BOB, "--kind", "play")
+            await one_of_two.communicate()
+        assert one_of_two.returncode == 0
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["publish", BOB, "--kind", "play", "--url", "http"], ["listen", BOB, "--user", "ann", "--url", "ws"]],
+    ids=["publish", "listen"],
+)
+@pytest.mark.slow
+def test_where_nobody_listens_it_says_how_to_start(arguments: list[str], state: Path) -> None:
+    with socket.socket() as bound:  # so nobody else listens there
+        bound.bind(("127.0.0.1", 0))
+        url = f"{arguments[-1]}://127.0.0.1:{bound.getsockname()[1]}"
+        result = CliRunner().invoke(cli, [*arguments[:-1], url, "--state", str(state)])
+    assert result.exit_code == 1
+    assert f"Error: nobody answers at {url}; start `segue up` first, or name another address" in result.output
+    assert f"{url}/v1/" in result.output
+    assert result.output.endswith(": Connection refused\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["publish"], "give either a TOPIC with its --kind, or a --file"),
+        (["publish", BOB], "give either a TOPIC with its --kind, or a --file"),
+        (["publish", BOB, "--kind", "play", "--file", "-"], "give either a TOPIC with its --kind, or a --file"),
+        (["publish", BOB, "--kind", "play", "--payload", "[]"], "it must be a JSON object, such as"),
+        (["publish", BOB, "--kind", "play", "--payload", "{"], "it must be a JSON object, such as"),
+        (["listen", BOB], "say who listens: --user NAME"),
+        (["listen"], "Missing argument 'TOPIC...'"),
+    ],
+)
+def test_arguments_that_cannot_work_are_refused(arguments: list[str], said: str) -> None:
+    result = CliRunner().invoke(cli, arguments)
+    assert (result.exit_code, said in result.output) == (2, True), result.output
+
+
+def test_what_leaves_real_time_and_comes_back_is_told_beside_the_events(capsys: pytest.CaptureFixture[str]) -> None:
+    tell_offloaded(Offloaded(epoch=1, left=(BOB,), every_ms=1500))
+    tell_offloaded(Offloaded(epoch=2, left=("hm://\x1b[31m/",), back=(BOB,)))
+    assert capsys.readouterr() == (
+        "",
+        f"out of real time: {BOB}; one event in 1.5 s comes until it is back\n"
+        "out of real time: hm://\\u001b[31m/; nothing comes until it is back\n"
+        f"back in real time: {BOB}\n",
+    )

@@ -1,0 +1,84 @@
+"""A process of several roles: whatever one of them does, the others are drained and closed."""
+
+import asyncio
+import random
+import secrets
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+
+from infra.kernel.errors import ConfigError
+from segue.cluster.process import Process
+from segue.cluster.shape import Shape
+from segue.demo.cluster import parts_here
+
+Method = Callable[[Any], Awaitable[None]]
+
+
+def make() -> Process:
+    return Process(parts_here(secrets.token_bytes(32), random.Random(1)), list(Shape(brokers=2).options()))
+
+
+def failing(process: Process, method: str, *roles: str, called: list[str] | None = None) -> list[str]:
+    """Has a method of every role note in `called` that it was, and that of `roles` raise OSError when it has done its work."""
+    called = [] if called is None else called
+
+    def watch(role: Any, name: str) -> None:
+        whole = getattr(role, method)
+
+        async def step() -> None:
+            called.append(name)
+            await whole()
+            if name in roles:
+                raise OSError(f"{name} cannot {method}")
+
+        setattr(role, method, step)
+
+    for role in process.roles:
+        if hasattr(role, method):
+            watch(role, role.node)
+    return called
+
+
+async def test_a_role_whose_close_raises_leaves_no_other_open() -> None:
+    before = asyncio.all_tasks()
+    with pytest.raises(OSError, match="a1 cannot close"):
+        async with make() as process:
+            closed = failing(process, "close", "a1")
+    assert closed == ["ap1", "a1", "p1", "b2", "b1"]
+    assert asyncio.all_tasks() == before
+
+
+async def test_what_several_roles_raise_is_raised_together() -> None:
+    with pytest.raises(ExceptionGroup) as raised:
+        async with make() as process:
+            closed = failing(process, "close", "ap1", "b1")
+    assert [str(error) for error in raised.value.exceptions] == ["ap1 cannot close", "b1 cannot close"]
+    assert len(closed) == 5
+
+
+async def test_a_role_whose_drain_raises_leaves_no_other_undrained() -> None:
+    async with make() as process:
+        drained = failing(process, "drain", "ap1", "b2")
+        with pytest.raises(ExceptionGroup) as raised:
+            await process.drain()
+    assert [str(error) for error in raised.value.exceptions] == ["ap1 cannot drain", "b2 cannot drain"]
+    assert (drained[0], drained[-2:]) == ("ap1", ["b2", "b1"])
+
+
+async def test_a_role_that_does_not_start_closes_those_before_it_and_its_reason_comes_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    process, closed = make(), list[str]()
+    before = asyncio.all_tasks()
+
+    def opened(role: Any) -> None:
+        if role.role == "aggregator":
+            failing(process, "close", "b2", called=closed)
+            raise ConfigError("no more of them")
+
+    monkeypatch.setattr(process._parts, "opened", opened)
+    with pytest.raises(ConfigError, match="no more of them") as raised:
+        await process.__aenter__()
+    assert closed == ["a1", "p1", "b2", "b1"]
+    assert "b2 cannot close" in raised.value.__notes__[0]
+    assert asyncio.all_tasks() == before
