@@ -2,13 +2,13 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
-from typing import Any as Anything
 from typing import Protocol, cast
 
 from infra.kernel.errors import Refused
 from infra.kernel.websocket import CLOSE, PING, TEXT, close_frame, ping_frame, pong_frame
 from infra.kernel.websocket_reader import FrameReader, Message
 from infra.runtime.http.half_close import half_close
+from infra.runtime.logs import Logger
 
 from . import messages
 from .core import AccessPointCore
@@ -22,7 +22,7 @@ class Door(Protocol):
 
     core: AccessPointCore
     options: AccessPointOptions
-    log: Anything
+    log: Logger
     now: Callable[[], float]
     wall: Callable[[], float]
 

@@ -1,24 +1,20 @@
 """The access point as a process: sockets of clients around the pure core."""
 
 import asyncio
-import random
 import socket
-import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import islice
-from typing import Any as Anything
-from typing import Final
+from typing import Any, Final
 
 from infra.kernel.errors import Refused
 from infra.kernel.every_one import for_every_one
 from infra.runtime.address import Address
-from infra.runtime.capture.capture import Capture
+from infra.runtime.context import Context
 from infra.runtime.ending import end_all, end_tasks
 from infra.runtime.http.door import Head, HttpDoor
 from infra.runtime.listening import listening
-from infra.runtime.wire.wire import Network
 
 from .connection import Connection
 from .core import AccessPointCore, Verify
@@ -40,20 +36,15 @@ class AccessPoint:
     def __init__(
         self,
         options: AccessPointOptions,
-        network: Network,
+        context: Context,
         verify: Verify,
-        *,
-        log: Anything,
-        rng: random.Random,
-        wall: Callable[[], float] = time.time,
-        capture: Capture | None = None,
     ) -> None:
         self._loop = asyncio.get_running_loop()
-        self.options, self.site, self.node, self.log, self.wall = options, options.site, options.node, log, wall
+        self.options, self.site, self.node, self.log, self.wall = options, options.site, options.node, context.log, context.wall
         self.now = self._loop.time
-        self._capture = capture
-        self.core = AccessPointCore(options, verify, rng, capture)
-        self.upstream = Upstream(options, self.core, network, self.now, log=log, rng=rng, wall=wall)
+        self._capture = context.capture
+        self.core = AccessPointCore(options, verify, context.rng, context.capture)
+        self.upstream = Upstream(options, self.core, context, self.now)
         self.address = options.door
         self._loops = self.upstream.links.loops
         self._http = HttpDoor(routes={}, upgrades={"/v1/connect": self._upgrade}, loops=self._loops)
@@ -168,11 +159,11 @@ class AccessPoint:
             yield partial(self.core.check_slow, session, now)
         yield partial(self.core.tick, now, TICK_S)
 
-    def counters(self) -> dict[str, Anything]:
+    def counters(self) -> dict[str, Any]:
         """Figures for `metrics.METRICS`."""
         core, hub, source = self.core, self.core.hub, self.upstream.source
         outboxes = [session.outbox for session in self._slow if session.outbox is not None]
-        captured: dict[str, Anything] = self._capture.counters() if self._capture is not None else {}
+        captured: dict[str, Any] = self._capture.counters() if self._capture is not None else {}
         others = captured | self._loops.counters()
         assigned = core.offloaded.assigned
         return others | {

@@ -3,13 +3,12 @@
 import zlib
 from collections import Counter
 from collections.abc import Callable
-from typing import Any as Anything
 from typing import Final
 
 from infra.kernel.errors import Refused
-from infra.kernel.frames import Any as AnyFrame
-from infra.kernel.frames import Applied, Deliver, Fence, Fenced, Heartbeat, Leaving, Staying, View
+from infra.kernel.frames import AnyFrame, Applied, Deliver, Fence, Fenced, Heartbeat, Leaving, Staying, View
 from infra.runtime.link import Link
+from infra.runtime.logs import Logger
 from infra.runtime.node import Node
 
 from .core import AccessPointCore
@@ -22,7 +21,7 @@ FAILOVER_BEATS: Final = 2
 class Source:
     """Keeps `core` fed. `link` is the one that delivers to clients, None while there is none. See `Move` for how it changes."""
 
-    def __init__(self, options: AccessPointOptions, core: AccessPointCore, links: Node, now: Callable[[], float], log: Anything) -> None:
+    def __init__(self, options: AccessPointOptions, core: AccessPointCore, links: Node, now: Callable[[], float], log: Logger) -> None:
         self.failovers = 0
         self.moves: Counter[str] = Counter()
         self.link: Link | None = None

@@ -1,19 +1,15 @@
 """The access point's links: to aggregators, to the services of its site, and to the decision service if there is one."""
 
 import asyncio
-import random
-import time
 from collections.abc import Callable
-from typing import Any as Anything
 from typing import Final
 
 from infra.kernel.errors import Refused
-from infra.kernel.frames import Any as AnyFrame
-from infra.kernel.frames import Heartbeat, Hello, Reply, View
+from infra.kernel.frames import AnyFrame, Heartbeat, Hello, Reply, View
+from infra.runtime.context import Context
 from infra.runtime.decider import DECIDER, Decider
 from infra.runtime.link import Link
 from infra.runtime.node import Node
-from infra.runtime.wire.wire import Network
 
 from .core import AccessPointCore
 from .offloading import Offloading
@@ -30,17 +26,13 @@ class Upstream:
         self,
         options: AccessPointOptions,
         core: AccessPointCore,
-        network: Network,
+        context: Context,
         now: Callable[[], float],
-        *,
-        log: Anything,
-        rng: random.Random,
-        wall: Callable[[], float] = time.time,
     ) -> None:
         self._options, self._core = options, core
         self._stepping = False
-        self.links = Node((ROLE, options.node, options.site), network, self, timing=options.link, rng=rng, log=log, wall=wall)
-        self.source = Source(options, core, self.links, now, log)
+        self.links = Node((ROLE, options.node, options.site), context, self, timing=options.link)
+        self.source = Source(options, core, self.links, now, context.log)
         self._decider = Decider(Offloading(core))
         core.attendance.wake = self._report_soon
         self._service_of = {address: service for service, addresses in options.services.items() for address in addresses}

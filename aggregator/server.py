@@ -1,23 +1,19 @@
 """The aggregator as a process: access points call it, it calls every broker of its site."""
 
 import asyncio
-import random
-import time
-from collections.abc import Callable, Sequence
-from typing import Any as Anything
-from typing import Final
+from collections.abc import Sequence
+from typing import Any, Final
 
 from broker.client import SiteClient
 from infra.kernel.announcer import Told
 from infra.kernel.errors import Refused
-from infra.kernel.frames import Any as AnyFrame
-from infra.kernel.frames import Applied, Fence, Fenced, Heartbeat, Hello, Leaving, Staying, Subscribe, Unsubscribe, View
+from infra.kernel.frames import AnyFrame, Applied, Fence, Fenced, Heartbeat, Hello, Leaving, Staying, Subscribe, Unsubscribe, View
 from infra.kernel.limbo import Limbo
 from infra.kernel.receipts import Receipts
 from infra.kernel.topics import Topic
+from infra.runtime.context import Context
 from infra.runtime.link import Link
 from infra.runtime.node import Node
-from infra.runtime.wire.wire import Network
 from infra.runtime.wrong_peer import wrong_peer
 
 from .core import AggregatorCore, Rows
@@ -47,21 +43,17 @@ class Aggregator:
     def __init__(
         self,
         options: AggregatorOptions,
-        network: Network,
-        *,
-        log: Anything,
-        rng: random.Random,
-        wall: Callable[[], float] = time.time,
+        context: Context,
     ) -> None:
         self.options, self.site, self.node = options, options.site, options.node
         self.core = AggregatorCore()
         self.address = options.listen
         self.failovers = self.link_drops = 0
-        self.links = Node((ROLE, self.node, self.site), network, self, timing=options.link, rng=rng, log=log, wall=wall)
+        self.links = Node((ROLE, self.node, self.site), context, self, timing=options.link)
         self._brokers = SiteClient(self.links, self.site, options.brokers, self.core.wanted)
         self._limbo = Limbo([self._brokers.announcer])
         self._points: dict[Link, _AccessPoint] = {}
-        self._log = log
+        self._log = context.log
         self._is_draining = False
         self._left = asyncio.Event()
 
@@ -190,7 +182,7 @@ class Aggregator:
             link.send(Fenced(point.fence[0]))
             point.fence = None
 
-    def counters(self) -> dict[str, Anything]:
+    def counters(self) -> dict[str, Any]:
         """Figures for `metrics.METRICS`."""
         core = self.core
         return self.links.loops.counters() | {

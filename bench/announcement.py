@@ -7,9 +7,9 @@ from typing import Final
 
 from infra.kernel.announcer import BULK
 from infra.kernel.errors import Refused
-from infra.kernel.frames import Any as AnyFrame
-from infra.kernel.frames import Applied, Hello, Subscribe, View
+from infra.kernel.frames import AnyFrame, Applied, Hello, Subscribe, View
 from infra.kernel.topics import user_topic
+from infra.runtime.context import Context
 from infra.runtime.event_loop import run
 from infra.runtime.link import Link
 from infra.runtime.logs import get_logger
@@ -30,11 +30,9 @@ async def _announce(address: str, topics: int) -> float:
     announcer = _Announcer(topics)
     node = Node(
         ("accesspoint", "bench", SITE),
-        TcpNetwork(),
+        Context(network=TcpNetwork(), log=get_logger("bench", "announcer", SITE), rng=random.Random(1)),
         announcer,
         timing=LinkTiming(),
-        rng=random.Random(1),
-        log=get_logger("bench", "announcer", SITE),
     )
     try:
         node.dial(address, "aggregator", SITE)

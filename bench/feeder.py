@@ -7,9 +7,9 @@ from typing import Final
 
 from infra.kernel.errors import Refused
 from infra.kernel.events import encode_tail, numbering
-from infra.kernel.frames import Any as AnyFrame
-from infra.kernel.frames import Applied, Heartbeat, Hello, Subscribe, Unsubscribe, View
+from infra.kernel.frames import AnyFrame, Applied, Heartbeat, Hello, Subscribe, Unsubscribe, View
 from infra.kernel.topics import Topic, parse_topic
+from infra.runtime.context import Context
 from infra.runtime.link import Link
 from infra.runtime.logs import get_logger
 from infra.runtime.node import LinkTiming, Node
@@ -38,11 +38,9 @@ class Feeder:
         self._linked = asyncio.Event()
         self._node = Node(
             ("aggregator", "feeder", SITE),
-            network,
+            Context(network=network, log=get_logger("bench", "feeder", SITE), rng=random.Random(1)),
             self,
             timing=LinkTiming(),
-            rng=random.Random(1),
-            log=get_logger("bench", "feeder", SITE),
         )
 
     async def listen(self, address: str, timeout_s: float = 10.0) -> None:

@@ -10,8 +10,7 @@ from typing import Final
 from infra.kernel.announcer import Announcer, Wanted
 from infra.kernel.errors import Refused
 from infra.kernel.events import Event
-from infra.kernel.frames import Announced, Applied, Deliver, Heartbeat, Published, View
-from infra.kernel.frames import Any as AnyFrame
+from infra.kernel.frames import Announced, AnyFrame, Applied, Deliver, Heartbeat, Published, View
 from infra.kernel.topics import Topic
 from infra.runtime.link import Link
 from infra.runtime.node import Node

@@ -9,8 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from itertools import count
-from typing import Any as Anything
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
@@ -42,7 +41,7 @@ MAX_GRANTS: Final = 1024
 _ENCODE: Final = msgspec.json.Encoder().encode
 
 # `verify(token, wall_s)` gives who may publish; raises `Refused`.
-Verify = Callable[[str, float], Anything]
+Verify = Callable[[str, float], Any]
 
 
 class Door:
@@ -92,7 +91,7 @@ class Door:
         """See `Broker.ready`."""
         return self.broker.ready()
 
-    def counters(self) -> dict[str, Anything]:
+    def counters(self) -> dict[str, Any]:
         """Figures for `metrics.METRICS`."""
         mine = {
             "broker_http_requests_total": self.requests,

@@ -2,12 +2,13 @@
 
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any as Anything
+from typing import Any
 
 from infra.kernel import frames
 from infra.kernel.assignment import Assigned
 from infra.kernel.events import Event
 from infra.kernel.frames import Assignment
+from infra.runtime.logs import Logger
 
 from .core import BrokerCore
 from .gate import Gate
@@ -17,7 +18,7 @@ from .tally import Tally
 class Offloading:
     """What `core` needs: a gate while topics are out, a tally while a service is there, beside what it records already."""
 
-    def __init__(self, core: BrokerCore, log: Anything) -> None:
+    def __init__(self, core: BrokerCore, log: Logger) -> None:
         self.assigned = Assigned()
         self.tally = Tally()
         self._core, self._log, self._record = core, log, core.record
@@ -54,7 +55,7 @@ class Offloading:
         """It is `now_s` of the node's time."""
         self._gate.tick(now_s)
 
-    def counters(self) -> dict[str, Anything]:
+    def counters(self) -> dict[str, Any]:
         """Figures for `metrics.METRICS`."""
         return {
             "broker_events_offloaded_total": self._core.offloaded,

@@ -14,17 +14,16 @@ decision service      asks for counts, says what is served    -
 """
 
 import asyncio
-import random
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
-from typing import Any as Anything
+from typing import Any
 
 from infra.kernel.announcer import Announcer
 from infra.kernel.errors import Refused
 from infra.kernel.events import Event
 from infra.kernel.frames import (
     Announced,
+    AnyFrame,
     Applied,
     Deliver,
     Heartbeat,
@@ -36,15 +35,13 @@ from infra.kernel.frames import (
     Unsubscribe,
     View,
 )
-from infra.kernel.frames import Any as AnyFrame
 from infra.kernel.ring import Ring
 from infra.kernel.topics import Topic
-from infra.runtime.capture.capture import Capture
+from infra.runtime.context import Context
 from infra.runtime.decider import DECIDER, Decider
 from infra.runtime.ending import end_all
 from infra.runtime.link import Link
 from infra.runtime.node import Node
-from infra.runtime.wire.wire import Network
 from infra.runtime.wrong_peer import wrong_peer
 
 from .client import ROLE, SiteClient
@@ -66,22 +63,17 @@ class Broker:
     def __init__(
         self,
         options: BrokerOptions,
-        network: Network,
-        *,
-        log: Anything,
-        rng: random.Random,
-        wall: Callable[[], float] = time.time,
-        capture: Capture | None = None,
+        context: Context,
     ) -> None:
         self.options, self.site, self.node = options, options.site, options.slot
-        born_ms = int(wall() * 1000)
+        born_ms = int(context.wall() * 1000)
         self.core = BrokerCore(self.site, born_ms << SLOT_BITS | sorted(options.sites[self.site]).index(self.node), self._owner_at)
-        self._capture = capture
-        if capture is not None:
-            self.core.record = capture.event
+        self._capture = context.capture
+        if context.capture is not None:
+            self.core.record = context.capture.event
         self.link_drops = 0
-        self._log = log
-        self.links = Node((ROLE, self.node, self.site), network, self, timing=options.link, rng=rng, log=log, wall=wall)
+        self._log = context.log
+        self.links = Node((ROLE, self.node, self.site), context, self, timing=options.link)
         self.mesh = Mesh(options, self.links, born_ms, self._view_changed)
         self.handover = Handover(self.node, options.handover_s, options.max_handover_bytes)
         self._far = {
@@ -92,7 +84,7 @@ class Broker:
         self._router = Router(self.node, self.core.publish, self.mesh.client.forwarder, self.handover)
         self._subscribers = Subscribers(self.site, self.core, self._far, self.handover)
         self._publishers: dict[Link, Publisher] = {}
-        self.offloading = Offloading(self.core, log)
+        self.offloading = Offloading(self.core, context.log)
         self._decider = Decider(self.offloading)
         self._left = asyncio.Event()
 
@@ -277,10 +269,10 @@ class Broker:
         """The announcing side towards each other site; for tests and stats."""
         return {site: client.announcer for site, client in self._far.items()}
 
-    def counters(self) -> dict[str, Anything]:
+    def counters(self) -> dict[str, Any]:
         """Figures for `metrics.METRICS`; the door adds its own."""
         core, forwarder = self.core, self.mesh.client.forwarder
-        captured: dict[str, Anything] = self._capture.counters() if self._capture is not None else {}
+        captured: dict[str, Any] = self._capture.counters() if self._capture is not None else {}
         others = captured | self.offloading.counters() | self.links.loops.counters()
         return others | {
             "broker_events_matched_total": core.matched,

@@ -8,13 +8,13 @@ import asyncio
 import random
 from collections.abc import Callable, Collection, Iterable, Sequence
 from itertools import groupby
-from typing import Any as Anything
-from typing import Final, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple, Protocol
 
 import msgspec
 
 from infra.kernel.errors import Unavailable
 from infra.runtime.ending import end_tasks
+from infra.runtime.logs import Logger
 from infra.runtime.loops import Loops
 from rule_engine.verdict import Way
 
@@ -77,7 +77,7 @@ class Dispatch:
         wall: Callable[[], float],
         rng: random.Random,
         loops: Loops,
-        logger: Anything,
+        logger: Logger,
     ) -> None:
         self.ended: dict[str, int] = {"delivered": 0, "dropped": 0, "dead": 0, "retried": 0, "pruned": 0}
         self._store, self._agenda, self._decider, self._online, self._people = store, agenda, decider, online, people
@@ -249,5 +249,5 @@ def _line(notice: Notice) -> Line:
         kind=notice.kind,
         ts_ms=notice.ts_ms,
         id=notice.id,
-        payload=msgspec.json.decode(notice.payload, type=dict[str, Anything]),
+        payload=msgspec.json.decode(notice.payload, type=dict[str, Any]),
     )

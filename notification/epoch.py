@@ -9,8 +9,9 @@ back. The file is written with every beat, so a copy is recognised if the nodes 
 import os
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any as Anything
 from typing import Final
+
+from infra.runtime.logs import Logger
 
 from .ownership.core import Claims, Member
 from .store import Store
@@ -60,7 +61,7 @@ class HighWater:
 class StoreEpoch:
     """The epoch of `store` as a node knows it. `is_beside`: the store lies in `folder`. `wall` is Unix time in seconds."""
 
-    def __init__(self, store: Store, folder: Path, *, is_beside: bool, wall: Callable[[], float], logger: Anything) -> None:
+    def __init__(self, store: Store, folder: Path, *, is_beside: bool, wall: Callable[[], float], logger: Logger) -> None:
         self.number = 0
         self._store, self._high_water, self._is_beside = store, HighWater(folder), is_beside
         self._wall, self._logger, self._said = wall, logger, ""

@@ -4,14 +4,14 @@ import asyncio
 import random
 from collections.abc import Callable
 from functools import partial
-from typing import Any as Anything
-from typing import Final, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple, Protocol
 
 from infra.kernel.events import Event
 from infra.kernel.frames import Call
 from infra.runtime.callers import Callers
 from infra.runtime.ending import end_all, end_tasks
 from infra.runtime.http.web import Web
+from infra.runtime.logs import Logger
 from infra.runtime.node import Node
 from infra.runtime.tokens import Identity, Service, ensure_secret, read_secret
 from rule_engine.rules import RuleSet
@@ -71,7 +71,7 @@ class Surroundings(NamedTuple):
     public_url: Callable[[], str]
     wall: Callable[[], float]
     rng: random.Random
-    logger: Anything
+    logger: Logger
     record: Record | None
 
 
@@ -85,7 +85,7 @@ class Parts:
         self.store, self._life = store, life
         self._epoch = StoreEpoch(store, options.path, is_beside=options.store == "sqlite", wall=wall, logger=logger)
         self._loops = process.links.loops
-        shared: dict[str, Anything] = {"wall": wall, "loops": self._loops, "logger": logger}
+        shared: dict[str, Any] = {"wall": wall, "loops": self._loops, "logger": logger}
         self.keeper = Keeper(store, life, self._epoch, site=options.site, lease_s=options.lease_s, **shared)
         fence = self.keeper.fence
         self.log, self.agenda, people = Log(store, fence), Agenda(store, fence), People(store)
@@ -105,7 +105,7 @@ class Parts:
             wall=wall,
             loops=self._loops,
         )
-        telling: dict[str, Anything] = {
+        telling: dict[str, Any] = {
             "publish": lambda event: process.tell(event, partial(retelling.told, event)),
             "fence": fence,
             **shared,
@@ -194,7 +194,7 @@ class Parts:
         self.swept += swept
         return AGAIN_S if swept >= SWEEP_ROWS else SWEEP_S
 
-    def counters(self) -> dict[str, Anything]:
+    def counters(self) -> dict[str, Any]:
         """Figures for `metrics.METRICS`."""
         return {
             "notification_http_requests_total": self.web.requests,
@@ -215,7 +215,7 @@ class Parts:
         }
 
 
-def _answerer(feed: Feed, op: str) -> Anything:
+def _answerer(feed: Feed, op: str) -> Any:
     async def answer(call: Call) -> bytes:
         return await feed.answer(op, call.user, call.client, call.body)
 

@@ -5,21 +5,15 @@ for their clients; it asks presence who is online, and publishes live copies thr
 """
 
 import asyncio
-import random
-import time
-from collections.abc import Callable
-from typing import Any as Anything
-from typing import Final
+from typing import Any, Final
 
 from broker.client import SiteClient
 from infra.kernel.errors import ConfigError, Refused
-from infra.kernel.frames import Any as AnyFrame
-from infra.kernel.frames import Call, Heartbeat, Hello, Reply, View
-from infra.runtime.capture.capture import Capture
+from infra.kernel.frames import AnyFrame, Call, Heartbeat, Hello, Reply, View
+from infra.runtime.context import Context
 from infra.runtime.ending import end_all
 from infra.runtime.link import Link
 from infra.runtime.node import Node
-from infra.runtime.wire.wire import Network
 from infra.runtime.wrong_peer import wrong_peer
 from rule_engine.load import default_text, load
 from rule_engine.rules import RuleSet
@@ -40,22 +34,17 @@ class Notification:
     def __init__(
         self,
         options: NotificationOptions,
-        network: Network,
+        context: Context,
         tokens: Tokens,
-        *,
-        log: Anything,
-        rng: random.Random,
-        wall: Callable[[], float] = time.time,
-        capture: Capture | None = None,
     ) -> None:
         self.options, self.site, self.node = options, options.site, options.node
         self.address = options.door
-        self._wall, self._capture = wall, capture
-        self.links = Node((ROLE, self.node, self.site), network, self, timing=options.link, rng=rng, log=log, wall=wall)
+        self._wall, self._capture = context.wall, context.capture
+        self.links = Node((ROLE, self.node, self.site), context, self, timing=options.link)
         self._brokers = SiteClient(self.links, self.site, options.brokers)
         self._teller = Teller(self._brokers.publish, asyncio.get_running_loop().time)
         self.online = Online(len(options.presence))
-        record = capture.publication if capture is not None else None
+        record = context.capture.publication if context.capture is not None else None
         self._surroundings = Surroundings(
             options,
             _rules(options),
@@ -66,8 +55,8 @@ class Notification:
             self._brokers.publish,
             self._public_url,
             self._wall,
-            rng,
-            log,
+            context.rng,
+            context.log,
             record,
         )
         self._parts: Parts | None = None
@@ -160,10 +149,10 @@ class Notification:
     def _public_url(self) -> str:
         return self.options.public_url or f"http://{self.address}"
 
-    def counters(self) -> dict[str, Anything]:
+    def counters(self) -> dict[str, Any]:
         """Figures for `metrics.METRICS`."""
         parts = self._parts
-        figures: dict[str, Anything] = self.links.loops.counters() | {
+        figures: dict[str, Any] = self.links.loops.counters() | {
             "notification_links": len(self.links.links),
             "notification_live_failed_total": self._teller.failed,
             "notification_presence_unanswered_total": self.online.unanswered,

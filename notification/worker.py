@@ -8,12 +8,12 @@ the node's lease has run out the worker waits, and goes on where it was, or begi
 import asyncio
 from collections.abc import Callable, Collection
 from contextlib import suppress
-from typing import Any as Anything
-from typing import Final
+from typing import Any, Final
 
 from infra.kernel.errors import Unavailable
 from infra.kernel.events import Event
 from infra.runtime.ending import end_tasks
+from infra.runtime.logs import Logger
 from infra.runtime.loops import Loops
 from infra.runtime.recent import Recent
 
@@ -49,7 +49,7 @@ class Worker:
         fence: Callable[[], Fence],
         wall: Callable[[], float],
         loops: Loops,
-        logger: Anything,
+        logger: Logger,
     ) -> None:
         self.decided = self.told = self.scheduled = 0
         self._troubles: dict[str, str] = {}
@@ -149,7 +149,7 @@ class Worker:
         await self._store.decide(plan.decided, fence)
         self._fence()
 
-    async def _patiently(self, ask: Callable[[], Anything]) -> Anything:
+    async def _patiently(self, ask: Callable[[], Any]) -> Any:
         """What `ask` returns, however long the store is away, and whatever else goes wrong.
 
         A loop that begins its step anew is not enough here: the log gives each row out once in a life, and a batch that is dropped

@@ -10,7 +10,6 @@ import asyncio
 import random
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Any as Anything
 from typing import Final, Protocol
 
 import msgspec
@@ -18,6 +17,7 @@ import msgspec
 from infra.kernel.backoff import Backoff
 from infra.kernel.errors import Refused, Unavailable
 from infra.runtime.ending import end_tasks
+from infra.runtime.logs import Logger
 from infra.runtime.loops import Loops
 
 MAX_HELD: Final = 1024
@@ -72,7 +72,7 @@ class Relay:
         *,
         rng: random.Random,
         loops: Loops,
-        log: Anything,
+        log: Logger,
         lane: str = "",
         backoff: Backoff = Backoff(base_s=0.1, cap_s=30.0),  # noqa: B008 - a frozen value
         sweep_s: float = 60.0,

@@ -1,26 +1,21 @@
 """What every publisher service with a store is: links in and out, the HTTP door, a notifier, perhaps a capture, and their order."""
 
-import random
-import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from functools import partial
-from typing import Any as Anything
-from typing import Final, Generic, Protocol, TypeVar
+from typing import Any, Final, Generic, Protocol, TypeVar
 
 from broker.client import SiteClient
 from infra.kernel.errors import Refused
-from infra.kernel.frames import Any as AnyFrame
-from infra.kernel.frames import Call, Heartbeat, Hello, Reply, View
+from infra.kernel.frames import AnyFrame, Call, Heartbeat, Hello, Reply, View
 from infra.kernel.topics import Kind
 from infra.runtime.callers import Answerer, Callers
-from infra.runtime.capture.capture import Capture
+from infra.runtime.context import Context
 from infra.runtime.ending import end_all
 from infra.runtime.http.web import Route, Web
 from infra.runtime.link import Link
 from infra.runtime.node import Node
 from infra.runtime.tokens import Identity, Service
-from infra.runtime.wire.wire import Network
 from infra.runtime.wrong_peer import wrong_peer
 
 from .captured_follows import CapturedFollows
@@ -54,27 +49,23 @@ class ServiceRole(Generic[Options]):
     def __init__(
         self,
         options: Options,
-        network: Network,
+        context: Context,
         tokens: Tokens,
         token: Callable[[str], str],
-        *,
-        log: Anything,
-        rng: random.Random,
-        wall: Callable[[], float] = time.time,
-        capture: Capture | None = None,
     ) -> None:
         self.options, self.site, self.node = options, options.site, options.node
         self.address = options.door
-        self.links = Node((self.role, self.node, self.site), network, self, timing=options.link, rng=rng, log=log, wall=wall)
+        self.links = Node((self.role, self.node, self.site), context, self, timing=options.link)
         self.brokers = SiteClient(self.links, self.site, self.broker_addresses())
         self.peers = Peers(self.links, self.site, self.peer_addresses())
         self.notifier = Notifier(options.notification, partial(token, self.role))
         self.opened = AsyncExitStack()
-        self._tokens, self._log, self._rng, self._wall, self._capture = tokens, log, rng, wall, capture
-        self._callers = Callers({}, log)
+        self._tokens = tokens
+        self._log, self._rng, self._wall, self._capture = context.log, context.rng, context.wall, context.capture
+        self._callers = Callers({}, context.log)
         self._web: Web | None = None
-        if capture is not None:
-            self.opened.push_async_callback(capture.close)
+        if context.capture is not None:
+            self.opened.push_async_callback(context.capture.close)
         self.opened.push_async_callback(self.notifier.close)
 
     def broker_addresses(self) -> Mapping[str, str]:
@@ -133,9 +124,9 @@ class ServiceRole(Generic[Options]):
         """`follows`, whose changes are captured if that is wanted."""
         return follows if self._capture is None else CapturedFollows(follows, self._capture, kind)
 
-    def counters(self) -> dict[str, Anything]:
+    def counters(self) -> dict[str, Any]:
         """Figures for `metrics.service_metrics(role)`, and for a capture."""
-        captured: dict[str, Anything] = self._capture.counters() if self._capture is not None else {}
+        captured: dict[str, Any] = self._capture.counters() if self._capture is not None else {}
         others = captured | self.links.loops.counters()
         return others | {
             f"{self.role}_links": len(self.links.links),

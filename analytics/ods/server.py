@@ -9,21 +9,17 @@ access point, any     who follows what there                  the same
 """
 
 import asyncio
-import random
 import time
-from collections.abc import Callable
 from functools import partial
-from typing import Any as Anything
-from typing import Final
+from typing import Any, Final
 
 from infra.kernel.errors import Refused
-from infra.kernel.frames import Any as AnyFrame
-from infra.kernel.frames import Assignment, Followed, Heartbeat, Hello, Surveyed, Tally, Unfollowed, View
+from infra.kernel.frames import AnyFrame, Assignment, Followed, Heartbeat, Hello, Surveyed, Tally, Unfollowed, View
 from infra.kernel.topics import Topic
+from infra.runtime.context import Context
 from infra.runtime.ending import end_all, end_tasks
 from infra.runtime.link import Link
 from infra.runtime.node import Node
-from infra.runtime.wire.wire import Network
 from infra.runtime.wrong_peer import wrong_peer
 
 from .core import OdsCore
@@ -43,22 +39,18 @@ class Ods:
     def __init__(
         self,
         options: OdsOptions,
-        network: Network,
-        *,
-        log: Anything,
-        rng: random.Random,
-        wall: Callable[[], float] = time.time,
+        context: Context,
     ) -> None:
         self.options, self.site, self.node = options, options.site, options.node
         self.address = options.listen
         self.decision: Decision | None = None
         self.rounds = self.failures = 0
-        self.core = OdsCore(options, int(wall() * 1000))
-        self.links = Node((ROLE, self.node, self.site), network, self, timing=options.link, rng=rng, log=log, wall=wall)
-        self._log = log
+        self.core = OdsCore(options, int(context.wall() * 1000))
+        self.links = Node((ROLE, self.node, self.site), context, self, timing=options.link)
+        self._log = context.log
         self._brokers = {address: site for site, slots in options.sites.items() for address in slots.values()}
         self._told: dict[Link, int] = {}  # the epoch that each link knows, 0 for none: always the last one otherwise
-        self._surveyor = Surveyor(log)
+        self._surveyor = Surveyor(context.log)
         self._warm: asyncio.Task[None] | None = None
         self._round: asyncio.Task[Decision] | None = None
         self._schedule: asyncio.Task[None] | None = None
@@ -213,7 +205,7 @@ class Ods:
         """Heartbeat interval: access points that are gone for long."""
         self.core.tick(now)
 
-    def counters(self) -> dict[str, Anything]:
+    def counters(self) -> dict[str, Any]:
         """Figures for `metrics.METRICS`."""
         core, made, capacity = self.core, self.decision, self.options.plan.capacity
         return self.links.loops.counters() | {

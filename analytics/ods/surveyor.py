@@ -2,16 +2,16 @@
 
 import asyncio
 from collections.abc import Collection
-from typing import Any as Anything
 
 from infra.kernel.frames import Survey
 from infra.runtime.link import Link
+from infra.runtime.logs import Logger
 
 
 class Surveyor:
     """One survey at a time. `late` counts those who were left out."""
 
-    def __init__(self, log: Anything) -> None:
+    def __init__(self, log: Logger) -> None:
         self.late = 0
         self._log = log
         self._n = 0

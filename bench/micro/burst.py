@@ -17,6 +17,7 @@ from accesspoint.hub import Member
 from accesspoint.options import AccessPointOptions
 from accesspoint.server import AccessPoint
 from infra.kernel.topics import parse_topic
+from infra.runtime.context import Context
 from infra.runtime.event_loop import run
 from infra.runtime.logs import configure, get_logger
 from infra.runtime.tokens import AuthOptions, Keys, Verifier
@@ -93,7 +94,7 @@ class Stage:
         options = AccessPointOptions(site=SITE, node="ap1", aggregators=[WHERE], door="127.0.0.1:0")
         verifier = Verifier(AuthOptions(), Keys(), lambda: None)
         log = get_logger("bench", "ap1", SITE)
-        self._point = AccessPoint(options, network, verifier.client, log=log, rng=random.Random(1))
+        self._point = AccessPoint(options, Context(network=network, log=log, rng=random.Random(1)), verifier.client)
         self._rng = random.Random(2)
 
     async def open(self) -> None:

@@ -14,7 +14,7 @@ from .topics import is_topic
 
 _LENGTH: Final = Struct(">I")
 _ENCODER: Final = msgspec.msgpack.Encoder()
-_DECODER: Final = msgspec.msgpack.Decoder(frames.Any)
+_DECODER: Final = msgspec.msgpack.Decoder(frames.AnyFrame)
 MAX_FRAME_BYTES: Final = 8 << 20
 
 
@@ -34,14 +34,14 @@ class FrameDecoder:
         self._needed = 0
         self._max_frame_bytes = max_frame_bytes
 
-    def feed(self, data: bytes) -> list[frames.Any]:
+    def feed(self, data: bytes) -> list[frames.AnyFrame]:
         """Frames completed by `data`. Raises `Refused("bad-link-frame")`; the decoder is of no use afterwards."""
         if self._rest:
             self._rest += data
             if len(self._rest) < self._needed:
                 return []
             data = bytes(self._rest)
-        found: list[frames.Any] = []
+        found: list[frames.AnyFrame] = []
         start, end, view = 0, self._end_of_frame(data, 0), memoryview(data)
         while end <= len(data):
             found.append(_decode(view[start + _LENGTH.size : end]))
@@ -60,16 +60,16 @@ class FrameDecoder:
         return begin + int(length)
 
 
-def _decode(body: memoryview) -> frames.Any:
+def _decode(body: memoryview) -> frames.AnyFrame:
     try:
-        frame: frames.Any = _DECODER.decode(body)
+        frame: frames.AnyFrame = _DECODER.decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as wrong:
         raise Refused("bad-link-frame", f"not a frame: {wrong}") from wrong
     _check(frame)
     return frame
 
 
-def _check(frame: frames.Any) -> None:
+def _check(frame: frames.AnyFrame) -> None:
     """What the types cannot say: lists that belong together are equally long, topics are topics."""
     match frame:
         case frames.Deliver(handles, bodies):

@@ -230,7 +230,7 @@ class Staying(Frame, tag=24, frozen=True):
     """An access point says to an aggregator that leaves: there is no other one that I could go to, do not wait for me."""
 
 
-Any = (
+AnyFrame = (
     Hello
     | Heartbeat
     | Subscribe

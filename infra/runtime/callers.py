@@ -3,13 +3,13 @@
 import asyncio
 from collections import Counter, deque
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any as Anything
 from typing import Final
 
 from infra.kernel.errors import Refused, Unavailable
 from infra.kernel.frames import Call, Reply
 from infra.runtime.ending import end_tasks
 from infra.runtime.link import Link
+from infra.runtime.logs import Logger
 
 MAX_WAITING: Final = 10_000
 MAX_WAITING_BYTES: Final = 64 << 20
@@ -22,7 +22,7 @@ class Callers:
     """`answers` maps an op to what answers it. Calls of different users are answered side by side."""
 
     def __init__(
-        self, answers: Mapping[str, Answerer], log: Anything, max_waiting: int = MAX_WAITING, max_bytes: int = MAX_WAITING_BYTES
+        self, answers: Mapping[str, Answerer], log: Logger, max_waiting: int = MAX_WAITING, max_bytes: int = MAX_WAITING_BYTES
     ) -> None:
         self.answered: Counter[str] = Counter()
         self.refused = 0

@@ -4,8 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, Protocol
 
 from infra.kernel.errors import Refused
-from infra.kernel.frames import Any as AnyFrame
-from infra.kernel.frames import Assignment, Frame, Heartbeat, Hello, Survey
+from infra.kernel.frames import AnyFrame, Assignment, Frame, Heartbeat, Hello, Survey
 
 from .link import Link
 from .surveys import Surveys

@@ -6,14 +6,29 @@ the same form. Nothing happens at import; a process calls `configure` once, befo
 
 import logging
 import sys
-from typing import Literal, TextIO
+from typing import Any, Literal, Protocol, TextIO
 
 import msgspec
 import structlog
-from structlog.typing import FilteringBoundLogger, Processor
+from structlog.typing import Processor
 
 Format = Literal["console", "json"]
 Level = Literal["debug", "info", "warning", "error"]
+
+
+class Logger(Protocol):
+    """What a part says its lifecycle to; a structlog logger is one. `fields` are shown beside `event`."""
+
+    def debug(self, event: str, /, **fields: Any) -> Any: ...
+
+    def info(self, event: str, /, **fields: Any) -> Any: ...
+
+    def warning(self, event: str, /, **fields: Any) -> Any: ...
+
+    def error(self, event: str, /, **fields: Any) -> Any: ...
+
+    def exception(self, event: str, /, **fields: Any) -> Any:
+        """As `error`, with the traceback of the exception that is handled now."""
 
 
 class LogOptions(msgspec.Struct, frozen=True, kw_only=True):
@@ -42,9 +57,9 @@ def configure(format: Format, level: Level, stream: TextIO | None = None) -> Non
     )
 
 
-def get_logger(role: str, node: str, site: str) -> FilteringBoundLogger:
+def get_logger(role: str, node: str, site: str) -> Logger:
     """A logger whose lines carry `role`, `node` and `site`; it follows `configure`, also a later one."""
-    logger: FilteringBoundLogger = structlog.get_logger(f"segue.{role}", role=role, node=node, site=site)
+    logger: Logger = structlog.get_logger(f"segue.{role}", role=role, node=node, site=site)
     return logger
 
 

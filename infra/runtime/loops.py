@@ -9,10 +9,10 @@ from collections import Counter
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from inspect import isawaitable
-from typing import Any as Anything
 from typing import Final
 
 from infra.kernel.errors import Unavailable
+from infra.runtime.logs import Logger
 
 from .ending import end_tasks
 from .metrics import Metric
@@ -30,7 +30,7 @@ Step = Callable[[], Awaitable[float | None] | float | None]
 class Loops:
     """All loops of one role, which tells `log` what fails."""
 
-    def __init__(self, log: Anything) -> None:
+    def __init__(self, log: Logger) -> None:
         self.failures: Counter[str] = Counter()
         self._log = log
         self._tasks: set[asyncio.Task[None]] = set()

@@ -7,11 +7,7 @@ The task that dials an address owns the links to it; links that came in are owne
 """
 
 import asyncio
-import random
-import time
-from collections.abc import Callable
 from functools import partial
-from typing import Any as Anything
 from typing import Protocol
 
 import msgspec
@@ -20,16 +16,16 @@ from infra.kernel.backoff import Backoff
 from infra.kernel.codes import BY_NUMBER
 from infra.kernel.errors import Refused
 from infra.kernel.every_one import for_every_one
-from infra.kernel.frames import PROTOCOL, Bye, Heartbeat, Hello, View
-from infra.kernel.frames import Any as AnyFrame
+from infra.kernel.frames import PROTOCOL, AnyFrame, Bye, Heartbeat, Hello, View
 
+from .context import Context
 from .ending import end_all
 from .link import Link
 from .listening import listening
 from .loops import Loops
 from .network_reason import network_reason
 from .option_checks import check_at_least, check_numbers
-from .wire.wire import Listener, Network, Wire
+from .wire.wire import Listener, Wire
 
 SKEW_WARNING_S = 60.0
 _LAST = (Bye, Hello)
@@ -98,20 +94,18 @@ class Node:
     def __init__(
         self,
         identity: tuple[str, str, str],
-        network: Network,
+        context: Context,
         owner: LinkRole,
         *,
         timing: LinkTiming,
-        rng: random.Random,
-        log: Anything,
-        wall: Callable[[], float] = time.time,
     ) -> None:
         self.role, self.name, self.site = identity
-        self.incarnation = rng.getrandbits(52)
+        self.incarnation = context.rng.getrandbits(52)
         self.now_s = 0.0
         self.links: set[Link] = set()
         self.refused = self.slow = 0
-        self._network, self._owner, self._timing, self._rng, self._log, self._wall = network, owner, timing, rng, log, wall
+        self._owner, self._timing = owner, timing
+        self._network, self._rng, self._log, self._wall = context.network, context.rng, context.log, context.wall
         self._loop = asyncio.get_running_loop()
         self._dialers: dict[str, asyncio.Task[None]] = {}
         self._listeners: list[Listener] = []
@@ -119,7 +113,7 @@ class Node:
         self._dirty: list[Link] = []
         self._busy = self._closed = False
         self._backoff = Backoff(base_s=timing.redial_base_s, cap_s=timing.redial_cap_s)
-        self.loops = Loops(log)
+        self.loops = Loops(self._log)
         self._heartbeats = self.loops.every(timing.heartbeat_s, self._tick, "heartbeats")
 
     async def listen(self, address: str) -> str:

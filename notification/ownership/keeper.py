@@ -8,11 +8,11 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Collection
 from contextlib import suppress
-from typing import Any as Anything
 from typing import Final, Protocol, TypeVar
 
 from infra.kernel.errors import Unavailable
 from infra.runtime.ending import end_tasks
+from infra.runtime.logs import Logger
 from infra.runtime.loops import Loops
 
 from ..epoch import StoreEpoch
@@ -62,7 +62,7 @@ class Keeper:
         lease_s: float,
         wall: Callable[[], float],
         loops: Loops,
-        logger: Anything,
+        logger: Logger,
         clock: Callable[[], float] = boot_time_s,
     ) -> None:
         self.core = Ownership(life.name, lease_s, [life.former])

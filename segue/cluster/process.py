@@ -22,6 +22,7 @@ from broker.options import BrokerOptions
 from broker.server import Broker
 from infra.kernel.errors import ConfigError
 from infra.runtime.capture.capture import Capture
+from infra.runtime.context import Context
 from infra.runtime.ending import end_all
 from infra.runtime.logs import get_logger
 from infra.runtime.metrics import Value
@@ -90,39 +91,39 @@ class Parts:
 
     def make(self, options: RoleOptions) -> Any:
         """The role that `options` describe."""
-        shared = self._shared(options)
+        context = self._context(options)
         match options:
             case BrokerOptions():
-                return Door(Broker(options, self.network, **shared), self.verifier.service, self.wall)
+                return Door(Broker(options, context), self.verifier.service, self.wall)
             case AggregatorOptions():
-                return Aggregator(options, self.network, **shared)
+                return Aggregator(options, context)
             case PresenceOptions():
-                return Presence(options, self.network, **shared)
+                return Presence(options, context)
             case NotificationOptions():
-                return Notification(options, self.network, self.verifier, **shared)
+                return Notification(options, context, self.verifier)
             case PlaylistOptions() | SocialOptions() | ArtistOptions():
-                return self._service(options, shared)
+                return self._service(options, context)
             case OdsOptions():
                 from analytics.ods.server import Ods  # it wants libraries that the other roles do without
 
-                return Ods(options, self.network, **shared)
+                return Ods(options, context)
             case AccessPointOptions():
-                return AccessPoint(options, self.network, self.verifier.client, **shared)
+                return AccessPoint(options, context, self.verifier.client)
 
-    def _shared(self, options: RoleOptions) -> dict[str, Any]:
-        """What all roles take, and a capture for those that write one if it is wanted."""
+    def _context(self, options: RoleOptions) -> Context:
+        """The world of the role that `options` are for, with a capture where one is wanted."""
         role, node = role_of(options), options.slot if isinstance(options, BrokerOptions) else options.node
         log = get_logger(role, node, options.site)
-        shared: dict[str, Any] = {"rng": random.Random(self.rng.getrandbits(64)), "wall": self.wall, "log": log}
+        capture = None
         if isinstance(options, CapturingOptions):
-            shared["capture"] = Capture.open(options.capture, role, options.site, node, wall=self.wall, log=log)
-        return shared
+            capture = Capture.open(options.capture, role, options.site, node, wall=self.wall, log=log)
+        return Context(network=self.network, log=log, rng=random.Random(self.rng.getrandbits(64)), wall=self.wall, capture=capture)
 
-    def _service(self, options: StoringOptions, shared: dict[str, Any]) -> Any:
+    def _service(self, options: StoringOptions, context: Context) -> Any:
         makers: dict[type, Callable[..., Any]] = {PlaylistOptions: Playlist, SocialOptions: Social, ArtistOptions: Artist}
         urls = [self.doors.get(each, each) for each in options.notification]
         resolved = msgspec.structs.replace(options, notification=urls)
-        return makers[type(options)](resolved, self.network, self.verifier, self._token, **shared)
+        return makers[type(options)](resolved, context, self.verifier, self._token)
 
     def opened(self, role: Any) -> None:
         """`role` has been started here."""

@@ -2,7 +2,6 @@
 
 import asyncio
 from typing import Annotated, Final
-from typing import Any as Anything
 
 import msgspec
 
@@ -10,6 +9,7 @@ from infra.kernel.errors import Refused, Unavailable
 from infra.kernel.topics import ARTIST_TYPES, Topic, parse_topic
 from infra.runtime.ending import end_tasks
 from infra.runtime.http.web import Answer, Request, Route
+from infra.runtime.logs import Logger
 
 from ..follows import PAGE, Follows
 from .core import artist_uri
@@ -24,7 +24,7 @@ Limit = Annotated[int, msgspec.Meta(ge=1, le=PAGE)]
 class Door:
     """Answers requests."""
 
-    def __init__(self, follows: Follows, job: Job, log: Anything) -> None:
+    def __init__(self, follows: Follows, job: Job, log: Logger) -> None:
         self._follows, self._job, self._log = follows, job, log
         self._run: asyncio.Task[None] | None = None
 

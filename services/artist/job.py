@@ -7,13 +7,13 @@ So a crash at any point costs no item, and the intake drops the one that it has 
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import aclosing
-from typing import Any as Anything
 from typing import Final
 
 import msgspec
 
 from infra.kernel.errors import Refused
 from infra.kernel.topics import Topic, format_topic
+from infra.runtime.logs import Logger
 
 from ..follows import Follows, follower_pages
 from ..notifier import Audience, Notification, Notifier
@@ -50,7 +50,7 @@ class Job:
         *,
         announce_first: bool,
         wall: Callable[[], float],
-        log: Anything,
+        log: Logger,
     ) -> None:
         self.tally: Tally | None = None
         self.finished = self.failed = self.announced = 0

@@ -1,8 +1,7 @@
 """Artist monitoring as a process: its store, its doors, and the daily job."""
 
 from pathlib import Path
-from typing import Any as Anything
-from typing import Final
+from typing import Any, Final
 
 from infra.kernel.topics import Kind
 
@@ -69,7 +68,7 @@ class Artist(ServiceRole[ArtistOptions]):
         assert self._schedule is not None
         return await self._schedule.run_if_due()
 
-    def counters(self) -> dict[str, Anything]:
+    def counters(self) -> dict[str, Any]:
         """Figures for `metrics.METRICS`."""
         counted = super().counters()
         if self._job is not None:

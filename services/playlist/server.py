@@ -2,8 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any as Anything
-from typing import Final
+from typing import Any, Final
 
 from infra.kernel.backoff import Backoff
 from infra.kernel.topics import Kind
@@ -57,8 +56,10 @@ class Playlist(ServiceRole[PlaylistOptions]):
             tells_presence=bool(options.presence),
             asks_social=bool(options.social),
         )
-        perform, shared = self.courier.perform, {"rng": self._rng, "loops": self.links.loops, "log": self._log, "backoff": RETRY}
-        self._relays = [Relay(stores.outbox, perform, lane=lane, **shared) for lane in LANES]
+        self._relays = [
+            Relay(stores.outbox, self.courier.perform, rng=self._rng, loops=self.links.loops, log=self._log, lane=lane, backoff=RETRY)
+            for lane in LANES
+        ]
         self.door = Door(stores.playlists, follows, rng=self._rng, wall=self._wall, written=self._wake)
         for relay in self._relays:
             relay.start()
@@ -77,7 +78,7 @@ class Playlist(ServiceRole[PlaylistOptions]):
         for relay in self._relays:
             relay.wake()
 
-    def counters(self) -> dict[str, Anything]:
+    def counters(self) -> dict[str, Any]:
         """Figures for `metrics.METRICS`."""
         counted = super().counters()
         if self.door is not None and self.courier is not None:

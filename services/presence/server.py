@@ -1,19 +1,14 @@
 """Presence as a process: access points call it and tell it who is there, it publishes through the brokers of its site."""
 
-import random
-import time
-from collections.abc import Callable
 from functools import partial
-from typing import Any as Anything
-from typing import Final
+from typing import Any, Final
 
 from broker.client import SiteClient
 from infra.kernel.errors import Refused
-from infra.kernel.frames import Any as AnyFrame
-from infra.kernel.frames import Call, Gone, Heartbeat, Hello, Here, Reply, View
+from infra.kernel.frames import AnyFrame, Call, Gone, Heartbeat, Hello, Here, Reply, View
+from infra.runtime.context import Context
 from infra.runtime.link import Link
 from infra.runtime.node import Node
-from infra.runtime.wire.wire import Network
 from infra.runtime.wrong_peer import wrong_peer
 
 from . import questions
@@ -40,17 +35,13 @@ class Presence:
     def __init__(
         self,
         options: PresenceOptions,
-        network: Network,
-        *,
-        log: Anything,
-        rng: random.Random,
-        wall: Callable[[], float] = time.time,
+        context: Context,
     ) -> None:
         self.options, self.site, self.node = options, options.site, options.node
         self.address = options.listen
         self.refused = self.published = self.asked = 0
-        self._wall = wall
-        self.links = Node((ROLE, self.node, self.site), network, self, timing=options.link, rng=rng, log=log, wall=wall)
+        self._wall = context.wall
+        self.links = Node((ROLE, self.node, self.site), context, self, timing=options.link)
         self.core = PresenceCore(f"{self.links.incarnation:x}", options.max_payload_bytes, options.max_users)
         self.leases = Leases(options.grace_s, options.jitter_s, options.max_users)
         self._brokers = SiteClient(self.links, self.site, options.brokers)
@@ -193,7 +184,7 @@ class Presence:
         self._peers.tick(now)
         self.leases.tick(now, self.options.link.heartbeat_s)
 
-    def counters(self) -> dict[str, Anything]:
+    def counters(self) -> dict[str, Any]:
         """Figures for `metrics.METRICS`."""
         return self.links.loops.counters() | {
             "presence_users": len(self.core.last),

@@ -2,8 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any as Anything
-from typing import Final
+from typing import Any, Final
 
 from ..outbox import Relay
 from ..service import ServiceRole
@@ -59,7 +58,7 @@ class Social(ServiceRole[SocialOptions]):
             return await open_cassandra(options.cassandra, f"{self.site}/{self.node}", self._wall, *bounds)
         return await open_sqlite(Path(options.path), *bounds)
 
-    def counters(self) -> dict[str, Anything]:
+    def counters(self) -> dict[str, Any]:
         """Figures for `metrics.METRICS`."""
         counted = super().counters()
         if self._relay is not None and self._courier is not None:

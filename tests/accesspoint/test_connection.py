@@ -23,6 +23,7 @@ from infra.kernel.codes import ALL, Code
 from infra.kernel.errors import Refused
 from infra.kernel.events import encode_tail, numbering
 from infra.kernel.topics import parse_topic
+from infra.runtime.context import Context
 from infra.runtime.logs import get_logger
 from infra.runtime.tokens import Identity
 from infra.runtime.wire.memory import MemoryNetwork
@@ -75,7 +76,7 @@ class SlowTransport(RecordingTransport):
 def access_point() -> AccessPoint:
     """One that is not started: it has no sockets, and its upstream is not dialled."""
     log = get_logger("accesspoint", "ap1", "sto")
-    return AccessPoint(OPTIONS, MemoryNetwork(), lambda token, now: Identity(token, 1e12), log=log, rng=random.Random(1))
+    return AccessPoint(OPTIONS, Context(network=MemoryNetwork(), log=log, rng=random.Random(1)), lambda token, now: Identity(token, 1e12))
 
 
 class Client:

@@ -16,6 +16,7 @@ from broker.options import BrokerOptions
 from broker.server import Broker
 from infra.kernel.codes import BY_NAME
 from infra.kernel.errors import Refused
+from infra.runtime.context import Context
 from infra.runtime.http.door import Head, Response
 from infra.runtime.logs import get_logger
 from infra.runtime.tokens import Service
@@ -31,7 +32,7 @@ class Desk:
 
     async def _start(self) -> Door:
         options = BrokerOptions(site="sto", slot="b1", sites={"sto": {"b1": "sto/b1"}}, door="127.0.0.1:0")
-        broker = Broker(options, MemoryNetwork(), log=get_logger("broker", "b1", "sto"), rng=random.Random(1))
+        broker = Broker(options, Context(network=MemoryNetwork(), log=get_logger("broker", "b1", "sto"), rng=random.Random(1)))
         door = Door(broker, lambda token, now_s: Service("presence", 1e12), lambda: 1.0)
         await door.start()
         assert door.ready() is None

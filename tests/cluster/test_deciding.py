@@ -10,6 +10,7 @@ from analytics.ods.decision import Decision
 from analytics.ods.options import OdsOptions, PlanOptions
 from analytics.ods.server import Ods
 from infra.kernel.frames import Followed, Frame, Heartbeat, Hello, Surveyed, Tally, Unfollowed
+from infra.runtime.context import Context
 from infra.runtime.logs import get_logger
 from tests.support.cluster import FAST, Cluster
 from tests.support.decider import NAME, deciding
@@ -43,7 +44,7 @@ class Deciding(Cluster):
     async def restart_behind(self, by_s: float) -> None:
         """Start the decision service again, with a clock that is so much behind."""
         log = get_logger("ods", "ods1", "sto")
-        ods = Ods(self.deciding, self.network(NAME), log=log, rng=self.rng, wall=lambda: time.time() - by_s)
+        ods = Ods(self.deciding, Context(network=self.network(NAME), log=log, rng=self.rng, wall=lambda: time.time() - by_s))
         self.roles[NAME] = ods
         self.down.discard(NAME)
         await ods.start()

@@ -8,8 +8,7 @@ import msgspec
 import pytest
 
 from accesspoint.options import AccessPointOptions
-from infra.kernel.frames import Any as AnyFrame
-from infra.kernel.frames import Call, Subscribe, Unsubscribe
+from infra.kernel.frames import AnyFrame, Call, Subscribe, Unsubscribe
 from infra.kernel.interest import Interest
 from infra.kernel.topics import Topic, inbox_topic, user_topic
 from segue.cluster.process import RoleOptions

@@ -38,14 +38,19 @@ class Bench:
         self.log, agenda, self.people = Log(store, self.fence), Agenda(store, self.fence), People(store)
         self.agenda = agenda
         decider = Decider(load(default_text(), "the default rules"), Patience(), lambda: 7)
-        shared: dict[str, Any] = {
-            "publish": self.told.append,
-            "fence": self.fence,
-            "wall": lambda: NOW_S,
-            "loops": Loops(self),
-            "logger": self,
-        }
-        self.worker = Worker(store, self.log, agenda, decider, Online(0), self.people, **shared)
+        self.worker = Worker(
+            store,
+            self.log,
+            agenda,
+            decider,
+            Online(0),
+            self.people,
+            publish=self.told.append,
+            fence=self.fence,
+            wall=lambda: NOW_S,
+            loops=Loops(self),
+            logger=self,
+        )
 
     def fence(self) -> Fence:
         if not self.has_lease:
@@ -55,7 +60,7 @@ class Bench:
     def warning(self, *_: object, **__: object) -> None:
         self.warned.set()
 
-    error = exception = warning
+    debug = info = error = exception = warning
 
     async def own(self) -> None:
         await self.agenda.own(range(SHARDS))

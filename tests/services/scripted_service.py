@@ -5,8 +5,8 @@ from collections.abc import Callable
 from typing import Self
 
 from infra.kernel.errors import Refused
-from infra.kernel.frames import Any as AnyFrame
-from infra.kernel.frames import Call, Hello, Reply, View
+from infra.kernel.frames import AnyFrame, Call, Hello, Reply, View
+from infra.runtime.context import Context
 from infra.runtime.link import Link
 from infra.runtime.logs import get_logger
 from infra.runtime.node import Node
@@ -27,7 +27,9 @@ class ScriptedService:
         site, _, node = name.partition("/")
         self.calls: list[Call] = []
         self.script, self._name, self._site = script, name, site
-        self.node = Node((role, node, site), network, self, timing=FAST, rng=random.Random(1), log=get_logger(role, node, site))
+        self.node = Node(
+            (role, node, site), Context(network=network, log=get_logger(role, node, site), rng=random.Random(1)), self, timing=FAST
+        )
         self.peers = Peers(self.node, site, {})
 
     async def __aenter__(self) -> Self:

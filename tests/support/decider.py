@@ -7,8 +7,7 @@ from typing import Self
 import msgspec
 
 from accesspoint.options import AccessPointOptions
-from infra.kernel.frames import Any as AnyFrame
-from infra.kernel.frames import Assignment, Followed, Frame, Survey, Surveyed, Tally, Unfollowed
+from infra.kernel.frames import AnyFrame, Assignment, Followed, Frame, Survey, Surveyed, Tally, Unfollowed
 from infra.kernel.topics import Topic
 from infra.runtime.link import Link
 from segue.cluster.process import RoleOptions

@@ -5,8 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple, TypeVar
 
 from infra.kernel.codec import encode
-from infra.kernel.frames import Any as AnyFrame
-from infra.kernel.frames import Call, Deliver, Frame, Publish, Reply
+from infra.kernel.frames import AnyFrame, Call, Deliver, Frame, Publish, Reply
 from infra.runtime.wire.tcp import TcpNetwork
 from infra.runtime.wire.wire import Listener, Network, OnFrames, OnLost, Wire
 

@@ -9,9 +9,9 @@ from typing import Any, Self
 from analytics.ods.options import OdsOptions, PlanOptions
 from analytics.ods.server import Ods
 from infra.kernel.assignment import Assigned
-from infra.kernel.frames import Any as AnyFrame
-from infra.kernel.frames import Assignment, Followed, Frame, Hello, Survey, Surveyed, Tally, View
+from infra.kernel.frames import AnyFrame, Assignment, Followed, Frame, Hello, Survey, Surveyed, Tally, View
 from infra.kernel.topics import user_topic
+from infra.runtime.context import Context
 from infra.runtime.link import Link
 from infra.runtime.logs import get_logger
 from infra.runtime.node import Node
@@ -37,7 +37,7 @@ class Teller:
         self.lost: list[str] = []
         site, _, node = name.partition("/")
         log = get_logger(role, node, site)
-        self.node = Node((role, node, site), network, self, timing=FAST, rng=random.Random(name), log=log)
+        self.node = Node((role, node, site), Context(network=network, log=log, rng=random.Random(name)), self, timing=FAST)
 
     async def start(self) -> None:
         """A broker listens, an access point dials."""
@@ -119,7 +119,7 @@ class OdsWorld:
     async def start(self) -> None:
         """Start the decision service."""
         log = get_logger("ods", "ods1", "sto")
-        self.ods = Ods(self.options, self.network, log=log, rng=random.Random(), wall=self.wall)
+        self.ods = Ods(self.options, Context(network=self.network, log=log, rng=random.Random(), wall=self.wall))
         await self.ods.start()
 
     async def add(self, role: str, name: str) -> Teller:

@@ -5,8 +5,8 @@ from collections.abc import Callable
 from typing import Self
 
 from infra.kernel.errors import Refused
-from infra.kernel.frames import Any as AnyFrame
-from infra.kernel.frames import Call, Frame, Hello, Reply, View
+from infra.kernel.frames import AnyFrame, Call, Frame, Hello, Reply, View
+from infra.runtime.context import Context
 from infra.runtime.link import Link
 from infra.runtime.logs import get_logger
 from infra.runtime.node import Node
@@ -29,7 +29,7 @@ class Peer:
         self._answer = answer
         self._c = c
         log = get_logger(role, node, self.site)
-        self.node = Node((role, node, self.site), c.network(name), self, timing=FAST, rng=random.Random(1), log=log)
+        self.node = Node((role, node, self.site), Context(network=c.network(name), log=log, rng=random.Random(1)), self, timing=FAST)
 
     async def __aenter__(self) -> Self:
         await self.node.listen(self.name)

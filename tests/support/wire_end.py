@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable
 
-from infra.kernel.frames import Any as AnyFrame
+from infra.kernel.frames import AnyFrame
 from infra.runtime.wire.wire import Wire
 
 DEADLINE_S = 20.0

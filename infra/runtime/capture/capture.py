@@ -13,12 +13,13 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 from infra.kernel.capture import INBOX_TAG, Change, Numbers, Publications, Rows, Site, Visit, is_subscription, kind_in
 from infra.kernel.errors import ConfigError
 from infra.kernel.events import Event
 from infra.kernel.topics import Topic
+from infra.runtime.logs import Logger
 
 from ..keys import create_secret, read_secret
 from ..metrics import Metric
@@ -34,7 +35,7 @@ METRICS: Final = (
 class Capture:
     """What one node writes. `open` makes one, `close` ends it; a `Recorder`. All but its thread runs on the loop."""
 
-    def __init__(self, options: CaptureOptions, segments: Segments, wall: Callable[[], float], log: Any) -> None:
+    def __init__(self, options: CaptureOptions, segments: Segments, wall: Callable[[], float], log: Logger) -> None:
         self.rows: Counter[str] = Counter()
         self.dropped: Counter[str] = Counter()
         self._segments, self._wall, self._log = segments, wall, log
@@ -51,7 +52,7 @@ class Capture:
         self._timer = self._loop.call_later(self._segment_s, self._grow_old)
 
     @classmethod
-    def open(cls, options: CaptureOptions, role: str, site: str, node: str, *, wall: Callable[[], float], log: Any) -> "Capture | None":
+    def open(cls, options: CaptureOptions, role: str, site: str, node: str, *, wall: Callable[[], float], log: Logger) -> "Capture | None":
         """None when no `path` is set. Raises ConfigError when pyarrow is missing, or the folder or the key cannot be used."""
         if not options.path:
             return None

@@ -4,7 +4,6 @@ The engine's own doors stand on `http.py`; this one is for doors where storage, 
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any as Anything
 from typing import Literal, NamedTuple, TypeVar
 
 import msgspec
@@ -16,6 +15,7 @@ from infra.kernel.errors import Refused
 from infra.kernel.http_error import JSON
 from infra.kernel.json_text import read_json
 from infra.kernel.nesting import check_nesting
+from infra.runtime.logs import Logger
 
 from ..address import Address
 from ..listening import listening
@@ -76,7 +76,7 @@ class Web:
         verify_service: VerifyService,
         wall: Callable[[], float],
         max_body_bytes: int,
-        log: Anything,
+        log: Logger,
     ) -> None:
         self.requests = 0
         self._verify_user, self._verify_service, self._wall, self._log = verify_user, verify_service, wall, log

@@ -9,8 +9,7 @@ import asyncio
 import itertools
 from collections.abc import Callable, Sequence
 
-from infra.kernel.frames import Any as AnyFrame
-from infra.kernel.frames import Frame
+from infra.kernel.frames import AnyFrame, Frame
 
 from .wire import OnFrames, OnLost, Wire
 

@@ -8,8 +8,7 @@ the wire was lost before `start`; a wire that is closed still carries what was s
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Protocol
 
-from infra.kernel.frames import Any as AnyFrame
-from infra.kernel.frames import Frame
+from infra.kernel.frames import AnyFrame, Frame
 
 OnFrames = Callable[[list[AnyFrame]], None]
 OnLost = Callable[[str], None]

@@ -104,15 +104,15 @@ def singly(data: bytes) -> list[bytes]:
     return [bytes([byte]) for byte in data]
 
 
-def read(portions: list[bytes]) -> list[frames.Any]:
+def read(portions: list[bytes]) -> list[frames.AnyFrame]:
     """What is decoded from good bytes."""
     decoder = FrameDecoder()
     return [frame for portion in portions for frame in decoder.feed(portion)]
 
 
-def outcome(portions: list[bytes]) -> tuple[list[frames.Any], str | None]:
+def outcome(portions: list[bytes]) -> tuple[list[frames.AnyFrame], str | None]:
     """What is decoded, and the code that it ended with. Any other error fails the test."""
-    decoder, found = FrameDecoder(max_frame_bytes=256), list[frames.Any]()
+    decoder, found = FrameDecoder(max_frame_bytes=256), list[frames.AnyFrame]()
     for portion in portions:
         try:
             found += decoder.feed(portion)
@@ -127,7 +127,7 @@ def cut(data: bytes, cuts: list[int]) -> list[bytes]:
 
 
 @given(st.lists(FRAMES, max_size=6), st.lists(st.integers(0, 10**4), max_size=12))
-def test_frames_round_trip_however_their_bytes_are_cut(sent: list[frames.Any], cuts: list[int]) -> None:
+def test_frames_round_trip_however_their_bytes_are_cut(sent: list[frames.AnyFrame], cuts: list[int]) -> None:
     assert read(cut(b"".join(map(encode, sent)), cuts)) == sent
 
 
@@ -137,7 +137,7 @@ def test_a_large_frame_is_put_together_from_many_portions() -> None:
     assert read([data[start : start + 4096] for start in range(0, len(data), 4096)]) == [sent]
 
 
-def spoilt(frame: frames.Any, place: int, byte: int) -> bytes:
+def spoilt(frame: frames.AnyFrame, place: int, byte: int) -> bytes:
     """The bytes of a frame with one of them changed."""
     data = bytearray(encode(frame))
     data[place % len(data)] = byte
@@ -289,6 +289,6 @@ def test_a_peer_of_before_that_tells_no_epoch_has_heard_of_none() -> None:
 
 def test_every_kind_of_frame_has_a_tag_of_its_own_that_never_changes() -> None:
     """A tag that is given away again would be misread by peers of the version before."""
-    tags = {kind.__struct_config__.tag: kind.__name__ for kind in frames.Any.__args__}
+    tags = {kind.__struct_config__.tag: kind.__name__ for kind in frames.AnyFrame.__args__}
     assert list(tags) == list(range(1, 25))
     assert (tags[1], tags[2], tags[11]) == ("Hello", "Heartbeat", "Bye")

@@ -12,38 +12,20 @@ import pytest
 from infra.kernel.codec import FrameDecoder, encode
 from infra.kernel.codes import BY_NAME
 from infra.kernel.errors import Refused
-from infra.kernel.frames import PROTOCOL, Bye, Deliver, Heartbeat, Hello, Published, View
-from infra.kernel.frames import Any as AnyFrame
+from infra.kernel.frames import PROTOCOL, AnyFrame, Bye, Deliver, Heartbeat, Hello, Published, View
+from infra.runtime.context import Context
 from infra.runtime.link import Link
 from infra.runtime.node import LinkTiming, Node
 from infra.runtime.wire.memory import MemoryNetwork
 from infra.runtime.wire.tcp import TcpNetwork
 from infra.runtime.wire.wire import Network, Wire
+from tests.support.recording_log import RecordingLog
 from tests.support.wire_end import DEADLINE_S, End
 
 TIMING = LinkTiming(heartbeat_s=0.01, silent_s=0.06, hello_s=0.2, redial_base_s=0.001, redial_cap_s=0.01)
 SLOW = LinkTiming(heartbeat_s=60.0, silent_s=300.0, hello_s=60.0, redial_base_s=0.001, redial_cap_s=0.01)
 NOW_S = 1_700_000_000.0
 VIEW = View(3, ("b1", "b2"))
-
-
-class RecordingLog:
-    """Keeps what was logged: (level, event, fields)."""
-
-    def __init__(self) -> None:
-        self.lines: list[tuple[str, str, dict[str, Any]]] = []
-
-    def info(self, event: str, **fields: Any) -> None:
-        self.lines.append(("info", event, fields))
-
-    def warning(self, event: str, **fields: Any) -> None:
-        self.lines.append(("warning", event, fields))
-
-    def exception(self, event: str, **fields: Any) -> None:
-        self.lines.append(("exception", event, fields))
-
-    def of(self, event: str) -> list[dict[str, Any]]:
-        return [fields for _, each, fields in self.lines if each == event]
 
 
 class RecordingRole:
@@ -108,7 +90,8 @@ class Party:
         self.address = ""
         self.strangers: list[End] = []
         rng = random.Random(f"{name} {seed}")
-        self.node = Node((role, name, site), network, self.role, timing=timing, rng=rng, log=self.log, wall=lambda: NOW_S + skew_s)
+        context = Context(network=network, log=self.log, rng=rng, wall=lambda: NOW_S + skew_s)
+        self.node = Node((role, name, site), context, self.role, timing=timing)
 
     async def listen(self, address: str = "127.0.0.1:0") -> "Party":
         self.address = await self.node.listen(address)
@@ -414,7 +397,7 @@ async def test_redialling_waits_longer_each_time_up_to_the_cap() -> None:
     """SB-60: a node that is gone is not hammered."""
     network, log = UnreachableNetwork(), RecordingLog()
     timing = LinkTiming(redial_base_s=0.002, redial_cap_s=0.016)
-    node = Node(("broker", "b2", "sto"), network, RecordingRole(), timing=timing, rng=Cautious(1), log=log)
+    node = Node(("broker", "b2", "sto"), Context(network=network, log=log, rng=Cautious(1)), RecordingRole(), timing=timing)
     node.dial("b1", "broker", "sto")
     await until(lambda: len(network.dialled_s) == 7)
     await node.close()

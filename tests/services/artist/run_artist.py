@@ -7,6 +7,7 @@ import time
 from functools import partial
 from pathlib import Path
 
+from infra.runtime.context import Context
 from infra.runtime.logs import get_logger
 from infra.runtime.tokens import AuthOptions, Keys, Verifier, issue
 from infra.runtime.wire.memory import MemoryNetwork
@@ -29,7 +30,7 @@ async def run(catalogue: Path, intake: str, secret: bytes) -> None:
     verifier = Verifier(AuthOptions(), Keys(secret=secret), lambda: None)
     token = partial(_token, secret)
     log = get_logger("artist", "m1", "sto")
-    artist = Artist(options, MemoryNetwork(), verifier, token, log=log, rng=random.Random(1))
+    artist = Artist(options, Context(network=MemoryNetwork(), log=log, rng=random.Random(1)), verifier, token)
     await artist.start()
     await artist.run_once()
     await artist.close()

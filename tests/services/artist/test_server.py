@@ -18,6 +18,7 @@ from structlog.testing import capture_logs
 from infra.kernel.backoff import Backoff
 from infra.kernel.errors import Refused, Unavailable
 from infra.runtime.cassandra.client import Cassandra
+from infra.runtime.context import Context
 from infra.runtime.logs import get_logger
 from infra.runtime.loops import METRICS as LOOPS
 from infra.runtime.tokens import AuthOptions, Keys, Verifier
@@ -66,7 +67,8 @@ class House:
         )
         verifier = Verifier(AuthOptions(), Keys(secret=SECRET), lambda: None)
         log = get_logger("artist", "m1", "sto")
-        self.role = Artist(shape, self.network, verifier, service_token, log=log, rng=random.Random(1), wall=lambda: self.now_s)
+        context = Context(network=self.network, log=log, rng=random.Random(1), wall=lambda: self.now_s)
+        self.role = Artist(shape, context, verifier, service_token)
         await self.role.start()
 
     def release(self, artist: str, *ids: str, kind: str = "album") -> None:

@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 
 from infra.kernel.frames import Call
+from infra.runtime.context import Context
 from infra.runtime.logs import get_logger
 from infra.runtime.tokens import AuthOptions, Keys, Verifier
 from services.playlist.core import LANES
@@ -58,9 +59,8 @@ class Site:
         """Start the playlist service, also anew after `stop`."""
         verifier = Verifier(AuthOptions(), Keys(secret=SECRET), lambda: None)
         rng = random.Random(self.c.rng.getrandbits(64))
-        self.service = Playlist(
-            self.options, self.c.network(NAME), verifier, service_token, log=get_logger("playlist", "l1", "sto"), rng=rng
-        )
+        context = Context(network=self.c.network(NAME), log=get_logger("playlist", "l1", "sto"), rng=rng)
+        self.service = Playlist(self.options, context, verifier, service_token)
         await self.service.start()
         if ready:
             await eventually(lambda: self.service.ready() is None)

@@ -14,6 +14,7 @@ import pytest
 
 from infra.kernel.errors import Refused
 from infra.runtime.cassandra.client import Cassandra
+from infra.runtime.context import Context
 from infra.runtime.logs import get_logger
 from infra.runtime.loops import METRICS as LOOPS
 from infra.runtime.tokens import AuthOptions, Keys, Verifier
@@ -52,7 +53,7 @@ class House:
         )
         verifier = Verifier(AuthOptions(), Keys(secret=SECRET), lambda: None)
         log = get_logger("social", "f1", "sto")
-        self.role = Social(shape, self.network, verifier, service_token, log=log, rng=random.Random(1))
+        self.role = Social(shape, Context(network=self.network, log=log, rng=random.Random(1)), verifier, service_token)
         await self.role.start()
 
     async def ask(self, user: str, method: str, path: str, body: Any = None, token: str = "") -> tuple[int, Any]:

@@ -3,6 +3,7 @@
 import random
 from pathlib import Path
 
+from infra.runtime.context import Context
 from infra.runtime.logs import get_logger
 from infra.runtime.tokens import AuthOptions, Keys, Verifier
 from services.social.options import SocialOptions
@@ -42,7 +43,7 @@ async def test_following_a_user_follows_the_playlists_that_he_has_and_those_that
         )
         verifier = Verifier(AuthOptions(), Keys(secret=SECRET), lambda: None)
         log = get_logger("social", "f1", "sto")
-        social = Social(options, s.c.network("sto/f1"), verifier, service_token, log=log, rng=random.Random(1))
+        social = Social(options, Context(network=s.c.network("sto/f1"), log=log, rng=random.Random(1)), verifier, service_token)
         await social.start()
         await s.create("bob", "old")
         await change(s, social, "PUT")
