@@ -13,8 +13,8 @@ from infra.kernel.announcer import Announcer
 from infra.kernel.capture import Recorder
 from infra.kernel.errors import Refused
 from infra.kernel.every_one import for_every_one
+from infra.kernel.roles import DECISION
 from infra.kernel.topics import inbox_topic
-from infra.runtime.decider import DECIDER
 
 from . import messages
 from .attendance import Attendance
@@ -81,9 +81,9 @@ class AccessPointCore:
 
     def _keep_journal(self, recorder: Recorder | None) -> None:
         """For a capture, and for the decision service if there may be one; for nobody else, because it costs time."""
-        if recorder is not None or DECIDER in self._options.services:
+        if recorder is not None or DECISION in self._options.services:
             self.journal = Journal(self.hub, self._options.site, () if recorder is None else (recorder,))
-        if self.journal is not None and DECIDER in self._options.services:
+        if self.journal is not None and DECISION in self._options.services:
             self.follows = Follows(self.journal.followed)
             self.journal.recorders.append(self.follows)
 

@@ -6,13 +6,13 @@ import msgspec
 
 from infra.kernel.errors import ConfigError
 from infra.kernel.interest import MAX_LINKS
+from infra.kernel.link_timing import LinkTiming
+from infra.kernel.option_checks import check_at_least, check_numbers
+from infra.kernel.roles import DECISION
 from infra.runtime.capture.options import CaptureOptions
-from infra.runtime.decider import DECIDER
-from infra.runtime.node import LinkTiming
-from infra.runtime.option_checks import check_at_least, check_numbers
 
 # The links of the decision service are not for calls of clients.
-SERVICES: Final = ("presence", "notification", "playlist", "artist", "social", DECIDER)
+SERVICES: Final = ("presence", "notification", "playlist", "artist", "social", DECISION)
 # The first must be at least so many times the second, or what is said would happen.
 CONTRADICTIONS: Final = (
     # Each client is looked at once in half a `ping_s`.
@@ -24,7 +24,7 @@ CONTRADICTIONS: Final = (
 
 class AccessPointOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One access point. It uses one of `aggregators` at a time; `services` maps the name of a service (`SERVICES`) to its link
-    addresses: presence of this site, the others of any. Without "notification" sessions have no inbox. "ods" is the decision service."""
+    addresses: presence of this site, the others of any. Without "notification" sessions have no inbox."""
 
     site: str
     node: str

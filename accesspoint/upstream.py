@@ -6,8 +6,9 @@ from typing import Final
 
 from infra.kernel.errors import Refused
 from infra.kernel.frames import AnyFrame, Heartbeat, Hello, Reply, View
+from infra.kernel.roles import DECISION
 from infra.runtime.context import Context
-from infra.runtime.decider import DECIDER, Decider
+from infra.runtime.decision_link import DecisionLink
 from infra.runtime.link import Link
 from infra.runtime.node import Node
 
@@ -33,7 +34,7 @@ class Upstream:
         self._stepping = False
         self.links = Node((ROLE, options.node, options.site), context, self, timing=options.link)
         self.source = Source(options, core, self.links, now, context.log)
-        self._decider = Decider(Offloading(core))
+        self._decision = DecisionLink(Offloading(core))
         core.attendance.wake = self._report_soon
         self._service_of = {address: service for service, addresses in options.services.items() for address in addresses}
 
@@ -57,8 +58,8 @@ class Upstream:
         """An aggregator or a service answered."""
         assert link.dialled is not None
         service = self._service_of.get(link.dialled)
-        if service == DECIDER:
-            self._decider.link_up(link)
+        if service == DECISION:
+            self._decision.link_up(link)
         elif service:
             self._core.calls.node_up(service, link.dialled, link)
             if service == "presence":
@@ -70,8 +71,8 @@ class Upstream:
         """An aggregator or a service is lost."""
         assert link.dialled is not None
         service = self._service_of.get(link.dialled)
-        if service == DECIDER:
-            self._decider.link_down(link)
+        if service == DECISION:
+            self._decision.link_down(link)
             return
         if service:
             self._core.calls.node_down(service, link.dialled)
@@ -83,8 +84,8 @@ class Upstream:
 
     def frames(self, link: Link, frames: list[AnyFrame]) -> None:
         """Events for clients, news of what is installed, answers of services, what the decision service says."""
-        if self._service_of.get(link.dialled or "") == DECIDER:
-            self._decider.frames(frames)
+        if self._service_of.get(link.dialled or "") == DECISION:
+            self._decision.frames(frames)
             return
         try:
             for frame in frames:

@@ -3,9 +3,9 @@
 import msgspec
 
 from infra.kernel.errors import ConfigError
+from infra.kernel.link_timing import LinkTiming
+from infra.kernel.option_checks import check_numbers
 from infra.runtime.link import MAX_BYTES, MAX_QUEUED_BYTES, check_bounds
-from infra.runtime.node import LinkTiming
-from infra.runtime.option_checks import check_numbers
 
 
 class AggregatorOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -8,12 +8,13 @@ from typing import Final
 from infra.kernel.announcer import BULK
 from infra.kernel.errors import Refused
 from infra.kernel.frames import AnyFrame, Applied, Hello, Subscribe, View
+from infra.kernel.link_timing import LinkTiming
 from infra.kernel.topics import user_topic
 from infra.runtime.context import Context
 from infra.runtime.event_loop import run
 from infra.runtime.link import Link
 from infra.runtime.logs import get_logger
-from infra.runtime.node import LinkTiming, Node
+from infra.runtime.node import Node
 from infra.runtime.wire.tcp import TcpNetwork
 
 from .feeder import SITE

@@ -8,11 +8,12 @@ from typing import Final
 from infra.kernel.errors import Refused
 from infra.kernel.events import encode_tail, numbering
 from infra.kernel.frames import AnyFrame, Applied, Heartbeat, Hello, Subscribe, Unsubscribe, View
+from infra.kernel.link_timing import LinkTiming
 from infra.kernel.topics import Topic, parse_topic
 from infra.runtime.context import Context
 from infra.runtime.link import Link
 from infra.runtime.logs import get_logger
-from infra.runtime.node import LinkTiming, Node
+from infra.runtime.node import Node
 from infra.runtime.wire.wire import Network
 
 from .outlets import Outlets

@@ -36,9 +36,10 @@ from infra.kernel.frames import (
     View,
 )
 from infra.kernel.ring import Ring
+from infra.kernel.roles import DECISION
 from infra.kernel.topics import Topic
 from infra.runtime.context import Context
-from infra.runtime.decider import DECIDER, Decider
+from infra.runtime.decision_link import DecisionLink
 from infra.runtime.ending import end_all
 from infra.runtime.link import Link
 from infra.runtime.node import Node
@@ -85,7 +86,7 @@ class Broker:
         self._subscribers = Subscribers(self.site, self.core, self._far, self.handover)
         self._publishers: dict[Link, Publisher] = {}
         self.offloading = Offloading(self.core, context.log)
-        self._decider = Decider(self.offloading)
+        self._decision = DecisionLink(self.offloading)
         self._left = asyncio.Event()
 
     async def start(self) -> None:
@@ -130,8 +131,8 @@ class Broker:
         if hello.role == ROLE:
             if hello.node not in self.options.sites.get(hello.site, {}):
                 raise Refused("wrong-peer", f"no broker {hello.node} of site {hello.site} is configured here")
-        elif hello.role == DECIDER:
-            self._decider.admit(hello)
+        elif hello.role == DECISION:
+            self._decision.admit(hello)
         elif hello.site != self.site:
             raise Refused("wrong-peer", f"{hello.role} of site {hello.site} belongs to the brokers of its own site, this is {self.site}")
         elif hello.role != "aggregator" and hello.role not in SERVICE_KINDS:
@@ -147,8 +148,8 @@ class Broker:
         """A peer is there: give it its place."""
         link.max_queued_bytes, link.max_bytes = self.options.max_link_queue_bytes, self.options.max_link_bytes
         peer = link.peer
-        if peer.role == DECIDER:
-            self._decider.link_up(link)
+        if peer.role == DECISION:
+            self._decision.link_up(link)
             return
         if self.mesh.concerns(peer):
             self.mesh.link_up(link)
@@ -171,12 +172,12 @@ class Broker:
             self._subscribers.tell_all()
         self._subscribers.link_down(link)
         self._publishers.pop(link, None)
-        self._decider.link_down(link)
+        self._decision.link_down(link)
 
     def frames(self, link: Link, frames: list[AnyFrame]) -> None:
         """A batch from a peer. Raises `Refused` if the peer may not say that."""
-        if link.peer.role == DECIDER:
-            self._decider.frames(frames)
+        if link.peer.role == DECISION:
+            self._decision.frames(frames)
             return
         if self.mesh.concerns(link.peer):
             self.mesh.heard(link)

@@ -5,9 +5,9 @@ from typing import Literal
 import msgspec
 
 from infra.kernel.errors import ConfigError
+from infra.kernel.link_timing import LinkTiming
+from infra.kernel.option_checks import check_numbers
 from infra.runtime.cassandra.options import CassandraOptions
-from infra.runtime.node import LinkTiming
-from infra.runtime.option_checks import check_numbers
 
 
 class ServiceOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

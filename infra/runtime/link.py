@@ -16,7 +16,7 @@ from infra.kernel.codes import BY_NAME
 from infra.kernel.events import is_presence
 from infra.kernel.frames import Bye, Deliver, Frame, Hello
 
-from .option_checks import check_at_least
+from ..kernel.option_checks import check_at_least
 from .wire.wire import Wire
 
 MAX_QUEUED_BYTES: Final = 16 << 20

@@ -10,13 +10,12 @@ import asyncio
 from functools import partial
 from typing import Protocol
 
-import msgspec
-
 from infra.kernel.backoff import Backoff
 from infra.kernel.codes import BY_NUMBER
 from infra.kernel.errors import Refused
 from infra.kernel.every_one import for_every_one
 from infra.kernel.frames import PROTOCOL, AnyFrame, Bye, Heartbeat, Hello, View
+from infra.kernel.link_timing import LinkTiming
 
 from .context import Context
 from .ending import end_all
@@ -24,30 +23,10 @@ from .link import Link
 from .listening import listening
 from .loops import Loops
 from .network_reason import network_reason
-from .option_checks import check_at_least, check_numbers
 from .wire.wire import Listener, Wire
 
 SKEW_WARNING_S = 60.0
 _LAST = (Bye, Hello)
-
-
-class LinkTiming(msgspec.Struct, frozen=True, kw_only=True):
-    """Seconds. `silent_s` is several heartbeats; reconnects wait between nothing and `redial_cap_s`, growing."""
-
-    heartbeat_s: float = 0.5
-    silent_s: float = 2.5
-    hello_s: float = 5.0
-    redial_base_s: float = 0.05
-    redial_cap_s: float = 2.0
-
-    def check_in(self, role: str) -> None:
-        """Raises ConfigError when fields of the table `[<role>.link]` contradict each other."""
-        table = f"{role}.link"
-        check_numbers(table, self)
-        late = "one heartbeat that is late would end a link"
-        check_at_least(f"{table}.silent_s", self.silent_s, f"{table}.heartbeat_s", self.heartbeat_s, late, times=2)
-        growing = "pauses between two calls grow from the one to the other"
-        check_at_least(f"{table}.redial_cap_s", self.redial_cap_s, f"{table}.redial_base_s", self.redial_base_s, growing)
 
 
 class LinkRole(Protocol):

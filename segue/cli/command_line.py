@@ -10,7 +10,7 @@ from infra.runtime.standard_output import guarded
 
 from .lazy_group import Entry, LazyGroup
 
-ROLES: Final = ("accesspoint", "aggregator", "artist", "broker", "notification", "ods", "playlist", "presence", "social")
+ROLES: Final = ("accesspoint", "aggregator", "artist", "broker", "notification", "decision", "playlist", "presence", "social")
 COMMANDS: Final = (
     *(Entry(role, f"segue.cli.role:{role}", f"Run one {role}") for role in ROLES),
     Entry("act", "segue.cli.act:act", "Tell a user's friends what the user does"),

@@ -16,7 +16,6 @@ import msgspec
 
 from accesspoint.options import AccessPointOptions
 from aggregator.options import AggregatorOptions
-from analytics.ods.options import OdsOptions
 from broker.options import BrokerOptions
 from infra.kernel.errors import ConfigError
 from infra.kernel.interest import MAX_LINKS
@@ -30,6 +29,7 @@ from infra.runtime.tokens import AuthOptions, Keys, Verifier
 from infra.runtime.wire.tcp import TcpNetwork
 from notification.options import NotificationOptions
 from services.artist.options import ArtistOptions
+from services.decision.options import DecisionOptions
 from services.playlist.options import PlaylistOptions
 from services.presence.options import PresenceOptions
 from services.social.options import SocialOptions
@@ -45,7 +45,7 @@ class ProcessFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     auth: AuthOptions = AuthOptions()
     log: LogOptions = LogOptions()
     broker: BrokerOptions | None = None
-    ods: OdsOptions | None = None
+    decision: DecisionOptions | None = None
     aggregator: AggregatorOptions | None = None
     presence: PresenceOptions | None = None
     notification: NotificationOptions | None = None
@@ -91,7 +91,8 @@ def parse_settings(settings: tuple[str, ...]) -> dict[str, str]:
 
 
 async def _serve(file: ProcessFile, options: RoleOptions, as_json: bool, shared_ports: bool) -> None:
-    keys = Keys() if isinstance(options, AggregatorOptions | PresenceOptions | OdsOptions) else Keys.load(file.auth)  # those have no door
+    has_no_door = isinstance(options, AggregatorOptions | PresenceOptions | DecisionOptions)
+    keys = Keys() if has_no_door else Keys.load(file.auth)
     log = get_logger("keys", "", options.site)
     refreshing: set[asyncio.Task[Any]] = set()
 
@@ -175,4 +176,4 @@ def _exit_code(ended: int) -> int:
 
 
 accesspoint, aggregator, artist, broker = map(command, ("accesspoint", "aggregator", "artist", "broker"))
-notification, ods, playlist, presence, social = map(command, ("notification", "ods", "playlist", "presence", "social"))
+notification, decision, playlist, presence, social = map(command, ("notification", "decision", "playlist", "presence", "social"))

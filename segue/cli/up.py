@@ -9,7 +9,7 @@ from typing import Final
 import click
 import msgspec
 
-from analytics.ods.options import PlanOptions
+from analytics.offloading.plan import PlanOptions
 from infra.kernel.errors import ConfigError
 from infra.runtime.capture.options import CaptureOptions
 from infra.runtime.cassandra.options import CassandraOptions
@@ -29,7 +29,7 @@ from .state import default_state, held, secret_of, service_token
 PORT_BASE = 7700
 CAPTURE_KEY = "capture.key"
 # All but the decision service: it runs where there is a limit, and wants the extra `analytics`.
-UNLIMITED: Final = tuple(role for role in ORDER if role != "ods")
+UNLIMITED: Final = tuple(role for role in ORDER if role != "decision")
 PLAN: Final = PlanOptions()
 
 
@@ -83,7 +83,7 @@ def up(
     Clients connect to the first address, services publish to the second; `segue token` makes tokens for both.
     """
     configure(log_format, log_level)  # type: ignore[arg-type]  # click has checked them
-    wanted = [*roles.split(","), *(["ods"] if capacity is not None else [])]
+    wanted = [*roles.split(","), *(["decision"] if capacity is not None else [])]
     if unknown := sorted(set(wanted) - set(ORDER)):
         raise click.UsageError(f"no role {', '.join(unknown)}; there are {', '.join(ORDER)}")
     shape = Shape(
@@ -99,7 +99,7 @@ def up(
         store=store,  # type: ignore[arg-type]  # click has checked it
         cassandra=CassandraOptions(port=cassandra_port),
         capture=CaptureOptions(path=str(capture), key_file=str(state / CAPTURE_KEY)) if capture else CaptureOptions(),
-        ods=_plan(capacity, threshold, period) if "ods" in wanted else None,
+        decision=_plan(capacity, threshold, period) if "decision" in wanted else None,
         port_base=port_base,
     )
     with held(state):

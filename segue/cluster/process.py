@@ -16,7 +16,6 @@ from accesspoint.options import AccessPointOptions
 from accesspoint.server import AccessPoint
 from aggregator.options import AggregatorOptions
 from aggregator.server import Aggregator
-from analytics.ods.options import OdsOptions
 from broker.door import Door
 from broker.options import BrokerOptions
 from broker.server import Broker
@@ -32,6 +31,7 @@ from notification.options import NotificationOptions
 from notification.server import Notification
 from services.artist.options import ArtistOptions
 from services.artist.server import Artist
+from services.decision.options import DecisionOptions
 from services.playlist.options import PlaylistOptions
 from services.playlist.server import Playlist
 from services.presence.options import PresenceOptions
@@ -42,10 +42,12 @@ from services.social.server import Social
 StoringOptions = PlaylistOptions | SocialOptions | ArtistOptions
 # Those whose roles see the workload, and write it down if they are asked to.
 CapturingOptions = BrokerOptions | AccessPointOptions | NotificationOptions | PlaylistOptions | ArtistOptions
-RoleOptions = BrokerOptions | AggregatorOptions | AccessPointOptions | PresenceOptions | NotificationOptions | StoringOptions | OdsOptions
+RoleOptions = (
+    BrokerOptions | AggregatorOptions | AccessPointOptions | PresenceOptions | NotificationOptions | StoringOptions | DecisionOptions
+)
 
 # Brokers first: the others can wait for them, and a door opens last.
-ORDER: Final = ("broker", "ods", "presence", "notification", "social", "playlist", "artist", "aggregator", "accesspoint")
+ORDER: Final = ("broker", "decision", "presence", "notification", "social", "playlist", "artist", "aggregator", "accesspoint")
 
 
 class Role(Protocol):
@@ -103,10 +105,10 @@ class Parts:
                 return Notification(options, context, self.verifier)
             case PlaylistOptions() | SocialOptions() | ArtistOptions():
                 return self._service(options, context)
-            case OdsOptions():
-                from analytics.ods.server import Ods  # it wants libraries that the other roles do without
+            case DecisionOptions():
+                from services.decision.server import DecisionService  # it wants libraries that the other roles do without
 
-                return Ods(options, context)
+                return DecisionService(options, context)
             case AccessPointOptions():
                 return AccessPoint(options, context, self.verifier.client)
 

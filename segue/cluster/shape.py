@@ -8,14 +8,15 @@ import msgspec
 
 from accesspoint.options import AccessPointOptions
 from aggregator.options import AggregatorOptions
-from analytics.ods.options import OdsOptions, PlanOptions
+from analytics.offloading.plan import PlanOptions
 from broker.options import BrokerOptions
+from infra.kernel.link_timing import LinkTiming
 from infra.kernel.membership import Timing
 from infra.runtime.capture.options import CaptureOptions
 from infra.runtime.cassandra.options import CassandraOptions
-from infra.runtime.node import LinkTiming
 from notification.options import NotificationOptions
 from services.artist.options import ArtistOptions
+from services.decision.options import DecisionOptions
 from services.playlist.options import PlaylistOptions
 from services.presence.options import PresenceOptions
 from services.social.options import SocialOptions
@@ -29,7 +30,7 @@ SERVICES: Final = 10
 NOTIFICATION: Final = 20
 STORING: Final = {"playlist": 30, "social": 31, "artist": 32}
 ADMIN: Final = 90
-ODS_NODE: Final = "ods1"
+DECISION_NODE: Final = "decision1"
 PER_SITE: Final = 100
 
 
@@ -38,7 +39,7 @@ class Shape(msgspec.Struct, frozen=True, kw_only=True):
 
     `notification` nodes are dealt to the sites in turn; `services` are some of `STORING`, at the first site. All serve clients
     of every site, and keep what they store in the folder `state`, or in Cassandra. `catalogue` is what the artist service reads.
-    `ods` is what the decision service at the first site decides on; without it there is none. All that can write the same `capture`.
+    `decision` is what the decision service at the first site decides on; without it there is none. All that can write the same `capture`.
     """
 
     sites: tuple[str, ...] = SITES[:1]
@@ -46,7 +47,7 @@ class Shape(msgspec.Struct, frozen=True, kw_only=True):
     aggregators: int = 1
     accesspoints: int = 1
     presence: int = 1
-    ods: PlanOptions | None = None
+    decision: PlanOptions | None = None
     notification: int = 0
     services: tuple[str, ...] = ()
     state: Path = Path("state")
@@ -70,9 +71,14 @@ class Shape(msgspec.Struct, frozen=True, kw_only=True):
             yield from self._stored(index, site)
         for service in self.services:
             yield self._service(service)
-        if self.ods is not None:
-            yield OdsOptions(
-                site=self.sites[0], node=ODS_NODE, sites=self._all_brokers(), plan=self.ods, listen=self._address(ODS_NODE), link=self.link
+        if self.decision is not None:
+            yield DecisionOptions(
+                site=self.sites[0],
+                node=DECISION_NODE,
+                sites=self._all_brokers(),
+                plan=self.decision,
+                listen=self._address(DECISION_NODE),
+                link=self.link,
             )
 
     def _engine(self, index: int, site: str) -> Iterator[RoleOptions]:
@@ -100,9 +106,9 @@ class Shape(msgspec.Struct, frozen=True, kw_only=True):
     def _serving(self, site: str) -> dict[str, list[str]]:
         """Who answers the clients of a site."""
         presence, notification = list(_names(site, "p", self.presence).values()), [name for _, name in self._notification()]
-        ods = [self._address(ODS_NODE)] if self.ods is not None else []
+        decision = [self._address(DECISION_NODE)] if self.decision is not None else []
         storing = {each: [self._address(f"{each}1")] for each in self.services}
-        serving = {"presence": presence, "notification": notification, **storing, "ods": ods}
+        serving = {"presence": presence, "notification": notification, **storing, "decision": decision}
         return {name: addresses for name, addresses in serving.items() if addresses}
 
     def _notification(self) -> list[tuple[str, str]]:

@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from accesspoint.server import AccessPoint
-from analytics.ods.options import PlanOptions
+from analytics.offloading.plan import PlanOptions
 from infra.kernel.errors import SegueError
 from segue.cli.state import user_token
 from segue.cluster.process import Process
@@ -24,8 +24,8 @@ from .play import Play
 from .stage import Stage
 
 if TYPE_CHECKING:
-    from analytics.ods.decision import Decision
-    from analytics.ods.server import Ods
+    from services.decision.decision import Decision
+    from services.decision.server import DecisionService
 
 READY_S: Final = 30.0
 # Nothing is decided by the clock here: a period is over when everything of it has been played.
@@ -56,13 +56,13 @@ async def run(stage: Stage, sites: Sequence[str], rng: random.Random, show: Show
 async def _engine(stage: Stage, sites: Sequence[str], secret: bytes, rng: random.Random, show: Show) -> AsyncIterator[Process]:
     """Every role of the engine at each site, and the decision service, all in this process."""
     plan = PlanOptions(capacity=stage.capacity, threshold=stage.threshold, metric=stage.metric, period_s=A_DAY_S, weight=1.0, overlap_ms=0)
-    options = list(Shape(sites=tuple(sites), brokers=2, ods=plan).options())
+    options = list(Shape(sites=tuple(sites), brokers=2, decision=plan).options())
     async with AsyncExitStack() as stack:
         with show.phase("engine") as phase:
             process = await stack.enter_async_context(Process(parts_here(secret, rng), options))
             await process.settled(READY_S)
             peers = len(process.of("broker")) + len(process.of("accesspoint"))
-            await _until(lambda: len(_ods(process).links.links) == peers, "everybody is linked to the decision service")
+            await _until(lambda: len(_decision(process).links.links) == peers, "everybody is linked to the decision service")
             phase.outcome = f"{len(options)} roles in {', '.join(sites)}, all in this process; one of them decides"
         yield process
 
@@ -70,7 +70,7 @@ async def _engine(stage: Stage, sites: Sequence[str], secret: bytes, rng: random
 async def _decide(process: Process, stage: Stage, show: Show) -> "Decision":
     """Has the service decide; returns when every broker and access point goes by it."""
     with show.phase("decide") as phase:
-        decision = await _ods(process).decide()
+        decision = await _decision(process).decide()
         await _until(lambda: _epochs(process) == {decision.epoch}, f"every broker and access point goes by epoch {decision.epoch}")
         of = f"{len(decision.served):,} of {decision.topics:,} topics stay, {len(decision.out):,} leave real time"
         phase.outcome = f"{of}; computed in {decision.run_ms:,} ms"
@@ -82,9 +82,9 @@ def _epochs(process: Process) -> set[Any]:
     return points | {broker.counters()["broker_assignment_epoch"] for broker in process.of("broker")}
 
 
-def _ods(process: Process) -> "Ods":
-    (ods,) = process.of("ods")
-    return ods  # type: ignore[no-any-return]  # what a process knows of its roles is less
+def _decision(process: Process) -> "DecisionService":
+    (decision,) = process.of("decision")
+    return decision  # type: ignore[no-any-return]  # what a process knows of its roles is less
 
 
 def _door(process: Process, number: int) -> AccessPoint:

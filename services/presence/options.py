@@ -5,8 +5,8 @@ from typing import Final
 import msgspec
 
 from infra.kernel.errors import ConfigError
-from infra.runtime.node import LinkTiming
-from infra.runtime.option_checks import check_numbers
+from infra.kernel.link_timing import LinkTiming
+from infra.kernel.option_checks import check_numbers
 
 # An answer to `last` with 500 events of this size fits into a frame of a link.
 LARGEST_PAYLOAD_BYTES: Final = 16 << 10

@@ -58,14 +58,14 @@ TO_A_BROKER = {
     "a broker that is not configured": (hello(role="broker", node="b77"), "wrong-peer"),
     "a service that decides what is served": (hello(role="presence") + said(assignment(1, Topic(b"Udan"))), "bad-link-frame"),
     "a decision service that publishes": (
-        hello(role="ods") + said(Publish(1, 0, [b"Udan"], [b""], [b'"payload":{}}'])),
+        hello(role="decision") + said(Publish(1, 0, [b"Udan"], [b""], [b'"payload":{}}'])),
         "bad-link-frame",
     ),
     "a decision service that builds on what was never said": (
-        hello(role="ods", site="mars") + said(assignment(8, Topic(b"Udan"), base=7)),
+        hello(role="decision", site="mars") + said(assignment(8, Topic(b"Udan"), base=7)),
         "bad-link-frame",
     ),
-    "an assignment about a topic that is none": (hello(role="ods") + said(assignment(1, Topic(b"X?"))), "bad-link-frame"),
+    "an assignment about a topic that is none": (hello(role="decision") + said(assignment(1, Topic(b"X?"))), "bad-link-frame"),
     "an aggregator that leaves the ring in the name of a broker": (hello(role="aggregator", node="b1") + said(Leaving()), "bad-link-frame"),
     "an access point, which belongs to an aggregator": (hello(role="accesspoint"), "wrong-peer"),
 }

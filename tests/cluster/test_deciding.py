@@ -6,14 +6,15 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
 
-from analytics.ods.decision import Decision
-from analytics.ods.options import OdsOptions, PlanOptions
-from analytics.ods.server import Ods
+from analytics.offloading.plan import PlanOptions
 from infra.kernel.frames import Followed, Frame, Heartbeat, Hello, Surveyed, Tally, Unfollowed
 from infra.runtime.context import Context
 from infra.runtime.logs import get_logger
+from services.decision.decision import Decision
+from services.decision.options import DecisionOptions
+from services.decision.server import DecisionService
 from tests.support.cluster import FAST, Cluster
-from tests.support.decider import NAME, deciding
+from tests.support.scripted_decision import NAME, deciding
 from tests.support.user import User
 
 PLAN: dict[str, Any] = {"capacity": 16, "threshold": 3, "weight": 1.0, "period_s": 3600.0, "overlap_ms": 0}
@@ -28,9 +29,9 @@ class Deciding(Cluster):
 
     def __init__(self, *, tcp: bool, **plan: Any) -> None:
         super().__init__(sites=2, brokers=2, tcp=tcp, change=deciding())
-        self.options[NAME] = self.deciding = OdsOptions(
+        self.options[NAME] = self.deciding = DecisionOptions(
             site="sto",
-            node="ods1",
+            node="decision1",
             sites={site: {slot: f"{site}/{slot}" for slot in ("b1", "b2")} for site in ("sto", "lon")},
             plan=PlanOptions(**(PLAN | plan)),
             listen=NAME,
@@ -38,24 +39,26 @@ class Deciding(Cluster):
         )
 
     @property
-    def ods(self) -> Any:
+    def decision(self) -> Any:
         return self.roles[NAME]
 
     async def restart_behind(self, by_s: float) -> None:
         """Start the decision service again, with a clock that is so much behind."""
-        log = get_logger("ods", "ods1", "sto")
-        ods = Ods(self.deciding, Context(network=self.network(NAME), log=log, rng=self.rng, wall=lambda: time.time() - by_s))
-        self.roles[NAME] = ods
+        log = get_logger("decision", "decision1", "sto")
+        decision = DecisionService(
+            self.deciding, Context(network=self.network(NAME), log=log, rng=self.rng, wall=lambda: time.time() - by_s)
+        )
+        self.roles[NAME] = decision
         self.down.discard(NAME)
-        await ods.start()
+        await decision.start()
 
     async def settle(self) -> None:
         await super().settle()
-        await self.until(lambda: len(self.ods.links.links) == len(self.of("broker")) + len(self.of("accesspoint")))
+        await self.until(lambda: len(self.decision.links.links) == len(self.of("broker")) + len(self.of("accesspoint")))
 
     async def decide(self) -> Decision:
         """A decision, once it holds everywhere."""
-        made: Decision = await self.ods.decide()
+        made: Decision = await self.decision.decide()
         await self.until(lambda: self.epochs() == {made.epoch})
         return made
 
@@ -143,11 +146,11 @@ async def test_nodes_that_restart_and_a_service_that_does_come_to_the_same_decis
         for name in ("lon/b1", "sto/ap1"):
             await c.crash(name)
             await c.restart(name)
-            await c.until(lambda: len(c.ods.links.links) == 6)
+            await c.until(lambda: len(c.decision.links.links) == 6)
             await c.until(lambda: c.epochs() == {made.epoch})
         await c.crash(NAME)
         await c.restart(NAME)
-        await c.until(lambda: len(c.ods.links.links) == 6)
+        await c.until(lambda: len(c.decision.links.links) == 6)
         assert c.epochs() == {made.epoch}
         async with c.user("ann") as ann:
             assert (await ann.follow("bob", "eve"))["installed"] == "all"
@@ -165,7 +168,7 @@ async def test_a_service_that_is_back_with_its_clock_behind_is_heard_at_once(tcp
         before = await c.decide()
         await c.crash(NAME)
         await c.restart_behind(3600)
-        await c.until(lambda: len(c.ods.links.links) == 6)
+        await c.until(lambda: len(c.decision.links.links) == 6)
         await c.period(EVENTS)
         after = await c.decide()
         assert (after.epoch, after.out) == (before.epoch + 1, before.out)
@@ -183,8 +186,8 @@ async def test_at_a_reduced_rate_what_is_counted_is_what_was_predicted_and_withi
         assert 0 < made.reduced <= made.cost + made.reduced <= 26
         await c.period(EVENTS)
         got = await received(c, users, made.cost + made.reduced)
-        counters = c.ods.counters()
-        assert got.total() == made.cost + made.reduced == counters["ods_expected_deliveries"] + counters["ods_reduced_deliveries"]
+        counters = c.decision.counters()
+        assert got.total() == made.cost + made.reduced == counters["decision_expected_deliveries"] + counters["decision_reduced_deliveries"]
         assert satisfied(users, got, EVENTS, 3) >= made.value
 
 

@@ -17,7 +17,7 @@ ROLES = {
     "playlist": "sto-playlist1",
     "social": "sto-social1",
     "artist": "sto-artist1",
-    "ods": "sto-ods1",
+    "decision": "sto-decision1",
 }
 # Role, what is set, what the refusal names besides, what it says to write.
 CONTRADICTIONS: list[tuple[str, dict[str, str], str, str]] = [
@@ -58,7 +58,7 @@ MEANINGLESS: list[tuple[str, str, str]] = [
     ("playlist", "max_playlists", "0"),
     ("social", "max_followed", "-5"),
     ("artist", "max_body_bytes", "0"),
-    ("ods", "keep_s", "inf"),
+    ("decision", "keep_s", "inf"),
     *[(role, f"link.{key}", value) for role in ROLES for key in ("heartbeat_s", "hello_s", "redial_base_s") for value in ("0", "nan")],
 ]
 
@@ -69,7 +69,7 @@ ZEROS = {
     "broker": ("handover_s", "drain_s"),
     "presence": ("grace_s", "jitter_s"),
     "notification": ("patience.email_s", "patience.push_s"),
-    "ods": ("keep_s",),
+    "decision": ("keep_s",),
 }
 
 
@@ -101,6 +101,6 @@ def test_a_zero_that_can_be_meant_is_taken(role: str) -> None:
         "accesspoint": ("install_s", "move_bytes"),
         "aggregator": ("drain_s",),
         "presence": ("grace_s", "jitter_s"),
-        "ods": ("keep_s",),
+        "decision": ("keep_s",),
     }
     read(DEPLOY / "config" / f"{ROLES[role]}.toml", role, {f"{role}.{key}": "0" for key in zeros.get(role, ())})

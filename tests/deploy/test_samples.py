@@ -88,7 +88,7 @@ def test_all_sites_have_the_same_processes_and_one_has_those_that_serve_all() ->
     for path in SAMPLES:
         site, _, node = path.stem.partition("-")
         nodes.setdefault(site, set()).add(node)
-    central = {"n1", "playlist1", "social1", "artist1", "ods1"}
+    central = {"n1", "playlist1", "social1", "artist1", "decision1"}
     assert nodes.pop("sto") - central == {"b1", "b2", "a1", "p1", "ap1"}
     assert nodes == {site: {"b1", "b2", "a1", "p1", "ap1"} for site in ("lon", "ash")}
 
@@ -99,7 +99,7 @@ def test_whoever_is_dialled_listens_exactly_there() -> None:
     listening = {options.listen: (role, options.site) for role, options in everybody if role != "accesspoint"}
     table = next(options.sites for role, options in everybody if role == "broker")
     for role, options in everybody:
-        if role in ("broker", "ods"):
+        if role in ("broker", "decision"):
             assert options.sites == table
         elif hasattr(options, "brokers"):
             assert options.brokers == table[options.site]
@@ -113,7 +113,7 @@ def dialled(role: str, options: Any) -> Iterator[tuple[str, tuple[str, str]]]:
     """The addresses, besides those of brokers, that a role dials, and whom (role, site) it must find there."""
     if role == "accesspoint":
         yield from ((address, ("aggregator", options.site)) for address in options.aggregators)
-        assert options.services.keys() == {"presence", "notification", "ods", *STORING}
+        assert options.services.keys() == {"presence", "notification", "decision", *STORING}
     for service, addresses in getattr(options, "services", {}).items():
         yield from ((address, (service, options.site if service == "presence" else "sto")) for address in addresses)
     for site, addresses in getattr(options, "peers", {}).items():

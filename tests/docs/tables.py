@@ -6,7 +6,7 @@ from typing import Final
 # Commands that stay until Ctrl-C, and what they print once others can rely on them.
 SERVERS: Final = {
     r"segue up\b": r"ready; stop with",
-    r"segue (broker|aggregator|presence|notification|playlist|social|artist|accesspoint|ods) ": r" at ",
+    r"segue (broker|aggregator|presence|notification|playlist|social|artist|accesspoint|decision) ": r" at ",
     r"segue listen (?!.*--count)": r"listening; stop with",
     r"python feed\.py ": r"play",
     r"python bell\.py ": r"album",

@@ -20,11 +20,11 @@ def segue(*arguments: str) -> tuple[int, list[str]]:
 
 def test_a_name_that_nobody_knows_is_named_once_with_its_option() -> None:
     """Also where it has begun to look up its peers, whose names nobody knows either."""
-    sample = str(DEPLOY / "config" / "sto-ods1.toml")
-    peers = [f"--set=ods.sites.{site}.{slot}='{slot}.{site}.invalid:7811'" for site in ("sto", "lon", "ash") for slot in ("b1", "b2")]
-    code, (line,) = segue("ods", "--config", sample, "--set=ods.listen='ods1.invalid:7826'", *peers)
+    sample = str(DEPLOY / "config" / "sto-decision1.toml")
+    peers = [f"--set=decision.sites.{site}.{slot}='{slot}.{site}.invalid:7811'" for site in ("sto", "lon", "ash") for slot in ("b1", "b2")]
+    code, (line,) = segue("decision", "--config", sample, "--set=decision.listen='decision1.invalid:7826'", *peers)
     assert code == 2
-    assert line.startswith("segue: ods.listen: cannot listen on ods1.invalid:7826 (")
+    assert line.startswith("segue: decision.listen: cannot listen on decision1.invalid:7826 (")
     assert "choose another address" in line
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import aiohttp
 import pytest
 
-from analytics.ods.options import PlanOptions
+from analytics.offloading.plan import PlanOptions
 from infra.runtime.tokens import ensure_secret, read_secret
 from segue.cli.state import service_token, user_token
 from segue.cluster.fleet import Child, Fleet
@@ -23,8 +23,11 @@ PLAN = PlanOptions(capacity=0, threshold=1, period_s=1.0, survey_s=0.9, weight=1
 async def test_a_service_of_its_own_decides_by_the_clock_and_clients_are_told(tmp_path: Path) -> None:
     """WA-29 on real processes: on schedule, from what brokers and access points tell, within the capacity."""
     secret = read_secret(ensure_secret(tmp_path))
-    async with asyncio.timeout(DEADLINE_S), Fleet(list(Shape(ods=PLAN, presence=0).options()), tmp_path / "secret.key", tmp_path) as fleet:
-        (point,), (broker,), (ods,) = (fleet.of(role) for role in ("accesspoint", "broker", "ods"))
+    async with (
+        asyncio.timeout(DEADLINE_S),
+        Fleet(list(Shape(decision=PLAN, presence=0).options()), tmp_path / "secret.key", tmp_path) as fleet,
+    ):
+        (point,), (broker,), (decision,) = (fleet.of(role) for role in ("accesspoint", "broker", "decision"))
         async with User(point.door, user_token(secret, "ann")) as ann, aiohttp.ClientSession() as http:
             while (await ann.follow("loud", "quiet", wait="local"))["installed"] != "local":
                 pass
@@ -35,10 +38,10 @@ async def test_a_service_of_its_own_decides_by_the_clock_and_clients_are_told(tm
             finally:
                 publishing.cancel()
                 await asyncio.gather(publishing, return_exceptions=True)
-            async with http.get(f"{ods.admin}/v1/stats") as answer:
+            async with http.get(f"{decision.admin}/v1/stats") as answer:
                 (role,) = (await answer.json())["roles"]
-            assert role["counters"]["ods_rounds_total"] > 0
-            assert role["counters"]["ods_failures_total"] == 0
+            assert role["counters"]["decision_rounds_total"] > 0
+            assert role["counters"]["decision_failures_total"] == 0
 
 
 async def publish(http: aiohttp.ClientSession, broker: Child, secret: bytes) -> None:

@@ -11,8 +11,7 @@ import pytest
 
 from accesspoint.server import AccessPoint
 from aggregator.server import Aggregator
-from analytics.ods.options import PlanOptions
-from analytics.ods.server import Ods
+from analytics.offloading.plan import PlanOptions
 from broker.server import Broker
 from notification import parts
 from notification.agenda import Agenda
@@ -24,6 +23,7 @@ from segue.cluster.shape import Shape
 from segue.demo.cluster import parts_here
 from services.artist.options import ArtistOptions
 from services.artist.schedule import Schedule
+from services.decision.server import DecisionService
 from services.outbox_sqlite import OutboxSqlite
 from services.presence.server import Presence
 from services.service import ServiceRole
@@ -35,8 +35,8 @@ STEPS: list[tuple[str, type, str, int, str]] = [
     ("broker", Broker, "tick", 2, "heartbeats"),
     ("aggregator", Aggregator, "tick", 1, "heartbeats"),
     ("presence", Presence, "tick", 1, "heartbeats"),
-    ("ods", Ods, "tick", 1, "heartbeats"),
-    ("ods", Ods, "decide", 1, "decisions"),
+    ("decision", DecisionService, "tick", 1, "heartbeats"),
+    ("decision", DecisionService, "decide", 1, "decisions"),
     ("accesspoint", AccessPoint, "sweep", 1, "timeouts of clients"),
     ("playlist", ServiceRole, "tick", 1, "heartbeats"),
     ("playlist", OutboxSqlite, "undone", 1, "outbox reader"),
@@ -81,7 +81,7 @@ async def test_a_role_goes_on_after_a_step_of_it_raised_once(
         services=("playlist", "social", "artist"),
         state=tmp_path,
         catalogue=str(tmp_path / "catalogue.jsonl"),
-        ods=plan if role == "ods" else None,
+        decision=plan if role == "decision" else None,
         link=FAST,
     )
     options = [each for each in shape.options() if type(each).__name__.removesuffix("Options").lower() == role]

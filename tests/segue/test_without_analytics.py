@@ -12,7 +12,7 @@ COMMANDS = (
     ["analyze", "generate", "x"],
     ["analyze", "validate", "x"],
     ["analyze", "characterize", "x"],
-    ["ods", "--config", str(DEPLOY / "config" / "sto-ods1.toml")],
+    ["decision", "--config", str(DEPLOY / "config" / "sto-decision1.toml")],
     ["offload-demo", "--users", "5"],
 )
 

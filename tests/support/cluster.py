@@ -19,9 +19,10 @@ from accesspoint.options import AccessPointOptions
 from accesspoint.server import AccessPoint
 from broker.door import Door
 from infra.kernel.frames import Deliver, Frame
+from infra.kernel.link_timing import LinkTiming
 from infra.kernel.membership import Timing
 from infra.kernel.topics import user_topic
-from infra.runtime.node import LinkTiming, Node
+from infra.runtime.node import Node
 from infra.runtime.tokens import AuthOptions, Keys, Verifier, issue
 from infra.runtime.wire.memory import MemoryNetwork
 from notification.options import NotificationOptions

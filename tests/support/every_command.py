@@ -13,7 +13,7 @@ import msgspec
 
 from analytics.generator.job import generate
 from analytics.generator.profile import profile
-from analytics.ods.options import PlanOptions
+from analytics.offloading.plan import PlanOptions
 from infra.runtime.tokens import ensure_secret
 from segue.cli.command_line import ROLES, cli
 from segue.cluster.fleet import address_book, write_config
@@ -118,7 +118,7 @@ def _write_configs(folder: Path, ports: Ports) -> None:
     (folder / "configs").mkdir()
     catalogue = folder / "catalogue.jsonl"
     catalogue.touch()
-    shape = Shape(notification=1, services=tuple(STORING), ods=PlanOptions(), state=folder / "stores", catalogue=str(catalogue))
+    shape = Shape(notification=1, services=tuple(STORING), decision=PlanOptions(), state=folder / "stores", catalogue=str(catalogue))
     options = list(shape.options())
     book = address_book(options, ports)
     for each in options:

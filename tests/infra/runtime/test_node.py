@@ -13,9 +13,10 @@ from infra.kernel.codec import FrameDecoder, encode
 from infra.kernel.codes import BY_NAME
 from infra.kernel.errors import Refused
 from infra.kernel.frames import PROTOCOL, AnyFrame, Bye, Deliver, Heartbeat, Hello, Published, View
+from infra.kernel.link_timing import LinkTiming
 from infra.runtime.context import Context
 from infra.runtime.link import Link
-from infra.runtime.node import LinkTiming, Node
+from infra.runtime.node import Node
 from infra.runtime.wire.memory import MemoryNetwork
 from infra.runtime.wire.tcp import TcpNetwork
 from infra.runtime.wire.wire import Network, Wire

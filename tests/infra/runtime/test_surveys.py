@@ -17,7 +17,7 @@ class Place:
 
     def __init__(self) -> None:
         self.wire = RecordingWire()
-        self.link = Link(self.wire, Hello("ods", "o1", "sto", 1, 0, VIEW), None, 0.0, lambda link: link.flush())
+        self.link = Link(self.wire, Hello("decision", "o1", "sto", 1, 0, VIEW), None, 0.0, lambda link: link.flush())
         self.surveys = Surveys(self.link, self.tell, lambda: 40 + self.rounds)
         self.rounds = 0
 

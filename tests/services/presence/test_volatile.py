@@ -15,7 +15,7 @@ OURS = {
     "infra.runtime.link",
     "infra.runtime.metrics",
     "infra.runtime.node",
-    "infra.runtime.option_checks",
+    "infra.kernel.option_checks",
     "infra.runtime.wire.wire",
     "infra.runtime.wrong_peer",
 }

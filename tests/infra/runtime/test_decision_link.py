@@ -7,7 +7,8 @@ import pytest
 
 from infra.kernel.errors import Refused
 from infra.kernel.frames import Assignment, Followed, Frame, Heartbeat, Hello, Publish, Survey, Surveyed, View
-from infra.runtime.decider import DECIDER, Decider
+from infra.kernel.roles import DECISION
+from infra.runtime.decision_link import DecisionLink
 from infra.runtime.link import Link
 from tests.support.recording_wire import RecordingWire
 
@@ -40,7 +41,7 @@ class Owner:
 
 def linked(node: str) -> tuple[Link, RecordingWire]:
     wire = RecordingWire()
-    return Link(wire, Hello(DECIDER, node, "sto", 1, 0, VIEW), None, 0.0, lambda link: link.flush()), wire
+    return Link(wire, Hello(DECISION, node, "sto", 1, 0, VIEW), None, 0.0, lambda link: link.flush()), wire
 
 
 def assignment(epoch: int) -> Assignment:
@@ -49,9 +50,9 @@ def assignment(epoch: int) -> Assignment:
 
 async def test_a_service_is_told_everything_unasked_and_then_whenever_it_asks() -> None:
     owner, (link, wire) = Owner(), linked("o1")
-    decider = Decider(owner)
-    decider.link_up(link)
-    decider.frames([Survey(1), assignment(7), Heartbeat(VIEW)])
+    decision = DecisionLink(owner)
+    decision.link_up(link)
+    decision.frames([Survey(1), assignment(7), Heartbeat(VIEW)])
     for _ in range(TURNS):
         await asyncio.sleep(0)
     assert [type(frame) for frame in wire.sent] == [Followed, Followed, Surveyed]
@@ -59,30 +60,30 @@ async def test_a_service_is_told_everything_unasked_and_then_whenever_it_asks() 
     assert owner.done == ["begin", "assign 7"]
 
 
-def _refused(second: Hello, decider: Decider) -> str:
+def _refused(second: Hello, decision: DecisionLink) -> str:
     with pytest.raises(Refused) as refused:
-        decider.admit(second)
+        decision.admit(second)
     return refused.value.code.name
 
 
 async def test_a_second_service_is_refused_until_the_first_is_gone() -> None:
     owner, (first, _), (second, _) = Owner(), linked("o1"), linked("o2")
-    decider = Decider(owner)
-    decider.link_up(first)
-    assert _refused(second.peer, decider) == "duplicate-node"
+    decision = DecisionLink(owner)
+    decision.link_up(first)
+    assert _refused(second.peer, decision) == "duplicate-node"
     with pytest.raises(Refused, match="stop it first"):
-        decider.link_up(second)
-    decider.link_down(second)
+        decision.link_up(second)
+    decision.link_down(second)
     assert owner.done == ["begin"]
-    decider.admit(first.peer)  # it may link again
-    decider.link_down(first)
-    decider.admit(second.peer)
-    decider.link_up(second)
+    decision.admit(first.peer)  # it may link again
+    decision.link_down(first)
+    decision.admit(second.peer)
+    decision.link_up(second)
     assert owner.done == ["begin", "end", "begin"]
 
 
 async def test_what_a_decision_service_has_no_business_to_say_is_refused() -> None:
-    decider = Decider(Owner())
-    decider.link_up(linked("o1")[0])
+    decision = DecisionLink(Owner())
+    decision.link_up(linked("o1")[0])
     with pytest.raises(Refused, match="Publish from the decision service makes no sense"):
-        decider.frames([Publish(1, 0, [], [], [])])
+        decision.frames([Publish(1, 0, [], [], [])])

@@ -13,6 +13,7 @@ import time
 from functools import partial
 from typing import Any, Final
 
+from analytics.offloading.solving import Problem, solve, warm
 from infra.kernel.errors import Refused
 from infra.kernel.frames import AnyFrame, Assignment, Followed, Heartbeat, Hello, Surveyed, Tally, Unfollowed, View
 from infra.kernel.topics import Topic
@@ -22,30 +23,29 @@ from infra.runtime.link import Link
 from infra.runtime.node import Node
 from infra.runtime.wrong_peer import wrong_peer
 
-from .core import OdsCore
+from .core import DecisionCore
 from .decision import Decision
-from .options import OdsOptions
-from .solving import Problem, solve, warm
+from .options import DecisionOptions
 from .surveyor import Surveyor
 
-ROLE: Final = "ods"
+ROLE: Final = "decision"
 
 
-class Ods:
+class DecisionService:
     """One decision service. `start` opens its door and decides once a period from then on, `close` ends it."""
 
     role = ROLE
 
     def __init__(
         self,
-        options: OdsOptions,
+        options: DecisionOptions,
         context: Context,
     ) -> None:
         self.options, self.site, self.node = options, options.site, options.node
         self.address = options.listen
         self.decision: Decision | None = None
         self.rounds = self.failures = 0
-        self.core = OdsCore(options, int(context.wall() * 1000))
+        self.core = DecisionCore(options, int(context.wall() * 1000))
         self.links = Node((ROLE, self.node, self.site), context, self, timing=options.link)
         self._log = context.log
         self._brokers = {address: site for site, slots in options.sites.items() for address in slots.values()}
@@ -155,7 +155,7 @@ class Ods:
         if hello.role != "accesspoint":
             raise wrong_peer(hello, "the decision service", "access points")
         if hello.site not in self.options.sites:
-            raise Refused("wrong-peer", f"no brokers of site {hello.site} are configured here (ods.sites)")
+            raise Refused("wrong-peer", f"no brokers of site {hello.site} are configured here (decision.sites)")
 
     def link_up(self, link: Link) -> None:
         """A broker answered, or an access point called: it is told what holds."""
@@ -209,23 +209,23 @@ class Ods:
         """Figures for `metrics.METRICS`."""
         core, made, capacity = self.core, self.decision, self.options.plan.capacity
         return self.links.loops.counters() | {
-            "ods_links": len(self.links.links),
-            "ods_pairs": core.pairs(),
-            "ods_pairs_refused_total": core.pairs_refused,
-            "ods_counts_refused_total": core.counts_refused,
-            "ods_rounds_total": self.rounds,
-            "ods_failures_total": self.failures,
-            "ods_late_total": self._surveyor.late,
-            "ods_moves_total": core.moves,
-            "ods_epoch": core.epoch,
-            "ods_topics_planned": made.topics if made else 0,
-            "ods_topics_offloaded": len(core.out),
-            "ods_capacity_deliveries": -1 if capacity is None else capacity,
-            "ods_expected_deliveries": made.cost if made else 0,
-            "ods_reduced_deliveries": made.reduced if made else 0,
-            "ods_expected_satisfaction": made.value if made else 0.0,
-            "ods_bound_satisfaction": made.bound if made else 0.0,
-            "ods_run_seconds": made.run_ms / 1000 if made else 0.0,
+            "decision_links": len(self.links.links),
+            "decision_pairs": core.pairs(),
+            "decision_pairs_refused_total": core.pairs_refused,
+            "decision_counts_refused_total": core.counts_refused,
+            "decision_rounds_total": self.rounds,
+            "decision_failures_total": self.failures,
+            "decision_late_total": self._surveyor.late,
+            "decision_moves_total": core.moves,
+            "decision_epoch": core.epoch,
+            "decision_topics_planned": made.topics if made else 0,
+            "decision_topics_offloaded": len(core.out),
+            "decision_capacity_deliveries": -1 if capacity is None else capacity,
+            "decision_expected_deliveries": made.cost if made else 0,
+            "decision_reduced_deliveries": made.reduced if made else 0,
+            "decision_expected_satisfaction": made.value if made else 0.0,
+            "decision_bound_satisfaction": made.bound if made else 0.0,
+            "decision_run_seconds": made.run_ms / 1000 if made else 0.0,
         }
 
 

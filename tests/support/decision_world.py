@@ -6,8 +6,7 @@ import time
 from collections.abc import Callable, Iterable
 from typing import Any, Self
 
-from analytics.ods.options import OdsOptions, PlanOptions
-from analytics.ods.server import Ods
+from analytics.offloading.plan import PlanOptions
 from infra.kernel.assignment import Assigned
 from infra.kernel.frames import AnyFrame, Assignment, Followed, Frame, Hello, Survey, Surveyed, Tally, View
 from infra.kernel.topics import user_topic
@@ -16,11 +15,13 @@ from infra.runtime.link import Link
 from infra.runtime.logs import get_logger
 from infra.runtime.node import Node
 from infra.runtime.wire.memory import MemoryNetwork
+from services.decision.options import DecisionOptions
+from services.decision.server import DecisionService
 
 from .cluster import DEADLINE_S, FAST, POLL_S
 
 SITES = {"sto": {"b1": "sto/b1"}, "lon": {"b1": "lon/b1"}}
-ADDRESS = "sto/ods1"
+ADDRESS = "sto/decision1"
 PLAN = PlanOptions(threshold=2, weight=1.0, capacity=0, period_s=3600.0)
 
 
@@ -44,7 +45,7 @@ class Teller:
         if self.role == "broker":
             await self.node.listen(self.name)
         else:
-            self.node.dial(ADDRESS, "ods", None)
+            self.node.dial(ADDRESS, "decision", None)
 
     def say(self, *frames: Frame) -> None:
         """Say it now."""
@@ -91,18 +92,18 @@ class Teller:
         pass
 
 
-class OdsWorld:
-    """`async with OdsWorld() as w:` has a decision service, `sto/b1`, `lon/b1` and the access points `sto/ap1`, `lon/ap1`, all linked.
+class DecisionWorld:
+    """`async with DecisionWorld() as w:` has a decision service, `sto/b1`, `lon/b1` and the access points `sto/ap1`, `lon/ap1`, all linked.
 
     Nothing is decided by the clock: `decide` does it.
     """
 
     def __init__(self, plan: PlanOptions = PLAN, wall: Callable[[], float] = time.time, **options: Any) -> None:
-        self.options = OdsOptions(site="sto", node="ods1", sites=SITES, plan=plan, listen=ADDRESS, link=FAST, **options)
+        self.options = DecisionOptions(site="sto", node="decision1", sites=SITES, plan=plan, listen=ADDRESS, link=FAST, **options)
         self.network = MemoryNetwork()
         self.peers: dict[str, Teller] = {}
         self.wall = wall
-        self.ods: Ods
+        self.decision: DecisionService
 
     async def __aenter__(self) -> Self:
         for role, name in (("broker", "sto/b1"), ("broker", "lon/b1"), ("accesspoint", "sto/ap1"), ("accesspoint", "lon/ap1")):
@@ -112,15 +113,15 @@ class OdsWorld:
         return self
 
     async def __aexit__(self, *exc: object) -> None:
-        await self.ods.close()
+        await self.decision.close()
         for peer in self.peers.values():
             await peer.node.close()
 
     async def start(self) -> None:
         """Start the decision service."""
-        log = get_logger("ods", "ods1", "sto")
-        self.ods = Ods(self.options, Context(network=self.network, log=log, rng=random.Random(), wall=self.wall))
-        await self.ods.start()
+        log = get_logger("decision", "decision1", "sto")
+        self.decision = DecisionService(self.options, Context(network=self.network, log=log, rng=random.Random(), wall=self.wall))
+        await self.decision.start()
 
     async def add(self, role: str, name: str) -> Teller:
         """A further peer."""
@@ -134,7 +135,7 @@ class OdsWorld:
 
     async def linked(self) -> None:
         """Everybody has a link to the service that runs now."""
-        await self.until(lambda: len(self.ods.links.links) == len(self.peers) and all(peer.link for peer in self.peers.values()))
+        await self.until(lambda: len(self.decision.links.links) == len(self.peers) and all(peer.link for peer in self.peers.values()))
 
     async def until(self, condition: Callable[[], bool]) -> None:
         """Wait for it. Raises AssertionError after a deadline."""

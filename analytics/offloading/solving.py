@@ -14,8 +14,8 @@ from analytics.planning.satisfaction.bound import bounds
 from analytics.planning.satisfaction.fb3m import greedy_fb3m
 from analytics.planning.satisfaction.solution import Metric, Solution, evaluate
 
-from .follows import Keys, pair, topics_of, users_of
 from .leftover import Floats, Leftover
+from .pairs import Keys, pair, topics_of, users_of
 
 Solver = Literal["online", "fresh"]
 # Sums of fractions that differ by less are equal.

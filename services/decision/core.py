@@ -10,16 +10,16 @@ from typing import Final
 
 import numpy as np
 
+from analytics.offloading.leftover import leftover
+from analytics.offloading.numbering import Numbering
+from analytics.offloading.pairs import Follows, pair, topics_of, users_of
+from analytics.offloading.rates import Ints, Rates
+from analytics.offloading.solving import Answer, Problem
 from infra.kernel.assignment import may_leave
 from infra.kernel.topics import Topic
 
 from .decision import Decision
-from .follows import Follows, pair, topics_of, users_of
-from .leftover import leftover
-from .numbering import Numbering
-from .options import OdsOptions
-from .rates import Ints, Rates
-from .solving import Answer, Problem
+from .options import DecisionOptions
 
 # Numbers that may lie idle before all are given anew, besides as many as are in use.
 SPARE: Final = 4096
@@ -36,10 +36,10 @@ class _Point:
     gone_s: float | None = None
 
 
-class OdsCore:
+class DecisionCore:
     """Counts and follows come in, problems and decisions go out."""
 
-    def __init__(self, options: OdsOptions, born_ms: int) -> None:
+    def __init__(self, options: DecisionOptions, born_ms: int) -> None:
         self.pairs_refused = self.counts_refused = self.moves = 0
         self.epoch = 0
         self._least_epoch = born_ms

@@ -15,7 +15,7 @@ from segue.cluster.process import RoleOptions
 from .cluster import Cluster
 from .peer import Peer
 
-NAME = "sto/ods1"
+NAME = "sto/decision1"
 
 
 def deciding(*names: str) -> Callable[[RoleOptions], RoleOptions]:
@@ -23,18 +23,18 @@ def deciding(*names: str) -> Callable[[RoleOptions], RoleOptions]:
 
     def change(options: RoleOptions) -> RoleOptions:
         if isinstance(options, AccessPointOptions):
-            return msgspec.structs.replace(options, services=options.services | {"ods": list(names or (NAME,))})
+            return msgspec.structs.replace(options, services=options.services | {"decision": list(names or (NAME,))})
         return options
 
     return change
 
 
-class Decider(Peer):
-    """`async with Decider(c) as ods:` is linked with every broker and access point of the cluster. `whole` is said to whoever
+class ScriptedDecision(Peer):
+    """`async with ScriptedDecision(c) as decision:` is linked with every broker and access point of the cluster. `whole` is said to whoever
     links from then on."""
 
     def __init__(self, c: Cluster, name: str = NAME) -> None:
-        super().__init__(c, "ods", name)
+        super().__init__(c, "decision", name)
         self.whole: list[Frame] = []
         self.counts: Counter[Topic] = Counter()
         self.pairs: dict[Link, set[tuple[str, bytes]]] = {}

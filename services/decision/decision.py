@@ -5,10 +5,9 @@ from typing import Final
 
 import msgspec
 
+from analytics.offloading.plan import PlanOptions
 from infra.kernel.frames import MOST_NUMBER, Assignment
 from infra.kernel.topics import Topic
-
-from .options import PlanOptions
 
 FRAME_TOPICS: Final = 4096
 

@@ -1,16 +1,13 @@
 """The link to the decision service, as brokers and access points have it: one service at a time, which asks and says what is out."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Final, Protocol
+from typing import Protocol
 
 from infra.kernel.errors import Refused
 from infra.kernel.frames import AnyFrame, Assignment, Frame, Heartbeat, Hello, Survey
 
 from .link import Link
 from .surveys import Surveys
-
-# The role of the service, as it says in its hello.
-DECIDER: Final = "ods"
 
 
 class Offloader(Protocol):
@@ -32,7 +29,7 @@ class Offloader(Protocol):
         """It says what is out. Raises `Refused` if that cannot be followed."""
 
 
-class Decider:
+class DecisionLink:
     """Between the service and `owner`."""
 
     def __init__(self, owner: Offloader) -> None:

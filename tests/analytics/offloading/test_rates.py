@@ -2,7 +2,7 @@
 
 import pytest
 
-from analytics.ods.rates import Rates
+from analytics.offloading.rates import Rates
 
 
 def test_the_first_count_is_the_forecast_and_steady_rates_are_forecast_as_they_are() -> None:

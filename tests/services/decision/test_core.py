@@ -7,43 +7,46 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from analytics.ods import core as core_module
-from analytics.ods import decision as decision_module
-from analytics.ods.core import OdsCore
-from analytics.ods.decision import Decision
-from analytics.ods.options import MOST_THRESHOLD, OdsOptions, PlanOptions
-from analytics.ods.solving import solve
+from analytics.offloading.solving import solve
 from infra.kernel.assignment import Assigned
 from infra.kernel.codec import FrameDecoder, encode
 from infra.kernel.frames import MOST_NUMBER
 from infra.kernel.topics import Topic, inbox_topic, user_topic
+from services.decision import core as core_module
+from services.decision import decision as decision_module
+from services.decision.core import DecisionCore
+from services.decision.decision import Decision
+from analytics.offloading.plan import MOST_THRESHOLD, PlanOptions
+from services.decision.options import DecisionOptions
 from tests.support.assignments import assignment
 
 AP1, AP2 = ("sto", "ap1"), ("lon", "ap1")
 BORN_MS = 1_700_000_000_000
 
 
-def core(max_pairs: int = 1000, max_topics: int = 1000, keep_s: float = 60.0, **plan: object) -> OdsCore:
+def core(max_pairs: int = 1000, max_topics: int = 1000, keep_s: float = 60.0, **plan: object) -> DecisionCore:
     """A core that wants two events for everybody and takes the last period for the next, but for `plan`."""
     wanted = PlanOptions(**({"threshold": 2, "weight": 1.0} | plan))  # type: ignore[arg-type]
-    options = OdsOptions(site="sto", node="o", sites={"sto": {}}, plan=wanted, max_pairs=max_pairs, max_topics=max_topics, keep_s=keep_s)
-    found = OdsCore(options, BORN_MS)
+    options = DecisionOptions(
+        site="sto", node="o", sites={"sto": {}}, plan=wanted, max_pairs=max_pairs, max_topics=max_topics, keep_s=keep_s
+    )
+    found = DecisionCore(options, BORN_MS)
     found.link_up(AP1)
     found.link_up(AP2)
     return found
 
 
-def follow(found: OdsCore, point: tuple[str, str], **follows: str) -> None:
+def follow(found: DecisionCore, point: tuple[str, str], **follows: str) -> None:
     """`ann="bob eve"`: ann follows bob and eve there."""
     pairs = [(user, user_topic(name)) for user, names in follows.items() for name in names.split()]
     found.followed(point, *zip(*pairs, strict=True))
 
 
-def tally(found: OdsCore, **counts: int) -> None:
+def tally(found: DecisionCore, **counts: int) -> None:
     found.tally(list(map(user_topic, counts)), counts.values())
 
 
-def decide(found: OdsCore) -> Decision:
+def decide(found: DecisionCore) -> Decision:
     plan = found._options.plan
     return found.decide(solve(found.problem(), plan.metric, plan.threshold, plan.capacity), 3)
 

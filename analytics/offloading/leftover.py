@@ -5,7 +5,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .options import PlanOptions
+from analytics.offloading.plan import PlanOptions
+
 from .rates import Ints
 
 Floats = NDArray[np.float64]

@@ -5,9 +5,10 @@ from typing import Any
 
 import pytest
 
-from analytics.ods.options import MOST_THRESHOLD, OdsOptions, PlanOptions
 from infra.kernel.errors import ConfigError
 from infra.kernel.frames import MOST_NUMBER
+from analytics.offloading.plan import MOST_THRESHOLD, PlanOptions
+from services.decision.options import DecisionOptions
 
 SITES = {"sto": {"b1": "sto/b1"}}
 
@@ -45,17 +46,17 @@ def test_a_plan_that_cannot_be_meant_is_refused(changes: dict[str, Any], said: s
         ({"sites": {"sto": {}}}, r"sites is empty"),
         ({"max_pairs": 0}, "max_pairs and max_topics must be from 1"),
         ({"max_topics": 1 << 31}, "max_pairs and max_topics must be from 1"),
-        ({"keep_s": -1.0}, "ods.keep_s is .*; write a finite number that is 0 or more"),
-        ({"keep_s": math.nan}, "ods.keep_s is .*; write a finite number that is 0 or more"),
-        ({"keep_s": math.inf}, "ods.keep_s is .*; write a finite number that is 0 or more"),
+        ({"keep_s": -1.0}, "decision.keep_s is .*; write a finite number that is 0 or more"),
+        ({"keep_s": math.nan}, "decision.keep_s is .*; write a finite number that is 0 or more"),
+        ({"keep_s": math.inf}, "decision.keep_s is .*; write a finite number that is 0 or more"),
     ],
 )
 def test_options_that_contradict_each_other_are_refused(changes: dict[str, Any], said: str) -> None:
-    options: dict[str, Any] = {"site": "sto", "node": "ods1", "sites": SITES} | changes
+    options: dict[str, Any] = {"site": "sto", "node": "decision1", "sites": SITES} | changes
     with pytest.raises(ConfigError, match=said):
-        OdsOptions(**options).check()
+        DecisionOptions(**options).check()
 
 
 def test_the_defaults_are_fine_and_a_capacity_of_nothing_is_one() -> None:
-    OdsOptions(site="sto", node="ods1", sites=SITES, plan=PlanOptions(capacity=0)).check()
+    DecisionOptions(site="sto", node="decision1", sites=SITES, plan=PlanOptions(capacity=0)).check()
     PlanOptions().check()

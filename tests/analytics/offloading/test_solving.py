@@ -6,9 +6,9 @@ import sys
 import numpy as np
 import pytest
 
-from analytics.ods.follows import Keys, pair
-from analytics.ods.leftover import Leftover
-from analytics.ods.solving import Problem, solve
+from analytics.offloading.leftover import Leftover
+from analytics.offloading.pairs import Keys, pair
+from analytics.offloading.solving import Problem, solve
 from analytics.planning.instance import instance
 from analytics.planning.satisfaction.cuckoo import cuckoo
 from analytics.planning.satisfaction.solution import Metric, evaluate
@@ -86,9 +86,9 @@ import sys
 
 import numpy as np
 from numba.core.dispatcher import Dispatcher
-from analytics.ods.follows import pair
-from analytics.ods.leftover import Leftover
-from analytics.ods.solving import Problem, solve, warm
+from analytics.offloading.pairs import pair
+from analytics.offloading.leftover import Leftover
+from analytics.offloading.solving import Problem, solve, warm
 
 def compiled():
     return sum(len(each.signatures) for each in gc.get_objects() if isinstance(each, Dispatcher))

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from analytics.ods import follows as follows_module
-from analytics.ods.follows import Follows, pair, topics_of, users_of
+from analytics.offloading import pairs as follows_module
+from analytics.offloading.pairs import Follows, pair, topics_of, users_of
 
 CHANGES = st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5), st.booleans()), max_size=30)
 
