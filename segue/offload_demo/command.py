@@ -6,6 +6,7 @@ from typing import Any, Final
 
 import click
 
+from analytics.offloading.plan import MOST_THRESHOLD
 from infra.runtime.event_loop import run as run_loop
 from infra.runtime.logs import configure
 from segue.cli.finite import Finite
@@ -14,7 +15,6 @@ from segue.cluster.shape import SITES
 from segue.demo.dataset import checkout_folder, load
 from segue.demo.ending import end
 from segue.demo.live import show_here
-from analytics.offloading.plan import MOST_THRESHOLD
 
 _PERCENT: Final = Finite(0, 100)
 _THRESHOLD: Final = click.IntRange(1, MOST_THRESHOLD)

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from analytics.offloading.plan import MOST_THRESHOLD, PlanOptions
 from analytics.offloading.solving import solve
 from infra.kernel.assignment import Assigned
 from infra.kernel.codec import FrameDecoder, encode
@@ -16,7 +17,6 @@ from services.decision import core as core_module
 from services.decision import decision as decision_module
 from services.decision.core import DecisionCore
 from services.decision.decision import Decision
-from analytics.offloading.plan import MOST_THRESHOLD, PlanOptions
 from services.decision.options import DecisionOptions
 from tests.support.assignments import assignment
 

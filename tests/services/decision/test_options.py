@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
+from analytics.offloading.plan import MOST_THRESHOLD, PlanOptions
 from infra.kernel.errors import ConfigError
 from infra.kernel.frames import MOST_NUMBER
-from analytics.offloading.plan import MOST_THRESHOLD, PlanOptions
 from services.decision.options import DecisionOptions
 
 SITES = {"sto": {"b1": "sto/b1"}}
