@@ -12,11 +12,10 @@ FOLDER = Path(services.presence.__file__).parent
 PURE = {"collections", "functools", "itertools", "math", "random", "time", "typing", "zlib", "msgspec"}
 OURS = {
     "broker.client",
+    "infra.runtime.context",
     "infra.runtime.link",
     "infra.runtime.metrics",
     "infra.runtime.node",
-    "infra.kernel.option_checks",
-    "infra.runtime.wire.wire",
     "infra.runtime.wrong_peer",
 }
 
@@ -36,6 +35,8 @@ def test_presence_imports_no_driver_and_no_store_and_opens_no_file() -> None:
         strange = {name for name in imported(tree) if name.partition(".")[0] not in PURE and name not in OURS}
         assert {name for name in strange if not name.startswith("infra.kernel.")} == set(), module.name
         assert "open" not in {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}, module.name
+        # The context of a role may have a capture; presence must not even look at it.
+        assert "capture" not in {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}, module.name
 
 
 def test_presence_has_no_option_that_names_a_store_or_a_notification_door() -> None:
