@@ -1,7 +1,7 @@
-"""What planning raises."""
+"""The error that planning raises."""
 
 from infra.kernel.errors import SegueError
 
 
 class PlanError(SegueError):
-    """A problem that cannot be meant, or a result that breaks its own rules; the message says what to change."""
+    """A problem that makes no sense, or a result that breaks its own rules. The message says what to change."""

@@ -1,4 +1,4 @@
-"""What is planned on: who follows which topic, and how many events each topic has (thesis 6.2; spec C1)."""
+"""The problem that is planned on: who follows which topic, and how many events each topic has (thesis 6.2; spec C1)."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -21,7 +21,7 @@ _SHORT: Final = 48
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """Lists of numbers end to end: list i is `values[offsets[i] : offsets[i + 1]]`, rising."""
+    """Lists of numbers, stored end to end: list i is `values[offsets[i] : offsets[i + 1]]`, in rising order."""
 
     offsets: Ints
     values: NDArray[np.int32]
@@ -31,25 +31,26 @@ class Rows:
 
     @property
     def lengths(self) -> Ints:
-        """How long each list is."""
+        """Returns the length of each list."""
         return np.diff(self.offsets)
 
     def lists(self) -> list[list[int]]:
-        """The same as lists."""
+        """Returns the same numbers as a list of lists."""
         values = self.values.tolist()
         return [values[first:last] for first, last in zip(self.offsets.tolist(), self.offsets[1:].tolist(), strict=False)]
 
     def turned(self, count: int) -> "Rows":
-        """For each number below `count`, the lists that it is in."""
+        """Returns, for each number below `count`, the lists that contain it."""
         offsets = _offsets(self.values, count)
         return Rows(offsets, _turn(self.offsets, self.values, offsets[:-1].copy()))
 
 
 @dataclass(frozen=True, eq=False)
 class Instance:
-    """Topics and subscribers numbered from 0, each with at least one of the other; `events` of each topic are 1 or more.
+    """Topics and subscribers, numbered from 0. Each topic has a subscriber, and each subscriber a topic.
 
-    `topic_ids` and `subscriber_ids`: the numbers they had where they came from, rising.
+    - `events`: of each topic; 1 or more.
+    - `topic_ids` and `subscriber_ids`: the numbers that they had in the source, in rising order.
     """
 
     events: Ints
@@ -59,41 +60,43 @@ class Instance:
 
     @cached_property
     def subscribers_of(self) -> Rows:
-        """The other way round: who follows each topic. As large as `topics_of`, and made when it is first asked for."""
+        """Returns the subscribers of each topic. It is as large as `topics_of`, and made at the first call."""
         return self.topics_of.turned(len(self.events))
 
     @cached_property
     def popularity(self) -> Ints:
-        """How many follow each topic."""
+        """Returns the number of subscribers of each topic."""
         return _counted(self.topics_of.values, len(self.events))
 
     @cached_property
     def cost(self) -> Ints:
-        """Normalized cost of each topic: its events times its subscribers."""
+        """Returns the normalized cost of each topic: its events times its subscribers."""
         return self.events * self.popularity
 
     @cached_property
     def received(self) -> Ints:
-        """Events that each subscriber gets if all topics are served."""
+        """Returns the events that each subscriber gets if all topics are served."""
         return _sums(self.topics_of.offsets, self.topics_of.values, self.events)
 
     @cached_property
     def smallest(self) -> Ints:
-        """Events of the topic of each subscriber that has fewest."""
+        """Returns, for each subscriber, the events of their topic that has fewest."""
         return _minima(self.topics_of.offsets, self.topics_of.values, self.events)
 
     def thresholds(self, threshold: int) -> Ints:
-        """What satisfies each subscriber: `threshold` events, or all of his topics if they have fewer."""
+        """Returns the events that satisfy each subscriber: `threshold`, or all events of their topics if these have fewer."""
         return np.minimum(threshold, self.received)
 
 
 def instance(subscriber: NDArray[np.integer[Any]], topic: NDArray[np.integer[Any]], events: NDArray[Any]) -> Instance:
-    """The pairs (subscriber, topic), each once, with the `events` by topic.
+    """Returns the problem of these pairs.
 
-    Topics without events can satisfy nobody, and whoever has no other would be satisfied by nothing: both are left out, as are
-    topics that nobody follows (spec C1, C7). Raises PlanError for events that are no counts, subscribers and topics that are no
-    lists of whole numbers of one length, a topic without a number of events, a pair that is there twice, and costs too large to be
-    added up.
+    - `subscriber` and `topic`: whole numbers; together the pairs, each once.
+    - `events`: of each topic, by its number.
+
+    A topic without events can satisfy nobody, and nothing can satisfy a subscriber who has no other. Both are left out, as is a
+    topic that nobody follows (spec C1, C7). Raises PlanError when events are no counts, when `subscriber` and `topic` are no lists of
+    whole numbers of one length, when a topic has no number of events, when a pair is there twice, and when costs are too large for a sum.
     """
     every = counts(events)
     _check_pairs(subscriber, topic, len(every))
@@ -122,7 +125,7 @@ def instance(subscriber: NDArray[np.integer[Any]], topic: NDArray[np.integer[Any
 
 
 def counts(events: NDArray[Any]) -> Ints:
-    """The same numbers of events, one for each topic. Raises PlanError unless all are whole, 0 or more, and small enough to be added up."""
+    """Returns `events`, a number for each topic. Raises PlanError unless all are whole, 0 or more, and small enough to be added up."""
     if events.ndim != 1 or events.dtype.kind not in "iuf":
         raise PlanError(f"numbers of events must be a list of numbers, not {_shape(events)}")
     if events.dtype.kind == "f" and not np.isfinite(events).all():
@@ -154,7 +157,7 @@ def _shape(array: NDArray[Any]) -> str:
 
 
 def _renumbered(numbers: NDArray[np.integer[Any]]) -> tuple[Ints, NDArray[np.int32]]:
-    """The numbers that occur, rising, and where each of `numbers` stands among them."""
+    """Returns the numbers that occur, in rising order, and the place of each of `numbers` among them."""
     if not len(numbers):
         return np.empty(0, np.int64), np.empty(0, np.int32)
     low, size = int(numbers.min()), int(numbers.max()) + 1
@@ -167,7 +170,7 @@ def _renumbered(numbers: NDArray[np.integer[Any]]) -> tuple[Ints, NDArray[np.int
 
 
 def _places(ids: Ints, size: int, numbers: NDArray[np.int32]) -> NDArray[np.int32]:
-    """Where each of `numbers`, all below `size`, stands among `ids`, or -1."""
+    """Returns the place of each of `numbers` among `ids`, or -1. All numbers are below `size`."""
     if len(ids) == size:
         return numbers
     table = np.full(size, -1, np.int32)
@@ -181,7 +184,7 @@ def _offsets(values: NDArray[np.int32], count: int) -> Ints:
 
 @njit(cache=True, nogil=True)
 def _counted(numbers: NDArray[np.int32], count: int) -> Ints:
-    """How often each number below `count` occurs."""
+    """Returns how often each number below `count` occurs."""
     found = np.zeros(count, np.int64)
     for number in numbers:
         found[number] += 1
@@ -190,7 +193,7 @@ def _counted(numbers: NDArray[np.int32], count: int) -> Ints:
 
 @njit(cache=True, nogil=True)
 def _looked_up(table: NDArray[np.int32], numbers: NDArray[np.int32]) -> NDArray[np.int32]:
-    """`table[numbers]`, which NumPy makes 64-bit copies for."""
+    """Returns `table[numbers]` piece by piece: NumPy would copy all of `numbers` to 64 bits first."""
     found = np.empty_like(numbers)
     for at in range(len(numbers)):
         found[at] = table[numbers[at]]
@@ -199,7 +202,7 @@ def _looked_up(table: NDArray[np.int32], numbers: NDArray[np.int32]) -> NDArray[
 
 @njit(cache=True, nogil=True)
 def _spread(keys: NDArray[np.int32], values: NDArray[np.int32], begins: Ints) -> NDArray[np.int32]:
-    """`values` by their keys; `begins` is where each list begins, and is used up."""
+    """Returns `values` grouped by their keys. `begins` says where each group begins, and is used up."""
     result = np.empty_like(values)
     for at in range(len(keys)):
         key = keys[at]
@@ -210,7 +213,7 @@ def _spread(keys: NDArray[np.int32], values: NDArray[np.int32], begins: Ints) ->
 
 @njit(cache=True, nogil=True)
 def _sort(offsets: Ints, values: NDArray[np.int32]) -> bool:
-    """Sorts each list, up to the first number that is in one of them twice; returns whether there is such a number."""
+    """Sorts each list, and stops at the first number that occurs twice in one of them. Returns whether there is such a number."""
     for row in range(len(offsets) - 1):
         first, last = offsets[row], offsets[row + 1]
         if last - first > _SHORT:

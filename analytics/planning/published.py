@@ -1,6 +1,6 @@
-"""What the thesis reports of its plans (6.5 and 7.3; spec C6, D6): read off its text, as the figures came without numbers.
+"""Results that the thesis reports of its plans (6.5 and 7.3; spec C6, D6), taken from its text: its figures show no numbers.
 
-Its traces were never released, so these stand beside ours to be compared, never to be reproduced to the digit.
+The traces of the thesis were never released. So these results are there for comparison; nobody can reproduce them to the digit.
 """
 
 from typing import Final, NamedTuple
@@ -18,7 +18,7 @@ THRESHOLDS: Final = (10, 100, 1000)
 
 
 class Satisfied(NamedTuple):
-    """Shares of all subscribers that a choice of topics and its bound come to, at 10 % of the full capacity (figures 6.2, 6.4)."""
+    """Shares of all subscribers that a choice of topics and its bound reach, at 10 % of the full capacity (figures 6.2, 6.4)."""
 
     metric: Metric
     threshold_share: float
@@ -28,7 +28,7 @@ class Satisfied(NamedTuple):
 
 
 class Ratio(NamedTuple):
-    """What of its bound a choice of topics comes to (figure 6.3)."""
+    """The share of its bound that a choice of topics reaches (figure 6.3)."""
 
     metric: Metric
     threshold_share: float
@@ -37,7 +37,7 @@ class Ratio(NamedTuple):
 
 
 class Saving(NamedTuple):
-    """By how much the bill is smaller when pairs are selected greedily, both times placed by first fit (figures 7.4, 7.5)."""
+    """The saving by greedy selection of pairs, in percent of the bill. First fit places the pairs in both cases (figures 7.4, 7.5)."""
 
     profile: str
     machine: str
@@ -87,11 +87,11 @@ WHOLE: Final = (Whole("spotify", 0.38, 2000.0, 1.15, 30.0), Whole("twitter", 0.7
 
 
 def saving(profile: str | None, machine: str, threshold: int) -> float | None:
-    """What was published of that case."""
+    """Returns the published saving of the case that `profile`, `machine` and `threshold` name; None if there is none."""
     found = (each.saved for each in SAVINGS if (each.profile, each.machine, each.threshold) == (profile, machine, threshold))
     return next(found, None)
 
 
 def whole(profile: str | None) -> Whole | None:
-    """What was published of that profile."""
+    """Returns the published result of that profile; None if there is none."""
     return next((each for each in WHOLE if each.profile == profile), None)

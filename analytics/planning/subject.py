@@ -1,4 +1,4 @@
-"""What a study is about."""
+"""The subject of a study."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from .workload import Workload
 
 
 class Subject(msgspec.Struct, frozen=True, kw_only=True):
-    """A service of a trace, and how large a problem it is; each study adds its answers. `notes`: what a reader must know."""
+    """A service of a trace, and the size of its problem. Each study adds its answers. `notes`: facts that a reader must know."""
 
     name: str
     source: str
@@ -22,7 +22,7 @@ class Subject(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def facts(workload: Workload) -> dict[str, Any]:
-    """The fields of its Subject, without notes."""
+    """Returns the fields of the workload's Subject, without notes."""
     about, found = workload.about, workload.instance
     return {
         "name": about.name,

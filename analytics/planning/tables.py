@@ -1,4 +1,4 @@
-"""The tables of a trace as planning reads them: looked at before, and then part by part, without Spark."""
+"""The tables of a trace for planning. They are checked first, and then read part by part, without Spark."""
 
 from collections.abc import Callable, Iterator
 from functools import reduce
@@ -24,9 +24,9 @@ _CODES: Final = pa.dictionary(pa.int32(), pa.string())
 
 
 def dataset(trace: Trace, table: str) -> ds.FileSystemDataset:
-    """All rows, with the types of the table's definition.
+    """Returns all rows, with the types of the table's definition.
 
-    Raises NotSupported if there are none, TraceError if their files are gone, or one is no Parquet or has other columns.
+    Raises NotSupported if there are none. Raises TraceError if the files are gone, or if one is no Parquet or has other columns.
     """
     trace.info(table)
     files = trace.files(table)
@@ -42,7 +42,10 @@ def dataset(trace: Trace, table: str) -> ds.FileSystemDataset:
 
 
 def batches(found: ds.FileSystemDataset, columns: Any, wanted: pc.Expression | None) -> Iterator[pa.RecordBatch]:
-    """The rows that are `wanted`, in their order. Raises TraceError for one without a value, and for a file that cannot be read on."""
+    """Yields the `columns` of the rows that are `wanted`, in order.
+
+    Raises TraceError for a row without a value, and for a file that cannot be read to its end.
+    """
     try:
         for batch in found.to_batches(columns=columns, filter=wanted, batch_size=_ROWS, batch_readahead=_AHEAD, fragment_readahead=1):
             for name, column in zip(batch.schema.names, batch.columns, strict=True):
@@ -54,7 +57,10 @@ def batches(found: ds.FileSystemDataset, columns: Any, wanted: pc.Expression | N
 
 
 def matching(found: ds.FileSystemDataset, columns: list[str], wanted: dict[str, str]) -> Iterator[pa.RecordBatch]:
-    """The rows with the `wanted` values, in any order; values are not looked at where statistics say that all are the same."""
+    """Yields the `columns` of the rows with the `wanted` values, in any order.
+
+    Values are not read where the statistics of the file say that all are the same.
+    """
     compared = reduce(and_, (ds.field(column) == value for column, value in wanted.items()))
     coded = pa.schema([field.with_type(_CODES) if field.name in wanted else field for field in found.schema])
     codes = ds.ParquetFileFormat(dictionary_columns=set(wanted))
@@ -91,12 +97,15 @@ _FITS: Final[dict[str, Callable[[pa.DataType], bool]]] = {"int64": pa.types.is_i
 
 
 def _with_nulls(found: ds.FileSystemDataset, column: str) -> str:
-    """The first file in which a row has no value there."""
+    """Returns the first file with a row that has no value in `column`."""
     return next(str(each.path) for each in found.get_fragments() if each.count_rows(filter=ds.field(column).is_null()))
 
 
 def _all_match(group: RowGroupMetaData, wanted: dict[str, str]) -> bool:
-    """Whether statistics show that each row has the `wanted` values. Bounds may be cut short, but not if both are the value."""
+    """Returns whether statistics show that each row has the `wanted` values.
+
+    A bound may be a shortened value, so it proves something only if both bounds are the wanted value.
+    """
     known = {each.path_in_schema: each.statistics for each in map(group.column, range(group.num_columns))}
     found = [(known.get(column), value) for column, value in wanted.items()]
     return all(each and each.has_min_max and each.null_count == 0 and each.min == each.max == value for each, value in found)

@@ -1,4 +1,4 @@
-"""What satisfies a subscriber: so many events, or all of his topics if they have fewer."""
+"""The events that satisfy a subscriber: the threshold, or all events of their topics if these have fewer."""
 
 from operator import index
 
@@ -7,7 +7,7 @@ from .instance import MOST_COST
 
 
 def check_threshold(threshold: int) -> None:
-    """Raises PlanError for a threshold that nobody can mean."""
+    """Raises PlanError for a threshold that makes no sense."""
     if whole_number("threshold", threshold, "a whole number of events") < 1:
         raise PlanError(f"the threshold is {threshold}; it must be 1 event or more, or nobody would need anything")
     if threshold > MOST_COST:
@@ -15,7 +15,7 @@ def check_threshold(threshold: int) -> None:
 
 
 def whole_number(name: str, value: int, wanted: str) -> int:
-    """`value` as an integer. Raises PlanError that says what is `wanted` if it is none, as NaN and 2.5."""
+    """Returns `value` as an integer. Raises PlanError, which names `name` and says what is `wanted`, for values such as NaN and 2.5."""
     try:
         return index(value)
     except TypeError:

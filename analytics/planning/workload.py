@@ -1,4 +1,4 @@
-"""The workload of a trace as a planning problem: its pairs and its events by topic, read part by part, without Spark."""
+"""The workload of a trace as a planning problem: its pairs and the events of each topic. It is read part by part, without Spark."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -28,7 +28,7 @@ _DIAGNOSTIC: Final = pa.array(DIAGNOSTIC)
 
 @dataclass(frozen=True, slots=True)
 class Workload:
-    """Who follows what in one `service` of a trace, with the events of the whole period. `notes`: what a reader must know."""
+    """The pairs of one `service` of a trace, with the events of the whole period. `notes`: facts that a reader must know."""
 
     path: Path
     about: Manifest
@@ -38,7 +38,7 @@ class Workload:
 
     @property
     def hours(self) -> float | None:
-        """How long the period is; None where the source has no times."""
+        """Returns the length of the period; None where the source has no times."""
         about = self.about
         if about.start_ms is None or about.end_ms is None:
             return None
@@ -54,13 +54,13 @@ class Window(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class _Counts:
-    """`topics`, rising, and the `events` of each: 1 or more."""
+    """`topics`, in rising order, and the `events` of each: 1 or more."""
 
     topics: Ints
     events: Ints
 
     def places(self, topics: Ints) -> NDArray[np.int32]:
-        """Where each of `topics` stands, or -1."""
+        """Returns the place of each of `topics`, or -1."""
         if int(self.topics[-1]) - int(self.topics[0]) == len(self.topics) - 1:
             found = topics - self.topics[0]
             return np.where((found >= 0) & (found < len(self.topics)), found, -1).astype(np.int32)
@@ -74,7 +74,7 @@ class _Counts:
 
     @cached_property
     def _table(self) -> NDArray[np.int32] | None:
-        """The place of each number, or -1; None where they are too far apart."""
+        """Returns the place of each number, or -1; None where the numbers are too far apart for a table."""
         if not len(self.topics) or self.topics[0] < 0 or self.topics[-1] > 8 * len(self.topics) + 1024:
             return None
         table = np.full(self.topics[-1] + 1, -1, np.int32)
@@ -83,10 +83,10 @@ class _Counts:
 
 
 def load(path: Path, service: str = "presence") -> Workload:
-    """The workload of the trace at `path`. Topics without events or without subscribers are left out, and so is who follows no other.
+    """Returns the workload of the trace at `path`. It leaves out topics without events or subscribers, and whoever follows no other.
 
-    It needs 8 bytes for each pair, and half as much again while the instance is made. Raises TraceError that says what the trace lacks,
-    PlanError for numbers that cannot be meant.
+    It needs 8 bytes for each pair, and half as much again while the instance is made. Raises TraceError, which says what the trace lacks,
+    and PlanError for numbers that make no sense.
     """
     trace = Trace.open(path)
     known = _counts(trace, service)
@@ -99,10 +99,13 @@ def load(path: Path, service: str = "presence") -> Workload:
 
 
 def windows(workload: Workload, count: int, hours: float = 1.0, begun: Callable[[str], None] = lambda _: None) -> Iterator[Window]:
-    """The first `count` windows of so many hours, one after the other; those without an active topic are left out.
+    """Returns the first windows of the workload, one after the other. It leaves out those without an active topic.
 
-    None begins after the period. `begun` is told what comes next: publications are read once, for all windows. Where they are a
-    sample, so are the events. Raises NotSupported if the trace has no publications or no period.
+    - `count`: how many windows there are at most. None begins after the period.
+    - `hours`: the length of each.
+    - `begun`: is called with the name of the next step. Publications are read once, for all windows.
+
+    Where publications are a sample, the events are one too. Raises NotSupported if the trace has no publications or no period.
     """
     trace = Trace.open(workload.path)
     trace.info("publications")
@@ -125,7 +128,7 @@ def windows(workload: Workload, count: int, hours: float = 1.0, begun: Callable[
 
 
 def _narrowed(whole: Instance, active: _Counts) -> Instance | None:
-    """`whole` with the events of the `active` topics alone; None if none of them is followed."""
+    """Returns `whole` with the events of the `active` topics alone; None if nobody follows any of them."""
     places = active.places(whole.topic_ids)
     events = np.where(places >= 0, active.events[places], 0)
     subscriber = np.repeat(np.arange(len(whole.topics_of), dtype=np.int32), whole.topics_of.lengths)
@@ -147,7 +150,7 @@ def _counts(trace: Trace, service: str) -> _Counts:
 
 
 def _checked(parts: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """The same. Raises PlanError for events that are no counts, or too many to be added up."""
+    """Yields the same parts. Raises PlanError for events that are no counts, and for too many to be added up."""
     total = 0.0
     for part in parts:
         total += float(counts(part["events"].to_numpy()).sum(dtype=np.float64))
@@ -157,14 +160,14 @@ def _checked(parts: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 
 def _published(trace: Trace, wanted: pc.Expression, by: dict[str, pc.Expression]) -> dict[str, Ints]:
-    """Events counted, as `_summed` has them; those that say nothing about people are left out."""
+    """Returns the events counted `by` these columns, as `_summed` does. It leaves out events that say nothing about people."""
     kind = ds.field("kind")
     wanted = wanted & (kind.is_null() | ~kind.isin(_DIAGNOSTIC))
     return _summed(batches(dataset(trace, "publications"), by | {"events": pc.scalar(1)}, wanted), list(by))
 
 
 def _summed(parts: Iterable[pa.RecordBatch], by: list[str]) -> dict[str, Ints]:
-    """The `events` added up `by` these columns, and the columns, which rise."""
+    """Returns the `events` added up `by` these columns, and the columns in rising order."""
     none = pa.table({name: pa.array([], pa.int64()) for name in (*by, "events")})
     found = _grouped(pa.concat_tables([none, *(_grouped(pa.table(part.columns, part.schema.names), by) for part in parts)]), by)
     return {name: found[name].to_numpy() for name in found.column_names}
@@ -190,7 +193,7 @@ def _instance(trace: Trace, service: str, known: _Counts) -> Instance:
 
 
 def _pairs(found: ds.FileSystemDataset, wanted: dict[str, str], known: _Counts) -> list[NDArray[Any]]:
-    """The subscribers of all pairs whose topic has events, and where that topic stands among the `known`."""
+    """Returns the subscribers of all pairs whose topic has events, and the place of that topic among the `known`."""
     rows = found.count_rows()
     subscriber: NDArray[Any] = np.empty(rows, np.int32)
     topic = np.empty(rows, np.int32)
@@ -209,7 +212,7 @@ def _pairs(found: ds.FileSystemDataset, wanted: dict[str, str], known: _Counts) 
 
 
 def _once(columns: list[NDArray[Any]]) -> list[NDArray[Any]]:
-    """Each pair once: whoever comes and goes subscribes again and again."""
+    """Yields each pair once: a user who leaves and comes back subscribes again."""
     found = pa.table(columns, names=["subscriber", "topic"]).group_by(["subscriber", "topic"]).aggregate([])
     return [found["subscriber"].to_numpy(), found["topic"].to_numpy()]
 

@@ -1,4 +1,4 @@
-"""The online variant beside fresh solutions, hour by hour (WA-46)."""
+"""A comparison, hour by hour, of the online variant with fresh solutions (WA-46)."""
 
 from typing import NamedTuple
 
@@ -13,9 +13,11 @@ from .online import Online
 
 
 class Hour(NamedTuple):
-    """One line of the comparison. `value`, `moves` and `seconds`: online; `fresh`, `fresh_moves` and `fresh_seconds`: solved anew.
+    """One line of the comparison.
 
-    `anew`: the online variant took a fresh solution too.
+    - `value`, `moves`, `seconds`: of the online variant.
+    - `fresh`, `fresh_moves`, `fresh_seconds`: of a solution made anew.
+    - `anew`: the online variant took a fresh solution, too.
     """
 
     value: float
@@ -28,7 +30,7 @@ class Hour(NamedTuple):
 
 
 class Comparison:
-    """One problem as it changes, solved both ways, each from its own sides of before.
+    """One problem as it changes, solved in both ways. Each way starts from its own choice of the hour before.
 
     Raises PlanError as `Online` does.
     """
@@ -38,7 +40,7 @@ class Comparison:
         self._fresh_ids: Ints = np.empty(0, np.int64)
 
     def next(self, instance: Instance, capacity: int) -> Hour:
-        """The next hour; in the first both solutions are fresh. Raises PlanError for a capacity that cannot be meant."""
+        """Returns the next hour; in the first one both solutions are fresh. Raises PlanError for a capacity that makes no sense."""
         _ = instance.subscribers_of, instance.received  # whoever comes first would be charged for them
         before, fresh_before = self._online.served_ids, self._fresh_ids
         solution, seconds = timed(self._online.next, instance, capacity)

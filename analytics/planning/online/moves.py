@@ -1,4 +1,4 @@
-"""Which topics change sides between two choices: what a switch costs the engine (spec D7, WA-46)."""
+"""The topics that change sides between two choices. Each such move costs the engine something (spec D7, WA-46)."""
 
 from dataclasses import dataclass
 
@@ -12,26 +12,26 @@ from ..satisfaction.solution import Solution
 
 @dataclass(frozen=True, slots=True)
 class Moves:
-    """The topics that `came` into real time and that `left` it; rising ids."""
+    """The topics that `came` into real time and those that `left` it, as rising ids."""
 
     came: Ints
     left: Ints
 
     @property
     def count(self) -> int:
-        """How many topics changed sides."""
+        """Returns the number of topics that changed sides."""
         return len(self.came) + len(self.left)
 
 
 def moves(old_ids: Ints, new_ids: Ints) -> Moves:
-    """From the topics that were served to those that are."""
+    """Returns the moves from the topics that were served (`old_ids`) to those that are (`new_ids`)."""
     return Moves(np.setdiff1d(new_ids, old_ids), np.setdiff1d(old_ids, new_ids))
 
 
 def sides(old_ids: Ints, instance: Instance, solution: Solution) -> Ints:
-    """The ids of the topics on the served side after `solution`, rising; `old_ids` were there before.
+    """Returns the ids of the served topics after `solution`, in rising order. `old_ids` are those before it.
 
-    A topic without events or without subscribers is in no instance: nothing is decided about it, so it stays where it was, and costs
+    A topic without events or without subscribers is in no instance. Nothing is decided about it, so it stays where it was and costs
     nothing there.
     """
     idle = old_ids[~found(old_ids, instance.topic_ids)]
@@ -40,7 +40,7 @@ def sides(old_ids: Ints, instance: Instance, solution: Solution) -> Ints:
 
 @njit(cache=True, nogil=True)
 def found(ids: Ints, among: Ints) -> NDArray[np.bool_]:
-    """Whether each of `ids` is `among` others; both rising. Several times as fast as `isin`."""
+    """Returns whether each of `ids` is `among` others. Both are in rising order, which makes this several times as fast as `isin`."""
     result, at = np.zeros(len(ids), np.bool_), 0
     for place in range(len(ids)):
         while at < len(among) and among[at] < ids[place]:

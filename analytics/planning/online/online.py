@@ -1,4 +1,4 @@
-"""The next choice of topics from the last one, after rates changed and users came, left, followed and unfollowed (spec D7, WA-46)."""
+"""The next choice of topics, made from the last one after rates and subscriptions changed (spec D7, WA-46)."""
 
 from typing import Final
 
@@ -25,11 +25,12 @@ _ROUNDS: Final = 3
 
 
 class Online:
-    """Solutions of one problem as it changes, each from the one before; topics are told by their `topic_ids`.
+    """The solutions of one problem as it changes. Each starts from the one before; `topic_ids` identify topics between them.
 
-    `served_ids`: the topics on the served side, rising, with those that are idle just now. `anew`: whether the last
-    solution was compared with a fresh one, or is one.
-    Raises PlanError for a threshold that cannot be meant, and for an unknown metric.
+    - `served_ids`: the served topics in rising order, with those that are idle now.
+    - `anew`: the last solution was compared with a fresh one, or is one.
+
+    Raises PlanError for a threshold that makes no sense, and for an unknown metric.
     """
 
     def __init__(self, metric: Metric, threshold: int) -> None:
@@ -40,9 +41,9 @@ class Online:
         self.anew = True
 
     def next(self, instance: Instance, capacity: int) -> Solution:
-        """The topics to serve now, those that stay before those that come. Where there is nothing to start from, a fresh solution.
+        """Returns the topics to serve now: first those that stay, then those that come. Without a choice to start from, it solves afresh.
 
-        What was served is kept if it fits and nothing better is found. Raises PlanError for a capacity that cannot be meant.
+        The old choice stays if it fits and nothing better is found. Raises PlanError for a capacity that makes no sense.
         """
         check_problem(self._threshold, capacity)
         capacity = min(capacity, int(instance.cost.sum()))  # kernels take 64 bits
@@ -70,7 +71,7 @@ class Online:
 
 
 def _repaired(now: State, cost: int, capacity: int) -> tuple[Ints, int, float]:
-    """The topics, what they cost, and of the cost that was given up beyond need, the part that was taken again."""
+    """Returns the topics, their cost, and how much of the cost that was given up beyond need was taken again, as a part of it."""
     fits, mean = min(cost, capacity), cost / np.count_nonzero(now.served)
     weights = np.where(now.served, 1 + _LOYALTY * np.minimum(1, mean / now.cost), 1.0)
     used = give_up(now, cost, int(fits * (1 - _GIVEN_UP)))

@@ -1,7 +1,7 @@
-"""Takes a choice of topics apart where it is weakest, and completes it again: the kernels of the online variant (spec D7).
+"""The kernels of the online variant: they take a choice of topics apart where it is weakest, and complete it again (spec D7).
 
-What a topic is worth, is worked out as if it was the only one undecided: the sum over its subscribers of the part that it is of what
-they lack without it (B3M), or need (F-B3M). So topics that are served and such as are not can be compared.
+The worth of a topic is computed as if it were the only undecided one. It is a sum over its subscribers: the part that the topic gives
+of the events that they lack without it (B3M), or need (F-B3M). So served topics and others can be compared.
 """
 
 from typing import Any, Final, NamedTuple
@@ -23,9 +23,11 @@ _BEST: Final = 4
 
 
 class State(NamedTuple):
-    """By topic: `events`, `cost`, whether it is `served`, and its `subscribers` by `offsets`. By subscriber: the `table`.
+    """The choice as arrays.
 
-    `fractional`: F-B3M.
+    - by topic: `events`, `cost`, whether it is `served`, and its `subscribers` by `offsets`.
+    - by subscriber: the `table`.
+    - `fractional`: the metric is F-B3M.
     """
 
     events: Ints
@@ -38,7 +40,7 @@ class State(NamedTuple):
 
 
 def state(instance: Instance, needs: Ints, served: NDArray[np.bool_], fractional: bool) -> State:
-    """The state with these topics `served`, which it changes."""
+    """Returns the state in which these topics are `served`. It keeps the array `served`, and changes it."""
     by, table = instance.subscribers_of, np.empty(len(needs), _SUBSCRIBER)
     table["lacks"] = needs
     np.divide(1.0, needs, out=table["each"])
@@ -49,7 +51,7 @@ def state(instance: Instance, needs: Ints, served: NDArray[np.bool_], fractional
 
 @njit(cache=True, nogil=True)
 def value(state: State, needs: Ints) -> float:
-    """What is served is worth: the same sums as in `evaluate`."""
+    """Returns the worth of the served topics: the same sums as in `evaluate`."""
     lacks, total = state.table["lacks"], 0.0
     for subscriber in range(len(needs)):
         if lacks[subscriber] <= 0:
@@ -60,9 +62,9 @@ def value(state: State, needs: Ints) -> float:
 
 
 def give_up(state: State, used: int, wanted: int) -> int:
-    """Gives up the served topics that are worth least for what they cost, until no more than `wanted` is used; returns what is used.
+    """Gives up the served topics with least worth for their cost, until no more than `wanted` is `used`. Returns the use after that.
 
-    They are not worked out anew when one goes: what became worth more by that, may come back.
+    Worths are not computed again after each topic. A topic whose worth grew meanwhile may come back in `complete`.
     """
     topics = np.flatnonzero(state.served)
     order = topics[np.argsort(_losses(state, topics), kind="stable")]
@@ -73,10 +75,14 @@ def give_up(state: State, used: int, wanted: int) -> int:
 
 
 def complete(state: State, weights: Floats, used: int, capacity: int, rounds: int) -> tuple[Ints, int]:
-    """Serves again and again the topic that is worth most, times its weight, for what it costs, while there is one that fits.
+    """Serves, again and again, the topic with most weighted worth for its cost, while one fits.
 
-    A topic that became worth less is found out on top; one that became worth more, which by F-B3M there is not, only in the next of the
-    `rounds`, which fill equal parts of the room. Returns the topics in order, and what is used.
+    - `weights`: a factor for the worth of each topic.
+    - `used`, `capacity`: the cost of the served topics now, and at most.
+    - `rounds`: each fills an equal part of the room.
+
+    Worth that fell is noticed when the topic is on top of the heap. Worth that rose is noticed in the next round only; with F-B3M it
+    never rises. Returns the topics in their order, and the use after that.
     """
     chosen = [np.empty(0, np.int64)]
     for left in range(rounds, -1, -1):  # the last with whatever fits into what the best left over
@@ -88,7 +94,7 @@ def complete(state: State, weights: Floats, used: int, capacity: int, rounds: in
 
 
 def _least(keys: Floats) -> float:
-    """What only the best are above: hardly ever are more of them needed, and few are quicker to keep in order."""
+    """Returns a key that only the best topics exceed. More of them are hardly ever needed, and a small heap is quicker."""
     rank = len(keys) - 1 - np.count_nonzero(keys) // _BEST
     return float(np.partition(keys, rank)[rank])
 
@@ -110,7 +116,7 @@ def _change(state: State, topics: Ints, served: bool) -> None:
 
 @njit(cache=True, nogil=True)
 def _losses(state: State, topics: Ints) -> Floats:
-    """What each of these topics, which are served, is worth for what it costs."""
+    """Returns the worth of each of these served topics, divided by its cost."""
     found = np.empty(len(topics))
     for place in range(len(topics)):
         found[place] = _loss(state, topics[place])
@@ -130,7 +136,7 @@ def _loss(state: State, topic: int) -> float:
 
 @njit(cache=True, nogil=True)
 def _gains(state: State, room: int) -> Floats:
-    """What each topic that is not served and fits is worth for what it costs; 0 for others."""
+    """Returns the worth of each topic that is not served and fits, divided by its cost; 0 for others."""
     found = np.zeros(len(state.events))
     for topic in range(len(found)):
         if not state.served[topic] and state.cost[topic] <= room:
@@ -149,7 +155,7 @@ def _gain(state: State, topic: int) -> float:
 
 @njit(cache=True, nogil=True)
 def _filled(state: State, weights: Floats, keys: Floats, least: float, used: int, wanted: int, capacity: int) -> tuple[Ints, int]:
-    """One round, with the topics whose keys are above `least`: until `wanted` is used, or more."""
+    """Fills one round with the topics whose keys are above `least`, until `wanted` or more is `used`."""
     topics = np.flatnonzero(keys > least)
     promising, cost, size = heap(keys[topics]), state.cost[topics], len(topics)
     evaluated, chosen, count, rejected = np.zeros(size, np.int32), np.empty(size, np.int64), 0, 0

@@ -1,1 +1,1 @@
-"""Which pairs to serve on which machines, so that everybody is satisfied and it costs least (thesis ch. 7; spec D)."""
+"""The pairs to serve and the machines to serve them on, so that everybody is satisfied at the least cost (thesis ch. 7; spec D)."""

@@ -1,4 +1,4 @@
-"""What a plan costs, counted anew after checking that it keeps every rule (thesis 7.1; spec D1, WA-32)."""
+"""The bill of a plan. It is counted anew, after a check that the plan keeps every rule (thesis 7.1; spec D1, WA-32)."""
 
 from dataclasses import dataclass
 
@@ -16,7 +16,7 @@ from .terms import Terms
 
 @dataclass(frozen=True, slots=True)
 class Bill:
-    """`machines`, the events that come in and go out on all of them, and what that costs."""
+    """The number of `machines`, the events that come in and go out on all of them, and their price."""
 
     machines: int
     incoming: int
@@ -26,18 +26,20 @@ class Bill:
 
     @property
     def events(self) -> int:
-        """In and out together."""
+        """Returns the events in and out together."""
         return self.incoming + self.outgoing
 
     @property
     def usd(self) -> float:
-        """All of it."""
+        """Returns the sum."""
         return self.rent_usd + self.traffic_usd
 
 
 def bill(instance: Instance, threshold: int, selection: Selection, placement: Placement, terms: Terms) -> Bill:
-    """Raises PlanError that says which rule is broken, and where: each pair is one of the instance and placed once, everybody is
-    satisfied, every machine has a pair and carries no more than it can.
+    """Returns the bill of a plan: `selection` says which pairs of the `instance` are served, `placement` where.
+
+    Raises PlanError, which names the broken rule and the place: each pair is one of the instance and placed once, everybody is satisfied
+    at `threshold`, every machine has a pair and carries no more than `terms` allow.
     """
     check_threshold(threshold)
     _check_pairs(instance, selection)
@@ -72,7 +74,7 @@ def _check_satisfied(instance: Instance, threshold: int, selection: Selection) -
 
 
 def _carried(instance: Instance, selection: Selection, placement: Placement) -> tuple[int, Ints]:
-    """All events that come in, and the events in and out of each machine."""
+    """Returns all events that come in, and the events in and out of each machine."""
     machine_of, machines = placement.machine_of, placement.machines
     if len(machine_of) != len(selection):
         raise PlanError(f"{len(selection):,} pairs are selected and {len(machine_of):,} placed")
@@ -86,9 +88,9 @@ def _carried(instance: Instance, selection: Selection, placement: Placement) -> 
 
 @njit(cache=True, nogil=True)
 def _stranger(chosen_offsets: Ints, chosen: NDArray[np.int32], offsets: Ints, topics: NDArray[np.int32]) -> int:
-    """The first pair that is none of the instance, or does not come after the one before; or -1.
+    """Returns the first pair that is not in the instance, or does not come after the one before; or -1.
 
-    Topics rise, and so do the topics of each subscriber: each is looked for after the last one found.
+    Topics rise, and so do the topics of each subscriber. So the search for each begins behind the last one found.
     """
     seen = offsets[:-1].copy()
     for topic in range(len(chosen_offsets) - 1):

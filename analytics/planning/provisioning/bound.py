@@ -1,4 +1,4 @@
-"""What no selection and placement can undercut (thesis 7.2.3, algorithm 13 and theorem 7.3; spec D4)."""
+"""A bound that no selection and placement can undercut (thesis 7.2.3, algorithm 13 and theorem 7.3; spec D4)."""
 
 from typing import NamedTuple
 
@@ -13,7 +13,7 @@ from .terms import Terms
 
 
 class LowerBound(NamedTuple):
-    """At least so many events in and out, so many machines, and so much money."""
+    """The least events in and out, the least number of machines, and the least price."""
 
     events: int
     machines: int
@@ -21,16 +21,16 @@ class LowerBound(NamedTuple):
 
 
 class LowerBounds(NamedTuple):
-    """`published` counts what goes out; `stronger` what must come in as well."""
+    """Two bounds: `published` counts the events that go out, `stronger` also those that must come in."""
 
     published: LowerBound
     stronger: LowerBound
 
 
 def lower_bounds(instance: Instance, threshold: int, terms: Terms) -> LowerBounds:
-    """Each subscriber gets at least his threshold, and at least his smallest topic.
+    """Returns both bounds. Each subscriber gets at least their threshold, and at least their smallest topic.
 
-    Raises PlanError for a threshold that nobody can mean, and for machines too small for that, with which there is no plan at all.
+    Raises PlanError for a `threshold` that makes no sense, and when machines under these `terms` are too small for any plan.
     """
     check_threshold(threshold)
     check_room(terms, int(instance.smallest.max(initial=0)))
@@ -44,7 +44,7 @@ def lower_bounds(instance: Instance, threshold: int, terms: Terms) -> LowerBound
 
 
 def at_least(events: int, terms: Terms) -> LowerBound:
-    """What `events` in and out cost when all machines are full."""
+    """Returns the price of `events` in and out if all machines were full."""
     if not events:
         return LowerBound(0, 0, 0.0)
     machines = -(-events // terms.capacity)
@@ -53,10 +53,11 @@ def at_least(events: int, terms: Terms) -> LowerBound:
 
 @njit(cache=True, nogil=True)
 def _incoming(offsets: Ints, values: NDArray[np.int32], events: Ints, needs: Ints, order: Ints) -> int:
-    """Events that come in at least.
+    """Returns the least number of events that come in.
 
-    Of the topics that nobody before him had, a subscriber needs what those others cannot give him, and at least the smallest.
-    Each topic is counted for one subscriber only, so the sum holds for any order; disjoint subscribers (spec D4) are a special case.
+    Subscribers are visited in `order`. Some topics of a subscriber belong to nobody visited before. Those earlier topics may not give
+    the subscriber all they need; the rest comes from the new topics, and it is at least the smallest of them. Each topic is counted for
+    one subscriber only, so the sum holds for any order. Disjoint subscribers (spec D4) are a special case.
     """
     counted = np.zeros(len(events), np.bool_)
     total = 0

@@ -1,4 +1,4 @@
-"""Placing the pairs topic by topic: stage 2 (thesis 7.2.2, algorithms 11 and 12 with errata E18 to E24; spec D3)."""
+"""Placement of the pairs topic by topic: stage 2 (thesis 7.2.2, algorithms 11 and 12 with errata E18 to E24; spec D3)."""
 
 from dataclasses import dataclass
 from heapq import heappop, heappush
@@ -35,7 +35,7 @@ class Options:
 
 
 def cbp(instance: Instance, selection: Selection, terms: Terms, options: Options = Options()) -> Placement:
-    """Where each pair is served. Raises PlanError if a machine cannot take the loudest topic that is served."""
+    """Returns where each pair of `selection` is served. Raises PlanError if a machine cannot take the served topic with most events."""
     topics = selection.served()
     check_room(terms, int(instance.events[topics].max(initial=0)))
     sizes = selection.subscribers_of.lengths[topics]
@@ -54,10 +54,13 @@ def cbp(instance: Instance, selection: Selection, terms: Terms, options: Options
 def _place(
     offsets: Ints, topics: Ints, events: Ints, capacity: int, rent_usd: float, event_usd: float, most_free: bool, decide: bool
 ) -> tuple[NDArray[np.int32], int]:
-    """The machine of each pair, and how many there are.
+    """Returns the machine of each pair, and the number of machines.
 
-    Each topic goes to the newest machine if that can take all of it; else in parts to machines there are, and what is left to new ones.
-    `listed`: with how much room each machine is on the heap. `on` and `sizes`: the parts of the topic at hand.
+    - `offsets`, `topics`, `events`: the pairs by topic, the order of the topics, and the events of each.
+    - `capacity`, `rent_usd`, `event_usd`: of one machine; the price of an event.
+    - `most_free`, `decide`: see the options.
+
+    In the loop, `listed` is the room with which each machine is on the heap; `on` and `sizes` are the parts of the topic at hand.
     """
     machine_of = np.empty(offsets[-1], np.int32)
     machines = 0
@@ -100,13 +103,13 @@ def _place(
 
 @njit(cache=True, nogil=True)
 def _fit(free: int, rate: int) -> int:
-    """How many pairs have room, when the topic itself has to come in as well."""
+    """Returns how many pairs have room when the topic itself has to come in, too."""
     return free // rate - 1 if free >= 2 * rate else 0
 
 
 @njit(cache=True, nogil=True)
 def _list(heap: list[tuple[np.int64, np.int64]], listed: Ints, free: Ints, machine: int) -> None:
-    """Sees to it that the heap has the room of that machine as it is now. Entries of what it was before are passed over later."""
+    """Puts the present room of that machine on the heap. Older entries of the machine stay there; they are skipped when they are on top."""
     if machine >= 0 and listed[machine] != free[machine]:
         heappush(heap, (np.int64(-free[machine]), np.int64(machine)))
         listed[machine] = free[machine]
@@ -114,9 +117,9 @@ def _list(heap: list[tuple[np.int64, np.int64]], listed: Ints, free: Ints, machi
 
 @njit(cache=True, nogil=True)
 def _roomiest(heap: list[tuple[np.int64, np.int64]], listed: Ints, free: Ints, rate: int, left: int, on: Ints, sizes: Ints) -> int:
-    """How `left` pairs would go to the machines with most room first: to how many machines, which, and how many to each.
+    """Returns how `left` pairs would go to the machines with most room first: the number of parts. `on` and `sizes` get the parts.
 
-    The machines are taken off the heap.
+    It takes these machines off the heap.
     """
     count = 0
     while left and heap:
@@ -135,7 +138,7 @@ def _roomiest(heap: list[tuple[np.int64, np.int64]], listed: Ints, free: Ints, r
 
 @njit(cache=True, nogil=True)
 def _first(free: Ints, rate: int, left: int, on: Ints, sizes: Ints) -> int:
-    """The same with the oldest machines first."""
+    """Returns the same with the oldest machines first."""
     count = 0
     for machine in range(len(free)):
         size = min(left, _fit(free[machine], rate))
@@ -148,9 +151,9 @@ def _first(free: Ints, rate: int, left: int, on: Ints, sizes: Ints) -> int:
 
 @njit(cache=True, nogil=True)
 def _cheaper(pairs: int, sizes: Ints, rate: int, per_machine: int, rent_usd: float, event_usd: float) -> bool:
-    """Whether it costs less to have `sizes` of the pairs on machines there are and the rest on new ones than all on new ones.
+    """Returns whether it is cheaper to put `sizes` of the pairs on machines that exist and the rest on new ones, than all on new ones.
 
-    Counts as machines what the pairs need with their incoming stream (E22), and changes nothing (E24).
+    It counts as machines the room that the pairs need with their incoming stream (E22), and changes nothing (E24).
     """
     among = -((np.sum(sizes) - pairs) // per_machine)
     fresh = -(-pairs // per_machine)

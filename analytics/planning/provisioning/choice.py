@@ -1,8 +1,8 @@
-"""Which pairs to serve when what comes in counts as well: stage 1 with an eye on stage 2 (beyond thesis 7.2.1).
+"""The pairs to serve when incoming events count as well: stage 1 with an eye on stage 2 (beyond thesis 7.2.1).
 
-Strategy: a pair costs its events, and whoever is alone with a topic pays for its incoming stream too. Each subscriber in turn gets
-the cheapest topics given what all others have, until nobody can do better; the volume never rises. In the first round an incoming
-stream is divided among those who have the topic and the one who might, so that it pays to be where others are.
+Strategy: a pair costs its events. A subscriber who is alone with a topic pays for its incoming stream, too. Each subscriber in turn
+takes the cheapest topics, given the choice of all others, until nobody can improve. The volume never rises. In the first round an
+incoming stream is divided among those who have the topic and the one who might take it. So it pays to be where others are.
 """
 
 from typing import Final
@@ -24,7 +24,7 @@ ALWAYS: Final = 1 << 40
 
 
 def choose(instance: Instance, threshold: int) -> Selection:
-    """Pairs that satisfy everybody with few events in and out together. Raises PlanError for a threshold that nobody can mean."""
+    """Returns pairs that satisfy everybody with few events in and out together. Raises PlanError for a threshold that makes no sense."""
     check_threshold(threshold)
     rows, events = instance.topics_of, instance.events
     count = np.where(indispensable(instance, threshold) > 0, ALWAYS, 0)
@@ -40,7 +40,7 @@ def choose(instance: Instance, threshold: int) -> Selection:
 
 
 def indispensable(instance: Instance, threshold: int) -> Ints:
-    """For each topic, how many of its subscribers cannot be satisfied without it."""
+    """Returns, for each topic, how many of its subscribers cannot be satisfied without it."""
     rows = instance.topics_of
     return _indispensable(rows.offsets, rows.values, instance.events, instance.received - instance.thresholds(threshold))
 
@@ -59,9 +59,13 @@ def _indispensable(offsets: Ints, values: NDArray[np.int32], events: Ints, spare
 def _round(
     offsets: Ints, values: NDArray[np.int32], events: Ints, threshold: int, number: int, count: Ints, changed: Ints, chosen: Flags
 ) -> int:
-    """One turn of everybody; returns how many changed their choice.
+    """Lets each subscriber choose once; returns how many changed their choice.
 
-    `count`: how many have each topic. `changed`: the turn in which it last mattered to others who has it. Both and `chosen` are kept up.
+    - `number`: of this round.
+    - `count`: how many subscribers have chosen each topic.
+    - `changed`: the round in which the choice of each topic last made a difference to others.
+
+    It updates `count`, `changed` and `chosen`.
     """
     rows, better = len(offsets) - 1, 0
     for row in range(rows):
@@ -96,7 +100,7 @@ def _round(
 
 @njit(cache=True, nogil=True)
 def _latest(topics: NDArray[np.int32], changed: Ints) -> int:
-    """The last turn in which it mattered who has one of the topics."""
+    """Returns the last round in which the choice of one of the topics made a difference."""
     latest = np.int64(0)
     for topic in topics:
         latest = max(latest, changed[topic])

@@ -1,10 +1,11 @@
-"""The cheapest way to satisfy one subscriber when each of his topics has a price: a knapsack to be filled, not to be kept within.
+"""The cheapest way to satisfy one subscriber when each of their topics has a price: a knapsack that must be filled.
 
-Strategy: topics that he cannot be satisfied without are taken. Of those that would satisfy him alone only the cheapest matters. The
-others are combined by dynamic programming over the events they give, cheapest per event first, until nothing can be cheaper.
+Strategy: topics without which the subscriber cannot be satisfied are taken. Of the topics that satisfy the subscriber alone, only the
+cheapest matters. The others are combined by dynamic programming over their events, the cheapest per event first, until nothing can be
+cheaper.
 
-`cover` is compiled into the kernels that call it, and Numba looks for changes in their own files only: after one in this file, delete
-the caches of those.
+Other kernels compile `cover` into themselves, and Numba looks for changes only in the file of each kernel. After a change in this file,
+delete the caches of those kernels.
 """
 
 from typing import Final
@@ -25,10 +26,13 @@ MOST_NEED: Final = 1 << 11
 
 @njit(cache=True, nogil=True)
 def cover(events: Ints, prices: Floats, need: int, taken: Flags) -> tuple[float, float]:
-    """What the cheapest topics found cost that have `need` events together, and what no others can undercut.
+    """Returns the price of the cheapest topics found that have `need` events together, and a price that no others can undercut.
 
-    Those become True in `taken`. `need` is at most what all have; prices are positive. Both results are the same unless the tables that
-    would decide it are too large.
+    - `events`, `prices`: of each topic; prices are positive.
+    - `need`: at most the events of all topics.
+    - `taken`: becomes True for the topics that are found.
+
+    Both prices are the same, unless the tables that would decide it are too large.
     """
     spare, paid = -need, 0.0
     for topic in range(len(events)):
@@ -58,7 +62,7 @@ def cover(events: Ints, prices: Floats, need: int, taken: Flags) -> tuple[float,
 
 @njit(cache=True, nogil=True)
 def _lone(events: Ints, prices: Floats, need: int, taken: Flags) -> int:
-    """The cheapest topic that has all events by itself, or -1."""
+    """Returns the cheapest topic that has all events by itself, or -1."""
     best = -1
     for topic in range(len(events)):
         if events[topic] >= need and not taken[topic] and (best < 0 or prices[topic] < prices[best]):
@@ -68,7 +72,7 @@ def _lone(events: Ints, prices: Floats, need: int, taken: Flags) -> int:
 
 @njit(cache=True, nogil=True)
 def _combine(events: Ints, prices: Floats, need: int, least: float, taken: Flags) -> bool:
-    """Takes the cheapest topics found for what is still needed; says whether none can be cheaper, given that `least` is the least price."""
+    """Takes the cheapest topics found for the rest of `need`. Returns whether none can be cheaper, if `least` is the least price."""
     order = np.argsort(prices / events)
     exact = need <= MOST_NEED
     for topic in order:
@@ -93,7 +97,7 @@ def _combine(events: Ints, prices: Floats, need: int, least: float, taken: Flags
 
 @njit(cache=True, nogil=True)
 def _table(events: Ints, prices: Floats, need: int, topics: Ints, least: float, below: float, taken: Flags) -> float:
-    """Takes the cheapest of `topics` that have `need` events together and returns their price; or infinity, if that is not `below`."""
+    """Takes the cheapest of `topics` that have `need` events together. Returns their price; infinity if it is not `below` the given one."""
     best = np.full(need + 1, np.inf)
     best[0] = 0.0
     # Read only where it was written: clearing it would take longer than all the rest.

@@ -12,10 +12,11 @@ from .terms import Terms
 
 
 def ffbp(instance: Instance, selection: Selection, terms: Terms) -> Placement:
-    """Each pair on the first machine with room: for the event, and for the topic to come in if it does not yet.
+    """Returns each pair on the first machine with room for the event, and for the topic itself if it does not come in there yet.
 
-    The arbitrary order of the pairs is that of subscribers, and of the numbers of each one's topics. Takes a step for each pair
-    and machine, and a bit for each topic and machine. Raises PlanError if a machine cannot take the loudest topic that is served.
+    The thesis leaves the order of the pairs open: here it is that of subscribers, then of the numbers of each one's topics. It takes a
+    step for each pair and machine, and a bit for each topic and machine. Raises PlanError if a machine cannot take the served topic with
+    most events.
     """
     served = selection.served()
     check_room(terms, int(instance.events[served].max(initial=0)))
@@ -24,14 +25,14 @@ def ffbp(instance: Instance, selection: Selection, terms: Terms) -> Placement:
 
 
 def one_by_one(instance: Instance, selection: Selection, terms: Terms, topics: Ints, most_free: bool) -> Placement:
-    """The same in the order of `topics`; with `most_free`, each pair on the machine with most room."""
+    """Returns the same in the order of `topics`. With `most_free`, each pair goes to the machine with most room."""
     offsets = selection.subscribers_of.offsets
     order = np.concatenate([np.empty(0, np.int64), *(np.arange(offsets[topic], offsets[topic + 1]) for topic in topics)])
     return Placement(*_place(*_pairs(instance, selection), order, terms.capacity, most_free))
 
 
 def _pairs(instance: Instance, selection: Selection) -> tuple[NDArray[np.int32], Ints]:
-    """The topic of each pair, and the events of each topic."""
+    """Returns the topic of each pair, and the events of each topic."""
     return np.repeat(np.arange(len(instance.events), dtype=np.int32), selection.subscribers_of.lengths), instance.events
 
 

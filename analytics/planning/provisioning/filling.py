@@ -1,7 +1,7 @@
-"""Placing the pairs on a number of machines that is given: stage 2 (beyond thesis 7.2.2).
+"""Placement of the pairs on a given number of machines: stage 2 (beyond thesis 7.2.2).
 
-Strategy: the topics with most volume go first, each to the machine with most room, and only what does not fit goes to the next one.
-The small ones come last and level what is left, so nearly no room is lost, and few topics have to come in twice.
+Strategy: the topics with most volume go first, each to the machine with most room. Only the pairs that do not fit go to the next one.
+The small topics come last and level the rest. So nearly no room is lost, and few topics have to come in twice.
 """
 
 from heapq import heapreplace
@@ -23,9 +23,9 @@ MOST_TRIES: Final = 10
 
 
 def fill(instance: Instance, selection: Selection, terms: Terms) -> Placement | None:
-    """A placement on the fewest machines that were found to do; None if that are many more than the volume asks for.
+    """Returns a placement on the fewest machines that were found to suffice; None if they are many more than the volume requires.
 
-    Raises PlanError if a machine cannot take the loudest topic that is served.
+    Raises PlanError if a machine cannot take the served topic with most events.
     """
     topics = selection.served()
     check_room(terms, int(instance.events[topics].max(initial=0)))
@@ -41,7 +41,10 @@ def fill(instance: Instance, selection: Selection, terms: Terms) -> Placement | 
 
 @njit(cache=True, nogil=True)
 def _fill(offsets: Ints, topics: Ints, events: Ints, capacity: int, machines: int) -> tuple[NDArray[np.int32], int]:
-    """Where each pair goes, and how many machines have any, or -1 if there is no room. Of empty machines the first is taken first."""
+    """Returns the place of each pair, and the number of machines that have any, or -1 if there is no room.
+
+    Of empty machines the first is taken first.
+    """
     machine_of = np.empty(offsets[-1], np.int32)
     heap = [(-capacity, machine) for machine in range(machines)]
     used = 0

@@ -11,11 +11,11 @@ from .selection import Selection
 
 
 def gsp(instance: Instance, threshold: int) -> Selection:
-    """For each subscriber the loudest topics that fit into what he lacks; where none fits, his smallest other topic ends it.
+    """Returns, for each subscriber, the topics with most events that fit into the need. If none fits, the smallest other topic ends it.
 
-    That is the greedy choice by `min(1, events / lacking) / (2 * events)`: all topics that fit tie, and above them the smallest wins.
-    Ties go to the louder topic, then to the lower number; the last choice, to the higher number. Raises PlanError for a threshold
-    that nobody can mean.
+    That is the greedy choice by `min(1, events / lacking) / (2 * events)`: all topics that fit have the same key, and of the larger
+    topics the smallest wins. A tie goes to the topic with more events, then to the lower number; in the last choice, to the higher number.
+    Raises PlanError for a threshold that makes no sense.
     """
     check_threshold(threshold)
     order = falling(instance.events).astype(np.int32)
@@ -41,9 +41,12 @@ def _choose(
     too_loud: int,
     fitting: NDArray[np.int32],
 ) -> tuple[Ints, NDArray[np.int32]]:
-    """The topics of each subscriber. `loud`: events by rank, falling; the first `too_loud` are more than the threshold.
+    """Returns the topics of each subscriber, as offsets and numbers.
 
-    `fitting` has room for the longest list. Untouched pages of the result cost no memory.
+    - `loud`: events by rank, falling; the first `too_loud` are more than the threshold.
+    - `fitting`: room for the longest list.
+
+    Pages of the result that are never touched cost no memory.
     """
     ends = np.zeros(len(offsets), np.int64)
     chosen = np.empty(len(values), np.int32)
@@ -65,7 +68,7 @@ def _choose(
 
 @njit(cache=True, nogil=True)
 def _sorted(topics: NDArray[np.int32], ranks: NDArray[np.int32], too_loud: int, fitting: NDArray[np.int32]) -> tuple[int, int]:
-    """Puts the ranks of the topics that fit at all into `fitting`, the loudest first; how many, and the last of the others or -1."""
+    """Puts the ranks of the topics that fit at all into `fitting`, most events first. Returns their number, and the last other rank or -1."""
     count, spare = 0, -1
     for topic in topics:
         rank = ranks[topic]
@@ -80,7 +83,7 @@ def _sorted(topics: NDArray[np.int32], ranks: NDArray[np.int32], too_loud: int, 
 
 @njit(cache=True, nogil=True)
 def _fill(fitting: NDArray[np.int32], spare: int, loud: Ints, lacking: int, chosen: NDArray[np.int32]) -> int:
-    """Puts the ranks that are chosen into `chosen`; how many."""
+    """Puts the ranks that are chosen into `chosen`; returns their number."""
     end = 0
     for rank in fitting:
         if loud[rank] > lacking:
@@ -97,7 +100,7 @@ def _fill(fitting: NDArray[np.int32], spare: int, loud: Ints, lacking: int, chos
 
 @njit(cache=True, nogil=True)
 def _sort(ranks: NDArray[np.int32]) -> None:
-    """Shell's sort: most lists are short, and NumPy's sort takes Numba ten seconds to compile."""
+    """Sorts in place by Shell's method. Most lists are short, and Numba takes ten seconds to compile NumPy's sort."""
     gap = 1
     while 3 * gap < len(ranks):
         gap = 3 * gap + 1

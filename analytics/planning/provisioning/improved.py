@@ -14,10 +14,10 @@ Plan = tuple[Selection, Placement]
 
 
 def improved(instance: Instance, threshold: int, terms: Terms) -> Plan:
-    """The cheapest plan of those that are known: the pairs of `choose`, filled in or placed by CBP, and GSP with CBP.
+    """Returns the cheapest of three plans: the pairs of `choose` placed by `fill`, the same placed by CBP, and GSP with CBP.
 
-    So it never costs more than the thesis's. Raises PlanError for a threshold that nobody can mean, and if a machine cannot take the
-    loudest topic.
+    So it never costs more than the plan of the thesis. Raises PlanError for a threshold that makes no sense, and if a machine cannot take
+    the served topic with most events.
     """
     greedy, chosen = gsp(instance, threshold), choose(instance, threshold)
     plans = [(greedy, cbp(instance, greedy, terms)), (chosen, cbp(instance, chosen, terms))]

@@ -1,4 +1,4 @@
-"""How much a new placement changes the old one (thesis 7.4; WA-43)."""
+"""The difference between a new placement and the old one (thesis 7.4; WA-43)."""
 
 from typing import NamedTuple
 
@@ -11,7 +11,7 @@ from .selection import Selection
 
 
 class Placed(NamedTuple):
-    """A selection of pairs of an instance, and where they are served."""
+    """A selection of pairs of an instance, and the machines that serve them."""
 
     instance: Instance
     selection: Selection
@@ -19,10 +19,10 @@ class Placed(NamedTuple):
 
 
 def moved(old: Placed, new: Placed) -> int:
-    """Of the pairs that both plans serve, how many have to go to another machine.
+    """Returns how many pairs both plans serve, and how many of them go to another machine.
 
-    Pairs are the same if topic and subscriber had the same numbers where they came from. Machines have no identity beyond a plan:
-    each new one is taken for the old one with which it shares pairs, so that as few as possible move.
+    Pairs are the same if topic and subscriber had the same numbers in the source. Machines have no identity beyond a plan: each new one
+    is matched with the old one with which it shares pairs, so that as few as possible move.
     """
     before, after = _common(old, new)
     shared = np.bincount(before * new.placement.machines + after, minlength=old.placement.machines * new.placement.machines)
@@ -31,7 +31,7 @@ def moved(old: Placed, new: Placed) -> int:
 
 
 def _common(old: Placed, new: Placed) -> tuple[Ints, Ints]:
-    """The old and the new machine of each pair that both serve."""
+    """Returns the old and the new machine of each pair that both plans serve."""
     subscribers = np.union1d(old.instance.subscriber_ids, new.instance.subscriber_ids)
     topics = np.union1d(old.instance.topic_ids, new.instance.topic_ids)
     numbers = _numbers(old, topics, subscribers), _numbers(new, topics, subscribers)
@@ -40,7 +40,7 @@ def _common(old: Placed, new: Placed) -> tuple[Ints, Ints]:
 
 
 def _numbers(plan: Placed, topics: Ints, subscribers: Ints) -> Ints:
-    """One number for each pair, the same in both plans."""
+    """Returns one number for each pair, the same in both plans."""
     found, chosen = plan.instance, plan.selection.subscribers_of
     topic = np.repeat(np.searchsorted(topics, found.topic_ids), chosen.lengths)
     return topic * len(subscribers) + np.searchsorted(subscribers, found.subscriber_ids)[chosen.values]

@@ -1,4 +1,4 @@
-"""The order in which the greedy algorithms go."""
+"""The order in which the greedy algorithms visit things."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ from ..instance import Ints
 
 
 def falling(weights: Ints) -> Ints:
-    """Where the greatest of `weights`, 0 or more, stands, then the next, and so on; the first of equals first."""
+    """Returns the places of `weights` (0 or more) from the greatest to the least; equals keep their order."""
     count, most = len(weights), int(weights.max(initial=0))
     if most >= (1 << 62) // max(1, count):
         return np.argsort(-weights, kind="stable")

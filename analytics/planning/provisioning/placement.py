@@ -1,4 +1,4 @@
-"""On which machine each pair is served (thesis 7.2.2): the outcome of stage 2."""
+"""The machine of each pair (thesis 7.2.2): the outcome of stage 2."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""What machines can be rented, and for how much: the price books of `prices.toml` (spec D5, WA-42)."""
+"""The machines for rent and their prices: the price books of `prices.toml` (spec D5, WA-42)."""
 
 import tomllib
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from .terms import Machine, Terms
 
 @dataclass(frozen=True, slots=True)
 class PriceBook:
-    """Machine types and the price of traffic as one provider had them at one time; `source` says where they are from."""
+    """The machine types and the price of traffic of one provider at one time. `source` says where they are from."""
 
     name: str
     source: str
@@ -19,7 +19,7 @@ class PriceBook:
     machines: tuple[Machine, ...]
 
     def terms(self, machine_name: str, **settings: Any) -> Terms:
-        """That machine under these prices; `settings` are the other fields of Terms. Raises PlanError if it is not in the book."""
+        """Returns that machine under these prices; `settings` are the other fields of Terms. Raises PlanError if the book does not have it."""
         for machine in self.machines:
             if machine.name == machine_name:
                 return Terms(machine, self.usd_per_gb, **settings)
@@ -28,7 +28,7 @@ class PriceBook:
 
 
 def books() -> dict[str, PriceBook]:
-    """All price books by name."""
+    """Returns all price books by name."""
     found = tomllib.loads(files(__package__).joinpath("prices.toml").read_text("utf-8"))
     return {
         name: PriceBook(name, each["source"], each["usd_per_gb"], tuple(Machine(**machine) for machine in each["machines"]))
@@ -37,9 +37,9 @@ def books() -> dict[str, PriceBook]:
 
 
 def check_room(terms: Terms, loudest: int) -> None:
-    """Raises PlanError if a machine cannot take a topic of `loudest` events in and give it out once (thesis 7.1.3).
+    """Raises PlanError if a machine cannot take in a topic of `loudest` events and give it out once (thesis 7.1.3).
 
-    It says which machines could, and in which books they are.
+    The message says which machines could, and which books have them.
     """
     if terms.capacity >= 2 * loudest:
         return

@@ -1,12 +1,13 @@
-"""A bound that is nearly reached: what must come in is shared out among those for whom it comes (beyond thesis 7.2.3).
+"""A bound that is nearly reached: the subscribers of a topic share the cost of its incoming events (beyond thesis 7.2.3).
 
-Why it holds. Take any plan, and charge each subscriber, for every pair of his that it serves, the events of the topic and a share of
-them. The shares of a topic are 0 or more and at most 1 together. Then all that is charged is at most what goes out and comes in once for
-each topic, and a subscriber is charged at least the price of the cheapest topics that satisfy him. So the sum of those prices is a bound,
-whatever the shares. Topics that somebody cannot be satisfied without have no shares: they come in anyway, and again on each machine
-more that their pairs fill. (A Lagrangian relaxation of "a topic that is served comes in", for each pair.)
+Why it holds. Take any plan. For every served pair, charge the subscriber the events of the topic and a share of them. The shares of a
+topic are 0 or more, and at most 1 together. Then the sum of all charges is at most the events that go out, and those that come in once
+for each topic. A subscriber pays at least the price of the cheapest topics that satisfy them. So the sum of those prices is a bound,
+whatever the shares are. A topic without which somebody cannot be satisfied has no shares: it comes in anyway, and once more for each
+further machine that its pairs fill. (This is a Lagrangian relaxation of "a topic that is served comes in", for each pair.)
 
-Strategy: shares begin with those who take the topic when nobody pays for it, and grow for those who take it although they do.
+Strategy: the first shares go to those who take the topic when nobody pays for it. Shares grow for those who take the topic although
+they pay.
 """
 
 from math import ceil
@@ -35,9 +36,9 @@ SLACK: Final = 1e-9
 
 
 def relaxed_bound(instance: Instance, threshold: int, terms: Terms) -> LowerBound:
-    """What no selection and placement can undercut.
+    """Returns a bound that no selection and placement can undercut.
 
-    Raises PlanError for a threshold that nobody can mean, and for machines too small for any plan.
+    Raises PlanError for a `threshold` that makes no sense, and when machines under these `terms` are too small for any plan.
     """
     check_threshold(threshold)
     check_room(terms, int(instance.smallest.max(initial=0)))
@@ -47,13 +48,13 @@ def relaxed_bound(instance: Instance, threshold: int, terms: Terms) -> LowerBoun
 
 
 def _incoming(instance: Instance, needed: Ints, terms: Terms) -> int:
-    """Events that come in whatever is chosen; `needed`: how many pairs of each topic are in every plan."""
+    """Returns the events that come in with any choice. `needed`: how many pairs of each topic are in every plan."""
     per_machine = np.maximum(1, terms.capacity // instance.events - 1)
     return int(-(-needed // per_machine) @ instance.events)
 
 
 def _charged(instance: Instance, threshold: int, shared: Flags) -> float:
-    """The greatest sum found of what all subscribers are charged; `shared`: the topics that are paid for in shares."""
+    """Returns the greatest sum of charges that was found. `shared`: the topics whose incoming events are paid for in shares."""
     rows = instance.topics_of
     weights = np.zeros(len(rows.values), np.float32)
     taken = np.zeros(len(rows.values), np.bool_)
@@ -84,7 +85,7 @@ def _charge(
     charged: Floats,
     taken: Flags,
 ) -> None:
-    """Charges these subscribers, when the share of a pair is its weight by the total of its topic; writes `charged` and `taken` of them."""
+    """Charges these subscribers, and writes their `charged` and `taken`. The share of a pair is its weight divided by the topic's total."""
     for subscriber in subscribers:
         first, end = offsets[subscriber], offsets[subscriber + 1]
         gives, prices = np.empty(end - first, np.int64), np.empty(end - first, np.float64)

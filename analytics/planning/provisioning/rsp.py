@@ -15,9 +15,9 @@ _SEEDS: Final = "a whole number from 0 to 2^32 - 1"
 
 
 def rsp(instance: Instance, threshold: int, seed: int = 0) -> Selection:
-    """For each subscriber, topics in random order until he is satisfied; the same for the same seed.
+    """Returns, for each subscriber, topics in random order until they are satisfied; the same for the same seed.
 
-    Raises PlanError for a threshold that nobody can mean, and for a seed that is not from 0 to 2^32 - 1.
+    Raises PlanError for a threshold that makes no sense, and for a seed that is not from 0 to 2^32 - 1.
     """
     check_threshold(threshold)
     if not 0 <= whole_number("seed", seed, _SEEDS) < 1 << 32:
@@ -29,7 +29,10 @@ def rsp(instance: Instance, threshold: int, seed: int = 0) -> Selection:
 
 @njit(cache=True, nogil=True)
 def _choose(offsets: Ints, values: NDArray[np.int32], events: Ints, threshold: int, seed: int) -> tuple[Ints, NDArray[np.int32]]:
-    """The topics of each subscriber. Numba has one generator for each thread. Untouched pages of the result cost no memory."""
+    """Returns the topics of each subscriber.
+
+    Numba has one generator for each thread. Pages of the result that are never touched cost no memory.
+    """
     ends = np.zeros(len(offsets), np.int64)
     chosen = np.empty(len(values), np.int32)
     np.random.seed(seed)

@@ -1,4 +1,4 @@
-"""Which pairs are served (thesis 7.2.1): the outcome of stage 1, and the problem of stage 2."""
+"""The pairs to serve (thesis 7.2.1): the outcome of stage 1, and the problem of stage 2."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,7 @@ from ..instance import Instance, Ints, Rows
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """For each topic of an instance, the subscribers that it is served to. Pair i is `subscribers_of.values[i]`'s."""
+    """For each topic of an instance, the subscribers who get it. Pair i belongs to subscriber `subscribers_of.values[i]`."""
 
     subscribers_of: Rows
 
@@ -17,9 +17,9 @@ class Selection:
         return len(self.subscribers_of.values)
 
     def outgoing(self, instance: Instance) -> int:
-        """Events to subscribers in the period."""
+        """Returns the events to subscribers in the period."""
         return int(self.subscribers_of.lengths @ instance.events)
 
     def served(self) -> Ints:
-        """The topics that are served to anybody."""
+        """Returns the topics that anybody gets."""
         return np.flatnonzero(self.subscribers_of.lengths)

@@ -1,4 +1,4 @@
-"""The ways to provision, from nothing to everything: the thesis adds its steps one by one (7.3.3, 7.3.4), and ours comes last."""
+"""The ways to provision: the thesis adds its steps one by one (7.3.3, 7.3.4), and ours comes last."""
 
 from dataclasses import dataclass
 from typing import Final, NamedTuple
@@ -49,21 +49,21 @@ class Outcome(NamedTuple):
 
 
 class Selected(NamedTuple):
-    """A selection, and the seconds it took."""
+    """A selection, and the seconds that it took."""
 
     selection: Selection
     seconds: float
 
 
 class Selections(NamedTuple):
-    """Stage 1 knows no machines: done once for each threshold."""
+    """The outcomes of stage 1. It knows no machines, so it is done once for each threshold."""
 
     random: Selected
     greedy: Selected
 
 
 def selections(instance: Instance, threshold: int) -> Selections:
-    """Both ways."""
+    """Returns both selections."""
     return Selections(Selected(*timed(rsp, instance, threshold)), Selected(*timed(gsp, instance, threshold)))
 
 

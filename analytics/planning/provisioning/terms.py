@@ -1,4 +1,4 @@
-"""What machines and their traffic cost (thesis 7.1, 7.3.1; spec D1, D5)."""
+"""The price of machines and of their traffic (thesis 7.1, 7.3.1; spec D1, D5)."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -11,7 +11,7 @@ GIGABYTE: Final = 10**9
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """A machine type: what an hour of it costs, and how much it can take in and give out together."""
+    """A machine type: its price for an hour, and how much it can take in and give out together."""
 
     name: str
     usd_per_hour: float
@@ -22,8 +22,8 @@ class Machine:
 class Terms:
     """One machine type under one price of traffic, for a period of `hours`.
 
-    `capacity_s`: how many seconds of its rate a machine may carry in the whole period. Ten days are 864,000 (what a machine really
-    can do); 3,600 is what reproduces the thesis (spec D5, "unit of BC").
+    `capacity_s`: for how many seconds a machine may carry its rate in the whole period. A machine can really do 864,000 in ten days;
+    3,600 reproduces the thesis (spec D5, "unit of BC").
     """
 
     machine: Machine
@@ -46,7 +46,7 @@ class Terms:
 
     @property
     def capacity(self) -> int:
-        """BC: events, in and out together, that one machine can carry in the period."""
+        """Returns BC: the events, in and out together, that one machine can carry in the period."""
         return int(self._carried)
 
     @property
@@ -54,13 +54,13 @@ class Terms:
         return self.machine.mbit_per_s * 125_000 * self.capacity_s / self.message_bytes
 
     def rent_usd(self, machines: int) -> float:
-        """C1: what `machines` cost in the period."""
+        """Returns C1: the price of `machines` for the period."""
         return machines * self.machine.usd_per_hour * self.hours
 
     def traffic_usd(self, events: int) -> float:
-        """C2: what `events` in and out cost."""
+        """Returns C2: the price of `events` in and out."""
         return events * self.message_bytes / GIGABYTE * self.usd_per_gb
 
     def usd(self, machines: int, events: int) -> float:
-        """The whole bill."""
+        """Returns the whole bill."""
         return self.rent_usd(machines) + self.traffic_usd(events)
