@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analytics.planning.instance import Instance, Ints, instance
-from analytics.planning.online.online import Online
+from analytics.planning.online.online import OnlineSolver
 from analytics.planning.satisfaction.b3m import greedy_b3m
 from analytics.planning.satisfaction.bound import bounds
 from analytics.planning.satisfaction.fb3m import greedy_fb3m
@@ -137,6 +137,6 @@ class _Case:
         room = max(0, limit)
         if self.solver == "fresh" or not 0 < len(self.before) < len(self.found.events):  # there is no choice to start from
             return _SOLVERS[self.metric](self.found, self.threshold, room)
-        online = Online(self.metric, self.threshold)
+        online = OnlineSolver(self.metric, self.threshold)
         online.served_ids = self.found.topic_ids[self.before]
         return online.next(self.found, room)

@@ -27,7 +27,7 @@ class Satisfied(NamedTuple):
     source: str
 
 
-class Ratio(NamedTuple):
+class PublishedRatio(NamedTuple):
     """The share of its bound that a choice of topics reaches (figure 6.3)."""
 
     metric: Metric
@@ -45,7 +45,7 @@ class Saving(NamedTuple):
     saved: float
 
 
-class Whole(NamedTuple):
+class PublishedWhole(NamedTuple):
     """All steps together at threshold 10, against random selection and first fit (7.3.6). `usd`: in ten days."""
 
     profile: str
@@ -60,11 +60,11 @@ SATISFIED: Final = (
     Satisfied("fb3m", 0.01, 0.714, None, "8.1.3: more than 3.5 M of 4.9 M"),
 )
 RATIOS: Final = (
-    Ratio("b3m", 0.01, 0.87, "figure 6.3; 0.83 by the text of 6.5.2"),
-    Ratio("b3m", 0.1, 0.75, "figure 6.3"),
-    Ratio("b3m", 1.0, 0.82, "figure 6.3"),
-    Ratio("fb3m", 0.01, 0.86, "8.1.3"),
-    Ratio("fb3m", 1.0, 0.90, "6.5.3"),
+    PublishedRatio("b3m", 0.01, 0.87, "figure 6.3; 0.83 by the text of 6.5.2"),
+    PublishedRatio("b3m", 0.1, 0.75, "figure 6.3"),
+    PublishedRatio("b3m", 1.0, 0.82, "figure 6.3"),
+    PublishedRatio("fb3m", 0.01, 0.86, "8.1.3"),
+    PublishedRatio("fb3m", 1.0, 0.90, "6.5.3"),
 )
 # Figure 6.5 and 6.5.3: no more than so many seconds at any threshold, on one core of a Xeon of 2.13 GHz.
 SECONDS: Final[dict[Metric, float]] = {"b3m": 30.0, "fb3m": 20.0}
@@ -83,7 +83,7 @@ SAVINGS: Final = tuple(
     for (profile, machine), row in _SAVINGS.items()
     for threshold, saved in zip(THRESHOLDS, row, strict=True)
 )
-WHOLE: Final = (Whole("spotify", 0.38, 2000.0, 1.15, 30.0), Whole("twitter", 0.74, 4000.0, 1.15, 25 * 60.0))
+WHOLE: Final = (PublishedWhole("spotify", 0.38, 2000.0, 1.15, 30.0), PublishedWhole("twitter", 0.74, 4000.0, 1.15, 25 * 60.0))
 
 
 def saving(profile: str | None, machine: str, threshold: int) -> float | None:
@@ -92,6 +92,6 @@ def saving(profile: str | None, machine: str, threshold: int) -> float | None:
     return next(found, None)
 
 
-def whole(profile: str | None) -> Whole | None:
+def whole(profile: str | None) -> PublishedWhole | None:
     """Returns the published result of that profile; None if there is none."""
     return next((each for each in WHOLE if each.profile == profile), None)

@@ -7,7 +7,7 @@ import msgspec
 from .workload import Workload
 
 
-class Subject(msgspec.Struct, frozen=True, kw_only=True):
+class StudySubject(msgspec.Struct, frozen=True, kw_only=True):
     """A service of a trace, and the size of its problem. Each study adds its answers. `notes`: facts that a reader must know."""
 
     name: str

@@ -9,10 +9,10 @@ import numpy as np
 from hypothesis import strategies as st
 
 from analytics.planning.instance import Instance, instance
-from analytics.planning.provisioning.cbp import Options, cbp
+from analytics.planning.provisioning.cbp import PlacementOptions, cbp
 from analytics.planning.provisioning.ffbp import ffbp
 from analytics.planning.provisioning.gsp import gsp
-from analytics.planning.provisioning.placement import Placement
+from analytics.planning.provisioning.placement import PairPlacement
 from analytics.planning.provisioning.rsp import rsp
 from analytics.planning.provisioning.selection import Selection
 from analytics.planning.provisioning.terms import Machine, Terms
@@ -23,7 +23,7 @@ EXAMPLE: Final = instance(np.array([0, 1, 1, 2, 2, 3]), np.array([0, 1, 2, 2, 1,
 EXAMPLE_PAIRS: Final = [(1, 1), (2, 1), (2, 2), (1, 2), (2, 3)]
 _BOTH: Final = (True, False)
 _BY: Final[tuple[Literal["volume", "rate"], ...]] = ("volume", "rate")
-SWITCHES: Final = [Options(c, d, e, b, by) for b, c, d, e, by in product(_BOTH, _BOTH, _BOTH, _BOTH, _BY)]
+SWITCHES: Final = [PlacementOptions(c, d, e, b, by) for b, c, d, e, by in product(_BOTH, _BOTH, _BOTH, _BOTH, _BY)]
 
 
 def tiny(capacity: int, rent_usd: float = 1.0, event_usd: float = 0.0) -> Terms:
@@ -46,7 +46,7 @@ def tiny_terms(draw: st.DrawFn, loudest: int) -> Terms:
     return tiny(capacity, draw(st.sampled_from((0.0, 0.5, 1.0, 30.0))), draw(st.sampled_from((0.0, 0.1, 1.0))))
 
 
-def plans(found: Instance, threshold: int, terms: Terms) -> Iterator[tuple[Selection, Placement]]:
+def plans(found: Instance, threshold: int, terms: Terms) -> Iterator[tuple[Selection, PairPlacement]]:
     """By each algorithm of both stages, with all options."""
     for selection in (gsp(found, threshold), rsp(found, threshold, seed=threshold)):
         yield selection, ffbp(found, selection, terms)

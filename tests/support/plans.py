@@ -6,17 +6,19 @@ from typing import Final
 from analytics.planning.provisioning import study as provisioning
 from analytics.planning.provisioning.steps import STEPS
 from analytics.planning.satisfaction import study as satisfaction
-from analytics.planning.satisfaction.case import ALGORITHMS, METRICS, Line, More, Run
+from analytics.planning.satisfaction.case import ALGORITHMS, METRICS, GreedyLine, More, SatisfactionRun
 from analytics.planning.satisfaction.window_study import OnlineRun, WindowRun
 
 THRESHOLDS: Final = (27, 276, 2763)
 _SIZES: Final = {"name": "<b>spotify</b>", "source": "a test", "service": "presence", "topics": 11, "subscribers": 1000, "pairs": 2000}
 
 
-def satisfied(*, profile: str | None = "spotify", windows: int = 2, thresholds: tuple[int, ...] = THRESHOLDS) -> satisfaction.Study:
+def satisfied(
+    *, profile: str | None = "spotify", windows: int = 2, thresholds: tuple[int, ...] = THRESHOLDS
+) -> satisfaction.SatisfactionStudy:
     """Every metric, threshold and algorithm; 700 of 1000 subscribers where at most 800 could be."""
     cases = list(product(METRICS, thresholds))
-    return satisfaction.Study(
+    return satisfaction.SatisfactionStudy(
         **_SIZES,  # type: ignore[arg-type]
         profile=profile,
         events=30_393,
@@ -24,7 +26,7 @@ def satisfied(*, profile: str | None = "spotify", windows: int = 2, thresholds: 
         full_capacity=100_000,
         capacity=10_000,
         runs=[
-            Run(
+            SatisfactionRun(
                 metric=metric,
                 threshold=threshold,
                 algorithm=algorithm,
@@ -41,7 +43,7 @@ def satisfied(*, profile: str | None = "spotify", windows: int = 2, thresholds: 
             for (metric, threshold), algorithm in product(cases, ALGORITHMS)
         ],
         lines=[
-            Line(metric=metric, threshold=threshold, capacity_share=[0.01, 0.1], value_share=[0.2, 0.7], bound_share=[0.3, 0.8])
+            GreedyLine(metric=metric, threshold=threshold, capacity_share=[0.01, 0.1], value_share=[0.2, 0.7], bound_share=[0.3, 0.8])
             for metric, threshold in cases
         ],
         more=[More(metric=metric, threshold=threshold, value=700.0, more=14.0) for metric, threshold in cases],
@@ -77,11 +79,11 @@ def satisfied(*, profile: str | None = "spotify", windows: int = 2, thresholds: 
     )
 
 
-def provisioned(*, profile: str | None = "spotify", baseline: bool = True, machines: int = 100) -> provisioning.Study:
+def provisioned(*, profile: str | None = "spotify", baseline: bool = True, machines: int = 100) -> provisioning.ProvisionStudy:
     """Two machine types, two capacities, two thresholds; each step costs 10 % of the first one less than the one before."""
     steps = STEPS if baseline else STEPS[2:]
     settings = list(product((3600.0, 864_000.0), ("c3.large", "c3.xlarge")))
-    return provisioning.Study(
+    return provisioning.ProvisionStudy(
         **_SIZES,  # type: ignore[arg-type]
         profile=profile,
         events=30_393,
@@ -90,7 +92,7 @@ def provisioned(*, profile: str | None = "spotify", baseline: bool = True, machi
         book="ec2-2013",
         book_source="a test",
         plans=[
-            provisioning.Plan(
+            provisioning.ProvisionPlan(
                 threshold=threshold,
                 machine=machine,
                 capacity_s=capacity_s,

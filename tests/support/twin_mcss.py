@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from analytics.planning.instance import Instance
-from analytics.planning.provisioning.cbp import Options
+from analytics.planning.provisioning.cbp import PlacementOptions
 from analytics.planning.provisioning.selection import Selection
 from analytics.planning.provisioning.terms import Terms
 
@@ -63,7 +63,7 @@ def ffbp(found: Instance, pairs: list[Pair], capacity: int, machines: list[Machi
     return machines
 
 
-def cbp(found: Instance, selection: Selection, terms: Terms, options: Options, machines: list[Machine]) -> list[Machine]:
+def cbp(found: Instance, selection: Selection, terms: Terms, options: PlacementOptions, machines: list[Machine]) -> list[Machine]:
     """Algorithms 11 and 12 as in spec D3. `machines`: those there are already, none of which is the newest."""
     events, of = found.events.tolist(), selection.subscribers_of.lists()
     topics = [topic for topic in range(len(events)) if of[topic]]

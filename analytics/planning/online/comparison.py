@@ -9,7 +9,7 @@ from ..satisfaction.case import solve
 from ..satisfaction.solution import Metric
 from ..stopwatch import timed
 from .moves import moves, sides
-from .online import Online
+from .online import OnlineSolver
 
 
 class Hour(NamedTuple):
@@ -29,14 +29,14 @@ class Hour(NamedTuple):
     fresh_seconds: float
 
 
-class Comparison:
+class OnlineComparison:
     """One problem as it changes, solved in both ways. Each way starts from its own choice of the hour before.
 
     Raises PlanError as `Online` does.
     """
 
     def __init__(self, metric: Metric, threshold: int) -> None:
-        self._metric, self._threshold, self._online = metric, threshold, Online(metric, threshold)
+        self._metric, self._threshold, self._online = metric, threshold, OnlineSolver(metric, threshold)
         self._fresh_ids: Ints = np.empty(0, np.int64)
 
     def next(self, instance: Instance, capacity: int) -> Hour:

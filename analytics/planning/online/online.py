@@ -11,7 +11,7 @@ from ..satisfaction.fb3m import greedy_fb3m
 from ..satisfaction.solution import Metric, Solution, check_metric, check_problem
 from ..threshold import check_threshold
 from .moves import found, sides
-from .repair import State, complete, give_up, state, value
+from .repair import RepairState, complete, give_up, state, value
 
 # The part of what still fits that is given up beyond need. What still is the best there is comes back: that costs time, but no moves.
 _GIVEN_UP: Final = 0.6
@@ -24,7 +24,7 @@ _LOST: Final = 0.02
 _ROUNDS: Final = 3
 
 
-class Online:
+class OnlineSolver:
     """The solutions of one problem as it changes. Each starts from the one before; `topic_ids` identify topics between them.
 
     - `served_ids`: the served topics in rising order, with those that are idle now.
@@ -70,7 +70,7 @@ class Online:
         return max(solutions, key=lambda each: each.value), anew
 
 
-def _repaired(now: State, cost: int, capacity: int) -> tuple[Ints, int, float]:
+def _repaired(now: RepairState, cost: int, capacity: int) -> tuple[Ints, int, float]:
     """Returns the topics, their cost, and how much of the cost that was given up beyond need was taken again, as a part of it."""
     fits, mean = min(cost, capacity), cost / np.count_nonzero(now.served)
     weights = np.where(now.served, 1 + _LOYALTY * np.minimum(1, mean / now.cost), 1.0)

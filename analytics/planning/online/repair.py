@@ -15,14 +15,14 @@ from ..satisfaction.heap import heap, keep_fitting, remove_top, sink
 
 Floats = NDArray[np.float64]
 
-# What is read together lies together: what a subscriber lacks of what he needs, or below 0 what he gets beyond it, and the part that
-# an event is of what he needs (F-B3M) or lacks (B3M).
+# Fields that are read together lie together. `lacks`: events that a subscriber still needs; below 0 those beyond the need. `each`: the
+# part of the need (F-B3M) or of the lack (B3M) that one event is.
 _SUBSCRIBER: Final = np.dtype([("lacks", np.int64), ("each", np.float64)])
 # One in so many topics is kept in order in a round.
 _BEST: Final = 4
 
 
-class State(NamedTuple):
+class RepairState(NamedTuple):
     """The choice as arrays.
 
     - by topic: `events`, `cost`, whether it is `served`, and its `subscribers` by `offsets`.
@@ -39,18 +39,18 @@ class State(NamedTuple):
     fractional: bool
 
 
-def state(instance: Instance, needs: Ints, served: NDArray[np.bool_], fractional: bool) -> State:
+def state(instance: Instance, needs: Ints, served: NDArray[np.bool_], fractional: bool) -> RepairState:
     """Returns the state in which these topics are `served`. It keeps the array `served`, and changes it."""
     by, table = instance.subscribers_of, np.empty(len(needs), _SUBSCRIBER)
     table["lacks"] = needs
     np.divide(1.0, needs, out=table["each"])
-    made = State(instance.events, instance.cost, served, by.offsets, by.values, table, fractional)
+    made = RepairState(instance.events, instance.cost, served, by.offsets, by.values, table, fractional)
     _change(made, np.flatnonzero(served), True)
     return made
 
 
 @njit(cache=True, nogil=True)
-def value(state: State, needs: Ints) -> float:
+def value(state: RepairState, needs: Ints) -> float:
     """Returns the worth of the served topics: the same sums as in `evaluate`."""
     lacks, total = state.table["lacks"], 0.0
     for subscriber in range(len(needs)):
@@ -61,7 +61,7 @@ def value(state: State, needs: Ints) -> float:
     return total
 
 
-def give_up(state: State, used: int, wanted: int) -> int:
+def give_up(state: RepairState, used: int, wanted: int) -> int:
     """Gives up the served topics with least worth for their cost, until no more than `wanted` is `used`. Returns the use after that.
 
     Worths are not computed again after each topic. A topic whose worth grew meanwhile may come back in `complete`.
@@ -74,7 +74,7 @@ def give_up(state: State, used: int, wanted: int) -> int:
     return int(left[count - 1]) if count else used
 
 
-def complete(state: State, weights: Floats, used: int, capacity: int, rounds: int) -> tuple[Ints, int]:
+def complete(state: RepairState, weights: Floats, used: int, capacity: int, rounds: int) -> tuple[Ints, int]:
     """Serves, again and again, the topic with most weighted worth for its cost, while one fits.
 
     - `weights`: a factor for the worth of each topic.
@@ -100,7 +100,7 @@ def _least(keys: Floats) -> float:
 
 
 @njit(cache=True, nogil=True)
-def _change(state: State, topics: Ints, served: bool) -> None:
+def _change(state: RepairState, topics: Ints, served: bool) -> None:
     """Serves the topics, or gives them up."""
     # Arrays are taken out of the state before loops: each look-up in one counts its references.
     subscribers, lacks, each = state.subscribers, state.table["lacks"], state.table["each"]
@@ -115,7 +115,7 @@ def _change(state: State, topics: Ints, served: bool) -> None:
 
 
 @njit(cache=True, nogil=True)
-def _losses(state: State, topics: Ints) -> Floats:
+def _losses(state: RepairState, topics: Ints) -> Floats:
     """Returns the worth of each of these served topics, divided by its cost."""
     found = np.empty(len(topics))
     for place in range(len(topics)):
@@ -124,7 +124,7 @@ def _losses(state: State, topics: Ints) -> Floats:
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _loss(state: State, topic: int) -> float:
+def _loss(state: RepairState, topic: int) -> float:
     events, subscribers, lacks, each = state.events[topic], state.subscribers, state.table["lacks"], state.table["each"]
     fractional, loss = state.fractional, 0.0
     for at in range(state.offsets[topic], state.offsets[topic + 1]):
@@ -135,7 +135,7 @@ def _loss(state: State, topic: int) -> float:
 
 
 @njit(cache=True, nogil=True)
-def _gains(state: State, room: int) -> Floats:
+def _gains(state: RepairState, room: int) -> Floats:
     """Returns the worth of each topic that is not served and fits, divided by its cost; 0 for others."""
     found = np.zeros(len(state.events))
     for topic in range(len(found)):
@@ -145,7 +145,7 @@ def _gains(state: State, room: int) -> Floats:
 
 
 @njit(cache=True, nogil=True)
-def _gain(state: State, topic: int) -> float:
+def _gain(state: RepairState, topic: int) -> float:
     events, subscribers, lacks, each, gain = state.events[topic], state.subscribers, state.table["lacks"], state.table["each"], 0.0
     for at in range(state.offsets[topic], state.offsets[topic + 1]):
         subscriber = subscribers[at]
@@ -154,7 +154,7 @@ def _gain(state: State, topic: int) -> float:
 
 
 @njit(cache=True, nogil=True)
-def _filled(state: State, weights: Floats, keys: Floats, least: float, used: int, wanted: int, capacity: int) -> tuple[Ints, int]:
+def _filled(state: RepairState, weights: Floats, keys: Floats, least: float, used: int, wanted: int, capacity: int) -> tuple[Ints, int]:
     """Fills one round with the topics whose keys are above `least`, until `wanted` or more is `used`."""
     topics = np.flatnonzero(keys > least)
     promising, cost, size = heap(keys[topics]), state.cost[topics], len(topics)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from ..errors import PlanError
 from ..instance import Instance, Ints
 from ..threshold import check_threshold
-from .placement import Placement
+from .placement import PairPlacement
 from .selection import Selection
 from .terms import Terms
 
@@ -35,7 +35,7 @@ class Bill:
         return self.rent_usd + self.traffic_usd
 
 
-def bill(instance: Instance, threshold: int, selection: Selection, placement: Placement, terms: Terms) -> Bill:
+def bill(instance: Instance, threshold: int, selection: Selection, placement: PairPlacement, terms: Terms) -> Bill:
     """Returns the bill of a plan: `selection` says which pairs of the `instance` are served, `placement` where.
 
     Raises PlanError, which names the broken rule and the place: each pair is one of the instance and placed once, everybody is satisfied
@@ -73,7 +73,7 @@ def _check_satisfied(instance: Instance, threshold: int, selection: Selection) -
         raise PlanError(f"subscriber {v} gets {got[v]:,} events and needs {instance.thresholds(threshold)[v]:,}; {len(lacking):,} lack any")
 
 
-def _carried(instance: Instance, selection: Selection, placement: Placement) -> tuple[int, Ints]:
+def _carried(instance: Instance, selection: Selection, placement: PairPlacement) -> tuple[int, Ints]:
     """Returns all events that come in, and the events in and out of each machine."""
     machine_of, machines = placement.machine_of, placement.machines
     if len(machine_of) != len(selection):

@@ -36,7 +36,7 @@ def lower_bounds(instance: Instance, threshold: int, terms: Terms) -> LowerBound
     check_room(terms, int(instance.smallest.max(initial=0)))
     needs = np.maximum(instance.thresholds(threshold), instance.smallest)
     outgoing = int(needs.sum())
-    # Whoever needs all of his topics settles which come in; the less of them he needs, the less he settles.
+    # A subscriber who needs all of their topics decides which come in. The fewer of them they need, the less they decide.
     order = np.argsort(-needs / instance.received, kind="stable")
     rows = instance.topics_of
     incoming = int(_incoming(rows.offsets, rows.values, instance.events, needs, order))

@@ -11,20 +11,21 @@ from numpy.typing import NDArray
 from ..instance import Instance, Ints
 from .ffbp import one_by_one
 from .order import falling
-from .placement import Placement
+from .placement import PairPlacement
 from .prices import check_room
 from .selection import Selection
 from .terms import Terms
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
-    """The steps from first fit to the whole algorithm (thesis 7.3.4), each of which can be left out.
+class PlacementOptions:
+    """The steps from first fit to the whole algorithm (thesis 7.3.4). Each can be left out.
 
-    `group` (b): all pairs of a topic are placed together. Without it each pair is placed for itself, and `decide` has nothing to decide.
-    `expensive_first` (c): the topics with most events to subscribers go first, or with `by="rate"` those with most events (E19);
-    else in the order of their numbers. `most_free` (d): what does not fit onto the newest machine goes to the one with most room; else
-    to the first with room. `decide` (e): it goes to new machines if that is cheaper than among those there are.
+    - `group` (b): all pairs of a topic are placed together. Without it each pair is placed for itself, and `decide` has no effect.
+    - `expensive_first` (c): the topics with most events to subscribers go first; with `by="rate"`, those with most events (E19). Without
+      it they go in the order of their numbers.
+    - `most_free` (d): pairs that do not fit onto the newest machine go to the one with most room; else to the first with room.
+    - `decide` (e): they go to new machines if that is cheaper.
     """
 
     expensive_first: bool = True
@@ -34,7 +35,7 @@ class Options:
     by: Literal["volume", "rate"] = "volume"
 
 
-def cbp(instance: Instance, selection: Selection, terms: Terms, options: Options = Options()) -> Placement:
+def cbp(instance: Instance, selection: Selection, terms: Terms, options: PlacementOptions = PlacementOptions()) -> PairPlacement:
     """Returns where each pair of `selection` is served. Raises PlanError if a machine cannot take the served topic with most events."""
     topics = selection.served()
     check_room(terms, int(instance.events[topics].max(initial=0)))
@@ -47,7 +48,7 @@ def cbp(instance: Instance, selection: Selection, terms: Terms, options: Options
     prices = terms.rent_usd(1), terms.traffic_usd(1)
     offsets = selection.subscribers_of.offsets
     machine_of, machines = _place(offsets, topics, instance.events, terms.capacity, *prices, options.most_free, options.decide)
-    return Placement(machine_of, machines)
+    return PairPlacement(machine_of, machines)
 
 
 @njit(cache=True, nogil=True)

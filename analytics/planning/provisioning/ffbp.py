@@ -5,13 +5,13 @@ from numba import njit
 from numpy.typing import NDArray
 
 from ..instance import Instance, Ints
-from .placement import Placement
+from .placement import PairPlacement
 from .prices import check_room
 from .selection import Selection
 from .terms import Terms
 
 
-def ffbp(instance: Instance, selection: Selection, terms: Terms) -> Placement:
+def ffbp(instance: Instance, selection: Selection, terms: Terms) -> PairPlacement:
     """Returns each pair on the first machine with room for the event, and for the topic itself if it does not come in there yet.
 
     The thesis leaves the order of the pairs open: here it is that of subscribers, then of the numbers of each one's topics. It takes a
@@ -21,14 +21,14 @@ def ffbp(instance: Instance, selection: Selection, terms: Terms) -> Placement:
     served = selection.served()
     check_room(terms, int(instance.events[served].max(initial=0)))
     order = np.argsort(selection.subscribers_of.values, kind="stable")
-    return Placement(*_place(*_pairs(instance, selection), order, terms.capacity, False))
+    return PairPlacement(*_place(*_pairs(instance, selection), order, terms.capacity, False))
 
 
-def one_by_one(instance: Instance, selection: Selection, terms: Terms, topics: Ints, most_free: bool) -> Placement:
+def one_by_one(instance: Instance, selection: Selection, terms: Terms, topics: Ints, most_free: bool) -> PairPlacement:
     """Returns the same in the order of `topics`. With `most_free`, each pair goes to the machine with most room."""
     offsets = selection.subscribers_of.offsets
     order = np.concatenate([np.empty(0, np.int64), *(np.arange(offsets[topic], offsets[topic + 1]) for topic in topics)])
-    return Placement(*_place(*_pairs(instance, selection), order, terms.capacity, most_free))
+    return PairPlacement(*_place(*_pairs(instance, selection), order, terms.capacity, most_free))
 
 
 def _pairs(instance: Instance, selection: Selection) -> tuple[NDArray[np.int32], Ints]:

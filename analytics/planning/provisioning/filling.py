@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ..instance import Instance, Ints
 from .order import falling
-from .placement import Placement
+from .placement import PairPlacement
 from .prices import check_room
 from .selection import Selection
 from .terms import Terms
@@ -22,7 +22,7 @@ from .terms import Terms
 MOST_TRIES: Final = 10
 
 
-def fill(instance: Instance, selection: Selection, terms: Terms) -> Placement | None:
+def fill(instance: Instance, selection: Selection, terms: Terms) -> PairPlacement | None:
     """Returns a placement on the fewest machines that were found to suffice; None if they are many more than the volume requires.
 
     Raises PlanError if a machine cannot take the served topic with most events.
@@ -35,7 +35,7 @@ def fill(instance: Instance, selection: Selection, terms: Terms) -> Placement | 
     for machines in range(fewest, fewest + MOST_TRIES):
         machine_of, used = _fill(selection.subscribers_of.offsets, order, instance.events, terms.capacity, machines)
         if used >= 0:
-            return Placement(machine_of, used)
+            return PairPlacement(machine_of, used)
     return None
 
 

@@ -68,7 +68,10 @@ def _choose(
 
 @njit(cache=True, nogil=True)
 def _sorted(topics: NDArray[np.int32], ranks: NDArray[np.int32], too_loud: int, fitting: NDArray[np.int32]) -> tuple[int, int]:
-    """Puts the ranks of the topics that fit at all into `fitting`, most events first. Returns their number, and the last other rank or -1."""
+    """Puts the ranks of the topics that fit at all into `fitting`, most events first.
+
+    Returns their number, and the last other rank or -1.
+    """
     count, spare = 0, -1
     for topic in topics:
         rank = ranks[topic]

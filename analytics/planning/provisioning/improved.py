@@ -6,11 +6,11 @@ from .cbp import cbp
 from .choice import choose
 from .filling import fill
 from .gsp import gsp
-from .placement import Placement
+from .placement import PairPlacement
 from .selection import Selection
 from .terms import Terms
 
-Plan = tuple[Selection, Placement]
+Plan = tuple[Selection, PairPlacement]
 
 
 def improved(instance: Instance, threshold: int, terms: Terms) -> Plan:

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from ..instance import Instance, Ints
-from .placement import Placement
+from .placement import PairPlacement
 from .selection import Selection
 
 
@@ -15,7 +15,7 @@ class Placed(NamedTuple):
 
     instance: Instance
     selection: Selection
-    placement: Placement
+    placement: PairPlacement
 
 
 def moved(old: Placed, new: Placed) -> int:

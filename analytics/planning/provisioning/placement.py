@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 
 
 @dataclass(frozen=True, slots=True)
-class Placement:
-    """`machine_of[i]`: where pair i of a selection is served, from 0 to `machines` - 1. Every machine has a pair."""
+class PairPlacement:
+    """The machine of each pair: `machine_of[i]`, from 0 to `machines` - 1, serves pair i of a selection. Every machine has a pair."""
 
     machine_of: NDArray[np.int32]
     machines: int

@@ -19,7 +19,10 @@ class PriceBook:
     machines: tuple[Machine, ...]
 
     def terms(self, machine_name: str, **settings: Any) -> Terms:
-        """Returns that machine under these prices; `settings` are the other fields of Terms. Raises PlanError if the book does not have it."""
+        """Returns that machine under these prices; `settings` are the other fields of Terms.
+
+        Raises PlanError if the book does not have the machine.
+        """
         for machine in self.machines:
             if machine.name == machine_name:
                 return Terms(machine, self.usd_per_gb, **settings)

@@ -1,4 +1,4 @@
-"""What `segue plan provision` asks of one workload: how many machines, of which kind, and how far that is from the least possible."""
+"""The questions of `segue plan provision`: how many machines, of which type, and how far that is from the least possible."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,20 +9,24 @@ from ..errors import PlanError
 from ..instance import Instance
 from ..published import THRESHOLDS
 from ..stopwatch import WARMING, trial
-from ..subject import Subject, facts
+from ..subject import StudySubject, facts
 from ..workload import Workload
 from .cbp import cbp
 from .gsp import gsp
 from .moved import Placed, moved
 from .prices import PriceBook, check_room
-from .steps import BASELINE, GREEDY, LADDER, MOST_STEPS, WHOLE, Case, Limits, Outcome, Selections, selections
+from .steps import BASELINE, GREEDY, LADDER, MOST_STEPS, WHOLE, CostLimits, ProvisionCase, ProvisionOutcome, Selections, selections
 from .terms import Terms
 
 
 @dataclass(frozen=True, slots=True)
-class Questions:
-    """`machines`: names of the book, by default its first two. `capacities_s`: see Terms; by default what reproduces the thesis, and
-    the whole period. `hours`: of the period, where the trace has no times. `always_baseline`: first fit at any size.
+class ProvisionQuestions:
+    """The questions about one workload.
+
+    - `machines`: names of the book; by default its first two.
+    - `capacities_s`: see Terms; by default the one that reproduces the thesis, and the whole period.
+    - `hours`: the length of the period, where the trace has no times.
+    - `always_baseline`: first fit is done at any size.
     """
 
     book: PriceBook
@@ -39,21 +43,25 @@ class Questions:
             self.book.terms(name)
 
     def period(self, workload: Workload) -> float:
-        """How many hours are paid for. Raises PlanError if nobody knows."""
+        """Returns how many hours are paid for. Raises PlanError if nobody knows."""
         hours = self.hours or workload.hours
         if hours is None:
             raise PlanError("the trace has no times, so rent cannot be told: say how long its period is (--hours)")
         return hours
 
     def terms(self, machines: tuple[str, ...], hours: float) -> list[Terms]:
-        """Those machines at each capacity, each once."""
+        """Returns the terms of these machines at each capacity, each once."""
         capacities_s = dict.fromkeys(self.capacities_s or (3600.0, 3600.0 * hours))
         settings = {"message_bytes": self.message_bytes, "hours": hours}
         return [self.book.terms(name, **settings, capacity_s=each) for each in capacities_s for name in dict.fromkeys(machines)]
 
 
-class Plan(msgspec.Struct, frozen=True, kw_only=True):
-    """One way to provision. `bound_usd`: that of the thesis; `best_bound_usd`: the largest known. Bytes in and out of all machines."""
+class ProvisionPlan(msgspec.Struct, frozen=True, kw_only=True):
+    """One way to provision, with the bytes in and out of all machines.
+
+    - `bound_usd`: the bound of the thesis.
+    - `best_bound_usd`: the largest bound that is known.
+    """
 
     threshold: int
     machine: str
@@ -72,7 +80,7 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Offer(msgspec.Struct, frozen=True, kw_only=True):
-    """What GSP+CBP costs on one machine type; `usd` is None where it cannot take the loudest topic, and `reason` says so."""
+    """The price of GSP+CBP on one machine type. `usd` is None where a topic does not fit onto it; `reason` says so."""
 
     threshold: int
     machine: str
@@ -82,8 +90,8 @@ class Offer(msgspec.Struct, frozen=True, kw_only=True):
     reason: str = ""
 
 
-class Moves(msgspec.Struct, frozen=True, kw_only=True):
-    """From GSP+CBP on the workload of before to the same on this one: of its `pairs`, so many `moved` to another machine."""
+class MovedPairs(msgspec.Struct, frozen=True, kw_only=True):
+    """The change from GSP+CBP on the earlier workload to the same on this one. Both serve `pairs`; `moved` of them go to another machine."""
 
     threshold: int
     machine: str
@@ -92,39 +100,44 @@ class Moves(msgspec.Struct, frozen=True, kw_only=True):
     moved: int
 
 
-class Study(Subject, frozen=True, kw_only=True):
-    """All answers, and what they are about."""
+class ProvisionStudy(StudySubject, frozen=True, kw_only=True):
+    """All answers, and their subject."""
 
     hours: float
     message_bytes: int
     book: str
     book_source: str
-    plans: list[Plan]
+    plans: list[ProvisionPlan]
     offers: list[Offer]
-    moves: list[Moves]
+    moves: list[MovedPairs]
 
 
-def study(workload: Workload, asked: Questions, begun: Callable[[str], None], before: Workload | None = None) -> Study:
-    """Provisions every case; `begun` is told what comes next. With a workload of `before`, also counts the pairs that move from its
-    plans (WA-43). Raises PlanError for what cannot be meant."""
+def study(workload: Workload, asked: ProvisionQuestions, begun: Callable[[str], None], before: Workload | None = None) -> ProvisionStudy:
+    """Answers what is `asked` about a workload.
+
+    - `begun`: is called with the name of the next step.
+    - `before`: an earlier workload. With it, the pairs that move from its plans are counted, too (WA-43).
+
+    Raises PlanError for questions that make no sense.
+    """
     hours = asked.period(workload)
     every = tuple(machine.name for machine in asked.book.machines)
     chosen, offered = asked.terms(asked.machines or every[:2], hours), asked.terms(every, hours)
     begun(WARMING)
     _warm(chosen[0])
-    plans, offers, moves, notes = list[Plan](), list[Offer](), list[Moves](), list(workload.notes)
+    plans, offers, moves, notes = list[ProvisionPlan](), list[Offer](), list[MovedPairs](), list(workload.notes)
     for threshold in dict.fromkeys(asked.thresholds):
         begun(f"threshold {threshold:,}: selecting")
         selected = selections(workload.instance, threshold)
-        for case in (Case(workload.instance, threshold, terms) for terms in chosen):
+        for case in (ProvisionCase(workload.instance, threshold, terms) for terms in chosen):
             begun(f"threshold {threshold:,}: {case.terms.machine.name}, {case.terms.capacity_s:,g} s")
             plans += _plans(case, selected, asked, notes)
         begun(f"threshold {threshold:,}: all machines")
-        offers += [_offer(Case(workload.instance, threshold, terms), selected) for terms in offered]
+        offers += [_offer(ProvisionCase(workload.instance, threshold, terms), selected) for terms in offered]
         if before is not None:
             begun(f"threshold {threshold:,}: plans of before")
             moves += _moves(before.instance, workload.instance, threshold, chosen)
-    return Study(
+    return ProvisionStudy(
         **facts(workload),
         notes=list(dict.fromkeys(notes)),
         hours=hours,
@@ -137,11 +150,11 @@ def study(workload: Workload, asked: Questions, begun: Callable[[str], None], be
     )
 
 
-def _moves(before: Instance, now: Instance, threshold: int, chosen: list[Terms]) -> list[Moves]:
-    """GSP+CBP on both workloads, for each machine."""
+def _moves(before: Instance, now: Instance, threshold: int, chosen: list[Terms]) -> list[MovedPairs]:
+    """Returns the moves of GSP+CBP between both workloads, for each machine."""
     old, new = gsp(before, threshold), gsp(now, threshold)
     return [
-        Moves(
+        MovedPairs(
             threshold=threshold,
             machine=terms.machine.name,
             capacity_s=terms.capacity_s,
@@ -152,8 +165,8 @@ def _moves(before: Instance, now: Instance, threshold: int, chosen: list[Terms])
     ]
 
 
-def _plans(case: Case, selected: Selections, asked: Questions, notes: list[str]) -> list[Plan]:
-    """All ways, each beside both bounds; `notes` gets why first fit is left out."""
+def _plans(case: ProvisionCase, selected: Selections, asked: ProvisionQuestions, notes: list[str]) -> list[ProvisionPlan]:
+    """Returns all ways, each beside both bounds. `notes` gets the reason why first fit is left out."""
     limits = case.limits()
     found = []
     steps = case.first_fit_steps(selected.random.selection)
@@ -166,9 +179,9 @@ def _plans(case: Case, selected: Selections, asked: Questions, notes: list[str])
     return [_plan(case, each, limits) for each in found]
 
 
-def _plan(case: Case, outcome: Outcome, limits: Limits) -> Plan:
+def _plan(case: ProvisionCase, outcome: ProvisionOutcome, limits: CostLimits) -> ProvisionPlan:
     terms, bill = case.terms, outcome.bill
-    return Plan(
+    return ProvisionPlan(
         threshold=case.threshold,
         machine=terms.machine.name,
         capacity_s=terms.capacity_s,
@@ -186,7 +199,7 @@ def _plan(case: Case, outcome: Outcome, limits: Limits) -> Plan:
     )
 
 
-def _offer(case: Case, selected: Selections) -> Offer:
+def _offer(case: ProvisionCase, selected: Selections) -> Offer:
     offer = Offer(threshold=case.threshold, machine=case.terms.machine.name, capacity_s=case.terms.capacity_s)
     loudest = int(case.instance.events[selected.greedy.selection.served()].max())
     try:
@@ -198,9 +211,9 @@ def _offer(case: Case, selected: Selections) -> Offer:
 
 
 def _warm(terms: Terms) -> None:
-    """Has the kernels compiled and loaded, so that no time that is told contains it."""
+    """Has the kernels compiled and loaded, so that no reported time contains it."""
     one = trial()
-    case, selected = Case(one, 2, terms), selections(one, 2)
+    case, selected = ProvisionCase(one, 2, terms), selections(one, 2)
     cbp(one, selected.greedy.selection, terms)
     case.first_fit(BASELINE, selected.random)
     case.improved()

@@ -1,1 +1,1 @@
-"""What people see of a plan: tables, and one page with the figures of the thesis drawn anew."""
+"""The tables of a plan, and one page with the figures of the thesis drawn anew."""

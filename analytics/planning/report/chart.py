@@ -1,4 +1,4 @@
-"""One plot of lines, bounds and what was published, in the style of the reports."""
+"""One plot of lines, bounds and published numbers, in the style of the reports."""
 
 from collections.abc import Sequence
 from math import log10
@@ -19,8 +19,12 @@ _FEW_DECADES: Final = 2
 
 
 class Series(NamedTuple):
-    """Points (x, y). `thin`: what a line of the same colour cannot surpass. `published`: single marks. `level`: one y for all x, with its
-    label at the line."""
+    """The points (x, y) of a line.
+
+    - `thin`: a bound, in the colour of the line that it limits.
+    - `published`: single marks.
+    - `level`: one y for all x, with its label at the line.
+    """
 
     label: str
     points: Sequence[tuple[float, float]]
@@ -29,8 +33,13 @@ class Series(NamedTuple):
 
 
 class Axis(NamedTuple):
-    """`ticks`: the only ones, where they are known. `least`, `most`: where it begins and ends. `names`: of 0, 1, 2 ..., not numbers.
-    `is_whole`: between whole numbers there is nothing."""
+    """The settings of an axis.
+
+    - `ticks`: the only ones, where they are known.
+    - `least`, `most`: its ends.
+    - `names`: labels of 0, 1, 2 ... instead of numbers.
+    - `is_whole`: there is nothing between whole numbers.
+    """
 
     label: str
     is_log: bool = False
@@ -42,7 +51,13 @@ class Axis(NamedTuple):
 
 
 def chart(name: str, title: str, x: Axis, y: Axis, series: Sequence[Series], notes: tuple[str, ...] = ()) -> Plot:
-    """The plot, with a key that says what each line is; series without points are left out."""
+    """Returns the plot, with a key that names each line. Series without points are left out.
+
+    - `name`, `title`: of the plot; the name is that of its file.
+    - `x`, `y`: the axes.
+    - `series`: the lines.
+    - `notes`: are said under the plot.
+    """
     series = [each for each in series if each.points]
     with drawing(f"plan-{name}", title) as drawn:
         axes = drawn.axes
@@ -55,7 +70,7 @@ def chart(name: str, title: str, x: Axis, y: Axis, series: Sequence[Series], not
 
 
 def _draw(axes: Axes, series: Series) -> None:
-    """Lines are not clipped: all of them lie within, and half a mark at the edge would look like less."""
+    """Draws the lines without clipping. All of them lie within, and half a mark at the edge would look like less."""
     colour, dashes = SERIES[series.style % len(SERIES)], DASHES[series.style % len(DASHES)]
     x, y = ([point[axis] for point in series.points] for axis in (0, 1))
     match series.mark:
@@ -69,7 +84,7 @@ def _draw(axes: Axes, series: Series) -> None:
 
 
 def _draw_levels(axes: Axes, levels: list[Series]) -> None:
-    """With their labels: that of the lowest of several is under its line, so that they do not meet."""
+    """Draws levels with their labels. The lowest of several has its label under the line, so that labels do not meet."""
     heights = [each.points[0][1] for each in levels]
     for each, height in zip(levels, heights, strict=True):
         is_under = len(levels) > 1 and height == min(heights)
@@ -83,7 +98,7 @@ def _plain() -> FuncFormatter:
 
 
 def _decades(axis: PlottedAxis) -> float:
-    """How many powers of ten lie between its ends."""
+    """Returns how many powers of ten lie between the ends of the axis."""
     low, high = axis.get_view_interval()
     return log10(high / low)
 

@@ -9,8 +9,13 @@ from analytics.report.plot import Key, Plot, legend
 from .sheet import Sheet
 
 
-class Figure(NamedTuple):
-    """`source`: its number in the thesis. `published`: what is reported there, in words. `sheet`: the numbers behind it."""
+class FigureSection(NamedTuple):
+    """A figure with its plots.
+
+    - `source`: its number in the thesis.
+    - `published`: the result of the thesis, in words.
+    - `sheet`: the numbers behind it.
+    """
 
     key: str
     title: str
@@ -21,11 +26,11 @@ class Figure(NamedTuple):
 
     @property
     def has_lines(self) -> bool:
-        """Whether anything is drawn of this trace."""
+        """Returns whether anything is drawn of this trace."""
         return any(key.mark == "line" for plot in self.plots for key in plot.keys)
 
     def html(self) -> Html:
-        """The plots, their keys, and what was published. What the key of the first plot has, no other repeats."""
+        """Returns the plots, their keys, and the published result. An entry in the key of the first plot is not repeated in the others."""
         numbers = self.sheet.html() if self.sheet else Html()
         first, *others = self.plots
         drawn = [_drawn(first, first.keys), *(_drawn(each, tuple(key for key in each.keys if key not in first.keys)) for each in others)]

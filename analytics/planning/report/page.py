@@ -7,31 +7,37 @@ from analytics.numbers import number
 from analytics.report.document import Entry, document, section
 from analytics.report.markup import Html, element
 
-from ..subject import Subject
-from .figure import Figure
+from ..subject import StudySubject
+from .figure import FigureSection
 from .sheet import Sheet
 
 
-class Part(NamedTuple):
-    """A section that the contents lead to by its `key`."""
+class PageSection(NamedTuple):
+    """A section of the page. The contents link to it by its `key`."""
 
     key: str
     title: str
     html: Html
 
 
-def drawn(figures: Sequence[Figure]) -> list[Part]:
-    """Each with its plots."""
-    return [Part(each.key, each.title, each.html()) for each in figures]
+def drawn(figures: Sequence[FigureSection]) -> list[PageSection]:
+    """Returns a section for each figure."""
+    return [PageSection(each.key, each.title, each.html()) for each in figures]
 
 
-def tabled(sheets: dict[str, Sheet]) -> list[Part]:
-    """By key, those that have rows."""
-    return [Part(key, each.title, section(key, each.title, each.html())) for key, each in sheets.items() if each.rows]
+def tabled(sheets: dict[str, Sheet]) -> list[PageSection]:
+    """Returns a section for each of the sheets, by key, that has rows."""
+    return [PageSection(key, each.title, section(key, each.title, each.html())) for key, each in sheets.items() if each.rows]
 
 
-def page(subject: Subject, question: str, size: tuple[str, str], told: list[str], parts: list[Part]) -> str:
-    """The whole of it. `size`: a number beside those that every subject has, and its unit. `told`: what was planned on, in words."""
+def page(subject: StudySubject, question: str, size: tuple[str, str], told: list[str], parts: list[PageSection]) -> str:
+    """Returns the whole page as HTML.
+
+    - `subject`, `question`: what the study is about, and what it asks.
+    - `size`: a number beside those that every subject has, and its unit.
+    - `told`: what was planned on, in words.
+    - `parts`: the sections.
+    """
     return document(
         f"{subject.name}: {question}",
         [Entry(each.key, each.title) for each in parts],
@@ -40,7 +46,7 @@ def page(subject: Subject, question: str, size: tuple[str, str], told: list[str]
     )
 
 
-def _head(subject: Subject, question: str, size: tuple[str, str], told: list[str]) -> Html:
+def _head(subject: StudySubject, question: str, size: tuple[str, str], told: list[str]) -> Html:
     known = [(number(getattr(subject, unit)), unit) for unit in ("topics", "subscribers", "pairs", "events")]
     return element(
         "header",

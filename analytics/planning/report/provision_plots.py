@@ -1,4 +1,4 @@
-"""Figures 7.4 to 7.9 of the thesis, drawn anew with what was published beside them."""
+"""Figures 7.4 to 7.9 of the thesis, drawn anew beside the published numbers."""
 
 from collections.abc import Callable
 from typing import Final
@@ -7,22 +7,22 @@ from analytics.numbers import number
 
 from .. import published
 from ..provisioning.steps import BASELINE, GREEDY, STEPS, WHOLE
-from ..provisioning.study import Plan, Study
+from ..provisioning.study import ProvisionPlan, ProvisionStudy
 from .chart import Axis, Series, chart
-from .figure import Figure
+from .figure import FigureSection
 from .provision_tables import GB, PUBLISHED_S, Setting, baseline, bills, by_setting, is_first
 
 _SOURCES: Final = {"spotify": "7.4", "twitter": "7.5"}
 _SHORT: Final = ("RSP", "(a)", "(b)", "(c)", "(d)", "(e)", "ours")
 
 
-def figures(study: Study) -> list[Figure]:
-    """Those that the study has numbers for."""
+def figures(study: ProvisionStudy) -> list[FigureSection]:
+    """Returns the figures that the study has numbers for."""
     return [*(ladder(study, setting, plans) for setting, plans in by_setting(study).items() if is_first(study, setting)), times(study)]
 
 
-def ladder(study: Study, setting: Setting, plans: list[Plan]) -> Figure:
-    """The bill, the machines and the traffic, step by step."""
+def ladder(study: ProvisionStudy, setting: Setting, plans: list[ProvisionPlan]) -> FigureSection:
+    """Returns the bill, the machines and the traffic of each step, for the `plans` of one `setting`."""
     key = f"steps-{setting.machine}-{number(setting.capacity_s)}".replace(".", "-").replace(",", "")
     marks = _marks(study, setting, plans) if _is_of_thesis(study, setting) else []
     bounds = [Series(f"best bound at {threshold:,}", _bound(plans, threshold), style, "thin") for style, threshold in _thresholds(plans)]
@@ -32,14 +32,14 @@ def ladder(study: Study, setting: Setting, plans: list[Plan]) -> Figure:
         chart(f"{key}-machines", f"Machines, {setting}", what, whole, _steps(plans, lambda plan: plan.machines)),
         chart(f"{key}-traffic", f"Traffic, {setting}", what, Axis("GB in and out", least=0), _steps(plans, _traffic_gb)),
     )
-    found = Figure(key, f"Step by step on {setting}", "", plots, "", bills(study, setting))
+    found = FigureSection(key, f"Step by step on {setting}", "", plots, "", bills(study, setting))
     if _is_of_thesis(study, setting):
         return found._replace(source=_SOURCES[study.profile or ""], published=_known(study, setting))
     return found
 
 
-def times(study: Study) -> Figure:
-    """Seconds of both stages."""
+def times(study: ProvisionStudy) -> FigureSection:
+    """Returns the seconds of both stages."""
     setting, plans = next(iter(by_setting(study).items()))
     ticks = tuple(float(threshold) for _, threshold in _thresholds(plans))
     x = Axis("threshold, events", True, ticks)
@@ -53,24 +53,24 @@ def times(study: Study) -> Figure:
         "Spotify below 30 s and Twitter below 25 minutes in all; GSP at most 2 s slower than RSP (Spotify), 1471 s and 986 s (Twitter); "
         "CBP 10 times (Spotify) and about 1000 times (Twitter) as fast as FFBP"
     )
-    found = Figure("times", "Running time: selecting and placing", "", plots)
+    found = FigureSection("times", "Running time: selecting and placing", "", plots)
     return found._replace(source="7.6 to 7.9", published=known) if _is_of_thesis(study, setting) else found
 
 
-def _is_of_thesis(study: Study, setting: Setting) -> bool:
-    """Whether anything was published of such a trace on that machine."""
+def _is_of_thesis(study: ProvisionStudy, setting: Setting) -> bool:
+    """Returns whether anything was published of such a trace on that machine."""
     return setting.capacity_s == PUBLISHED_S and published.saving(study.profile, setting.machine, published.THRESHOLDS[0]) is not None
 
 
-def _steps(plans: list[Plan], value: Callable[[Plan], float]) -> list[Series]:
+def _steps(plans: list[ProvisionPlan], value: Callable[[ProvisionPlan], float]) -> list[Series]:
     return [
         Series(f"threshold {threshold:,}", [(_at(plan.step), value(plan)) for plan in plans if plan.threshold == threshold], style)
         for style, threshold in _thresholds(plans)
     ]
 
 
-def _bound(plans: list[Plan], threshold: int) -> list[tuple[float, float]]:
-    """The best one, across the whole plot."""
+def _bound(plans: list[ProvisionPlan], threshold: int) -> list[tuple[float, float]]:
+    """Returns the best bound, across the whole plot."""
     height = next(plan.best_bound_usd for plan in plans if plan.threshold == threshold)
     return [(_at(step), height) for step in (STEPS[0], STEPS[-1])]
 
@@ -79,8 +79,8 @@ def _at(step: str) -> float:
     return float(STEPS.index(step))
 
 
-def _marks(study: Study, setting: Setting, plans: list[Plan]) -> list[Series]:
-    """Published savings, taken off our own baseline."""
+def _marks(study: ProvisionStudy, setting: Setting, plans: list[ProvisionPlan]) -> list[Series]:
+    """Returns the published savings, subtracted from our own baseline."""
     whole = published.whole(study.profile)
     series = []
     for style, threshold in _thresholds(plans):
@@ -95,7 +95,7 @@ def _marks(study: Study, setting: Setting, plans: list[Plan]) -> list[Series]:
     return series
 
 
-def _known(study: Study, setting: Setting) -> str:
+def _known(study: ProvisionStudy, setting: Setting) -> str:
     saved = [published.saving(study.profile, setting.machine, threshold) for threshold in published.THRESHOLDS]
     whole = published.whole(study.profile)
     told = ", ".join(_percent(each) for each in saved if each is not None)
@@ -108,21 +108,21 @@ def _percent(share: float) -> str:
     return f"{number(100 * share)} %"
 
 
-def _times(plans: list[Plan], step: str, what: str, name: str, style: int) -> Series:
+def _times(plans: list[ProvisionPlan], step: str, what: str, name: str, style: int) -> Series:
     return Series(name, [(plan.threshold, getattr(plan, what)) for plan in plans if plan.step == step], style)
 
 
 def _seconds(series: list[Series]) -> Axis:
-    """Logarithmic where there is a whole decade to label."""
+    """Returns an axis of seconds: logarithmic where there is a whole decade to label."""
     values = [value for each in series for _, value in each.points]
     steep = max(values) > 10 * min(values)
     return Axis("seconds", steep, least=None if steep else 0)
 
 
-def _thresholds(plans: list[Plan]) -> list[tuple[int, int]]:
-    """Each with the number of its style."""
+def _thresholds(plans: list[ProvisionPlan]) -> list[tuple[int, int]]:
+    """Returns each threshold with the number of its style."""
     return list(enumerate(dict.fromkeys(plan.threshold for plan in plans)))
 
 
-def _traffic_gb(plan: Plan) -> float:
+def _traffic_gb(plan: ProvisionPlan) -> float:
     return (plan.incoming_bytes + plan.outgoing_bytes) / GB

@@ -7,7 +7,7 @@ from analytics.numbers import number
 
 from .. import published
 from ..provisioning.steps import BASELINE, GREEDY, IMPROVED, WHOLE
-from ..provisioning.study import Offer, Plan, Study
+from ..provisioning.study import Offer, ProvisionPlan, ProvisionStudy
 from .sheet import Sheet, percent, ratio, seconds, signed, usd
 
 GB: Final = 10**9
@@ -44,26 +44,26 @@ class Setting(NamedTuple):
         return f"{self.machine}, capacity of {number(self.capacity_s)} s"
 
 
-def sheets(study: Study) -> list[Sheet]:
-    """All tables that there are."""
+def sheets(study: ProvisionStudy) -> list[Sheet]:
+    """Returns all tables that there are."""
     return [*(bills(study, setting) for setting in by_setting(study)), compared(study), offers(study), moves(study)]
 
 
-def is_first(study: Study, setting: Setting) -> bool:
-    """Whether it is told step by step: those of the first capacity are."""
+def is_first(study: ProvisionStudy, setting: Setting) -> bool:
+    """Returns whether the setting is shown step by step, as those of the first capacity are."""
     return setting.capacity_s == study.plans[0].capacity_s
 
 
-def by_setting(study: Study) -> dict[Setting, list[Plan]]:
-    """The plans of each machine type and capacity."""
-    found: dict[Setting, list[Plan]] = defaultdict(list)
+def by_setting(study: ProvisionStudy) -> dict[Setting, list[ProvisionPlan]]:
+    """Returns the plans of each machine type and capacity."""
+    found: dict[Setting, list[ProvisionPlan]] = defaultdict(list)
     for plan in study.plans:
         found[Setting(plan.machine, plan.capacity_s)].append(plan)
     return found
 
 
-def bills(study: Study, setting: Setting) -> Sheet:
-    """Plans beside both lower bounds (WA-39, WA-45): all steps at the first capacity, the baseline and the whole at others."""
+def bills(study: ProvisionStudy, setting: Setting) -> Sheet:
+    """Returns plans beside both lower bounds (WA-39, WA-45): all steps at the first capacity, the baseline and the whole at others."""
     plans = by_setting(study)[setting]
     every_step = is_first(study, setting)
     rows = [
@@ -87,8 +87,8 @@ def bills(study: Study, setting: Setting) -> Sheet:
     return Sheet(str(setting), _HEAD, rows, 2, (_MEANING,))
 
 
-def compared(study: Study) -> Sheet:
-    """Savings as published, and here with the capacity that reproduces the thesis."""
+def compared(study: ProvisionStudy) -> Sheet:
+    """Returns the savings as published, and ours with the capacity that reproduces the thesis."""
     rows = []
     for (machine, capacity_s), plans in by_setting(study).items():
         for plan in plans if capacity_s == PUBLISHED_S else ():
@@ -103,8 +103,8 @@ def compared(study: Study) -> Sheet:
     )
 
 
-def offers(study: Study) -> Sheet:
-    """GSP+CBP on every machine of the price book, the cheapest of each threshold first."""
+def offers(study: ProvisionStudy) -> Sheet:
+    """Returns GSP+CBP on every machine of the price book, the cheapest of each threshold first."""
     rows = [
         (
             number(offer.capacity_s),
@@ -119,8 +119,8 @@ def offers(study: Study) -> Sheet:
     return Sheet("All machines of the price book", ("capacity, s", "threshold", "machine", "machines", "USD"), rows, 3, notes)
 
 
-def moves(study: Study) -> Sheet:
-    """How much of the plan of before has to move (WA-43); nothing where there was none."""
+def moves(study: ProvisionStudy) -> Sheet:
+    """Returns how much of the earlier plan has to move (WA-43); None where there was none."""
     rows = [
         (
             number(each.capacity_s),
@@ -136,26 +136,26 @@ def moves(study: Study) -> Sheet:
     return Sheet("From the plan of before (GSP+CBP): pairs that move to another machine", head, rows, 3)
 
 
-def told(study: Study) -> str:
-    """What was planned on, in a sentence."""
+def told(study: ProvisionStudy) -> str:
+    """Returns a sentence that says what was planned on."""
     return (
         f"{study.name}, {study.service}: {study.topics:,} topics, {study.subscribers:,} subscribers, {study.pairs:,} pairs, "
         f"{study.events:,} events in {number(study.hours)} hours; prices of {study.book}, messages of {study.message_bytes} bytes."
     )
 
 
-def change(plan: Plan, plans: list[Plan]) -> str:
-    """How the bill of `plan` differs from the baseline's; nothing where there is none."""
+def change(plan: ProvisionPlan, plans: list[ProvisionPlan]) -> str:
+    """Returns the difference between the bill of `plan` and the baseline's; an empty text where there is no baseline."""
     base = baseline(plans, plan.threshold)
     return signed(plan.usd / base.usd - 1) if base and plan is not base else ""
 
 
-def baseline(plans: list[Plan], threshold: int) -> Plan | None:
-    """Random selection and first fit at that threshold; None where it was left out."""
+def baseline(plans: list[ProvisionPlan], threshold: int) -> ProvisionPlan | None:
+    """Returns random selection with first fit at that threshold; None where it was left out."""
     return next((plan for plan in plans if (plan.threshold, plan.step) == (threshold, BASELINE)), None)
 
 
-def _published(study: Study, machine: str, plan: Plan) -> float | None:
+def _published(study: ProvisionStudy, machine: str, plan: ProvisionPlan) -> float | None:
     if plan.step == GREEDY:
         return published.saving(study.profile, machine, plan.threshold)
     whole = published.whole(study.profile)
@@ -164,7 +164,7 @@ def _published(study: Study, machine: str, plan: Plan) -> float | None:
 
 
 def over(value: float) -> str:
-    """Of a cost, rounded up."""
+    """Returns a cost as text, rounded up."""
     return ratio(value + 0.000999)
 
 

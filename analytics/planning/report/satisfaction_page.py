@@ -1,14 +1,14 @@
 """The page of a satisfaction study."""
 
-from ..satisfaction.study import Study
+from ..satisfaction.study import SatisfactionStudy
 from .page import drawn, page, tabled
 from .satisfaction_plots import figures
 from .satisfaction_tables import sheets, short, told
 from .sheet import percent
 
 
-def render(study: Study) -> str:
-    """The page."""
+def render(study: SatisfactionStudy) -> str:
+    """Returns the page."""
     return page(
         study,
         "whom to serve",

@@ -1,4 +1,4 @@
-"""Figures 6.2 to 6.7 of the thesis, drawn anew with what was published beside them."""
+"""Figures 6.2 to 6.7 of the thesis, drawn anew beside the published numbers."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
@@ -7,23 +7,23 @@ from itertools import product
 from analytics.report.plot import Plot
 
 from .. import published
-from ..satisfaction.case import Line, Run
+from ..satisfaction.case import GreedyLine, SatisfactionRun
 from ..satisfaction.solution import Metric
-from ..satisfaction.study import Study
+from ..satisfaction.study import SatisfactionStudy
 from ..satisfaction.window_study import WindowRun
 from .chart import Axis, Series, chart
-from .figure import Figure
+from .figure import FigureSection
 from .satisfaction_tables import NAMES, in_events, is_of_thesis, matched, mean
 
 
-def figures(study: Study) -> list[Figure]:
-    """Those that the study has numbers for."""
+def figures(study: SatisfactionStudy) -> list[FigureSection]:
+    """Returns the figures that the study has numbers for."""
     found = [*(progress(study, metric) for metric in _metrics(study.runs)), ratios(study), times(study)]
     return [each for each in (*found, *(_windows(study) if study.windows else ())) if each.has_lines]
 
 
-def progress(study: Study, metric: Metric) -> Figure:
-    """Satisfied subscribers over capacity used."""
+def progress(study: SatisfactionStudy, metric: Metric) -> FigureSection:
+    """Returns satisfied subscribers over capacity used."""
     series: list[Series] = []
     for style, line in enumerate(each for each in study.lines if each.metric == metric):
         series.append(Series(f"threshold {line.threshold:,}", _percents(line.capacity_share, line.value_share), style))
@@ -41,8 +41,8 @@ def progress(study: Study, metric: Metric) -> Figure:
     return _figure(study, f"progress-{metric}", f"{NAMES[metric]}: satisfied over capacity", source, plot, known[metric])
 
 
-def ratios(study: Study) -> Figure:
-    """What of the bounds each threshold comes to."""
+def ratios(study: SatisfactionStudy) -> FigureSection:
+    """Returns the share of the bounds that is reached at each threshold."""
     series: list[Series] = []
     for style, metric in enumerate(_metrics(study.runs)):
         greedy = _greedy(study.runs, metric, "ratio")
@@ -55,8 +55,8 @@ def ratios(study: Study) -> Figure:
     return _figure(study, "ratios", "Ratio to the bound", "6.3", plot, told)
 
 
-def times(study: Study) -> Figure:
-    """Seconds by threshold."""
+def times(study: SatisfactionStudy) -> FigureSection:
+    """Returns seconds by threshold."""
     series: list[Series] = []
     for style, metric in enumerate(_metrics(study.runs)):
         limit = published.SECONDS[metric]
@@ -70,7 +70,7 @@ def times(study: Study) -> Figure:
     return _figure(study, "times", "Running time of greedy", "6.5", plot, known)
 
 
-def _windows(study: Study) -> list[Figure]:
+def _windows(study: SatisfactionStudy) -> list[FigureSection]:
     threshold = study.windows[0].threshold
     x = Axis("capacity, % of what all active topics take", least=0)
     limit = _level(study, f"published limit: {published.WINDOW_SECONDS:g} s", published.WINDOW_SECONDS)
@@ -87,12 +87,15 @@ def _windows(study: Study) -> list[Figure]:
     ]
 
 
-def _figure(study: Study, key: str, title: str, source: str, plot: Plot, known: str) -> Figure:
-    """With what was published, where that is about a trace of this shape."""
-    return Figure(key, title, source, (plot,), known) if is_of_thesis(study) else Figure(key, title, "", (plot,))
+def _figure(study: SatisfactionStudy, key: str, title: str, source: str, plot: Plot, known: str) -> FigureSection:
+    """Returns a figure of `plot`, with the published result (`known`) where that is about a trace of this shape.
+
+    `key`, `title` and `source` are those of the figure.
+    """
+    return FigureSection(key, title, source, (plot,), known) if is_of_thesis(study) else FigureSection(key, title, "", (plot,))
 
 
-def _level(study: Study, label: str, height: float) -> list[Series]:
+def _level(study: SatisfactionStudy, label: str, height: float) -> list[Series]:
     return [Series(label, [(0, height)], mark="level")] if is_of_thesis(study) else []
 
 
@@ -100,8 +103,8 @@ def _percents(x: list[float], y: list[float]) -> list[tuple[float, float]]:
     return [(100 * left, 100 * right) for left, right in zip(x, y, strict=True)]
 
 
-def _marks(study: Study, line: Line, style: int) -> Iterator[Series]:
-    """What was published of that line."""
+def _marks(study: SatisfactionStudy, line: GreedyLine, style: int) -> Iterator[Series]:
+    """Returns the published points of that line."""
     at, threshold = 100 * published.CAPACITY_SHARE, line.threshold
     for each in published.SATISFIED if is_of_thesis(study) else ():
         if (each.metric, in_events(study, each.threshold_share)) == (line.metric, threshold):
@@ -109,21 +112,21 @@ def _marks(study: Study, line: Line, style: int) -> Iterator[Series]:
             yield from (Series(label, [(at, 100 * share)], style, "published") for label, share in known.items() if share is not None)
 
 
-def _thresholds(study: Study) -> Axis:
+def _thresholds(study: SatisfactionStudy) -> Axis:
     return Axis("threshold, events", True, tuple(sorted({float(run.threshold) for run in study.runs})))
 
 
-def _metrics(runs: Iterable[Run | WindowRun]) -> list[Metric]:
+def _metrics(runs: Iterable[SatisfactionRun | WindowRun]) -> list[Metric]:
     return list(dict.fromkeys(run.metric for run in runs))
 
 
-def _greedy(runs: list[Run], metric: Metric, what: str) -> list[tuple[float, float]]:
-    """By threshold."""
+def _greedy(runs: list[SatisfactionRun], metric: Metric, what: str) -> list[tuple[float, float]]:
+    """Returns the series of greedy by threshold; `what` takes the number from a run."""
     return sorted((run.threshold, getattr(run, what)) for run in runs if (run.metric, run.algorithm) == (metric, "greedy"))
 
 
-def _best_ratios(runs: list[Run], metric: Metric) -> list[tuple[float, float]]:
-    """Of the best algorithm at each threshold, the rule to beat aside."""
+def _best_ratios(runs: list[SatisfactionRun], metric: Metric) -> list[tuple[float, float]]:
+    """Returns the ratio of the best algorithm at each threshold, without the rule to beat."""
     best: dict[int, float] = {}
     for run in runs:
         if run.metric == metric and run.algorithm != "cuckoo":
@@ -131,8 +134,8 @@ def _best_ratios(runs: list[Run], metric: Metric) -> list[tuple[float, float]]:
     return sorted(best.items())
 
 
-def _over_capacity(study: Study, what: str) -> list[Series]:
-    """The mean of the windows at each capacity, one line for each metric."""
+def _over_capacity(study: SatisfactionStudy, what: str) -> list[Series]:
+    """Returns the mean of the windows at each capacity, one line for each metric."""
     lines: dict[Metric, list[tuple[float, float]]] = defaultdict(list)
     for metric, share in product(_metrics(study.windows), sorted({run.capacity_share for run in study.windows})):
         values = [getattr(run, what) for run in study.windows if (run.metric, run.capacity_share) == (metric, share)]

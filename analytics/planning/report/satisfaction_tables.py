@@ -4,9 +4,9 @@ from collections import defaultdict
 from typing import Final
 
 from .. import published
-from ..satisfaction.case import MORE, More, Run
+from ..satisfaction.case import MORE, More, SatisfactionRun
 from ..satisfaction.solution import Metric
-from ..satisfaction.study import Study
+from ..satisfaction.study import SatisfactionStudy
 from ..satisfaction.window_study import OnlineRun, WindowRun
 from .sheet import Sheet, amount, percent, ratio, seconds, signed
 
@@ -15,14 +15,14 @@ _HEAD: Final = ("metric", "threshold", "algorithm", "topics", "value", "share", 
 _MORE: Final = f"{100 * MORE:.0f} %"
 
 
-def sheets(study: Study) -> dict[str, Sheet]:
-    """All tables, by the names of their sections."""
+def sheets(study: SatisfactionStudy) -> dict[str, Sheet]:
+    """Returns all tables, by the names of their sections."""
     hours = {"windows": windows(study.windows)} if study.windows else {}
     return {"solutions": solutions(study), "compared": compared(study), **hours, "online": online(study)}
 
 
-def solutions(study: Study) -> Sheet:
-    """Every solution beside its bounds (WA-45)."""
+def solutions(study: SatisfactionStudy) -> Sheet:
+    """Returns every solution beside its bounds (WA-45)."""
     rows = [
         (
             NAMES[run.metric],
@@ -41,14 +41,14 @@ def solutions(study: Study) -> Sheet:
     ]
     notes = (
         "B3M: subscribers that get all they need. F-B3M: the sum of the parts that subscribers get of what they need. "
-        "Threshold: events that satisfy; who has fewer needs all of his.",
+        "Threshold: events that satisfy a subscriber; one who has fewer needs all of them.",
         "Bound: that of the thesis. Best bound: the tightest known; the true optimum lies between value and best bound.",
     )
     return Sheet("Solutions and their bounds", _HEAD, rows, 3, notes)
 
 
-def matched(study: Study) -> list[tuple[published.Ratio, Run]]:
-    """What was published of a trace of this shape, each beside greedy here, where threshold and capacity are the same shares."""
+def matched(study: SatisfactionStudy) -> list[tuple[published.PublishedRatio, SatisfactionRun]]:
+    """Returns published results of a trace of this shape, each beside our greedy one, where threshold and capacity are the same shares."""
     if not (is_of_thesis(study) and _has_published_capacity(study)):
         return []
     greedy = {(run.metric, run.threshold): run for run in study.runs if run.algorithm == "greedy"}
@@ -56,18 +56,18 @@ def matched(study: Study) -> list[tuple[published.Ratio, Run]]:
     return [(each, run) for each, run in known if run is not None]
 
 
-def is_of_thesis(study: Study) -> bool:
-    """Whether the trace has the shape of the one that the thesis reports of."""
+def is_of_thesis(study: SatisfactionStudy) -> bool:
+    """Returns whether the trace has the shape of the one that the thesis reports."""
     return study.profile == published.SATISFACTION_PROFILE
 
 
-def in_events(study: Study, threshold_share: float) -> int:
-    """The threshold that this share of the mean events of a topic is."""
+def in_events(study: SatisfactionStudy, threshold_share: float) -> int:
+    """Returns the threshold that is this share of the mean events of a topic."""
     return max(1, int(threshold_share * study.mean_events))
 
 
-def compared(study: Study) -> Sheet:
-    """What was published, and what greedy comes to here."""
+def compared(study: SatisfactionStudy) -> Sheet:
+    """Returns the published results and those of greedy here."""
     rows = [
         (NAMES[run.metric], f"{run.threshold:,}", each.source, f"{each.ratio:.2f}", ratio(run.ratio), ratio(run.best_ratio))
         for each, run in matched(study)
@@ -77,7 +77,7 @@ def compared(study: Study) -> Sheet:
 
 
 def windows(runs: list[WindowRun]) -> Sheet:
-    """Means over the windows, for each capacity."""
+    """Returns means over the windows, for each capacity."""
     groups: dict[tuple[float, Metric], list[WindowRun]] = defaultdict(list)
     for run in runs:
         groups[run.capacity_share, run.metric].append(run)
@@ -101,8 +101,8 @@ def windows(runs: list[WindowRun]) -> Sheet:
     return Sheet("Hour by hour", ("metric", "capacity", "ratio", "least ratio", "seconds", "most seconds"), rows, 1, (note,))
 
 
-def online(study: Study) -> Sheet:
-    """All hours but the first together, by metric (WA-46)."""
+def online(study: SatisfactionStudy) -> Sheet:
+    """Returns all hours but the first together, by metric (WA-46)."""
     groups: dict[Metric, list[OnlineRun]] = defaultdict(list)
     for run in study.online:
         groups[run.metric].append(run)
@@ -132,8 +132,8 @@ def online(study: Study) -> Sheet:
     return Sheet("Online: each hour from the one before", head, rows, 1, notes)
 
 
-def told(study: Study) -> str:
-    """What was planned on, in a sentence."""
+def told(study: SatisfactionStudy) -> str:
+    """Returns a sentence that says what was planned on."""
     return (
         f"{study.name}, {study.service}: {study.topics:,} topics, {study.subscribers:,} subscribers, {study.pairs:,} pairs, "
         f"{study.events:,} events. Serving all takes {study.full_capacity:,} deliveries; the capacity is {study.capacity:,} "
@@ -141,8 +141,8 @@ def told(study: Study) -> str:
     )
 
 
-def short(study: Study) -> Sheet:
-    """The best solution for each metric and threshold, and what a tenth more capacity would bring."""
+def short(study: SatisfactionStudy) -> Sheet:
+    """Returns the best solution for each metric and threshold, and the effect of a tenth more capacity."""
     gains = {(each.metric, each.threshold): _gain(each) for each in study.more}
     rows = []
     for case in sorted({(run.metric, run.threshold) for run in study.runs}):
@@ -158,7 +158,7 @@ def short(study: Study) -> Sheet:
 
 
 def mean(values: list[float] | list[int]) -> float:
-    """Of one or more values."""
+    """Returns the mean of one or more values."""
     return sum(values) / len(values)
 
 
@@ -170,5 +170,5 @@ def _kept(run: OnlineRun) -> float:
     return run.value / run.fresh if run.fresh else 1.0
 
 
-def _has_published_capacity(study: Study) -> bool:
+def _has_published_capacity(study: SatisfactionStudy) -> bool:
     return abs(study.capacity / study.full_capacity - published.CAPACITY_SHARE) < 0.001

@@ -19,10 +19,10 @@ _MARGIN_BITS: Final = 4
 
 
 def greedy_b3m(instance: Instance, threshold: int, capacity: int) -> Solution:
-    """Again and again the topic that adds most to its subscribers for what it costs, the lower number of equals.
+    """Chooses, again and again, the topic that adds most to its subscribers for its cost; of equals the lower number.
 
-    A topic that does not fit is left for good. Ends when no topic is left that adds anything. `value` counts subscribers.
-    Raises PlanError for a threshold or a capacity that cannot be meant.
+    A topic that does not fit is never tried again. It ends when no topic is left that adds anything. `value` counts subscribers.
+    Raises PlanError for a `threshold` or a `capacity` that makes no sense.
     """
     check_problem(threshold, capacity)
     needs, parts = instance.thresholds(threshold), whole(instance)
@@ -33,10 +33,12 @@ def greedy_b3m(instance: Instance, threshold: int, capacity: int) -> Solution:
 
 
 class _State(NamedTuple):
-    """`table`: of each topic its `value` (what it adds, in parts), the value that the heap has `known` (never less), its `events`.
+    """The state of the choice.
 
-    `lists`: of each subscriber the events that he `lacks`, and his `topics[first:end]`. Those from `last` on are as many events as he
-    lacks, or more; those before `first` are decided. `risen`: room for topics.
+    - `table`: of each topic its `value` (what it adds, in parts), the value that the heap has `known` (never less), and its `events`.
+    - `lists`: of each subscriber the events that they `lack`, and their `topics[first:end]`. Those from `last` on have at least as many
+      events as the subscriber lacks; those before `first` are decided.
+    - `risen`: room for topics.
     """
 
     table: NDArray[Any]
@@ -58,7 +60,7 @@ def _state(instance: Instance, needs: Ints, value: Ints) -> _State:
 
 @njit(cache=True, nogil=True)
 def _chosen(state: _State, keys: NDArray[np.float64], whole: int, capacity: int) -> tuple[Ints, int]:
-    """The topics in the order they are chosen, and what they cost; uses the state up."""
+    """Returns the topics in the order of choice, and their cost. It uses the state up."""
     value, known = state.table["value"], state.table["known"]
     undecided, size = heap(keys), len(keys)
     chosen, count, used, rejected = np.empty(size, np.int64), 0, 0, 0
@@ -88,7 +90,7 @@ def _chosen(state: _State, keys: NDArray[np.float64], whole: int, capacity: int)
 
 @njit(cache=True, nogil=True)
 def _serve(state: _State, undecided: Heap, whole: int, topic: int) -> None:
-    """All subscribers of the topic get its events."""
+    """Gives the topic's events to all its subscribers."""
     # Arrays are taken out of the state here, as that costs more than a short call.
     table, lists, topics, risen = state.table, state.lists, state.topics, state.risen
     events = table["events"][topic]
@@ -106,7 +108,7 @@ def _serve(state: _State, undecided: Heap, whole: int, topic: int) -> None:
 
 @njit(cache=True, nogil=True)
 def _forget(table: NDArray[Any], lists: NDArray[Any], topics: NDArray[np.int32], subscriber: int, lacked: int, whole: int) -> None:
-    """Nothing adds anything to the subscriber any more, who lacked so many events."""
+    """Takes the subscriber, who lacked so many events, out of the values: no topic adds anything to them any more."""
     each = per_event(lacked, whole)
     for at in range(lists["first"][subscriber], lists["end"][subscriber]):
         topic = topics[at]
@@ -123,9 +125,10 @@ def _revalue(
     whole: int,
     risen: NDArray[np.int32],
 ) -> int:
-    """What the subscriber's topics add now that he lacks less. Those that would have satisfied him before still would.
+    """Updates the values of the subscriber's topics, now that they lack less than the `lacked` events of before.
 
-    Returns how many are worth more than the heap knows, and notes them.
+    A topic that would have satisfied the subscriber before still would. Returns how many topics are worth more than the heap knows, and
+    notes them in `risen`.
     """
     value, known, events = table["value"], table["known"], table["events"]
     lacks, count = lists["lacks"][subscriber], 0
@@ -154,7 +157,10 @@ def _revalue(
 
 @njit(cache=True, nogil=True)
 def _tell(state: _State, undecided: Heap, risen: NDArray[np.int32]) -> None:
-    """The heap is told more than the topics are worth, as they will go on rising; a key that is too high is found out on top."""
+    """Raises the keys of the `risen` topics above their present values, as values go on rising.
+
+    A key that is too high is noticed when its topic is on top.
+    """
     value, known = state.table["value"], state.table["known"]
     for topic in risen:
         place = undecided.places[topic]

@@ -1,4 +1,4 @@
-"""One problem: solved by name, beside its bounds."""
+"""One problem of satisfaction: solved by the name of an algorithm, beside its bounds."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -27,8 +27,13 @@ MORE: Final = 0.1
 _POINTS: Final = 120
 
 
-class Run(msgspec.Struct, frozen=True, kw_only=True):
-    """One solution. `share`: of all subscribers. `bound`: that of the thesis; `best_bound`: the tightest known."""
+class SatisfactionRun(msgspec.Struct, frozen=True, kw_only=True):
+    """One solution.
+
+    - `share`: of all subscribers.
+    - `bound`: the bound of the thesis.
+    - `best_bound`: the tightest bound that is known.
+    """
 
     metric: Metric
     threshold: int
@@ -44,8 +49,11 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     seconds: float
 
 
-class Line(msgspec.Struct, frozen=True, kw_only=True):
-    """Greedy, topic by topic: shares of all subscribers over shares of the full capacity, and the bound at each (figures 6.2, 6.4)."""
+class GreedyLine(msgspec.Struct, frozen=True, kw_only=True):
+    """The greedy choice topic by topic (figures 6.2, 6.4).
+
+    It has shares of all subscribers over shares of the full capacity, and the bound at each.
+    """
 
     metric: Metric
     threshold: int
@@ -55,7 +63,7 @@ class Line(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class More(msgspec.Struct, frozen=True, kw_only=True):
-    """What a tenth more capacity brings: the `value` of greedy as it is, and `more` of it."""
+    """The effect of a tenth more capacity: the `value` of greedy without it, and the addition, `more`."""
 
     metric: Metric
     threshold: int
@@ -64,8 +72,8 @@ class More(msgspec.Struct, frozen=True, kw_only=True):
 
 
 @dataclass(frozen=True, eq=False)
-class Case:
-    """One problem."""
+class SatisfactionCase:
+    """One problem: an instance, a threshold, a capacity and a metric."""
 
     instance: Instance
     threshold: int
@@ -74,11 +82,11 @@ class Case:
 
     @cached_property
     def relaxation(self) -> tuple[Relaxed, float]:
-        """The relaxed problem, solved once for the tightest bound and for our solution, and in how many seconds."""
+        """Returns the relaxed problem's solution, and its seconds. It is solved once, for the tightest bound and for our solution."""
         return timed(relaxed, self.instance, self.threshold, self.capacity, self.metric)
 
     def solved(self, algorithm: Algorithm) -> tuple[Solution, float]:
-        """The solution, and in how many seconds; those of the relaxation are part of them where it is needed."""
+        """Returns the solution, and its seconds. Those of the relaxation are included where the algorithm needs it."""
         problem = self.instance, self.threshold, self.capacity, self.metric
         if algorithm != "improved":
             return timed(solve, *problem, algorithm)
@@ -87,18 +95,18 @@ class Case:
         return solution, relaxing_s + seconds
 
     def bound(self) -> float:
-        """That of the thesis."""
+        """Returns the bound of the thesis."""
         return float(getattr(bounds(self.instance, self.threshold, self.capacity), self.metric))
 
     def limits(self) -> tuple[float, float]:
-        """The bound of the thesis, and the tightest known."""
+        """Returns the bound of the thesis, and the tightest known."""
         bound = self.bound()
         return bound, min(bound, self.relaxation[0].bound)
 
-    def run(self, algorithm: Algorithm, solution: Solution, seconds: float, limits: tuple[float, float]) -> Run:
-        """`solution` beside its `limits`."""
+    def run(self, algorithm: Algorithm, solution: Solution, seconds: float, limits: tuple[float, float]) -> SatisfactionRun:
+        """Returns `solution` beside its `limits`. `algorithm` is its name, `seconds` its time."""
         bound, best_bound = limits
-        return Run(
+        return SatisfactionRun(
             metric=self.metric,
             threshold=self.threshold,
             algorithm=algorithm,
@@ -113,13 +121,13 @@ class Case:
             seconds=seconds,
         )
 
-    def line(self, topics: Ints) -> Line:
-        """The way to a solution, thinned to what a plot can show."""
+    def line(self, topics: Ints) -> GreedyLine:
+        """Returns the way to a solution, reduced to the points that a plot can show."""
         way, people = curve(self.instance, self.threshold, topics, self.metric), len(self.instance.topics_of)
         kept = np.unique(np.linspace(0, len(way.used) - 1, min(_POINTS, len(way.used))).astype(np.int64))
         full = int(self.instance.cost.sum())
         used, prices = way.used[kept], spent(self.instance, self.threshold)
-        return Line(
+        return GreedyLine(
             metric=self.metric,
             threshold=self.threshold,
             capacity_share=(used / full).tolist(),
@@ -128,13 +136,16 @@ class Case:
         )
 
     def more(self, value: float) -> More:
-        """What a tenth more capacity adds to `value`."""
+        """Returns what a tenth more capacity adds to `value`."""
         larger = solve(self.instance, self.threshold, round((1 + MORE) * self.capacity), self.metric, "greedy")
         return More(metric=self.metric, threshold=self.threshold, value=value, more=larger.value - value)
 
 
 def solve(instance: Instance, threshold: int, capacity: int, metric: Metric, algorithm: Algorithm) -> Solution:
-    """Returns the solution of the algorithm of that name. Raises PlanError, as the algorithm does."""
+    """Returns the solution of the `algorithm` of that name for an `instance`, `threshold`, `capacity` and `metric`.
+
+    Raises PlanError, as the algorithm does.
+    """
     match algorithm:
         case "greedy":
             return greedy_b3m(instance, threshold, capacity) if metric == "b3m" else greedy_fb3m(instance, threshold, capacity)
@@ -147,7 +158,7 @@ def solve(instance: Instance, threshold: int, capacity: int, metric: Metric, alg
 
 
 def warm() -> None:
-    """Has the kernels compiled and loaded, so that no time that is told contains it."""
+    """Has the kernels compiled and loaded, so that no reported time contains it."""
     one = trial()
     for metric in METRICS:
         for algorithm in ALGORITHMS:
@@ -155,5 +166,5 @@ def warm() -> None:
 
 
 def ratio(value: float, bound: float) -> float:
-    """What of its bound a value comes to; all of it where there is nothing to be had."""
+    """Returns the share of its bound that a value reaches; 1 where the bound is 0."""
     return value / bound if bound else 1.0

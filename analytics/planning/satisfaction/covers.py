@@ -1,12 +1,12 @@
-"""Linear inequalities that hold for whatever is served: nobody is satisfied further than any of his covers allows.
+"""Linear inequalities that hold for any choice of topics: no subscriber is satisfied further than each of their covers allows.
 
-With x_t = 1 for each served topic and 0 for the others, a cover (topics, lack) of a subscriber says that the part of him which is
-satisfied is at most the sum over these topics of min(1, events / lack) * x_t.
+Let x_t be 1 for each served topic and 0 for the others. A cover (topics, lack) of a subscriber says: the satisfied part of this
+subscriber is at most the sum over these topics of min(1, events / lack) * x_t.
 
-All his topics with his whole need are a cover by either metric. For B3M more is true. A topic without which the others do not suffice
-is a cover by itself, and what these leave of his need has to come from the others, so those are a cover with that lack. Of the others,
-the smallest may be too few to have it even if all of them are served; then one of the larger ones must be served, so these are a cover
-with a lack of 1.
+All topics of a subscriber with the whole need are a cover by either metric. For B3M more is true. A topic without which the others do
+not suffice is a cover by itself. The rest of the need has to come from the others, so those are a cover with that lack. The smallest of
+the others may be too few even if all of them are served. Then one of the larger ones must be served, so these are a cover with a lack
+of 1.
 """
 
 from typing import NamedTuple
@@ -22,10 +22,11 @@ Floats = NDArray[np.float64]
 
 
 class Covers(NamedTuple):
-    """Of subscribers with two topics or more. Those of subscriber i are `firsts[i] : firsts[i + 1]`.
+    """The covers of subscribers with two topics or more. Those of subscriber i are `firsts[i] : firsts[i + 1]`.
 
-    By cover: its topics are those of `topics[begins : ends]`, and `lacks` events. `gives`: events of each of `topics`, but not more than
-    its subscriber needs. `alone`: by topic, how many follow nothing else; they are satisfied exactly if it is served.
+    - by cover: its topics are `topics[begins : ends]`, and it `lacks` that many events.
+    - `gives`: the events of each of `topics`, but not more than its subscriber needs.
+    - `alone`: by topic, how many subscribers follow nothing else. They are satisfied exactly if it is served.
     """
 
     firsts: Ints
@@ -38,7 +39,7 @@ class Covers(NamedTuple):
 
 
 def covers(instance: Instance, threshold: int, metric: Metric) -> Covers:
-    """The covers by that metric: for B3M as many of a subscriber as he has topics, at most."""
+    """Returns the covers by that metric: for B3M at most as many of a subscriber as they have topics."""
     of, lengths, whole = instance.topics_of, instance.topics_of.lengths, metric == "b3m"
     alone = np.bincount(of.values[of.offsets[:-1][lengths == 1]], minlength=len(instance.events)).astype(np.float64)
     many = lengths[lengths > 1]
@@ -68,7 +69,7 @@ def _fill(
     received: Ints,
     whole: bool,
 ) -> int:
-    """Returns how many covers there are. `order`: the topics by falling events; `whole`: by B3M."""
+    """Fills `found`; returns how many covers there are. `order`: the topics by falling events; `whole`: the metric is B3M."""
     ranks = np.empty_like(order)
     ranks[order] = np.arange(len(order))
     subscriber, cover, begin = 0, 0, 0
@@ -93,7 +94,7 @@ def _fill(
 
 @njit(cache=True, nogil=True)
 def _cover(found: Covers, cover: int, begin: int, end: int, need: int, received: int, events: Ints) -> int:
-    """The covers of one subscriber, whose topics are there by falling events; returns the number of the next cover."""
+    """Writes the covers of one subscriber, whose topics are there by falling events; returns the number of the next cover."""
     at, lack = begin, need
     while at < end and received - events[found.topics[at]] < need:
         _put(found, cover, at, at + 1, 1)

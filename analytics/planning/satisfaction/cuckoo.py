@@ -1,7 +1,7 @@
 """The rule to beat (thesis 2.3, 6.1.2; spec C7): Cuckoo leaves the topics with low rates and few followers to the peers.
 
-The source gives no order. Here topics are taken by the work that they are, events times followers, which is small where both are; and
-the rule is read kindly: it serves all that fits, instead of stopping at the first topic that does not.
+The source gives no order. Here topics are ordered by events times followers, which is small where both are small. We read the rule in
+its favour: it serves everything that fits, and does not stop at the first topic that does not.
 """
 
 import numpy as np
@@ -12,9 +12,9 @@ from .solution import Metric, Solution, check_metric, check_problem, counted
 
 
 def cuckoo(instance: Instance, threshold: int, capacity: int, metric: Metric) -> Solution:
-    """Serves the topics with most work first, the lower number of equals, and leaves those that do not fit.
+    """Serves the topics with the greatest product first, of equals the lower number, and skips those that do not fit.
 
-    Raises PlanError for a threshold or a capacity that cannot be meant.
+    Raises PlanError for a `threshold` or a `capacity` that makes no sense. `metric` says what `value` counts.
     """
     check_problem(threshold, capacity)
     check_metric(metric)

@@ -1,4 +1,4 @@
-"""What each further topic brings (thesis figures 6.2 and 6.4; spec C6, C7 no. 5)."""
+"""The gain of each further topic (thesis figures 6.2 and 6.4; spec C6, C7 no. 5)."""
 
 from typing import NamedTuple
 
@@ -11,28 +11,31 @@ from ..threshold import check_threshold
 from .solution import Metric, check_metric, check_topics
 
 
-class Curve(NamedTuple):
-    """After each chosen topic: the capacity `used` so far, and the `value` by the metric. Neither ever falls."""
+class SatisfactionCurve(NamedTuple):
+    """The capacity `used` and the `value` by the metric, after each chosen topic. Neither ever falls."""
 
     used: Ints
     value: NDArray[np.float64]
 
 
-def curve(instance: Instance, threshold: int, topics: Ints, metric: Metric) -> Curve:
-    """Serves the topics one after the other. Raises PlanError for a threshold or topics that cannot be meant."""
+def curve(instance: Instance, threshold: int, topics: Ints, metric: Metric) -> SatisfactionCurve:
+    """Returns the curve of serving the `topics` one after the other.
+
+    Raises PlanError for a `threshold` or `topics` that make no sense. `metric` says what the value counts.
+    """
     check_threshold(threshold)
     check_topics(instance, topics)
     check_metric(metric)
     needs, by = instance.thresholds(threshold), instance.subscribers_of
     gained = _gained(topics, instance.events, by.offsets, by.values, needs, metric == "b3m")
-    return Curve(np.cumsum(instance.cost[topics]), np.cumsum(gained))
+    return SatisfactionCurve(np.cumsum(instance.cost[topics]), np.cumsum(gained))
 
 
 @njit(cache=True, nogil=True)
 def _gained(
     topics: Ints, events: Ints, offsets: Ints, subscribers: NDArray[np.int32], needs: Ints, whole_only: bool
 ) -> NDArray[np.float64]:
-    """What each topic adds: subscribers that become satisfied, or parts of subscribers."""
+    """Returns what each topic adds: subscribers that become satisfied (`whole_only`), or parts of subscribers."""
     lacks, gained = needs.copy(), np.zeros(len(topics), np.float64)
     for place, topic in enumerate(topics):
         for at in range(offsets[topic], offsets[topic + 1]):

@@ -18,10 +18,11 @@ _MOST_NEED: Final = 100_000
 
 
 def exact(instance: Instance, threshold: int, capacity: int, metric: Metric) -> Solution:
-    """Returns the optimum as an integer program that HiGHS solves, its topics by rising number.
+    """Returns the optimum, found by HiGHS as an integer program, with its topics in rising order.
 
-    Takes seconds for most problems of up to 30,000 pairs, and `MOST_S` seconds at most. Raises PlanError for what cannot be meant,
-    for more than `MOST_PAIRS` pairs, if a subscriber needs more events than the solver can tell from one less, and if the time runs out.
+    It takes seconds for most problems of up to 30,000 pairs, and `MOST_S` seconds at most. Raises PlanError for a `threshold`, a
+    `capacity` or a `metric` that makes no sense, for more than `MOST_PAIRS` pairs, when a subscriber needs so many events that the solver
+    cannot tell them from one less, and when the time runs out.
     """
     check_problem(threshold, capacity)
     check_metric(metric)
@@ -55,7 +56,10 @@ def _within(instance: Instance, capacity: int) -> LinearConstraint:
 
 
 def _received(instance: Instance, needs: Ints) -> csr_array:
-    """For each subscriber, the events of his served topics less what he needs if he counts. No topic gives more than is needed."""
+    """Returns, for each subscriber, the events of the served topics less the need of a subscriber who counts.
+
+    No topic gives more than is needed.
+    """
     of = instance.topics_of
     rows = np.repeat(np.arange(len(of)), of.lengths)
     useful = np.minimum(instance.events[of.values], needs[rows])

@@ -13,31 +13,34 @@ from .solution import Solution, check_problem
 
 # What the next topic is chosen by: what it adds (type G), or what it adds for what it costs (type R).
 Key = Literal["gain", "ratio"]
-# What is read of a subscriber for each topic that is worked out: what he lacks, and the parts of him that each event is.
+# What is read of a subscriber for each topic that is computed: the events that they lack, and the parts that each event is.
 _SUBSCRIBER: Final = np.dtype([("lacks", np.int64), ("each", np.float64)])
 
 
-class Run(NamedTuple):
-    """A solution, and how often it was worked out what some topic would add."""
+class EvaluatedSolution(NamedTuple):
+    """A solution, and the number of times that a topic's gain was computed."""
 
     solution: Solution
     evaluations: int
 
 
 def greedy_fb3m(instance: Instance, threshold: int, capacity: int, *, lazy: bool = True) -> Solution:
-    """The better of type G and type R, type G if they are equal; at least 1/2 (1 - 1/e) of the optimum (thesis 6.4)."""
+    """Returns the better of type G and type R, type G if they are equal. It is at least 1/2 (1 - 1/e) of the optimum (thesis 6.4).
+
+    The arguments are those of `greedy_by`.
+    """
     start = _start(instance, threshold, capacity)
     by_gain, by_ratio = (_run(instance, start, capacity, key, lazy).solution for key in _KEYS)
     return by_ratio if by_ratio.value > by_gain.value else by_gain
 
 
-def greedy_by(instance: Instance, threshold: int, capacity: int, key: Key, *, lazy: bool = True) -> Run:
-    """Again and again the topic with the greatest key, the lower number of equals.
+def greedy_by(instance: Instance, threshold: int, capacity: int, key: Key, *, lazy: bool = True) -> EvaluatedSolution:
+    """Chooses, again and again, the topic with the greatest `key`; of equals the lower number.
 
-    A topic that does not fit is left for good. Ends when no topic is left that adds anything. `value` is the sum of the parts that
-    subscribers get. What a topic adds never grows, so `lazy` works it out again only once the topic is on top; otherwise this is
-    done for all that share a subscriber with a chosen one. The solution is the same.
-    Raises PlanError for a threshold or a capacity that cannot be meant.
+    A topic that does not fit is never tried again. It ends when no topic is left that adds anything. `value` is the sum of the parts that
+    subscribers get. The gain of a topic never grows. So `lazy` computes it again only when the topic is on top; otherwise this is done for
+    all topics that share a subscriber with a chosen one. The solution is the same.
+    Raises PlanError for a `threshold` or a `capacity` that makes no sense.
     """
     return _run(instance, _start(instance, threshold, capacity), capacity, key, lazy)
 
@@ -57,17 +60,18 @@ def _start(instance: Instance, threshold: int, capacity: int) -> _Start:
     return _Start(needs, parts, gains(instance, needs, parts))
 
 
-def _run(instance: Instance, start: _Start, capacity: int, key: Key, lazy: bool) -> Run:
+def _run(instance: Instance, start: _Start, capacity: int, key: Key, lazy: bool) -> EvaluatedSolution:
     state = _state(instance, start, key)
     chosen, cost, evaluations = _chosen(state, start.gains / state.divisor, min(capacity, int(instance.cost.sum())), lazy)
     value = ((start.needs - state.table["lacks"]) / start.needs).sum()
-    return Run(Solution(chosen, cost, float(value)), evaluations)
+    return EvaluatedSolution(Solution(chosen, cost, float(value)), evaluations)
 
 
 class _State(NamedTuple):
-    """By topic: `events`, `cost`, `divisor` (of what it adds), and its unsatisfied subscribers, `subscribers[firsts : lasts]`.
+    """The state of the choice.
 
-    By subscriber: the `table`, and his topics by `offsets`.
+    - by topic: `events`, `cost`, `divisor` (of its gain), and its unsatisfied subscribers, `subscribers[firsts : lasts]`.
+    - by subscriber: the `table`, and their topics by `offsets`.
     """
 
     events: Ints
@@ -92,7 +96,7 @@ def _state(instance: Instance, start: _Start, key: Key) -> _State:
 
 @njit(cache=True, nogil=True)
 def _chosen(state: _State, keys: NDArray[np.float64], capacity: int, lazy: bool) -> tuple[Ints, int, int]:
-    """The topics in the order they are chosen, what they cost, and the evaluations; uses the state up."""
+    """Returns the topics in the order of choice, their cost, and the number of evaluations. It uses the state up."""
     undecided, size, evaluations = heap(keys), len(keys), len(keys)
     chosen, count, used, rejected = np.empty(size, np.int64), 0, 0, 0
     evaluated = np.zeros(size, np.int32)  # after how many choices
@@ -130,7 +134,7 @@ def _evaluate(state: _State, undecided: Heap, size: int, slot: int) -> None:
 
 @njit(cache=True, nogil=True)
 def _gain(table: NDArray[Any], subscribers: NDArray[np.int32], firsts: Ints, lasts: Ints, topic: int, events: int) -> int:
-    """What the topic adds, in parts of a subscriber; forgets those of its subscribers who are satisfied."""
+    """Returns the gain of the topic, in parts of a subscriber. It drops those of its subscribers who are satisfied."""
     lacks, each = table["lacks"], table["each"]
     gain, at, last = 0, firsts[topic], lasts[topic]
     while at < last:
@@ -147,7 +151,7 @@ def _gain(table: NDArray[Any], subscribers: NDArray[np.int32], firsts: Ints, las
 
 @njit(cache=True, nogil=True)
 def _evaluate_around(state: _State, undecided: Heap, size: int, served: int, evaluated: NDArray[np.int32], now: int) -> int:
-    """Works out anew what the undecided topics add that share a subscriber with the served one; returns how many."""
+    """Computes the gains of the undecided topics that share a subscriber with the served one; returns their number."""
     count = 0
     for follower in range(state.firsts[served], state.lasts[served]):
         subscriber = state.subscribers[follower]
@@ -162,7 +166,7 @@ def _evaluate_around(state: _State, undecided: Heap, size: int, served: int, eva
 
 @njit(cache=True, nogil=True)
 def _serve(state: _State, topic: int) -> None:
-    """All subscribers of the topic get its events."""
+    """Gives the topic's events to all its subscribers."""
     lacks = state.table["lacks"]
     for at in range(state.firsts[topic], state.lasts[topic]):
         subscriber = state.subscribers[at]

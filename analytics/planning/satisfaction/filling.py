@@ -1,4 +1,4 @@
-"""What to serve with the capacity that is left once some topics are served."""
+"""The topics to serve with the capacity that is left when some topics are served already."""
 
 from typing import NamedTuple
 
@@ -12,10 +12,13 @@ from .solution import Metric, Solution, evaluate
 
 
 def filled(instance: Instance, threshold: int, capacity: int, metric: Metric, start: Ints) -> Solution:
-    """`start`, which has to fit, then again and again the topic that adds most for what it costs, while one that fits adds anything.
+    """Returns `start`, which has to fit, followed by topics that fill the rest of the capacity.
 
-    By B3M a topic adds those whom it satisfies, by F-B3M the parts of what they need. Parts only shrink meanwhile, so a topic is worked
-    out again when it is on top. Those whom it satisfies may become more: all topics are worked out again in rounds, until one adds none.
+    Each is the topic with most gain for its cost; it ends when no topic that fits adds anything. The arguments are those of a problem.
+
+    By B3M the gain of a topic is the subscribers that it satisfies; by F-B3M it is the parts of their needs. Parts only shrink, so a topic
+    is computed again when it is on top. The number of subscribers that a topic would satisfy may grow: all topics are computed again in
+    rounds, until a round adds none.
     """
     state = _state(instance, threshold, metric)
     chosen, used = _fill(state, start, capacity)
@@ -23,15 +26,16 @@ def filled(instance: Instance, threshold: int, capacity: int, metric: Metric, st
 
 
 def pruned(instance: Instance, threshold: int, metric: Metric, topics: Ints, price: float) -> Ints:
-    """`topics` without those that add no more to the others than `price` times what they cost, looked at from the last to the first."""
+    """Returns `topics` without those that add no more to the others than `price` times their cost. It visits them from last to first."""
     return topics[_kept(_state(instance, threshold, metric), topics, price)]
 
 
 class _State(NamedTuple):
-    """By topic: `events`, `cost`, `served`, and its `subscribers` by `offsets`. By subscriber: `lacks` events, less
-    than 0 if he gets more than he needs; `parts`: what one is worth.
+    """The state of the choice.
 
-    `whole`: only a subscriber as a whole is worth anything.
+    - by topic: `events`, `cost`, `served`, and its `subscribers` by `offsets`.
+    - by subscriber: the events that they `lack`, below 0 if they get more than they need, and `parts`: the worth of one event.
+    - `whole`: only a whole subscriber is worth anything.
     """
 
     events: Ints
@@ -51,7 +55,7 @@ def _state(instance: Instance, threshold: int, metric: Metric) -> _State:
 
 @njit(cache=True, nogil=True)
 def _fill(state: _State, start: Ints, capacity: int) -> tuple[Ints, int]:
-    """The topics in the order they are chosen, and what they cost; uses the state up."""
+    """Returns the topics in the order of choice, and their cost. It uses the state up."""
     chosen, used = np.empty(len(state.events), np.int64), 0
     for count in range(len(start)):
         chosen[count] = start[count]
@@ -88,7 +92,7 @@ def _kept(state: _State, topics: Ints, price: float) -> NDArray[np.bool_]:
 
 @njit(cache=True, nogil=True)
 def _lowered(state: _State, left: Heap, size: int) -> bool:
-    """Works out the topic on top again; whether it now has a lower key, and so another place."""
+    """Computes the topic on top again; returns whether its key is now lower, and so its place another one."""
     now = _key(state, left.items[0])
     if now >= left.keys[0]:
         return False
@@ -99,7 +103,7 @@ def _lowered(state: _State, left: Heap, size: int) -> bool:
 
 @njit(cache=True, nogil=True)
 def _keys(state: _State, most: int) -> NDArray[np.float64]:
-    """The key of each topic that is not served and costs no more than that, and 0 for the others."""
+    """Returns the key of each topic that is not served and costs `most` at most; 0 for the others."""
     keys = np.zeros(len(state.events))
     for topic in range(len(keys)):
         if not state.served[topic] and state.cost[topic] <= most:
@@ -109,7 +113,7 @@ def _keys(state: _State, most: int) -> NDArray[np.float64]:
 
 @njit(cache=True, nogil=True)
 def _key(state: _State, topic: int) -> float:
-    """What the topic adds for what it costs."""
+    """Returns the gain of the topic, divided by its cost."""
     gain, events = 0.0, state.events[topic]
     for at in range(state.offsets[topic], state.offsets[topic + 1]):
         lack = state.lacks[state.subscribers[at]]
@@ -124,7 +128,7 @@ def _key(state: _State, topic: int) -> float:
 
 @njit(cache=True, nogil=True)
 def _serve(state: _State, topic: int) -> int:
-    """All subscribers of the topic get its events; returns what it costs."""
+    """Gives the topic's events to all its subscribers; returns its cost."""
     state.served[topic] = True
     _add(state, topic, -state.events[topic])
     return int(state.cost[topic])
@@ -132,6 +136,6 @@ def _serve(state: _State, topic: int) -> int:
 
 @njit(cache=True, nogil=True)
 def _add(state: _State, topic: int, events: int) -> None:
-    """So many events are lacking to each of its subscribers, more than before."""
+    """Adds so many events to what each subscriber of the topic lacks."""
     for at in range(state.offsets[topic], state.offsets[topic + 1]):
         state.lacks[state.subscribers[at]] += events

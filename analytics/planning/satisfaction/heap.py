@@ -1,4 +1,4 @@
-"""A heap of numbered items, the greatest key on top and the lower number of equals, whose keys may change where they lie.
+"""A heap of numbered items whose keys may change in place. The greatest key is on top; of equals, the lower number.
 
 Each node has four children: half as many levels as with two, and the four lie together in memory.
 """
@@ -15,7 +15,7 @@ GONE: Final = -1
 
 
 class Heap(NamedTuple):
-    """`keys` and `items` by slot; `places`: the slot of each item, or GONE. How many slots are in use, the caller remembers."""
+    """`keys` and `items` by slot, and `places`: the slot of each item, or GONE. The caller remembers how many slots are in use."""
 
     keys: NDArray[np.float64]
     items: NDArray[np.int32]
@@ -24,7 +24,7 @@ class Heap(NamedTuple):
 
 @njit(cache=True, nogil=True)
 def heap(keys: NDArray[np.float64]) -> Heap:
-    """All items, by the key of each; `keys` becomes part of it."""
+    """Returns a heap of all items, by the key of each. The array `keys` becomes part of it."""
     made = Heap(keys, np.arange(len(keys)).astype(np.int32), np.arange(len(keys)).astype(np.int32))
     _arrange(made, len(keys))
     return made
@@ -71,7 +71,7 @@ def remove_top(heap: Heap, size: int) -> int:
 
 @njit(cache=True, nogil=True)
 def keep_fitting(heap: Heap, size: int, costs: Ints, most: int) -> int:
-    """Takes out all items that cost more than that, in one go; returns how many are left."""
+    """Takes out all items that cost more than `most`, in one go; returns how many are left."""
     left = 0
     for slot in range(size):
         item = heap.items[slot]

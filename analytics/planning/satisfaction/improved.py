@@ -19,11 +19,11 @@ _ROUNDS: Final = 3
 
 
 def improved(instance: Instance, threshold: int, capacity: int, metric: Metric, *, relaxation: Relaxed | None = None) -> Solution:
-    """The best of the greedy choice of the thesis, and of the relaxed one, rounded in several ways; each filled up to the capacity.
+    """Returns the best of the greedy choice of the thesis and of the relaxed one, which is rounded in several ways. Each is filled up.
 
-    In each, topics that bring less than capacity is worth make room for others, while that is better. Never worth less than the greedy
-    choice. Most of the time goes into `relaxation`, which is worked out here where it is not at hand; its `sweeps` bound that.
-    Raises PlanError for a threshold, a capacity or a metric that cannot be meant.
+    In each, topics that bring less than their capacity is worth make room for others, while that is better. The result is never worth less
+    than the greedy choice. Most of the time goes into `relaxation`, which is computed here if it is None; its `sweeps` limit the time.
+    Raises PlanError for a `threshold`, a `capacity` or a `metric` that makes no sense.
     """
     check_problem(threshold, capacity)
     check_metric(metric)
@@ -46,7 +46,7 @@ def _exchanged(instance: Instance, threshold: int, capacity: int, metric: Metric
 
 
 def _rounded(shares: Floats, cost: Ints, capacity: int, cut: float) -> Ints:
-    """The topics with the greatest shares while they are `cut` and more and fit."""
+    """Returns the topics with the greatest shares, as long as they are `cut` or more and fit."""
     order = np.argsort(-shares, kind="stable")
     fit = int(np.searchsorted(np.cumsum(cost[order]), capacity, side="right"))
     return order[: min(fit, int(np.count_nonzero(shares >= cut)))]

@@ -1,4 +1,4 @@
-"""Topics taken in part, within the capacity."""
+"""Topics that are taken in part, within the capacity."""
 
 from typing import Final
 
@@ -12,7 +12,7 @@ _CLOSE: Final = 1e-5
 
 
 def most_profit(profits: Floats, costs: Floats, capacity: float) -> float:
-    """What can be earned at most: the best profit for the cost first, the last one in part."""
+    """Returns the greatest possible profit: the best profit for the cost comes first, and the last topic in part."""
     order = np.argsort(-profits / costs)
     spent = np.cumsum(costs[order])
     count = int(np.searchsorted(spent, capacity, side="right"))
@@ -25,9 +25,9 @@ def most_profit(profits: Floats, costs: Floats, capacity: float) -> float:
 
 @njit(cache=True, nogil=True)
 def nearest(wanted: Floats, slopes: Floats, costs: Floats, capacity: float, price: float, shares: Floats) -> float:
-    """Sets `shares` to `wanted` less price times `slopes`, from 0 to 1, at the price at which they cost the capacity; returns it.
+    """Sets `shares` to `wanted` less the price times `slopes`, within 0 and 1. Returns the price at which they cost the capacity.
 
-    If they cost less for nothing, the price is 0. The search begins at `price`, and is content within 1/100 000 of the capacity.
+    If they cost less at price 0, the price is 0. The search begins at `price`, and stops within 1/100 000 of the capacity.
     """
     low, high = -1.0, 0.0
     for topic in range(len(wanted)):

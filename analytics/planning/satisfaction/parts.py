@@ -1,7 +1,7 @@
 """Subscribers counted in whole parts, so that sums of differences never drift and equal gains are equal (spec C3).
 
-What is less than a part is nothing: one event of more than 2^40 that a subscriber needs (F-B3M) or lacks (B3M) adds nothing to him, so
-a topic that has no more is not served for him, even if there is room.
+Less than a part counts as nothing. If a subscriber needs (F-B3M) or lacks (B3M) more than 2^40 events, one event adds nothing. So a
+topic with no more than that is not served for this subscriber, even if there is room.
 """
 
 from typing import Final
@@ -16,13 +16,13 @@ FINEST: Final = 40
 
 
 def whole(instance: Instance) -> int:
-    """How many parts a subscriber has: 2^40, or fewer where the subscribers of one topic would not fit into 62 bits."""
+    """Returns the number of parts of a subscriber: 2^40, or fewer where the subscribers of one topic would not fit into 62 bits."""
     most = int(instance.popularity.max(initial=0))
     return 1 << min(FINEST, 62 - most.bit_length())
 
 
 def gains(instance: Instance, needs: Ints, whole: int) -> Ints:
-    """What each topic adds, in parts, while nothing is served; `needs`: events that each subscriber needs."""
+    """Returns what each topic adds, in parts, while nothing is served. `needs`: the events that each subscriber needs."""
     return _gains(instance.topics_of.offsets, instance.topics_of.values, instance.events, needs, whole)
 
 
@@ -40,5 +40,8 @@ def _gains(offsets: Ints, topics: NDArray[np.int32], events: Ints, needs: Ints, 
 
 @njit(cache=True, nogil=True, inline="always")
 def per_event(events: int, whole: int) -> float:
-    """The parts that each of so many events is. Half a part is added, so that all of them together, rounded down, are the whole."""
+    """Returns the parts of one event, for each number of `events`.
+
+    Half a part is added, so that all of them together, rounded down, are the whole.
+    """
     return (whole + 0.5) / events

@@ -1,10 +1,10 @@
-"""What no choice of topics can surpass, as a linear relaxation tells: tighter than the bound of the thesis (spec C4).
+"""A bound from a linear relaxation that no choice of topics can exceed; it is tighter than the bound of the thesis (spec C4).
 
-Topics may be served in part, and nobody is satisfied further than his covers allow (covers.py). Give each cover a price, those of one
-subscriber together 1 at most. His part is at most 1 less his prices, plus each price times what the cover allows: a constant, and a
-profit of each topic. Summed over all, no choice within the capacity is worth more than the constants and the fractional knapsack of the
-profits. So *all* prices give a valid bound. Good ones come from the primal-dual method of Chambolle and Pock (2011) with the steps of
-Pock and Chambolle (2011), which goes on from the average of what it passed wherever that is closer.
+Topics may be served in part, and nobody is satisfied further than their covers allow (covers.py). Give each cover a price; the prices of
+one subscriber are 1 at most together. The part of a subscriber is then at most 1 less their prices, plus each price times what its cover
+allows: a constant, and a profit of each topic. Summed over all subscribers: no choice within the capacity is worth more than the
+constants and the fractional knapsack of the profits. So *all* prices give a valid bound. Good prices come from the primal-dual method of
+Chambolle and Pock (2011) with the steps of Pock and Chambolle (2011). It restarts from the average of its points when that is closer.
 """
 
 import math
@@ -30,9 +30,11 @@ _ROUNDING: Final = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class Relaxed:
-    """`bound`: no choice of topics has more value. `shares`: what a nearly best relaxed choice serves of each topic, from 0 to 1.
+    """The solution of the relaxed problem.
 
-    `price`: about what one more unit of capacity would add to it.
+    - `bound`: no choice of topics has more value.
+    - `shares`: of each topic, how much a nearly best relaxed choice serves; from 0 to 1.
+    - `price`: about what one more unit of capacity would add to the bound.
     """
 
     bound: float
@@ -41,7 +43,7 @@ class Relaxed:
 
 
 def relaxed_bound(instance: Instance, threshold: int, capacity: int, metric: Metric) -> float:
-    """The bound alone, as `relaxed` finds it."""
+    """Returns the bound alone, as `relaxed` finds it."""
     return relaxed(instance, threshold, capacity, metric).bound
 
 
@@ -49,7 +51,7 @@ def relaxed(instance: Instance, threshold: int, capacity: int, metric: Metric, *
     """Goes over all pairs until the bound is within `gap` (a part of it) of the best of its kind, at most `sweeps` times.
 
     The bound is valid after any number of sweeps, and never above that of the thesis.
-    Raises PlanError for a threshold or a capacity that cannot be meant.
+    Raises PlanError for a `threshold` or a `capacity` that makes no sense.
     """
     check_problem(threshold, capacity)
     check_metric(metric)
@@ -62,7 +64,7 @@ def relaxed(instance: Instance, threshold: int, capacity: int, metric: Metric, *
 
 
 class _Point(NamedTuple):
-    """`shares` and `profits` by topic, `prices` by cover; `bound`: what the prices prove, `value`: what the shares are worth."""
+    """`shares` and `profits` by topic, and `prices` by cover. `bound`: what the prices prove; `value`: what the shares are worth."""
 
     shares: Floats
     prices: Floats
@@ -76,7 +78,7 @@ class _Point(NamedTuple):
 
 
 class _Search:
-    """`shares` cost the capacity at most at every point."""
+    """The search for prices and shares. The `shares` cost the capacity at most at every point."""
 
     def __init__(self, covers: Covers, cost: Ints, capacity: int) -> None:
         self._covers, self._cost, self._capacity = covers, cost.astype(np.float64), float(capacity)
@@ -87,7 +89,7 @@ class _Search:
         self._per_cost = 0.0
 
     def run(self, sweeps: int, gap: float) -> Relaxed:
-        """The least bound and the best shares that were seen."""
+        """Returns the least bound and the best shares that were seen."""
         counts = np.diff(self._covers.firsts)
         point = self._point(np.zeros(len(self._cost)), np.repeat(0.5 / counts, counts))
         bound, best = point.bound, point
@@ -100,7 +102,7 @@ class _Search:
         return Relaxed(bound, best.shares, self._per_cost)
 
     def _stretch(self, point: _Point, sweeps: int) -> tuple[_Point, _Point]:
-        """Where that many sweeps from `point` lead, and the average of all that was passed."""
+        """Returns the point that lies that many sweeps from `point`, and the average of all points on the way."""
         shares, prices, profits = point.shares, point.prices.copy(), point.profits
         shares_sum, prices_sum = np.zeros_like(shares), np.zeros_like(prices)
         for _ in range(sweeps):
@@ -122,7 +124,7 @@ class _Search:
 
 @njit(cache=True, nogil=True)
 def _weigh(covers: Covers, weights: Floats) -> Floats:
-    """The sum of the weights of each cover; adds those of each topic to `weights`."""
+    """Returns the sum of the weights of each cover; it adds the weights of each topic to `weights`."""
     result = np.zeros(len(covers.lacks))
     for cover in range(len(result)):
         for at in range(covers.begins[cover], covers.ends[cover]):
@@ -146,7 +148,7 @@ def _sweep(covers: Covers, steps: Floats, shares: Floats, prices: Floats, profit
 
 @njit(cache=True, nogil=True)
 def _judge(covers: Covers, shares: Floats, prices: Floats, profits: Floats) -> tuple[float, float]:
-    """The sum of the constants, and what `shares` are worth to those who have covers; adds up `profits`."""
+    """Returns the sum of the constants, and the worth of `shares` to those who have covers; it adds up `profits`."""
     rest, value = 0.0, 0.0
     for subscriber in range(len(covers.firsts) - 1):
         free, part = 1.0, 1.0
@@ -177,9 +179,9 @@ def _pay(covers: Covers, cover: int, price: float, profits: Floats) -> None:
 
 @njit(cache=True, nogil=True)
 def _limit(prices: Floats, steps: Floats) -> None:
-    """The nearest prices that are 1 at most together; squares of distances are divided by the steps, as the method requires.
+    """Returns the nearest prices that are 1 at most together. The method requires that squares of distances are divided by the steps.
 
-    Without that, a cover of many topics, with its short steps, never gets its price, and the search stands still before the best.
+    Without that, a cover of many topics, with its short steps, never gets its price, and the search stops before the best.
     """
     over, weight = prices.sum() - 1, steps.sum()
     while over > 1e-12:

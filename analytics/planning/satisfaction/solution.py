@@ -1,4 +1,4 @@
-"""What a choice of topics is, and what it is worth (thesis 6.2; spec C1)."""
+"""A choice of topics, and its worth (thesis 6.2; spec C1)."""
 
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, get_args
@@ -15,7 +15,7 @@ Metric = Literal["b3m", "fb3m"]
 
 @dataclass(frozen=True, slots=True)
 class Solution:
-    """The `topics` to serve in the order they were chosen, what they cost together, and their `value` in the metric they are for."""
+    """The `topics` to serve in the order of choice, their cost together, and their `value` in the metric that they were chosen for."""
 
     topics: Ints
     cost: int
@@ -23,16 +23,16 @@ class Solution:
 
 
 class Value(NamedTuple):
-    """What a choice of topics is worth by either metric."""
+    """The worth of a choice of topics by either metric."""
 
     b3m: int
     fb3m: float
 
 
 def evaluate(instance: Instance, threshold: int, topics: Ints) -> Value:
-    """What serving `topics` to all their subscribers is worth, counted anew.
+    """Returns the worth of serving `topics` to all their subscribers, counted anew.
 
-    Raises PlanError for a threshold that cannot be meant, and for topics that there are not.
+    Raises PlanError for a `threshold` that makes no sense, and for topics that do not exist.
     """
     check_threshold(threshold)
     check_topics(instance, topics)
@@ -44,20 +44,20 @@ def evaluate(instance: Instance, threshold: int, topics: Ints) -> Value:
 
 
 def counted(instance: Instance, threshold: int, topics: Ints, metric: Metric) -> Solution:
-    """The choice of these topics, with its cost and value counted anew."""
+    """Returns the choice of these topics for a `threshold` and a `metric`, with its cost and value counted anew."""
     value = evaluate(instance, threshold, topics)
     return Solution(topics, int(instance.cost[topics].sum()), float(getattr(value, metric)))
 
 
 def check_problem(threshold: int, capacity: int) -> None:
-    """Raises PlanError for a threshold or a capacity that cannot be meant. Capacity 0 can: nothing is served."""
+    """Raises PlanError for a threshold or a capacity that makes no sense. Capacity 0 makes sense: nothing is served."""
     check_threshold(threshold)
     if whole_number("capacity", capacity, "a whole number of deliveries") < 0:
         raise PlanError(f"the capacity is {capacity}; it must be 0 deliveries or more")
 
 
 def check_metric(metric: Metric) -> None:
-    """Raises PlanError for one that there is not."""
+    """Raises PlanError for an unknown metric."""
     if metric not in get_args(Metric):
         raise PlanError(f"there is no metric {metric!r}; take {' or '.join(get_args(Metric))}")
 

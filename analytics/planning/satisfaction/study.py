@@ -1,4 +1,4 @@
-"""What `segue plan satisfaction` asks of one workload: what is served, how far that is from the best, and what more would bring."""
+"""The questions of `segue plan satisfaction`: what is served, how far that is from the best, and what more capacity would bring."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -8,17 +8,20 @@ from ..errors import PlanError
 from ..instance import MOST_COST, Instance
 from ..published import CAPACITY_SHARE, THRESHOLD_SHARES, WINDOW_THRESHOLD
 from ..stopwatch import WARMING
-from ..subject import Subject, facts
+from ..subject import StudySubject, facts
 from ..workload import Workload, windows
-from .case import ALGORITHMS, METRICS, Algorithm, Case, Line, More, Run, warm
+from .case import ALGORITHMS, METRICS, Algorithm, GreedyLine, More, SatisfactionCase, SatisfactionRun, warm
 from .solution import Metric, check_problem
 from .window_study import OnlineRun, WindowRun, online, windowed
 
 
 @dataclass(frozen=True, slots=True)
-class Questions:
-    """A whole number is events of a `threshold`, or deliveries of `capacity`; a float is a share of the mean events of a topic, or of
-    what serving all topics takes. `windows`: how many hours are solved one by one, `online` also from each other.
+class SatisfactionQuestions:
+    """The questions about one workload.
+
+    - a whole number: events of a `threshold`, or deliveries of `capacity`.
+    - a float: a share of the mean events of a topic, or of what serving all topics takes.
+    - `windows`: how many hours are solved one by one; with `online`, also each from the one before.
     """
 
     thresholds: tuple[int | float, ...] = THRESHOLD_SHARES
@@ -29,21 +32,24 @@ class Questions:
     online: bool = False
 
 
-class Study(Subject, frozen=True, kw_only=True):
-    """All answers, and what they are about."""
+class SatisfactionStudy(StudySubject, frozen=True, kw_only=True):
+    """All answers, and their subject."""
 
     mean_events: float
     full_capacity: int
     capacity: int
-    runs: list[Run]
-    lines: list[Line]
+    runs: list[SatisfactionRun]
+    lines: list[GreedyLine]
     more: list[More]
     windows: list[WindowRun]
     online: list[OnlineRun]
 
 
-def study(workload: Workload, asked: Questions, begun: Callable[[str], None]) -> Study:
-    """Solves every case; `begun` is told what comes next. Raises PlanError for a threshold or a capacity that cannot be meant."""
+def study(workload: Workload, asked: SatisfactionQuestions, begun: Callable[[str], None]) -> SatisfactionStudy:
+    """Solves every case; `begun` is called with the name of the next step.
+
+    Raises PlanError for a threshold or a capacity that makes no sense.
+    """
     found = workload.instance
     full = int(found.cost.sum())
     # More than all topics take brings no more, and kernels take 64 bits.
@@ -52,9 +58,9 @@ def study(workload: Workload, asked: Questions, begun: Callable[[str], None]) ->
     _check(found, thresholds, capacity)
     begun(WARMING)
     warm()
-    answers = [_answer(Case(found, each, capacity, metric), asked, begun) for metric in asked.metrics for each in thresholds]
+    answers = [_answer(SatisfactionCase(found, each, capacity, metric), asked, begun) for metric in asked.metrics for each in thresholds]
     hours, moving = _windows(workload, asked, capacity / full, begun)
-    return Study(
+    return SatisfactionStudy(
         **facts(workload),
         notes=list(workload.notes),
         mean_events=float(found.events.mean()),
@@ -69,18 +75,18 @@ def study(workload: Workload, asked: Questions, begun: Callable[[str], None]) ->
 
 
 def in_events(found: Instance, thresholds: Iterable[int | float]) -> tuple[int, ...]:
-    """Shares of the mean events of a topic as events, 1 at least; each threshold once."""
+    """Returns thresholds in events, 1 at least, each once: a share is one of the mean events of a topic."""
     mean = float(found.events.mean())
     return tuple(dict.fromkeys(each if isinstance(each, int) else max(1, int(min(each * mean, 2.0 * MOST_COST))) for each in thresholds))
 
 
 class _Answer(NamedTuple):
-    runs: list[Run]
-    line: Line
+    runs: list[SatisfactionRun]
+    line: GreedyLine
     more: More
 
 
-def _answer(case: Case, asked: Questions, begun: Callable[[str], None]) -> _Answer:
+def _answer(case: SatisfactionCase, asked: SatisfactionQuestions, begun: Callable[[str], None]) -> _Answer:
     what = f"{case.metric}, threshold {case.threshold:,}"
     solved = {}
     for algorithm in dict.fromkeys(("greedy", *asked.algorithms)):
@@ -97,7 +103,7 @@ def _answer(case: Case, asked: Questions, begun: Callable[[str], None]) -> _Answ
 
 
 def _windows(
-    workload: Workload, asked: Questions, capacity_share: float, begun: Callable[[str], None]
+    workload: Workload, asked: SatisfactionQuestions, capacity_share: float, begun: Callable[[str], None]
 ) -> tuple[list[WindowRun], list[OnlineRun]]:
     if not asked.windows:
         return [], []

@@ -1,21 +1,21 @@
-"""Consecutive windows of a trace, solved as they come (figures 6.6, 6.7), and online: each from the solution of the one before (WA-46)."""
+"""Consecutive windows of a trace, solved one by one (figures 6.6, 6.7), and online: each from the solution before it (WA-46)."""
 
 from collections.abc import Callable, Iterable
 from typing import Final
 
 import msgspec
 
-from ..online.comparison import Comparison
+from ..online.comparison import OnlineComparison
 from ..stopwatch import trial
 from ..workload import Window
-from .case import Case, ratio, warm
+from .case import SatisfactionCase, ratio, warm
 from .solution import Metric
 
 WINDOW_CAPACITIES: Final = (0.01, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5)
 
 
 class WindowRun(msgspec.Struct, frozen=True, kw_only=True):
-    """Greedy on one window (figures 6.6, 6.7)."""
+    """The greedy solution of one window (figures 6.6, 6.7)."""
 
     start_ms: int
     topics: int
@@ -31,8 +31,9 @@ class WindowRun(msgspec.Struct, frozen=True, kw_only=True):
 class OnlineRun(msgspec.Struct, frozen=True, kw_only=True):
     """One window solved from the solution of the window before, beside one solved afresh (`fresh`).
 
-    `moves`: topics that changed sides from the window before; idle ones do not. In the first window all that are served did.
-    `fresh_moves`: the same between the two fresh solutions. `anew`: the old choice was no guide, and a fresh solution was taken too.
+    - `moves`: topics that changed sides since the window before; idle ones do not. In the first window all served topics did.
+    - `fresh_moves`: the same between the two fresh solutions.
+    - `anew`: the old choice was too far off, so a fresh solution was tried, too.
     """
 
     start_ms: int
@@ -47,7 +48,10 @@ class OnlineRun(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def windowed(found: Iterable[Window], threshold: int, metrics: Iterable[Metric], begun: Callable[[str], None]) -> list[WindowRun]:
-    """Each window at each of `WINDOW_CAPACITIES`."""
+    """Returns a run for each window (`found`) at each of `WINDOW_CAPACITIES`, by each of `metrics`.
+
+    `begun` is called with the name of the next step.
+    """
     warm()
     runs = []
     for number, window in enumerate(found, 1):
@@ -58,7 +62,7 @@ def windowed(found: Iterable[Window], threshold: int, metrics: Iterable[Metric],
 
 def _greedy(window: Window, threshold: int, metric: Metric, capacity_share: float) -> WindowRun:
     found = window.instance
-    case = Case(found, threshold, round(capacity_share * int(found.cost.sum())), metric)
+    case = SatisfactionCase(found, threshold, round(capacity_share * int(found.cost.sum())), metric)
     solution, seconds = case.solved("greedy")
     return WindowRun(
         start_ms=window.start_ms,
@@ -76,11 +80,16 @@ def _greedy(window: Window, threshold: int, metric: Metric, capacity_share: floa
 def online(
     found: Iterable[Window], threshold: int, metrics: Iterable[Metric], capacity_share: float, begun: Callable[[str], None]
 ) -> list[OnlineRun]:
-    """Each window from the solution of the one before; the first has none to start from."""
+    """Returns a run for each window, from the solution of the one before; the first has none to start from.
+
+    - `threshold`, `metrics`: of the problems.
+    - `capacity_share`: the capacity, as a share of the full one.
+    - `begun`: is called with the name of the next step.
+    """
     warm()
-    compared = {metric: Comparison(metric, threshold) for metric in metrics}
+    compared = {metric: OnlineComparison(metric, threshold) for metric in metrics}
     for metric in compared:
-        _warm(Comparison(metric, 1))
+        _warm(OnlineComparison(metric, 1))
     runs = []
     for number, window in enumerate(found, 1):
         begun(f"online: window {number}")
@@ -91,8 +100,8 @@ def online(
     return runs
 
 
-def _warm(comparison: Comparison) -> None:
-    """Two steps on a small problem, the second from the first: what is compiled then costs no window its time."""
+def _warm(comparison: OnlineComparison) -> None:
+    """Solves two steps of a small problem, the second from the first. So compiling costs no window its time."""
     one = trial()
     for capacity in (5, 4):
         comparison.next(one, capacity)

@@ -63,7 +63,7 @@ def provision(
 ) -> None:
     """Find the fewest machines that satisfy everybody in TRACE, and what they cost (docs/planning.md)."""
     from analytics.planning.provisioning.prices import books
-    from analytics.planning.provisioning.study import Questions, study
+    from analytics.planning.provisioning.study import ProvisionQuestions, study
     from analytics.planning.report import provision_tables as tables
     from analytics.planning.report.cheapest import short
     from analytics.planning.report.provision_page import render
@@ -72,7 +72,7 @@ def provision(
     known = books()
     if book not in known:
         raise click.UsageError(f"there is no price book {book!r}; {suggest(book, known)}")
-    asked = Questions(known[book], thresholds, machines, capacities_s, message_bytes, hours, baseline)
+    asked = ProvisionQuestions(known[book], thresholds, machines, capacities_s, message_bytes, hours, baseline)
     asked.check()
     console = outlet()
     with loaded(trace, service, console) as (workload, begun):

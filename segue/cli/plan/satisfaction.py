@@ -67,9 +67,9 @@ def satisfaction(
     from analytics.planning.report import satisfaction_tables as tables
     from analytics.planning.report.satisfaction_page import render
     from analytics.planning.satisfaction.case import METRICS
-    from analytics.planning.satisfaction.study import Questions, study
+    from analytics.planning.satisfaction.study import SatisfactionQuestions, study
 
-    asked = Questions(thresholds, capacity, METRICS if metric == "both" else (metric,), algorithms, windows, online)
+    asked = SatisfactionQuestions(thresholds, capacity, METRICS if metric == "both" else (metric,), algorithms, windows, online)
     console = outlet()
     with loaded(trace, service, console) as (workload, begun):
         page = folder_for(trace, out) / PAGE

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from analytics.planning.errors import PlanError
 from analytics.planning.instance import Instance, instance
-from analytics.planning.online.comparison import Comparison
-from analytics.planning.online.online import Online
+from analytics.planning.online.comparison import OnlineComparison
+from analytics.planning.online.online import OnlineSolver
 from analytics.planning.online.repair import complete, give_up, state
 from analytics.planning.satisfaction.b3m import greedy_b3m
 from analytics.planning.satisfaction.fb3m import greedy_fb3m
@@ -38,7 +38,7 @@ def test_over_a_day_it_is_within_five_percent_of_fresh_solutions_with_fewer_move
 ) -> None:
     """WA-46: in each of 24 hours, whether capacity is short or not; moves are reported for each."""
     capacity = int(share * sum(int(each.cost.sum()) for each in day) / len(day))
-    comparison = Comparison(metric, threshold=20)
+    comparison = OnlineComparison(metric, threshold=20)
     first, *rest = (comparison.next(each, capacity) for each in day)
     assert len(rest) == 23
     assert first.anew
@@ -53,7 +53,7 @@ def test_whatever_changes_the_cost_is_within_the_capacity_and_the_value_is_right
     course: list[tuple[Instance, float]], threshold: int, metric: Metric
 ) -> None:
     """WA-46, WA-17: after arbitrary changes; no topic is chosen twice, and what is remembered is what was chosen."""
-    online = Online(metric, threshold)
+    online = OnlineSolver(metric, threshold)
     for found, share in course:
         capacity = int(found.cost.sum() * share)
         solution = online.next(found, capacity)
@@ -68,7 +68,7 @@ def test_whatever_changes_the_cost_is_within_the_capacity_and_the_value_is_right
 @settings(max_examples=40, deadline=None)
 def test_the_first_solution_is_fresh_and_stays_while_nothing_changes(found: Instance, threshold: int, share: float, metric: Metric) -> None:
     """Spec C7: of two solutions of equal value the old one is kept; it may only get better."""
-    capacity, online = int(found.cost.sum() * share), Online(metric, threshold)
+    capacity, online = int(found.cost.sum() * share), OnlineSolver(metric, threshold)
     solutions = [online.next(found, capacity) for _ in range(4)]
     assert solutions[0].topics.tolist() == GREEDY[metric](found, threshold, capacity).topics.tolist()
     for before, after in pairwise(solutions):
@@ -119,7 +119,7 @@ def test_what_is_given_up_of_fb3m_first_is_worth_least_for_its_cost(found: Insta
 
 
 def test_a_workload_without_any_topic_of_before_is_solved_anew() -> None:
-    online = Online("b3m", 5)
+    online = OnlineSolver("b3m", 5)
     online.next(instance(np.array([0, 1]), np.array([0, 1]), np.array([3, 4])), 10)
     solution = online.next(instance(np.array([0, 1]), np.array([7, 8]), np.array([0] * 7 + [3, 4])), 3)
     assert (solution.topics.tolist(), online.anew) == ([0], True)
@@ -129,7 +129,7 @@ def test_a_workload_without_any_topic_of_before_is_solved_anew() -> None:
 def test_where_little_comes_back_a_fresh_solution_is_tried() -> None:
     """What was served has become loud, and much better topics are there: the old choice is no guide."""
     follows = np.arange(10), np.arange(10)
-    online = Online("fb3m", 10)
+    online = OnlineSolver("fb3m", 10)
     online.next(instance(*follows, np.array([1] * 5 + [10] * 5)), 5)
     solution = online.next(instance(*follows, np.array([10] * 5 + [1] * 5)), 5)
     assert solution.topics.tolist() == [5, 6, 7, 8, 9]
@@ -138,23 +138,23 @@ def test_where_little_comes_back_a_fresh_solution_is_tried() -> None:
 def test_at_capacity_0_nothing_is_served_and_an_empty_instance_has_nothing_to_serve() -> None:
     one = instance(np.array([0]), np.array([0]), np.array([3]))
     none = instance(np.array([], int), np.array([], int), np.array([], int))
-    online = Online("fb3m", 5)
+    online = OnlineSolver("fb3m", 5)
     assert [online.next(each, capacity).value for each, capacity in ((one, 3), (one, 0), (one, 3), (none, 3), (one, 3))] == [1, 0, 1, 0, 1]
 
 
 @pytest.mark.parametrize("metric", METRICS)
 def test_a_capacity_beyond_64_bits_serves_all(metric: Metric) -> None:
     """At first, and from what was served before."""
-    online, found = Online(metric, 1 << 60), instance(np.array([0, 1]), np.array([0, 1]), np.array([3, 4]))
+    online, found = OnlineSolver(metric, 1 << 60), instance(np.array([0, 1]), np.array([0, 1]), np.array([3, 4]))
     values = [online.next(found, capacity).value for capacity in (1 << 80, 4, 1 << 80)]
     assert values == [2, 1, 2]
 
 
 def test_what_cannot_be_meant_is_refused() -> None:
     with pytest.raises(PlanError, match="threshold is 0"):
-        Online("b3m", 0)
+        OnlineSolver("b3m", 0)
     with pytest.raises(PlanError, match="no metric 'best'"):
-        Online("best", 5)  # type: ignore[arg-type]
+        OnlineSolver("best", 5)  # type: ignore[arg-type]
     for capacity in (-1, float("nan")):
         with pytest.raises(PlanError, match=f"capacity is {capacity}"):
-            Online("b3m", 5).next(instance(np.array([0]), np.array([0]), np.array([3])), capacity)  # type: ignore[arg-type]
+            OnlineSolver("b3m", 5).next(instance(np.array([0]), np.array([0]), np.array([3])), capacity)  # type: ignore[arg-type]

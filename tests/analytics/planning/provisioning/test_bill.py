@@ -8,7 +8,7 @@ from analytics.planning.instance import Rows, instance
 from analytics.planning.provisioning.bill import bill
 from analytics.planning.provisioning.cbp import cbp
 from analytics.planning.provisioning.gsp import gsp
-from analytics.planning.provisioning.placement import Placement
+from analytics.planning.provisioning.placement import PairPlacement
 from analytics.planning.provisioning.selection import Selection
 from tests.support.placements import tiny
 
@@ -17,10 +17,10 @@ FOUND = instance(np.array([0, 1, 1, 2]), np.array([0, 0, 1, 1]), np.array([3, 2]
 TERMS = tiny(9, rent_usd=2.0, event_usd=0.5)
 
 
-def plan(subscribers_of: list[list[int]], machine_of: list[int], machines: int) -> tuple[Selection, Placement]:
+def plan(subscribers_of: list[list[int]], machine_of: list[int], machines: int) -> tuple[Selection, PairPlacement]:
     offsets = np.cumsum([0, *map(len, subscribers_of)])
     values = np.array([v for of in subscribers_of for v in of], dtype=np.int32)
-    return Selection(Rows(offsets, values)), Placement(np.array(machine_of, dtype=np.int32), machines)
+    return Selection(Rows(offsets, values)), PairPlacement(np.array(machine_of, dtype=np.int32), machines)
 
 
 def test_a_bill_counts_each_topic_in_once_for_each_machine() -> None:

@@ -9,7 +9,7 @@ from analytics.generator.profile import Name
 from analytics.planning.errors import PlanError
 from analytics.planning.instance import Instance, instance
 from analytics.planning.provisioning.bill import bill
-from analytics.planning.provisioning.cbp import Options, cbp
+from analytics.planning.provisioning.cbp import PlacementOptions, cbp
 from analytics.planning.provisioning.ffbp import ffbp
 from analytics.planning.provisioning.gsp import gsp
 from analytics.planning.provisioning.prices import books
@@ -22,7 +22,7 @@ from tests.support.twin_mcss import Machine
 
 @given(instances(), st.integers(1, 30), st.sampled_from(SWITCHES), st.data())
 @settings(max_examples=250, deadline=None)
-def test_the_placement_is_that_of_the_definition(found: Instance, threshold: int, options: Options, data: st.DataObject) -> None:
+def test_the_placement_is_that_of_the_definition(found: Instance, threshold: int, options: PlacementOptions, data: st.DataObject) -> None:
     """WA-37 (thesis 7.2.2, algorithms 11 and 12; spec D3): each option can be switched on its own.
 
     WA-44: E18 (the newest machine first), E19 (both orders), E22 and E23 (what fits, with the incoming stream).
@@ -42,12 +42,12 @@ def test_the_example_of_the_source_needs_100() -> None:
     selection = gsp(EXAMPLE, 1000)
     assert bill(EXAMPLE, 1000, selection, cbp(EXAMPLE, selection, tiny(100)), tiny(100)).events == 40 + 100
     example = instance(np.array([0, 0, 1, 1, 2]), np.array([0, 1, 1, 0, 1]), np.array([20, 10]))
-    machines = twin_mcss.cbp(example, gsp(example, 1000), tiny(100), Options(), [Machine(60), Machine(100)])
+    machines = twin_mcss.cbp(example, gsp(example, 1000), tiny(100), PlacementOptions(), [Machine(60), Machine(100)])
     assert [each.free for each in machines] == [20, 40]
 
 
 @pytest.mark.parametrize("options", SWITCHES, ids=str)
-def test_machines_that_just_take_one_pair_of_the_loudest_topic_are_enough(options: Options) -> None:
+def test_machines_that_just_take_one_pair_of_the_loudest_topic_are_enough(options: PlacementOptions) -> None:
     """WA-44: E20, E21 and E24 loop for ever where no machine there is can take a pair, or none is left to be placed."""
     found = instance(np.arange(7), np.array([0, 0, 0, 0, 1, 1, 1]), np.array([5, 4]))
     assert cbp(found, gsp(found, 5), tiny(10), options).machines == 7
@@ -64,7 +64,7 @@ def test_a_topic_for_all_machines_is_counted_with_what_comes_in() -> None:
 def test_topics_go_by_what_they_cost_or_by_how_loud_they_are() -> None:
     """WA-44: E19. The quiet topic of five subscribers (10 with what comes in) is first by volume, and the loud one of one by rate."""
     found = instance(np.arange(6), np.array([0, 0, 0, 0, 0, 1]), np.array([2, 6]))
-    placed = [cbp(found, gsp(found, 6), tiny(12), Options(by=by)).machine_of.tolist() for by in ("volume", "rate")]
+    placed = [cbp(found, gsp(found, 6), tiny(12), PlacementOptions(by=by)).machine_of.tolist() for by in ("volume", "rate")]
     assert placed == [[0, 0, 0, 0, 0, 1], [1, 1, 1, 1, 1, 0]]
 
 
@@ -72,7 +72,7 @@ def test_a_topic_is_split_only_where_that_is_cheaper() -> None:
     """WA-37: option (e). Each topic needs 8 of 10; one pair of the second would fit onto the first machine and cost an event more."""
     found = instance(np.arange(14), np.repeat(np.arange(2), 7), np.array([1, 1]))
     selection, terms = gsp(found, 1), tiny(10, rent_usd=1.0, event_usd=0.1)
-    placements = [cbp(found, selection, terms, Options(decide=decide)) for decide in (True, False)]
+    placements = [cbp(found, selection, terms, PlacementOptions(decide=decide)) for decide in (True, False)]
     bills = [bill(found, 1, selection, placement, terms) for placement in placements]
     assert [(each.machines, each.incoming) for each in bills] == [(2, 2), (2, 3)]
 
@@ -97,7 +97,7 @@ def test_first_fit_looks_at_machines_far_more_often(name: Name, scale: float, le
     for threshold in (10, 100, 1000):
         selection = gsp(found, threshold)
         looks = int((ffbp(found, selection, terms).machine_of + 1).sum())
-        machines = twin_mcss.cbp(found, selection, terms, Options(), [])
+        machines = twin_mcss.cbp(found, selection, terms, PlacementOptions(), [])
         assert looks >= less * (len(selection.served()) + sum(machine.looks for machine in machines))
 
 
@@ -111,5 +111,5 @@ def test_a_machine_that_cannot_take_the_loudest_topic_is_refused() -> None:
 def test_an_empty_selection_needs_no_machine() -> None:
     none = np.empty(0, np.int64)
     found = instance(none, none, none)
-    for options in (Options(), Options(group=False)):
+    for options in (PlacementOptions(), PlacementOptions(group=False)):
         assert cbp(found, gsp(found, 1), tiny(1), options).machines == 0

@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 from analytics.planning.instance import instance
 from analytics.planning.provisioning.gsp import gsp
 from analytics.planning.provisioning.moved import Placed, moved
-from analytics.planning.provisioning.placement import Placement
+from analytics.planning.provisioning.placement import PairPlacement
 
 
 def plan(subscriber: list[int], topic: list[int], machine_of: list[int]) -> Placed:
@@ -14,7 +14,7 @@ def plan(subscriber: list[int], topic: list[int], machine_of: list[int]) -> Plac
     events: NDArray[np.int64] = np.ones(10, np.int64)
     found = instance(np.array(subscriber), np.array(topic), events)
     machines = np.array(machine_of, dtype=np.int32)
-    return Placed(found, gsp(found, 100), Placement(machines, len(set(machine_of))))
+    return Placed(found, gsp(found, 100), PairPlacement(machines, len(set(machine_of))))
 
 
 def test_the_same_plan_with_other_names_of_machines_moves_nothing() -> None:

@@ -12,7 +12,7 @@ import pytest
 from analytics.planning.instance import instance
 from analytics.planning.provisioning.bill import Bill, bill
 from analytics.planning.provisioning.bound import LowerBounds, lower_bounds
-from analytics.planning.provisioning.cbp import Options, cbp
+from analytics.planning.provisioning.cbp import PlacementOptions, cbp
 from analytics.planning.provisioning.ffbp import ffbp
 from analytics.planning.provisioning.gsp import gsp
 from analytics.planning.provisioning.prices import books
@@ -22,7 +22,12 @@ from tests.support.placements import scaled
 
 THRESHOLDS: Final = (10, 100, 1000)
 # The ladder of thesis 7.3.4 above (a), which is GSP with FFBP.
-LADDER: Final = {"b": Options(False, False, False), "c": Options(True, False, False), "d": Options(True, True, False), "e": Options()}
+LADDER: Final = {
+    "b": PlacementOptions(False, False, False),
+    "c": PlacementOptions(True, False, False),
+    "d": PlacementOptions(True, True, False),
+    "e": PlacementOptions(),
+}
 
 
 class Case(NamedTuple):

@@ -8,7 +8,7 @@ import pytest
 from analytics.planning.report import satisfaction_tables as tables
 from analytics.planning.report.satisfaction_page import render
 from analytics.planning.report.satisfaction_plots import figures, progress
-from analytics.planning.satisfaction.study import Study
+from analytics.planning.satisfaction.study import SatisfactionStudy
 from analytics.report.plot import Key
 from tests.analytics.report.test_page import Reader
 from tests.support.plans import THRESHOLDS, satisfied
@@ -20,7 +20,7 @@ def text() -> str:
     return render(satisfied())
 
 
-def marks(study: Study) -> list[Key]:
+def marks(study: SatisfactionStudy) -> list[Key]:
     """What was published, in the figure of B3M over capacity."""
     return [key for key in progress(study, "b3m").plots[0].keys if key.mark == "published"]
 

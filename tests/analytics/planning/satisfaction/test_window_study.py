@@ -7,7 +7,7 @@ import pytest
 
 from analytics.planning.instance import Instance, instance
 from analytics.planning.online.moves import moves, sides
-from analytics.planning.online.online import Online
+from analytics.planning.online.online import OnlineSolver
 from analytics.planning.satisfaction.b3m import greedy_b3m
 from analytics.planning.satisfaction.bound import bounds
 from analytics.planning.satisfaction.case import METRICS
@@ -58,7 +58,7 @@ def test_online_is_told_beside_fresh_solutions_with_the_moves_of_both(found: lis
     told: list[str] = []
     runs = online(found, THRESHOLD, (metric,), SHARE, told.append)
     assert told == [f"online: window {number}" for number in (1, 2, 3, 4)]
-    solver, fresh_ids = Online(metric, THRESHOLD), np.empty(0, np.int64)
+    solver, fresh_ids = OnlineSolver(metric, THRESHOLD), np.empty(0, np.int64)
     for run, window in zip(runs, found, strict=True):
         before, fresh_before = solver.served_ids, fresh_ids
         solution, fresh = solver.next(window.instance, capacity(window, SHARE)), greedy(window, SHARE, metric)
