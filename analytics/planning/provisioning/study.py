@@ -91,7 +91,7 @@ class Offer(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class MovedPairs(msgspec.Struct, frozen=True, kw_only=True):
-    """The change from GSP+CBP on the earlier workload to the same on this one. Both serve `pairs`; `moved` of them go to another machine."""
+    """The change from GSP+CBP on the earlier workload to GSP+CBP on this one: of `pairs` in both, `moved` go to another machine."""
 
     threshold: int
     machine: str
