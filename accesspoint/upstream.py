@@ -10,6 +10,7 @@ from infra.kernel.roles import DECISION
 from infra.runtime.context import Context
 from infra.runtime.decision_link import DecisionLink
 from infra.runtime.link import Link
+from infra.runtime.link_handlers import LinkHandler, ToRole
 from infra.runtime.node import Node
 
 from .core import AccessPointCore
@@ -54,26 +55,24 @@ class Upstream:
         """Nobody links to an access point."""
         raise Refused("wrong-peer", "access points take no links")
 
-    def link_up(self, link: Link) -> None:
+    def link_up(self, link: Link) -> LinkHandler:
         """An aggregator or a service answered."""
         assert link.dialled is not None
         service = self._service_of.get(link.dialled)
         if service == DECISION:
-            self._decision.link_up(link)
-        elif service:
+            return self._decision.link_up(link)
+        if service:
             self._core.calls.node_up(service, link.dialled, link)
             if service == "presence":
                 self._core.attendance.node_up(link.dialled, link)
         else:
             self.source.link_up(link)
+        return ToRole(self, link)
 
     def link_down(self, link: Link, reason: str) -> None:
         """An aggregator or a service is lost."""
         assert link.dialled is not None
         service = self._service_of.get(link.dialled)
-        if service == DECISION:
-            self._decision.link_down(link)
-            return
         if service:
             self._core.calls.node_down(service, link.dialled)
             if service == "presence":
@@ -84,9 +83,6 @@ class Upstream:
 
     def frames(self, link: Link, frames: list[AnyFrame]) -> None:
         """Events for clients, news of what is installed, answers of services, what the decision service says."""
-        if self._service_of.get(link.dialled or "") == DECISION:
-            self._decision.frames(frames)
-            return
         try:
             for frame in frames:
                 self._take(link, frame)

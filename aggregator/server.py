@@ -13,6 +13,7 @@ from infra.kernel.receipts import Receipts
 from infra.kernel.topics import Topic
 from infra.runtime.context import Context
 from infra.runtime.link import Link
+from infra.runtime.link_handlers import LinkHandler, ToRole
 from infra.runtime.node import Node
 from infra.runtime.wrong_peer import wrong_peer
 
@@ -105,13 +106,14 @@ class Aggregator:
             raise Refused("draining", f"aggregator {self.node} is leaving; go to another one")
         self.core.interest.check_room()
 
-    def link_up(self, link: Link) -> None:
+    def link_up(self, link: Link) -> LinkHandler:
         """A broker answered, or an access point called."""
         link.max_queued_bytes, link.max_bytes = self.options.max_link_queue_bytes, self.options.max_link_bytes
         if self._brokers.concerns(link):
             self._brokers.link_up(link)
         else:
             self._points[link] = _AccessPoint(self.core.open(link))
+        return ToRole(self, link)
 
     def link_down(self, link: Link, reason: str) -> None:
         """A broker is lost (another takes over), or an access point with all that it wanted."""

@@ -13,6 +13,7 @@ from infra.kernel.topics import user_topic
 from infra.runtime.context import Context
 from infra.runtime.event_loop import run
 from infra.runtime.link import Link
+from infra.runtime.link_handlers import LinkHandler, ToRole
 from infra.runtime.logs import get_logger
 from infra.runtime.node import Node
 from infra.runtime.wire.tcp import TcpNetwork
@@ -52,7 +53,7 @@ class _Announcer:
         self._changes = 0
         self._started_s = 0.0
 
-    def link_up(self, link: Link) -> None:
+    def link_up(self, link: Link) -> LinkHandler:
         """The aggregator answered: tell it everything."""
         topics = [user_topic(f"user{number}") for number in range(self._topics)]
         self._started_s = time.perf_counter()
@@ -60,6 +61,7 @@ class _Announcer:
             bulk: list[bytes] = list(topics[start : start + BULK])
             self._changes += 1
             link.send(Subscribe(self._changes, list(range(start, start + len(bulk))), bulk))
+        return ToRole(self, link)
 
     def frames(self, link: Link, frames: list[AnyFrame]) -> None:
         """Wait for the last change to be applied at the site."""

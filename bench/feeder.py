@@ -12,6 +12,7 @@ from infra.kernel.link_timing import LinkTiming
 from infra.kernel.topics import Topic, parse_topic
 from infra.runtime.context import Context
 from infra.runtime.link import Link
+from infra.runtime.link_handlers import LinkHandler, ToRole
 from infra.runtime.logs import get_logger
 from infra.runtime.node import Node
 from infra.runtime.wire.wire import Network
@@ -73,10 +74,11 @@ class Feeder:
         if hello.role != "accesspoint":
             raise Refused("wrong-peer", f"the feeder feeds access points, not a {hello.role}")
 
-    def link_up(self, link: Link) -> None:
+    def link_up(self, link: Link) -> LinkHandler:
         """The access point is there."""
         self._links.add(link)
         self._linked.set()
+        return ToRole(self, link)
 
     def link_down(self, link: Link, reason: str) -> None:
         """The access point is gone."""

@@ -51,8 +51,8 @@ class SiteClient:
         """Whether `link` is one of ours."""
         return link.dialled in self._slots
 
-    def link_up(self, link: Link) -> None:
-        """A broker answered: tell it everything that it owns, under the newest view known.
+    def link_up(self, link: Link) -> "BrokerLink":
+        """Tells a broker that answered everything that it owns, under the newest view known; returns the handler of its link.
 
         Raises `Refused("wrong-peer")` if it is another one than the configuration says: topics would go astray.
         """
@@ -65,6 +65,7 @@ class SiteClient:
         if self._announces:
             self.announcer.node_up(slot, link)
             link.send(Announced(self.view))
+        return BrokerLink(self, link)
 
     def link_down(self, link: Link) -> None:
         """The link to a broker is lost."""
@@ -133,3 +134,20 @@ class SiteClient:
             done(False)
         else:
             self.forwarder.forward(slot, 0, [event], done)
+
+
+class BrokerLink:
+    """The handler of a link to a broker (see `LinkHandler`), as one has it who publishes and wants no events."""
+
+    __slots__ = ("_client", "_link")
+
+    def __init__(self, client: SiteClient, link: Link) -> None:
+        self._client, self._link = client, link
+
+    def frames(self, frames: list[AnyFrame]) -> None:
+        """Takes acknowledgements and the view. No event comes to one who wants none."""
+        self._client.frames(self._link, frames)
+
+    def down(self, reason: str) -> None:
+        """Gives up what the broker has not acknowledged."""
+        self._client.link_down(self._link)

@@ -42,6 +42,7 @@ from infra.runtime.context import Context
 from infra.runtime.decision_link import DecisionLink
 from infra.runtime.ending import end_all
 from infra.runtime.link import Link
+from infra.runtime.link_handlers import LinkHandler, ToRole
 from infra.runtime.node import Node
 from infra.runtime.wrong_peer import wrong_peer
 
@@ -144,13 +145,12 @@ class Broker:
         """Whether `peer`, which has called, is one that wants events."""
         return peer.role == "aggregator" or (peer.role == ROLE and peer.site != self.site)
 
-    def link_up(self, link: Link) -> None:
+    def link_up(self, link: Link) -> LinkHandler:
         """A peer is there: give it its place."""
         link.max_queued_bytes, link.max_bytes = self.options.max_link_queue_bytes, self.options.max_link_bytes
         peer = link.peer
         if peer.role == DECISION:
-            self._decision.link_up(link)
-            return
+            return self._decision.link_up(link)
         if self.mesh.concerns(peer):
             self.mesh.link_up(link)
         elif link.dialled is not None:
@@ -161,6 +161,7 @@ class Broker:
             else:
                 self._publishers[link] = Publisher(link, self.submit)
         self._offer(peer.site, peer.view)
+        return ToRole(self, link)
 
     def link_down(self, link: Link, reason: str) -> None:
         """A peer is gone: forget what it wanted; suspect it if it is a broker of this site."""
@@ -172,13 +173,9 @@ class Broker:
             self._subscribers.tell_all()
         self._subscribers.link_down(link)
         self._publishers.pop(link, None)
-        self._decision.link_down(link)
 
     def frames(self, link: Link, frames: list[AnyFrame]) -> None:
         """A batch from a peer. Raises `Refused` if the peer may not say that."""
-        if link.peer.role == DECISION:
-            self._decision.frames(frames)
-            return
         if self.mesh.concerns(link.peer):
             self.mesh.heard(link)
         client = self._client_of(link)

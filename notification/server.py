@@ -13,6 +13,7 @@ from infra.kernel.frames import AnyFrame, Call, Heartbeat, Hello, Reply, View
 from infra.runtime.context import Context
 from infra.runtime.ending import end_all
 from infra.runtime.link import Link
+from infra.runtime.link_handlers import LinkHandler, ToRole
 from infra.runtime.node import Node
 from infra.runtime.wrong_peer import wrong_peer
 from rule_engine.load import default_text, load
@@ -104,7 +105,7 @@ class Notification:
         if hello.role not in ("accesspoint", ROLE):
             raise wrong_peer(hello, f"notification of {self.site}", "access points")
 
-    def link_up(self, link: Link) -> None:
+    def link_up(self, link: Link) -> LinkHandler:
         """A broker, presence or another node answered, or one called."""
         if self._brokers.concerns(link):
             self._brokers.link_up(link)
@@ -113,6 +114,7 @@ class Notification:
                 self._parts.routes.link_up(link)
         elif link.dialled is not None:
             self.online.link_up(link)
+        return ToRole(self, link)
 
     def link_down(self, link: Link, reason: str) -> None:
         """A peer is gone."""

@@ -14,6 +14,7 @@ from infra.runtime.context import Context
 from infra.runtime.ending import end_all
 from infra.runtime.http.web import Route, Web
 from infra.runtime.link import Link
+from infra.runtime.link_handlers import LinkHandler, ToRole
 from infra.runtime.node import Node
 from infra.runtime.tokens import Identity, Service
 from infra.runtime.wrong_peer import wrong_peer
@@ -147,12 +148,13 @@ class ServiceRole(Generic[Options]):
         if hello.role not in CALLERS or (hello.role != "accesspoint" and hello.site != self.site):
             raise wrong_peer(hello, f"{self.role} of {self.site}", "access points, and services of its site")
 
-    def link_up(self, link: Link) -> None:
+    def link_up(self, link: Link) -> LinkHandler:
         """A broker or a peer answered, or somebody called."""
         if self.brokers.concerns(link):
             self.brokers.link_up(link)
         elif self.peers.concerns(link):
             self.peers.link_up(link)
+        return ToRole(self, link)
 
     def link_down(self, link: Link, reason: str) -> None:
         """A node is gone."""

@@ -1,7 +1,7 @@
 """The link to the decision service, as brokers and access points have it: one service at a time, which asks and says what is out."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Protocol
+from collections.abc import Iterator, Sequence
+from typing import Protocol, Self
 
 from infra.kernel.errors import Refused
 from infra.kernel.frames import AnyFrame, Assignment, Frame, Heartbeat, Hello, Survey
@@ -30,7 +30,7 @@ class Offloader(Protocol):
 
 
 class DecisionLink:
-    """Between the service and `owner`."""
+    """The handler of the link to the service (see `LinkHandler`), of which there is one at a time; `owner` does what it asks."""
 
     def __init__(self, owner: Offloader) -> None:
         self._owner = owner
@@ -42,23 +42,24 @@ class DecisionLink:
         if self._link is not None and (self._link.peer.site, self._link.peer.node) != (hello.site, hello.node):
             raise _second(self._link.peer)
 
-    def link_up(self, link: Link) -> None:
-        """A service is there: it is told everything. Raises `Refused` if a link to one stands."""
+    def link_up(self, link: Link) -> Self:
+        """Tells a service that is there everything. Raises `Refused` if a link to one stands."""
         if self._link is not None:
             raise _second(self._link.peer)
         self._owner.begin()
         self._link, self._surveys = link, Surveys(link, self._owner.tell, self._owner.epoch)
         self._surveys.ask(None)
+        return self
 
-    def link_down(self, link: Link) -> None:
-        """The service is gone. Any other link changes nothing."""
-        if link is self._link and self._surveys is not None:
-            self._surveys.end()
-            self._link = self._surveys = None
-            self._owner.end()
+    def down(self, reason: str) -> None:
+        """Stops telling: the service is gone."""
+        assert self._surveys is not None
+        self._surveys.end()
+        self._link = self._surveys = None
+        self._owner.end()
 
-    def frames(self, frames: Iterable[AnyFrame]) -> None:
-        """What the service says. Raises `Refused` if it cannot be followed."""
+    def frames(self, frames: list[AnyFrame]) -> None:
+        """Does what the service says. Raises `Refused` if it cannot be followed."""
         assert self._surveys is not None
         for frame in frames:
             match frame:

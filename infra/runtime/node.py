@@ -20,6 +20,7 @@ from infra.kernel.link_timing import LinkTiming
 from .context import Context
 from .ending import end_all
 from .link import Link
+from .link_handlers import LinkHandler
 from .listening import listening
 from .loops import Loops
 from .network_reason import network_reason
@@ -38,15 +39,11 @@ class LinkRole(Protocol):
     def admit(self, hello: Hello) -> None:
         """Raise `Refused` if this peer has no business here."""
 
-    def link_up(self, link: Link) -> None:
-        """The handshake is done. `link.dialled` is the address if we called, None if they did. If it raises, there is no
-        link, and no `link_down`."""
+    def link_up(self, link: Link) -> LinkHandler:
+        """Chooses the handler of `link`, whose handshake is done. `link.dialled` is the address if we called, None if they did.
 
-    def link_down(self, link: Link, reason: str) -> None:
-        """The link is gone; called once for each link that is up."""
-
-    def frames(self, link: Link, frames: list[AnyFrame]) -> None:
-        """Frames arrived (never Hello or Bye). Called with whole batches."""
+        If it raises, there is no link, and nobody is told that it is down.
+        """
 
     def tick(self, now: float) -> None:
         """A heartbeat interval has passed; `now` is the node's time (see `Node`)."""
@@ -86,6 +83,7 @@ class Node:
         self._owner, self._timing = owner, timing
         self._network, self._rng, self._log, self._wall = context.network, context.rng, context.log, context.wall
         self._loop = asyncio.get_running_loop()
+        self._handlers: dict[Link, LinkHandler] = {}
         self._dialers: dict[str, asyncio.Task[None]] = {}
         self._listeners: list[Listener] = []
         self._waiting: set[Wire] = set()
@@ -264,7 +262,7 @@ class Node:
         link = Link(wire, peer, dialled, self.now_s, self._wake)
         self.links.add(link)
         try:
-            self._owner.link_up(link)
+            self._handlers[link] = self._owner.link_up(link)
         except BaseException:
             self.links.discard(link)
             raise
@@ -281,26 +279,27 @@ class Node:
             self._lost(link, reason)
 
     def _lost(self, link: Link, reason: str) -> None:
-        if link in self.links:
+        if (handler := self._handlers.pop(link, None)) is not None:
             self.links.discard(link)
             self._log.info("link down", peer=link.peer.node, peer_role=link.peer.role, peer_site=link.peer.site, reason=reason)
-            self._owner.link_down(link, reason)
+            handler.down(reason)
 
     def _received(self, link: Link, frames: list[AnyFrame]) -> None:
-        if link not in self.links:
+        handler = self._handlers.get(link)
+        if handler is None:
             return
         link.heard = self.now_s
         for position, frame in enumerate(frames):
             if isinstance(frame, _LAST):
-                self._pass_on(link, frames[:position])  # what was said before a goodbye counts
+                self._pass_on(link, handler, frames[:position])  # what was said before a goodbye counts
                 self._finish(link, frame)
                 return
-        self._pass_on(link, frames)
+        self._pass_on(link, handler, frames)
 
-    def _pass_on(self, link: Link, frames: list[AnyFrame]) -> None:
+    def _pass_on(self, link: Link, handler: LinkHandler, frames: list[AnyFrame]) -> None:
         self._busy = True
         try:
-            self._owner.frames(link, frames)
+            handler.frames(frames)
         except Refused as refused:
             self._break(link, refused)
         except Exception:

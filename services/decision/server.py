@@ -20,6 +20,7 @@ from infra.kernel.topics import Topic
 from infra.runtime.context import Context
 from infra.runtime.ending import end_all, end_tasks
 from infra.runtime.link import Link
+from infra.runtime.link_handlers import LinkHandler, ToRole
 from infra.runtime.node import Node
 from infra.runtime.wrong_peer import wrong_peer
 
@@ -157,13 +158,14 @@ class DecisionService:
         if hello.site not in self.options.sites:
             raise Refused("wrong-peer", f"no brokers of site {hello.site} are configured here (decision.sites)")
 
-    def link_up(self, link: Link) -> None:
+    def link_up(self, link: Link) -> LinkHandler:
         """A broker answered, or an access point called: it is told what holds."""
         self._told[link] = 0
         if link.dialled is None:
             self.core.link_up((link.peer.site, link.peer.node))
         if self.decision is not None:
             self._tell(link, self.decision.whole())
+        return ToRole(self, link)
 
     def link_down(self, link: Link, reason: str) -> None:
         """A peer is gone; nobody waits for its answer."""

@@ -8,6 +8,7 @@ from infra.kernel.errors import Refused
 from infra.kernel.frames import AnyFrame, Call, Gone, Heartbeat, Hello, Here, Reply, View
 from infra.runtime.context import Context
 from infra.runtime.link import Link
+from infra.runtime.link_handlers import LinkHandler, ToRole
 from infra.runtime.node import Node
 from infra.runtime.wrong_peer import wrong_peer
 
@@ -78,7 +79,7 @@ class Presence:
         if hello.role not in OPS or hello.site not in sites:
             raise wrong_peer(hello, f"presence of {self.site}", f"{', '.join(sorted(OPS))} of its site")
 
-    def link_up(self, link: Link) -> None:
+    def link_up(self, link: Link) -> LinkHandler:
         """A broker or a peer answered, or somebody called."""
         if self._brokers.concerns(link):
             self._brokers.link_up(link)
@@ -86,6 +87,7 @@ class Presence:
             self._peers.link_up(link.dialled, link)
         elif link.peer.role == "accesspoint":
             self.leases.link_up(link.peer.node)
+        return ToRole(self, link)
 
     def link_down(self, link: Link, reason: str) -> None:
         """A peer is gone."""

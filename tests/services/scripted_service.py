@@ -8,6 +8,7 @@ from infra.kernel.errors import Refused
 from infra.kernel.frames import AnyFrame, Call, Hello, Reply, View
 from infra.runtime.context import Context
 from infra.runtime.link import Link
+from infra.runtime.link_handlers import LinkHandler, ToRole
 from infra.runtime.logs import get_logger
 from infra.runtime.node import Node
 from infra.runtime.wire.wire import Network
@@ -53,9 +54,10 @@ class ScriptedService:
     def admit(self, hello: Hello) -> None:
         pass
 
-    def link_up(self, link: Link) -> None:
+    def link_up(self, link: Link) -> LinkHandler:
         if self.peers.concerns(link):
             self.peers.link_up(link)
+        return ToRole(self, link)
 
     def link_down(self, link: Link, reason: str) -> None:
         if self.peers.concerns(link):

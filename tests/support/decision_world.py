@@ -12,6 +12,7 @@ from infra.kernel.frames import AnyFrame, Assignment, Followed, Frame, Hello, Su
 from infra.kernel.topics import user_topic
 from infra.runtime.context import Context
 from infra.runtime.link import Link
+from infra.runtime.link_handlers import LinkHandler, ToRole
 from infra.runtime.logs import get_logger
 from infra.runtime.node import Node
 from infra.runtime.wire.memory import MemoryNetwork
@@ -71,8 +72,9 @@ class Teller:
     def admit(self, hello: Hello) -> None:
         pass
 
-    def link_up(self, link: Link) -> None:
+    def link_up(self, link: Link) -> LinkHandler:
         self.link = link
+        return ToRole(self, link)
 
     def link_down(self, link: Link, reason: str) -> None:
         self.link, self.assigned = None, Assigned()

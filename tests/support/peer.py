@@ -8,6 +8,7 @@ from infra.kernel.errors import Refused
 from infra.kernel.frames import AnyFrame, Call, Frame, Hello, Reply, View
 from infra.runtime.context import Context
 from infra.runtime.link import Link
+from infra.runtime.link_handlers import LinkHandler, ToRole
 from infra.runtime.logs import get_logger
 from infra.runtime.node import Node
 
@@ -60,9 +61,10 @@ class Peer:
         if hello.role != "accesspoint":
             raise Refused("wrong-peer")
 
-    def link_up(self, link: Link) -> None:
+    def link_up(self, link: Link) -> LinkHandler:
         if link.dialled is not None:
             self.up[link.dialled] = link
+        return ToRole(self, link)
 
     def link_down(self, link: Link, reason: str) -> None:
         self.lost.append(reason)

@@ -10,6 +10,7 @@ from accesspoint.options import AccessPointOptions
 from infra.kernel.frames import AnyFrame, Assignment, Followed, Frame, Survey, Surveyed, Tally, Unfollowed
 from infra.kernel.topics import Topic
 from infra.runtime.link import Link
+from infra.runtime.link_handlers import LinkHandler
 from segue.cluster.process import RoleOptions
 
 from .cluster import Cluster
@@ -75,12 +76,13 @@ class ScriptedDecision(Peer):
         """Who follows what, at all access points that are linked."""
         return set().union(*self.pairs.values())
 
-    def link_up(self, link: Link) -> None:
-        super().link_up(link)
+    def link_up(self, link: Link) -> LinkHandler:
+        handler = super().link_up(link)
         if link.dialled is None:
             self.pairs[link] = set()
         for frame in self.whole:
             link.send(frame)
+        return handler
 
     def link_down(self, link: Link, reason: str) -> None:
         super().link_down(link, reason)

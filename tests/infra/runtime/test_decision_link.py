@@ -73,10 +73,9 @@ async def test_a_second_service_is_refused_until_the_first_is_gone() -> None:
     assert _refused(second.peer, decision) == "duplicate-node"
     with pytest.raises(Refused, match="stop it first"):
         decision.link_up(second)
-    decision.link_down(second)
     assert owner.done == ["begin"]
     decision.admit(first.peer)  # it may link again
-    decision.link_down(first)
+    decision.down("gone")
     decision.admit(second.peer)
     decision.link_up(second)
     assert owner.done == ["begin", "end", "begin"]

@@ -16,6 +16,7 @@ from infra.kernel.frames import PROTOCOL, AnyFrame, Bye, Deliver, Heartbeat, Hel
 from infra.kernel.link_timing import LinkTiming
 from infra.runtime.context import Context
 from infra.runtime.link import Link
+from infra.runtime.link_handlers import LinkHandler, ToRole
 from infra.runtime.node import Node
 from infra.runtime.wire.memory import MemoryNetwork
 from infra.runtime.wire.tcp import TcpNetwork
@@ -55,9 +56,10 @@ class RecordingRole:
     def admit(self, hello: Hello) -> None:
         self._may("admit")
 
-    def link_up(self, link: Link) -> None:
+    def link_up(self, link: Link) -> LinkHandler:
         self._may("link_up")
         self.up.append(link)
+        return ToRole(self, link)
 
     def link_down(self, link: Link, reason: str) -> None:
         assert link in self.links, "link_down once for each link that is up"

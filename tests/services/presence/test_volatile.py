@@ -14,6 +14,7 @@ OURS = {
     "broker.client",
     "infra.runtime.context",
     "infra.runtime.link",
+    "infra.runtime.link_handlers",
     "infra.runtime.metrics",
     "infra.runtime.node",
     "infra.runtime.wrong_peer",
