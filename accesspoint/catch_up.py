@@ -4,13 +4,12 @@ What was stored meanwhile may have gone live to nobody, and for a quiet user not
 are installed anew, there is one pull for each session, as at hello. Until something breaks that costs nothing.
 """
 
-import random
 from collections import deque
 from collections.abc import Collection
 from math import ceil
 from typing import Final
 
-from infra.kernel.backoff import Backoff
+from infra.kernel.backoff import Backoff, Rng
 
 from .options import AccessPointOptions
 from .session import Session, State
@@ -24,7 +23,7 @@ class CatchUp:
     """Rounds through `sessions`, each spread over `catch_up_s`; more than `catch_up_per_s` pulls a second make it longer. A round that
     has begun ends before the next one begins."""
 
-    def __init__(self, options: AccessPointOptions, sessions: Collection[Session], rng: random.Random) -> None:
+    def __init__(self, options: AccessPointOptions, sessions: Collection[Session], rng: Rng) -> None:
         self.pulls = 0
         self._spread_s, self._most_per_s = options.catch_up_s, options.catch_up_per_s
         self._sessions, self._rng = sessions, rng

@@ -3,13 +3,13 @@
 Time and randomness are arguments; sessions, the announcer and the calls are told what to do and do not wait.
 """
 
-import random
 from collections import Counter
 from collections.abc import Callable
 from functools import partial
 from typing import Final, Protocol
 
 from infra.kernel.announcer import Announcer
+from infra.kernel.backoff import Rng
 from infra.kernel.capture import Recorder
 from infra.kernel.errors import Refused
 from infra.kernel.every_one import for_every_one
@@ -45,10 +45,20 @@ class Identity(Protocol):
 Verify = Callable[[str, float], Identity]
 
 
+class Chance(Rng, Protocol):
+    """What an access point wants of a random generator; `random.Random` has it."""
+
+    def getrandbits(self, bits: int, /) -> int:
+        """Returns a number of so many random bits."""
+
+    def randrange(self, stop: int, /) -> int:
+        """Returns a number in [0, stop)."""
+
+
 class AccessPointCore:
     """All sessions of one access point. `verify(token, wall_s)` raises `Refused`. `recorder`: is told of what is captured."""
 
-    def __init__(self, options: AccessPointOptions, verify: Verify, rng: random.Random, recorder: Recorder | None = None) -> None:
+    def __init__(self, options: AccessPointOptions, verify: Verify, rng: Chance, recorder: Recorder | None = None) -> None:
         self.hub = Hub()
         self.announcer = Announcer(options.site, self.hub.wanted)
         self.calls = Calls(options.max_calls, options.max_calls_bytes, options.call_s)

@@ -4,12 +4,12 @@ from typing import Final
 
 import msgspec
 
+from infra.kernel.capture_options import CaptureOptions
 from infra.kernel.errors import ConfigError
 from infra.kernel.interest import MAX_LINKS
 from infra.kernel.link_timing import LinkTiming
 from infra.kernel.option_checks import check_at_least, check_numbers
 from infra.kernel.roles import DECISION
-from infra.runtime.capture.options import CaptureOptions
 
 # The links of the decision service are not for calls of clients.
 SERVICES: Final = ("presence", "notification", "playlist", "artist", "social", DECISION)

@@ -5,12 +5,12 @@ from typing import Final
 
 import msgspec
 
+from infra.kernel.capture_options import CaptureOptions
 from infra.kernel.errors import ConfigError
 from infra.kernel.interest import MAX_LINKS
 from infra.kernel.link_timing import LinkTiming
 from infra.kernel.membership import Timing
 from infra.kernel.option_checks import check_at_least, check_numbers
-from infra.runtime.capture.options import CaptureOptions
 from infra.runtime.link import MAX_BYTES, MAX_QUEUED_BYTES, check_bounds
 
 from .forwarder import MAX_WAITING_BYTES

@@ -12,10 +12,8 @@ from typing import Final
 from infra.kernel.errors import Unavailable
 
 from .ownership.core import Fence
-from .shards import PARTS, SHARDS
+from .shards import PARTS
 from .store import Store, Task
-
-__all__ = ["SHARDS", "Agenda"]
 
 # Its cursors lie behind those of the log.
 CURSORS: Final = 1 << 10

@@ -18,9 +18,8 @@ from rule_engine.rules import RuleSet
 from rule_engine.verdict import Verdict, Way
 
 from . import items
-from .agenda import SHARDS
 from .notice import Notice
-from .shards import shard_of
+from .shards import SHARDS, shard_of
 from .store import FRIEND, SENT, Decision, Person, Row, Task
 
 DESKTOP: Final = 1

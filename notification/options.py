@@ -5,10 +5,10 @@ from typing import Literal
 
 import msgspec
 
+from infra.kernel.capture_options import CaptureOptions
 from infra.kernel.errors import ConfigError
 from infra.kernel.link_timing import LinkTiming
 from infra.kernel.option_checks import check_at_least, check_numbers
-from infra.runtime.capture.options import CaptureOptions
 from infra.runtime.cassandra.options import CassandraOptions
 
 from .core import Patience

@@ -18,10 +18,10 @@ from infra.runtime.ending import end_tasks
 from infra.runtime.loops import Loops
 
 from . import items
-from .agenda import SHARDS, Agenda
+from .agenda import Agenda
 from .core import DIGEST, EMAIL, LIVE, Decider
 from .notice import Notice
-from .shards import shard_of
+from .shards import SHARDS, shard_of
 from .store import WAITING, Decision, Person, Sent, Store, Task
 from .teller import Publish
 

@@ -1,9 +1,8 @@
 """When to try again what could not be handed over: eight attempts within half an hour, ever farther apart, then dead letter."""
 
-import random
 from typing import Final
 
-from infra.kernel.backoff import Backoff
+from infra.kernel.backoff import Backoff, Rng
 
 MAX_ATTEMPTS: Final = 8
 WINDOW_S: Final = 30 * 60.0
@@ -13,7 +12,7 @@ MIN_ATTEMPTS: Final = 3
 _GROWTH: Final = Backoff(base_s=14.0, cap_s=896.0)
 
 
-def next_delay_s(attempt: int, started_ms: int, now_ms: int, rng: random.Random, at_least_s: float = 0.0) -> float | None:
+def next_delay_s(attempt: int, started_ms: int, now_ms: int, rng: Rng, at_least_s: float = 0.0) -> float | None:
     """How long to wait after attempt number `attempt` (1 is the first) has failed, or None: give up, dead letter.
 
     started_ms, now_ms: when the first attempt was made, and the time now. They may contradict each other; attempts are

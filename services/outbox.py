@@ -9,10 +9,8 @@ Rule 4: tasks whose receivers fail apart from each other are on *lanes* of their
 import asyncio
 import random
 from collections import deque
-from collections.abc import Awaitable, Callable, Sequence
-from typing import Final, Protocol
-
-import msgspec
+from collections.abc import Awaitable, Callable
+from typing import Final
 
 from infra.kernel.backoff import Backoff
 from infra.kernel.errors import Refused, Unavailable
@@ -20,41 +18,12 @@ from infra.runtime.ending import end_tasks
 from infra.runtime.logs import Logger
 from infra.runtime.loops import Loops
 
+from .tasks import Outbox, Stored, Task
+
 MAX_HELD: Final = 1024
 MAX_PER_KEY: Final = 64
 PARALLEL: Final = 32
 READ: Final = 256
-
-
-class Task(msgspec.Struct, frozen=True):
-    """Something to do for others: `op` and `body` say what. `id` is what the receiver knows a repetition by; `key` orders, on one
-    lane."""
-
-    id: str
-    key: str
-    op: str
-    body: bytes
-    lane: str = ""
-
-
-class Stored(msgspec.Struct, frozen=True):
-    """A task with the number that the outbox gave it: rising in the order of writing."""
-
-    n: int
-    task: Task
-
-
-class Outbox(Protocol):
-    """Where tasks wait. How they get there is the business of each store's adapter. Methods raise Unavailable."""
-
-    async def undone(self, after: int, limit: int, lane: str = "") -> Sequence[Stored]:
-        """Up to `limit` tasks of a lane with a number above `after`, rising."""
-
-    async def done(self, stored: Stored) -> None:
-        """Forget a task."""
-
-    async def set_aside(self, stored: Stored, reason: str) -> None:
-        """Keep a task that nobody will ever take out of the way, for an operator to look at."""
 
 
 class Relay:

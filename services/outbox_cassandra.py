@@ -10,7 +10,7 @@ from typing import Final, Self
 
 from infra.runtime.cassandra.client import Cassandra, Row
 
-from .outbox import Stored, Task
+from .tasks import Stored, Task
 
 BUCKET_US: Final = 60_000_000
 # What a node of Cassandra missed, or a coordinator had to replay, has arrived by then.

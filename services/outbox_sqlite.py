@@ -6,7 +6,7 @@ from typing import Final
 
 from infra.runtime.sqlite import Sqlite
 
-from .outbox import Stored, Task
+from .tasks import Stored, Task
 
 SCRIPTS: Final = (
     (

@@ -10,8 +10,8 @@ import click
 import msgspec
 
 from analytics.offloading.plan import PlanOptions
+from infra.kernel.capture_options import CaptureOptions
 from infra.kernel.errors import ConfigError
-from infra.runtime.capture.options import CaptureOptions
 from infra.runtime.cassandra.options import CassandraOptions
 from infra.runtime.event_loop import run, stopped_by_signals
 from infra.runtime.http.admin import Admin

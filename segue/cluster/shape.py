@@ -10,9 +10,9 @@ from accesspoint.options import AccessPointOptions
 from aggregator.options import AggregatorOptions
 from analytics.offloading.plan import PlanOptions
 from broker.options import BrokerOptions
+from infra.kernel.capture_options import CaptureOptions
 from infra.kernel.link_timing import LinkTiming
 from infra.kernel.membership import Timing
-from infra.runtime.capture.options import CaptureOptions
 from infra.runtime.cassandra.options import CassandraOptions
 from notification.options import NotificationOptions
 from services.artist.options import ArtistOptions

@@ -6,10 +6,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
+from infra.kernel.capture_options import CaptureOptions
 from infra.kernel.errors import ConfigError
 from infra.kernel.manifest import MANIFESTS, decode, merge
 from infra.kernel.trace import TABLES
-from infra.runtime.capture.options import CaptureOptions
 
 KEY: Final = "capture.key"
 

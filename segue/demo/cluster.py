@@ -14,8 +14,8 @@ from typing import Final
 import aiohttp
 import msgspec
 
+from infra.kernel.capture_options import CaptureOptions
 from infra.kernel.errors import SegueError
-from infra.runtime.capture.options import CaptureOptions
 from infra.runtime.stats import Stats, StatsReader
 from infra.runtime.tokens import AuthOptions, Keys, Verifier, ensure_secret, read_secret
 from infra.runtime.wire.memory import MemoryNetwork

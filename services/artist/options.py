@@ -2,8 +2,8 @@
 
 import msgspec
 
+from infra.kernel.capture_options import CaptureOptions
 from infra.kernel.errors import ConfigError
-from infra.runtime.capture.options import CaptureOptions
 
 from ..options import ServiceOptions
 from .core import time_of_day_s

@@ -7,7 +7,7 @@ import msgspec
 from infra.kernel.errors import Refused
 from infra.kernel.topics import Topic, format_topic
 
-from ..outbox import Task
+from ..tasks import Task
 from .change import Add, Change, Create, Delete, Edit, Rename, SetCollaborative, edit_tracks, names_positions
 
 # What is told of a change is small: with more, followers are told to fetch.

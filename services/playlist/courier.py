@@ -17,8 +17,8 @@ from infra.kernel.topics import format_topic, user_topic
 
 from ..follows import Follows, follower_pages
 from ..notifier import Audience, Notification, Notifier
-from ..outbox import Task
 from ..peers import Peers
+from ..tasks import Task
 from .core import KIND, Promise, act_message, playlist_topic, wall_message
 
 PUBLISH_S: Final = 5.0

@@ -9,8 +9,8 @@ from infra.kernel.errors import Refused
 from infra.kernel.topics import Topic
 
 from ..follows import PAGE, Follows
-from ..outbox import Outbox
 from ..page import Page
+from ..tasks import Outbox
 from .core import Playlist, Step
 
 MAX_OWNED: Final = 5_000

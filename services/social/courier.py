@@ -10,8 +10,8 @@ from infra.kernel.topics import format_topic
 
 from ..follows import Follows
 from ..notifier import Audience, Notification, Notifier
-from ..outbox import Task
 from ..peers import Peers
+from ..tasks import Task
 from .core import joined_topic
 from .friends import Friends
 from .promise import Match, PutUp, Share, TellJoined

@@ -13,9 +13,9 @@ from infra.kernel.topics import Kind, kind_of, user_topic
 from ..follows import PAGE, Follows
 from ..page import Page
 from .core import Contacts, digest, hashed, hashed_contacts, joined_topic
+from .post import Post
 from .promise import Match, Promise, PutUp, Share, TellJoined
 from .store import SocialStore
-from .wall import Post
 
 MATCHED: Final = 200
 

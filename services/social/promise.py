@@ -7,9 +7,9 @@ from typing import ClassVar
 
 import msgspec
 
-from ..outbox import Task
+from ..tasks import Task
 from .core import digest
-from .wall import Post
+from .post import Post
 
 
 class Promise(msgspec.Struct, frozen=True):

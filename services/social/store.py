@@ -6,7 +6,7 @@ from typing import Final, NamedTuple, Protocol
 from infra.kernel.errors import Refused
 
 from ..follows import Follows
-from ..outbox import Outbox, Task
+from ..tasks import Outbox, Task
 
 # Contacts of one user at one provider, those of all his address books together.
 MAX_CONTACTS: Final = 20_000

@@ -10,8 +10,8 @@ from infra.runtime.cassandra.client import Cassandra, CassandraOptions
 from ..cql import scripts
 from ..follows import MAX_TOPICS
 from ..follows_cassandra import FollowsCassandra
-from ..outbox import Task
 from ..outbox_cassandra import OutboxCassandra
+from ..tasks import Task
 from .store import MAX_CONTACTS, Matches, Stores, check_claim, check_count
 
 T = TypeVar("T")

@@ -11,8 +11,8 @@ from infra.runtime.sqlite import Sqlite
 from .. import follows_sqlite, outbox_sqlite
 from ..follows import MAX_TOPICS
 from ..follows_sqlite import FollowsSqlite
-from ..outbox import Task
 from ..outbox_sqlite import OutboxSqlite, put
+from ..tasks import Task
 from .store import MAX_CONTACTS, Matches, Stores, check_claim, check_count
 
 FILE: Final = "social.sqlite"

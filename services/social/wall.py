@@ -10,17 +10,9 @@ import msgspec
 
 from infra.kernel.errors import Refused, Unavailable
 
+from .post import Post
+
 TIMEOUT_S: Final = 10.0
-
-
-class Post(msgspec.Struct, frozen=True, kw_only=True):
-    """One post. `id` is the same whenever it is repeated, so that a receiver can show it once; `ts_ms` is Unix time."""
-
-    id: str
-    user: str
-    kind: str
-    ts_ms: int
-    payload: dict[str, object]
 
 
 class Wall(Protocol):

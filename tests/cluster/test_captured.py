@@ -11,11 +11,11 @@ from typing import Any
 import aiohttp
 import pyarrow.parquet as pq
 
+from infra.kernel.capture_options import CaptureOptions
 from infra.kernel.manifest import MANIFESTS, Manifest, decode, merge
 from infra.kernel.pseudonym import pseudonym
 from infra.kernel.topics import parse_topic
 from infra.kernel.trace import TABLES
-from infra.runtime.capture.options import CaptureOptions
 from infra.runtime.tokens import AuthOptions, Keys, Verifier, issue
 from infra.runtime.wire.memory import MemoryNetwork
 from segue.cluster.process import Parts, Process

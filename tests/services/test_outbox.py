@@ -15,8 +15,9 @@ from infra.runtime.logs import get_logger
 from infra.runtime.loops import Loops
 from infra.runtime.sqlite import Sqlite
 from services import outbox_sqlite
-from services.outbox import MAX_HELD, Outbox, Relay, Task
+from services.outbox import MAX_HELD, Relay
 from services.outbox_sqlite import OutboxSqlite
+from services.tasks import Outbox, Task
 
 QUICK = Backoff(base_s=0.001, cap_s=0.002)
 Perform = Callable[[Task], Awaitable[None]]

@@ -13,9 +13,9 @@ from infra.runtime.cassandra.client import Cassandra
 from infra.runtime.sqlite import Sqlite
 from segue.cassandra import Server
 from services import outbox_sqlite
-from services.outbox import Outbox, Task
 from services.outbox_cassandra import BUCKET_US, LATE_BUCKETS, OutboxCassandra
 from services.outbox_sqlite import OutboxSqlite
+from services.tasks import Outbox, Task
 from tests.services.shared_keyspace import empty_keyspace
 
 

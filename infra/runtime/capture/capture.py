@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Final, Literal
 
 from infra.kernel.capture import INBOX_TAG, Change, Numbers, Publications, Rows, Site, Visit, is_subscription, kind_in
+from infra.kernel.capture_options import CaptureOptions
 from infra.kernel.errors import ConfigError
 from infra.kernel.events import Event
 from infra.kernel.topics import Topic
@@ -23,7 +24,6 @@ from infra.runtime.logs import Logger
 
 from ..keys import create_secret, read_secret
 from ..metrics import Metric
-from .options import CaptureOptions
 from .segments import Segments
 
 METRICS: Final = (

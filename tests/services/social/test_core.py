@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 from infra.kernel.events import Submission, accept
 from infra.kernel.topics import format_topic
 from services.social.core import HASH_BYTES, hashed, hashed_contacts, joined_topic
+from services.social.post import Post
 from services.social.promise import Match, PutUp, Share, TellJoined
-from services.social.wall import Post
 
 SALT = b"s" * 32
 

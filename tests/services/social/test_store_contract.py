@@ -9,11 +9,11 @@ import pytest
 
 from infra.kernel.errors import Refused
 from infra.runtime.cassandra.client import Cassandra
-from services.outbox import Task
 from services.social.core import hashed
 from services.social.store import Matches, Stores
 from services.social.store_cassandra import use_cassandra
 from services.social.store_sqlite import open_sqlite
+from services.tasks import Task
 
 P = "facebook"
 NOBODY = Matches([], [])

@@ -8,7 +8,8 @@ import pytest
 from aiohttp import web
 
 from infra.kernel.errors import Refused, Unavailable
-from services.social.wall import FileWall, Post, WebhookWall, wall_of
+from services.social.post import Post
+from services.social.wall import FileWall, WebhookWall, wall_of
 
 POST = Post(id="post-1", user="ann", kind="play", ts_ms=7, payload={"track": "Jóga"})
 SHOWN = {"id": "post-1", "user": "ann", "kind": "play", "ts_ms": 7, "payload": {"track": "Jóga"}}

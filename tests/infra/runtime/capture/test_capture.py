@@ -12,12 +12,12 @@ import pyarrow.parquet as pq
 import pytest
 from structlog.testing import capture_logs
 
+from infra.kernel.capture_options import CaptureOptions
 from infra.kernel.errors import ConfigError
 from infra.kernel.events import Event, encode_tail
 from infra.kernel.manifest import Manifest, decode
 from infra.kernel.topics import MAX_ID, format_topic, parse_topic
 from infra.runtime.capture.capture import Capture
-from infra.runtime.capture.options import CaptureOptions
 from infra.runtime.logs import get_logger
 
 DEADLINE_S = 30.0

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from infra.kernel.errors import ConfigError
+from .errors import ConfigError
 
 
 class CaptureOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

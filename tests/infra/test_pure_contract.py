@@ -1,0 +1,35 @@
+"""The import contract of pure code names all the code that is pure."""
+
+import ast
+import re
+from configparser import ConfigParser
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+ROLES = ("accesspoint", "aggregator", "broker", "notification", "rule_engine", "services")
+CALLS_ITSELF_PURE = re.compile(r"\bPure[.:;]|; pure\.")
+
+
+def modules() -> dict[str, str]:
+    """Returns the docstring of each module of the roles and the kernel, by its dotted name."""
+    files = [file for folder in (*ROLES, "infra/kernel") for file in (ROOT / folder).rglob("*.py")]
+    names = {".".join(file.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): file for file in files}
+    return {name: ast.get_docstring(ast.parse(file.read_text())) or "" for name, file in names.items()}
+
+
+def sources() -> list[str]:
+    """Returns the modules and packages that the contract holds."""
+    config = ConfigParser()
+    config.read(ROOT / ".importlinter")
+    return config["importlinter:contract:pure"]["source_modules"].split()
+
+
+def test_every_core_and_every_module_that_calls_itself_pure_stands_in_the_contract() -> None:
+    held = sources()
+    pure = {name for name, words in modules().items() if name.endswith(".core") or CALLS_ITSELF_PURE.search(words)}
+    assert len(pure) > 25
+    assert {name for name in pure if not any(name == each or name.startswith(f"{each}.") for each in held)} == set()
+
+
+def test_the_contract_names_modules_that_there_are() -> None:
+    assert set(sources()) <= modules().keys() | {"infra.kernel"}
