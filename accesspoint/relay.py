@@ -6,10 +6,11 @@ from functools import partial
 
 from infra.kernel.errors import Refused
 from infra.kernel.frames import Reply
+from infra.kernel.open_calls import Then
 from infra.kernel.topics import Topic
 
 from . import messages
-from .calls import SERVICE_OF, Calls, Then
+from .calls import SERVICE_OF, Calls
 from .catch_up import CatchUp
 from .followable import durable_requests
 from .session import Session, State

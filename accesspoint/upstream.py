@@ -112,7 +112,7 @@ class Upstream:
         if link.dialled not in self._service_of:
             self.source.take(link, frame)
         elif isinstance(frame, Reply):
-            self._core.calls.reply(frame)
+            self._core.calls.reply(link.dialled, frame)
         elif not isinstance(frame, Heartbeat):
             raise Refused("bad-link-frame", f"{type(frame).__name__} from a {link.peer.role} makes no sense to an access point")
 

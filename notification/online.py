@@ -6,7 +6,9 @@ from typing import Final
 
 import msgspec
 
-from infra.kernel.frames import Call, Reply
+from infra.kernel.errors import Unavailable
+from infra.kernel.frames import Reply
+from infra.runtime.call_client import CallClient
 from infra.runtime.link import Link
 
 from .core import UNKNOWN
@@ -26,8 +28,7 @@ class Online:
         self.unanswered = 0
         self._expected = expected
         self._links: set[Link] = set()
-        self._open: dict[int, tuple[Link, asyncio.Future[bytes]]] = {}
-        self._n = 0
+        self._calls = CallClient(TIMEOUT_S)
 
     def missing(self) -> str | None:
         """Why not all can be asked now; None when they can."""
@@ -35,21 +36,17 @@ class Online:
         return f"no link to {left} of {self._expected} presence nodes" if left > 0 else None
 
     def link_up(self, link: Link) -> None:
-        """A presence node answered."""
+        """Notes that a presence node can be asked."""
         self._links.add(link)
 
     def link_down(self, link: Link) -> None:
-        """A presence node is lost, and with it what it was asked."""
+        """Notes that a presence node is lost, and with it what it was asked."""
         self._links.discard(link)
-        for asked, answer in self._open.values():
-            if asked is link and not answer.done():
-                answer.set_exception(ConnectionResetError("presence went away"))
+        self._calls.link_down(link)
 
-    def reply(self, reply: Reply) -> None:
-        """A presence node answered a call."""
-        _, answer = self._open.get(reply.n, (None, None))
-        if answer is not None and not answer.done():
-            answer.set_result(b"" if reply.code else reply.body)
+    def reply(self, link: Link, reply: Reply) -> None:
+        """Notes what a presence node has answered."""
+        self._calls.reply(link, reply)
 
     async def ask(self, users: Collection[str]) -> dict[str, int]:
         """The bits of each user. Where a node does not answer in time, a user whom no other knows of is `UNKNOWN`."""
@@ -71,15 +68,9 @@ class Online:
         return bits
 
     async def _call(self, link: Link, users: list[str]) -> bytes:
-        """One byte per user; empty if there was no answer."""
-        self._n += 1
-        n, answer = self._n, asyncio.get_running_loop().create_future()
-        self._open[n] = (link, answer)
+        """Returns one byte for each user; nothing if there was no answer."""
         try:
-            link.send(Call(n, "-", "", "whereabouts", _ENCODE(users)))
-            async with asyncio.timeout(TIMEOUT_S):
-                return bytes(await answer)
-        except (TimeoutError, ConnectionError):
+            reply = await self._calls.call(link, "whereabouts", _ENCODE(users), queue="whereabouts")
+        except Unavailable:
             return b""
-        finally:
-            del self._open[n]
+        return b"" if reply.code else reply.body

@@ -136,9 +136,9 @@ class Notification:
                 case Call() if link.dialled is None and self._parts is not None:
                     (self._parts.peers if link.peer.role == ROLE else self._parts.callers).take(link, frame)
                 case Reply() if link.dialled is not None and link.peer.role != ROLE:
-                    self.online.reply(frame)
+                    self.online.reply(link, frame)
                 case Reply() if link.dialled is not None and self._parts is not None:
-                    self._parts.routes.reply(frame)
+                    self._parts.routes.reply(link, frame)
                 case Heartbeat():
                     pass
                 case _:

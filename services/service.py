@@ -173,7 +173,7 @@ class ServiceRole(Generic[Options]):
                 case Call() if link.dialled is None:
                     self._callers.take(link, frame)
                 case Reply() if link.dialled is not None:
-                    self.peers.reply(frame)
+                    self.peers.reply(link, frame)
                 case Heartbeat():
                     pass
                 case _:

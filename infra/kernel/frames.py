@@ -22,6 +22,8 @@ Handle = Annotated[int, msgspec.Meta(ge=0, lt=1 << 32)]
 MOST_NUMBER: Final = (1 << 62) - 1
 Number = Annotated[int, msgspec.Meta(ge=0, le=MOST_NUMBER)]
 Name = Annotated[str, msgspec.Meta(min_length=1, max_length=128, pattern=r"^[A-Za-z0-9._-]+\Z")]
+# The user of a call that is about no single user: the frame always has a name there.
+NOBODY: Final = "-"
 
 
 class View(msgspec.Struct, frozen=True, array_like=True):
@@ -102,17 +104,23 @@ class Published(Frame, tag=8, frozen=True):
 
 
 class Call(Frame, tag=9, frozen=True):
-    """A client's request, relayed by an access point to the service that answers it."""
+    """A request to the service that answers it: one of a client that an access point relays, or one of another node.
+
+    - `user`: whom it is about; `NOBODY` where that is no single user.
+    - `client`: the client that asked; empty where a node asks for itself.
+    - `queue`: calls of one queue are answered in the order in which they came. Empty, as older nodes leave it: the user's own queue.
+    """
 
     n: Number
     user: Name
     client: str
     op: Name
     body: bytes
+    queue: Annotated[str, msgspec.Meta(max_length=128)] = ""
 
 
 class Reply(Frame, tag=10, frozen=True):
-    """Answer to call `n`: the code name (empty: fine), the reason, and a body for the client (may be empty)."""
+    """The answer to call `n`: the name of a code (empty: fine), the reason, and a body for the client (may be empty)."""
 
     n: Number
     code: str

@@ -1,4 +1,4 @@
-"""Calls that others make to a role: answered in the order in which they came, user by user, and bounded in number and bytes."""
+"""Calls that others make to a role: answered in the order in which they came, queue by queue, and bounded in number and bytes."""
 
 import asyncio
 from collections import Counter, deque
@@ -19,7 +19,7 @@ Answerer = Callable[[Call], Awaitable[bytes]]
 
 
 class Callers:
-    """`answers` maps an op to what answers it. Calls of different users are answered side by side."""
+    """`answers` maps an op to what answers it. Calls of different queues (see `Call`) are answered side by side."""
 
     def __init__(
         self, answers: Mapping[str, Answerer], log: Logger, max_waiting: int = MAX_WAITING, max_bytes: int = MAX_WAITING_BYTES
@@ -40,11 +40,12 @@ class Callers:
             return
         self._waiting += 1
         self._waiting_bytes += len(call.body)
-        if call.user in self._queues:
-            self._queues[call.user].append((link, call))
+        name = call.queue or call.user
+        if name in self._queues:
+            self._queues[name].append((link, call))
             return
-        self._queues[call.user] = deque([(link, call)])
-        runner = asyncio.get_running_loop().create_task(self._run(call.user), name="calls of a user")
+        self._queues[name] = deque([(link, call)])
+        runner = asyncio.get_running_loop().create_task(self._run(name), name="calls of one queue")
         self._runners.add(runner)
         runner.add_done_callback(self._runners.discard)
 
@@ -52,8 +53,8 @@ class Callers:
         """Give up what is open: who asked finds the link gone. May be called twice."""
         await end_tasks(*self._runners)
 
-    async def _run(self, user: str) -> None:
-        queue = self._queues[user]
+    async def _run(self, name: str) -> None:
+        queue = self._queues[name]
         try:
             while queue:
                 link, call = queue[0]
@@ -62,7 +63,7 @@ class Callers:
                 self._waiting -= 1
                 self._waiting_bytes -= len(call.body)
         finally:
-            del self._queues[user]
+            del self._queues[name]
 
     async def _answer(self, call: Call) -> Reply:
         try:

@@ -6,12 +6,14 @@ Nothing waits here but those who asked, so their number is the bound.
 
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
+from itertools import count
 from typing import Final, NamedTuple, Protocol, TypeVar
 
 import msgspec
 
 from infra.kernel.errors import Unavailable
-from infra.kernel.frames import Call, Reply
+from infra.kernel.frames import NOBODY, Call, Reply
+from infra.runtime.call_client import CallClient
 from infra.runtime.link import Link
 
 from ..agenda import Agenda
@@ -65,8 +67,8 @@ class Routes:
         self._links, self._keeper, self._log, self._agenda, self._people, self._wall = links, keeper, log, agenda, people, wall
         self._peers: dict[str, Link] = {}
         self._dialled: set[str] = set()
-        self._open: dict[int, tuple[Link, asyncio.Future[Reply]]] = {}
-        self._n = 0
+        self._calls = CallClient(ANSWER_S)
+        self._appends = count()
         keeper.on_change = self._follow_members
 
     # What this node wants of owners.
@@ -101,7 +103,7 @@ class Routes:
                 if self._log.owns(shard):
                     return await here()
             elif owner is not None and (link := self._peers.get(owner.address)) is not None:
-                reply = await self._call(link, op, user, body)
+                reply = await self._call(link, op, body, user=user)
                 if reply is not None and reply.body:
                     return None
             await self._wait(changed, until_s)
@@ -112,7 +114,8 @@ class Routes:
         link = self._peers.get(owner.address) if owner is not None else None
         if link is None:
             return Rest(batch.followers, in_doubt=False)
-        reply = await self._call(link, "append", f"append-{self._n}", _ENCODE(batch))
+        # In a queue of its own: one batch need not wait for another.
+        reply = await self._call(link, "append", _ENCODE(batch), queue=f"append-{next(self._appends)}")
         if reply is None:
             return Rest(batch.followers, in_doubt=True)
         refused = msgspec.msgpack.decode(reply.body, type=list[int])
@@ -196,30 +199,18 @@ class Routes:
         if link.dialled is not None and self._peers.get(link.dialled) is link:
             del self._peers[link.dialled]
         self._keeper.poke()
-        for asked, answer in self._open.values():
-            if asked is link and not answer.done():
-                answer.set_exception(ConnectionResetError("the node went away"))
+        self._calls.link_down(link)
 
-    def reply(self, reply: Reply) -> None:
-        """Another node answered a call."""
-        _, answer = self._open.get(reply.n, (None, None))
-        if answer is not None and not answer.done():
-            answer.set_result(reply)
+    def reply(self, link: Link, reply: Reply) -> None:
+        """Notes what another node has answered."""
+        self._calls.reply(link, reply)
 
-    async def _call(self, link: Link, op: str, user: str, body: bytes) -> Reply | None:
-        """The answer, None if there was none. Raises Unavailable if it was that."""
-        self._n += 1
-        n = self._n
-        answer: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
-        self._open[n] = (link, answer)
+    async def _call(self, link: Link, op: str, body: bytes, *, user: str = NOBODY, queue: str = "") -> Reply | None:
+        """Returns the answer, None if there was none. Raises Unavailable if it was that."""
         try:
-            link.send(Call(n, user, "", op, body))
-            async with asyncio.timeout(ANSWER_S):
-                reply = await answer
-        except (TimeoutError, ConnectionError):
+            reply = await self._calls.call(link, op, body, user=user, queue=queue)
+        except Unavailable:
             return None
-        finally:
-            del self._open[n]
         if reply.code:
             raise Unavailable(reply.reason)
         return reply

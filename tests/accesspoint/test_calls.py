@@ -30,7 +30,7 @@ def test_a_request_goes_to_the_service_that_is_named_and_its_reply_comes_back() 
     others = ("pull", "seen", "read")
     assert notification == [Call(n, "ann", "desktop", op, op.encode()) for n, op in enumerate(others, 2)]
     for n in (3, 1, 4, 2):
-        calls.reply(Reply(n, "", "", b"%d" % n))
+        calls.reply("p1" if n == 1 else "n1", Reply(n, "", "", b"%d" % n))
     assert results == [Reply(n, "", "", b"%d" % n) for n in (3, 1, 4, 2)]
 
 
@@ -68,9 +68,10 @@ def test_a_lost_node_owes_no_answers_any_more_and_others_still_do() -> None:
     calls.node_down("presence", "p1")
     assert set(results) == {frame.user for frame in nodes["p1"] if isinstance(frame, Call)} != set()
     assert set(names(list(results.values()))) == {"unavailable"}
-    for frame in nodes["p1"] + nodes["p2"]:
-        assert isinstance(frame, Call)
-        calls.reply(Reply(frame.n, "", "", b""))
+    for address, outlet in nodes.items():
+        for frame in outlet:
+            assert isinstance(frame, Call)
+            calls.reply(address, Reply(frame.n, "", "", b""))
     assert len(results) == 20
     assert all(isinstance(results[frame.user], Reply) for frame in nodes["p2"] if isinstance(frame, Call))
 
@@ -82,7 +83,7 @@ def test_who_is_not_answered_in_time_is_told_so_once_and_a_late_reply_is_ignored
     calls.tick(5.9)
     assert results == []
     calls.tick(6.0)
-    calls.reply(Reply(1, "", "", b""))
+    calls.reply("p1", Reply(1, "", "", b""))
     calls.tick(99.0)
     assert names(results) == ["unavailable"]
 
@@ -94,7 +95,7 @@ def test_open_requests_are_bounded_and_an_answer_makes_room() -> None:
         calls.call("presence", "act", "ann", "", b"", 0.0, results.append)
     with pytest.raises(Refused, match="too many"):
         calls.call("presence", "act", "ann", "", b"", 0.0, results.append)
-    calls.reply(Reply(1, "", "", b""))
+    calls.reply("p1", Reply(1, "", "", b""))
     calls.call("presence", "act", "ann", "", b"", 0.0, results.append)
     assert names(results) == ["reply"]
 
@@ -107,7 +108,7 @@ def test_no_more_bytes_wait_for_answers_than_may() -> None:
         calls.call("presence", "act", "ann", "", b"x" * size_bytes, float(n), results.append)
     with pytest.raises(Refused, match="too many"):
         calls.call("presence", "act", "ann", "", b"x", 2.0, results.append)
-    calls.reply(Reply(1, "", "", b""))
+    calls.reply("p1", Reply(1, "", "", b""))
     assert calls.open_bytes == 6
     calls.call("presence", "act", "ann", "", b"x" * 4, 3.0, results.append)
     calls.tick(7.0)
@@ -118,6 +119,16 @@ def test_no_more_bytes_wait_for_answers_than_may() -> None:
 
 def test_replies_to_nothing_are_ignored() -> None:
     calls = Calls(2, 1000, 5.0)
-    calls.reply(Reply(7, "", "", b""))
+    calls.reply("p1", Reply(7, "", "", b""))
     calls.node_down("presence", "p1")
     assert not calls.has("presence")
+
+
+def test_a_reply_of_a_node_that_was_not_asked_is_ignored() -> None:
+    calls, results = Calls(9, 1000, 5.0), list[Result]()
+    calls.node_up("presence", "p1", Outlet())
+    calls.call("presence", "act", "ann", "", b"", 0.0, results.append)
+    calls.reply("n1", Reply(1, "", "", b"not mine"))
+    assert results == []
+    calls.reply("p1", Reply(1, "", "", b"mine"))
+    assert results == [Reply(1, "", "", b"mine")]

@@ -197,9 +197,9 @@ def test_an_action_goes_to_its_service_as_it_was_written_and_the_answer_comes_ba
     assert session.tell_text(text) is None
     asked = call(outlet)
     assert (asked.user, asked.client, asked.op, asked.body) == ("eve", "c1", "act", text)
-    core.calls.reply(Reply(asked.n, "", "", b""))
+    core.calls.reply("p1", Reply(asked.n, "", "", b""))
     assert session.messages[-1] == {"op": "ok", "id": "x"}
-    core.calls.reply(Reply(asked.n, "", "", b""))  # twice: nobody waits any more
+    core.calls.reply("p1", Reply(asked.n, "", "", b""))  # twice: nobody waits any more
     assert len(session.messages) == 2
 
 
@@ -209,7 +209,7 @@ def test_a_service_may_answer_with_a_body_of_its_own() -> None:
     for op, more in (("pull", {"since": 17}), ("seen", {"mark": 18}), ("read", {}), ("history", {"topic": FEEDS[0], "before": "c"})):
         session.tell(op=op, id=1, **more)
         assert (call(outlet).op, json.loads(call(outlet).body)) == (op, {"op": op, "id": 1} | more)
-    core.calls.reply(Reply(call(outlet).n, "", "", b'{"op":"history","items":[]}'))
+    core.calls.reply("p1", Reply(call(outlet).n, "", "", b'{"op":"history","items":[]}'))
     assert session.messages[-1] == {"op": "history", "items": []}
 
 
@@ -217,11 +217,11 @@ def test_a_refusal_of_a_service_is_an_error_and_ends_the_connection_if_it_is_fat
     core = make_core()
     outlet, session = presence(core), welcomed(core)
     session.tell(op="act", kind="play", id=1)
-    core.calls.reply(Reply(call(outlet).n, "bad-field", "no such kind", b""))
+    core.calls.reply("p1", Reply(call(outlet).n, "bad-field", "no such kind", b""))
     error = session.messages[-1]
     assert (error["code"], error["reason"], error["id"], session.ending) == ("bad-field", "no such kind", 1, None)
     session.tell(op="act", kind="play", id=2)
-    core.calls.reply(Reply(call(outlet).n, "too-large", "an action of a megabyte", b""))
+    core.calls.reply("p1", Reply(call(outlet).n, "too-large", "an action of a megabyte", b""))
     assert session.ending == ("too-large", None)
     assert (core.refusals["bad-field"], core.refusals["too-large"]) == (1, 1)
 
@@ -254,7 +254,7 @@ def test_nobody_who_has_left_gets_the_answer_of_a_service() -> None:
     outlet, session = presence(core), welcomed(core)
     session.tell(op="act", kind="play")
     core.leave(session, "lost")
-    core.calls.reply(Reply(call(outlet).n, "", "", b""))
+    core.calls.reply("p1", Reply(call(outlet).n, "", "", b""))
     assert len(session.messages) == 1
 
 
@@ -279,7 +279,7 @@ def test_a_session_gets_its_own_inbox_and_one_pull_when_that_is_installed_everyw
     assert outlet == []
     install(core, link, {"sto": 0, "lon": 0})
     assert [(asked.user, asked.client, asked.op) for asked in outlet if isinstance(asked, Call)] == [("eve", "c1", "pull")]
-    core.calls.reply(Reply(call(outlet).n, "", "", b'{"op":"notifications","id":null,"items":[]}'))
+    core.calls.reply("p1", Reply(call(outlet).n, "", "", b'{"op":"notifications","id":null,"items":[]}'))
     assert session.messages[-1] == {"op": "notifications", "id": None, "items": []}
     core.leave(session, "lost")
     assert [frame.topics for frame in link if isinstance(frame, Unsubscribe)] == [[b"Ieve"]]
@@ -303,7 +303,7 @@ def test_the_service_has_as_long_for_the_first_pull_as_for_any_call_however_long
     assert call(outlet).op == "pull"
     session.tell(50.1, op="seen", mark=1, id=7)
     core.tick(54.9, 0.25)
-    core.calls.reply(Reply(call(outlet).n - 1, "", "", b'{"op":"notifications","id":null,"items":[]}'))
+    core.calls.reply("p1", Reply(call(outlet).n - 1, "", "", b'{"op":"notifications","id":null,"items":[]}'))
     assert session.messages[-1] == {"op": "notifications", "id": None, "items": []}
     core.tick(55.2, 0.25)
     assert (session.messages[-1]["code"], session.messages[-1]["id"]) == ("unavailable", 7)
@@ -362,7 +362,7 @@ def test_each_service_hears_once_of_the_topics_of_a_message_that_are_its_own_and
         (asked,) = outlets[service]
         assert isinstance(asked, Call)
         assert (asked.user, asked.op, json.loads(asked.body)) == ("eve", told, {"topics": own})
-        core.calls.reply(Reply(asked.n, "", "", b""))
+        core.calls.reply("p1", Reply(asked.n, "", "", b""))
     assert [message["op"] for message in session.messages if message["op"] in ("ok", "error")] == []
 
 
@@ -380,7 +380,7 @@ def test_a_service_that_refuses_or_is_away_is_one_error_without_an_id_and_the_en
     core = make_core(**WITH_SERVICES)
     link, outlet, session = linked(core), presence(core, "playlist"), welcomed(core)
     session.tell(op="subscribe", topics=[*PLAYLISTS, ARTIST, FEEDS[0]], id=5)
-    core.calls.reply(Reply(call(outlet).n, "not-found", "there is no playlist p1", b""))
+    core.calls.reply("p1", Reply(call(outlet).n, "not-found", "there is no playlist p1", b""))
     errors = [(message["id"], message["code"]) for message in session.messages if message["op"] == "error"]
     assert errors == [(None, "unavailable"), (None, "not-found")]
     assert core.hub.subscriptions == 5
@@ -533,7 +533,7 @@ def test_whatever_a_client_says_it_is_answered_or_refused_with_a_documented_code
             for asked in outlet:
                 assert isinstance(asked, Call)
                 msgspec.msgpack.encode(asked)
-                core.calls.reply(Reply(asked.n, "", "", b'{"op":"ok"}'))
+                core.calls.reply("p1", Reply(asked.n, "", "", b'{"op":"ok"}'))
             outlet.clear()
         core.tick(number * 10.0, 0.25)
         assert len(session.messages) - before == number

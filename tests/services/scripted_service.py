@@ -69,7 +69,7 @@ class ScriptedService:
                 self.calls.append(frame)
                 link.send(self._reply(frame))
             elif isinstance(frame, Reply):
-                self.peers.reply(frame)
+                self.peers.reply(link, frame)
 
     def _reply(self, call: Call) -> Reply:
         try:

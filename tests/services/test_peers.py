@@ -60,7 +60,7 @@ async def test_without_a_node_without_an_answer_and_with_a_node_that_goes_a_call
         social._reply = lambda call: Reply(0, "", "", b"")  # type: ignore[method-assign]
         async with social:
             await eventually(lambda: not peers.missing())
-            with pytest.raises(Unavailable, match="no answer of social"):
+            with pytest.raises(Unavailable, match="social did not answer is-friend: no answer within"):
                 await peers.call("social", "ann", "is-friend", b"")
             open_call = asyncio.ensure_future(peers.call("social", "ann", "is-friend", b""))
             await asyncio.sleep(0)

@@ -59,7 +59,7 @@ FRAMES = st.one_of(
     st.builds(lambda lists: frames.Deliver(*lists), columns(HANDLES, BYTES)),
     st.builds(lambda n, hops, lists: frames.Publish(n, hops, *lists), NUMBERS, st.integers(0, 2), columns(TOPICS, BYTES, BYTES)),
     st.builds(frames.Published, NUMBERS, st.lists(NUMBERS, max_size=3)),
-    st.builds(frames.Call, NUMBERS, NAMES, TEXTS, NAMES, BYTES),
+    st.builds(frames.Call, NUMBERS, NAMES, TEXTS, NAMES, BYTES, TEXTS),
     st.builds(frames.Reply, NUMBERS, TEXTS, TEXTS, BYTES),
     st.builds(frames.Bye, st.integers(-(2**63), 2**64 - 1), TEXTS),
     st.builds(frames.Leaving),
@@ -237,6 +237,7 @@ NO_VIEW: list[Any] = [0, []]
         (framed(msgspec.msgpack.encode({"t": 12})), "not a frame"),
         (framed(msgspec.msgpack.encode([12]) + b"\x00"), "not a frame"),
         (packed(8), "not a frame"),
+        (packed(9, 1, "ann", "", "act", b"", "q" * 129), "not a frame"),
         (packed(8, -1), "not a frame"),
         (packed(8, 2**62), "not a frame"),
         (packed(8, 1.5), "not a frame"),
@@ -285,6 +286,13 @@ def test_elements_that_a_newer_peer_appends_are_passed_over(more: tuple[Any, ...
 
 def test_a_peer_of_before_that_tells_no_epoch_has_heard_of_none() -> None:
     assert FrameDecoder().feed(packed(20, 7)) == [frames.Surveyed(7, 0)]
+
+
+def test_a_call_of_a_peer_of_before_has_no_queue_and_such_a_peer_understands_ours() -> None:
+    assert FrameDecoder().feed(packed(9, 7, "ann", "desk", "act", b"{}")) == [frames.Call(7, "ann", "desk", "act", b"{}")]
+    said = msgspec.msgpack.decode(encode(frames.Call(7, frames.NOBODY, "", "append", b"{}", "append-7"))[4:])
+    assert said == [9, 7, "-", "", "append", b"{}", "append-7"]
+    assert msgspec.convert(said[2], frames.Name) == frames.NOBODY  # there always was a name
 
 
 def test_every_kind_of_frame_has_a_tag_of_its_own_that_never_changes() -> None:

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from infra.kernel.frames import Call, Reply
+from infra.kernel.frames import NOBODY, Call, Reply
 from infra.runtime.callers import Callers
 from infra.runtime.logs import get_logger
 from tests.services.recording_intake import eventually
@@ -36,6 +36,23 @@ async def test_calls_of_one_user_are_answered_in_order_and_those_of_others_meanw
     await eventually(lambda: len(link.replies) == 4)
     assert done == ["bob2", "ann0", "ann1", "ann3"]
     assert callers.answered == {"follow": 4}
+    await callers.close()
+
+
+async def test_calls_of_nobody_wait_for_those_of_their_own_queue_only() -> None:
+    gates = {"append-1": asyncio.Event(), "append-2": asyncio.Event()}
+
+    async def answer(call: Call) -> bytes:
+        await gates[call.queue].wait()
+        return b""
+
+    callers, link = Callers({"append": answer}, get_logger("x", "x", "sto")), RecordingLink()
+    for n, queue in enumerate(("append-1", "append-2", "append-1")):
+        callers.take(link, Call(n, NOBODY, "", "append", b"", queue))  # type: ignore[arg-type]
+    gates["append-2"].set()
+    await eventually(lambda: [reply.n for reply in link.replies] == [1])
+    gates["append-1"].set()
+    await eventually(lambda: [reply.n for reply in link.replies] == [1, 0, 2])
     await callers.close()
 
 
