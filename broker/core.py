@@ -15,32 +15,12 @@ from typing import Final
 
 from infra.kernel.events import Event, numbering
 from infra.kernel.fanout import Fanout, Receiver
+from infra.kernel.recent import RecentIds
 from infra.kernel.topics import Topic
 
-RECENT_IDS: Final = 1 << 16
 RETAINED_COUNTS: Final = 1 << 16
 
 Rows = list[tuple[int, Topic]]
-
-
-class RecentIds:
-    """The last ids, at least `size` and at most twice that many."""
-
-    __slots__ = ("_new", "_old", "_size")
-
-    def __init__(self, size: int = RECENT_IDS) -> None:
-        self._size = size
-        self._new: set[bytes] = set()
-        self._old: set[bytes] = set()
-
-    def seen(self, key: bytes) -> bool:
-        """Whether `key` was seen lately; from now on it was."""
-        if key in self._new or key in self._old:
-            return True
-        self._new.add(key)
-        if len(self._new) >= self._size:
-            self._old, self._new = self._new, set()
-        return False
 
 
 class BrokerCore:

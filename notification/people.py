@@ -4,7 +4,7 @@ that."""
 from collections.abc import Collection, Iterable
 from typing import Final
 
-from infra.runtime.recent import Recent
+from infra.kernel.recent import Recent
 
 from .shards import SHARDS, shard_of
 from .store import Person, Store

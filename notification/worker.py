@@ -12,10 +12,10 @@ from typing import Any, Final
 
 from infra.kernel.errors import Unavailable
 from infra.kernel.events import Event
+from infra.kernel.recent import Recent
 from infra.runtime.ending import end_tasks
 from infra.runtime.logs import Logger
 from infra.runtime.loops import Loops
-from infra.runtime.recent import Recent
 
 from .agenda import Agenda
 from .core import Decider, Plan

@@ -12,10 +12,10 @@ import jwt
 import msgspec
 
 from infra.kernel.errors import ConfigError, Refused
+from infra.kernel.recent import Recent
 from infra.kernel.topics import MAX_ID
 
 from .keys import HMAC_ALGORITHM, AuthOptions, Keys, ensure_secret, read_secret
-from .recent import Recent
 
 __all__ = ["AuthOptions", "Identity", "Keys", "Service", "Verifier", "ensure_secret", "issue", "read_secret"]
 

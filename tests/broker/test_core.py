@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 
 import pytest
 
-from broker.core import RETAINED_COUNTS, BrokerCore, RecentIds
+from broker.core import RETAINED_COUNTS, BrokerCore
 from infra.kernel.events import Event, encode_tail
 from infra.kernel.topics import Topic, format_topic, user_topic
 
@@ -219,14 +219,6 @@ def test_an_id_is_published_once_per_topic() -> None:
         core.publish(event(topic, event_id))
     assert Counter(handle for handle, _ in receiver) == {1: 4, 2: 1}
     assert core.duplicates == 1
-
-
-def test_ids_are_remembered_for_at_least_as_many_others_and_at_most_twice_as_many() -> None:
-    recent = RecentIds(size=100)
-    assert not any(recent.seen(b"%d" % n) for n in range(1000))
-    assert all(recent.seen(b"%d" % n) for n in range(900, 1000))
-    assert not recent.seen(b"0")
-    assert len(recent._new) + len(recent._old) <= 200
 
 
 def test_what_does_not_pass_reaches_nobody_and_uses_its_number_up() -> None:

@@ -1,9 +1,9 @@
-"""infra.runtime.recent: bounded, and what is used stays."""
+"""Memories of what was used or came lately: bounded, and what is used stays."""
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from infra.runtime.recent import Recent
+from infra.kernel.recent import Recent, RecentIds
 
 
 @given(st.lists(st.integers(0, 20)), st.integers(1, 5))
@@ -34,3 +34,21 @@ def test_a_false_value_is_a_value() -> None:
     assert "zero" in recent.young
     assert recent.take("zero") == 0
     assert recent.take("zero") is None
+
+
+def test_ids_are_remembered_for_at_least_as_many_others_and_at_most_twice_as_many() -> None:
+    recent = RecentIds(size=100)
+    assert not any(recent.seen(b"%d" % n) for n in range(1000))
+    assert all(recent.seen(b"%d" % n) for n in range(900, 1000))
+    assert not recent.seen(b"0")
+
+
+@given(st.lists(st.integers(0, 30), max_size=200), st.integers(1, 5))
+def test_ids_that_came_lately_are_seen_and_one_that_came_long_ago_is_not(keys: list[int], size: int) -> None:
+    recent, new = RecentIds(size), list[int]()
+    for key in keys:
+        seen = recent.seen(b"%d" % key)
+        assert seen or key not in new[-size:]
+        assert not seen or key in new[-2 * size :]
+        if not seen:
+            new.append(key)
