@@ -15,7 +15,7 @@ VERSION: Final = 1
 LEAST_DECADES: Final = 1.5
 
 
-class Comparison(msgspec.Struct, frozen=True, kw_only=True):
+class LikelihoodRatio(msgspec.Struct, frozen=True, kw_only=True):
     """Power law against another distribution: log-likelihood ratio (positive: the power law fits better) and its p."""
 
     ratio: float
@@ -38,7 +38,7 @@ class TailFit(msgspec.Struct, frozen=True, kw_only=True):
     ks: float
     p_value: float | None
     bootstraps: int
-    against: dict[str, Comparison]
+    against: dict[str, LikelihoodRatio]
     verdict: str
 
     @property
@@ -55,7 +55,7 @@ class Filter(msgspec.Struct, frozen=True, kw_only=True):
     rows: int
 
 
-class Summary(msgspec.Struct, frozen=True, kw_only=True):
+class WorkloadSummary(msgspec.Struct, frozen=True, kw_only=True):
     """`measures`: see `measures.MEASURES`. `fits`: by figure key (popularity, size, rate, nnr). `rows`: of each curve, by key.
 
     `skipped`: figure key or measure -> why it is not there. `binning`: figure key -> how it was binned or sampled, in words.
@@ -74,16 +74,16 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     timings_s: dict[str, float]
 
 
-def write(folder: Path, summary: Summary) -> None:
+def write(folder: Path, summary: WorkloadSummary) -> None:
     """Writes `summary.json` in `folder`."""
     (folder / SUMMARY).write_bytes(msgspec.json.format(msgspec.json.encode(summary)) + b"\n")
 
 
-def read(folder: Path) -> Summary:
+def read(folder: Path) -> WorkloadSummary:
     """The summary in `folder`. Raises TraceError that says what is wrong there."""
     path = folder / SUMMARY
     try:
-        return msgspec.json.decode(path.read_bytes(), type=Summary)
+        return msgspec.json.decode(path.read_bytes(), type=WorkloadSummary)
     except FileNotFoundError:
         raise TraceError(
             f"{folder}: is no characterization, for it has no {SUMMARY}; `segue analyze characterize TRACE` makes one"

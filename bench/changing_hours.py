@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from analytics.generator.clock import STEP_MS, clock
 from analytics.generator.profile import Profile, rng
-from analytics.generator.services import Follows
+from analytics.generator.services import SubscriptionPairs
 from analytics.generator.sessions import Stays, stays
 from analytics.planning.instance import Instance, Ints, instance
 
@@ -37,7 +37,8 @@ def hours(follow: Follow, count: int = 24, first: int = 0) -> Iterator[Instance]
     profile = follow.profile
     shares = _shares(profile)
     begins, ends = _lives(len(follow.topic), profile.days * 24, rng(profile.seed, "hours", "follows"))
-    connected = stays(profile, Follows(follow.subscriber, np.zeros(len(follow.topic), np.int8), follow.topic), rng(profile.seed, "hours"))
+    pairs = SubscriptionPairs(follow.subscriber, np.zeros(len(follow.topic), np.int8), follow.topic)
+    connected = stays(profile, pairs, rng(profile.seed, "hours"))
     for hour in range(first, first + count):
         live = _online(profile, connected, hour) & (begins <= hour) & (hour < ends)
         events = rng(profile.seed, "hours", hour).poisson(follow.events * shares[hour])

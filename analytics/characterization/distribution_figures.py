@@ -8,12 +8,12 @@ from analytics.fitting.resampling import LEAST_DISTINCT
 from analytics.summary import LEAST_DECADES
 
 from . import shapes
-from .crowd import Crowd
 from .curves import csv, publish
 from .distribution import Thinned
 from .options import Options
 from .results import Results
 from .samples import MOST, sample
+from .service_tables import ServiceTables
 
 if TYPE_CHECKING:
     import numpy as np
@@ -63,9 +63,9 @@ def measure_shapes(spark: "SparkSession", curves: dict[str, Thinned], folder: Pa
 class Samples:
     """At most 20,000 topics (subscribers, events) and as many subscribers (size, received), in the order of the hash of their numbers."""
 
-    def __init__(self, crowd: Crowd, seed: int) -> None:
-        self.topics = sample(crowd.topics, "topic", seed, "subscribers", "events")
-        self.subscribers = None if crowd.subscribers is None else sample(crowd.subscribers, "subscriber", seed, "size", "received")
+    def __init__(self, tables: ServiceTables, seed: int) -> None:
+        self.topics = sample(tables.topics, "topic", seed, "subscribers", "events")
+        self.subscribers = None if tables.subscribers is None else sample(tables.subscribers, "subscriber", seed, "size", "received")
 
     def columns(self) -> "Iterator[tuple[str, npt.NDArray[np.int64]]]":
         """Values by key of the figure that they are of."""

@@ -14,12 +14,11 @@ from analytics.building import building
 from analytics.errors import NotSupported, TraceError
 from analytics.report.page import write_page
 from analytics.session import session
-from analytics.summary import Filter, Summary, write
+from analytics.summary import Filter, WorkloadSummary, write
 from analytics.trace import Trace
 from analytics.validation import quick_check
 
 from .churn import draw_churn
-from .crowd import Crowd, crowd_of, populations
 from .curves import FOLDER
 from .distribution import Population, distributions
 from .distribution_figures import Samples, fit_tails, measure_shapes, write_curves
@@ -29,6 +28,7 @@ from .options import Options
 from .publications import draw_publications, filtered
 from .relations import relate
 from .results import Results, quiet
+from .service_tables import ServiceTables, populations, tables_of
 from .sessions import draw_sessions, lengths
 from .workload import is_brief, settings_for
 
@@ -39,7 +39,7 @@ _SCRATCH: Final = "scratch"
 _IN_TIME: Final = ("publications", "sessions", "subscription_log")
 
 
-def characterize(path: Path, out: Path, options: Options, begun: Callable[[str], None] = quiet) -> Summary:
+def characterize(path: Path, out: Path, options: Options, begun: Callable[[str], None] = quiet) -> WorkloadSummary:
     """Characterizes the trace at `path` in a session of its own and writes the folder `out`. `begun` is told the name of each step.
 
     Raises TraceError for what is no trace, one without rows, an `out` that exists, and a machine without Java; then there is no `out`.
@@ -62,16 +62,18 @@ def characterize(path: Path, out: Path, options: Options, begun: Callable[[str],
     return summary
 
 
-def characterize_in(spark: "SparkSession", trace: Trace, folder: Path, options: Options, begun: Callable[[str], None] = quiet) -> Summary:
+def characterize_in(
+    spark: "SparkSession", trace: Trace, folder: Path, options: Options, begun: Callable[[str], None] = quiet
+) -> WorkloadSummary:
     """The same in a session that runs, in the empty `folder`. `trace` has rows. Raises TraceError."""
     results, scratch = Results(trace.manifest.limits, begun), folder / _SCRATCH
     grid = _grid(trace, options, results)
     (folder / FOLDER).mkdir()
     scratch.mkdir(exist_ok=True)
     with settings_for(spark, _rows(trace)):
-        crowd = crowd_of(spark, trace, options, results, scratch)
+        tables = tables_of(spark, trace, options, results, scratch)
         left_out = _draw_time(spark, trace, grid, options, results, folder)
-        _draw_distributions(spark, trace, crowd, options, results, folder)
+        _draw_distributions(spark, trace, tables, options, results, folder)
     results.close()
     if not results.rows:
         reasons = "; ".join(dict.fromkeys(results.skipped.values()))
@@ -120,8 +122,10 @@ def _grid(trace: Trace, options: Options, results: Results) -> Grid | None:
     return grid
 
 
-def _draw_distributions(spark: "SparkSession", trace: Trace, crowd: Crowd | None, options: Options, results: Results, folder: Path) -> None:
-    counted = [*(populations(crowd) if crowd else ()), *_lengths(spark, trace, results)]
+def _draw_distributions(
+    spark: "SparkSession", trace: Trace, tables: ServiceTables | None, options: Options, results: Results, folder: Path
+) -> None:
+    counted = [*(populations(tables) if tables else ()), *_lengths(spark, trace, results)]
     if not counted:
         return
     scratch = folder / _SCRATCH
@@ -131,15 +135,15 @@ def _draw_distributions(spark: "SparkSession", trace: Trace, crowd: Crowd | None
             results.measure("sessions.mean_length_s", curves["session_length"].mean)
         else:
             results.skip("session_length", "no session begins and ends in the period")
-    if crowd is not None:
+    if tables is not None:
         with results.step("samples"):
-            samples = Samples(crowd, options.seed)
+            samples = Samples(tables, options.seed)
         with results.step("means and correlations"):
-            relate(crowd, curves, exact, samples, results, folder, scratch)
+            relate(tables, curves, exact, samples, results, folder, scratch)
     with results.step("shapes"):
         write_curves(curves, exact, results, folder)
         measure_shapes(spark, curves, folder, results)
-    if crowd is not None:
+    if tables is not None:
         with results.step("fits"):
             fit_tails(samples, options, results)
 
@@ -151,8 +155,8 @@ def _lengths(spark: "SparkSession", trace: Trace, results: Results) -> list[Popu
     return [lengths(trace.frame(spark, "sessions"), start_ms, end_ms)]
 
 
-def _summary(trace: Trace, left_out: Filter, results: Results, options: Options) -> Summary:
-    return Summary(
+def _summary(trace: Trace, left_out: Filter, results: Results, options: Options) -> WorkloadSummary:
+    return WorkloadSummary(
         manifest=trace.manifest,
         filter=left_out,
         measures=results.measures,

@@ -8,13 +8,13 @@ from pyspark.sql import functions as f
 
 from analytics.fitting.correlation import LEAST_PAIRS, interval, slope_interval
 
-from .crowd import Crowd
 from .curves import csv, publish
 from .distribution import Thinned, ranks
 from .distribution_figures import Samples
 from .means import FEWEST_PER_BIN, Cloud, Means, beyond_line, means, spearman
 from .results import Results
 from .samples import points_shown
+from .service_tables import ServiceTables
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -27,7 +27,7 @@ _SHOWN: Final = {
 }
 
 
-class Line(NamedTuple):
+class FittedLine(NamedTuple):
     """log10 y = intercept + slope log10 x, with the interval of the slope."""
 
     slope: float
@@ -36,11 +36,13 @@ class Line(NamedTuple):
     intercept: float
 
 
-def relate(crowd: Crowd, curves: dict[str, Thinned], ranked: Path, samples: Samples, results: Results, folder: Path, scratch: Path) -> None:
+def relate(
+    tables: ServiceTables, curves: dict[str, Thinned], ranked: Path, samples: Samples, results: Results, folder: Path, scratch: Path
+) -> None:
     """Both figures, as far as they are wanted. `ranked`: the exact distributions."""
-    if crowd.subscriber is None or "popularity_rate.x" not in curves:
+    if tables.subscriber is None or "popularity_rate.x" not in curves:
         return
-    clouds = [cloud for cloud in _clouds(crowd) if results.wants(cloud.key)]
+    clouds = [cloud for cloud in _clouds(tables) if results.wants(cloud.key)]
     if not clouds:
         return
     found, exact = means(clouds, scratch)
@@ -52,18 +54,18 @@ def relate(crowd: Crowd, curves: dict[str, Thinned], ranked: Path, samples: Samp
         _note_line(results, cloud.key, line)
         if cloud.key == "popularity_rate":
             _note_stars(results, cloud, exact, line)
-        _write(cloud, found[cloud.key], exact, _points(crowd, samples, cloud.key), results, folder)
+        _write(cloud, found[cloud.key], exact, _points(tables, samples, cloud.key), results, folder)
 
 
-def _clouds(crowd: Crowd) -> list[Cloud]:
-    assert crowd.subscribers is not None
-    assert crowd.subscriber is not None
+def _clouds(tables: ServiceTables) -> list[Cloud]:
+    assert tables.subscribers is not None
+    assert tables.subscriber is not None
     received, subscribers, events = f.col("received"), f.col("subscribers"), f.col("events")
-    receiving = crowd.subscribers.where(received > 0).select(f.col("size").alias("x"), received.alias("y"))
-    both = crowd.topics.where((subscribers > 0) & (events > 0)).select(subscribers.alias("x"), events.alias("y"))
+    receiving = tables.subscribers.where(received > 0).select(f.col("size").alias("x"), received.alias("y"))
+    both = tables.topics.where((subscribers > 0) & (events > 0)).select(subscribers.alias("x"), events.alias("y"))
     return [
-        Cloud("size_nnr", receiving, crowd.subscriber.most_topics, crowd.topic.events / 100),
-        Cloud("popularity_rate", both, crowd.topic.most_subscribers, 1),
+        Cloud("size_nnr", receiving, tables.subscriber.most_topics, tables.topic.events / 100),
+        Cloud("popularity_rate", both, tables.topic.most_subscribers, 1),
     ]
 
 
@@ -72,11 +74,11 @@ def _axes(key: str) -> tuple[str, str]:
     return f"{key}.x", "nnr" if key == "size_nnr" else f"{key}.y"
 
 
-def _line(found: Means, limit: float = _STARS) -> Line:
+def _line(found: Means, limit: float = _STARS) -> FittedLine:
     below = found.bin_x <= limit
     x, y = found.bin_x[below], found.bin_mean[below]
     slope, low, high = slope_interval(x, y)
-    return Line(slope, low, high, float(np.mean(np.log10(y) - slope * np.log10(x))) if len(x) else np.nan)
+    return FittedLine(slope, low, high, float(np.mean(np.log10(y) - slope * np.log10(x))) if len(x) else np.nan)
 
 
 def _note_correlation(results: Results, key: str, rho: float | None, n: int) -> None:
@@ -88,12 +90,12 @@ def _note_correlation(results: Results, key: str, rho: float | None, n: int) -> 
     results.measure_all({f"{key}.spearman": rho, f"{key}.spearman.low": low, f"{key}.spearman.high": high}, why_not)
 
 
-def _note_line(results: Results, key: str, line: Line) -> None:
+def _note_line(results: Results, key: str, line: FittedLine) -> None:
     found = {f"{key}.slope": line.slope, f"{key}.slope.low": line.low, f"{key}.slope.high": line.high}
     results.measure_all(found, f"fewer than three bins have {FEWEST_PER_BIN} values")
 
 
-def _note_stars(results: Results, cloud: Cloud, exact: Path, line: Line) -> None:
+def _note_stars(results: Results, cloud: Cloud, exact: Path, line: FittedLine) -> None:
     if cloud.largest <= _STARS:
         results.skip("popularity_rate.beyond", f"no topic has more than {_STARS:,} subscribers")
     else:
@@ -117,9 +119,9 @@ def _write(cloud: Cloud, found: Means, exact: Path, points: "npt.NDArray[np.int6
     )
 
 
-def _points(crowd: Crowd, samples: Samples, key: str) -> "npt.NDArray[np.int64]":
+def _points(tables: ServiceTables, samples: Samples, key: str) -> "npt.NDArray[np.int64]":
     """As many of the sample, in its order, as are shown."""
     assert samples.subscribers is not None
-    assert crowd.subscriber is not None
-    rows, population = (samples.subscribers, crowd.subscriber.subscribers) if key == "size_nnr" else (samples.topics, crowd.topic.topics)
+    assert tables.subscriber is not None
+    rows, population = (samples.subscribers, tables.subscriber.subscribers) if key == "size_nnr" else (samples.topics, tables.topic.topics)
     return rows[(rows > 0).all(axis=1)][: points_shown(population)]

@@ -10,11 +10,11 @@ from analytics.building import building
 from analytics.figures import FIGURES, Figure
 from analytics.report.curves import columns, exact
 from analytics.report.plot import Plot
-from analytics.summary import Summary, read
+from analytics.summary import WorkloadSummary, read
 
 from .overlay import overlay
 from .page import render
-from .result import Ratio, Result, Score
+from .result import ComparisonResult, Ratio, Score
 from .scores import LEAST_COMMON, LEAST_VALUES, Side, scores
 from .source import characterization
 
@@ -27,7 +27,7 @@ _TOO_LITTLE: Final = (
 _NEEDED: Final = {"ccdf": ("value", "count"), "mean": ("value", "n", "mean")}
 
 
-def compare(a: Path, b: Path, out: Path, begun: Callable[[str], None] = lambda _: None) -> Result:
+def compare(a: Path, b: Path, out: Path, begun: Callable[[str], None] = lambda _: None) -> ComparisonResult:
     """Compares the characterizations in `a` and `b` and writes both files to `out`, which appears whole or not at all.
 
     A trace is characterized first, see `characterization`. `begun` is told each step. Raises TraceError if `out` exists, or one of them
@@ -49,7 +49,7 @@ def compare(a: Path, b: Path, out: Path, begun: Callable[[str], None] = lambda _
 class _Both:
     """Two characterizations, and what is known so far of how they differ."""
 
-    def __init__(self, a: Path, mine: Summary, b: Path, theirs: Summary) -> None:
+    def __init__(self, a: Path, mine: WorkloadSummary, b: Path, theirs: WorkloadSummary) -> None:
         self.plots: dict[str, list[Plot]] = {}
         self._sides = ((a, mine), (b, theirs))
         self._names = _names(a, mine, b, theirs)
@@ -68,12 +68,12 @@ class _Both:
         else:
             self._missing[figure.key] = _TOO_LITTLE
 
-    def result(self) -> Result:
+    def result(self) -> ComparisonResult:
         """All of it."""
         (_, mine), (_, theirs) = self._sides
         found = sorted(self._scores, key=lambda score: -score.distance)
         a, b = self._names
-        return Result(a=a, b=b, scores=found, measures=ratios(mine.measures, theirs.measures), missing=self._missing)
+        return ComparisonResult(a=a, b=b, scores=found, measures=ratios(mine.measures, theirs.measures), missing=self._missing)
 
     def _why_not(self, figure: Figure) -> str:
         lacking = [
@@ -89,11 +89,11 @@ def ratios(a: dict[str, float], b: dict[str, float]) -> dict[str, Ratio]:
     return {name: Ratio(a=a[name], b=b[name], ratio=b[name] / a[name] if a[name] else None) for name in a if name in b}
 
 
-def _names(a: Path, mine: Summary, b: Path, theirs: Summary) -> tuple[str, str]:
+def _names(a: Path, mine: WorkloadSummary, b: Path, theirs: WorkloadSummary) -> tuple[str, str]:
     """The names of the traces; those of the folders where they have the same."""
     one, other = mine.manifest.name, theirs.manifest.name
     return (one, other) if one != other else (f"{one} ({a.name})", f"{other} ({b.name})")
 
 
-def _side(folder: Path, figure: Figure, summary: Summary) -> Side:
+def _side(folder: Path, figure: Figure, summary: WorkloadSummary) -> Side:
     return Side(exact(folder, figure, _NEEDED.get(figure.kind, columns(figure))), summary.manifest.time_zone)

@@ -2,17 +2,17 @@
 
 from analytics.figures import FIGURES
 from analytics.numbers import number
-from analytics.report.document import Entry, document, section
+from analytics.report.document import ContentsEntry, document, section
 from analytics.report.head import sizes
 from analytics.report.markup import Html, element, joined, table
 from analytics.report.measure_table import meaning
 from analytics.report.plot import Plot, legend
-from analytics.summary import Summary
+from analytics.summary import WorkloadSummary
 
-from .result import MEANINGS, Result, Score, in_words, thresholds
+from .result import MEANINGS, ComparisonResult, Score, in_words, thresholds
 
 
-def render(result: Result, a: Summary, b: Summary, plots: dict[str, list[Plot]]) -> str:
+def render(result: ComparisonResult, a: WorkloadSummary, b: WorkloadSummary, plots: dict[str, list[Plot]]) -> str:
     """`plots`: by figure key, of the figures that both have."""
     return document(
         f"{result.a} and {result.b}: comparison",
@@ -46,18 +46,18 @@ def name(score: Score) -> str:
     return f"{title}, {score.series}" if score.series else title
 
 
-def _contents(result: Result) -> list[Entry]:
+def _contents(result: ComparisonResult) -> list[ContentsEntry]:
     worst = {score.figure: in_words(score.distance) for score in reversed(result.scores)}
-    compared = [Entry(key, figure.title, worst[key]) for key, figure in FIGURES.items() if key in worst]
+    compared = [ContentsEntry(key, figure.title, worst[key]) for key, figure in FIGURES.items() if key in worst]
     return [
-        Entry("scores", "How far they are apart"),
+        ContentsEntry("scores", "How far they are apart"),
         *compared,
-        Entry("missing", "What is not compared"),
-        Entry("measures", "Measures side by side"),
+        ContentsEntry("missing", "What is not compared"),
+        ContentsEntry("measures", "Measures side by side"),
     ]
 
 
-def _head(result: Result, a: Summary, b: Summary) -> Html:
+def _head(result: ComparisonResult, a: WorkloadSummary, b: WorkloadSummary) -> Html:
     both = ((result.a, a), (result.b, b))
     told = (
         joined(element("h3", name), element("p", summary.manifest.source, class_="source"), sizes(summary.measures))
@@ -68,19 +68,19 @@ def _head(result: Result, a: Summary, b: Summary) -> Html:
     )
 
 
-def _figure(key: str, result: Result, plots: list[Plot]) -> Html:
+def _figure(key: str, result: ComparisonResult, plots: list[Plot]) -> Html:
     figures = (element("figure", plot.svg, legend(plot.keys)) for plot in plots)
     scores = [score for score in result.scores if score.figure == key]
     return section(key, FIGURES[key].title, element("div", *figures, class_="pair"), score_table(scores), kind="figure")
 
 
-def _missing(result: Result) -> Html:
+def _missing(result: ComparisonResult) -> Html:
     if not result.missing:
         return element("p", "Nothing: both have every figure.")
     return table(("why", "figures"), [(why, ", ".join(FIGURES[key].title for key in keys)) for why, keys in result.reasons().items()])
 
 
-def _measures(result: Result) -> Html:
+def _measures(result: ComparisonResult) -> Html:
     rows = [
         (
             element("code", name),

@@ -42,7 +42,7 @@ class Ratio(msgspec.Struct, frozen=True, kw_only=True):
     ratio: float | None
 
 
-class Result(msgspec.Struct, frozen=True, kw_only=True):
+class ComparisonResult(msgspec.Struct, frozen=True, kw_only=True):
     """`scores` from the largest distance to the least. `missing`: figure key -> why it is not compared."""
 
     version: int = VERSION

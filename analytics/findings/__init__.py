@@ -1,6 +1,6 @@
 """What the thesis found, next to what a trace says: judged in one place, in plain words."""
 
-from .judging import Finding, findings
+from .judging import JudgedFinding, findings
 from .sentences import sentence
 
-__all__ = ["Finding", "findings", "sentence"]
+__all__ = ["JudgedFinding", "findings", "sentence"]

@@ -3,10 +3,10 @@
 import math
 from typing import Final, Literal, NamedTuple
 
-from analytics.summary import LEAST_DECADES, Summary
+from analytics.summary import LEAST_DECADES, WorkloadSummary
 
 from .spotify import SPOTIFY
-from .statement import Check, Facts, Statement
+from .statement import Check, Statement, TraceFacts
 from .telling import told
 from .twitter import TWITTER
 
@@ -14,7 +14,7 @@ Verdict = Literal["agrees", "differs", "not comparable"]
 STATEMENTS: Final = (*SPOTIFY, *TWITTER)
 
 
-class Finding(NamedTuple):
+class JudgedFinding(NamedTuple):
     """One published statement about the figure of that key, where it is from, and what this trace says to it; all in words."""
 
     figure: str
@@ -25,21 +25,21 @@ class Finding(NamedTuple):
     because: str
 
 
-def findings(summary: Summary) -> list[Finding]:
+def findings(summary: WorkloadSummary) -> list[JudgedFinding]:
     """Every statement about the profile of the trace, judged; of a trace that follows none, those about Spotify."""
     profile = summary.manifest.profile or "spotify"
-    facts = Facts(summary, profile)
+    facts = TraceFacts(summary, profile)
     return [_judged(each, facts) for each in STATEMENTS if each.profile == profile]
 
 
-def _judged(statement: Statement, facts: Facts) -> Finding:
+def _judged(statement: Statement, facts: TraceFacts) -> JudgedFinding:
     known = [each for each in statement.checks if each.value(facts) is not None]
     ours = "; ".join(_ours(each, facts) for each in known) or "not measured"
     verdict, because = _verdict(statement, facts)
-    return Finding(statement.figure, statement.published, statement.source, ours, verdict, because)
+    return JudgedFinding(statement.figure, statement.published, statement.source, ours, verdict, because)
 
 
-def _verdict(statement: Statement, facts: Facts) -> tuple[Verdict, str]:
+def _verdict(statement: Statement, facts: TraceFacts) -> tuple[Verdict, str]:
     if reason := _incomparable(statement, facts):
         return "not comparable", reason
     wrong = [each for each in statement.checks if not _holds(each, facts)]
@@ -48,7 +48,7 @@ def _verdict(statement: Statement, facts: Facts) -> tuple[Verdict, str]:
     return "agrees", f"accepted: {_wanted(list(statement.checks), facts)}"
 
 
-def _incomparable(statement: Statement, facts: Facts) -> str:
+def _incomparable(statement: Statement, facts: TraceFacts) -> str:
     """Why there is nothing to compare; empty if there is."""
     foreign = statement.elsewhere if facts.summary.manifest.profile is None or not statement.checks else ""
     for each in statement.checks:
@@ -63,13 +63,13 @@ def _incomparable(statement: Statement, facts: Facts) -> str:
     return foreign
 
 
-def _reason(measure: str, figure: str, summary: Summary) -> str:
+def _reason(measure: str, figure: str, summary: WorkloadSummary) -> str:
     """Why there is no such measure, if the summary or the manifest says so."""
     reasons = {**summary.manifest.limits, **summary.skipped}
     return reasons.get(measure) or reasons.get(figure, "")
 
 
-def _holds(check: Check, facts: Facts) -> bool:
+def _holds(check: Check, facts: TraceFacts) -> bool:
     found, (low, high) = check.value(facts), _range(check, facts)
     assert found is not None
     if check.clock:
@@ -77,19 +77,19 @@ def _holds(check: Check, facts: Facts) -> bool:
     return low <= found <= high
 
 
-def _range(check: Check, facts: Facts) -> tuple[float, float]:
+def _range(check: Check, facts: TraceFacts) -> tuple[float, float]:
     factor = check.factor(facts)
     assert factor is not None
     return check.low * factor, check.high * factor
 
 
-def _ours(check: Check, facts: Facts) -> str:
+def _ours(check: Check, facts: TraceFacts) -> str:
     found = check.value(facts)
     assert found is not None
     return check.label.format(told(found, check.form))
 
 
-def _wanted(checks: list[Check], facts: Facts) -> str:
+def _wanted(checks: list[Check], facts: TraceFacts) -> str:
     return "; ".join(check.label.format(_between(*_range(check, facts), check.form)) for check in checks)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from analytics.figures import FIGURES
-from analytics.summary import Summary, TailFit
+from analytics.summary import TailFit, WorkloadSummary
 from infra.kernel.trace import SERVICES
 
 from .telling import told
@@ -57,7 +57,7 @@ _RELATED: Final = (
 )
 
 
-def sentence(key: str, summary: Summary) -> str:
+def sentence(key: str, summary: WorkloadSummary) -> str:
     """What figure `key` shows, in words; why there is none if nothing is known of it. Raises KeyError for a figure that there is not."""
     known = {name: value for name, value in summary.measures.items() if math.isfinite(value)}
     clauses = [filled for each in _CLAUSES.get(key, ()) if (filled := _filled(each, known))]

@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable
 from typing import Final, Literal, NamedTuple
 
-from analytics.summary import Summary
+from analytics.summary import WorkloadSummary
 
 from .telling import HOUR
 
@@ -14,10 +14,10 @@ Profile = Literal["spotify", "twitter"]
 SIZES: Final = {"spotify": {"topics": 1.1e6, "subscribers": 4.9e6}, "twitter": {"topics": 8e6, "subscribers": 30e6}}
 
 
-class Facts(NamedTuple):
+class TraceFacts(NamedTuple):
     """A summary, held against the published trace of `profile`."""
 
-    summary: Summary
+    summary: WorkloadSummary
     profile: Profile
 
     def measure(self, name: str) -> float | None:
@@ -31,7 +31,7 @@ class Facts(NamedTuple):
         return found / SIZES[self.profile][what] if found else None
 
 
-Value = Callable[[Facts], float | None]
+Value = Callable[[TraceFacts], float | None]
 
 
 class Check(NamedTuple):
@@ -69,7 +69,7 @@ class Statement(NamedTuple):
     decades: str = ""
 
 
-def _one(_facts: Facts) -> float:
+def _one(_facts: TraceFacts) -> float:
     return 1.0
 
 
@@ -78,13 +78,13 @@ def check(measure: str, label: str, form: str, low: float = -math.inf, high: flo
     return Check(label, form, lambda facts: facts.measure(measure), low, high, (measure,), factor)
 
 
-def per_topics(facts: Facts) -> float | None:
+def per_topics(facts: TraceFacts) -> float | None:
     """Shares of all events: the more topics, the smaller that of each (A5.4)."""
     grown = facts.grown("topics")
     return 1 / grown if grown else None
 
 
-def per_decades(facts: Facts) -> float | None:
+def per_decades(facts: TraceFacts) -> float | None:
     """The smaller a trace the fewer decades it spans: of the three of a full one as many less, but not less than one and a half."""
     grown = facts.grown("topics")
     return max(1.5, 3 + min(0.0, math.log10(grown))) / 3 if grown else None

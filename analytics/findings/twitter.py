@@ -3,10 +3,10 @@
 import math
 from typing import Final
 
-from .statement import Check, Facts, Statement, about, check, count
+from .statement import Check, Statement, TraceFacts, about, check, count
 
 
-def _tail_exponent(facts: Facts) -> float | None:
+def _tail_exponent(facts: TraceFacts) -> float | None:
     """Of the CCDF of followers from 10,000 to 1,000,000 of them."""
     many, most = facts.measure("popularity.count_above_10000"), facts.measure("popularity.count_above_1000000")
     return math.log10(many / most) / 2 if many and most else None

@@ -11,7 +11,7 @@ import powerlaw
 from numpy.typing import NDArray
 from powerlaw.statistics import loglikelihood_ratio
 
-from analytics.summary import LEAST_DECADES, Comparison, TailFit
+from analytics.summary import LEAST_DECADES, LikelihoodRatio, TailFit
 
 from .bootstrap import p_value
 from .power_law import LEAST_TAIL, Floats, PowerLaw, best
@@ -59,7 +59,7 @@ def fit_tail(values: NDArray[np.int64] | Floats, *, discrete: bool, rng: np.rand
     )
 
 
-def verdict(decades: float, p: float | None, against: Mapping[str, Comparison]) -> str:
+def verdict(decades: float, p: float | None, against: Mapping[str, LikelihoodRatio]) -> str:
     """In words: whether a power law is plausible (p of its goodness of fit at least 0.1), and what fits better (p below 0.1).
 
     A tail over fewer than 1.5 `decades` is too short to tell.
@@ -76,7 +76,7 @@ def verdict(decades: float, p: float | None, against: Mapping[str, Comparison]) 
     return "undecided" if p is None else "a power law is plausible"
 
 
-def _compared(law: PowerLaw, tail: Floats, discrete: bool) -> dict[str, Comparison]:
+def _compared(law: PowerLaw, tail: Floats, discrete: bool) -> dict[str, LikelihoodRatio]:
     with _quietly():
         lognormal = powerlaw.Fit(tail, discrete=discrete, xmin=law.xmin, verbose=0).lognormal.loglikelihoods(tail)
         truncated = truncated_likelihoods(tail, law.xmin, discrete=discrete, alpha=law.alpha)
@@ -85,7 +85,7 @@ def _compared(law: PowerLaw, tail: Floats, discrete: bool) -> dict[str, Comparis
             "lognormal": loglikelihood_ratio(ours, lognormal, normalized_ratio=True),
             "truncated_power_law": loglikelihood_ratio(ours, truncated, nested=True, normalized_ratio=True),
         }
-    known = {name: Comparison(ratio=float(ratio), p=float(p)) for name, (ratio, p) in found.items()}
+    known = {name: LikelihoodRatio(ratio=float(ratio), p=float(p)) for name, (ratio, p) in found.items()}
     return {name: each for name, each in known.items() if math.isfinite(each.ratio) and math.isfinite(each.p)}
 
 

@@ -46,7 +46,7 @@ _COURSES: Final[dict[Activity, _Course]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Clock:
+class ActivityClock:
     """A density over a period: `weights` at its beginning and every STEP_MS after it, straight lines between."""
 
     start_ms: int
@@ -69,7 +69,7 @@ class Clock:
         return self.at(rng.random(n))
 
 
-def clock(profile: Profile, activity: Activity) -> Clock:
+def clock(profile: Profile, activity: Activity) -> ActivityClock:
     """The clock of `activity` over the period of `profile`; hours and weekdays are those of its time zone."""
     day, week = _COURSES[activity]
     moments = range(profile.start_ms, profile.end_ms + 1, STEP_MS)
@@ -77,4 +77,4 @@ def clock(profile: Profile, activity: Activity) -> Clock:
     hours = [each.hour + each.minute / 60 for each in local]
     knots, heights = zip(*day, strict=True)
     weights = np.interp(hours, knots, heights) * np.take(week, [each.weekday() for each in local])
-    return Clock(profile.start_ms, weights)
+    return ActivityClock(profile.start_ms, weights)

@@ -42,7 +42,7 @@ def check_room(target: Path, profile: Profile, fractions: dict[str, float]) -> N
     """Raises TraceError if the disk of `target` has less room than the trace takes while it is made."""
     rows = whole_rows(profile)
     trace_bytes = sum(rows[table] * fractions[table] * _ROW_BYTES[table] for table in rows)
-    # See `Draft`: a topic for each slot, friends; offsets; topic, events and site.
+    # See `TracePlan`: a topic for each slot, friends; offsets; topic, events and site.
     draft_bytes = 6 * profile.pairs + 8 * profile.subscribers + 17 * rows["counts"]
     needed_bytes = trace_bytes + draft_bytes
     existing = next(parent for parent in target.absolute().parents if parent.exists())

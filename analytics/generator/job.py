@@ -12,7 +12,6 @@ from infra.kernel.trace import TABLES, Service
 
 from ..building import building
 from ..parts import write_manifest
-from .draft import Draft
 from .estimate import check_room, fractions
 from .events import chunks as event_chunks
 from .pairs import chunks as subscriber_chunks
@@ -20,7 +19,8 @@ from .profile import Profile
 from .running import results
 from .services import others
 from .sessions import NOTES
-from .tasks import ROWS_PER_PART, Events, Subscribers, Task, Totals, Work
+from .tasks import ROWS_PER_PART, EventsTask, SubscribersTask, TableTask, TotalsTask, Work
+from .trace_plan import TracePlan
 
 Progress = Callable[[str, int, int], None]
 PLANNING: Final = "planning"
@@ -48,34 +48,34 @@ def generate(
     parts = fractions(profile, publications, sessions)
     check_room(target, profile, parts)
     with building(target) as folder:
-        draft = Draft(folder / "draft")
-        draft.folder.mkdir()
+        plan = TracePlan(folder / "plan")
+        plan.folder.mkdir()
         progress(PLANNING, 0, 1)
-        draft.write(profile)
+        plan.write(profile)
         progress(PLANNING, 1, 1)
-        work = Work(profile, folder, draft, parts["publications"], parts["sessions"])
+        work = Work(profile, folder, plan, parts["publications"], parts["sessions"])
         written = _written(work, _tasks(work), processes, progress)
-        shutil.rmtree(draft.folder)
+        shutil.rmtree(plan.folder)
         manifest = _manifest(profile, parts, written)
         write_manifest(folder, manifest)
     return manifest
 
 
-def _tasks(work: Work) -> list[Task]:
+def _tasks(work: Work) -> list[TableTask]:
     services: tuple[Service, ...] = ("presence", *others(work.profile))
-    tasks: list[Task] = [Subscribers(chunk) for chunk in subscriber_chunks(work.profile, _PAIRS_PER_CHUNK)]
-    tasks += [Totals(service, number) for number, service in enumerate(services)]
+    tasks: list[TableTask] = [SubscribersTask(chunk) for chunk in subscriber_chunks(work.profile, _PAIRS_PER_CHUNK)]
+    tasks += [TotalsTask(service, number) for number, service in enumerate(services)]
     if work.publications:
         pieces = [
             (service, topics)
             for service in services
-            for topics in event_chunks(work.draft.counts(service).events, work.publications, ROWS_PER_PART)
+            for topics in event_chunks(work.plan.counts(service).events, work.publications, ROWS_PER_PART)
         ]
-        tasks += [Events(service, number, topics) for number, (service, topics) in enumerate(pieces)]
+        tasks += [EventsTask(service, number, topics) for number, (service, topics) in enumerate(pieces)]
     return tasks
 
 
-def _written(work: Work, tasks: list[Task], processes: int, progress: Progress) -> Counter[str]:
+def _written(work: Work, tasks: list[TableTask], processes: int, progress: Progress) -> Counter[str]:
     done: Counter[str] = Counter()
     progress(WRITING, 0, len(tasks))
     with closing(results(work, tasks, processes)) as every:

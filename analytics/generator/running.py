@@ -11,10 +11,10 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 
 from ..errors import TraceError
-from .tasks import Task, Work
+from .tasks import TableTask, Work
 
 
-def results(work: Work, tasks: Sequence[Task], processes: int) -> Generator[Counter[str], None, None]:
+def results(work: Work, tasks: Sequence[TableTask], processes: int) -> Generator[Counter[str], None, None]:
     """What the tasks return, in the order in which they end. With one process they run in this one.
 
     Closing it early ends the tasks that have begun, too. Raises what a task raises, and TraceError if a process is killed.

@@ -42,7 +42,7 @@ _SIGMA: Final = 1.5
 
 
 @dataclass(frozen=True, slots=True)
-class Follows:
+class SubscriptionPairs:
     """Who follows what, in order of `subscriber`. `service`: index in SERVICES."""
 
     subscriber: NDArray[np.int64]
@@ -64,7 +64,7 @@ def others(profile: Profile) -> tuple[Service, ...]:
     return tuple(VOLUMES) if profile.name == "spotify" else ()
 
 
-def with_others(profile: Profile, subscriber: NDArray[np.int64], topic: NDArray[np.int64], rng: np.random.Generator) -> Follows:
+def with_others(profile: Profile, subscriber: NDArray[np.int64], topic: NDArray[np.int64], rng: np.random.Generator) -> SubscriptionPairs:
     """The presence pairs given, with what the same subscribers follow in the other services. `subscriber` rises."""
     found = {"presence": (subscriber, topic)}
     for service in others(profile):
@@ -72,10 +72,10 @@ def with_others(profile: Profile, subscriber: NDArray[np.int64], topic: NDArray[
     who, what = (np.concatenate(columns) for columns in zip(*found.values(), strict=True))
     where = np.repeat(np.array([SERVICES.index(name) for name in found], np.int8), [len(each) for each, _ in found.values()])
     order = np.argsort(who, kind="stable")
-    return Follows(who[order], where[order], what[order])
+    return SubscriptionPairs(who[order], where[order], what[order])
 
 
-def subscriptions(profile: Profile, follows: Follows) -> dict[str, Any]:
+def subscriptions(profile: Profile, follows: SubscriptionPairs) -> dict[str, Any]:
     """The columns of the table `subscriptions`."""
     return {
         "subscriber": follows.subscriber,

@@ -19,7 +19,7 @@ from infra.kernel.trace import SERVICES
 from .clock import clock
 from .columns import site_column, words
 from .profile import DAY_MS, Profile, site_of
-from .services import Follows
+from .services import SubscriptionPairs
 
 # What a reader of the rows must know.
 NOTES: Final = (
@@ -66,14 +66,14 @@ def expected_log_ins(profile: Profile) -> float:
     return float(1 + profile.days * _LOG_INS_PER_DAY * np.exp(_LOG_INS_SIGMA**2 / 2))
 
 
-def sample(follows: Follows, fraction: float, rng: np.random.Generator) -> Follows:
+def sample(follows: SubscriptionPairs, fraction: float, rng: np.random.Generator) -> SubscriptionPairs:
     """Each user with probability `fraction`, with all of his pairs."""
     first, size = _runs(follows.subscriber)
     kept = np.repeat(rng.random(len(first)) < fraction, size)
-    return Follows(follows.subscriber[kept], follows.service[kept], follows.topic[kept])
+    return SubscriptionPairs(follows.subscriber[kept], follows.service[kept], follows.topic[kept])
 
 
-def stays(profile: Profile, follows: Follows, rng: np.random.Generator) -> Stays:
+def stays(profile: Profile, follows: SubscriptionPairs, rng: np.random.Generator) -> Stays:
     """When the subscribers of `pairs` are connected; each at least once."""
     first, size = _runs(follows.subscriber)
     row, begin_ms = _log_ins(profile, len(first), rng)
@@ -100,7 +100,7 @@ def sessions(profile: Profile, found: Stays) -> dict[str, Any]:
     }
 
 
-def subscription_log(profile: Profile, found: Stays, follows: Follows) -> dict[str, Any]:
+def subscription_log(profile: Profile, found: Stays, follows: SubscriptionPairs) -> dict[str, Any]:
     """The columns of the table `subscription_log`, rising in time: what a user follows begins and ends with his stays, as in `sessions`.
 
     So the rows of the first millisecond are what was live when the period began.

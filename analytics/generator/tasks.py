@@ -12,12 +12,12 @@ from infra.kernel.trace import Service
 
 from ..parts import write_part
 from .columns import site_column, word
-from .draft import Draft
 from .events import publications
 from .pairs import Chunk, pairs
 from .profile import Profile, rng
-from .services import Follows, subscriptions, with_others
+from .services import SubscriptionPairs, subscriptions, with_others
 from .sessions import expected_log_ins, sample, sessions, stays, subscription_log
+from .trace_plan import TracePlan
 
 # Most rows of a part that has one row for each event of something: about a gigabyte while it is made.
 ROWS_PER_PART: Final = 4_000_000
@@ -31,32 +31,32 @@ class Work:
 
     profile: Profile
     folder: Path
-    draft: Draft
+    plan: TracePlan
     publications: float
     sessions: float
 
 
-class Task(Protocol):
+class TableTask(Protocol):
     """Writes its parts, and returns the rows by table, beside the pairs "repeated" and "dropped" (see `Pairs`). Raises OSError."""
 
     def run(self, work: Work) -> Counter[str]: ...
 
 
 @dataclass(frozen=True, slots=True)
-class Subscribers:
+class SubscribersTask:
     """What some users follow, and the stays of a sample of them."""
 
     chunk: Chunk
 
     def run(self, work: Work) -> Counter[str]:
         profile, number = work.profile, self.chunk.number
-        found = pairs(profile, work.draft.slots(), self.chunk)
+        found = pairs(profile, work.plan.slots(), self.chunk)
         follows = with_others(profile, found.subscriber, found.topic, rng(profile.seed, "services", number))
         rows = write_part(work.folder, "subscriptions", number, subscriptions(profile, follows))
         done = Counter(subscriptions=rows, repeated=found.repeated, dropped=found.dropped)
         return done + self._log(work, sample(follows, work.sessions, rng(profile.seed, "sampled", number)))
 
-    def _log(self, work: Work, follows: Follows) -> Counter[str]:
+    def _log(self, work: Work, follows: SubscriptionPairs) -> Counter[str]:
         done: Counter[str] = Counter()
         profile = work.profile
         for index, some in enumerate(_runs(follows, round(ROWS_PER_PART / (2 * expected_log_ins(profile))))):
@@ -68,7 +68,7 @@ class Subscribers:
 
 
 @dataclass(frozen=True, slots=True)
-class Events:
+class EventsTask:
     """The events of some topics of a service."""
 
     service: Service
@@ -76,7 +76,7 @@ class Events:
     topics: slice
 
     def run(self, work: Work) -> Counter[str]:
-        profile, counts = work.profile, work.draft.counts(self.service)
+        profile, counts = work.profile, work.plan.counts(self.service)
         columns = publications(
             profile,
             self.service,
@@ -90,14 +90,14 @@ class Events:
 
 
 @dataclass(frozen=True, slots=True)
-class Totals:
+class TotalsTask:
     """How many events each topic of a service had."""
 
     service: Service
     number: int
 
     def run(self, work: Work) -> Counter[str]:
-        counts = work.draft.counts(self.service)
+        counts = work.plan.counts(self.service)
         columns = {
             "service": word(self.service, len(counts.topic)),
             "topic": counts.topic,
@@ -107,10 +107,10 @@ class Totals:
         return Counter(counts=write_part(work.folder, "counts", self.number, columns))
 
 
-def _runs(follows: Follows, pairs_per_run: int) -> list[Follows]:
+def _runs(follows: SubscriptionPairs, pairs_per_run: int) -> list[SubscriptionPairs]:
     """The users in runs of about so many pairs; a user with all of his."""
     subscriber = follows.subscriber
     wanted = subscriber[::pairs_per_run][1:]
     bounds = [0, *np.unique(np.searchsorted(subscriber, wanted)).tolist(), len(subscriber)]
     pieces = [slice(first, last) for first, last in pairwise(bounds) if last > first]
-    return [Follows(subscriber[piece], follows.service[piece], follows.topic[piece]) for piece in pieces]
+    return [SubscriptionPairs(subscriber[piece], follows.service[piece], follows.topic[piece]) for piece in pieces]

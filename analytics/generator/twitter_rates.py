@@ -41,7 +41,7 @@ _WEIGHTS: Final = np.exp(-(_NORMAL**2) / 2) / np.exp(-(_NORMAL**2) / 2).sum()
 
 
 @dataclass(frozen=True, slots=True)
-class Cloud:
+class RateCloud:
     """Log medians of the events at `followers` (rising), where the cloud below a hundred followers has the `width` (sigma of the log)."""
 
     followers: Floats
@@ -79,13 +79,13 @@ def rates(followers: NDArray[np.int32], mean: float, bots: int, rng: np.random.G
     return events.astype(np.int64)
 
 
-def _solved(followers: NDArray[np.int32], mean: float) -> Cloud:
+def _solved(followers: NDArray[np.int32], mean: float) -> RateCloud:
     groups, weights = _groups(followers)
 
-    def cloud(width: float) -> tuple[Cloud, Floats]:
+    def cloud(width: float) -> tuple[RateCloud, Floats]:
         factor = 1.5
         for _ in range(4):
-            found = Cloud.along(groups, np.maximum(_line(groups, factor), 1.001), width)
+            found = RateCloud.along(groups, np.maximum(_line(groups, factor), 1.001), width)
             events = found.grid()
             factor *= mean / float(weights @ events @ _WEIGHTS)
         return found, events

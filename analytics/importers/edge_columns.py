@@ -26,7 +26,7 @@ class EdgeOptions(NamedTuple):
     undirected: bool = False
 
 
-class Found(NamedTuple):
+class EdgeColumns(NamedTuple):
     """Where the columns are. `places` count from 0; `delimiter` is None for blanks; `header` tells whether the first row is one."""
 
     delimiter: bytes | None
@@ -44,7 +44,7 @@ class Found(NamedTuple):
         return f" ({self.names[place]})" if self.header else ""
 
 
-def find_columns(first: bytes, wanted: EdgeOptions) -> Found:
+def find_columns(first: bytes, wanted: EdgeOptions) -> EdgeColumns:
     """Reads the first row of a list, which is a header where no cell of it is a number.
 
     Raises TraceError for a column that is not there, and where two of the wanted columns are the same.
@@ -57,7 +57,7 @@ def find_columns(first: bytes, wanted: EdgeOptions) -> Found:
     places = {column: _place(column, name, names, header) for column, name in asked.items()}
     if len(set(places.values())) < len(places):
         raise TraceError(f"two columns are the same: {', '.join(f'{column} {name}' for column, name in asked.items())}; name others")
-    return Found(delimiter, header, names, places)
+    return EdgeColumns(delimiter, header, names, places)
 
 
 def _usual(known: Sequence[str], names: Sequence[str], otherwise: str) -> str:

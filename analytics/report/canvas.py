@@ -41,7 +41,7 @@ _OTHER_MARK: Final = re.compile(r"(<use [^>]*?) style=\"[^\"]*\"/>")
 _SPACE: Final = re.compile(r"\n\s*")
 
 
-class Drawing:
+class Canvas:
     """One pair of axes, and its SVG when the block of `drawing` is over."""
 
     def __init__(self, axes: Axes) -> None:
@@ -50,12 +50,12 @@ class Drawing:
 
 
 @contextmanager
-def drawing(name: str, title: str) -> Iterator[Drawing]:
+def drawing(name: str, title: str) -> Iterator[Canvas]:
     """Axes to draw on. `name` is unlike that of any other drawing on the page; `title` is for those who cannot see it."""
     # Names come from data, and a $ in one is no formula.
     with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": name, "date.epoch": _EPOCH, "text.parse_math": False}):
         figure = Figure(figsize=(_WIDTH / _UNITS_PER_INCH, _HEIGHT / _UNITS_PER_INCH))
-        found = Drawing(figure.add_axes(_BOX))
+        found = Canvas(figure.add_axes(_BOX))
         _style(found.axes)
         yield found
         written = io.StringIO()

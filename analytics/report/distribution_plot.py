@@ -8,7 +8,7 @@ from scipy.special import zeta
 
 from analytics.figures import Figure
 from analytics.numbers import number
-from analytics.summary import Summary, TailFit
+from analytics.summary import TailFit, WorkloadSummary
 
 from .canvas import INK, QUIET, drawing, logarithmic
 from .curves import Column, Curve
@@ -26,7 +26,7 @@ _POINTS: Final = 200
 _BOX_BELOW_COUNTS: Final = (0.135, 0.16, 0.845, 0.68)
 
 
-def plot(figure: Figure, curve: Curve, summary: Summary) -> Plot:
+def plot(figure: Figure, curve: Curve, summary: WorkloadSummary) -> Plot:
     """The plot of a `ccdf`. Nothing is drawn at 0, where logarithmic axes do not reach: a note says how much that is."""
     shown = curve.where(curve["value"] > 0)
     in_percent = figure.x.startswith("%") and summary.manifest.profile != "twitter"

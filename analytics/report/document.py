@@ -7,7 +7,7 @@ from typing import NamedTuple
 from .markup import Html, element, joined
 
 
-class Entry(NamedTuple):
+class ContentsEntry(NamedTuple):
     """A line of the contents: `anchor` is the id of a section, `mark` what is seen of it at a glance."""
 
     anchor: str
@@ -15,7 +15,7 @@ class Entry(NamedTuple):
     mark: str = ""
 
 
-def document(title: str, contents: list[Entry], *sections: Html) -> str:
+def document(title: str, contents: list[ContentsEntry], *sections: Html) -> str:
     """The whole page."""
     here = Path(__file__).parent
     listed = (element("li", element("a", entry.title, href=f"#{entry.anchor}"), _mark(entry)) for entry in contents)
@@ -32,5 +32,5 @@ def section(anchor: str, title: str, *content: str, kind: str = "") -> Html:
     return element("section", element("h2", title), *content, id=anchor, class_=kind)
 
 
-def _mark(entry: Entry) -> Html:
+def _mark(entry: ContentsEntry) -> Html:
     return element("span", entry.mark, class_="at-a-glance") if entry.mark else Html()

@@ -3,9 +3,9 @@
 from pathlib import Path
 
 from analytics.figures import Figure
-from analytics.findings import Finding, sentence
+from analytics.findings import JudgedFinding, sentence
 from analytics.numbers import number
-from analytics.summary import Summary
+from analytics.summary import WorkloadSummary
 
 from . import cycle_plot, distribution_plot, mean_plot, time_plot
 from .curves import points, thinned
@@ -16,7 +16,7 @@ from .plot import Plot, legend
 from .verdicts import compared, published
 
 
-def figure_section(folder: Path, figure: Figure, summary: Summary, findings: list[Finding]) -> Html:
+def figure_section(folder: Path, figure: Figure, summary: WorkloadSummary, findings: list[JudgedFinding]) -> Html:
     """The section of `figure`; where it could not be computed, why. Raises TraceError if its curve cannot be read."""
     source = element("p", _in_the_source(figure), class_="source")
     if figure.key not in summary.rows:
@@ -35,7 +35,7 @@ def figure_section(folder: Path, figure: Figure, summary: Summary, findings: lis
     )
 
 
-def _plot(folder: Path, figure: Figure, summary: Summary) -> Plot:
+def _plot(folder: Path, figure: Figure, summary: WorkloadSummary) -> Plot:
     curve = thinned(folder, figure)
     match figure.kind:
         case "ccdf":
@@ -54,7 +54,7 @@ def _in_the_source(figure: Figure) -> str:
     return f"In the thesis: figure {found}" if found else "Not a figure of the thesis"
 
 
-def _caption(folder: Path, figure: Figure, drawn: Plot, summary: Summary) -> Html:
+def _caption(folder: Path, figure: Figure, drawn: Plot, summary: WorkloadSummary) -> Html:
     how = [*drawn.notes, _sentence(summary.binning.get(figure.key, ""))]
     paths = {"CSV as drawn": f"{figure.key}.csv", "sample of points": f"{figure.key}_points.csv", "every row": f"{figure.key}.parquet"}
     links = [element("a", name, href=f"curves/{path}") for name, path in paths.items() if (folder / "curves" / path).exists()]

@@ -3,7 +3,7 @@
 from typing import Final
 
 from analytics.numbers import number
-from analytics.summary import Comparison, TailFit
+from analytics.summary import LikelihoodRatio, TailFit
 
 from .markup import Html, element, joined, table
 
@@ -33,7 +33,7 @@ def fit_table(fit: TailFit) -> Html:
     )
 
 
-def _against(others: dict[str, Comparison]) -> Html:
+def _against(others: dict[str, LikelihoodRatio]) -> Html:
     rows = [(_NAMES.get(name, name), f"{other.ratio:.2f}", _p(other.p), _better(other)) for name, other in others.items()]
     return table(("power law against", "log-likelihood ratio", "p", "which fits better"), rows, kind="numbers")
 
@@ -49,7 +49,7 @@ def _p(value: float) -> str:
     return "< 0.001" if value < 0.001 else f"{value:.3f}"
 
 
-def _better(other: Comparison) -> str:
+def _better(other: LikelihoodRatio) -> str:
     if other.p >= 0.1:
         return "cannot be told: p ≥ 0.1"
     return "the power law" if other.ratio > 0 else "the other"

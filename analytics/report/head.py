@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 
 from analytics.figures import FIGURES
 from analytics.numbers import duration, number
-from analytics.summary import Filter, Summary
+from analytics.summary import Filter, WorkloadSummary
 from infra.kernel.manifest import Manifest
 
 from .markup import Html, element, table, terms
@@ -15,7 +15,7 @@ from .markup import Html, element, table, terms
 SIZES: Final = {"topics": "topics", "subscribers": "subscribers", "pairs": "pairs", "events": "events"}
 
 
-def head(summary: Summary) -> Html:
+def head(summary: WorkloadSummary) -> Html:
     """Name, source, period and sizes; what was filtered, sampled and lost."""
     about = summary.manifest
     return element(
@@ -36,7 +36,7 @@ def sizes(measures: dict[str, float]) -> Html:
     return element("ul", *(element("li", element("b", value), f" {unit}") for value, unit in known), class_="sizes")
 
 
-def skipped(summary: Summary) -> Html:
+def skipped(summary: WorkloadSummary) -> Html:
     """What could not be computed and why, one row for each reason. The measures of a figure that is missing are not told one by one."""
     missing = summary.manifest.limits | summary.skipped
     by_reason = defaultdict(list)
@@ -49,7 +49,7 @@ def skipped(summary: Summary) -> Html:
     return table(("why", "what"), [(reason, ", ".join(names)) for reason, names in by_reason.items()])
 
 
-def _said(summary: Summary) -> list[tuple[str, str]]:
+def _said(summary: WorkloadSummary) -> list[tuple[str, str]]:
     about = summary.manifest
     return [
         ("Origin", _origin(about)),

@@ -4,14 +4,14 @@ from shlex import quote
 from typing import Final
 
 from analytics.numbers import number
-from analytics.summary import Summary
+from analytics.summary import WorkloadSummary
 
 from .markup import Html, element, joined, table
 
 _FLAGS: Final = {"memory_gb": "--memory"}
 
 
-def making(summary: Summary) -> Html:
+def making(summary: WorkloadSummary) -> Html:
     """Commands, options and how long each step took."""
     options = [(name, _option(value)) for name, value in summary.settings.items()]
     timings = [(name, f"{seconds:.1f} s") for name, seconds in summary.timings_s.items()]
@@ -22,7 +22,7 @@ def making(summary: Summary) -> Html:
     )
 
 
-def commands(summary: Summary) -> list[str]:
+def commands(summary: WorkloadSummary) -> list[str]:
     """What to type for this report. TRACE stands for the folder of the trace."""
     about = summary.manifest
     found = []
@@ -31,7 +31,7 @@ def commands(summary: Summary) -> list[str]:
     return [*found, " ".join(["segue analyze characterize TRACE", *map(quote, _flags(summary))])]
 
 
-def _flags(summary: Summary) -> list[str]:
+def _flags(summary: WorkloadSummary) -> list[str]:
     flags: list[str] = []
     for name, value in summary.settings.items():
         flag = _FLAGS.get(name, f"--{name.replace('_', '-')}")

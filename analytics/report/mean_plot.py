@@ -6,7 +6,7 @@ import numpy as np
 
 from analytics.figures import Figure
 from analytics.numbers import number
-from analytics.summary import Summary
+from analytics.summary import WorkloadSummary
 
 from .canvas import INK, drawing, logarithmic
 from .curves import Column, Curve
@@ -27,7 +27,7 @@ _LINEAR: Final = Guide(1.0, "what grows linearly has this slope")
 _FLAT: Final = Guide(0.0, "mean of all topics: where everything would lie without any relation")
 
 
-def plot(figure: Figure, curve: Curve, points: Curve | None, summary: Summary) -> Plot:
+def plot(figure: Figure, curve: Curve, points: Curve | None, summary: WorkloadSummary) -> Plot:
     """The plot of a `mean`. At most `MOST_POINTS` points and `MOST_MEANS` means are drawn, evenly chosen from those there are."""
     means = some(curve.where((curve["value"] > 0) & (curve["mean"] > 0)), MOST_MEANS)
     keys = [Key("mean at each value of x", 1, "points")]

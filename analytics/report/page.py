@@ -4,10 +4,10 @@ from pathlib import Path
 from typing import Final
 
 from analytics.figures import FIGURES
-from analytics.findings import Finding, findings
-from analytics.summary import Summary, read
+from analytics.findings import JudgedFinding, findings
+from analytics.summary import WorkloadSummary, read
 
-from .document import Entry, document, section
+from .document import ContentsEntry, document, section
 from .figure_section import figure_section
 from .head import head, skipped
 from .making import making
@@ -25,7 +25,7 @@ def write_page(folder: Path) -> Path:
     return path
 
 
-def render(folder: Path, summary: Summary) -> str:
+def render(folder: Path, summary: WorkloadSummary) -> str:
     """The page. Raises TraceError if a curve cannot be read."""
     judged = findings(summary)
     of_figure = {key: [each for each in judged if each.figure == key] for key in FIGURES}
@@ -42,12 +42,14 @@ def render(folder: Path, summary: Summary) -> str:
     )
 
 
-def _contents(summary: Summary, of_figure: dict[str, list[Finding]]) -> list[Entry]:
-    drawn = [Entry(key, figure.title, tally(of_figure[key]) if key in summary.rows else "not drawn") for key, figure in FIGURES.items()]
+def _contents(summary: WorkloadSummary, of_figure: dict[str, list[JudgedFinding]]) -> list[ContentsEntry]:
+    drawn = [
+        ContentsEntry(key, figure.title, tally(of_figure[key]) if key in summary.rows else "not drawn") for key, figure in FIGURES.items()
+    ]
     return [
-        Entry("verdicts", "Held against what was published"),
+        ContentsEntry("verdicts", "Held against what was published"),
         *drawn,
-        Entry("skipped", "What could not be computed"),
-        Entry("measures", "All measures"),
-        Entry("making", "How to make this report again"),
+        ContentsEntry("skipped", "What could not be computed"),
+        ContentsEntry("measures", "All measures"),
+        ContentsEntry("making", "How to make this report again"),
     ]

@@ -10,7 +10,7 @@ from matplotlib.ticker import FuncFormatter
 
 from analytics.figures import Figure
 from analytics.numbers import number
-from analytics.summary import Summary
+from analytics.summary import WorkloadSummary
 
 from .canvas import INK, SHADE, drawing, logarithmic
 from .curves import Curve
@@ -28,7 +28,7 @@ _MOST_DAYS_IN_TENTHS: Final = 5 / S_PER_DAY
 _FORMATS: Final = ((21.0, "%a %-d"), (200.0, "%-d %b"), (1500.0, "%b %Y"))
 
 
-def plot(figure: Figure, curve: Curve, summary: Summary) -> Plot:
+def plot(figure: Figure, curve: Curve, summary: WorkloadSummary) -> Plot:
     """The plot of a `line`. The axis of y is logarithmic where the lines lie more than `LARGEST_RATIO` apart, and a note says so."""
     zone = ZoneInfo(summary.manifest.time_zone)
     with drawing(f"report-{figure.key}", figure.title) as drawn:

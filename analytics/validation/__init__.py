@@ -1,7 +1,7 @@
 """Whether a trace is what its manifest and docs/trace.md say: `validate` reads every row, `quick_check` only looks at the files."""
 
+from .defects import Defect, Report
 from .files import quick_check
-from .findings import Finding, Report
 from .validate import validate
 
-__all__ = ["Finding", "Report", "quick_check", "validate"]
+__all__ = ["Defect", "Report", "quick_check", "validate"]

@@ -12,15 +12,15 @@ from numpy.typing import NDArray
 
 from infra.kernel.trace import DIAGNOSTIC, TABLES
 
-from .batches import Batch, Bools, Progress, batches
-from .findings import Findings
+from .batches import Bools, Progress, RowBatch, batches
+from .defects import Defects
 from .hashes import Hashes, hashes
 
 _COUNTS = TABLES["counts"]
 _SAID = TABLES["publications"]
 
 
-def check_agreement(counts: Sequence[Path], publications: Sequence[Path], findings: Findings, progress: Progress) -> None:
+def check_agreement(counts: Sequence[Path], publications: Sequence[Path], defects: Defects, progress: Progress) -> None:
     """Adds what differs. Both tables must be whole, not samples."""
     keys, places, expected = _expected(counts, progress)
     plain, diagnostic = np.zeros(len(keys), dtype=np.int64), np.zeros(len(keys), dtype=np.int64)
@@ -29,11 +29,11 @@ def check_agreement(counts: Sequence[Path], publications: Sequence[Path], findin
         unknown = ~_add(plain, keys, found, ~probes) & ~probes
         _add(diagnostic, keys, found, probes)
         if unknown.any():
-            _tell_unknown(batch, unknown, findings)
+            _tell_unknown(batch, unknown, defects)
     wrong = np.flatnonzero((expected < plain) | (expected > plain + diagnostic))
     if len(wrong):
         first = wrong[places[wrong].argmin()]
-        _tell_wrong(counts, int(places[first]), int(expected[first]), int(plain[first]), len(wrong), findings, progress)
+        _tell_wrong(counts, int(places[first]), int(expected[first]), int(plain[first]), len(wrong), defects, progress)
 
 
 def _expected(counts: Sequence[Path], progress: Progress) -> tuple[Hashes, NDArray[np.int64], NDArray[np.int64]]:
@@ -58,10 +58,10 @@ def _add(sums: NDArray[np.int64], keys: Hashes, found: Hashes, chosen: Bools) ->
     return np.ones(len(found), dtype=np.bool_) if known.all() else ~np.isin(found, values[~known])
 
 
-def _tell_unknown(batch: Batch, unknown: Bools, findings: Findings) -> None:
+def _tell_unknown(batch: RowBatch, unknown: Bools, defects: Defects) -> None:
     first = int(unknown.argmax())
     service, topic, site = (batch.rows.column(name)[first].as_py() for name in _COUNTS.key)
-    findings.add(
+    defects.add(
         batch.file,
         f"{topic} of {service} at site {site} has no row in counts",
         "count again, or leave out counts: it is derived then",
@@ -72,11 +72,11 @@ def _tell_unknown(batch: Batch, unknown: Bools, findings: Findings) -> None:
     )
 
 
-def _tell_wrong(counts: Sequence[Path], place: int, expected: int, counted: int, rows: int, findings: Findings, progress: Progress) -> None:
+def _tell_wrong(counts: Sequence[Path], place: int, expected: int, counted: int, rows: int, defects: Defects, progress: Progress) -> None:
     for batch in batches(counts, _COUNTS, ["topic"], "counts: events", progress):
         if place < len(batch.rows):
             what = f"{expected:,} events, but publications have {counted:,} of topic {batch.rows.column('topic')[place]}"
             remedy = "count again, or leave out counts: it is derived then"
-            findings.add(batch.file, what, remedy, table=_COUNTS.name, column="events", row=batch.offset + place + 1, rows=rows)
+            defects.add(batch.file, what, remedy, table=_COUNTS.name, column="events", row=batch.offset + place + 1, rows=rows)
             return
         place -= len(batch.rows)

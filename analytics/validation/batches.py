@@ -19,7 +19,7 @@ Progress = Callable[[str, int, int], None]
 ROWS: Final = 1 << 20
 
 
-class Batch(NamedTuple):
+class RowBatch(NamedTuple):
     """Some rows of a file; text columns are dictionary-encoded. `offset`: rows of the file before them."""
 
     file: Path
@@ -46,7 +46,7 @@ class Batch(NamedTuple):
         return found & ~self.nulls(column)
 
 
-def batches(files: Sequence[Path], table: Table, columns: Sequence[str], step: str, progress: Progress) -> Iterator[Batch]:
+def batches(files: Sequence[Path], table: Table, columns: Sequence[str], step: str, progress: Progress) -> Iterator[RowBatch]:
     """All rows of the files, in order. Raises Damaged where a file cannot be read to its end."""
     texts = [column.name for column in table.columns if column.type == "string" and column.name in columns]
     total, done = sum(pq.read_metadata(file).num_rows for file in files), 0
@@ -55,7 +55,7 @@ def batches(files: Sequence[Path], table: Table, columns: Sequence[str], step: s
         try:
             with pq.ParquetFile(file, read_dictionary=texts) as found:
                 for rows in found.iter_batches(batch_size=ROWS, columns=list(columns)):
-                    yield Batch(file, offset, rows)
+                    yield RowBatch(file, offset, rows)
                     offset += len(rows)
                     done += len(rows)
                     progress(step, done, total)

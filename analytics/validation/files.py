@@ -12,7 +12,7 @@ from analytics.trace import Trace
 from infra.kernel.manifest import MANIFEST, MANIFESTS
 from infra.kernel.trace import TABLES, Column, Table
 
-from .findings import Findings
+from .defects import Defects
 
 DAY_MS: Final = 86_400_000
 # What has a date in every time zone: the years 2 to 9998.
@@ -25,88 +25,88 @@ _AGAIN: Final = "write or copy it again"
 
 def quick_check(trace: Trace) -> None:
     """Raises TraceError with the first thing that is wrong with the manifest or the files. Reads no rows."""
-    findings = Findings()
-    check_files(trace, findings)
-    errors = [finding for finding in findings.all() if finding.severity == "error"]
+    defects = Defects()
+    check_files(trace, defects)
+    errors = [defect for defect in defects.all() if defect.severity == "error"]
     if errors:
         more = f" (and {len(errors) - 1} more: `segue analyze validate {trace.path}` tells them)" if errors[1:] else ""
         raise TraceError(f"{errors[0]}{more}")
 
 
-def check_files(trace: Trace, findings: Findings) -> dict[str, list[Path]]:
+def check_files(trace: Trace, defects: Defects) -> dict[str, list[Path]]:
     """Adds what is wrong; returns the files of each table whose rows can be read."""
-    _check_manifest(trace, findings)
-    readable = {name: _check_table(trace, table, findings) for name, table in TABLES.items()}
+    _check_manifest(trace, defects)
+    readable = {name: _check_table(trace, table, defects) for name, table in TABLES.items()}
     if not any(info.rows for info in trace.manifest.tables.values()):
-        findings.add(trace.path, "the trace is empty: no table has a row", "make it again; what it was made from may be empty")
+        defects.add(trace.path, "the trace is empty: no table has a row", "make it again; what it was made from may be empty")
     for folder in sorted(trace.path.iterdir()):
         if folder.is_dir() and folder.name not in TABLES:
-            findings.add(folder, "is no table of a trace and is not read", f"tables are {', '.join(TABLES)}", severity="warning")
+            defects.add(folder, "is no table of a trace and is not read", f"tables are {', '.join(TABLES)}", severity="warning")
     return readable
 
 
-def _check_manifest(trace: Trace, findings: Findings) -> None:
+def _check_manifest(trace: Trace, defects: Defects) -> None:
     manifest, files = trace.manifest, sorted(trace.path.glob(MANIFESTS))
     file = trace.path if files[1:] else files[0]
-    _check_period(trace, file, findings)
+    _check_period(trace, file, defects)
     for name, info in manifest.tables.items():
         if not 0 < info.fraction <= 1 or info.rows < 0:
             what = f"{name} has {info.rows} rows, fraction {info.fraction}"
-            findings.add(file, what, "rows are 0 or more, a fraction is over 0, at most 1", table=name)
+            defects.add(file, what, "rows are 0 or more, a fraction is over 0, at most 1", table=name)
     try:
         ZoneInfo(manifest.time_zone)
     except (KeyError, ValueError, OSError):
-        findings.add(file, f"there is no time zone {manifest.time_zone!r}", "give a name as Europe/Stockholm or UTC")
+        defects.add(file, f"there is no time zone {manifest.time_zone!r}", "give a name as Europe/Stockholm or UTC")
 
 
-def _check_period(trace: Trace, file: Path, findings: Findings) -> None:
+def _check_period(trace: Trace, file: Path, defects: Defects) -> None:
     start_ms, end_ms = trace.manifest.start_ms, trace.manifest.end_ms
     if (start_ms is None) != (end_ms is None) or (start_ms is not None and end_ms is not None and start_ms >= end_ms):
-        findings.add(file, f"the period {start_ms} to {end_ms} is none", "give start_ms and a later end_ms, or neither")
+        defects.add(file, f"the period {start_ms} to {end_ms} is none", "give start_ms and a later end_ms, or neither")
     elif start_ms is None or end_ms is None:
         if timed := [name for name, table in TABLES.items() if table.by_time and trace.has(name)]:
-            findings.add(file, f"there is no period, but {timed[0]} have times", "give start_ms and end_ms")
+            defects.add(file, f"there is no period, but {timed[0]} have times", "give start_ms and end_ms")
     elif start_ms < _DATED_MS[0] or end_ms > _DATED_MS[1]:
         what = f"the period {start_ms} to {end_ms} is not within the years 2 to 9998"
-        findings.add(file, what, "times are in Unix milliseconds, neither micro- nor nanoseconds")
+        defects.add(file, what, "times are in Unix milliseconds, neither micro- nor nanoseconds")
     elif end_ms - start_ms < DAY_MS:
         what = f"the period is {(end_ms - start_ms) / 3_600_000:.1f} hours, shorter than a day"
-        findings.add(file, what, "the figures of the day and the week will be left out", severity="warning")
+        defects.add(file, what, "the figures of the day and the week will be left out", severity="warning")
 
 
-def _check_table(trace: Trace, table: Table, findings: Findings) -> list[Path]:
+def _check_table(trace: Trace, table: Table, defects: Defects) -> list[Path]:
     info, files = trace.manifest.tables.get(table.name), trace.files(table.name)
     folder = trace.path / table.name
     if info is None and files:
-        findings.add(
+        defects.add(
             folder, "has files, but the manifest does not speak of it", f"add it under tables in {MANIFEST}, or remove it", table=table.name
         )
     if info is not None and info.rows and not files:
         what = f"has no *.parquet file, but the manifest says {info.rows:,} rows"
-        findings.add(folder, what, f"{_AGAIN}, or correct {MANIFEST}", table=table.name)
-    rows = {file: _check_file(file, table, findings) for file in files}
+        defects.add(folder, what, f"{_AGAIN}, or correct {MANIFEST}", table=table.name)
+    rows = {file: _check_file(file, table, defects) for file in files}
     total = sum(filter(None, rows.values()))
     if info is not None and files and None not in rows.values() and total != info.rows:
         what = f"has {total:,} rows, but the manifest says {info.rows:,}"
-        findings.add(folder, what, f"copy all files of it, or correct {MANIFEST}", table=table.name)
+        defects.add(folder, what, f"copy all files of it, or correct {MANIFEST}", table=table.name)
     return [file for file, found in rows.items() if found is not None]
 
 
-def _check_file(file: Path, table: Table, findings: Findings) -> int | None:
+def _check_file(file: Path, table: Table, defects: Defects) -> int | None:
     """Its rows; None if they cannot be read."""
     try:
         with pq.ParquetFile(file) as found:
             schema, rows = found.schema_arrow, int(found.metadata.num_rows)
     except (pa.ArrowException, OSError) as error:
-        findings.add(file, _unreadable(file, error), _AGAIN, table=table.name)
+        defects.add(file, _unreadable(file, error), _AGAIN, table=table.name)
         return None
-    wrong = [_check_column(file, table, column, schema, findings) for column in table.columns]
+    wrong = [_check_column(file, table, column, schema, defects) for column in table.columns]
     if strange := [name for name in schema.names if name not in [column.name for column in table.columns]]:
-        findings.add(file, f"has a column {strange[0]!r} more, which is not read", "leave it out", table=table.name, severity="warning")
+        defects.add(file, f"has a column {strange[0]!r} more, which is not read", "leave it out", table=table.name, severity="warning")
     return None if any(wrong) else rows
 
 
-def _check_column(file: Path, table: Table, column: Column, schema: pa.Schema, findings: Findings) -> bool:
+def _check_column(file: Path, table: Table, column: Column, schema: pa.Schema, defects: Defects) -> bool:
     """Whether it is wrong."""
     if column.name not in schema.names:
         what, remedy = "the column is missing", f"add it as {column.type}: {column.meaning}"
@@ -114,7 +114,7 @@ def _check_column(file: Path, table: Table, column: Column, schema: pa.Schema, f
         what, remedy = f"has the type {found}", f"convert it to {column.type}"
     else:
         return False
-    findings.add(file, what, remedy, table=table.name, column=column.name)
+    defects.add(file, what, remedy, table=table.name, column=column.name)
     return True
 
 

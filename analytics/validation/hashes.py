@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from .batches import Batch
+from .batches import RowBatch
 
 Hashes = NDArray[np.uint64]
 
@@ -18,7 +18,7 @@ _LAST: Final = np.uint64(31)
 _GAMMA: Final = np.uint64(0x9E3779B97F4A7C15)
 
 
-def hashes(batch: Batch, columns: Sequence[str]) -> Hashes:
+def hashes(batch: RowBatch, columns: Sequence[str]) -> Hashes:
     """One number per row. Equal rows have equal ones; others share one with probability 2^-64."""
     found = np.full(len(batch.rows), _GAMMA, dtype=np.uint64)
     for column in columns:
@@ -27,7 +27,7 @@ def hashes(batch: Batch, columns: Sequence[str]) -> Hashes:
     return found
 
 
-def _numbers(batch: Batch, column: str) -> Hashes:
+def _numbers(batch: RowBatch, column: str) -> Hashes:
     values = batch.rows.column(column)
     if not pa.types.is_dictionary(values.type):
         return batch.numbers(column).view(np.uint64)

@@ -2,7 +2,7 @@
 
 Method: keys are hashed to 64 bits, the hashes sorted and neighbours compared. A table of more rows than fit into memory is read
 in several passes, each for its share of the hashes. Hashes that occur twice are then looked up and the keys themselves compared, so
-that a chance collision is no finding. Memory: 16 bytes for each of at most ROWS_PER_PASS rows.
+that a chance collision is no defect. Memory: 16 bytes for each of at most ROWS_PER_PASS rows.
 """
 
 from collections.abc import Sequence
@@ -15,17 +15,15 @@ import pyarrow.parquet as pq
 from infra.kernel.trace import Table
 
 from .batches import Progress, batches
-from .findings import Findings
+from .defects import Defects
 from .hashes import Hashes, hashes
 
 ROWS_PER_PASS: Final = 1 << 26
 _LOOKED_UP: Final = 10_000
 
 
-def check_repeats(
-    files: Sequence[Path], table: Table, findings: Findings, progress: Progress, *, rows_per_pass: int = ROWS_PER_PASS
-) -> None:
-    """Adds a finding if rows of a table have the same key."""
+def check_repeats(files: Sequence[Path], table: Table, defects: Defects, progress: Progress, *, rows_per_pass: int = ROWS_PER_PASS) -> None:
+    """Adds a defect if rows of a table have the same key."""
     passes = -(-sum(pq.read_metadata(file).num_rows for file in files) // rows_per_pass)
     repeated, suspects = 0, [np.empty(0, dtype=np.uint64)]
     for number in range(passes):
@@ -34,7 +32,7 @@ def check_repeats(
         repeated += len(twice)
         suspects.append(np.unique(twice)[:_LOOKED_UP])
     if repeated:
-        _look_up(files, table, np.unique(np.concatenate(suspects))[:_LOOKED_UP], repeated, findings, progress)
+        _look_up(files, table, np.unique(np.concatenate(suspects))[:_LOOKED_UP], repeated, defects, progress)
 
 
 def _share(files: Sequence[Path], table: Table, number: int, passes: int, limit: int, progress: Progress) -> Hashes:
@@ -52,7 +50,7 @@ def _share(files: Sequence[Path], table: Table, number: int, passes: int, limit:
     return share
 
 
-def _look_up(files: Sequence[Path], table: Table, suspects: Hashes, repeated: int, findings: Findings, progress: Progress) -> None:
+def _look_up(files: Sequence[Path], table: Table, suspects: Hashes, repeated: int, defects: Defects, progress: Progress) -> None:
     first: dict[tuple[object, ...], tuple[Path, int]] = {}
     for batch in batches(files, table, table.key, f"{table.name}: repeated keys", progress):
         for place in np.flatnonzero(np.isin(hashes(batch, table.key), suspects)):
@@ -62,5 +60,5 @@ def _look_up(files: Sequence[Path], table: Table, suspects: Hashes, repeated: in
             if (file, before) != (batch.file, row):
                 what = f"{', '.join(map(repr, key))} again, as in row {before:,}{'' if file == batch.file else f' of {file.name}'}"
                 columns = ", ".join(table.key)
-                findings.add(batch.file, what, "keep one row of each", table=table.name, column=columns, row=row, rows=repeated)
+                defects.add(batch.file, what, "keep one row of each", table=table.name, column=columns, row=row, rows=repeated)
                 return

@@ -8,8 +8,8 @@ from infra.kernel.trace import TABLES, Table
 
 from .agreement import check_agreement
 from .batches import Damaged, Progress
+from .defects import Defects, Report
 from .files import check_files
-from .findings import Findings, Report
 from .repeats import check_repeats
 from .rows import check_rows
 
@@ -20,23 +20,23 @@ def validate(trace: Trace, progress: Progress = lambda _step, _done, _total: Non
     Tables that cannot be read whole are looked at as far as that goes; what is not asked of a trace is not checked: events on topics
     that nobody follows are fine.
     """
-    findings = Findings()
-    files = check_files(trace, findings)
-    rows = {name: _check_table(files[name], table, trace, findings, progress) for name, table in TABLES.items() if files[name]}
+    defects = Defects()
+    files = check_files(trace, defects)
+    rows = {name: _check_table(files[name], table, trace, defects, progress) for name, table in TABLES.items() if files[name]}
     if all(rows.get(name) and _is_whole(trace, name, files[name]) for name in ("counts", "publications")):
-        check_agreement(files["counts"], files["publications"], findings, progress)
-    return Report(findings.all(), {name: found for name, found in rows.items() if found is not None})
+        check_agreement(files["counts"], files["publications"], defects, progress)
+    return Report(defects.all(), {name: found for name, found in rows.items() if found is not None})
 
 
-def _check_table(files: Sequence[Path], table: Table, trace: Trace, findings: Findings, progress: Progress) -> int | None:
+def _check_table(files: Sequence[Path], table: Table, trace: Trace, defects: Defects, progress: Progress) -> int | None:
     """Its rows; None if they cannot all be read."""
     try:
-        rows = check_rows(files, table, trace.manifest, findings, progress)
+        rows = check_rows(files, table, trace.manifest, defects, progress)
         if table.key:
-            check_repeats(files, table, findings, progress)
+            check_repeats(files, table, defects, progress)
     except Damaged as damage:
         what = f"cannot be read beyond row {damage.offset:,}: it is damaged"
-        findings.add(damage.file, what, "write or copy it again", table=table.name)
+        defects.add(damage.file, what, "write or copy it again", table=table.name)
         return None
     return rows
 

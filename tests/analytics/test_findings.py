@@ -9,14 +9,14 @@ import msgspec
 import pytest
 
 from analytics.figures import FIGURES
-from analytics.findings import Finding, findings, sentence
+from analytics.findings import JudgedFinding, findings, sentence
 from analytics.findings.judging import STATEMENTS
 from analytics.findings.spotify import SPOTIFY
-from analytics.findings.statement import SIZES, Facts
+from analytics.findings.statement import SIZES, TraceFacts
 from analytics.findings.telling import told
 from analytics.findings.twitter import TWITTER
 from analytics.measures import MEASURES
-from analytics.summary import Filter, Summary, TailFit
+from analytics.summary import Filter, TailFit, WorkloadSummary
 from infra.kernel.manifest import Manifest
 from infra.kernel.trace import SERVICES
 
@@ -89,14 +89,14 @@ AS_PUBLISHED: dict[Profile, dict[str, float]] = {
 }
 
 
-def summary(profile: Profile | None, measures: dict[str, float], **more: Any) -> Summary:
+def summary(profile: Profile | None, measures: dict[str, float], **more: Any) -> WorkloadSummary:
     limits = more.pop("limits", {})
     manifest = Manifest(name="a trace", origin="generated", source="a test", profile=profile, pseudonymisation="none", limits=limits)
     rest: dict[str, Any] = {"fits": {}, "rows": {}, "skipped": {}, "binning": {}, "settings": {}, "timings_s": {}}
-    return Summary(manifest=manifest, filter=Filter(kinds=(), dropped={}, rows=0), measures=measures, **(rest | more))
+    return WorkloadSummary(manifest=manifest, filter=Filter(kinds=(), dropped={}, rows=0), measures=measures, **(rest | more))
 
 
-def one(profile: Profile | None, published: str, changed: Mapping[str, float | None], **more: Any) -> Finding:
+def one(profile: Profile | None, published: str, changed: Mapping[str, float | None], **more: Any) -> JudgedFinding:
     """The finding that begins so, of a trace that is as published but for some measures."""
     measures = {**AS_PUBLISHED[profile or "spotify"], **changed}
     known = {name: value for name, value in measures.items() if value is not None}
@@ -168,7 +168,7 @@ def test_hours_are_compared_round_the_clock() -> None:
 
 def test_a_finding_tells_what_is_here_and_what_would_be_accepted() -> None:
     found = one("spotify", "NNR grows", {"size_nnr.slope": 1.3})
-    assert found == Finding(
+    assert found == JudgedFinding(
         "size_nnr",
         "NNR grows linearly with the number of topics",
         "thesis 5.1.1",
@@ -227,7 +227,7 @@ def test_every_figure_of_the_thesis_has_a_statement() -> None:
 
 
 def test_sizes_are_told_as_shares_of_the_published_ones() -> None:
-    facts = Facts(summary("twitter", {"topics": 80_000, "subscribers": 3e6}), "twitter")
+    facts = TraceFacts(summary("twitter", {"topics": 80_000, "subscribers": 3e6}), "twitter")
     assert facts.grown("topics") == 0.01
     assert facts.grown("subscribers") == 0.1
 

@@ -21,4 +21,4 @@ def test_a_named_one_is_valid(name: str, tmp_path: Path) -> None:
 def test_one_that_is_made_up_is_valid(trace: OddTrace) -> None:
     with tempfile.TemporaryDirectory() as folder:
         report = validate(Trace.open(trace.write(Path(folder) / "t")))
-    assert report.errors == 0, report.findings
+    assert report.errors == 0, report.defects

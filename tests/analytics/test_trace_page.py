@@ -30,4 +30,4 @@ def test_the_example_of_the_page_makes_a_valid_trace(tmp_path: Path, monkeypatch
     monkeypatch.chdir(tmp_path)
     exec(compile(code[1], str(PAGE), "exec"), {})  # noqa: S102 - our own page
     report = validate(Trace.open(tmp_path / "my-trace"))
-    assert (report.findings, report.rows) == ((), {"subscriptions": 3, "publications": 3})
+    assert (report.defects, report.rows) == ((), {"subscriptions": 3, "publications": 3})

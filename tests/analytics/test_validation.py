@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from analytics.errors import TraceError
 from analytics.parts import write_manifest, write_part
 from analytics.trace import Trace
-from analytics.validation import Finding, Report, quick_check, validate
-from analytics.validation.findings import Findings
+from analytics.validation import Defect, Report, quick_check, validate
+from analytics.validation.defects import Defects
 from analytics.validation.repeats import check_repeats
 from infra.kernel.manifest import Manifest, TableInfo
 from infra.kernel.trace import TABLES
@@ -43,9 +43,9 @@ def report(found: Trace, **tables: TableInfo) -> Report:
     return validate(Trace(found.path, msgspec.structs.replace(found.manifest, tables=found.manifest.tables | tables)))
 
 
-def only(found: Report) -> Finding:
-    (finding,) = found.findings
-    return finding
+def only(found: Report) -> Defect:
+    (defect,) = found.defects
+    return defect
 
 
 def replace(found: Trace, table: str, columns: Mapping[str, Any], part: int = 0) -> Path:
@@ -107,16 +107,16 @@ def test_a_good_trace_has_no_findings_and_its_rows_are_told(tmp_path: Path) -> N
 def test_a_row_that_is_wrong_is_named(
     tmp_path: Path, table: str, changed: dict[str, Any], place: tuple[int, str, int], message: str
 ) -> None:
-    findings = validate(trace(tmp_path, DAYS, **{table: changed})).findings
+    defects = validate(trace(tmp_path, DAYS, **{table: changed})).defects
     file = tmp_path / "t" / table / "part-00000.parquet"
-    finding = findings[0]
-    assert (finding.row, finding.column, finding.rows, finding.severity) == (*place, "error")
-    assert str(finding) == f"{file}, row {place[0]}, column {place[1]}: {message}"
+    defect = defects[0]
+    assert (defect.row, defect.column, defect.rows, defect.severity) == (*place, "error")
+    assert str(defect) == f"{file}, row {place[0]}, column {place[1]}: {message}"
 
 
 def test_negative_counts_are_found(tmp_path: Path) -> None:
-    findings = validate(trace(tmp_path, counts={"events": [2, -1]})).findings
-    assert [(each.row, each.column, each.what) for each in findings] == [
+    defects = validate(trace(tmp_path, counts={"events": [2, -1]})).defects
+    assert [(each.row, each.column, each.what) for each in defects] == [
         (2, "events", "-1 is negative"),
         (2, "events", "-1 events, but publications have 1 of topic 7"),
     ]
@@ -125,7 +125,7 @@ def test_negative_counts_are_found(tmp_path: Path) -> None:
 def test_null_is_found_where_it_is_not_allowed(tmp_path: Path) -> None:
     found = trace(tmp_path)
     replace(found, "subscriptions", GOOD["subscriptions"] | {"service": ["presence", None], "topic": [None, 1]})
-    assert [(each.row, each.column, each.what) for each in validate(found).findings] == [
+    assert [(each.row, each.column, each.what) for each in validate(found).defects] == [
         (2, "service", "None is not allowed: it must be known"),
         (1, "topic", "None is not allowed: it must be known"),
     ]
@@ -135,25 +135,25 @@ def test_times_are_compared_across_batches_and_not_across_files(tmp_path: Path, 
     monkeypatch.setattr("analytics.validation.batches.ROWS", 1)
     found = trace(tmp_path, sessions={"time_ms": [7, 6]})
     write_part(found.path, "sessions", 1, GOOD["sessions"])
-    finding = only(report(found, sessions=TableInfo(rows=4)))
-    assert (finding.row, finding.rows, finding.files) == (2, 1, 1)
+    defect = only(report(found, sessions=TableInfo(rows=4)))
+    assert (defect.row, defect.rows, defect.files) == (2, 1, 1)
 
 
 def test_the_same_trouble_in_many_rows_and_files_is_one_finding(tmp_path: Path) -> None:
     found = trace(tmp_path)
     for part in (1, 2):
         write_part(found.path, "sessions", part, {"time_ms": [1, 2], "user": [-5, -6], "action": ["join", "leave"]})
-    finding = only(report(found, sessions=TableInfo(rows=6)))
-    assert (finding.file.name, finding.row, finding.rows, finding.files) == ("part-00001.parquet", 1, 4, 2)
-    assert "-5 is negative (4 rows in 2 files); numbers are 0 or more" in str(finding)
+    defect = only(report(found, sessions=TableInfo(rows=6)))
+    assert (defect.file.name, defect.row, defect.rows, defect.files) == ("part-00001.parquet", 1, 4, 2)
+    assert "-5 is negative (4 rows in 2 files); numbers are 0 or more" in str(defect)
 
 
 def test_repeated_keys_are_found_in_one_file_and_across_files(tmp_path: Path) -> None:
     found = trace(tmp_path)
     write_part(found.path, "subscriptions", 1, {"subscriber": [3, 2, 3], "service": ["presence"] * 3, "topic": [1, 1, 1]})
-    finding = only(report(found, subscriptions=TableInfo(rows=5)))
-    assert (finding.file.name, finding.row, finding.rows) == ("part-00001.parquet", 2, 2)
-    assert finding.what == "2, 'presence', 1 again, as in row 2 of part-00000.parquet"
+    defect = only(report(found, subscriptions=TableInfo(rows=5)))
+    assert (defect.file.name, defect.row, defect.rows) == ("part-00001.parquet", 2, 2)
+    assert defect.what == "2, 'presence', 1 again, as in row 2 of part-00000.parquet"
 
 
 def test_the_same_numbers_at_another_service_or_site_are_other_keys(tmp_path: Path) -> None:
@@ -162,7 +162,7 @@ def test_the_same_numbers_at_another_service_or_site_are_other_keys(tmp_path: Pa
         subscriptions={"subscriber": [1, 1], "service": ["presence", "playlist"], "topic": [2, 2]},
         counts={"topic": [1, 1, 7, 1], "service": [*TWO, *TWO], "site": [None, "sto", None, "lon"], "events": [2, 0, 1, 0]},
     )
-    assert validate(found).findings == ()
+    assert validate(found).defects == ()
 
 
 @settings(max_examples=30, deadline=None)
@@ -174,13 +174,13 @@ def test_repeats_are_counted_whatever_the_number_of_passes(
     folder = tmp_path_factory.mktemp("t")
     subscriber, topic = zip(*pairs, strict=True)
     write_part(folder, "subscriptions", 0, {"subscriber": subscriber, "topic": topic, "service": ["artist"] * len(pairs)})
-    findings = Findings()
+    defects = Defects()
     files = [folder / "subscriptions" / "part-00000.parquet"]
-    check_repeats(files, TABLES["subscriptions"], findings, lambda _step, _done, _total: None, rows_per_pass=rows_per_pass)
+    check_repeats(files, TABLES["subscriptions"], defects, lambda _step, _done, _total: None, rows_per_pass=rows_per_pass)
     repeated = len(pairs) - len(set(pairs))
-    assert len(findings.all()) == (repeated > 0)
+    assert len(defects.all()) == (repeated > 0)
     if rows_per_pass >= len(pairs):
-        assert sum(finding.rows for finding in findings.all()) == repeated
+        assert sum(defect.rows for defect in defects.all()) == repeated
 
 
 def test_counts_may_be_with_or_without_diagnostic_events(tmp_path: Path) -> None:
@@ -188,17 +188,17 @@ def test_counts_may_be_with_or_without_diagnostic_events(tmp_path: Path) -> None
     for number, events in enumerate(([1], [2], [3])):
         counts = {"service": ["presence"], "topic": [1], "events": events}
         path = write(tmp_path / str(number), DAYS, publications=said, counts=counts)
-        assert len(validate(Trace.open(path)).findings) == (events == [3])
+        assert len(validate(Trace.open(path)).defects) == (events == [3])
 
 
 def test_a_sample_is_not_compared_with_counts(tmp_path: Path) -> None:
-    assert report(trace(tmp_path, counts={"events": [20, 10]}), publications=TableInfo(rows=3, fraction=0.1)).findings == ()
+    assert report(trace(tmp_path, counts={"events": [20, 10]}), publications=TableInfo(rows=3, fraction=0.1)).defects == ()
 
 
 def test_a_column_that_is_missing_or_of_another_type_is_named_with_what_it_must_be(tmp_path: Path) -> None:
     found = trace(tmp_path)
     replace(found, "sessions", {"time_ms": [5], "site": ["sto"], "device": ["mobile"], "action": [1]})
-    assert [(each.column, each.what, each.remedy) for each in validate(found).findings] == [
+    assert [(each.column, each.what, each.remedy) for each in validate(found).defects] == [
         ("user", "the column is missing", "add it as int64: number of the user"),
         ("action", "has the type int64", "convert it to string"),
     ]
@@ -210,9 +210,9 @@ def test_text_may_be_written_in_any_way_that_parquet_knows(tmp_path: Path) -> No
     found = trace(tmp_path)
     texts = pa.array(TWO)
     replace(found, "subscriptions", GOOD["subscriptions"] | {"service": texts.cast(pa.large_string()), "site": pa.nulls(2, pa.string())})
-    assert validate(found).findings == ()
+    assert validate(found).defects == ()
     replace(found, "subscriptions", GOOD["subscriptions"] | {"service": texts.dictionary_encode()})
-    assert validate(found).findings == ()
+    assert validate(found).defects == ()
 
 
 def test_columns_and_folders_that_are_not_read_are_warnings(tmp_path: Path) -> None:
@@ -220,7 +220,7 @@ def test_columns_and_folders_that_are_not_read_are_warnings(tmp_path: Path) -> N
     replace(found, "sessions", GOOD["sessions"] | {"site": ["sto", "lon"], "note": [1, 2]})
     (found.path / "plays").mkdir()
     told = validate(found)
-    assert [(each.severity, each.what) for each in told.findings] == [
+    assert [(each.severity, each.what) for each in told.defects] == [
         ("warning", "has a column 'note' more, which is not read"),
         ("warning", "is no table of a trace and is not read"),
     ]
@@ -253,31 +253,31 @@ def test_a_file_that_is_damaged_inside_is_found_when_its_rows_are_read(tmp_path:
     content[4:60] = b"\xff" * 56
     file.write_bytes(content)
     quick_check(found)
-    assert [(each.file.parent.name, each.what) for each in validate(found).findings] == [
+    assert [(each.file.parent.name, each.what) for each in validate(found).defects] == [
         ("subscriptions", "-2 is negative"),
         ("publications", "cannot be read beyond row 0: it is damaged"),
     ]
 
 
 def test_rows_that_disagree_with_the_manifest_are_found(tmp_path: Path) -> None:
-    finding = only(report(trace(tmp_path), sessions=TableInfo(rows=5)))
-    assert finding.what == "has 2 rows, but the manifest says 5"
+    defect = only(report(trace(tmp_path), sessions=TableInfo(rows=5)))
+    assert defect.what == "has 2 rows, but the manifest says 5"
 
 
 def test_a_table_without_files_and_files_without_a_word_in_the_manifest_are_found(tmp_path: Path) -> None:
     path = write(tmp_path / "t", DAYS, sessions=GOOD["sessions"])
     (path / "counts").mkdir()
     (path / "sessions").rename(path / "subscriptions")
-    assert [(each.file.name, each.what) for each in validate(Trace.open(path)).findings][:2] == [
+    assert [(each.file.name, each.what) for each in validate(Trace.open(path)).defects][:2] == [
         ("subscriptions", "has files, but the manifest does not speak of it"),
         ("part-00000.parquet", "the column is missing"),
     ]
-    assert "has no *.parquet file, but the manifest says 2 rows" in {each.what for each in validate(Trace.open(path)).findings}
+    assert "has no *.parquet file, but the manifest says 2 rows" in {each.what for each in validate(Trace.open(path)).defects}
 
 
 def test_each_table_that_disagrees_with_the_manifest_is_told_with_its_numbers(tmp_path: Path) -> None:
     told = report(trace(tmp_path), sessions=TableInfo(rows=5), counts=TableInfo(rows=6))
-    assert [each.what[-6:] for each in told.findings] == ["says 6", "says 5"]
+    assert [each.what[-6:] for each in told.defects] == ["says 6", "says 5"]
 
 
 def test_an_empty_trace_is_found(tmp_path: Path) -> None:
@@ -303,14 +303,14 @@ def test_a_manifest_that_cannot_be_is_found(tmp_path: Path, change: dict[str, An
 
 @pytest.mark.parametrize("fraction", [0.0, 1.5])
 def test_a_fraction_that_is_none_is_found(tmp_path: Path, fraction: float) -> None:
-    finding = only(report(trace(tmp_path), sessions=TableInfo(rows=2, fraction=fraction)))
-    assert finding.what == f"sessions has 2 rows, fraction {fraction}"
+    defect = only(report(trace(tmp_path), sessions=TableInfo(rows=2, fraction=fraction)))
+    assert defect.what == f"sessions has 2 rows, fraction {fraction}"
 
 
 def test_a_period_shorter_than_a_day_is_a_warning(tmp_path: Path) -> None:
     found = trace(tmp_path, msgspec.structs.replace(DAYS, end_ms=3_600_000 * 5))
-    finding = only(validate(found))
-    assert (finding.severity, finding.what) == ("warning", "the period is 5.0 hours, shorter than a day")
+    defect = only(validate(found))
+    assert (defect.severity, defect.what) == ("warning", "the period is 5.0 hours, shorter than a day")
     quick_check(found)
 
 
@@ -328,7 +328,7 @@ def test_many_rows_are_read_in_pieces_of_bounded_size(tmp_path: Path) -> None:
     write_part(path, "subscriptions", 0, pairs)
     write_manifest(path, msgspec.structs.replace(DAYS, tables={"subscriptions": TableInfo(rows=rows)}))
     told: list[int] = []
-    assert validate(Trace.open(path), lambda step, done, _: told.append(done) if step == "subscriptions" else None).findings == ()
+    assert validate(Trace.open(path), lambda step, done, _: told.append(done) if step == "subscriptions" else None).defects == ()
     assert told[0] < told[-1] == rows
 
 

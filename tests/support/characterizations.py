@@ -12,7 +12,7 @@ import pyarrow.parquet
 from numpy.typing import NDArray
 
 from analytics.figures import FIGURES, Figure
-from analytics.summary import Comparison, Filter, Summary, TailFit, write
+from analytics.summary import Filter, LikelihoodRatio, TailFit, WorkloadSummary, write
 from infra.kernel.manifest import Manifest, TableInfo
 from infra.kernel.trace import SERVICES
 
@@ -45,10 +45,10 @@ FIT = TailFit(
     ks=0.012,
     p_value=0.41,
     bootstraps=50,
-    against={"lognormal": Comparison(ratio=-1.9, p=0.04), "truncated_power_law": Comparison(ratio=0.4, p=0.7)},
+    against={"lognormal": LikelihoodRatio(ratio=-1.9, p=0.04), "truncated_power_law": LikelihoodRatio(ratio=0.4, p=0.7)},
     verdict="a power law is plausible",
 )
-SUMMARY = Summary(
+SUMMARY = WorkloadSummary(
     manifest=ABOUT,
     filter=Filter(kinds=("diagnostic", "ping"), dropped={"ping": 30, "diagnostic": 0}, rows=3_030),
     measures={

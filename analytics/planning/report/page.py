@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from analytics.numbers import number
-from analytics.report.document import Entry, document, section
+from analytics.report.document import ContentsEntry, document, section
 from analytics.report.markup import Html, element
 
 from ..subject import StudySubject
@@ -40,7 +40,7 @@ def page(subject: StudySubject, question: str, size: tuple[str, str], told: list
     """
     return document(
         f"{subject.name}: {question}",
-        [Entry(each.key, each.title) for each in parts],
+        [ContentsEntry(each.key, each.title) for each in parts],
         _head(subject, question, size, told),
         *(each.html for each in parts),
     )

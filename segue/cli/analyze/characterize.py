@@ -15,7 +15,7 @@ from infra.kernel.trace import DIAGNOSTIC, SERVICES
 from ..palette import GREEN, QUIET
 
 if TYPE_CHECKING:
-    from analytics.summary import Summary
+    from analytics.summary import WorkloadSummary
 
 _FOLDER: Final = click.Path(path_type=Path, file_okay=False)
 _HEADLINES: Final = ("subscribers", "topics", "pairs", "events", "notifications")
@@ -61,7 +61,7 @@ def characterize(trace: Path, out: Path | None, *, report: bool, **chosen: objec
     show(summary, target, time.perf_counter() - began_s, console)
 
 
-def show(summary: "Summary", folder: Path, took_s: float, console: Console) -> None:
+def show(summary: "WorkloadSummary", folder: Path, took_s: float, console: Console) -> None:
     """Print what there is, and where."""
     from analytics.numbers import duration
 

@@ -13,7 +13,7 @@ from rich.text import Text
 from ..palette import QUIET
 
 if TYPE_CHECKING:
-    from analytics.comparison.result import Result
+    from analytics.comparison.result import ComparisonResult
 
 _FOLDER: Final = click.Path(path_type=Path, file_okay=False)
 
@@ -40,7 +40,7 @@ def compare(a: Path, b: Path, out: Path | None) -> None:
     console.print(Text(f"{target / job.PAGE} shows both in one plot, {target / job.RESULT} has these numbers"), soft_wrap=True)
 
 
-def show(result: "Result", console: Console) -> None:
+def show(result: "ComparisonResult", console: Console) -> None:
     """Print every score, from the largest distance to the least, in plain words."""
     from analytics.comparison.page import name, told
     from analytics.comparison.result import thresholds

@@ -31,9 +31,9 @@ def validate(folder: Path) -> None:
 
 
 def _print(report: "Report", console: Console) -> None:
-    for finding in report.findings:
-        style = BAD if finding.severity == "error" else WARN
-        console.print(Text.assemble((f"{finding.severity}: ", style), str(finding)), soft_wrap=True)
+    for defect in report.defects:
+        style = BAD if defect.severity == "error" else WARN
+        console.print(Text.assemble((f"{defect.severity}: ", style), str(defect)), soft_wrap=True)
     rows = ", ".join(f"{count:,} {table}" for table, count in report.rows.items()) or "no rows"
     verdict = "valid" if not report.errors else "not valid"
     summary = f"{verdict}: {rows} (errors: {report.errors}, warnings: {report.warnings})"

@@ -9,7 +9,7 @@ import pytest
 
 from analytics.characterization.job import characterize_in
 from analytics.characterization.options import Options
-from analytics.summary import Summary
+from analytics.summary import WorkloadSummary
 from analytics.trace import Trace
 from infra.kernel.manifest import Manifest
 from tests.support.small_world import small_world
@@ -24,7 +24,7 @@ class Done(NamedTuple):
 
     trace: Path
     folder: Path
-    summary: Summary
+    summary: WorkloadSummary
 
     def curve(self, key: str) -> list[tuple[object, ...]]:
         """Rows of the exact curve."""

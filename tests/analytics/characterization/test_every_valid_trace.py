@@ -17,7 +17,7 @@ from analytics.errors import TraceError
 from analytics.figures import FIGURES
 from analytics.measures import MEASURES
 from analytics.report.page import write_page
-from analytics.summary import Summary, read
+from analytics.summary import WorkloadSummary, read
 from analytics.trace import Trace
 from tests.support.characterizations import make
 from tests.support.odd_traces import ODD_TRACES, OddTrace, odd_traces
@@ -45,14 +45,14 @@ def characterized(spark: "SparkSession", trace: OddTrace, folder: Path) -> Path 
     return out
 
 
-def check_summary(summary: Summary, folder: Path) -> None:
+def check_summary(summary: WorkloadSummary, folder: Path) -> None:
     assert read(folder) == summary
     assert all(map(math.isfinite, summary.measures.values()))
     for name in (*FIGURES, *(name for name in MEASURES if "{" not in name)):
         assert (name in summary.measures or name in summary.rows) != (name in summary.skipped), name
 
 
-def check_page(page: str, summary: Summary) -> None:
+def check_page(page: str, summary: WorkloadSummary) -> None:
     """Each figure is drawn, or says why it is not; nothing on the page is no number."""
     for key in FIGURES:
         found = page.partition(f'<section id="{key}"')[2].partition("</section>")[0]

@@ -11,7 +11,7 @@ import pyarrow.parquet
 import pytest
 
 from analytics.comparison.job import compare, ratios
-from analytics.comparison.result import Ratio, Result, in_words
+from analytics.comparison.result import ComparisonResult, Ratio, in_words
 from analytics.comparison.source import characterization
 from analytics.errors import TraceError
 from analytics.figures import FIGURES
@@ -56,7 +56,7 @@ def test_the_folder_has_the_numbers_and_a_page_that_shows_both(tmp_path: Path) -
 
     result = compare(a, b, tmp_path / "out")
 
-    assert msgspec.json.decode((tmp_path / "out" / "comparison.json").read_bytes(), type=Result) == result
+    assert msgspec.json.decode((tmp_path / "out" / "comparison.json").read_bytes(), type=ComparisonResult) == result
     text = (tmp_path / "out" / "compare.html").read_text(encoding="utf-8")
     assert "<other>" not in text
     assert "&lt;other&gt;" in text

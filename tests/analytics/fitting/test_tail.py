@@ -18,7 +18,7 @@ from analytics.fitting.power_law import PowerLaw, best, draw, log_likelihoods
 from analytics.fitting.tail import TOO_FEW, fit_tail, verdict
 from analytics.fitting.truncated import log_likelihoods as truncated_likelihoods
 from analytics.fitting.truncated import log_norm
-from analytics.summary import Comparison, TailFit
+from analytics.summary import LikelihoodRatio, TailFit
 
 
 def fitted(values: NDArray[Any], *, discrete: bool = True, bootstraps: int = 0) -> TailFit:
@@ -177,7 +177,7 @@ def test_twenty_thousand_values_with_fifty_bootstraps_take_six_seconds_of_one_co
 def test_a_verdict_follows_from_stated_thresholds(
     p: float | None, lognormal: tuple[float, float], truncated: tuple[float, float], said: str
 ) -> None:
-    against = {name: Comparison(ratio=r, p=q) for name, (r, q) in (("lognormal", lognormal), ("truncated_power_law", truncated))}
+    against = {name: LikelihoodRatio(ratio=r, p=q) for name, (r, q) in (("lognormal", lognormal), ("truncated_power_law", truncated))}
     assert verdict(1.5, p, against) == said
     assert verdict(1.49, p, against) == "1.5 decades are too short to tell"
 

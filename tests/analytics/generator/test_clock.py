@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.stats import chi2_contingency
 
-from analytics.generator.clock import STEP_MS, Activity, Clock, clock
+from analytics.generator.clock import STEP_MS, Activity, ActivityClock, clock
 from analytics.generator.profile import profile, rng
 
 HOUR_MS = 3_600_000
@@ -71,7 +71,7 @@ def test_the_share_before_a_moment_is_its_quantile(weights: list[float]) -> None
     """Against the area under the same lines, integrated in small steps."""
     shape = np.array(weights)
     quantiles = np.linspace(0.001, 0.999, 99)
-    found = Clock(0, shape).at(quantiles)
+    found = ActivityClock(0, shape).at(quantiles)
     fine = np.linspace(0, len(shape) - 1, 20_001)
     density = np.interp(fine, np.arange(len(shape)), shape)
     area = np.concatenate([[0], np.cumsum((density[1:] + density[:-1]) / 2)])

@@ -5,15 +5,15 @@ from pathlib import Path
 import pytest
 
 from analytics.errors import TraceError
-from analytics.generator.draft import Draft
 from analytics.generator.profile import profile
 from analytics.generator.running import results
 from analytics.generator.tasks import Work
+from analytics.generator.trace_plan import TracePlan
 from tests.support.tasks import Full, Killed
 
 
 def work(folder: Path) -> Work:
-    return Work(profile("spotify", 0.001, 1), folder, Draft(folder), publications=0, sessions=0)
+    return Work(profile("spotify", 0.001, 1), folder, TracePlan(folder), publications=0, sessions=0)
 
 
 def test_a_process_that_was_killed_is_told_with_the_likely_reason(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 
 from analytics.generator.profile import profile, rng, site_of
-from analytics.generator.services import Follows, with_others
+from analytics.generator.services import SubscriptionPairs, with_others
 from analytics.generator.sessions import Stays, expected_log_ins, sample, sessions, stays, subscription_log
 from analytics.parts import as_table
 from analytics.schema import SCHEMAS
@@ -15,11 +15,11 @@ from infra.kernel.trace import SERVICES
 
 HOUR_MS = 3_600_000
 SPOTIFY = profile("spotify", 0.01, 1)
-FEW = Follows(np.array([4, 4, 7]), np.array([0, 1, 0], np.int8), np.array([1, 2, 1]))
+FEW = SubscriptionPairs(np.array([4, 4, 7]), np.array([0, 1, 0], np.int8), np.array([1, 2, 1]))
 
 
 @pytest.fixture(scope="module")
-def pairs() -> Follows:
+def pairs() -> SubscriptionPairs:
     """Sizes by the power law of the profile, its tail to 2000 included, for it is the large ones that make live subscriptions uneven."""
     shares = np.cumsum(np.arange(1, 2001) ** -2.35)
     size = 1 + np.searchsorted(shares / shares[-1], (np.arange(SPOTIFY.subscribers) + 0.5) / SPOTIFY.subscribers)
@@ -28,7 +28,7 @@ def pairs() -> Follows:
 
 
 @pytest.fixture(scope="module")
-def found(pairs: Follows) -> Stays:
+def found(pairs: SubscriptionPairs) -> Stays:
     return stays(SPOTIFY, pairs, rng(1, "stays"))
 
 
@@ -38,7 +38,7 @@ def visits(found: Stays) -> pa.Table:
 
 
 @pytest.fixture(scope="module")
-def log(found: Stays, pairs: Follows) -> pa.Table:
+def log(found: Stays, pairs: SubscriptionPairs) -> pa.Table:
     return as_table(SCHEMAS["subscription_log"], subscription_log(SPOTIFY, found, pairs))
 
 
@@ -81,7 +81,7 @@ def test_rows_rise_in_time_inside_the_period(visits: pa.Table, log: pa.Table) ->
         assert SPOTIFY.start_ms <= time_ms[0] <= time_ms[-1] < SPOTIFY.end_ms
 
 
-def test_every_pair_is_live_at_some_time(log: pa.Table, pairs: Follows) -> None:
+def test_every_pair_is_live_at_some_time(log: pa.Table, pairs: SubscriptionPairs) -> None:
     live_at_some_time = log.group_by(["subscriber", "service", "topic"]).aggregate([])
     assert len(live_at_some_time) == len(pairs.topic)
 
@@ -163,7 +163,7 @@ def test_the_same_stream_of_chance_gives_the_same_rows() -> None:
     assert one["time_ms"].tolist() != other["time_ms"].tolist()
 
 
-def test_a_sample_has_whole_users(pairs: Follows) -> None:
+def test_a_sample_has_whole_users(pairs: SubscriptionPairs) -> None:
     some = sample(pairs, 0.1, rng(1, "sample"))
     users, sizes = np.unique(some.subscriber, return_counts=True)
     assert len(users) == pytest.approx(0.1 * SPOTIFY.subscribers, rel=0.06)
@@ -171,7 +171,7 @@ def test_a_sample_has_whole_users(pairs: Follows) -> None:
 
 
 def test_nobody_makes_no_rows() -> None:
-    nobody = Follows(FEW.subscriber[:0], FEW.service[:0], FEW.topic[:0])
+    nobody = SubscriptionPairs(FEW.subscriber[:0], FEW.service[:0], FEW.topic[:0])
     none = stays(SPOTIFY, nobody, rng(1, "stays"))
     assert len(as_table(SCHEMAS["sessions"], sessions(SPOTIFY, none))) == 0
     assert len(as_table(SCHEMAS["subscription_log"], subscription_log(SPOTIFY, none, nobody))) == 0

@@ -5,7 +5,7 @@ import pytest
 
 from analytics.generator.profile import rng
 from analytics.generator.twitter_laws import followers
-from analytics.generator.twitter_rates import Cloud, rates
+from analytics.generator.twitter_rates import RateCloud, rates
 
 FOLLOWERS = np.geomspace(1, 1e6, 60)
 FALLING = followers(16_000, 60_000, 1_367_000)
@@ -13,7 +13,7 @@ FALLING = followers(16_000, 60_000, 1_367_000)
 
 def test_a_cloud_has_the_mean_that_it_is_given_although_events_are_whole_and_bounded() -> None:
     mean = np.minimum(2 * FOLLOWERS**0.9, 30_000)
-    cloud = Cloud.along(FOLLOWERS, mean, 1.0)
+    cloud = RateCloud.along(FOLLOWERS, mean, 1.0)
     normal = np.random.default_rng(1).standard_normal((60, 100_000))
     found = np.array([cloud.events(np.full(100_000, x), z).mean() for x, z in zip(FOLLOWERS, normal, strict=True)])
     assert found == pytest.approx(mean, rel=0.05)

@@ -58,7 +58,7 @@ def imported(tmp_path: Path, name: str, asked: EdgeOptions | None = None) -> tup
     path = tmp_path / "trace"
     import_trace(FORMATS[name], source(tmp_path, name), path, asked=asked)
     trace = Trace.open(path)
-    assert [str(finding) for finding in validate(trace).findings if finding.severity == "error"] == []
+    assert [str(defect) for defect in validate(trace).defects if defect.severity == "error"] == []
     return trace.manifest, {table: rows(path, table) for table in trace.manifest.tables}
 
 
@@ -182,7 +182,7 @@ def test_the_ciao_sample_has_the_published_numbers(tmp_path: Path) -> None:
     pairs, said, counts = (pq.read_table(tmp_path / "trace" / table) for table in ("subscriptions", "publications", "counts"))
     assert (len(pairs), len(pairs["topic"].unique()), len(said), len(counts)) == (57_544, 2_325, 36_065, 2_248)
     assert notifications(tmp_path / "trace") == 1_136_887
-    assert validate(Trace.open(tmp_path / "trace")).findings == ()
+    assert validate(Trace.open(tmp_path / "trace")).defects == ()
 
 
 def notifications(path: Path) -> int:

@@ -9,7 +9,7 @@ import pytest
 
 from analytics import summary as summaries
 from analytics.figures import FIGURES
-from analytics.findings import Finding, findings
+from analytics.findings import JudgedFinding, findings
 from analytics.report.figure_section import figure_section
 from analytics.report.page import write_page
 from analytics.report.verdicts import MARKS
@@ -54,7 +54,7 @@ def all_but(*keys: str) -> tuple[str, ...]:
     return tuple(key for key in FIGURES if key not in keys)
 
 
-def findings_of(key: str) -> list[Finding]:
+def findings_of(key: str) -> list[JudgedFinding]:
     """Those about one figure."""
     return [each for each in findings(SUMMARY) if each.figure == key]
 

@@ -17,7 +17,7 @@ from .services import Counts, counts, others
 
 
 @dataclass(frozen=True, slots=True)
-class Draft:
+class TracePlan:
     """The arrays in `folder`; what is read is mapped, not loaded."""
 
     folder: Path

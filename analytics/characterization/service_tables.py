@@ -34,7 +34,7 @@ _OF_COUNTS: Final = ("events", "mean_events_per_topic")
 
 
 @dataclass(frozen=True, slots=True)
-class Crowd:
+class ServiceTables:
     """`topics`: topic, subscribers, events; `subscribers`: subscriber, size, received, or None where nobody follows anything."""
 
     topics: "DataFrame"
@@ -43,7 +43,7 @@ class Crowd:
     subscriber: SubscriberTotals | None
 
 
-def crowd_of(spark: "SparkSession", trace: Trace, options: Options, results: Results, scratch: Path) -> Crowd | None:
+def tables_of(spark: "SparkSession", trace: Trace, options: Options, results: Results, scratch: Path) -> ServiceTables | None:
     """The tables, written in `scratch`, with the scalars noted in `results`; None where the service has no rows."""
     pairs, counts = pairs_of(spark, trace, options.service, results), counts_of(spark, trace, options, results)
     with results.step("topics"):
@@ -56,7 +56,7 @@ def crowd_of(spark: "SparkSession", trace: Trace, options: Options, results: Res
     results.measure_all(topic_measures(found))
     results.measure_all(rate_measures(found))
     if pairs is None or not found.pairs:
-        return Crowd(topics, found, None, None)
+        return ServiceTables(topics, found, None, None)
     with results.step("subscribers"):
         subscribers = subscribers_of(pairs, topics, found.told, scratch)
         totals = subscriber_totals(subscribers, found, trace.manifest.profile)
@@ -66,22 +66,22 @@ def crowd_of(spark: "SparkSession", trace: Trace, options: Options, results: Res
     results.measure_all(size_measures(totals, found.pairs))
     results.measure_all({"notifications": float(found.notifications), **nnr_measures(totals, found.events)})
     _note_mutual(results, options.service, pairs, found.pairs)
-    return Crowd(topics, found, subscribers, totals)
+    return ServiceTables(topics, found, subscribers, totals)
 
 
-def populations(crowd: Crowd) -> Iterator[Population]:
+def populations(tables: ServiceTables) -> Iterator[Population]:
     """What is counted for the CCDFs, and (named after the figure, a dot and the axis) for the ranks of both rank correlations."""
     subscribers, events = f.col("subscribers"), f.col("events")
-    topic, both = crowd.topic, crowd.topics.where((subscribers > 0) & (events > 0))
+    topic, both = tables.topic, tables.topics.where((subscribers > 0) & (events > 0))
     if topic.told:
-        yield Population("rate", _values(crowd.topics, "events"), topic.most_events, topic.events)
-    if crowd.subscribers is None or crowd.subscriber is None:
+        yield Population("rate", _values(tables.topics, "events"), topic.most_events, topic.events)
+    if tables.subscribers is None or tables.subscriber is None:
         return
-    totals = crowd.subscriber
-    yield Population("popularity", _values(crowd.topics, "subscribers"), topic.most_subscribers, totals.subscribers)
-    yield Population("size", _values(crowd.subscribers, "size"), totals.most_topics, topic.topics)
+    totals = tables.subscriber
+    yield Population("popularity", _values(tables.topics, "subscribers"), topic.most_subscribers, totals.subscribers)
+    yield Population("size", _values(tables.subscribers, "size"), totals.most_topics, topic.topics)
     if totals.receiving:
-        receiving = crowd.subscribers.where(f.col("received") > 0)
+        receiving = tables.subscribers.where(f.col("received") > 0)
         yield Population("nnr", _values(receiving, "received"), totals.most_received, topic.events)
         yield Population("size_nnr.x", _values(receiving, "size"), totals.most_topics, topic.topics)
         yield Population("popularity_rate.x", _values(both, "subscribers"), topic.most_subscribers, totals.subscribers)

@@ -1,4 +1,4 @@
-"""What is wrong with a trace: the same trouble in many rows and files is one finding, so that the list stays short."""
+"""What is wrong with a trace: the same trouble in many rows and files is one defect, so that the list stays short."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,7 +8,7 @@ Severity = Literal["error", "warning"]
 
 
 @dataclass(slots=True, kw_only=True)
-class Finding:
+class Defect:
     """One kind of trouble: where it is met first, and how often. `row` counts from 1 in its file; None is the whole file."""
 
     severity: Severity
@@ -34,27 +34,27 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """All findings, and the rows of each table that were read."""
+    """All defects, and the rows of each table that were read."""
 
-    findings: tuple[Finding, ...]
+    defects: tuple[Defect, ...]
     rows: dict[str, int]
 
     @property
     def errors(self) -> int:
-        """How many findings make the trace unfit."""
-        return sum(finding.severity == "error" for finding in self.findings)
+        """How many defects make the trace unfit."""
+        return sum(defect.severity == "error" for defect in self.defects)
 
     @property
     def warnings(self) -> int:
-        """How many findings only limit what it can tell."""
-        return len(self.findings) - self.errors
+        """How many defects only limit what it can tell."""
+        return len(self.defects) - self.errors
 
 
-class Findings:
-    """Findings as they come up. Those with the same table, column and remedy are one; files come one after the other."""
+class Defects:
+    """Defects as they come up. Those with the same table, column and remedy are one; files come one after the other."""
 
     def __init__(self) -> None:
-        self._found: dict[tuple[str, str, str], Finding] = {}
+        self._found: dict[tuple[str, str, str], Defect] = {}
         self._last: dict[tuple[str, str, str], Path] = {}
 
     def add(
@@ -72,12 +72,12 @@ class Findings:
         """`rows` more have this trouble in `file`, `row` before others."""
         key = table, column, remedy
         if (known := self._found.get(key)) is None:
-            self._found[key] = Finding(severity=severity, file=file, row=row, column=column, what=what, remedy=remedy, rows=rows, files=1)
+            self._found[key] = Defect(severity=severity, file=file, row=row, column=column, what=what, remedy=remedy, rows=rows, files=1)
         else:
             known.rows += rows
             known.files += self._last[key] != file
         self._last[key] = file
 
-    def all(self) -> tuple[Finding, ...]:
+    def all(self) -> tuple[Defect, ...]:
         """Errors before warnings, else in the order they came up."""
-        return tuple(sorted(self._found.values(), key=lambda finding: finding.severity))
+        return tuple(sorted(self._found.values(), key=lambda defect: defect.severity))
