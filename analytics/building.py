@@ -1,6 +1,6 @@
 """Folders that appear whole or not at all.
 
-What a job writes grows under another name beside its place, `.<name>.partial-<pid>`, and is renamed when all of it is there.
+What a job writes grows beside its place, under the name `.<name>.partial-<pid>`. The folder gets its own name when all of it is there.
 """
 
 import errno
@@ -15,10 +15,10 @@ from .errors import TraceError
 
 @contextmanager
 def building(target: Path, *, replace: bool = False) -> Iterator[Path]:
-    """An empty folder to write in; when the block ends well it becomes `target`, else it is removed with all that is in it.
+    """Makes an empty folder to write in. It becomes `target` when the block ends well, and is removed with all that is in it otherwise.
 
-    What a process that was killed left of the same folder goes, too. Raises TraceError if `target` exists already (unless
-    `replace`), cannot be made, or the disk is full.
+    What a killed process left of the same folder is removed as well. `replace`: an existing `target` is removed first. Raises TraceError
+    if `target` exists already and is not to be replaced, if it cannot be made, or if the disk is full.
     """
     if target.exists() and not replace:
         raise TraceError(f"{target}: exists already; name another folder, or remove it first")
@@ -37,7 +37,7 @@ def building(target: Path, *, replace: bool = False) -> Iterator[Path]:
 
 
 def _remove_ruins(target: Path) -> None:
-    """What processes that were killed left of the same folder."""
+    """Removes what killed processes left of the same folder."""
     for ruin in target.parent.glob(f".{target.name}.partial-*"):
         pid = ruin.name.rpartition("-")[2]
         if pid.isdigit() and not Path(f"/proc/{pid}").exists():
@@ -45,6 +45,7 @@ def _remove_ruins(target: Path) -> None:
 
 
 def _explained(target: Path, error: OSError) -> TraceError:
+    """Returns the error as a reader needs it: which folder, why, and what to do."""
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         free = shutil.disk_usage(target.parent).free / 1e9
         return TraceError(

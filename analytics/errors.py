@@ -1,4 +1,4 @@
-"""What analytics raises.
+"""The errors of analytics.
 
 SegueError
 └── TraceError       a trace, a data set or the machine is not what a job needs; names the file and the remedy
@@ -9,8 +9,8 @@ from infra.kernel.errors import SegueError
 
 
 class TraceError(SegueError):
-    """The message names the file (row, column) and says what to do."""
+    """A trace, a data set or a machine that does not fit. The message names the file (row, column) and says what to do."""
 
 
 class NotSupported(TraceError):  # noqa: N818 - it is an answer
-    """The trace lacks what a metric needs."""
+    """A question that a trace cannot answer, because it lacks what the metric needs."""

@@ -15,7 +15,13 @@ Kind = Literal["ccdf", "mean", "line", "cycle"]
 
 
 class Figure(NamedTuple):
-    """`x` and `y`: the axes of the source. `needs`: tables. `spotify`, `twitter`: number of the same figure in the thesis, if any."""
+    """A figure of a characterization.
+
+    - `key`: its name in files and summaries. `kind`: which columns its curve has, see above. `title`: its heading.
+    - `x`, `y`: labels of the axes, as in the source.
+    - `needs`: the tables that it is computed from.
+    - `spotify`, `twitter`: number of the same figure in the thesis, empty where there is none.
+    """
 
     key: str
     kind: Kind

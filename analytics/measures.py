@@ -1,4 +1,4 @@
-"""The scalars of a characterization, by name: what the job computes, findings judge and comparisons print.
+"""The scalars of a characterization, by name: the job computes them, findings judge them and comparisons print them.
 
 A measure that a trace cannot support is missing, and the summary says why. `{service}` stands for each service that has rows.
 Slopes, R^2 and correlations are of logarithms to base 10 where the figure has logarithmic axes. An interval has `.low` and `.high` at 95 %.

@@ -10,7 +10,7 @@ _UNITS: Final = (("days", 1), ("hours", 24), ("minutes", 1_440), ("seconds", 86_
 
 
 def number(value: float) -> str:
-    """`1,234`, `0.0123`, `3.2·10⁻⁷`: whole numbers in full, others with four digits that count."""
+    """Writes a number for a reader: `1,234`, `0.0123`, `3.2·10⁻⁷`. Whole numbers are given in full, others with four significant digits."""
     if not isfinite(value):
         return "none"
     if float(value).is_integer() and abs(value) < 1e15:
@@ -22,17 +22,17 @@ def number(value: float) -> str:
 
 
 def power(exponent: int) -> str:
-    """`10⁻⁷`."""
+    """Writes a power of ten: `10⁻⁷`."""
     return f"10{str(exponent).translate(_SUPERSCRIPT)}"
 
 
 def decade(value: float) -> str:
-    """A power of ten as the label of a logarithmic axis: `1,000`, `0.1`, `10⁻⁵`."""
+    """Writes a power of ten as the label of a logarithmic axis: `1,000`, `0.1`, `10⁻⁵`."""
     exponent = round(log10(value))
     return f"{10.0**exponent:,g}" if -2 <= exponent <= 4 else power(exponent)
 
 
 def duration(days: float) -> tuple[str, str]:
-    """A length of time in the largest unit that it fills, and that unit: `10`, `days`; `23.6`, `seconds`."""
+    """Returns a length of time in the largest unit that it fills, and the name of that unit: `10`, `days`; `23.6`, `seconds`."""
     unit, per_day = next(((unit, per_day) for unit, per_day in _UNITS if days * per_day >= 1), _UNITS[-1])
     return number(round(days * per_day, 1)), unit

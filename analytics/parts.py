@@ -1,4 +1,4 @@
-"""Writing the tables of a trace, part by part: parts may be written side by side, by several processes."""
+"""The writer of trace tables. A table is written part by part; several processes may write parts at the same time."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -15,9 +15,9 @@ ROWS_PER_GROUP: Final = 1 << 20
 
 
 def write_part(folder: Path, table: str, number: int, columns: Mapping[str, Any]) -> int:
-    """Writes `<folder>/<table>/part-<number>.parquet` and returns its rows. The same columns give the same bytes.
+    """Writes `<folder>/<table>/part-<number>.parquet` and returns its number of rows. The same columns give the same bytes.
 
-    `columns`: NumPy or Arrow arrays (a text column may be dictionary-encoded) or lists, by name; one that may be null and is
+    `columns`: NumPy or Arrow arrays (a text column may be dictionary-encoded) or lists, by name. A column that may be null and is
     missing is null. Raises OSError, and ValueError for columns that do not fit the table.
     """
     schema = SCHEMAS[table]
@@ -29,7 +29,7 @@ def write_part(folder: Path, table: str, number: int, columns: Mapping[str, Any]
 
 
 def as_table(schema: pa.Schema, columns: Mapping[str, Any]) -> pa.Table:
-    """`columns` as a table of that schema."""
+    """Returns `columns` as a table of `schema`. Raises ValueError for a column that the schema does not have, or that does not fit."""
     if unknown := columns.keys() - set(schema.names):
         raise ValueError(f"no such column: {', '.join(sorted(unknown))}")
     rows = max(map(len, columns.values()), default=0)
@@ -40,7 +40,7 @@ def as_table(schema: pa.Schema, columns: Mapping[str, Any]) -> pa.Table:
 
 
 def write_manifest(folder: Path, manifest: Manifest) -> None:
-    """The last file of a trace."""
+    """Writes the manifest into `folder`. It is the last file of a trace, for it tells the rows of all others."""
     (folder / MANIFEST).write_bytes(manifest.encode())
 
 
@@ -50,4 +50,5 @@ def _array(values: Any, field: pa.Field) -> pa.Array:
 
 
 def _words(schema: pa.Schema) -> list[str]:
+    """Returns the names of the text columns. They have few different words, so a dictionary makes them small."""
     return [field.name for field in schema if field.type == pa.string()]

@@ -1,4 +1,4 @@
-"""The tables of `infra.kernel.trace` as Arrow and as Spark know them."""
+"""The tables of `infra.kernel.trace` as Arrow and Spark schemas."""
 
 from typing import TYPE_CHECKING, Final
 
@@ -13,7 +13,7 @@ _ARROW: Final = {"int64": pa.int64(), "string": pa.string()}
 
 
 def arrow_schema(table: Table) -> pa.Schema:
-    """The columns in order, with their types and whether they may be null."""
+    """Returns the columns in order, with their types and whether they may be null."""
     return pa.schema([pa.field(column.name, _ARROW[column.type], nullable=column.may_be_null) for column in table.columns])
 
 
@@ -21,7 +21,7 @@ SCHEMAS: Final = {name: arrow_schema(table) for name, table in TABLES.items()}
 
 
 def spark_schema(table: Table) -> "StructType":
-    """The same for Spark."""
+    """Returns the columns as `arrow_schema` does, for Spark."""
     from pyspark.sql.types import LongType, StringType, StructField, StructType
 
     types = {"int64": LongType, "string": StringType}

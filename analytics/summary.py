@@ -1,4 +1,4 @@
-"""What a characterization found, apart from its curves: `summary.json` in its folder, next to `curves/`, read by report and comparison."""
+"""The summary of a characterization: `summary.json` in its folder, next to `curves/`. The report and the comparison read it."""
 
 from pathlib import Path
 from typing import Any, Final
@@ -16,7 +16,11 @@ LEAST_DECADES: Final = 1.5
 
 
 class LikelihoodRatio(msgspec.Struct, frozen=True, kw_only=True):
-    """Power law against another distribution: log-likelihood ratio (positive: the power law fits better) and its p."""
+    """A power law against another distribution.
+
+    - `ratio`: the log-likelihood ratio; it is positive where the power law fits better.
+    - `p`: how likely a ratio as far from 0 is by chance.
+    """
 
     ratio: float
     p: float
@@ -25,8 +29,10 @@ class LikelihoodRatio(msgspec.Struct, frozen=True, kw_only=True):
 class TailFit(msgspec.Struct, frozen=True, kw_only=True):
     """A power law fitted to the tail of a distribution (Clauset, Shalizi, Newman 2009).
 
-    `n` values, `n_tail` of them from `xmin` on, over so many `decades`; exponent `alpha` of the density with standard error `sigma`;
-    `ks` distance; `p_value` of the goodness of fit by `bootstraps` semi-parametric replications (below 0.1: rejected).
+    - `n`: all values. `n_tail`: those from `xmin` on, over so many `decades`.
+    - `alpha`: exponent of the density, with the standard error `sigma`. `ks`: Kolmogorov-Smirnov distance.
+    - `p_value`: of the goodness of fit by `bootstraps` semi-parametric replications (below 0.1: rejected); None where none were made.
+    - `against`: other distributions, by name. `verdict`: the result in words.
     """
 
     n: int
@@ -48,7 +54,12 @@ class TailFit(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Filter(msgspec.Struct, frozen=True, kw_only=True):
-    """What was left out before any statistics, by kind of event, and of how many rows."""
+    """The rows that were left out before any statistics.
+
+    - `kinds`: the kinds of events that were asked to be left out.
+    - `dropped`: how many rows of each kind were.
+    - `rows`: how many rows there were before.
+    """
 
     kinds: tuple[str, ...]
     dropped: dict[str, int]
@@ -56,10 +67,14 @@ class Filter(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class WorkloadSummary(msgspec.Struct, frozen=True, kw_only=True):
-    """`measures`: see `measures.MEASURES`. `fits`: by figure key (popularity, size, rate, nnr). `rows`: of each curve, by key.
+    """Everything that a characterization found, apart from its curves.
 
-    `skipped`: figure key or measure -> why it is not there. `binning`: figure key -> how it was binned or sampled, in words.
-    `timings_s`: by step. `settings`: options of the run.
+    - `measures`: by name, see `measures.MEASURES`.
+    - `fits`: by figure key (popularity, size, rate, nnr).
+    - `rows`: how many rows the exact curve of each figure has, by key.
+    - `skipped`: why a figure or a measure is not there, by key or name.
+    - `binning`: how a figure was binned or sampled, in words, by key.
+    - `settings`: the options of the run. `timings_s`: how long each step took.
     """
 
     version: int = VERSION
@@ -80,7 +95,7 @@ def write(folder: Path, summary: WorkloadSummary) -> None:
 
 
 def read(folder: Path) -> WorkloadSummary:
-    """The summary in `folder`. Raises TraceError that says what is wrong there."""
+    """Reads the summary in `folder`. Raises TraceError that says what is wrong there."""
     path = folder / SUMMARY
     try:
         return msgspec.json.decode(path.read_bytes(), type=WorkloadSummary)

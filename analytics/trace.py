@@ -1,4 +1,4 @@
-"""A trace on disk: found, checked as far as a look at its folder can, and read into Spark."""
+"""A trace on disk: opened, checked as far as a look at its folder can, and read into Spark."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,7 +24,7 @@ class Trace:
 
     @classmethod
     def open(cls, path: Path) -> Self:
-        """The trace at `path`. Raises TraceError that says what is missing there and how to come by a trace."""
+        """Opens the trace at `path`. Raises TraceError that says what is missing there and how to get a trace."""
         if not path.is_dir():
             raise TraceError(f"{path}: there is no such folder; `segue analyze generate`, `segue analyze import` or a capture makes one")
         found = sorted(path.glob(MANIFESTS))
@@ -39,22 +39,22 @@ class Trace:
         return cls(path, manifest)
 
     def has(self, table: str) -> bool:
-        """Whether there are rows of `table`."""
+        """Returns whether there are rows of `table`."""
         info = self.manifest.tables.get(table)
         return info is not None and info.rows > 0
 
     def info(self, table: str) -> TableInfo:
-        """What the manifest says of `table`. Raises NotSupported if the trace lacks it."""
+        """Returns what the manifest says of `table`. Raises NotSupported if the trace lacks it."""
         if not self.has(table):
             raise NotSupported(f"{self.path}: has no {table}: {TABLES[table].meaning}")
         return self.manifest.tables[table]
 
     def files(self, table: str) -> list[Path]:
-        """The Parquet files of `table`, in order."""
+        """Returns the Parquet files of `table`, in order."""
         return sorted((self.path / table).glob("*.parquet"))
 
     def frame(self, spark: "SparkSession", table: str) -> "DataFrame":
-        """The rows of `table`. Raises NotSupported if there are none, TraceError if their files are gone."""
+        """Reads the rows of `table`. Raises NotSupported if there are none, TraceError if their files are gone."""
         self.info(table)
         files = self.files(table)
         if not files:
@@ -62,7 +62,7 @@ class Trace:
         return spark.read.schema(spark_schema(TABLES[table])).parquet(*map(str, files))
 
     def subscriptions(self, spark: "SparkSession") -> "DataFrame":
-        """All pairs of the period: the table, or what the log began with (one site per pair)."""
+        """Reads all pairs of the period: the table, or the pairs that the log says began (one site per pair)."""
         from pyspark.sql import functions as f
 
         if self.has("subscriptions"):
@@ -71,7 +71,10 @@ class Trace:
         return begun.groupBy("subscriber", "service", "topic").agg(f.min("site").alias("site"))
 
     def counts(self, spark: "SparkSession", diagnostic: tuple[str, ...] = ()) -> "DataFrame":
-        """Events per (service, topic, site): the table, or the publications counted, those of `diagnostic` kinds left out."""
+        """Reads the events per (service, topic, site): the table, or the publications counted without those of `diagnostic` kinds.
+
+        Raises NotSupported where the publications are only a sample, for then events per topic are not known.
+        """
         from pyspark.sql import functions as f
 
         if self.has("counts"):

@@ -1,4 +1,7 @@
-"""Plots as SVG that lives inside a page: its colours are the page's, its words are text, and the same plot gives the same bytes."""
+"""Plots as SVG that lives inside a page.
+
+The colours are those of the page, words are text, and the same plot gives the same bytes.
+"""
 
 import io
 import re
@@ -42,7 +45,7 @@ _SPACE: Final = re.compile(r"\n\s*")
 
 
 class Canvas:
-    """One pair of axes, and its SVG when the block of `drawing` is over."""
+    """A pair of axes, and its SVG when the block of `drawing` is over."""
 
     def __init__(self, axes: Axes) -> None:
         self.axes = axes
@@ -51,7 +54,10 @@ class Canvas:
 
 @contextmanager
 def drawing(name: str, title: str) -> Iterator[Canvas]:
-    """Axes to draw on. `name` is unlike that of any other drawing on the page; `title` is for those who cannot see it."""
+    """Gives axes to draw on, and puts the SVG into `Canvas.svg` at the end of the block.
+
+    `name` is unlike that of any other drawing on the page: ids of the SVG are made of it. `title` is for those who cannot see the plot.
+    """
     # Names come from data, and a $ in one is no formula.
     with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": name, "date.epoch": _EPOCH, "text.parse_math": False}):
         figure = Figure(figsize=(_WIDTH / _UNITS_PER_INCH, _HEIGHT / _UNITS_PER_INCH))
@@ -65,7 +71,7 @@ def drawing(name: str, title: str) -> Iterator[Canvas]:
 
 
 def logarithmic(axes: Axes, *, x: bool = True, y: bool = True) -> None:
-    """Logarithmic axes with a label at whole decades, at most eight of them."""
+    """Makes the axes logarithmic, with a label at whole decades, at most eight of them. `x`, `y`: which of them."""
     axes.set(xscale="log" if x else "linear", yscale="log" if y else "linear")
     for axis in [axes.xaxis] * x + [axes.yaxis] * y:
         axis.set_major_locator(LogLocator(numticks=9))
@@ -86,7 +92,7 @@ def _style(axes: Axes) -> None:
 
 
 def _for_page(written: str, title: str) -> Html:
-    """Without what would act on the rest of the page, and without what it says twice."""
+    """Returns the SVG without what would act on the rest of the page, and without what it says twice."""
     svg = _DEFAULTS.sub("", _COMMENT.sub("", written[written.index("<svg") :]))
     svg = _OTHER_MARK.sub(r"\1/>", _FIRST_MARK.sub(r'<g\1 style="\3">\2/>', _FONT.sub("", svg))).replace("xlink:href", "href")
     used = set(_USED.findall(svg))

@@ -25,7 +25,7 @@ _CYCLES: Final = {"daily": "hour", "weekly": "day"}
 
 
 class Curve:
-    """Columns of equal length. `curve["value"]` is an array of numbers, `curve.series` the names of the lines, in their order."""
+    """Columns of equal length. `curve["value"]` is an array of numbers; `curve.series` has the names of the lines, in their order."""
 
     def __init__(self, columns: dict[str, Column], series: NDArray[np.object_] | None = None) -> None:
         self._columns, self._series = columns, series
@@ -38,38 +38,42 @@ class Curve:
 
     @property
     def series(self) -> list[str]:
-        """Names of the lines."""
+        """The names of the lines, in their order."""
         return [] if self._series is None else list(dict.fromkeys(self._series.tolist()))
 
     def of(self, series: str) -> "Curve":
-        """The rows of one line."""
+        """Returns the rows of one line."""
         assert self._series is not None
         return self.where(self._series == series)
 
     def where(self, wanted: NDArray[np.bool_]) -> "Curve":
-        """The rows that are wanted."""
+        """Returns the rows for which `wanted` is true."""
         kept = None if self._series is None else self._series[wanted]
         return Curve({name: column[wanted] for name, column in self._columns.items()}, kept)
 
 
 def columns(figure: Figure) -> tuple[str, ...]:
-    """The columns of its curve."""
+    """Returns the names of the columns that the curve of `figure` has."""
     return (_CYCLES[figure.key], *_COLUMNS["cycle"]) if figure.kind == "cycle" else _COLUMNS[figure.kind]
 
 
 def thinned(folder: Path, figure: Figure) -> Curve:
-    """The curve of `figure` as a plot needs it. Raises TraceError that names the file."""
+    """Reads the curve of `figure` as a plot needs it. Raises TraceError that names the file."""
     return _read_csv(folder / "curves" / f"{figure.key}.csv", columns(figure))
 
 
 def points(folder: Path, figure: Figure) -> Curve | None:
-    """The sample of points beside the curve of `figure`, or None where there is none. Raises TraceError."""
+    """Reads the sample of points beside the curve of `figure`; None where there is none. Raises TraceError."""
     path = folder / "curves" / f"{figure.key}_points.csv"
     return _read_csv(path, _POINTS) if path.exists() else None
 
 
 def exact(folder: Path, figure: Figure, wanted: tuple[str, ...]) -> Curve:
-    """Every row of the curve of `figure`, of its columns those `wanted`; the thinned rows where only they were kept. Raises TraceError."""
+    """Reads every row of the curve of `figure`.
+
+    `folder`: of the characterization. `wanted`: the columns to read. Where only thinned rows were kept, it reads these. Raises TraceError
+    that names the file.
+    """
     path = folder / "curves" / f"{figure.key}.parquet"
     if not path.exists():
         return _read_csv(path.with_suffix(".csv"), wanted)

@@ -1,4 +1,4 @@
-"""The mean day and the mean week."""
+"""The plots of the mean day and the mean week."""
 
 from typing import Final
 
@@ -16,7 +16,7 @@ _HOURS: Final = tuple(range(0, 24, 3))
 
 
 def plot(figure: Figure, curve: Curve) -> Plot:
-    """The plot of a `cycle`."""
+    """Draws the plot of a `cycle`."""
     daily = figure.key == "daily"
     with drawing(f"report-{figure.key}", figure.title) as drawn:
         axes = drawn.axes
@@ -31,7 +31,7 @@ def plot(figure: Figure, curve: Curve) -> Plot:
 
 
 def ticks(axes: Axes, *, weekly: bool) -> None:
-    """The days of the week, or hours of the day."""
+    """Labels the axis of x with the days of the week, or with hours of the day."""
     if weekly:
         axes.set_xticks(range(7), DAYS)
     else:

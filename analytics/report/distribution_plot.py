@@ -27,7 +27,10 @@ _BOX_BELOW_COUNTS: Final = (0.135, 0.16, 0.845, 0.68)
 
 
 def plot(figure: Figure, curve: Curve, summary: WorkloadSummary) -> Plot:
-    """The plot of a `ccdf`. Nothing is drawn at 0, where logarithmic axes do not reach: a note says how much that is."""
+    """Draws the plot of a `ccdf`: `figure` is the one it is of, `curve` its thinned curve, `summary` has the fit and the knee.
+
+    Nothing is drawn at 0, where logarithmic axes do not reach: a note says how much that is.
+    """
     shown = curve.where(curve["value"] > 0)
     in_percent = figure.x.startswith("%") and summary.manifest.profile != "twitter"
     share = _percent_per_unit(shown) if in_percent else 1.0
@@ -52,9 +55,10 @@ def plot(figure: Figure, curve: Curve, summary: WorkloadSummary) -> Plot:
 
 
 def tail(fit: TailFit, curve: Curve) -> tuple[Column, Column]:
-    """The fitted law from xmin on, as high as the curve is there, to the largest value or the least probability that the curve has.
+    """Returns x and y of the fitted law.
 
-    What is counted is whole, and the law of whole numbers falls faster than a straight line while they are small.
+    It begins at xmin, as high as the curve is there. It ends at the largest value of `curve`, or where the law falls below the least
+    probability of the curve. What is counted is whole, and the law of whole numbers falls faster than a straight line while they are small.
     """
     start = float(curve["ccdf"][curve["value"] >= fit.xmin].max(initial=0.0))
     x = np.unique(np.rint(np.geomspace(fit.xmin, max(fit.xmin, float(curve["value"].max())), _POINTS)))

@@ -1,4 +1,4 @@
-"""The page around what a report says: one file that needs no other, no network and no script."""
+"""The page around a report: one file that needs no other file, no network and no script."""
 
 from pathlib import Path
 from string import Template
@@ -8,7 +8,7 @@ from .markup import Html, element, joined
 
 
 class ContentsEntry(NamedTuple):
-    """A line of the contents: `anchor` is the id of a section, `mark` what is seen of it at a glance."""
+    """A line of the contents. `anchor` is the id of a section, `mark` is shown beside its title: the verdict at a glance."""
 
     anchor: str
     title: str
@@ -16,7 +16,7 @@ class ContentsEntry(NamedTuple):
 
 
 def document(title: str, contents: list[ContentsEntry], *sections: Html) -> str:
-    """The whole page."""
+    """Returns the whole page."""
     here = Path(__file__).parent
     listed = (element("li", element("a", entry.title, href=f"#{entry.anchor}"), _mark(entry)) for entry in contents)
     return Template((here / "page.html").read_text(encoding="utf-8")).substitute(
@@ -28,7 +28,10 @@ def document(title: str, contents: list[ContentsEntry], *sections: Html) -> str:
 
 
 def section(anchor: str, title: str, *content: str, kind: str = "") -> Html:
-    """A part of the page that the contents can lead to."""
+    """Returns a part of the page that the contents can lead to.
+
+    `anchor`: its id. `title`: its heading. `content`: text or markup below the heading. `kind`: classes for its style.
+    """
     return element("section", element("h2", title), *content, id=anchor, class_=kind)
 
 

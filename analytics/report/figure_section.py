@@ -1,4 +1,4 @@
-"""One figure of the report: plot, what it shows, what was published, how it was made."""
+"""One figure of the report: its plot, what it shows, what was published, and how it was made."""
 
 from pathlib import Path
 
@@ -17,7 +17,10 @@ from .verdicts import compared, published
 
 
 def figure_section(folder: Path, figure: Figure, summary: WorkloadSummary, findings: list[JudgedFinding]) -> Html:
-    """The section of `figure`; where it could not be computed, why. Raises TraceError if its curve cannot be read."""
+    """Returns the section of `figure`, or says there why it could not be computed.
+
+    `folder`: of the characterization. `findings`: those about this figure. Raises TraceError if its curve cannot be read.
+    """
     source = element("p", _in_the_source(figure), class_="source")
     if figure.key not in summary.rows:
         reason = summary.skipped.get(figure.key, "the characterization does not say why")
@@ -63,5 +66,5 @@ def _caption(folder: Path, figure: Figure, drawn: Plot, summary: WorkloadSummary
 
 
 def _sentence(text: str) -> str:
-    """With a capital and a full stop."""
+    """Gives a text its capital and its full stop."""
     return text and f"{text[0].upper()}{text[1:].rstrip('.')}."

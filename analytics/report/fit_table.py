@@ -11,7 +11,7 @@ _NAMES: Final = {"lognormal": "a lognormal", "truncated_power_law": "a power law
 
 
 def fit_table(fit: TailFit) -> Html:
-    """Estimates, goodness of fit, and the comparison with other distributions."""
+    """Returns estimates, goodness of fit, and the comparison with other distributions."""
     verdict = element("p", f"Verdict: {fit.verdict}.", class_="fit-verdict")
     if not fit.n_tail:
         return joined(element("h3", "Power law fitted to the tail"), verdict)

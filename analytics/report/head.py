@@ -1,4 +1,4 @@
-"""What the report is about: where the trace comes from, how large it is, and what is not in it."""
+"""The head of a report: where the trace comes from, how large it is, and what is not in it."""
 
 from collections import defaultdict
 from datetime import UTC, datetime
@@ -16,7 +16,7 @@ SIZES: Final = {"topics": "topics", "subscribers": "subscribers", "pairs": "pair
 
 
 def head(summary: WorkloadSummary) -> Html:
-    """Name, source, period and sizes; what was filtered, sampled and lost."""
+    """Returns name, source, period and sizes, and what was filtered, sampled and lost."""
     about = summary.manifest
     return element(
         "header",
@@ -30,14 +30,17 @@ def head(summary: WorkloadSummary) -> Html:
 
 
 def sizes(measures: dict[str, float]) -> Html:
-    """The numbers that say how large a trace is."""
+    """Returns the numbers that say how large a trace is."""
     known = [(number(measures[name]), unit) for name, unit in SIZES.items() if name in measures]
     known += [duration(measures["days"])] if "days" in measures else []
     return element("ul", *(element("li", element("b", value), f" {unit}") for value, unit in known), class_="sizes")
 
 
 def skipped(summary: WorkloadSummary) -> Html:
-    """What could not be computed and why, one row for each reason. The measures of a figure that is missing are not told one by one."""
+    """Lists what could not be computed and why, one row for each reason.
+
+    The measures of a missing figure are not listed one by one: they have its reason.
+    """
     missing = summary.manifest.limits | summary.skipped
     by_reason = defaultdict(list)
     for name, reason in missing.items():

@@ -1,4 +1,4 @@
-"""How the report was made, and how to make it again."""
+"""The last section of a report: how it was made, and how to make it again."""
 
 from shlex import quote
 from typing import Final
@@ -12,7 +12,7 @@ _FLAGS: Final = {"memory_gb": "--memory"}
 
 
 def making(summary: WorkloadSummary) -> Html:
-    """Commands, options and how long each step took."""
+    """Returns the commands, the options, and how long each step took."""
     options = [(name, _option(value)) for name, value in summary.settings.items()]
     timings = [(name, f"{seconds:.1f} s") for name, seconds in summary.timings_s.items()]
     return joined(
@@ -23,7 +23,7 @@ def making(summary: WorkloadSummary) -> Html:
 
 
 def commands(summary: WorkloadSummary) -> list[str]:
-    """What to type for this report. TRACE stands for the folder of the trace."""
+    """Returns the commands to type for this report. TRACE stands for the folder of the trace."""
     about = summary.manifest
     found = []
     if about.origin == "generated" and about.profile and about.scale is not None and about.seed is not None:

@@ -17,7 +17,7 @@ MOST_MEANS: Final = 800
 
 
 class Guide(NamedTuple):
-    """A line through the middle of the data that the finding of the source is about."""
+    """A line through the middle of the data, with the slope that the finding of the source is about."""
 
     slope: float
     label: str
@@ -28,7 +28,10 @@ _FLAT: Final = Guide(0.0, "mean of all topics: where everything would lie withou
 
 
 def plot(figure: Figure, curve: Curve, points: Curve | None, summary: WorkloadSummary) -> Plot:
-    """The plot of a `mean`. At most `MOST_POINTS` points and `MOST_MEANS` means are drawn, evenly chosen from those there are."""
+    """Draws the plot of a `mean`: `figure` is the one it is of, `curve` its thinned means, `points` a sample of single points or None.
+
+    It draws at most `MOST_POINTS` points and `MOST_MEANS` means, evenly chosen. `summary` tells which source the guide is about.
+    """
     means = some(curve.where((curve["value"] > 0) & (curve["mean"] > 0)), MOST_MEANS)
     keys = [Key("mean at each value of x", 1, "points")]
     notes: tuple[str, ...] = ()
@@ -53,7 +56,7 @@ def plot(figure: Figure, curve: Curve, points: Curve | None, summary: WorkloadSu
 
 
 def through_middle(means: Curve, slope: float) -> tuple[Column, Column]:
-    """A line of that slope from the least x to the largest, with the data's own total."""
+    """Returns the ends of a line of that slope from the least x to the largest, whose total over the data is that of the means."""
     x, n = means["value"], means["n"]
     height = float((n * means["mean"]).sum() / (n * x**slope).sum())
     ends = np.array([x.min(), x.max()])
@@ -61,7 +64,7 @@ def through_middle(means: Curve, slope: float) -> tuple[Column, Column]:
 
 
 def some(curve: Curve, most: int) -> Curve:
-    """At most `most` rows: every k-th row, the first and the last among them."""
+    """Returns at most `most` rows: every k-th row, the first and the last among them."""
     if len(curve) <= most:
         return curve
     wanted = np.zeros(len(curve), dtype=np.bool_)

@@ -1,4 +1,4 @@
-"""Every measure with its value and what it means."""
+"""The table of all measures: name, value, and what it means."""
 
 import re
 from typing import Final
@@ -14,13 +14,13 @@ _SERVICE: Final = re.compile(rf"\b({'|'.join(SERVICES)})$")
 
 
 def measure_table(measures: dict[str, float]) -> Html:
-    """One row for each measure; an interval stands in the row of what it belongs to."""
+    """Returns one row for each measure. An interval stands in the row of what it belongs to."""
     rows = [(element("code", name), value(name, measures), meaning(name)) for name in measures if not name.endswith(_BOUNDS)]
     return table(("measure", "value", "meaning"), rows, kind="measures")
 
 
 def value(name: str, measures: dict[str, float]) -> str:
-    """`0.98 (0.97 to 0.99)`, or `-` where there is none."""
+    """Returns `0.98 (0.97 to 0.99)`, or `-` where there is none."""
     if name not in measures:
         return "-"
     low, high = (measures.get(name + bound) for bound in _BOUNDS)
@@ -29,7 +29,7 @@ def value(name: str, measures: dict[str, float]) -> str:
 
 
 def meaning(name: str) -> str:
-    """What a measure means, that of a service included; nothing for one that is not known."""
+    """Returns what a measure means, that of one service included; the empty text for one that is not known."""
     if name in MEASURES:
         return MEASURES[name]
     service = _SERVICE.search(name)

@@ -26,7 +26,7 @@ def write_page(folder: Path) -> Path:
 
 
 def render(folder: Path, summary: WorkloadSummary) -> str:
-    """The page. Raises TraceError if a curve cannot be read."""
+    """Returns the page. Raises TraceError if a curve cannot be read."""
     judged = findings(summary)
     of_figure = {key: [each for each in judged if each.figure == key] for key in FIGURES}
     others = [each for each in judged if each.figure not in FIGURES]

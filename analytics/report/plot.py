@@ -1,4 +1,4 @@
-"""What every plot is made of: its drawing, the key to its lines, and what must be known to read it."""
+"""The parts of every plot: its drawing, the key to its lines, and the notes that are needed to read it."""
 
 from typing import Literal, NamedTuple
 
@@ -10,7 +10,11 @@ from .markup import Html, element, joined
 
 
 class Key(NamedTuple):
-    """What a line is. `style`: number of its colour and dashes. `thin`: a bound; `published`: single marks of others."""
+    """An entry of the key to the lines.
+
+    - `label`: its text. `style`: number of the line's colour and dashes.
+    - `mark`: how it is drawn. `thin` is a bound, `published` are single marks of others, `guide` is a line that data are compared with.
+    """
 
     label: str
     style: int = 0
@@ -18,7 +22,7 @@ class Key(NamedTuple):
 
 
 class Plot(NamedTuple):
-    """`notes`: sentences under the plot."""
+    """A plot as a page shows it. `keys`: the key to its lines. `notes`: sentences under the plot."""
 
     svg: Html
     keys: tuple[Key, ...] = ()
@@ -26,7 +30,10 @@ class Plot(NamedTuple):
 
 
 def lines(axes: Axes, x: Column, y: Column, style: int, *, steps: bool = False) -> None:
-    """One line in the style of its number; colour alone never tells lines apart. A line of one point is a dot, or it would not be seen."""
+    """Draws one line of `x` and `y` on `axes`, in the style of that number. `steps`: as a staircase.
+
+    Colour alone never tells lines apart. A line of one point is drawn as a dot, because nobody would see it otherwise.
+    """
     colour, dash = SERIES[style % len(SERIES)], DASHES[style % len(DASHES)]
     axes.plot(x, y, color=colour, linewidth=1.7, dashes=dash or (None, None), drawstyle="steps-pre" if steps else "default")
     if len(x) == 1:
@@ -34,17 +41,17 @@ def lines(axes: Axes, x: Column, y: Column, style: int, *, steps: bool = False) 
 
 
 def cloud(axes: Axes, x: Column, y: Column, style: int, *, size: float, opacity: float) -> None:
-    """One point for each pair."""
+    """Draws one point for each pair of `x` and `y`, in the colour of number `style`. `size`: in points. `opacity`: 0 to 1."""
     axes.plot(x, y, "o", markerfacecolor=(SERIES[style], opacity), markersize=size, markeredgewidth=0)
 
 
 def guide(axes: Axes, x: Column, y: Column) -> None:
-    """A thin line that data are held against."""
+    """Draws a thin line through `x` and `y` that data are compared with."""
     axes.plot(x, y, color=QUIET, linewidth=1.2, dashes=(4, 3))
 
 
 def legend(keys: tuple[Key, ...]) -> Html:
-    """The key to the lines, beneath the plot, so that it never covers them."""
+    """Returns the key to the lines. It stands beneath the plot, so that it never covers them."""
     if not keys:
         return Html()
     return element("ul", *(element("li", _swatch(key), key.label) for key in keys), class_="key")

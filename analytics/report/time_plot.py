@@ -1,4 +1,4 @@
-"""Lines over time, told in the trace's own time zone, weekends shaded."""
+"""Plots of lines over time, in the trace's own time zone, with weekends shaded."""
 
 from datetime import datetime, timedelta
 from typing import Final
@@ -29,7 +29,10 @@ _FORMATS: Final = ((21.0, "%a %-d"), (200.0, "%-d %b"), (1500.0, "%b %Y"))
 
 
 def plot(figure: Figure, curve: Curve, summary: WorkloadSummary) -> Plot:
-    """The plot of a `line`. The axis of y is logarithmic where the lines lie more than `LARGEST_RATIO` apart, and a note says so."""
+    """Draws the plot of a `line`: `figure` is the one it is of, `curve` its lines, `summary` tells the time zone.
+
+    The axis of y is logarithmic where the lines lie more than `LARGEST_RATIO` apart, and then a note says so.
+    """
     zone = ZoneInfo(summary.manifest.time_zone)
     with drawing(f"report-{figure.key}", figure.title) as drawn:
         for style, name in enumerate(curve.series):
@@ -44,14 +47,14 @@ def plot(figure: Figure, curve: Curve, summary: WorkloadSummary) -> Plot:
 
 
 def is_steep(curve: Curve) -> bool:
-    """Whether the largest values of the lines lie more than `LARGEST_RATIO` apart."""
+    """Returns whether the largest values of the lines lie more than `LARGEST_RATIO` apart."""
     highest = [float(curve.of(name)["value"].max(initial=0.0)) for name in curve.series]
     above = [value for value in highest if value > 0]
     return bool(above) and max(above) / min(above) > LARGEST_RATIO
 
 
 def weekends(start: datetime, end: datetime) -> list[tuple[datetime, datetime]]:
-    """From Saturday to Monday, midnight by the clock of their time zone, as far as they lie between `start` and `end`."""
+    """Returns the weekends from `start` to `end`: Saturday to Monday, midnight by the clock of their time zone, cut at both ends."""
     midnight = datetime.combine(start.date(), datetime.min.time(), start.tzinfo)
     saturday = midnight - timedelta(days=(start.weekday() + 2) % 7)
     found = []
@@ -64,7 +67,7 @@ def weekends(start: datetime, end: datetime) -> list[tuple[datetime, datetime]]:
 
 
 def tick_label(at: datetime, span_days: float) -> str:
-    """What a tick says on an axis of so many days: `18:00:05.5`, `18:00:05`, `18:00`, `Sat 12`, `12 Jan`, `Jan 2013` or `2013`."""
+    """Labels a tick on an axis of `span_days`: `18:00:05.5`, `18:00:05`, `18:00`, `Sat 12`, `12 Jan`, `Jan 2013` or `2013`."""
     if span_days <= _MOST_DAYS_IN_TENTHS:
         return f"{at:%H:%M:%S.%f}"[:-5]
     if span_days <= _MOST_DAYS_IN_SECONDS:
@@ -75,7 +78,7 @@ def tick_label(at: datetime, span_days: float) -> str:
 
 
 def scale_y(axes: Axes, steep: bool) -> tuple[str, ...]:
-    """A linear axis from 0, or a logarithmic one. Returns what must be said of it."""
+    """Makes the axis of y linear from 0, or logarithmic where it is `steep`. Returns the notes that a reader needs."""
     if steep:
         logarithmic(axes, x=False)
         return ("The axis of y is logarithmic, for the lines lie far apart.",)
@@ -85,7 +88,7 @@ def scale_y(axes: Axes, steep: bool) -> tuple[str, ...]:
 
 
 def _time_axis(axes: Axes, start: float, end: float, zone: ZoneInfo) -> None:
-    """`start` and `end`: days since 1970."""
+    """Labels the axis of time from `start` to `end` (days since 1970)."""
     end = end if end > start else start + 1 / 24
     axes.set_xlim(start, end)
     span = end - start

@@ -1,4 +1,4 @@
-"""What was published, and what this trace says: judged, and told with marks that need no colour."""
+"""The verdicts on what was published, with marks that need no colour."""
 
 from typing import Final
 
@@ -11,30 +11,30 @@ MARKS: Final = {"agrees": "✓", "differs": "✗", "not comparable": "○"}
 
 
 def compared(findings: list[JudgedFinding]) -> Html:
-    """Each published finding next to ours."""
+    """Returns each published finding next to what this trace says."""
     return element("ul", *map(_compared, findings), class_="findings") if findings else Html()
 
 
 def published(findings: list[JudgedFinding]) -> Html:
-    """What was published alone, where there is nothing to hold against it."""
+    """Returns only what was published, where there is nothing to compare it with."""
     found = (element("li", each.published, element("cite", f" ({each.source})")) for each in findings)
     return joined(element("p", "Published:"), element("ul", *found)) if findings else Html()
 
 
 def tally(findings: list[JudgedFinding]) -> str:
-    """`3 ✓ 1 ✗`: how many of each verdict, none of those that do not occur."""
+    """Returns `3 ✓ 1 ✗`: how many findings have each verdict. Verdicts that do not occur are left out."""
     counted = {mark: sum(finding.verdict == verdict for finding in findings) for verdict, mark in MARKS.items()}
     return " ".join(f"{count} {mark}" for mark, count in counted.items() if count)
 
 
 def in_words(findings: list[JudgedFinding]) -> str:
-    """`Of 20 published findings 15 agree with this trace, 3 differ and 2 cannot be compared.`"""
+    """Returns `Of 20 published findings, 15 agree with this trace, 3 differ and 2 cannot be compared with it.`"""
     agree, differ, rest = (sum(finding.verdict == verdict for finding in findings) for verdict in MARKS)
     return f"Of {len(findings)} published findings, {agree} agree with this trace, {differ} differ and {rest} cannot be compared with it."
 
 
 def which_differ(findings: list[JudgedFinding]) -> Html:
-    """The figures with a finding that differs, to go there."""
+    """Returns links to the figures with a finding that differs."""
     keys = dict.fromkeys(each.figure for each in findings if each.verdict == "differs" and each.figure in FIGURES)
     links = [element("li", element("a", FIGURES[key].title, href=f"#{key}")) for key in keys]
     return joined(element("p", "Something differs in:"), element("ul", *links)) if links else Html()
