@@ -4,10 +4,11 @@ from analytics.figures import FIGURES
 from analytics.numbers import number
 from analytics.report.document import ContentsEntry, document, section
 from analytics.report.head import sizes
-from analytics.report.markup import Html, element, joined, table
+from analytics.report.markup import element, table
 from analytics.report.measure_table import meaning
 from analytics.report.plot import Plot, legend
 from analytics.summary import WorkloadSummary
+from infra.kernel.html import Html, joined
 
 from .result import MEANINGS, ComparisonResult, Score, in_words, thresholds
 

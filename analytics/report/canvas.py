@@ -15,8 +15,9 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from analytics.numbers import decade
+from infra.kernel.html import Html
 
-from .markup import Html, element
+from .markup import element
 
 # Matplotlib wants colours and the page wants names: each of these stands for a variable of page.css.
 INK: Final = "#010101"

@@ -4,7 +4,9 @@ from pathlib import Path
 from string import Template
 from typing import NamedTuple
 
-from .markup import Html, element, joined
+from infra.kernel.html import Html, filled, joined
+
+from .markup import element
 
 
 class ContentsEntry(NamedTuple):
@@ -15,13 +17,14 @@ class ContentsEntry(NamedTuple):
     mark: str = ""
 
 
-def document(title: str, contents: list[ContentsEntry], *sections: Html) -> str:
+def document(title: str, contents: list[ContentsEntry], *sections: Html) -> Html:
     """Returns the whole page."""
     here = Path(__file__).parent
     listed = (element("li", element("a", entry.title, href=f"#{entry.anchor}"), _mark(entry)) for entry in contents)
-    return Template((here / "page.html").read_text(encoding="utf-8")).substitute(
-        title=joined(title),
-        style=(here / "page.css").read_text(encoding="utf-8"),
+    return filled(
+        Template((here / "page.html").read_text(encoding="utf-8")),
+        title=title,
+        style=Html((here / "page.css").read_text(encoding="utf-8")),
         contents=element("ol", *listed),
         main=joined(*sections),
     )

@@ -6,12 +6,13 @@ from analytics.figures import Figure
 from analytics.findings import JudgedFinding, sentence
 from analytics.numbers import number
 from analytics.summary import WorkloadSummary
+from infra.kernel.html import Html, joined
 
 from . import cycle_plot, distribution_plot, mean_plot, time_plot
 from .curves import points, thinned
 from .document import section
 from .fit_table import fit_table
-from .markup import Html, element, joined
+from .markup import element
 from .plot import Plot, legend
 from .verdicts import compared, published
 

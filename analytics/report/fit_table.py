@@ -4,8 +4,9 @@ from typing import Final
 
 from analytics.numbers import number
 from analytics.summary import LikelihoodRatio, TailFit
+from infra.kernel.html import Html, joined
 
-from .markup import Html, element, joined, table
+from .markup import element, table
 
 _NAMES: Final = {"lognormal": "a lognormal", "truncated_power_law": "a power law with exponential cut-off"}
 

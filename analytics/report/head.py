@@ -8,9 +8,10 @@ from zoneinfo import ZoneInfo
 from analytics.figures import FIGURES
 from analytics.numbers import duration, number
 from analytics.summary import Filter, WorkloadSummary
+from infra.kernel.html import Html
 from infra.kernel.manifest import Manifest
 
-from .markup import Html, element, table, terms
+from .markup import element, table, terms
 
 SIZES: Final = {"topics": "topics", "subscribers": "subscribers", "pairs": "pairs", "events": "events"}
 

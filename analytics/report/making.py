@@ -5,8 +5,9 @@ from typing import Final
 
 from analytics.numbers import number
 from analytics.summary import WorkloadSummary
+from infra.kernel.html import Html, joined
 
-from .markup import Html, element, joined, table
+from .markup import element, table
 
 _FLAGS: Final = {"memory_gb": "--memory"}
 

@@ -5,9 +5,10 @@ from typing import Final
 
 from analytics.measures import MEASURES
 from analytics.numbers import number
+from infra.kernel.html import Html
 from infra.kernel.trace import SERVICES
 
-from .markup import Html, element, table
+from .markup import element, table
 
 _BOUNDS: Final = (".low", ".high")
 _SERVICE: Final = re.compile(rf"\b({'|'.join(SERVICES)})$")

@@ -4,9 +4,11 @@ from typing import Literal, NamedTuple
 
 from matplotlib.axes import Axes
 
+from infra.kernel.html import Html, joined
+
 from .canvas import DASHES, QUIET, SERIES
 from .curves import Column
-from .markup import Html, element, joined
+from .markup import element
 
 
 class Key(NamedTuple):

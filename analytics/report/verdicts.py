@@ -4,8 +4,9 @@ from typing import Final
 
 from analytics.figures import FIGURES
 from analytics.findings import JudgedFinding
+from infra.kernel.html import Html, joined
 
-from .markup import Html, element, joined
+from .markup import element
 
 MARKS: Final = {"agrees": "✓", "differs": "✗", "not comparable": "○"}
 

@@ -3,8 +3,9 @@
 from typing import NamedTuple
 
 from analytics.report.document import section
-from analytics.report.markup import Html, element, joined
+from analytics.report.markup import element
 from analytics.report.plot import Key, Plot, legend
+from infra.kernel.html import Html, joined
 
 from .sheet import Sheet
 

@@ -5,7 +5,8 @@ from typing import NamedTuple
 
 from analytics.numbers import number
 from analytics.report.document import ContentsEntry, document, section
-from analytics.report.markup import Html, element
+from analytics.report.markup import element
+from infra.kernel.html import Html
 
 from ..subject import StudySubject
 from .figure import FigureSection

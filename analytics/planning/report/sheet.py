@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from analytics.report.markup import Html, element, joined, table
+from analytics.report.markup import element, table
+from infra.kernel.html import Html, joined
 
 
 class Sheet(NamedTuple):

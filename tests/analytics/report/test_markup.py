@@ -1,9 +1,10 @@
-"""HTML that is safe by construction."""
+"""Elements and tables of a page."""
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analytics.report.markup import Html, element, joined, table
+from analytics.report.markup import element, table
+from infra.kernel.html import Html
 
 
 @given(st.text())
@@ -26,8 +27,3 @@ def test_a_table_has_a_row_for_each_row_and_escapes_its_cells() -> None:
     assert made.count("<tr>") == 3
     assert "&lt;2&gt;" in made
     assert "<i>4</i>" in made
-
-
-def test_what_is_joined_is_markup() -> None:
-    assert isinstance(joined("<", element("b")), Html)
-    assert joined("<", element("b")) == "&lt;<b></b>"
