@@ -1,7 +1,8 @@
-"""When things happen: how likely each moment of the period is, for each service and for log-ins (thesis 5.1.2).
+"""Activity over time: how likely each moment of the period is, for each service and for log-ins (thesis 5.1.2).
 
-The thesis prints shapes and no numbers: peak about 18:00 and trough about 02:00, presence slightly below on weekends, playlists slightly
-above on Sundays, one spike a day of the artist job, log-ins with a week of their own. The tables below are those shapes.
+The thesis prints shapes and no numbers: the peak is about 18:00 and the trough about 02:00, presence is slightly lower on weekends and
+playlists are slightly higher on Sundays, the artist job makes one spike a day, and log-ins have a week of their own. The tables below
+are those shapes.
 """
 
 from dataclasses import dataclass
@@ -21,7 +22,7 @@ STEP_MS: Final = 1_800_000
 
 
 class _Course(NamedTuple):
-    """Relative weights. `day`: (local hour, weight), straight lines between; `week`: Monday first."""
+    """Relative weights. `day`: (local hour, weight), straight lines between them. `week`: Monday first."""
 
     day: tuple[tuple[float, float], ...]
     week: tuple[float, ...]
@@ -47,13 +48,16 @@ _COURSES: Final[dict[Activity, _Course]] = {
 
 @dataclass(frozen=True, slots=True)
 class ActivityClock:
-    """A density over a period: `weights` at its beginning and every STEP_MS after it, straight lines between."""
+    """A density over a period: `weights` at its beginning, `start_ms`, and every STEP_MS after it, with straight lines between them."""
 
     start_ms: int
     weights: NDArray[np.float64]
 
     def at(self, quantile: NDArray[np.float64]) -> NDArray[np.int64]:
-        """The moments (Unix milliseconds, inside the period) before which these shares, 0 to 1 exclusive, of everything happen."""
+        """Returns the moments before which these shares of everything happen.
+
+        `quantile`: shares from 0 to 1, both exclusive. Moments are in Unix milliseconds, and within the period.
+        """
         left, right = self.weights[:-1], self.weights[1:]
         until = np.concatenate([[0.0], np.cumsum((left + right) / 2)])
         wanted = quantile * until[-1]
@@ -65,12 +69,12 @@ class ActivityClock:
         return np.minimum(found, self.start_ms + len(left) * STEP_MS - 1)
 
     def times(self, n: int, rng: np.random.Generator) -> NDArray[np.int64]:
-        """`n` moments, independent, in no order."""
+        """Returns `n` independent moments, in no order."""
         return self.at(rng.random(n))
 
 
 def clock(profile: Profile, activity: Activity) -> ActivityClock:
-    """The clock of `activity` over the period of `profile`; hours and weekdays are those of its time zone."""
+    """Returns the clock of `activity` over the period of `profile`. Hours and weekdays are those of its time zone."""
     day, week = _COURSES[activity]
     moments = range(profile.start_ms, profile.end_ms + 1, STEP_MS)
     local = [datetime.fromtimestamp(each / 1000, ZoneInfo(profile.time_zone)) for each in moments]

@@ -1,4 +1,4 @@
-"""Columns of text that have few words: codes with their words, which Arrow makes text of when they are written."""
+"""Text columns of few different words: codes with their words. Arrow makes text of them when they are written."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -11,15 +11,15 @@ from .profile import Profile
 
 
 def words(codes: NDArray[Any], names: Sequence[str]) -> pa.DictionaryArray:
-    """`names[code]` for each code; codes are below 128."""
+    """Returns `names[code]` for each code. Codes are below 128."""
     return pa.DictionaryArray.from_arrays(pa.array(codes.astype(np.int8)), pa.array(names, pa.string()))
 
 
 def word(name: str, rows: int) -> pa.DictionaryArray:
-    """The same word in all rows."""
+    """Returns the same word in all rows."""
     return words(np.zeros(rows, np.int8), (name,))
 
 
 def site_column(profile: Profile, codes: NDArray[np.uint8]) -> dict[str, pa.DictionaryArray]:
-    """The column `site` of a table, from indices in `profile.sites`; none at all where the profile knows no sites."""
+    """Returns the column `site` of a table, from indices in `profile.sites`; no column at all where the profile knows no sites."""
     return {"site": words(codes, profile.sites)} if profile.sites else {}

@@ -1,4 +1,4 @@
-"""How much there will be of a trace, told before it is made: rows, which fraction of them is wanted, and room on the disk."""
+"""The size of a trace, known before it is made: rows, the fraction of them that is wanted, and room on the disk."""
 
 import shutil
 from pathlib import Path
@@ -14,7 +14,7 @@ _ROW_BYTES: Final = {"subscriptions": 5, "counts": 4, "publications": 7, "sessio
 
 
 def whole_rows(profile: Profile) -> dict[str, float]:
-    """About how many rows each table has if nothing is left out."""
+    """Returns about how many rows each table has if nothing is left out."""
     volumes = [VOLUMES[service] for service in others(profile)]
     pairs = profile.pairs * (1 + sum(volume.pairs for volume in volumes))
     moves = 2 * expected_log_ins(profile)
@@ -28,7 +28,11 @@ def whole_rows(profile: Profile) -> dict[str, float]:
 
 
 def fractions(profile: Profile, publications: int | None, sessions: int | None) -> dict[str, float]:
-    """Which share of each table is about so many rows, None being all; sessions and log have the same users."""
+    """Returns which fraction of each table gives about the rows that were asked for.
+
+    `publications`: rows of that table. `sessions`: rows of the larger of `sessions` and `subscription_log`, which have the same users.
+    None means all rows; `profile` says how many there are.
+    """
     whole = whole_rows(profile)
     stays = _fraction(sessions, max(whole["sessions"], whole["subscription_log"]))
     return dict.fromkeys(whole, 1.0) | {
@@ -39,7 +43,10 @@ def fractions(profile: Profile, publications: int | None, sessions: int | None) 
 
 
 def check_room(target: Path, profile: Profile, fractions: dict[str, float]) -> None:
-    """Raises TraceError if the disk of `target` has less room than the trace takes while it is made."""
+    """Raises TraceError if the disk of `target` has less room than the trace of `profile` takes while it is made.
+
+    `fractions`: of each table, the fraction that will be written.
+    """
     rows = whole_rows(profile)
     trace_bytes = sum(rows[table] * fractions[table] * _ROW_BYTES[table] for table in rows)
     # See `TracePlan`: a topic for each slot, friends; offsets; topic, events and site.

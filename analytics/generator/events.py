@@ -1,4 +1,4 @@
-"""The stream of events: each event of each topic has a moment; a sample keeps some of them."""
+"""The stream of events: each event of each topic has a moment, and a sample keeps some of them."""
 
 from itertools import pairwise
 from typing import Any, Final
@@ -31,10 +31,15 @@ def publications(
     fraction: float,
     rng: np.random.Generator,
 ) -> dict[str, Any]:
-    """The columns of the table `publications` for some topics of a service, rising in time.
+    """Returns the columns of the table `publications` for some topics of a service, rising in time.
 
-    `events`, `sites`: of each topic its number of events in the period and where it is published (index in `profile.sites`).
-    Each event is in the result with probability `fraction`, independently of all others (1: all are). Memory is about 80 bytes a row.
+    - `profile`, `service`: where the courses of the day and the week come from, and the kinds of events.
+    - `topics`: their numbers.
+    - `events`, `sites`: of each topic, its number of events in the period and where it is published (index in `profile.sites`).
+    - `fraction`: the probability with which each event is in the result, independently of all others (1: all are).
+    - `rng`: the random stream of this part.
+
+    Memory is about 80 bytes a row.
     """
     kept = events if fraction >= 1 else rng.binomial(events, fraction)
     rows = rng.permutation(np.repeat(np.arange(len(topics), dtype=np.int32), kept))
@@ -50,7 +55,10 @@ def publications(
 
 
 def chunks(events: NDArray[np.int64], fraction: float, rows: int) -> list[slice]:
-    """The topics in runs that have about `rows` sampled events each, so that one run at a time fits into memory and a file."""
+    """Cuts the topics into runs of about `rows` sampled events each, so that one run at a time fits into memory and into a file.
+
+    `events`: of each topic. `fraction`: of them that is sampled.
+    """
     expected = np.cumsum(events, dtype=np.float64) * fraction
     wanted = np.arange(rows, expected[-1] if len(expected) else 0, rows)
     bounds = [0, *np.unique(np.searchsorted(expected, wanted)).tolist(), len(events)]

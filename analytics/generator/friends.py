@@ -1,4 +1,4 @@
-"""Friends: publishers who follow each other. An undirected configuration model in which most friends are of one site."""
+"""Friends: publishers who follow each other. They are drawn by an undirected configuration model in which most friends are of one site."""
 
 from typing import Final
 
@@ -14,10 +14,10 @@ _ROUNDS: Final = 30
 
 
 def friendships(profile: Profile, sequences: Sequences) -> NDArray[np.int64]:
-    """Both directions of every friendship as keys `follower * topics + topic`, rising.
+    """Returns both directions of every friendship as keys `follower * topics + topic`, rising.
 
-    A publisher has as many friends as he follows topics, and no more than follow him: the few who follow more have other topics beside.
-    What cannot be matched without repeating a friendship is left out; so degrees are upper bounds.
+    Publishers have as many friends as they follow topics, but no more than follow them: the few who follow more have other topics beside.
+    What cannot be matched without repeating a friendship is left out, so degrees are upper bounds.
     """
     random = rng(profile.seed, "friends")
     stubs = np.repeat(np.arange(profile.topics, dtype=np.int64), np.minimum(sequences.popularity, sequences.size[: profile.topics]))
@@ -33,7 +33,7 @@ def friendships(profile: Profile, sequences: Sequences) -> NDArray[np.int64]:
 
 
 def _pools(profile: Profile, stubs: NDArray[np.int64], random: np.random.Generator) -> NDArray[np.uint8]:
-    """Within which site each stub is matched; the last pool is that of all sites."""
+    """Returns the site within which each stub is matched. The last pool is that of all sites."""
     anywhere = random.random(len(stubs)) < ANYWHERE
     return np.where(anywhere, len(profile.sites), site_of(profile, stubs)).astype(np.uint8)
 
@@ -41,14 +41,14 @@ def _pools(profile: Profile, stubs: NDArray[np.int64], random: np.random.Generat
 def _matched(
     stubs: NDArray[np.int64], pools: NDArray[np.uint8], random: np.random.Generator
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.uint8]]:
-    """Pairs of stubs of the same pool. Where the number of a pool is odd, one pair has a foot in the next."""
+    """Returns pairs of stubs of the same pool. Where the number of stubs in a pool is odd, one pair has a foot in the next pool."""
     order = random.permutation(len(stubs))
     order = order[np.argsort(pools[order], kind="stable")][: len(stubs) // 2 * 2]
     return stubs[order[::2]], stubs[order[1::2]], pools[order[::2]]
 
 
 def _bad(one: NDArray[np.int64], other: NDArray[np.int64], topics: int) -> NDArray[np.bool_]:
-    """Which pairs are of one with himself, or are there already."""
+    """Returns which pairs join a user with the same user, or are there already."""
     key = np.minimum(one, other) * topics + np.maximum(one, other)
     order = np.argsort(key, kind="stable")
     repeated = np.zeros(len(key), dtype=np.bool_)
@@ -64,7 +64,7 @@ def _rewire(
     bad: NDArray[np.bool_],
     random: np.random.Generator,
 ) -> None:
-    """Deals the far ends of the bad pairs and of some others anew, within each pool: all degrees stay."""
+    """Deals the far ends of the bad pairs and of some others anew, within each pool. All degrees stay."""
     among = np.flatnonzero(bad)
     more = random.integers(len(one), size=4 * len(among) + 16)
     among = np.unique(np.concatenate([among, more]))

@@ -1,4 +1,4 @@
-"""Generating a trace: plan it, write its parts side by side, say in the manifest what it is."""
+"""The generation of a trace: plan it, write its parts side by side, say in the manifest what it is."""
 
 import shutil
 from collections import Counter
@@ -41,8 +41,11 @@ def generate(
 ) -> Manifest:
     """Writes a trace to the folder `target`, which must not exist, and returns its manifest.
 
-    `publications`, `sessions`: about how many rows the table of events, and each table of stays, may have; None for all, 0 for none.
-    `progress`: called with the step, how much of it is done, and of how much. The bytes written do not depend on `processes`.
+    - `profile`: what to generate.
+    - `publications`, `sessions`: about how many rows the table of events, and each table of stays, may have; None for all, 0 for none.
+    - `processes`: how many write side by side. The bytes written do not depend on it.
+    - `progress`: called with the step, how much of it is done, and of how much.
+
     Raises TraceError if the folder exists or the disk has no room. When it is interrupted or fails, nothing is left.
     """
     parts = fractions(profile, publications, sessions)

@@ -1,6 +1,6 @@
 """Distributions as stratified quantiles: the i-th of n values is the quantile (i + 1/2) / n of its law.
 
-Not drawn one by one, for these laws have infinite variance: the mean of a sample would miss that of its law by far (WA-15).
+They are not drawn one by one, because these laws have infinite variance: the mean of a sample would miss that of its law by far (WA-15).
 Exponents and scales are solved so that the mean is what is asked for. Values come in rising order.
 """
 
@@ -18,7 +18,7 @@ _SOLVED_WITH: Final = 50_000
 
 
 def power_law(n: int, total: int, cut: int) -> NDArray[np.int32]:
-    """`n` values from 1 to `cut` with P(x) ~ x^-a, a solved so that their sum is exactly `total`.
+    """Returns `n` values from 1 to `cut` with P(x) ~ x^-a, where a is solved so that their sum is exactly `total`.
 
     Raises ValueError if no such law has this mean.
     """
@@ -33,12 +33,15 @@ def power_law(n: int, total: int, cut: int) -> NDArray[np.int32]:
 
 
 def soft_knee(x: NDArray[np.float64], knee: float, power: float) -> NDArray[np.float64]:
-    """`x` up to `knee`, `knee * (x / knee)^power` above."""
+    """Returns `x` up to `knee`, and `knee * (x / knee)^power` above it."""
     return np.where(x <= knee, x, knee * np.maximum(x / knee, 1.0) ** power)
 
 
 def lognormal(n: int, mean: float, sigma: float, bent: Callable[[NDArray[np.float64]], NDArray[np.float64]]) -> NDArray[np.int64]:
-    """`n` values, each at least 1: `bent` of a lognormal law whose median is solved so that their mean is `mean`, to a thousandth."""
+    """Returns `n` values, each at least 1, with the mean `mean` to a thousandth.
+
+    They are `bent` of a lognormal law of width `sigma`, whose median is solved.
+    """
 
     def values(normal: NDArray[np.float64], log_median: float) -> NDArray[np.int64]:
         return np.maximum(1, np.rint(bent(np.exp(log_median + sigma * normal)))).astype(np.int64)
@@ -50,13 +53,13 @@ def lognormal(n: int, mean: float, sigma: float, bent: Callable[[NDArray[np.floa
 
 
 def quantiles(n: int) -> NDArray[np.float64]:
-    """The stratified quantiles of the standard normal law."""
+    """Returns the `n` stratified quantiles of the standard normal law."""
     result: NDArray[np.float64] = ndtri((np.arange(n) + 0.5) / n)
     return result
 
 
 def exact(values: NDArray[np.int32], total: int) -> NDArray[np.int32]:
-    """`values` (each at least 1, rising) with their sum brought to `total` by steps of one, the greatest first."""
+    """Brings the sum of `values` (each at least 1, rising) to `total` by steps of one, the greatest first."""
     missing = total - int(values.sum(dtype=np.int64))
     while missing:
         room = len(values) if missing > 0 else int(np.count_nonzero(values > 1))
@@ -67,7 +70,7 @@ def exact(values: NDArray[np.int32], total: int) -> NDArray[np.int32]:
 
 
 def _occurrences(n: int, cut: int, exponent: float) -> NDArray[np.int64]:
-    """How often each of 1 ... `cut` is among the `n` values."""
+    """Returns how often each of 1 ... `cut` is among the `n` values."""
     cumulated = np.cumsum(np.arange(1, cut + 1, dtype=np.float64) ** -exponent)
     # The k-th value is reached by all quantiles (i + 1/2) / n below its share: i < n * share - 1/2.
     reached = np.rint(n * (cumulated / cumulated[-1])).astype(np.int64)

@@ -1,7 +1,7 @@
-"""Who follows whom: slots of subscribers matched with slots of topics, so that both degree sequences hold.
+"""Pairs of subscriber and topic: slots of subscribers are matched with slots of topics, so that both degree sequences hold.
 
-All matching is done at once by one shuffle of the topics' slots. Chunks of subscribers are then made free of repetitions
-independently of each other, by exchange within the chunk: a chunk holds a random sample of all slots, so popularity is kept exactly.
+One shuffle of the topics' slots does all the matching at once. Each chunk of subscribers is then made free of repetitions on its own,
+by exchange within the chunk. A chunk holds a random sample of all slots, so popularity is kept exactly.
 """
 
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from .repair import Repair
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """The subscribers `first` to `last - 1`, all of one site."""
+    """The subscribers `first` to `last - 1`, all of one site. `number`: of the chunk, which names its part and its random stream."""
 
     number: int
     first: int
@@ -26,9 +26,11 @@ class Chunk:
 
 @dataclass(frozen=True, slots=True)
 class Slots:
-    """The matching. `topics` by slot; subscriber v has the slots `offsets[v]` to `offsets[v + 1]`, beside his `friends`.
+    """The matching of slots.
 
-    `friends`: keys `subscriber * number of topics + topic`, rising.
+    - `topics`: the topic of each slot.
+    - `offsets`: subscriber v has the slots `offsets[v]` to `offsets[v + 1]`, beside their friends.
+    - `friends`: keys `subscriber * number of topics + topic`, rising.
     """
 
     topics: NDArray[np.int32]
@@ -38,7 +40,11 @@ class Slots:
 
 @dataclass(frozen=True, slots=True)
 class Pairs:
-    """The pairs of a chunk, by subscriber and topic; `repeated` were there already and had to change topic, `dropped` could not."""
+    """The pairs of a chunk, ordered by subscriber and topic.
+
+    - `repeated`: how many were there already and had to change topic.
+    - `dropped`: how many found no topic that was new for the subscriber.
+    """
 
     subscriber: NDArray[np.int64]
     topic: NDArray[np.int64]
@@ -47,7 +53,7 @@ class Pairs:
 
 
 def chunks(profile: Profile, pairs_per_chunk: int) -> list[Chunk]:
-    """All subscribers, cut where the site changes and after about `pairs_per_chunk` pairs."""
+    """Cuts all subscribers where the site changes, and after about `pairs_per_chunk` pairs."""
     step = max(1, pairs_per_chunk * profile.subscribers // profile.pairs)
     runs = [0, *site_bounds(profile).tolist(), profile.subscribers]
     bounds = sorted({bound for first, last in pairwise(runs) for bound in (*range(first, last, step), last)})
@@ -55,7 +61,10 @@ def chunks(profile: Profile, pairs_per_chunk: int) -> list[Chunk]:
 
 
 def match(profile: Profile, popularity: NDArray[np.int32], size: NDArray[np.int32], friends: NDArray[np.int64]) -> Slots:
-    """Gives every slot of a subscriber that no friend takes a slot of a topic, mostly of his own site."""
+    """Gives a slot of a topic, mostly of the same site, to every slot of a subscriber that no friend takes.
+
+    `popularity`: by topic. `size`: by subscriber. `friends`: keys as `friendships` returns them.
+    """
     taken = np.bincount(friends // profile.topics, minlength=profile.topics)
     stubs = np.repeat(np.arange(profile.topics, dtype=np.int32), popularity - taken)
     free = size.astype(np.int64)
@@ -70,7 +79,10 @@ def match(profile: Profile, popularity: NDArray[np.int32], size: NDArray[np.int3
 
 
 def pairs(profile: Profile, slots: Slots, chunk: Chunk) -> Pairs:
-    """The pairs of the subscribers of `chunk`: no pair twice, nobody with himself."""
+    """Returns the pairs of the subscribers of `chunk`, out of the matching `slots`.
+
+    No pair is there twice, and nobody follows themselves.
+    """
     random = rng(profile.seed, "pairs", chunk.number)
     offsets = slots.offsets[chunk.first : chunk.last + 1]
     owners = np.repeat(np.arange(chunk.first, chunk.last, dtype=np.int64), np.diff(offsets))
@@ -86,7 +98,7 @@ def pairs(profile: Profile, slots: Slots, chunk: Chunk) -> Pairs:
 
 
 def _within_sites(profile: Profile, stubs: NDArray[np.int32], offsets: NDArray[np.int64], random: np.random.Generator) -> NDArray[np.int32]:
-    """The topics by slot: all but a share ANYWHERE of each site's slots are matched within the site, and that share with any site.
+    """Returns the topics by slot. A share ANYWHERE of each site's slots is matched with any site, all others within the site.
 
     What a site has too many of, topics or subscribers, is matched with what others have too many of.
     """
@@ -114,9 +126,9 @@ def _within_sites(profile: Profile, stubs: NDArray[np.int32], offsets: NDArray[n
 
 
 def _surplus_last(stubs: NDArray[np.int32], surplus: int) -> NDArray[np.int32]:
-    """The shuffled `stubs` with `surplus` of them moved to the end: as many slots of the most popular topics, whom a site is too small for.
+    """Moves `surplus` of the shuffled `stubs` to the end: slots of the most popular topics, for which the site has too few subscribers.
 
-    They are every second slot of those topics, so that these keep followers at home.
+    Every second slot of those topics is moved, so that they keep followers at home.
     """
     popular = np.argsort(-np.bincount(stubs)[stubs], kind="stable")[: 2 * surplus : 2]
     last = np.union1d(popular, np.arange(len(stubs) - (surplus - len(popular)), len(stubs)))

@@ -1,4 +1,4 @@
-"""What is to be generated: the published sizes of a workload, times a scale; and the random streams of a seed."""
+"""A profile: the published sizes of a workload, times a scale; and the random streams of a seed."""
 
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -17,10 +17,13 @@ _MIN_TOPICS: Final = 100
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """One workload at one scale; `topics`, `subscribers` and `pairs` are scaled already.
+    """One workload at one scale. `topics`, `subscribers` and `pairs` are scaled already.
 
     Users have numbers: the publishers, who are the topics, are 0 to topics - 1. All subscribers are 0 to subscribers - 1.
-    `sites` with their `site_shares` of the users; both empty where a source knows no sites. The period begins at midnight in `time_zone`.
+
+    - `mean_events`: events of a topic in the period.
+    - `sites`, with their `site_shares` of the users; both are empty where a source knows no sites.
+    - `start_ms`: the beginning of the period, which is midnight in `time_zone`. `days`: its length.
     """
 
     name: Name
@@ -38,16 +41,17 @@ class Profile:
 
     @property
     def end_ms(self) -> int:
-        """The first moment after the period."""
+        """The first moment after the period, in Unix milliseconds."""
         return self.start_ms + self.days * DAY_MS
 
 
 @dataclass(frozen=True, slots=True)
 class Sequences:
-    """How many subscribers each topic has, how many topics each subscriber holds, how many events each topic has.
+    """The three sequences that a trace must hold.
 
-    `popularity` and `events` by topic (all at least 1, but popularity may be 0), `size` by subscriber (all at least 1);
-    popularity and size have the same sum.
+    - `popularity`: how many subscribers each topic has; may be 0.
+    - `size`: how many topics each subscriber has; at least 1. Its sum is that of `popularity`.
+    - `events`: how many events each topic has; at least 1.
     """
 
     popularity: NDArray[np.int32]
@@ -56,7 +60,10 @@ class Sequences:
 
 
 class _Published(NamedTuple):
-    """Thesis 5.1.1, 5.2, 6.5.1 and 7.3.2 (WA-15); the shares of the sites are ours, for 5.1.2 says only that one dominated."""
+    """The published sizes (thesis 5.1.1, 5.2, 6.5.1 and 7.3.2; WA-15).
+
+    The shares of the sites are ours: 5.1.2 says only that one site dominates.
+    """
 
     topics: int
     subscribers: int
@@ -78,7 +85,10 @@ _PUBLISHED: Final[dict[Name, _Published]] = {
 
 
 def profile(name: Name, scale: float, seed: int) -> Profile:
-    """The profile `name` at `scale` (1: as published). Raises TraceError if scale or seed cannot be."""
+    """Returns the profile `name` at `scale` (1: as published), with the random streams of `seed`.
+
+    Raises TraceError if `scale` or `seed` cannot be.
+    """
     whole = _PUBLISHED[name]
     least = _MIN_TOPICS / whole.topics
     if not least <= scale <= 1:
@@ -101,13 +111,13 @@ def profile(name: Name, scale: float, seed: int) -> Profile:
 
 
 def rng(seed: int, *path: str | int) -> np.random.Generator:
-    """The random stream of `path`, such as ("pairs", chunk): independent of all others, and of how many processes draw."""
+    """Returns the random stream of `path`, such as ("pairs", chunk). It is independent of all others and of how many processes draw."""
     words = [int.from_bytes(blake2b(repr(step).encode(), digest_size=8).digest()) for step in path]
     return np.random.default_rng([seed, *words])
 
 
 def site_of(profile: Profile, users: NDArray[np.integer]) -> NDArray[np.uint8]:
-    """The index in `profile.sites` of each user's home; 0 where there are no sites.
+    """Returns the index in `profile.sites` of each user's home; 0 where there are no sites.
 
     Publishers of one site have consecutive numbers, and so have the other users.
     """
@@ -115,7 +125,7 @@ def site_of(profile: Profile, users: NDArray[np.integer]) -> NDArray[np.uint8]:
 
 
 def site_bounds(profile: Profile) -> NDArray[np.int64]:
-    """The first user of each run of one site, without the 0 of the first: publishers by site, then the others by site."""
+    """Returns the first user of each run of one site, without the 0 of the first run: publishers by site, then the others by site."""
     shares = np.cumsum(profile.site_shares or (1.0,))
     others = profile.subscribers - profile.topics
     runs = np.concatenate([shares * profile.topics, profile.topics + shares * others])

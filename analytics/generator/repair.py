@@ -1,4 +1,4 @@
-"""Exchange of topics between the slots of a chunk, until nobody has a topic twice."""
+"""The exchange of topics between the slots of a chunk, until no subscriber has a topic twice."""
 
 from typing import Final
 
@@ -10,13 +10,21 @@ _REDRAWS: Final = 60
 
 
 class Repair:
-    """Frees rising keys `owner * topics + topic` of repetitions and of the `forbidden` ones (rising too), in place."""
+    """The keys of a chunk, freed in place of repetitions and of forbidden keys.
+
+    - `topics`: how many there are. A key is `owner * topics + topic`.
+    - `keys`: rising. `forbidden`: keys that must not occur, rising too.
+    - `random`: the stream of the chunk.
+    """
 
     def __init__(self, topics: int, keys: NDArray[np.int64], forbidden: NDArray[np.int64], random: np.random.Generator) -> None:
         self._topics, self._keys, self._forbidden, self._random = topics, keys, forbidden, random
 
     def run(self, stubs: NDArray[np.int32]) -> tuple[int, NDArray[np.int64]]:
-        """How many were bad at first, and which slots still are. First by exchange, then with any topic drawn from `stubs`."""
+        """Exchanges topics first, then gives any topic drawn from `stubs`.
+
+        Returns how many keys were bad at first, and which slots still are.
+        """
         bad = self._bad(np.arange(len(self._keys)))
         found = len(bad)
         for turn in range(_EXCHANGES + _REDRAWS):
@@ -27,7 +35,7 @@ class Repair:
         return found, bad
 
     def _exchange(self, bad: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Swaps topics of bad slots with those of others wherever that repeats nothing; returns the slots that changed."""
+        """Swaps topics of bad slots with those of others wherever that repeats nothing. Returns the slots that changed."""
         others = np.setdiff1d(self._random.integers(len(self._keys), size=2 * len(bad) + 16), bad)
         others = self._random.permutation(others)[: len(bad)]
         bad = bad[: len(others)]
@@ -45,7 +53,7 @@ class Repair:
         return bad
 
     def _sorted(self, changed: NDArray[np.int64]) -> NDArray[np.int64]:
-        """All slots of the owners of the `changed` slots, whose keys rise again."""
+        """Sorts the keys of the owners of the `changed` slots, and returns all slots of these owners."""
         owners = np.unique(self._keys[changed] // self._topics)
         # Slots never change owner: owners are in order, whatever the order of the keys of each.
         starts, ends = (np.searchsorted(self._keys, border * self._topics) for border in (owners, owners + 1))
@@ -56,7 +64,7 @@ class Repair:
         return slots
 
     def _bad(self, slots: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Which of `slots` (all slots of some subscribers) repeat the one before them or are forbidden."""
+        """Returns which of `slots` (all slots of some subscribers) repeat the one before them or are forbidden."""
         keys = self._keys[slots]
         bad = _contained(keys, self._forbidden)
         bad[1:] |= keys[1:] == keys[:-1]
@@ -72,7 +80,7 @@ def _contained(keys: NDArray[np.int64], sorted_keys: NDArray[np.int64]) -> NDArr
 
 
 def _first_of_equals(columns: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Which columns hold no value that one before them holds."""
+    """Returns which columns hold no value that a column before them holds."""
     first = np.zeros(columns.size, dtype=np.bool_)
     first[np.unique(columns.T.ravel(), return_index=True)[1]] = True
     result: NDArray[np.bool_] = np.logical_and.reduce(first.reshape(-1, len(columns)), axis=1)

@@ -1,4 +1,4 @@
-"""Running tasks in several processes."""
+"""A runner of tasks in several processes."""
 
 import multiprocessing
 import signal
@@ -15,7 +15,7 @@ from .tasks import TableTask, Work
 
 
 def results(work: Work, tasks: Sequence[TableTask], processes: int) -> Generator[Counter[str], None, None]:
-    """What the tasks return, in the order in which they end. With one process they run in this one.
+    """Yields what `tasks` return for `work`, in the order in which they end. With one of `processes` they run in this one.
 
     Closing it early ends the tasks that have begun, too. Raises what a task raises, and TraceError if a process is killed.
     """
@@ -41,10 +41,10 @@ def results(work: Work, tasks: Sequence[TableTask], processes: int) -> Generator
 
 @contextmanager
 def _interrupts_held() -> Iterator[None]:
-    """Processes started meanwhile never heed Ctrl-C, which reaches all processes of a terminal: this one decides for them.
+    """Keeps Ctrl-C from the processes that are started in the block.
 
-    A signal that comes meanwhile is heeded at the end of the block: a process that is half started complains of it. The mask alone does
-    not see to that, for other threads take signals, too.
+    Ctrl-C reaches all processes of a terminal, and this one decides for the others. A signal that comes during the block is acted on at its
+    end: a process that is half started complains of it. The mask alone does not see to that, because other threads take signals, too.
     """
     if sys.platform == "win32" or threading.current_thread() is not threading.main_thread():
         yield

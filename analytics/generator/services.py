@@ -3,9 +3,9 @@
 Of their volumes the thesis gives the order only (5.1.2: presence has most subscriptions and by far most publications, playlist is second,
 social and artist together are far below), so `VOLUMES` is ours. Presence itself is left as it is: its figures are the published ones.
 
-- A playlist is followed through its owner (SB-6): every publisher owns PLAYLISTS of them, numbered PLAYLISTS * owner and on, and a
-  follower of the owner follows each of them with the same probability. So playlists inherit the power law of popularity, and that
-  followers are mostly of the owner's site.
+- A playlist is followed through its owner (SB-6). Every publisher owns PLAYLISTS of them, numbered PLAYLISTS * owner and on. A follower
+  of the owner follows each of them with the same probability. So playlists inherit the power law of popularity, and most of their
+  followers are of the owner's site.
 - Social follows some of the same friends, under the same numbers.
 - Artists are chosen by Zipf's law. One job publishes for all of them, at the first site.
 """
@@ -25,7 +25,7 @@ PLAYLISTS: Final = 2
 
 
 class Volume(NamedTuple):
-    """Over those of presence: `topics` over topics, `pairs` over pairs, `events` over events."""
+    """The volume of a service as a multiple of that of presence: `topics`, `pairs` and `events`."""
 
     topics: float
     pairs: float
@@ -43,7 +43,7 @@ _SIGMA: Final = 1.5
 
 @dataclass(frozen=True, slots=True)
 class SubscriptionPairs:
-    """Who follows what, in order of `subscriber`. `service`: index in SERVICES."""
+    """Subscribers and what they follow, in order of `subscriber`. `service`: index in SERVICES."""
 
     subscriber: NDArray[np.int64]
     service: NDArray[np.int8]
@@ -52,7 +52,7 @@ class SubscriptionPairs:
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """Topics of one service, with the events of each in the whole period and the index in `profile.sites` where they are published."""
+    """Topics of one service. `events`: of each in the whole period. `site`: the index in `profile.sites` of where it is published."""
 
     topic: NDArray[np.int64]
     events: NDArray[np.int64]
@@ -60,12 +60,15 @@ class Counts:
 
 
 def others(profile: Profile) -> tuple[Service, ...]:
-    """The services beside presence; Twitter has none."""
+    """Returns the services beside presence; Twitter has none."""
     return tuple(VOLUMES) if profile.name == "spotify" else ()
 
 
 def with_others(profile: Profile, subscriber: NDArray[np.int64], topic: NDArray[np.int64], rng: np.random.Generator) -> SubscriptionPairs:
-    """The presence pairs given, with what the same subscribers follow in the other services. `subscriber` rises."""
+    """Adds what the same subscribers follow in the other services to pairs of presence.
+
+    `subscriber` (rising) and `topic` are those pairs. `rng`: the stream for what is added, as `profile` says.
+    """
     found = {"presence": (subscriber, topic)}
     for service in others(profile):
         found[service] = _FOLLOWED[service](profile, subscriber, topic, rng)
@@ -76,7 +79,7 @@ def with_others(profile: Profile, subscriber: NDArray[np.int64], topic: NDArray[
 
 
 def subscriptions(profile: Profile, follows: SubscriptionPairs) -> dict[str, Any]:
-    """The columns of the table `subscriptions`."""
+    """Returns the columns of the table `subscriptions`."""
     return {
         "subscriber": follows.subscriber,
         "service": words(follows.service, SERVICES),
@@ -86,7 +89,10 @@ def subscriptions(profile: Profile, follows: SubscriptionPairs) -> dict[str, Any
 
 
 def counts(profile: Profile, service: Service, rng: np.random.Generator) -> Counts:
-    """The topics of a service other than presence: events lognormal, independent of popularity, their total as in VOLUMES."""
+    """Returns the topics of a service other than presence, with their events.
+
+    Events are lognormal and independent of popularity, with a total as in VOLUMES. `profile`, `service`: which topics. `rng`: their stream.
+    """
     volume = VOLUMES[service]
     topic = np.arange(round(profile.topics * volume.topics), dtype=np.int64)
     weight = rng.lognormal(sigma=_SIGMA, size=len(topic))

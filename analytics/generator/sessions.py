@@ -1,11 +1,11 @@
-"""Users who come and go, and with them their subscriptions (thesis 5.1.2).
+"""Users who come and go, and their subscriptions with them (thesis 5.1.2).
 
-Two ways of using the client. Visitors log in, stay for a while and log out. Residents leave it running and are away only for minutes; the
-more a user follows, the likelier he is one. So the live subscriptions are almost flat over the days, as in the source, although log-ins
-have a strong daily period, and about 40 % of the users are on-line (the source has up to 10 of 24 million).
+There are two ways of using the client. Visitors log in, stay for a while and log out. Residents leave it running and are away only for
+minutes. The more topics users follow, the likelier they are residents. So the live subscriptions are almost flat over the days, as in the
+source, although log-ins have a strong daily period, and about 40 % of the users are on-line (the source has up to 10 of 24 million).
 
-The period is drawn as a circle: who is on-line at its end was on-line at its beginning for as long as his stay goes on. So it is in a
-steady state from the first moment on, and as many subscriptions end as begin.
+The period is drawn as a circle: users who are on-line at its end were on-line at its beginning for as long as that stay goes on. So it is
+in a steady state from the first moment on, and as many subscriptions end as begin.
 """
 
 from dataclasses import dataclass
@@ -46,10 +46,17 @@ _DEVICES: Final = ("desktop", "mobile")
 
 @dataclass(frozen=True, slots=True)
 class Stays:
-    """Times that users were connected, one at a time for each user; in the order of users.
+    """Times at which users were connected, one at a time for each user, in the order of users.
 
-    By user: `user` (number), `first` and `size` (his pairs). By stay: `row` (index of the user), `mobile`, `begin_ms` and `end_ms`
-    (Unix milliseconds). One that began before the period has `begin_ms` = start of the period, one that goes on `end_ms` >= its end.
+    By user:
+
+    - `user`: their number. `first`, `size`: where their pairs begin, and how many they are.
+
+    By stay:
+
+    - `row`: index of the user. `mobile`: whether it is on a mobile device.
+    - `begin_ms`, `end_ms`: Unix milliseconds. A stay that began before the period has `begin_ms` = its start; one that goes on has
+      `end_ms` >= its end.
     """
 
     user: NDArray[np.int64]
@@ -62,19 +69,19 @@ class Stays:
 
 
 def expected_log_ins(profile: Profile) -> float:
-    """About how many log-ins a user has in the period: each makes two rows of sessions, and of the log two for each of his pairs."""
+    """Returns about how many log-ins a user has in the period. Each makes two rows of `sessions`, and two of the log for each pair."""
     return float(1 + profile.days * _LOG_INS_PER_DAY * np.exp(_LOG_INS_SIGMA**2 / 2))
 
 
 def sample(follows: SubscriptionPairs, fraction: float, rng: np.random.Generator) -> SubscriptionPairs:
-    """Each user with probability `fraction`, with all of his pairs."""
+    """Keeps each user with probability `fraction`, with all of their pairs in `follows`; `rng` chooses."""
     first, size = _runs(follows.subscriber)
     kept = np.repeat(rng.random(len(first)) < fraction, size)
     return SubscriptionPairs(follows.subscriber[kept], follows.service[kept], follows.topic[kept])
 
 
 def stays(profile: Profile, follows: SubscriptionPairs, rng: np.random.Generator) -> Stays:
-    """When the subscribers of `pairs` are connected; each at least once."""
+    """Draws when the subscribers of `follows` are connected, each at least once, over the period of `profile` and from the stream `rng`."""
     first, size = _runs(follows.subscriber)
     row, begin_ms = _log_ins(profile, len(first), rng)
     resident = rng.random(len(first)) >= _VISITORS / np.sqrt(size)
@@ -85,9 +92,9 @@ def stays(profile: Profile, follows: SubscriptionPairs, rng: np.random.Generator
 
 
 def sessions(profile: Profile, found: Stays) -> dict[str, Any]:
-    """The columns of the table `sessions`, rising in time.
+    """Returns the columns of the table `sessions`, rising in time.
 
-    Who was there when the period began joins in its first millisecond; who stays beyond its end does not leave.
+    Users who were there when the period began join in its first millisecond. Users who stay beyond its end do not leave.
     """
     moves = _moves(profile, found)
     user = found.user[found.row[moves.stay]]
@@ -101,8 +108,9 @@ def sessions(profile: Profile, found: Stays) -> dict[str, Any]:
 
 
 def subscription_log(profile: Profile, found: Stays, follows: SubscriptionPairs) -> dict[str, Any]:
-    """The columns of the table `subscription_log`, rising in time: what a user follows begins and ends with his stays, as in `sessions`.
+    """Returns the columns of the table `subscription_log`, rising in time.
 
+    What users follow begins and ends with their stays `found`, as in `sessions`; `follows` are their pairs, and `profile` knows the sites.
     So the rows of the first millisecond are what was live when the period began.
     """
     moves = _moves(profile, found)
@@ -121,13 +129,13 @@ def subscription_log(profile: Profile, found: Stays, follows: SubscriptionPairs)
 
 
 def _runs(subscriber: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """First row and number of rows of each."""
+    """Returns the first row and the number of rows of each subscriber."""
     first = np.flatnonzero(np.diff(subscriber, prepend=-1))
     return first, np.diff(first, append=len(subscriber))
 
 
 class _Moves(NamedTuple):
-    """Joins and leaves in order of time; `stay`: index of the stay that begins or ends."""
+    """Joins and leaves in order of time. `stay`: index of the stay that begins or ends."""
 
     time_ms: NDArray[np.int64]
     stay: NDArray[np.int64]
@@ -143,7 +151,7 @@ def _moves(profile: Profile, found: Stays) -> _Moves:
 
 
 def _log_ins(profile: Profile, users: int, rng: np.random.Generator) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """(row, time_ms) of each log-in, in this order; each user has at least one, and they are apart on the circle."""
+    """Returns (row, time_ms) of each log-in, in this order. Each user has at least one, and they are apart on the circle."""
     daily = np.minimum(_LOG_INS_PER_DAY * rng.lognormal(sigma=_LOG_INS_SIGMA, size=users), _MOST_LOG_INS_PER_DAY)
     row = np.repeat(np.arange(users), 1 + rng.poisson(profile.days * daily))
     period_ms = profile.days * DAY_MS
@@ -155,7 +163,7 @@ def _log_ins(profile: Profile, users: int, rng: np.random.Generator) -> tuple[ND
 
 
 def _gaps(profile: Profile, row: NDArray[np.int64], time_ms: NDArray[np.int64]) -> NDArray[np.int64]:
-    """From each log-in to the next of the same user, milliseconds; after the last of the period comes the first again."""
+    """Returns the milliseconds from each log-in to the next of the same user. After the last of the period comes the first again."""
     following = np.roll(time_ms, -1)
     following[np.diff(row, append=-1) != 0] = time_ms[np.diff(row, prepend=-1) != 0] + profile.days * DAY_MS
     return following - time_ms
@@ -168,7 +176,7 @@ def _lengths(gap_ms: NDArray[np.int64], resident: NDArray[np.bool_], rng: np.ran
 
 
 def _unrolled(profile: Profile, circle: Stays) -> Stays:
-    """The same with what goes beyond the end put at the beginning too."""
+    """Puts what goes beyond the end of the period at its beginning as well."""
     again = np.flatnonzero(circle.end_ms > profile.end_ms)
     every = np.concatenate([again, np.arange(len(circle.row))])
     begin_ms, end_ms = circle.begin_ms[every], circle.end_ms[every]

@@ -25,7 +25,7 @@ _KNEE_POWER: Final = 0.25
 
 
 def sequences(profile: Profile) -> Sequences:
-    """Both degree laws and the rates of `profile`, in random order; rates are independent of popularity (WA-9)."""
+    """Draws both degree laws and the rates of `profile`, in random order. Rates are independent of popularity (WA-9)."""
     random = rng(profile.seed, "degrees")
     popularity = power_law(profile.topics, profile.pairs, profile.subscribers // _POPULARITY_CUT)
     size = power_law(profile.subscribers, profile.pairs, min(_SIZE_CUT, profile.topics // _SIZE_CUT_SHARE))

@@ -1,4 +1,7 @@
-"""The parts of a trace, each written by a task of its own: in any order, by any number of processes, always with the same bytes."""
+"""The parts of a trace, each written by a task of its own.
+
+Tasks may run in any order, by any number of processes, and always write the same bytes.
+"""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -27,7 +30,12 @@ _LOGS_PER_CHUNK: Final = 100
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What all tasks share. `publications`, `sessions`: which fraction of all events, and of all users, is to be written."""
+    """The arguments that all tasks share.
+
+    - `profile`: what is generated. `plan`: what was decided at once.
+    - `folder`: where the parts are written.
+    - `publications`, `sessions`: which fraction of all events, and of all users, is to be written.
+    """
 
     profile: Profile
     folder: Path
@@ -37,14 +45,19 @@ class Work:
 
 
 class TableTask(Protocol):
-    """Writes its parts, and returns the rows by table, beside the pairs "repeated" and "dropped" (see `Pairs`). Raises OSError."""
+    """A task that writes its parts."""
 
-    def run(self, work: Work) -> Counter[str]: ...
+    def run(self, work: Work) -> Counter[str]:
+        """Writes the parts. Returns the rows by table, and beside them the pairs "repeated" and "dropped" (see `Pairs`).
+
+        Raises OSError.
+        """
+        ...
 
 
 @dataclass(frozen=True, slots=True)
 class SubscribersTask:
-    """What some users follow, and the stays of a sample of them."""
+    """The task of some users: what they follow, and the stays of a sample of them."""
 
     chunk: Chunk
 
@@ -69,7 +82,7 @@ class SubscribersTask:
 
 @dataclass(frozen=True, slots=True)
 class EventsTask:
-    """The events of some topics of a service."""
+    """The task of the events of some topics of a service."""
 
     service: Service
     number: int
@@ -91,7 +104,7 @@ class EventsTask:
 
 @dataclass(frozen=True, slots=True)
 class TotalsTask:
-    """How many events each topic of a service had."""
+    """The task of the counts: how many events each topic of a service had."""
 
     service: Service
     number: int
@@ -108,7 +121,7 @@ class TotalsTask:
 
 
 def _runs(follows: SubscriptionPairs, pairs_per_run: int) -> list[SubscriptionPairs]:
-    """The users in runs of about so many pairs; a user with all of his."""
+    """Cuts the pairs into runs of about `pairs_per_run`. All pairs of a user are in one run."""
     subscriber = follows.subscriber
     wanted = subscriber[::pairs_per_run][1:]
     bounds = [0, *np.unique(np.searchsorted(subscriber, wanted)).tolist(), len(subscriber)]

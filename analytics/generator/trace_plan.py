@@ -1,4 +1,4 @@
-"""The plan of a trace: everything that must be decided at once, kept as arrays in files that all processes map into their memory."""
+"""The plan of a trace: everything that must be decided at once. It lies in files that all processes map into their memory."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,16 +18,16 @@ from .services import Counts, counts, others
 
 @dataclass(frozen=True, slots=True)
 class TracePlan:
-    """The arrays in `folder`; what is read is mapped, not loaded."""
+    """The arrays in `folder`. What is read is mapped, not loaded."""
 
     folder: Path
 
     def slots(self) -> Slots:
-        """Which topic is matched with each slot of each subscriber."""
+        """Returns which topic is matched with each slot of each subscriber."""
         return Slots(self._read("slots"), self._read("offsets"), self._read("friends"))
 
     def counts(self, service: Service) -> Counts:
-        """How many events each topic of the service has, and where."""
+        """Returns how many events each topic of the service has, and where."""
         return Counts(*(self._read(f"{service}-{field}") for field in ("topic", "events", "site")))
 
     def write(self, profile: Profile) -> None:

@@ -6,9 +6,10 @@ from .twitter_rates import rates
 
 
 def sequences(profile: Profile) -> Sequences:
-    """All three sequences, in random order. Followers and events go together, followings with neither: of that nothing is published.
+    """Draws all three sequences, in random order.
 
-    Raises TraceError if the profile is too small for its laws.
+    Followers and events go together, followings go with neither: nothing is published about that. Raises TraceError if the profile is too
+    small for its laws.
     """
     popularity = followers(profile.topics, profile.subscribers, profile.pairs)
     events = rates(popularity, profile.mean_events, round(profile.scale), rng(profile.seed, "twitter", "events"))

@@ -46,20 +46,20 @@ _EXPONENTS: Final = (0.3, 20.0)
 
 @dataclass(frozen=True, slots=True)
 class Law:
-    """P(X >= x[i]) = share[i], straight between on log axes; `x` rises, `share` falls from 1, no value is above the last x.
+    """A law of whole values, as points of its CCDF: P(X >= x[i]) = share[i], with straight lines between them on log axes.
 
-    Values are X rounded down.
+    `x` rises, `share` falls from 1, and no value is above the last x. Values are X rounded down.
     """
 
     x: Floats
     share: Floats
 
     def at(self, x: Floats) -> Floats:
-        """P(X >= x)."""
+        """Returns P(X >= x)."""
         return np.exp(np.interp(np.log(x), np.log(self.x), np.log(self.share)))
 
     def mean(self) -> float:
-        """Of the values: the sum of P(X >= k) over all k from 1, beyond 2,500 as an integral."""
+        """Returns the mean of the values: the sum of P(X >= k) over all k from 1, beyond 2,500 as an integral."""
         low = self.at(np.arange(1.0, min(_EXACT, np.floor(self.x[-1])) + 1)).sum()
         if self.x[-1] <= _EXACT:
             return float(low)
@@ -67,19 +67,22 @@ class Law:
         return float(low + np.trapezoid(self.at(high), high))
 
     def values(self, n: int) -> NDArray[np.int32]:
-        """Its `n` stratified quantiles, the greatest first."""
+        """Returns the `n` stratified quantiles, the greatest first."""
         depth = -np.log((np.arange(n) + 0.5) / n)
         found = np.exp(np.interp(depth, -np.log(self.share), np.log(self.x)))
         return np.floor(found * (1 + 1e-12)).astype(np.int32)
 
     def up_to(self, most: float) -> "Law":
-        """The same, with all that is above `most` at it."""
+        """Returns the same law with everything above `most` moved to it."""
         kept = self.x < most
         return Law(np.append(self.x[kept], most), np.append(self.share[kept], self.at(np.array([most]))))
 
 
 def followers(topics: int, subscribers: int, pairs: int) -> NDArray[np.int32]:
-    """Followers of each topic, the greatest first; their sum is `pairs`. Raises TraceError if there are too few for this law."""
+    """Returns the followers of each topic, the greatest first. Their sum is `pairs`.
+
+    `topics`, `subscribers`: how many there are. Raises TraceError if they are too few for this law.
+    """
     most = min(_MOST_FOLLOWERS, subscribers * _MOST_OF_SUBSCRIBERS)
     # So few subscribers that 10^4 of them are too near to the end: the corner moves along its line.
     corner = min(_POPULAR, most / 2)
@@ -94,7 +97,10 @@ def followers(topics: int, subscribers: int, pairs: int) -> NDArray[np.int32]:
 
 
 def followings(topics: int, subscribers: int, pairs: int) -> NDArray[np.int32]:
-    """Topics of each subscriber, the greatest first; their sum is `pairs`. Raises TraceError if there are too few for this law."""
+    """Returns the topics of each subscriber, the greatest first. Their sum is `pairs`.
+
+    `topics`, `subscribers`: how many there are. Raises TraceError if they are too few for this law.
+    """
     past_limit = _EAGER_SHARE * (_EAGER / _LIMIT) ** _LIMIT_EXPONENT
     last = _EAGER * (_EAGER_SHARE / _LEAST_SHARE) ** (1 / _EAGER_EXPONENT)
 
@@ -108,7 +114,7 @@ def followings(topics: int, subscribers: int, pairs: int) -> NDArray[np.int32]:
 
 
 def _body(x: float, share: float, exponent: float) -> Law:
-    """From 1 to `x` a Lomax law, which bends and then falls with `exponent`, scaled so that it has `share` left at `x`."""
+    """Returns the law from 1 to `x`: a Lomax law, which bends and then falls with `exponent`, scaled so that it has `share` left at `x`."""
     ratio = share ** (-1 / exponent)
     offset = (x - ratio) / (ratio - 1)
     knots = np.unique(np.concatenate([np.geomspace(1, x, 300), [_OFFERED, _OFFERED + 1]]).clip(1, x))
@@ -116,7 +122,7 @@ def _body(x: float, share: float, exponent: float) -> Law:
 
 
 def _followers_tail(corner: float, most: float) -> Law:
-    """What is above `corner`, as shares of it: to the kink, from there to the stars, and an end at `most` that bends."""
+    """Returns what is above `corner`, as shares of it: to the kink, from there to the stars, and an end at `most` that bends."""
     x = np.geomspace(corner, _MOST_FOLLOWERS, 1000)
     kink_share = _POPULAR_SHARE * (_KINK / _POPULAR) ** -_KINK_EXPONENT
     exponent = np.log(kink_share / _STAR_SHARE) / np.log(_STAR / _KINK)
@@ -128,7 +134,7 @@ def _followers_tail(corner: float, most: float) -> Law:
 
 
 def _solved(law: Callable[[float], Law], mean: float) -> Law:
-    """The law that has this mean, by the exponent of its body."""
+    """Returns the law that has this mean, by the exponent of its body."""
     try:
         return law(brentq(lambda exponent: law(exponent).mean() - mean, *_EXPONENTS, xtol=1e-9))
     except ValueError:
@@ -136,7 +142,7 @@ def _solved(law: Callable[[float], Law], mean: float) -> Law:
 
 
 def _settled(values: NDArray[np.int32], total: int) -> NDArray[np.int32]:
-    """`values` with their sum brought to `total` by single steps, spread over those of middle size: no corner moves."""
+    """Brings the sum of `values` to `total` by single steps. They are spread over the values of middle size, so that no corner moves."""
     missing = total - int(values.sum(dtype=np.int64))
     middle = np.flatnonzero((values > _OFFERED + 1) & (values < _LIMIT / 2))
     each, rest = divmod(abs(missing), len(middle))

@@ -1,9 +1,9 @@
-"""Events of each topic of the Twitter profile: a cloud around a line of the followers, and stars below the line (5.12, 5.13).
+"""Events of each topic of the Twitter profile: a cloud around a line of the followers, and stars below the line (figures 5.12, 5.13).
 
-The mean of topics with f followers is c * f^0.9, below the line beyond the kink. Around it lies a lognormal cloud, whole numbers from 1 to
-below 100,000. Two numbers are solved: c, so that the mean of all topics is the published one, and the width of the cloud
-below a hundred followers, so that half of them have fewer than ten events. That 0.575 % have more than
-1,000 then holds by itself, to 0.05 %.
+The mean of topics with f followers is c * f^0.9, and below that line beyond the kink. Around it lies a lognormal cloud, in whole numbers
+from 1 to below 100,000. Two numbers are solved: c, so that the mean of all topics is the published one, and the width of the cloud below
+a hundred followers, so that half of all topics have fewer than ten events. That 0.575 % of all have more than 1,000 then holds by
+itself, to 0.05 %.
 """
 
 from dataclasses import dataclass, replace
@@ -42,7 +42,11 @@ _WEIGHTS: Final = np.exp(-(_NORMAL**2) / 2) / np.exp(-(_NORMAL**2) / 2).sum()
 
 @dataclass(frozen=True, slots=True)
 class RateCloud:
-    """Log medians of the events at `followers` (rising), where the cloud below a hundred followers has the `width` (sigma of the log)."""
+    """A cloud of events around a line.
+
+    - `followers`: the points of the line, rising. `log_median`: of the events there.
+    - `width`: sigma of the logarithm below a hundred followers; above, the width is fixed (see `_sigma`).
+    """
 
     followers: Floats
     log_median: Floats
@@ -50,25 +54,28 @@ class RateCloud:
 
     @classmethod
     def along(cls, followers: Floats, mean: Floats, width: float) -> Self:
-        """The cloud that has this `mean` at each of `followers`."""
+        """Returns the cloud of this `width` that has this `mean` at each of `followers`."""
         cloud = cls(followers, np.log(mean) - _sigma(followers, width) ** 2 / 2, width)
         for _ in range(_ROUNDS):
             cloud = replace(cloud, log_median=cloud.log_median + np.log(mean / (cloud.grid() @ _WEIGHTS)))
         return cloud
 
     def grid(self) -> Floats:
-        """Events at each of `followers` (rows) and each of the quantiles `_NORMAL`, which count by `_WEIGHTS`."""
+        """Returns the events at each of `followers` (rows) and each of the quantiles `_NORMAL`, which count by `_WEIGHTS`."""
         return _whole(self.log_median[:, None] + _sigma(self.followers, self.width)[:, None] * _NORMAL)
 
     def events(self, followers: Floats, normal: Floats) -> Floats:
-        """Of topics with so many followers, at these quantiles of the cloud (of the standard normal law)."""
+        """Returns the events of topics with so many followers, at these quantiles of the cloud (those of the standard normal law)."""
         log_followers = np.log(followers)
         log_median = np.interp(log_followers, np.log(self.followers), self.log_median)
         return _whole(log_median + _sigma(followers, self.width) * normal)
 
 
 def rates(followers: NDArray[np.int32], mean: float, bots: int, rng: np.random.Generator) -> NDArray[np.int64]:
-    """Events of each topic, at least 1, with this `mean`; `followers` must fall. `bots` of them have more than 10^5 events."""
+    """Returns the events of each topic, each at least 1, with this `mean`.
+
+    `followers`: of each topic; they must fall. `bots`: how many topics have more than 10^5 events. `rng`: the stream of the cloud.
+    """
     cloud, at, normal = _solved(followers, mean), followers.astype(np.float64), ndtri(_shares(len(followers), rng))
     events = cloud.events(at, normal)
     for _ in range(2):
@@ -105,13 +112,16 @@ def _sigma(followers: Floats, width: float) -> Floats:
 
 
 def _whole(log_events: Floats) -> Floats:
-    """Whole events, 1 to 10^5: near the most, an account that writes all the time cannot write more."""
+    """Returns whole events, 1 to 10^5: near that limit, an account that writes all the time cannot write more."""
     events = np.exp(log_events)
     return np.maximum(1.0, np.rint(events / (1 + events / _MOST)))
 
 
 def _groups(followers: NDArray[np.int32]) -> tuple[Floats, Floats]:
-    """Mean followers (rising) of groups of neighbours and the share of all topics in each; the first hundred are alone."""
+    """Returns the mean followers (rising) of groups of neighbours, and the share of all topics in each.
+
+    The first hundred topics are groups of their own.
+    """
     n = len(followers)
     starts = np.unique(np.concatenate([np.arange(min(n, 100)), np.geomspace(min(n - 1, 100), n - 1, 200).astype(np.int64)]))
     sizes = np.diff(np.append(starts, n))
@@ -120,7 +130,10 @@ def _groups(followers: NDArray[np.int32]) -> tuple[Floats, Floats]:
 
 
 def _shares(n: int, rng: np.random.Generator) -> Floats:
-    """Numbers between 0 and 1, spread evenly over any few neighbours (van der Corput): so their mean events are near the line."""
+    """Returns numbers between 0 and 1, spread evenly over any few neighbours (van der Corput).
+
+    So the mean events of a few neighbours are near the line.
+    """
     spread = np.array([int(f"{i:0{_BITS}b}"[::-1], 2) for i in range(1 << _BITS)])
     blocks = -(-n // (1 << _BITS))
     strata = spread ^ rng.integers(1 << _BITS, size=(blocks, 1))
