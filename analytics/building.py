@@ -22,6 +22,7 @@ def building(target: Path, *, replace: bool = False) -> Iterator[Path]:
     """
     if target.exists() and not replace:
         raise TraceError(f"{target}: exists already; name another folder, or remove it first")
+    # Beside the target, so that both are on one disk: a rename there is one step, and never leaves half a folder.
     growing = target.parent / f".{target.name}.partial-{os.getpid()}"
     _remove_ruins(target)
     try:

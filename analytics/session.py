@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 JAVA_VERSIONS: Final = (17, 21)
-# Rows go to Python by the million; a shuffle of a small trace in many pieces costs more than the pieces.
+# Arrow, because rows go to Python by the million. Times are UTC here; figures are told in the zone of the trace (`Grid`). Tables of up to
+# 64 MB are sent whole to each executor, so that the other side of a join need not be exchanged. The driver listens on this machine only.
 _SETTINGS: Final = {
     "spark.ui.enabled": "false",
     "spark.sql.session.timeZone": "UTC",
@@ -79,6 +80,7 @@ def session(
         builder = builder.config(key, value)
     builder = builder.config("spark.ui.showConsoleProgress", str(progress).lower())
     if local:
+        # Two pieces a core, not Spark's 200: on a small trace each piece costs more than the rows in it.
         builder = builder.config("spark.sql.shuffle.partitions", 2 * cores).config(
             "spark.driver.memory", f"{memory_gb or default_memory_gb()}g"
         )

@@ -67,6 +67,7 @@ class Trace:
 
         if self.has("subscriptions"):
             return self.frame(spark, "subscriptions")
+        # A pair may begin several times. The least site is as good as any, and the same on every machine.
         begun = self.frame(spark, "subscription_log").where(f.col("action") == "subscribe")
         return begun.groupBy("subscriber", "service", "topic").agg(f.min("site").alias("site"))
 

@@ -1,6 +1,6 @@
-"""How far two curves are from each other: pure functions of arrays, all symmetric and 0 for equal curves.
+"""Distances between two curves: pure functions of arrays. All are symmetric, and 0 for equal curves.
 
-A distribution is its distinct values and how many have each; it is not empty, and no count is negative.
+A distribution is its distinct values and how many have each. It is not empty, and no count is negative.
 """
 
 from typing import Final
@@ -17,15 +17,19 @@ _LEAST_SPAN: Final = 1e-150
 
 
 def ks(values_a: Array, counts_a: Array, values_b: Array, counts_b: Array) -> float:
-    """Largest difference of the distribution functions, over all values of both: 0 to 1 (Kolmogorov-Smirnov)."""
+    """Returns the largest difference of two distribution functions, over all values of both: 0 to 1 (Kolmogorov-Smirnov).
+
+    `values_a` occur `counts_a` times, and `values_b` occur `counts_b` times.
+    """
     everywhere = np.union1d(values_a, values_b)
     return float(np.abs(_cdf(values_a, counts_a, everywhere) - _cdf(values_b, counts_b, everywhere)).max())
 
 
 def shape_ks(values_a: Array, counts_a: Array, values_b: Array, counts_b: Array) -> float:
-    """The same for shapes: both in units of their mean, and each value spread half way to its neighbours.
+    """Returns `ks` of the shapes: both in units of their mean, and each value spread half way to its neighbours.
 
-    Without that, two grids of whole numbers that do not meet would be told apart, and not what is counted on them.
+    Without the spreading, two grids of whole numbers that do not meet would be told apart, and not what is counted on them.
+    `values_a` occur `counts_a` times, and `values_b` occur `counts_b` times.
     """
     mine, theirs = (_spread(over_mean(values, counts), counts) for values, counts in ((values_a, counts_a), (values_b, counts_b)))
     everywhere = np.union1d(mine[0], theirs[0])
@@ -34,15 +38,15 @@ def shape_ks(values_a: Array, counts_a: Array, values_b: Array, counts_b: Array)
 
 
 def over_mean(values: Array, counts: Array) -> Array:
-    """The values in units of their mean, so that shapes can be compared; as they are where all are 0."""
+    """Returns the values in units of their mean, so that shapes can be compared; the values themselves where all are 0."""
     mean = float((values * counts).sum() / counts.sum())
     return values / mean if mean else values
 
 
 def wasserstein_log10(values_a: Array, counts_a: Array, values_b: Array, counts_b: Array) -> float:
-    """How many decades one distribution's values must move, on average, to become the other's; values of 0 do not take part.
+    """Returns how many decades the values of one distribution must move, on average, to become the other. Values of 0 do not take part.
 
-    NaN where one of them has nothing above 0.
+    `values_a` occur `counts_a` times, and `values_b` occur `counts_b` times. NaN where one of them has nothing above 0.
     """
     a, b = values_a > 0, values_b > 0
     if not a.any() or not b.any():
@@ -51,21 +55,25 @@ def wasserstein_log10(values_a: Array, counts_a: Array, values_b: Array, counts_
 
 
 def rms_difference(a: Array, b: Array) -> float:
-    """Root of the mean square difference of two lines, in units of their common mean."""
+    """Returns the root of the mean square difference of two lines, in units of their common mean."""
     level = float(np.abs(np.concatenate([a, b])).mean())
     return float(np.sqrt(((a - b) ** 2).mean())) / level if level else 0.0
 
 
 def correlation(a: Array, b: Array) -> float:
-    """Pearson's r; NaN where one of them is constant, or as good as that."""
+    """Returns Pearson's r; NaN where one of them is constant, or as good as that."""
     spans = np.ptp(a), np.ptp(b)
     if min(spans) < _LEAST_SPAN:
         return float("nan")
+    # In units of their spans, so that no square overflows or vanishes; r does not depend on units.
     return float(np.clip(np.corrcoef(a / spans[0], b / spans[1])[0, 1], -1.0, 1.0))
 
 
 def log_means(x: Array, n: Array, mean: Array) -> dict[int, float]:
-    """log10 of the mean y in each bin of log10 x, `BINS_PER_DECADE` of them; `n` values lie behind each mean."""
+    """Returns log10 of the mean y in each bin of log10 `x`, by the number of the bin: `BINS_PER_DECADE` of them.
+
+    `n` values lie behind each `mean`.
+    """
     kept = (x > 0) & (n > 0)
     bins = np.floor(np.log10(x[kept]) * BINS_PER_DECADE).astype(np.int64)
     found, place = np.unique(bins, return_inverse=True)
@@ -76,12 +84,13 @@ def log_means(x: Array, n: Array, mean: Array) -> dict[int, float]:
 def _cdf(values: Array, counts: Array, at: Array) -> Array:
     order = np.argsort(values)
     cumulated = np.concatenate([[0.0], np.cumsum(counts[order])])
+    # side="right": a value counts as reached where it is, as in P(X <= x).
     found: Array = cumulated[np.searchsorted(values[order], at, side="right")] / cumulated[-1]
     return found
 
 
 def _spread(values: Array, counts: Array) -> tuple[Array, Array]:
-    """Where a continuous distribution function bends, and its value there."""
+    """Returns where a continuous distribution function bends, and its value there."""
     order = np.argsort(values)
     found, cumulated = values[order], np.concatenate([[0.0], np.cumsum(counts[order])])
     if len(found) == 1:

@@ -30,8 +30,8 @@ _NEEDED: Final = {"ccdf": ("value", "count"), "mean": ("value", "n", "mean")}
 def compare(a: Path, b: Path, out: Path, begun: Callable[[str], None] = lambda _: None) -> ComparisonResult:
     """Compares the characterizations in `a` and `b` and writes both files to `out`, which appears whole or not at all.
 
-    A trace is characterized first, see `characterization`. `begun` is told each step. Raises TraceError if `out` exists, or one of them
-    is neither.
+    A trace is characterized first (see `characterization`). `begun` is told each step. Raises TraceError if `out` exists, or if `a` or `b`
+    is neither a trace nor a characterization.
     """
     with building(out) as folder:
         a, b = characterization(a, begun), characterization(b, begun)
@@ -57,7 +57,7 @@ class _Both:
         self._missing: dict[str, str] = {}
 
     def compare(self, figure: Figure) -> None:
-        """Scores and plots of one figure, or why there are none."""
+        """Adds scores and plots of one figure, or the reason why there are none."""
         if why := self._why_not(figure):
             self._missing[figure.key] = why
             return
@@ -69,7 +69,7 @@ class _Both:
             self._missing[figure.key] = _TOO_LITTLE
 
     def result(self) -> ComparisonResult:
-        """All of it."""
+        """Returns all scores, ratios and reasons."""
         (_, mine), (_, theirs) = self._sides
         found = sorted(self._scores, key=lambda score: -score.distance)
         a, b = self._names
@@ -85,12 +85,12 @@ class _Both:
 
 
 def ratios(a: dict[str, float], b: dict[str, float]) -> dict[str, Ratio]:
-    """The measures that both have."""
+    """Returns the measures that both have, with their ratios."""
     return {name: Ratio(a=a[name], b=b[name], ratio=b[name] / a[name] if a[name] else None) for name in a if name in b}
 
 
 def _names(a: Path, mine: WorkloadSummary, b: Path, theirs: WorkloadSummary) -> tuple[str, str]:
-    """The names of the traces; those of the folders where they have the same."""
+    """Returns the names of the traces, with those of the folders where they are the same."""
     one, other = mine.manifest.name, theirs.manifest.name
     return (one, other) if one != other else (f"{one} ({a.name})", f"{other} ({b.name})")
 

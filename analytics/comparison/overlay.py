@@ -21,7 +21,10 @@ MOST_MEANS: Final = 800
 
 
 def overlay(figure: Figure, a: Side, b: Side, names: tuple[str, str]) -> list[Plot]:
-    """Plots of both exact curves: two for a distribution, one for means, one for each line that both have."""
+    """Draws both exact curves: two plots for a distribution, one for means, one for each line that both have.
+
+    `a`, `b`: the sides of `figure`. `names`: theirs, for the key.
+    """
     keys = tuple(Key(name, style, "points" if figure.kind == "mean" else "line") for style, name in enumerate(names))
     match figure.kind:
         case "ccdf":
@@ -34,9 +37,13 @@ def overlay(figure: Figure, a: Side, b: Side, names: tuple[str, str]) -> list[Pl
 
 
 def steps(values: Column, counts: Column) -> tuple[Column, Column]:
-    """The CCDF of the values above 0, thinned to `MOST_STEPS` values evenly spread on a logarithmic axis, both ends among them."""
+    """Returns the CCDF of the values above 0 as x and y.
+
+    It is thinned to `MOST_STEPS` values, evenly spread on a logarithmic axis, both ends among them.
+    """
     order = np.argsort(values)
     x, n = values[order], counts[order]
+    # Summed from the greatest value on: what has each value or more.
     ccdf = n[::-1].cumsum()[::-1] / n.sum()
     x, ccdf = x[x > 0], ccdf[x > 0]
     if len(x) <= MOST_STEPS:

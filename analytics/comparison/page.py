@@ -14,7 +14,10 @@ from .result import MEANINGS, ComparisonResult, Score, in_words, thresholds
 
 
 def render(result: ComparisonResult, a: WorkloadSummary, b: WorkloadSummary, plots: dict[str, list[Plot]]) -> str:
-    """`plots`: by figure key, of the figures that both have."""
+    """Returns the page.
+
+    `result`: what was found. `a`, `b`: the summaries of both. `plots`: by figure key, of the figures that both have.
+    """
     return document(
         f"{result.a} and {result.b}: comparison",
         _contents(result),
@@ -27,7 +30,7 @@ def render(result: ComparisonResult, a: WorkloadSummary, b: WorkloadSummary, plo
 
 
 def score_table(scores: list[Score]) -> Html:
-    """Every score, from the largest distance to the least."""
+    """Returns every score, from the largest distance to the least."""
     rows = [
         (
             element("a", name(score), href=f"#{score.figure}"),
@@ -42,7 +45,7 @@ def score_table(scores: list[Score]) -> Html:
 
 
 def name(score: Score) -> str:
-    """`Topic popularity`, `Publications by service, presence`."""
+    """Returns `Topic popularity`, or `Publications by service, presence`."""
     title = FIGURES[score.figure].title
     return f"{title}, {score.series}" if score.series else title
 
@@ -100,7 +103,7 @@ def _small(text: str) -> Html:
 
 
 def told(distance: float) -> str:
-    """`0.031 nearly the same`."""
+    """Returns `0.031 nearly the same`."""
     return f"{distance:.3f} {in_words(distance)}"
 
 

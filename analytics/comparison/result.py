@@ -1,4 +1,4 @@
-"""What a comparison found."""
+"""The result of a comparison."""
 
 from collections import defaultdict
 from math import isnan
@@ -20,10 +20,12 @@ MEANINGS: Final = (
 
 
 class Score(msgspec.Struct, frozen=True, kw_only=True):
-    """How far two curves, or two lines of a figure, are apart.
+    """A distance between two curves, or between two lines of a figure.
 
-    `distance`: as counted; `shape`: each divided by its mean first. What they are for each kind of figure: `MEANINGS`.
-    `decades`: Wasserstein distance on log10 of the values. `correlation`: of the two cycles.
+    - `figure`: its key. `series`: name of the line, where it has several.
+    - `distance`: as counted. `shape`: each divided by its mean first. `MEANINGS` says what they are for each kind of figure.
+    - `decades`: Wasserstein distance on log10 of the values.
+    - `correlation`: of two lines, over their mean day or week.
     """
 
     figure: str
@@ -43,7 +45,11 @@ class Ratio(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ComparisonResult(msgspec.Struct, frozen=True, kw_only=True):
-    """`scores` from the largest distance to the least. `missing`: figure key -> why it is not compared."""
+    """Everything that a comparison found.
+
+    - `a`, `b`: names of the two. `scores`: from the largest distance to the least.
+    - `measures`: those that both have. `missing`: why a figure is not compared, by its key.
+    """
 
     version: int = VERSION
     a: str
@@ -53,7 +59,7 @@ class ComparisonResult(msgspec.Struct, frozen=True, kw_only=True):
     missing: dict[str, str]
 
     def reasons(self) -> dict[str, list[str]]:
-        """The keys of the figures that are missing, by the reason."""
+        """Returns the keys of the figures that are missing, by the reason."""
         found = defaultdict(list)
         for key, why in self.missing.items():
             found[why].append(key)
@@ -61,16 +67,16 @@ class ComparisonResult(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def in_words(distance: float) -> str:
-    """A distance as somebody would say it."""
+    """Returns a distance as somebody would say it."""
     return next(words for limit, words in WORDS if distance < limit)
 
 
 def thresholds() -> str:
-    """What the words mean."""
+    """Returns what the words of `in_words` mean."""
     told = [f"{words}: below {limit:g}" for limit, words in WORDS[:-1]]
     return f"{'; '.join(told)}; {WORDS[-1][1]}: {WORDS[-2][0]:g} or more"
 
 
 def known(value: float) -> float | None:
-    """None for a NaN."""
+    """Returns `value`, or None for a NaN."""
     return None if isnan(value) else value

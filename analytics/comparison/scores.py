@@ -18,14 +18,14 @@ LEAST_VALUES: Final = 5
 
 
 class Side(NamedTuple):
-    """One of the two: an exact curve, and the time zone that it is told in."""
+    """One side of a comparison: an exact curve, and the time zone that it is told in."""
 
     curve: Curve
     time_zone: str
 
 
 def scores(figure: Figure, a: Side, b: Side) -> list[Score]:
-    """One score, or one for each line that both have; none where they have too little in common."""
+    """Returns one score, or one for each line that both have; none where `a` and `b` of `figure` have too little in common."""
     if not len(a.curve) or not len(b.curve):
         return []
     match figure.kind:
@@ -40,7 +40,10 @@ def scores(figure: Figure, a: Side, b: Side) -> list[Score]:
 
 
 def profile(figure: Figure, side: Side, series: str) -> dict[int, float]:
-    """The mean of a line at each hour of the day, or at each day of the week."""
+    """Returns the mean of a line at each hour of the day, or on each day of the week.
+
+    `figure`: of which `side` has the curve. `series`: name of the line.
+    """
     rows = side.curve.of(series)
     at = _hours(rows["time_ms"], side.time_zone) if figure.kind == "line" else rows["hour" if figure.key == "daily" else "day"]
     found, place = np.unique(at.astype(np.int64), return_inverse=True)
@@ -66,6 +69,7 @@ def _means(figure: Figure, a: Curve, b: Curve) -> list[Score]:
     common = sorted(mine.keys() & theirs.keys())
     if len(common) < LEAST_COMMON:
         return []
+    # Differences of logarithms: a factor between the two is a constant here, and taking the mean away leaves the shape.
     apart = np.array([mine[each] - theirs[each] for each in common])
     return [Score(figure=figure.key, distance=float(np.abs(apart).mean()), shape=float(np.abs(apart - apart.mean()).mean()))]
 

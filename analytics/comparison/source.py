@@ -1,4 +1,4 @@
-"""What is compared: a characterization, or the trace that it is of."""
+"""The source of a comparison: a characterization, or the trace that it is of."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -8,7 +8,7 @@ from analytics.trace import Trace
 
 
 def characterization(path: Path, begun: Callable[[str], None]) -> Path:
-    """`path` if it is a characterization. Of a trace the folder `<path>-report`, which is made if it is not there.
+    """Returns `path` if it is a characterization, or the folder `<path>-report` of a trace, which is made if it is not there.
 
     `begun` is told the name of each step. Raises TraceError where `path` is neither.
     """

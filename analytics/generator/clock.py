@@ -60,12 +60,14 @@ class ActivityClock:
         """
         left, right = self.weights[:-1], self.weights[1:]
         until = np.concatenate([[0.0], np.cumsum((left + right) / 2)])
+        # `until` is the integral up to each knot, so the quantiles need no scale of their own: any weights will do.
         wanted = quantile * until[-1]
         step = np.minimum(np.searchsorted(until, wanted, side="right") - 1, len(left) - 1)
         rest, begin, end = wanted - until[step], left[step], right[step]
         # The root of begin*s + (end - begin)*s^2/2 = rest, in the form that also holds where the line is flat.
         passed = 2 * rest / (begin + np.sqrt(begin * begin + 2 * (end - begin) * rest))
         found: NDArray[np.int64] = self.start_ms + ((step + passed) * STEP_MS).astype(np.int64)
+        # Rounding may reach the end of the period, which is not in it.
         return np.minimum(found, self.start_ms + len(left) * STEP_MS - 1)
 
     def times(self, n: int, rng: np.random.Generator) -> NDArray[np.int64]:

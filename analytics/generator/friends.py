@@ -43,12 +43,14 @@ def _matched(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.uint8]]:
     """Returns pairs of stubs of the same pool. Where the number of stubs in a pool is odd, one pair has a foot in the next pool."""
     order = random.permutation(len(stubs))
+    # A stable sort of a shuffled order keeps the shuffle within each pool: neighbours are then random partners of one pool.
     order = order[np.argsort(pools[order], kind="stable")][: len(stubs) // 2 * 2]
     return stubs[order[::2]], stubs[order[1::2]], pools[order[::2]]
 
 
 def _bad(one: NDArray[np.int64], other: NDArray[np.int64], topics: int) -> NDArray[np.bool_]:
     """Returns which pairs join a user with the same user, or are there already."""
+    # One number for a friendship, whichever way round it was drawn.
     key = np.minimum(one, other) * topics + np.maximum(one, other)
     order = np.argsort(key, kind="stable")
     repeated = np.zeros(len(key), dtype=np.bool_)
@@ -65,9 +67,11 @@ def _rewire(
     random: np.random.Generator,
 ) -> None:
     """Deals the far ends of the bad pairs and of some others anew, within each pool. All degrees stay."""
+    # Good pairs take part as well: the bad ones alone are mostly of a few popular users, and would only repeat each other.
     among = np.flatnonzero(bad)
     more = random.integers(len(one), size=4 * len(among) + 16)
     among = np.unique(np.concatenate([among, more]))
+    # Both are in order of pools, the second one shuffled within each: so ends move within their pool only.
     still = among[np.argsort(pool[among], kind="stable")]
     dealt = among[np.lexsort((random.random(len(among)), pool[among]))]
     other[still] = other[dealt]

@@ -22,6 +22,7 @@ def power_law(n: int, total: int, cut: int) -> NDArray[np.int32]:
 
     Raises ValueError if no such law has this mean.
     """
+    # Beyond half of `cut` the exponent would have to be negative, and the law rise.
     if not n <= total <= n * cut // 2:
         raise ValueError(f"{n} values up to {cut} cannot have the sum {total} by a power law")
 
@@ -62,6 +63,7 @@ def exact(values: NDArray[np.int32], total: int) -> NDArray[np.int32]:
     """Brings the sum of `values` (each at least 1, rising) to `total` by steps of one, the greatest first."""
     missing = total - int(values.sum(dtype=np.int64))
     while missing:
+        # The greatest values are last: a step of one changes them least, and of the others some have nothing to give.
         room = len(values) if missing > 0 else int(np.count_nonzero(values > 1))
         step = min(abs(missing), room)
         values[len(values) - step :] += np.int32(np.sign(missing))

@@ -65,6 +65,7 @@ def match(profile: Profile, popularity: NDArray[np.int32], size: NDArray[np.int3
 
     `popularity`: by topic. `size`: by subscriber. `friends`: keys as `friendships` returns them.
     """
+    # Friendship is mutual, so a publisher's friends take as many slots of what they follow as of what follows them.
     taken = np.bincount(friends // profile.topics, minlength=profile.topics)
     stubs = np.repeat(np.arange(profile.topics, dtype=np.int32), popularity - taken)
     free = size.astype(np.int64)
@@ -89,6 +90,7 @@ def pairs(profile: Profile, slots: Slots, chunk: Chunk) -> Pairs:
     keys = owners * profile.topics + slots.topics[offsets[0] : offsets[-1]]
     keys.sort()
     friends = _between(slots.friends, chunk.first * profile.topics, chunk.last * profile.topics)
+    # The key `v * topics + v`, of each subscriber who is a publisher too.
     itself = np.arange(chunk.first, min(chunk.last, profile.topics), dtype=np.int64) * (profile.topics + 1)
     repair = Repair(profile.topics, keys, np.sort(np.concatenate([friends, itself])), random)
     repeated, bad = repair.run(slots.topics)
@@ -110,6 +112,7 @@ def _within_sites(profile: Profile, stubs: NDArray[np.int32], offsets: NDArray[n
     open_slots: tuple[list[NDArray[np.int64]], ...] = ([], [])
     for site in range(count):
         here = stubs[topic_runs[site] : topic_runs[site + 1]]
+        # The users of a site are two runs of numbers: its publishers, and the others.
         mine = np.concatenate([np.arange(runs[run], runs[run + 1]) for run in (site, site + count)])
         random.shuffle(here)
         random.shuffle(mine)
@@ -117,6 +120,7 @@ def _within_sites(profile: Profile, stubs: NDArray[np.int32], offsets: NDArray[n
         here = _surplus_last(here, len(here) - both)
         local = int((1 - ANYWHERE) * both)
         matched[mine[:local]] = here[:local]
+        # Two pools stay open: the slots that lead to any site, and what this site has too many of, either topics or slots.
         for pool, piece in enumerate((slice(local, both), slice(both, None))):
             open_stubs[pool].append(here[piece])
             open_slots[pool].append(mine[piece])

@@ -31,6 +31,7 @@ class Repair:
             if not len(bad):
                 break
             changed = self._exchange(bad) if turn < _EXCHANGES else self._redraw(bad, stubs)
+            # Only owners of changed slots can have become bad or good, so nobody else is looked at again.
             bad = self._bad(self._sorted(np.concatenate([changed, bad])))
         return found, bad
 
@@ -43,6 +44,7 @@ class Repair:
         owners, topics = np.divmod(self._keys[slots], self._topics)
         swapped = owners * self._topics + topics[::-1]
         new = ~(_contained(swapped, self._keys) | _contained(swapped, self._forbidden)).any(axis=0)
+        # Two swaps of one turn may make the same key; the first of them stands.
         new &= _first_of_equals(swapped)
         self._keys[slots[:, new]] = swapped[:, new]
         return slots[:, new].ravel()

@@ -126,6 +126,7 @@ def _artists(profile: Profile, subscriber: NDArray[np.int64], _: NDArray[np.int6
     # Numbers spread evenly on a logarithmic axis: P(rank) is about 1/rank.
     artists = round(profile.topics * volume.topics)
     rank = np.exp(rng.random(len(who)) * np.log(artists + 1)).astype(np.int64) - 1
+    # An artist who was drawn twice for a user is followed once. Sorted keys are also in order of users.
     once = np.unique(who * artists + np.clip(rank, 0, artists - 1))
     return once // artists, once % artists
 

@@ -116,6 +116,7 @@ def subscription_log(profile: Profile, found: Stays, follows: SubscriptionPairs)
     moves = _moves(profile, found)
     row = found.row[moves.stay]
     size = found.size[row]
+    # Each move is repeated for each pair of its user: `move` is the row it comes from, `pair` runs from the first to the last of that user.
     move = np.repeat(np.arange(len(row)), size)
     pair = np.arange(len(move)) + np.repeat(found.first[row] - (np.cumsum(size) - size), size)
     return {
@@ -155,7 +156,7 @@ def _log_ins(profile: Profile, users: int, rng: np.random.Generator) -> tuple[ND
     daily = np.minimum(_LOG_INS_PER_DAY * rng.lognormal(sigma=_LOG_INS_SIGMA, size=users), _MOST_LOG_INS_PER_DAY)
     row = np.repeat(np.arange(users), 1 + rng.poisson(profile.days * daily))
     period_ms = profile.days * DAY_MS
-    # One number for both, for numbers sort several times faster than pairs.
+    # One number for user and time, because numbers sort several times faster than pairs.
     order = np.sort(row * period_ms + clock(profile, "log-in").times(len(row), rng) - profile.start_ms)
     row, time_ms = order // period_ms, order % period_ms + profile.start_ms
     apart = _gaps(profile, row, time_ms) >= _LEAST_GAP_MS

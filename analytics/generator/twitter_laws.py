@@ -70,6 +70,7 @@ class Law:
         """Returns the `n` stratified quantiles, the greatest first."""
         depth = -np.log((np.arange(n) + 0.5) / n)
         found = np.exp(np.interp(depth, -np.log(self.share), np.log(self.x)))
+        # exp(log(x)) may fall just short of a whole x, and rounding down would lose one there.
         return np.floor(found * (1 + 1e-12)).astype(np.int32)
 
     def up_to(self, most: float) -> "Law":

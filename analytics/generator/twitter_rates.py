@@ -55,6 +55,7 @@ class RateCloud:
     @classmethod
     def along(cls, followers: Floats, mean: Floats, width: float) -> Self:
         """Returns the cloud of this `width` that has this `mean` at each of `followers`."""
+        # The mean of a lognormal law is exp(log median + sigma^2 / 2). The limits of `_whole` move it, and the rounds move it back.
         cloud = cls(followers, np.log(mean) - _sigma(followers, width) ** 2 / 2, width)
         for _ in range(_ROUNDS):
             cloud = replace(cloud, log_median=cloud.log_median + np.log(mean / (cloud.grid() @ _WEIGHTS)))
@@ -90,6 +91,7 @@ def _solved(followers: NDArray[np.int32], mean: float) -> RateCloud:
     groups, weights = _groups(followers)
 
     def cloud(width: float) -> tuple[RateCloud, Floats]:
+        # Nearly linear in the factor, so that four steps of proportion are enough.
         factor = 1.5
         for _ in range(4):
             found = RateCloud.along(groups, np.maximum(_line(groups, factor), 1.001), width)
@@ -134,6 +136,8 @@ def _shares(n: int, rng: np.random.Generator) -> Floats:
 
     So the mean events of a few neighbours are near the line.
     """
+    # The bits of 0 ... 31 in reverse: any run of these numbers is spread evenly. XOR with a random number shuffles each block of 32, and
+    # keeps it so.
     spread = np.array([int(f"{i:0{_BITS}b}"[::-1], 2) for i in range(1 << _BITS)])
     blocks = -(-n // (1 << _BITS))
     strata = spread ^ rng.integers(1 << _BITS, size=(blocks, 1))

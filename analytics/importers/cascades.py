@@ -1,4 +1,4 @@
-"""Cascades: when which user took up which item (a web address on Twitter, a film or book on Douban)."""
+"""Cascades: when each user took up which item (a web address on Twitter, a film or a book on Douban)."""
 
 from pathlib import Path
 from typing import Final
@@ -26,7 +26,7 @@ _SAME: Final = "those who follow an item and those who publish on it are the sam
 FORMAT: Final = Format(
     key="cascades",
     path="events.tsv of the Twitter or Douban cascades, or its folder",
-    becomes="an item is a topic of the service playlist; a user follows it from the first time he takes it up; each time is a publication",
+    becomes="an item is a topic of the service playlist; users follow it once they take it up; each time is a publication",
     source=("Twitter: Hodas, Lerman: The simple rules of social contagion, Sci. Rep. 4 (2014). Douban: Zhong et al.: ComSoc (KDD 2012)"),
     pseudonymisation="users and items replaced by running numbers",
     read=_read,

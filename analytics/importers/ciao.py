@@ -1,4 +1,4 @@
-"""Ciao, product reviews: who trusts whom, and the day of every review."""
+"""Ciao, product reviews: the trust between members, and the day of every review."""
 
 from pathlib import Path
 from typing import Final
@@ -24,7 +24,7 @@ def _read(path: Path) -> Draft:
 FORMAT: Final = Format(
     key="ciao",
     path="the folder with trust.tsv and rating_with_timestamp.tsv, or examples/data/ciao",
-    becomes="a member is a topic, who trusts a member follows him, each review is a publication of its author",
+    becomes="a member is a topic, members follow those whom they trust, each review is a publication of its author",
     source="Ciao, crawled by Jiliang Tang; Tang, Gao, Liu: mTrust (WSDM 2012); Tang, Gao, Liu, Das Sarma: eTrust (KDD 2012)",
     pseudonymisation="users are the numbers that the publishers gave them",
     read=_read,

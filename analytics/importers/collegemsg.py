@@ -21,7 +21,7 @@ def _read(path: Path) -> Draft:
 FORMAT: Final = Format(
     key="collegemsg",
     path="CollegeMsg.txt, or its folder",
-    becomes="a student is a topic; who ever got a message from a student follows him; each message is a publication of its sender",
+    becomes="a student is a topic; students follow those who ever sent them a message; each message is a publication of its sender",
     source=(
         "CollegeMsg, distributed by SNAP; Panzarasa, Opsahl, Carley: Patterns and dynamics of users' behavior and interaction, "
         "JASIST 60(5), 2009"

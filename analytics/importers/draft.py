@@ -1,4 +1,4 @@
-"""A trace in the making: what an importer found, brought into the tables of a trace."""
+"""A trace in the making: what an importer found, put into the tables of a trace."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -17,10 +17,11 @@ Numbers = NDArray[np.int64]
 
 
 class Draft:
-    """Tables of one service. What is documented dirt of a source is dropped here and counted in `notes`.
+    """The tables of one service. Known faults of a source are dropped here and counted in `notes`.
 
-    `unit_ms`: how exact the times are. The period goes from the begin of the first unit that has a row to the end of the last;
-    None without times.
+    - `service`: whose tables they are.
+    - `unit_ms`: how exact the times are. `period_ms` goes from the beginning of the first unit that has a row to the end of the last; it is
+      None without times.
     """
 
     def __init__(self, service: Service = "presence", unit_ms: int = SECOND_MS) -> None:
@@ -33,10 +34,13 @@ class Draft:
         self._unit_ms = unit_ms
 
     def follow(self, subscriber: Numbers, topic: Numbers, *, mutual: bool = False, repeats: str = "repeated pairs") -> None:
-        """Subscriptions, once each; `mutual`: also the other way round. `repeats`: what pairs that come again are called."""
+        """Adds subscriptions, once each.
+
+        `subscriber`, `topic`: of each pair. `mutual`: adds them the other way round, too. `repeats`: what pairs that come again are called.
+        """
         pairs = pd.DataFrame({"subscriber": subscriber, "topic": topic})
         if self._service in SOCIAL_SERVICES:
-            pairs = self._fewer(pairs, pairs[pairs.subscriber != pairs.topic], "rows of a user with himself")
+            pairs = self._fewer(pairs, pairs[pairs.subscriber != pairs.topic], "rows of a user who follows the same user")
         pairs = self._fewer(pairs, pairs.drop_duplicates(), repeats)
         if mutual:
             turned = pairs.rename(columns={"subscriber": "topic", "topic": "subscriber"})
@@ -44,10 +48,14 @@ class Draft:
         self._add("subscriptions", pairs.sort_values(["subscriber", "topic"]))
 
     def publish(self, time_ms: Numbers, topic: Numbers, *, kind: pa.Array | None = None, once: str = "") -> None:
-        """Publications in order of time, and their counts. `once`: rows with equal time and topic are one event, and are called that."""
+        """Adds publications in order of time, and their counts.
+
+        `time_ms`, `topic`, `kind`: of each. `once`: rows with equal time and topic are one event, and are called that in `notes`.
+        """
         events = pd.DataFrame({"time_ms": time_ms, "topic": topic})
         if once:
             events = self._fewer(events, events.drop_duplicates(), once)
+        # Stable: rows of the same moment stay as the source has them, so the same file gives the same trace.
         order = np.argsort(events["time_ms"].to_numpy(), kind="stable")
         events = events.iloc[order]
         self._add("publications", events, {} if kind is None else {"kind": kind.take(pa.array(order))})
@@ -56,12 +64,15 @@ class Draft:
         self.total(topics, counts)
 
     def total(self, topic: Numbers, events: Numbers) -> None:
-        """Events of each topic; several rows of one topic are added up."""
+        """Adds the events of each topic. Several rows of one topic are added up."""
         sums = pd.DataFrame({"topic": topic, "events": events}).groupby("topic", as_index=False).sum()
         self._add("counts", sums)
 
     def begin(self, time_ms: Numbers, subscriber: Numbers, topic: Numbers) -> None:
-        """Times at which subscriptions began, and the subscriptions. A pair that comes again began the first time."""
+        """Adds the times at which subscriptions began, and the subscriptions themselves.
+
+        `time_ms`, `subscriber`, `topic`: of each row. A pair that comes again began the first time.
+        """
         rows = pd.DataFrame({"time_ms": time_ms, "subscriber": subscriber, "topic": topic}).sort_values("time_ms", kind="stable")
         if self._service in SOCIAL_SERVICES:
             rows = rows[rows.subscriber != rows.topic]

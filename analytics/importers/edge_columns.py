@@ -1,4 +1,4 @@
-"""Which columns of an edge list are meant: by name where it has a header line, else by number."""
+"""The columns of an edge list: found by name where it has a header line, else by number."""
 
 from collections.abc import Sequence
 from typing import Final, NamedTuple
@@ -14,10 +14,11 @@ _DELIMITERS: Final = (b",", b";", b"\t")
 
 
 class EdgeOptions(NamedTuple):
-    """How an edge list is to be read.
+    """The way in which an edge list is to be read.
 
-    `src`, `dst`, `weight`: columns by name, or by number from 1; "" leaves the choice to the header, and means the first, the second,
-    and none. `undirected`: each row holds both ways.
+    - `src`, `dst`, `weight`: columns by name, or by number from 1. "" leaves the choice to the header; without a header it means the first
+      column, the second column, and none.
+    - `undirected`: each row is two subscriptions, one each way.
     """
 
     src: str = ""
@@ -27,7 +28,12 @@ class EdgeOptions(NamedTuple):
 
 
 class EdgeColumns(NamedTuple):
-    """Where the columns are. `places` count from 0; `delimiter` is None for blanks; `header` tells whether the first row is one."""
+    """The columns that were found.
+
+    - `delimiter`: between the cells of a row; None for blanks.
+    - `header`: whether the first row is one.
+    - `names`: of all columns. `places`: of the wanted columns, counted from 0.
+    """
 
     delimiter: bytes | None
     header: bool
@@ -36,7 +42,7 @@ class EdgeColumns(NamedTuple):
 
     @property
     def note(self) -> str:
-        """What was read as what, for those who read the figures later."""
+        """A note on which column was read as what, for those who read the figures later."""
         read = ", ".join(f"{column} is column {place + 1}{self._named(place)}" for column, place in self.places.items())
         return f"columns: {read}, of {len(self.names)}"
 
@@ -45,7 +51,7 @@ class EdgeColumns(NamedTuple):
 
 
 def find_columns(first: bytes, wanted: EdgeOptions) -> EdgeColumns:
-    """Reads the first row of a list, which is a header where no cell of it is a number.
+    """Finds the wanted columns in the first row of a list, which is a header where no cell of it is a number.
 
     Raises TraceError for a column that is not there, and where two of the wanted columns are the same.
     """

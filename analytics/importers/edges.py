@@ -1,4 +1,4 @@
-"""Any edge list: who follows whom, one pair a row; other columns, a header line and comments may be there as well."""
+"""Any edge list: one pair of follower and followed a row. Other columns, a header line and comments may be there as well."""
 
 from pathlib import Path
 from typing import Final
@@ -18,7 +18,7 @@ _WEIGHTED: Final = {**NOWHERE, **because("weights have no times", (*IN_TIME, "da
 
 
 def read_edges(path: Path, wanted: EdgeOptions) -> Draft:
-    """Reads the list at `path` as `wanted`; the weights of all rows that follow a topic are added up to its events.
+    """Reads the list at `path` as `wanted`. The weights of all rows that follow a topic are added up to its events.
 
     Raises TraceError that names the line.
     """
@@ -42,6 +42,7 @@ def _drafted(edges: Columns, wanted: EdgeOptions, note: str) -> Draft:
     if wanted.undirected:
         draft.notes.append("undirected: each edge is a subscription in both directions")
     if wanted.weight:
+        # What follows a topic counts for it: with undirected edges both ends are topics.
         ends = ("src", "dst") if wanted.undirected else ("dst",)
         draft.total(np.concatenate([edges[end] for end in ends]), np.tile(edges["weight"], len(ends)))
         draft.notes.append("weights: those of all rows that follow a topic, added up, are its events")

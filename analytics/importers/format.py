@@ -1,4 +1,4 @@
-"""What the program knows about a published form, and the reasons why a source cannot support a figure."""
+"""A published form as the program knows it, and the reasons why a source cannot support a figure."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -21,11 +21,14 @@ EVENTS: Final = ("rate", "nnr", "size_nnr", "popularity_rate", *IN_TIME)
 
 
 class Format(NamedTuple):
-    """One published form.
+    """A published form.
 
-    `path`: what the user names. `becomes`: how it is read as publish/subscribe. `source`: origin and citation. `limits`: figure
-    or measure -> why this form cannot support it. `notes`: what a reader must know to believe the figures. `read` raises
-    TraceError.
+    - `key`: its name. `path`: what the user names. `becomes`: how it is read as publish/subscribe.
+    - `source`: origin and citation. `pseudonymisation`: what stands for names of people.
+    - `read`: makes the tables; raises TraceError.
+    - `limits`: why this form cannot support a figure or a measure, by its name.
+    - `notes`: what a reader must know to believe the figures.
+    - `time_zone`: in which hours and days are told.
     """
 
     key: str
@@ -40,10 +43,10 @@ class Format(NamedTuple):
 
     @property
     def supported(self) -> tuple[str, ...]:
-        """Keys of the figures that this form can support."""
+        """The keys of the figures that this form can support."""
         return tuple(key for key in FIGURES if key not in self.limits)
 
 
 def because(reason: str, keys: tuple[str, ...]) -> dict[str, str]:
-    """The same reason for several figures or measures."""
+    """Returns the same reason for several figures or measures."""
     return dict.fromkeys(keys, reason)

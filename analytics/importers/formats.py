@@ -1,4 +1,4 @@
-"""The forms that can be imported, by name."""
+"""The published forms that can be imported, by name."""
 
 from collections.abc import Mapping
 from typing import Final

@@ -1,4 +1,4 @@
-"""Higgs, Twitter: who retweeted, mentioned or answered whom around the announcement of July 2012."""
+"""Higgs, Twitter: retweets, mentions and answers around the announcement of July 2012."""
 
 from pathlib import Path
 from typing import Final
@@ -22,7 +22,7 @@ def _read(path: Path) -> Draft:
 FORMAT: Final = Format(
     key="higgs",
     path="higgs-activity_time.txt, or its folder",
-    becomes="a user is a topic; who retweets, mentions or answers another follows him; what a user does in one second is one publication",
+    becomes="a user is a topic; users follow those whom they retweet, mention or answer; what a user does in one second is one publication",
     source=(
         "higgs-twitter, distributed by SNAP; De Domenico, Lima, Mougel, Musolesi: "
         "The Anatomy of a Scientific Rumor, Sci. Rep. 3:2980 (2013)"

@@ -1,4 +1,4 @@
-"""A data set becomes a trace."""
+"""The import of a data set: read it, write it as a trace, say in the manifest what it is."""
 
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from .format import Format
 
 
 def import_trace(form: Format, path: Path, target: Path, *, asked: EdgeOptions | None = None) -> Manifest:
-    """Reads the files at `path` and makes the trace `target` of them; returns its manifest.
+    """Reads the files at `path` in the form `form`, makes the trace `target` of them, and returns its manifest.
 
     `asked`: how to read an edge list, if not as it comes. Raises TraceError, and then there is no `target`.
     """

@@ -1,4 +1,4 @@
-"""Last.fm, HetRec 2011: friends, and how often each of them played each artist."""
+"""Last.fm, HetRec 2011: friends, and how often each user played each artist."""
 
 from pathlib import Path
 from typing import Final

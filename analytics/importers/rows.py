@@ -1,4 +1,4 @@
-"""Rows of a published text file, plain or gzip: read whole, or refused with file, line and remedy."""
+"""Rows of a published text file, plain or gzip. They are read whole, or refused with file, line and remedy."""
 
 import gzip
 import zlib
@@ -26,11 +26,14 @@ UNIX_MS: Final = 1000 * UNIX_S
 
 
 class Layout(NamedTuple):
-    """The columns of a file, divided by blanks or by `delimiter`; each holds integers that are not negative.
+    """The layout of a file: its columns hold integers that are not negative.
 
-    `headers`: the first lines that there may be, with one space between names; none where rows begin at once. `words`: what the
-    last column may say, if it holds words: they become their places in this tuple. `below`: values of a column are smaller.
-    `places`: where the columns are in a row, counted from 0, if it has others as well. `skips_first`: the first row is passed over.
+    - `columns`: their names. `delimiter`: between them; None for blanks.
+    - `headers`: the first lines that there may be, with one space between names; empty where rows begin at once.
+    - `words`: what the last column may say, if it holds words. They become their places in this tuple.
+    - `below`: values of a column are smaller than this.
+    - `places`: where the columns are in a row, counted from 0, if it has others as well.
+    - `skips_first`: whether the first row is passed over.
     """
 
     columns: tuple[str, ...]
@@ -43,7 +46,10 @@ class Layout(NamedTuple):
 
 
 def find(path: Path, *names: str) -> Path:
-    """The first file in the folder `path` that has one of these names, as it is or with `.gz`. Raises TraceError."""
+    """Finds the first file in the folder `path` that has one of these names, as it is or with `.gz`.
+
+    Raises TraceError where there is none.
+    """
     if not path.is_dir():
         raise TraceError(f"{path}: must be the folder that holds {' or '.join(names)} (or the same with .gz)")
     for name in names:
@@ -54,15 +60,16 @@ def find(path: Path, *names: str) -> Path:
 
 
 def find_one(path: Path, name: str) -> Path:
-    """`path` itself if it is a file, else that file in the folder `path`, as `find`."""
+    """Returns `path` itself if it is a file, else the file of that name in the folder `path`. Raises TraceError as `find` does."""
     return path if path.is_file() else find(path, name)
 
 
 def read_rows(path: Path, layout: Layout) -> Columns:
-    """The columns of a file by name. Empty lines and those that begin with # are passed over.
+    """Reads the columns of a file by name. Empty lines and those that begin with # are passed over.
 
     Raises TraceError that names the line, and for files that cannot be read, end early or hold no rows.
     """
+    # Eight bytes a number; a list of Python's integers would take 36.
     cells = array("q")
     for number, fields in _rows(path, layout):
         try:
@@ -117,13 +124,14 @@ def _check_below(path: Path, columns: Columns, layout: Layout) -> None:
     for name, limit in layout.below.items():
         large = columns[name] >= limit
         if large.any():
+            # Numbers of lines were not kept: the file is read again up to the bad row, once, for the message.
             row = int(large.argmax())
             number, _ = next(islice(_rows(path, layout), row, None))
             raise TraceError(f"{path}, line {number}: column {name}: {columns[name][row]} is not below {limit}; {_REMEDY}")
 
 
 def _rows(path: Path, layout: Layout) -> Iterator[tuple[int, list[bytes]]]:
-    """The rows with the numbers of their lines: as many cells as there are columns, all of digits."""
+    """Yields the rows with the numbers of their lines. Each has as many cells as there are columns, all of digits."""
     with _opened(path) as file:
         lines = enumerate(file, 1)
         if layout.headers:

@@ -1,4 +1,4 @@
-"""Users of one StackExchange site: who interacts with whom, and when they post."""
+"""Users of one StackExchange site: their interactions, and the times of their posts."""
 
 from pathlib import Path
 from typing import Final

@@ -66,6 +66,7 @@ def drawing(name: str, title: str) -> Iterator[Canvas]:
         _style(found.axes)
         yield found
         written = io.StringIO()
+        # Without these, which say when and by what it was written, the same plot is the same bytes.
         about = dict.fromkeys(("Date", "Creator", "Format", "Type"))
         figure.savefig(written, format="svg", transparent=True, metadata=about)
     found.svg = _for_page(written.getvalue(), title)
@@ -98,6 +99,7 @@ def _for_page(written: str, title: str) -> Html:
     svg = _OTHER_MARK.sub(r"\1/>", _FIRST_MARK.sub(r'<g\1 style="\3">\2/>', _FONT.sub("", svg))).replace("xlink:href", "href")
     used = set(_USED.findall(svg))
     svg = _ID.sub(lambda match: match[0] if match[1] in used else "", svg)
+    # Last, when nothing else looks at the text: the stand-in colours become the variables of the page.
     for colour, name in _VARIABLES.items():
         svg = svg.replace(colour, f"var(--{name})")
     inside = _SPACE.sub(" ", svg.partition(">")[2].rpartition("</svg>")[0]).strip()

@@ -63,6 +63,7 @@ def tail(fit: TailFit, curve: Curve) -> tuple[Column, Column]:
     start = float(curve["ccdf"][curve["value"] >= fit.xmin].max(initial=0.0))
     x = np.unique(np.rint(np.geomspace(fit.xmin, max(fit.xmin, float(curve["value"].max())), _POINTS)))
     y = start * zeta(fit.alpha, x) / zeta(fit.alpha, fit.xmin)
+    # Below the last point of the curve there is nothing to compare the law with: it would only stretch the axis.
     drawn = y >= curve["ccdf"].min()
     return x[drawn], y[drawn]
 
@@ -73,6 +74,7 @@ def _percent_per_unit(curve: Curve) -> float:
 
 def _count_axis(axes: Axes, label: str, share: float) -> None:
     low, high = axes.get_xlim()
+    # The second axis has the same ends in counts: one curve is read on both.
     axes.set_position(_BOX_BELOW_COUNTS)
     above = axes.twiny()
     logarithmic(above)

@@ -58,6 +58,7 @@ def plot(figure: Figure, curve: Curve, points: Curve | None, summary: WorkloadSu
 def through_middle(means: Curve, slope: float) -> tuple[Column, Column]:
     """Returns the ends of a line of that slope from the least x to the largest, whose total over the data is that of the means."""
     x, n = means["value"], means["n"]
+    # Weighted by n: the line and the points behind the means then have the same total, however few lie behind the last of them.
     height = float((n * means["mean"]).sum() / (n * x**slope).sum())
     ends = np.array([x.min(), x.max()])
     return ends, height * ends**slope

@@ -91,7 +91,7 @@ def _rules_between(table: Table) -> list[RowRule]:
         found: Bools = (batch.numbers("subscriber") == batch.numbers("topic")) & batch.among("service", SOCIAL_SERVICES)
         return found
 
-    return [RowRule("topic", "is the subscriber himself", "nobody follows himself: leave out the row", own)]
+    return [RowRule("topic", "is the subscriber of the same row", "users do not follow themselves: leave out the row", own)]
 
 
 class _Order:

@@ -67,8 +67,18 @@ def test_a_good_trace_has_no_findings_and_its_rows_are_told(tmp_path: Path) -> N
     [
         ("subscriptions", {"topic": [-2, -1]}, (1, "topic", 2), "-2 is negative (2 rows); numbers are 0 or more"),
         ("subscriptions", {"subscriber": [1, -2]}, (2, "subscriber", 1), "-2 is negative; numbers are 0 or more"),
-        ("subscriptions", {"topic": [2, 2]}, (2, "topic", 1), "2 is the subscriber himself; nobody follows himself: leave out the row"),
-        ("subscription_log", {"topic": [1, 2]}, (1, "topic", 1), "1 is the subscriber himself; nobody follows himself: leave out the row"),
+        (
+            "subscriptions",
+            {"topic": [2, 2]},
+            (2, "topic", 1),
+            "2 is the subscriber of the same row; users do not follow themselves: leave out the row",
+        ),
+        (
+            "subscription_log",
+            {"topic": [1, 2]},
+            (1, "topic", 1),
+            "1 is the subscriber of the same row; users do not follow themselves: leave out the row",
+        ),
         (
             "subscriptions",
             {"site": ["sto", "par"]},

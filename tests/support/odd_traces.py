@@ -234,5 +234,5 @@ def _rows(row: st.SearchStrategy[tuple[Any, ...]], names: tuple[str, ...], key: 
 
 
 def _others(subscriber: int, service: str, topic: int) -> bool:
-    """Nobody follows himself."""
+    """Users do not follow themselves."""
     return service not in SOCIAL_SERVICES or subscriber != topic

@@ -11,7 +11,7 @@ PROFILE = profile("spotify", 0.01, 3)
 SEQUENCES = spotify.sequences(PROFILE)
 
 
-def test_a_friendship_is_there_once_in_both_directions_and_with_nobody_himself() -> None:
+def test_a_friendship_is_there_once_in_both_directions_and_never_of_a_user_with_the_same_user() -> None:
     keys = friendships(PROFILE, SEQUENCES)
     one, other = np.divmod(keys, PROFILE.topics)
     assert (np.diff(keys) > 0).all()

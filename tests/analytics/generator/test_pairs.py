@@ -14,7 +14,7 @@ def found(request: pytest.FixtureRequest) -> Drawn:
     return drawn(name, 0.01 if name == "spotify" else 0.001, 5, pairs_per_chunk=200_000)
 
 
-def test_no_pair_is_there_twice_and_nobody_follows_himself(found: Drawn) -> None:
+def test_no_pair_is_there_twice_and_nobody_follows_themselves(found: Drawn) -> None:
     keys = found.subscriber * found.profile.topics + found.topic
     assert (np.diff(keys) > 0).all()
     assert (found.subscriber != found.topic).all()

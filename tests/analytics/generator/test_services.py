@@ -17,7 +17,7 @@ SPOTIFY = profile("spotify", 0.01, 1)
 
 @pytest.fixture(scope="module")
 def presence() -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """SubscriptionPairs as many as the profile has, each subscriber at least one, topics by Zipf; nobody follows himself."""
+    """Returns as many pairs as the profile has, each subscriber with at least one, topics by Zipf; nobody follows themselves."""
     draw = rng(1, "presence")
     more = draw.integers(0, SPOTIFY.subscribers, SPOTIFY.pairs - SPOTIFY.subscribers)
     subscriber = np.sort(np.concatenate([np.arange(SPOTIFY.subscribers), more]))

@@ -16,7 +16,7 @@ def test_only_in_services_of_users_a_topic_is_the_user_of_that_number() -> None:
         draft.begin(np.array([5, 6], dtype=np.int64), one, np.array([1, 2], dtype=np.int64))
     assert columns(users, "subscription_log", "topic") == columns(users, "subscriptions", "topic") == [(2,)]
     assert columns(items, "subscription_log", "topic") == columns(items, "subscriptions", "topic") == [(1,), (2,)]
-    assert (users.notes, items.notes) == (["dropped: 1 rows of a user with himself"], [])
+    assert (users.notes, items.notes) == (["dropped: 1 rows of a user who follows the same user"], [])
 
 
 def test_a_pair_that_comes_again_began_the_first_time() -> None:

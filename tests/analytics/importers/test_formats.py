@@ -94,7 +94,7 @@ def test_higgs_who_acts_on_somebody_follows_him_and_a_second_is_one_publication(
     ]
     assert tables["counts"] == [(5, 2), (8, 1)]
     assert manifest.notes[-3:] == (
-        "dropped: 1 rows of a user with himself",
+        "dropped: 1 rows of a user who follows the same user",
         "dropped: 1 further actions of a user on the same one",
         "dropped: 1 further rows of an actor in the same second",
     )
@@ -159,7 +159,7 @@ def test_stackexchange_a_post_with_two_tags_is_one_publication(tmp_path: Path) -
 def test_edges_are_followed_as_written_or_both_ways(tmp_path: Path) -> None:
     manifest, tables = imported(tmp_path, "edges")
     assert tables == {"subscriptions": [(1, 2), (2, 3)]}
-    assert manifest.notes[-2:] == ("dropped: 1 rows of a user with himself", "dropped: 1 repeated pairs")
+    assert manifest.notes[-2:] == ("dropped: 1 rows of a user who follows the same user", "dropped: 1 repeated pairs")
     assert manifest.name == "edges: graph"
 
 
@@ -209,7 +209,7 @@ def test_a_set_of_which_nothing_is_left_is_refused(tmp_path: Path, name: str, te
     path = tmp_path / "all-dirt.txt"
     path.write_text(text)
     with pytest.raises(
-        TraceError, match=r"nothing is left of its rows \(.*dropped: 1 rows of a user with himself\); is this the right file"
+        TraceError, match=r"nothing is left of its rows \(.*dropped: 1 rows of a user who follows the same user\); is this the right file"
     ):
         import_trace(FORMATS[name], path, tmp_path / "trace")
     assert not (tmp_path / "trace").exists()
