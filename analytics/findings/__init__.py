@@ -1,4 +1,4 @@
-"""What the thesis found, next to what a trace says: judged in one place, in plain words."""
+"""The findings of the thesis, next to what a trace says: judged in one place, in plain words."""
 
 from .judging import JudgedFinding, findings
 from .sentences import sentence

@@ -1,4 +1,4 @@
-"""Whether a trace agrees with what was published."""
+"""The judgement of a trace: does it agree with what was published?"""
 
 import math
 from typing import Final, Literal, NamedTuple
@@ -15,7 +15,11 @@ STATEMENTS: Final = (*SPOTIFY, *TWITTER)
 
 
 class JudgedFinding(NamedTuple):
-    """One published statement about the figure of that key, where it is from, and what this trace says to it; all in words."""
+    """A published statement with its verdict, all in words.
+
+    - `figure`: key of the figure it is about. `published`: the statement. `source`: where it is from.
+    - `ours`: what this trace says. `verdict`: whether that agrees. `because`: why.
+    """
 
     figure: str
     published: str
@@ -26,7 +30,7 @@ class JudgedFinding(NamedTuple):
 
 
 def findings(summary: WorkloadSummary) -> list[JudgedFinding]:
-    """Every statement about the profile of the trace, judged; of a trace that follows none, those about Spotify."""
+    """Judges every statement about the profile of the trace. A trace without a profile is held against those about Spotify."""
     profile = summary.manifest.profile or "spotify"
     facts = TraceFacts(summary, profile)
     return [_judged(each, facts) for each in STATEMENTS if each.profile == profile]
@@ -49,7 +53,7 @@ def _verdict(statement: Statement, facts: TraceFacts) -> tuple[Verdict, str]:
 
 
 def _incomparable(statement: Statement, facts: TraceFacts) -> str:
-    """Why there is nothing to compare; empty if there is."""
+    """Returns why there is nothing to compare; empty if there is."""
     foreign = statement.elsewhere if facts.summary.manifest.profile is None or not statement.checks else ""
     for each in statement.checks:
         if each.value(facts) is None or each.factor(facts) is None:
@@ -64,7 +68,7 @@ def _incomparable(statement: Statement, facts: TraceFacts) -> str:
 
 
 def _reason(measure: str, figure: str, summary: WorkloadSummary) -> str:
-    """Why there is no such measure, if the summary or the manifest says so."""
+    """Returns why there is no such measure, if the summary or the manifest says so."""
     reasons = {**summary.manifest.limits, **summary.skipped}
     return reasons.get(measure) or reasons.get(figure, "")
 
@@ -73,6 +77,7 @@ def _holds(check: Check, facts: TraceFacts) -> bool:
     found, (low, high) = check.value(facts), _range(check, facts)
     assert found is not None
     if check.clock:
+        # The distance round the clock: 23:30 is one hour from 00:30.
         return abs((found - (low + high) / 2 + 12) % 24 - 12) <= (high - low) / 2
     return low <= found <= high
 

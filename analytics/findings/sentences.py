@@ -58,7 +58,10 @@ _RELATED: Final = (
 
 
 def sentence(key: str, summary: WorkloadSummary) -> str:
-    """What figure `key` shows, in words; why there is none if nothing is known of it. Raises KeyError for a figure that there is not."""
+    """Returns in words what figure `key` shows, or why there is no figure if nothing is known of it.
+
+    Raises KeyError for a key that is no figure's.
+    """
     known = {name: value for name, value in summary.measures.items() if math.isfinite(value)}
     clauses = [filled for each in _CLAUSES.get(key, ()) if (filled := _filled(each, known))]
     clauses += _more(key, known)
@@ -101,7 +104,7 @@ def _chance(fit: TailFit) -> str:
 
 
 def _more(key: str, known: Mapping[str, float]) -> list[str]:
-    """The clauses whose words depend on the numbers."""
+    """Returns the clauses whose words depend on the numbers."""
     make = _MORE.get(key)
     return [each for each in make(known) if each] if make else []
 
@@ -123,7 +126,7 @@ def _correlated(key: str, both: str) -> Callable[[Mapping[str, float]], list[str
 
 
 def _open(low: float, high: float, r: float) -> bool:
-    """Whether the interval leaves open what the correlation seems to say: that there is one, or that there is none."""
+    """Returns whether the interval leaves open what the correlation seems to say: that there is one, or that there is none."""
     (none, _), (weak, _), *_ = _RELATED
     return low <= 0 <= high if abs(r) > none else low < -weak or high > weak
 
@@ -147,7 +150,7 @@ def _bends(known: Mapping[str, float]) -> list[str]:
 
 
 def _by_service(clause: str) -> Callable[[Mapping[str, float]], list[str]]:
-    """`clause` for each service: `*` stands for it."""
+    """Returns a maker of `clause` for each service: `*` stands for the service."""
     return lambda known: [_filled(clause.replace("*", service), known) for service in SERVICES]
 
 

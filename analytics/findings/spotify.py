@@ -1,4 +1,4 @@
-"""What the thesis found about Spotify's workload (5.1, January 2013), with the tolerances of WA-5 to WA-9 and WA-12 to WA-14."""
+"""The findings about Spotify's workload (thesis 5.1, January 2013), with the tolerances of WA-5 to WA-9 and WA-12 to WA-14."""
 
 from typing import Final
 

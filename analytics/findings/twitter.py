@@ -1,4 +1,4 @@
-"""What the thesis found about Twitter's workload (5.2, autumn 2013), with the tolerances of WA-8, WA-10 and WA-11."""
+"""The findings about Twitter's workload (thesis 5.2, autumn 2013), with the tolerances of WA-8, WA-10 and WA-11."""
 
 import math
 from typing import Final
@@ -7,7 +7,7 @@ from .statement import Check, Statement, TraceFacts, about, check, count
 
 
 def _tail_exponent(facts: TraceFacts) -> float | None:
-    """Of the CCDF of followers from 10,000 to 1,000,000 of them."""
+    """Returns the exponent of the CCDF of followers from 10,000 to 1,000,000 of them."""
     many, most = facts.measure("popularity.count_above_10000"), facts.measure("popularity.count_above_1000000")
     return math.log10(many / most) / 2 if many and most else None
 

@@ -6,16 +6,19 @@ from .power_law import Floats, PowerLaw, best, draw
 
 
 def p_value(values: Floats, law: PowerLaw, *, discrete: bool, rng: np.random.Generator, bootstraps: int) -> float:
-    """Of `bootstraps` (at least 1) samples of that law, the share that lies as far from its own best power law as `values` from `law`.
+    """Returns the share of `bootstraps` (at least 1) samples of `law` that lie as far from their own best power law as `values` from `law`.
 
-    In each sample a value is below xmin as often as in `values`, and then one of those; xmin is found anew each time.
+    In each sample a value is below xmin as often as in `values`, and is then one of those. xmin is found anew each time.
+    `discrete`: whether values are whole. `rng`: draws the samples.
     """
     body = values[values < law.xmin]
     as_far = 0
     for _ in range(bootstraps):
+        # Semi-parametric: above xmin from the law, below it from the values themselves, for the law says nothing about what is there.
         in_tail = int(rng.binomial(len(values), law.n_tail / len(values))) if len(body) else len(values)
         tail = draw(law, in_tail, discrete=discrete, rng=rng)
         sample = np.concatenate([rng.choice(body, len(values) - in_tail), tail]) if len(body) else tail
+        # Fitted like the values, xmin included: against a law that was not fitted to it, every sample would lie further off.
         found = best(sample, discrete=discrete)
         as_far += found is not None and found.ks >= law.ks
     return as_far / bootstraps

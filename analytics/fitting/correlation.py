@@ -12,7 +12,7 @@ LEAST_PAIRS: Final = 5
 
 
 def interval(r: float, n: int, level: float = LEVEL) -> tuple[float, float]:
-    """The interval of a rank correlation `r` of `n` pairs: Fisher's z with the variance of Bonett and Wright (2000).
+    """Returns the interval of a rank correlation `r` of `n` pairs, at `level`: Fisher's z with the variance of Bonett and Wright (2000).
 
     Nothing is known from three pairs or fewer: (-1, 1).
     """
@@ -25,9 +25,10 @@ def interval(r: float, n: int, level: float = LEVEL) -> tuple[float, float]:
 
 
 def slope_interval(x: NDArray[np.float64], y: NDArray[np.float64], level: float = LEVEL) -> tuple[float, float, float]:
-    """The slope of log10 y over log10 x by least squares, and its interval. Points that are not positive are left out.
+    """Returns the slope of log10 `y` over log10 `x` by least squares, and the ends of its interval at `level`.
 
-    All nan with fewer than three points, which leave nothing to judge a slope by, or two different x.
+    Points that are not positive are left out. All are nan with fewer than three points, which leave nothing to judge a slope by, or with
+    fewer than two different x.
     """
     kept = (x > 0) & (y > 0)
     across, up = np.log10(x[kept]), np.log10(y[kept])

@@ -1,4 +1,4 @@
-"""Where a CCDF breaks: knees, kinks and cliffs on logarithmic axes.
+"""Breaks of a CCDF on logarithmic axes: knees, kinks and cliffs.
 
 Where there is nothing to judge by (no values there), the functions that return one number return nan, and the measure is missing.
 """
@@ -21,7 +21,7 @@ Counts = NDArray[np.int64]
 
 
 class Knee(NamedTuple):
-    """Two lines that meet at `x`, with their slopes, and `p` of the F-test against one line (see `Straightness` for what it is)."""
+    """Two lines that meet at `x`, with their slopes. `p`: of the F-test against one line (see `Straightness` for what such a p is)."""
 
     x: float
     slope_before: float
@@ -30,10 +30,10 @@ class Knee(NamedTuple):
 
 
 def knee(x: NDArray[np.int64] | Floats, ccdf: Floats) -> Knee:
-    """The continuous broken stick with least squares through the log-log CCDF, resampled to 100 points (see `resampling.even`).
+    """Returns the broken stick with least squares through the log-log CCDF, resampled to 100 points (see `resampling.even`).
 
-    The break is tried at each of these points but five at either end. All nan and p 1 with fewer than ten different x: either line
-    wants its five.
+    The break is tried at each of these points but five at either end. All are nan, and p is 1, with fewer than ten different x: either line
+    needs its five.
     """
     across, down = even(x, ccdf)
     if np.count_nonzero(np.asarray(x) > 0) < 2 * LEAST_DISTINCT or across[-1] - across[0] < _EXACT:
@@ -41,14 +41,16 @@ def knee(x: NDArray[np.int64] | Floats, ccdf: Floats) -> Knee:
     line = np.stack([np.ones_like(across), across - across[0]], axis=1)
     one = _least(line, down)[1]
     tried = [(_least(_stick(line, across, at), down), at) for at in across[_MARGIN:-_MARGIN]]
+    # By trying, not by descent: the squares as a function of the break have several minima.
     (coefficients, two), at = min(tried, key=lambda found: found[0][1])
     return Knee(float(10**at), float(coefficients[1]), float(coefficients[1] + coefficients[2]), _gain(one, two, len(across)))
 
 
 def kink_mass(values: Counts, counts: Counts, at: int, near: int) -> float:
-    """How many have exactly `at`, over what a line through the log-log counts of the `near` values on either side says.
+    """Returns how many have exactly `at`, over what their neighbours let expect. 1: no kink.
 
-    `counts[i]` have `values[i]`; values that nobody has need not be there. 1: no kink; nan where the line says fewer than five.
+    That is read from a line through the log-log counts of the `near` values on either side. `counts[i]` have `values[i]`; values that
+    nobody has may be missing. nan where the line says fewer than five.
     """
     beside = (np.abs(values - at) <= near) & (values != at) & (values > 0) & (counts > 0)
     if np.count_nonzero(beside) < 2:
@@ -59,14 +61,16 @@ def kink_mass(values: Counts, counts: Counts, at: int, near: int) -> float:
 
 
 def cliff(values: Counts, counts: Counts, low: int, high: int) -> float:
-    """By what factor the CCDF falls from `low` to `high`, over what the mean of its slopes on both sides says. 1: no cliff.
+    """Returns by what factor the CCDF falls from `low` to `high`, over what the mean of its slopes on both sides says. 1: no cliff.
 
-    The slopes are those from 2/3 of `low` to `low` and from `high` to 3/2 of `high`; nan where fewer than five are beyond that.
+    `counts[i]` have `values[i]`. The slopes are those from 2/3 of `low` to `low` and from `high` to 3/2 of `high`. nan where fewer than
+    five are beyond that.
     """
 
     def beyond(least: float) -> float:
         return float(counts[values >= least].sum())
 
+    # Without a cliff, log P would fall over log x between `low` and `high` as it does on average on both sides.
     at = [low / _AROUND, low, high, high * _AROUND]
     heights = [beyond(each) for each in at]
     if heights[-1] < LEAST_VALUES:
@@ -77,7 +81,10 @@ def cliff(values: Counts, counts: Counts, low: int, high: int) -> float:
 
 
 def steepest_change(x: NDArray[np.int64] | Floats, ccdf: Floats, beyond: float) -> float:
-    """The x > `beyond` where the slope of the log-log CCDF changes most: the break of the `knee` through that part of it."""
+    """Returns the x > `beyond` where the slope of the log-log CCDF changes most: the break of the `knee` through that part of it.
+
+    `ccdf[i]` is P(X >= `x[i]`).
+    """
     there = x >= beyond
     return knee(np.asarray(x[there], np.float64), ccdf[there]).x
 
@@ -92,7 +99,7 @@ def _least(design: Floats, down: Floats) -> tuple[Floats, float]:
 
 
 def _gain(one: float, two: float, points: int) -> float:
-    """The break costs two parameters: where it is and the second slope."""
+    """Returns the p of two lines against one. The break costs two parameters: where it is, and the second slope."""
     if one - two <= _EXACT:
         return 1.0
     free = points - 4

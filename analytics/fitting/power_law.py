@@ -1,7 +1,7 @@
-"""The power law with the best xmin, quickly: what the bootstrap needs a hundred times.
+"""The power law with the best xmin, quickly: the bootstrap needs it a hundred times.
 
-Clauset, Shalizi and Newman 2009: for each xmin the exponent of greatest likelihood; of all xmin the one where the
-Kolmogorov-Smirnov distance is least. The library `powerlaw` does the same one distribution object at a time.
+Clauset, Shalizi and Newman 2009: for each xmin the exponent of greatest likelihood; of all xmin the one with the least
+Kolmogorov-Smirnov distance. The library `powerlaw` does the same, one distribution object at a time.
 """
 
 from typing import Final, NamedTuple
@@ -26,7 +26,10 @@ _GREATEST: Final = 2.0**53
 
 
 class PowerLaw(NamedTuple):
-    """P(X >= x) falls as x^(1 - alpha) from `xmin` on, where `n_tail` of the values are; `ks`: distance of the two CCDFs."""
+    """A power law: P(X >= x) falls as x^(1 - alpha) from `xmin` on, where `n_tail` of the values are.
+
+    `ks`: the distance of its CCDF and that of the values.
+    """
 
     xmin: float
     alpha: float
@@ -35,10 +38,11 @@ class PowerLaw(NamedTuple):
 
 
 def best(values: Floats, *, discrete: bool) -> PowerLaw | None:
-    """The power law for `values` (positive), or None where there is no tail of 50 values that are not all equal.
+    """Returns the power law for `values` (positive), or None where there is no tail of 50 values that are not all equal.
 
     xmin is tried at no more than 50 of the values: where the tail has n, 0.87 n, ... 50 of them, at even steps of the logarithm.
     """
+    # All tails at once: sums from the greatest value down give the size of each tail, and its sum of logarithms.
     distinct, counts = np.unique(values, return_counts=True)
     tails = np.cumsum(counts[::-1])[::-1]
     logs = np.log(distinct)
@@ -53,7 +57,7 @@ def best(values: Floats, *, discrete: bool) -> PowerLaw | None:
 
 
 def log_likelihoods(law: PowerLaw, tail: Floats, *, discrete: bool) -> Floats:
-    """Of each of `tail` (all >= xmin)."""
+    """Returns the log-likelihood of each value of `tail` (all >= xmin) under `law`. `discrete`: whether values are whole."""
     start = np.array([law.xmin])
     norm = np.log(_hurwitz(law.alpha, start, np.log(start))[0]) if discrete else np.log(law.xmin / (law.alpha - 1))
     likelihoods: Floats = -law.alpha * np.log(tail / law.xmin) - norm
@@ -61,7 +65,7 @@ def log_likelihoods(law: PowerLaw, tail: Floats, *, discrete: bool) -> Floats:
 
 
 def draw(law: PowerLaw, count: int, *, discrete: bool, rng: np.random.Generator) -> Floats:
-    """`count` values of that law."""
+    """Draws `count` values of `law` from `rng`. `discrete`: whole ones."""
     beyond = 1.0 - rng.random(count)
     if not discrete:
         return np.minimum(law.xmin * beyond ** (-1 / (law.alpha - 1)), _GREATEST)
@@ -70,13 +74,14 @@ def draw(law: PowerLaw, count: int, *, discrete: bool, rng: np.random.Generator)
     ccdf /= ccdf[0]
     drawn = table[np.searchsorted(-ccdf, -beyond, side="right") - 1]
     far = beyond <= ccdf[-1]
+    # Beyond the table as Clauset et al. D: a continuous law from half below its last value on, rounded.
     further = (table[-1] - 0.5) * (beyond[far] / ccdf[-1]) ** (-1 / (law.alpha - 1)) + 0.5
     drawn[far] = np.floor(np.minimum(further, _GREATEST))
     return drawn
 
 
 def _candidates(tails: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Places in the distinct values; of the last one nothing can be fitted."""
+    """Returns the places in the distinct values where xmin is tried. At the last value nothing can be fitted."""
     if tails[0] < LEAST_TAIL:
         return np.empty(0, np.int64)
     wanted = np.geomspace(tails[0], LEAST_TAIL, CANDIDATES)
@@ -85,7 +90,8 @@ def _candidates(tails: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def _exponents(mean_logs: Floats, xmins: Floats, discrete: bool) -> Floats:
-    """Those of greatest likelihood; `mean_logs`: of the values in each tail."""
+    """Returns the exponents of greatest likelihood. `mean_logs`: of the values in each tail."""
+    # Whole numbers are taken for the middles of intervals (Clauset et al., equation 3.7). That is too rough for a small xmin.
     lower = xmins - 0.5 if discrete else xmins
     alphas = 1 + 1 / (mean_logs - np.log(lower))
     if discrete:
@@ -95,7 +101,7 @@ def _exponents(mean_logs: Floats, xmins: Floats, discrete: bool) -> Floats:
 
 
 def _zeta_exponents(mean_logs: Floats, xmins: Floats) -> Floats:
-    """Where the derivative of the likelihood is 0: it falls with the exponent, so halving finds it."""
+    """Returns where the derivative of the likelihood is 0. It falls with the exponent, so halving finds that place."""
     low, high = np.full_like(xmins, _EXPONENTS[0] + _STEP), np.full_like(xmins, _EXPONENTS[1])
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
@@ -111,7 +117,8 @@ def _distance(distinct: Floats, logs: Floats, ccdf: Floats, alpha: float, discre
 
 
 def _hurwitz(alpha: float, q: Floats, log_q: Floats) -> Floats:
-    """The Hurwitz zeta function for rising `q`, over a factor that is the same for all of them and keeps it from underflowing."""
+    """Returns the Hurwitz zeta function for rising `q`, over a factor that is the same for all of them and keeps it from underflowing."""
+    # Euler-Maclaurin from q on: the integral, half of the first term, and two terms of derivatives. For small q the sum itself is used.
     scale = np.exp(-alpha * (log_q - log_q[0]))
     found: Floats = scale * (q / (alpha - 1) + 0.5 + alpha / (12 * q) - alpha * (alpha + 1) * (alpha + 2) / (720 * q**3))
     small = q < _LARGE

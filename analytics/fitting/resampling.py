@@ -20,11 +20,11 @@ Floats = NDArray[np.float64]
 
 
 def even(x: NDArray[np.int64] | Floats, ccdf: Floats, points: int = POINTS) -> tuple[Floats, Floats]:
-    """`points` pairs (log10 x, log10 P(X >= x)), evenly spaced in the first; straight between the given points.
+    """Returns `points` pairs (log10 x, log10 P(X >= x)), evenly spaced in log10 x, with straight lines between the given points.
 
-    `x` rises; those that are not positive are left out, and so are those at the end with P less than five times the last P: of a
-    distribution whose greatest value occurs once, fewer than five values are there. If fewer than four points remained, all stay.
-    Both arrays are empty where there are fewer than five points.
+    `x` rises, and values that are not positive are left out. So are those at the end with P less than five times the last P: of a
+    distribution whose greatest value occurs once, fewer than five values are there. If fewer than four points remained, all stay. Both
+    arrays are empty where `x` and `ccdf` have fewer than five points.
     """
     kept = (np.asarray(x) > 0) & (np.asarray(ccdf) > 0)
     across, down = np.log10(np.asarray(x, np.float64)[kept]), np.log10(np.asarray(ccdf, np.float64)[kept])

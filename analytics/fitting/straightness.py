@@ -1,4 +1,4 @@
-"""How straight is a CCDF on logarithmic axes?"""
+"""The straightness of a CCDF on logarithmic axes."""
 
 from typing import NamedTuple
 
@@ -12,10 +12,12 @@ _FLAT = 1e-9
 
 
 class Straightness(NamedTuple):
-    """Of the least-squares line: `slope`, `r2`; `decades` of x that it spans.
+    """A line and a parabola through a curve.
 
-    Of the parabola: `curvature`, the coefficient of the square of log10 x (below 0: it bends down), and `curvature_p`, that of
-    its t-test. Points of a CCDF are not independent, so this p is a measure of how much better a parabola fits, not a chance.
+    - `slope`, `r2`: of the least-squares line. `decades`: of x that it spans.
+    - `curvature`: of the parabola, the coefficient of the square of log10 x (below 0: it bends down).
+    - `curvature_p`: of the t-test of that coefficient. Points of a CCDF are not independent, so this p is no probability: it says how much
+      better a parabola fits.
     """
 
     slope: float
@@ -26,13 +28,14 @@ class Straightness(NamedTuple):
 
 
 def straightness(x: NDArray[np.int64] | Floats, ccdf: Floats) -> Straightness:
-    """The line and the parabola through the log-log CCDF, resampled to 100 points (see `resampling.even`).
+    """Fits the line and the parabola through the log-log CCDF, resampled to 100 points (see `resampling.even`).
 
-    `ccdf[i]` is P(X >= x[i]), `x` rises. All nan with fewer than five different x, which have no shape.
+    `ccdf[i]` is P(X >= x[i]), and `x` rises. All are nan with fewer than five different x, which have no shape.
     """
     across, down = even(x, ccdf)
     if len(across) == 0 or across[-1] - across[0] < _FLAT:
         return Straightness(np.nan, np.nan, np.nan, np.nan, np.nan)
+    # Centred, so that slope and curvature are told apart: over even points, x and its square are then not correlated.
     centred = across - across.mean()
     slope = float(centred @ down / (centred @ centred))
     total = float(np.sum((down - down.mean()) ** 2))

@@ -1,4 +1,4 @@
-"""Is the tail of a distribution a power law? (Clauset, Shalizi and Newman 2009)"""
+"""The test of a tail: is it a power law? (Clauset, Shalizi and Newman 2009)"""
 
 import math
 import warnings
@@ -27,14 +27,18 @@ _NAMES: Final = {"lognormal": "a lognormal", "truncated_power_law": "a truncated
 
 
 def fit_tail(values: NDArray[np.int64] | Floats, *, discrete: bool, rng: np.random.Generator, bootstraps: int) -> TailFit:
-    """The power law in the tail of `values`, and how well others fit there. The same values and state of `rng` give the same.
+    """Fits a power law to the tail of `values`, and compares it with others. The same values and state of `rng` give the same result.
 
-    Values that are not positive are left out (`n` is of the rest). The power law is that of `power_law.best`; the lognormal and the
-    ratios (Vuong's, normalised) are those of the library `powerlaw`, which has no digits left for a discrete power law as steep as
-    the tail of a bounded rate; the truncated power law is that of `truncated`. `p_value` is None without `bootstraps`. A comparison
-    that has no number is not in `against`.
-    Fewer than 50 positive values, or all equal: the verdict is "too few values" and all numbers but `n` are 0. Of a tail over less than
-    1.5 decades the verdict is that it is too short, and of fewer than 10 bootstraps it takes no account.
+    - `values`: those that are not positive are left out (`n` is of the rest).
+    - `discrete`: whether they are whole.
+    - `rng`, `bootstraps`: the stream and the number of replications; without any, `p_value` is None.
+
+    The power law is that of `power_law.best`. The lognormal and the ratios (Vuong's, normalised) are those of the library `powerlaw`. Its
+    discrete power law is not used: it has no digits left for one as steep as the tail of a bounded rate. The truncated power law is that of
+    `truncated`. A comparison that has no number is not in `against`.
+
+    With fewer than 50 positive values, or all equal, the verdict is "too few values" and all numbers but `n` are 0. A tail over less than
+    1.5 decades is too short for a verdict. The verdict does not consider the p of fewer than 10 bootstraps.
     """
     positive = np.sort(np.asarray(values, np.float64)[np.asarray(values) > 0])
     law = best(positive, discrete=discrete) if len(positive) >= LEAST_TAIL else None
@@ -50,7 +54,7 @@ def fit_tail(values: NDArray[np.int64] | Floats, *, discrete: bool, rng: np.rand
         xmin=law.xmin,
         decades=decades,
         alpha=law.alpha,
-        sigma=(law.alpha - 1) / math.sqrt(len(tail)),
+        sigma=(law.alpha - 1) / math.sqrt(len(tail)),  # Clauset et al., equation 3.2
         ks=law.ks,
         p_value=p,
         bootstraps=bootstraps,
@@ -60,9 +64,9 @@ def fit_tail(values: NDArray[np.int64] | Floats, *, discrete: bool, rng: np.rand
 
 
 def verdict(decades: float, p: float | None, against: Mapping[str, LikelihoodRatio]) -> str:
-    """In words: whether a power law is plausible (p of its goodness of fit at least 0.1), and what fits better (p below 0.1).
+    """Returns in words whether a power law is plausible (`p` of its goodness of fit at least 0.1), and what fits better (p below 0.1).
 
-    A tail over fewer than 1.5 `decades` is too short to tell.
+    `against`: the comparisons with other distributions. A tail over fewer than 1.5 `decades` is too short to tell.
     """
     if decades < LEAST_DECADES:
         return f"{decades:.1f} decades are too short to tell"
@@ -83,6 +87,7 @@ def _compared(law: PowerLaw, tail: Floats, discrete: bool) -> dict[str, Likeliho
         ours = power_law_likelihoods(law, tail, discrete=discrete)
         found = {
             "lognormal": loglikelihood_ratio(ours, lognormal, normalized_ratio=True),
+            # Nested: a power law is one with a cut-off at infinity, so its likelihood is never greater and the test is another one.
             "truncated_power_law": loglikelihood_ratio(ours, truncated, nested=True, normalized_ratio=True),
         }
     known = {name: LikelihoodRatio(ratio=float(ratio), p=float(p)) for name, (ratio, p) in found.items()}
@@ -91,7 +96,10 @@ def _compared(law: PowerLaw, tail: Floats, discrete: bool) -> dict[str, Likeliho
 
 @contextmanager
 def _quietly() -> Iterator[None]:
-    """Searching for parameters, the library passes through some that overflow, and says so; what it finds is checked instead."""
+    """Silences warnings within the block.
+
+    Searching for parameters, the library passes through some that overflow, and warns of it. What it finds is checked instead.
+    """
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         for category in (UserWarning, RuntimeWarning):
             warnings.simplefilter("ignore", category)

@@ -1,4 +1,4 @@
-"""The power law with an exponential cut-off, p(x) ~ x^-alpha e^(-rate x): its greatest likelihood.
+"""The power law with an exponential cut-off, p(x) ~ x^-alpha e^(-rate x), and its greatest likelihood.
 
 `powerlaw` fits it too, with sums of arbitrary precision: two to fifteen seconds a time. The likelihood depends on the values
 through their mean and the mean of their logarithms alone, so it need not take more than milliseconds.
@@ -21,7 +21,10 @@ _ALPHAS: Final = (0.0, 20.0)
 
 
 def log_likelihoods(tail: Floats, xmin: float, *, discrete: bool, alpha: float) -> Floats:
-    """Of each of `tail` (all >= `xmin`), under the best truncated power law; `alpha`: where to begin looking."""
+    """Returns the log-likelihood of each value of `tail` (all >= `xmin`) under the best truncated power law.
+
+    `discrete`: whether values are whole. `alpha`: where to begin looking.
+    """
     mean, mean_log = float(tail.mean()), float(np.log(tail).mean())
 
     def cost(at: Floats) -> float:
@@ -30,6 +33,7 @@ def log_likelihoods(tail: Floats, xmin: float, *, discrete: bool, alpha: float) 
 
     # The least rate is no cut-off within the values, the greatest one that ends them at once.
     rates = (np.log(1e-6 / tail.max()), np.log(_GONE / xmin))
+    # Three starts, for there may be a second minimum: hardly a cut-off, one at the end of the values, and one at their mean.
     starts = [(alpha, rates[0] + 1.0), (max(alpha - 0.5, 0.5), -np.log(tail.max())), (0.5, -np.log(mean))]
     found = min((_search(cost, start, rates) for start in starts), key=cost)
     rate = np.exp(found[1])
@@ -39,7 +43,7 @@ def log_likelihoods(tail: Floats, xmin: float, *, discrete: bool, alpha: float) 
 
 
 def log_norm(alpha: float, rate: float, xmin: float, *, discrete: bool) -> float:
-    """The logarithm of the sum (or integral) of x^-alpha e^(-rate x) from `xmin` on."""
+    """Returns the logarithm of the sum (`discrete`) or integral of x^-`alpha` e^(-`rate` x) from `xmin` on."""
     if not discrete:
         return _log_integral(alpha, rate, xmin)
     first = np.arange(xmin, xmin + _SUMMED)
@@ -51,7 +55,7 @@ def log_norm(alpha: float, rate: float, xmin: float, *, discrete: bool) -> float
 
 
 def _log_integral(alpha: float, rate: float, low: float) -> float:
-    """Over the logarithm of x, where the integrand is smooth."""
+    """Returns the logarithm of the integral, taken over the logarithm of x, where the integrand is smooth."""
     at = np.linspace(np.log(low), np.log(low + _GONE / rate), _STEPS)
     logs = (1 - alpha) * at - rate * np.exp(at)
     return float(logs.max() + np.log(simpson(np.exp(logs - logs.max()), x=at)))

@@ -1,4 +1,4 @@
-"""Whether a trace is what its manifest and docs/trace.md say: `validate` reads every row, `quick_check` only looks at the files."""
+"""The check of a trace against its manifest and docs/trace.md: `validate` reads every row, `quick_check` only looks at the files."""
 
 from .defects import Defect, Report
 from .files import quick_check

@@ -1,7 +1,7 @@
-"""Whether `counts` is what `publications` adds up to, by service, topic and site.
+"""The agreement of `counts` with `publications`: added up by service, topic and site, publications must give the counts.
 
-Counts may be with or without events of diagnostic kinds. Memory: 40 bytes for each row of `counts`, for these grow with topics
-and not with events.
+Counts may be with or without events of diagnostic kinds. Memory is 40 bytes for each row of `counts`: these grow with topics, and not
+with events.
 """
 
 from collections.abc import Sequence
@@ -21,7 +21,10 @@ _SAID = TABLES["publications"]
 
 
 def check_agreement(counts: Sequence[Path], publications: Sequence[Path], defects: Defects, progress: Progress) -> None:
-    """Adds what differs. Both tables must be whole, not samples."""
+    """Adds to `defects` where the two tables differ. Both must be whole, not samples.
+
+    `counts`, `publications`: the files of each table. `progress`: is told what was read.
+    """
     keys, places, expected = _expected(counts, progress)
     plain, diagnostic = np.zeros(len(keys), dtype=np.int64), np.zeros(len(keys), dtype=np.int64)
     for batch in batches(publications, _SAID, [*_COUNTS.key, "kind"], "publications and counts", progress):
@@ -30,6 +33,7 @@ def check_agreement(counts: Sequence[Path], publications: Sequence[Path], defect
         _add(diagnostic, keys, found, probes)
         if unknown.any():
             _tell_unknown(batch, unknown, defects)
+    # Whether counts have the diagnostic events is not said anywhere, so both are right, and all between.
     wrong = np.flatnonzero((expected < plain) | (expected > plain + diagnostic))
     if len(wrong):
         first = wrong[places[wrong].argmin()]
@@ -37,7 +41,7 @@ def check_agreement(counts: Sequence[Path], publications: Sequence[Path], defect
 
 
 def _expected(counts: Sequence[Path], progress: Progress) -> tuple[Hashes, NDArray[np.int64], NDArray[np.int64]]:
-    """Of each key in `counts`, sorted: its hash, the first of its rows in all files, and its events."""
+    """Returns of each key in `counts`, sorted: its hash, the first of its rows in all files, and its events."""
     parts = [
         (hashes(batch, _COUNTS.key), batch.numbers("events"))
         for batch in batches(counts, _COUNTS, [*_COUNTS.key, "events"], "counts: events", progress)
@@ -50,7 +54,8 @@ def _expected(counts: Sequence[Path], progress: Progress) -> tuple[Hashes, NDArr
 
 
 def _add(sums: NDArray[np.int64], keys: Hashes, found: Hashes, chosen: Bools) -> Bools:
-    """Adds one for each of the chosen rows; returns which rows have a key that is known."""
+    """Adds one to `sums` for each of the `chosen` rows. Returns which rows have a key that is known."""
+    # One search for each distinct key of a batch, not for each row: a popular topic has many rows.
     values, counts = np.unique(found[chosen], return_counts=True)
     places = np.searchsorted(keys, values).clip(max=len(keys) - 1)
     known = keys[places] == values

@@ -1,4 +1,4 @@
-"""What is wrong with a trace: the same trouble in many rows and files is one defect, so that the list stays short."""
+"""The defects of a trace. The same trouble in many rows and files is one defect, so that the list stays short."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,7 +9,13 @@ Severity = Literal["error", "warning"]
 
 @dataclass(slots=True, kw_only=True)
 class Defect:
-    """One kind of trouble: where it is met first, and how often. `row` counts from 1 in its file; None is the whole file."""
+    """One kind of trouble: where it is met first, and how often.
+
+    - `severity`: errors make a trace unfit, warnings limit what it can tell.
+    - `file`, `row`, `column`: where it is met first. `row` counts from 1 in its file; None is the whole file.
+    - `what`: what is wrong there. `remedy`: what to do.
+    - `rows`, `files`: how many have it.
+    """
 
     severity: Severity
     file: Path
@@ -34,7 +40,7 @@ class Defect:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """All defects, and the rows of each table that were read."""
+    """All defects of a trace, and the rows of each table that were read."""
 
     defects: tuple[Defect, ...]
     rows: dict[str, int]
@@ -46,12 +52,12 @@ class Report:
 
     @property
     def warnings(self) -> int:
-        """How many defects only limit what it can tell."""
+        """How many defects only limit what the trace can tell."""
         return len(self.defects) - self.errors
 
 
 class Defects:
-    """Defects as they come up. Those with the same table, column and remedy are one; files come one after the other."""
+    """The defects as they come up. Those with the same table, column and remedy are one. Files come one after the other."""
 
     def __init__(self) -> None:
         self._found: dict[tuple[str, str, str], Defect] = {}
@@ -69,7 +75,13 @@ class Defects:
         rows: int = 0,
         severity: Severity = "error",
     ) -> None:
-        """`rows` more have this trouble in `file`, `row` before others."""
+        """Adds a defect, or counts it where the same one is known.
+
+        - `file`: where it is. `what`: what is wrong there. `remedy`: what to do.
+        - `table`, `column`: where in a trace.
+        - `row`: the first row of the file that has it. `rows`: how many rows of it do.
+        - `severity`: error or warning.
+        """
         key = table, column, remedy
         if (known := self._found.get(key)) is None:
             self._found[key] = Defect(severity=severity, file=file, row=row, column=column, what=what, remedy=remedy, rows=rows, files=1)
@@ -79,5 +91,5 @@ class Defects:
         self._last[key] = file
 
     def all(self) -> tuple[Defect, ...]:
-        """Errors before warnings, else in the order they came up."""
+        """Returns all defects: errors before warnings, else in the order in which they came up."""
         return tuple(sorted(self._found.values(), key=lambda defect: defect.severity))

@@ -1,4 +1,4 @@
-"""What can be seen without reading rows: the manifest, and the footers of the Parquet files."""
+"""The checks that read no rows: of the manifest, and of the footers of the Parquet files."""
 
 from pathlib import Path
 from typing import Final
@@ -34,7 +34,7 @@ def quick_check(trace: Trace) -> None:
 
 
 def check_files(trace: Trace, defects: Defects) -> dict[str, list[Path]]:
-    """Adds what is wrong; returns the files of each table whose rows can be read."""
+    """Adds to `defects` what is wrong. Returns the files of each table whose rows can be read."""
     _check_manifest(trace, defects)
     readable = {name: _check_table(trace, table, defects) for name, table in TABLES.items()}
     if not any(info.rows for info in trace.manifest.tables.values()):
@@ -93,7 +93,7 @@ def _check_table(trace: Trace, table: Table, defects: Defects) -> list[Path]:
 
 
 def _check_file(file: Path, table: Table, defects: Defects) -> int | None:
-    """Its rows; None if they cannot be read."""
+    """Returns the number of rows in `file`, or None if they cannot be read."""
     try:
         with pq.ParquetFile(file) as found:
             schema, rows = found.schema_arrow, int(found.metadata.num_rows)
@@ -107,7 +107,7 @@ def _check_file(file: Path, table: Table, defects: Defects) -> int | None:
 
 
 def _check_column(file: Path, table: Table, column: Column, schema: pa.Schema, defects: Defects) -> bool:
-    """Whether it is wrong."""
+    """Returns whether the column is wrong, and adds why."""
     if column.name not in schema.names:
         what, remedy = "the column is missing", f"add it as {column.type}: {column.meaning}"
     elif (found := _plain(schema.field(column.name).type)) not in _TYPES[column.type]:

@@ -19,9 +19,10 @@ _GAMMA: Final = np.uint64(0x9E3779B97F4A7C15)
 
 
 def hashes(batch: RowBatch, columns: Sequence[str]) -> Hashes:
-    """One number per row. Equal rows have equal ones; others share one with probability 2^-64."""
+    """Returns one number per row. Equal rows have equal numbers; others share one with probability 2^-64."""
     found = np.full(len(batch.rows), _GAMMA, dtype=np.uint64)
     for column in columns:
+        # Mixed after each column, so that their order matters: (1, 2) is not (2, 1).
         found ^= _numbers(batch, column)
         _mix(found)
     return found
@@ -31,6 +32,7 @@ def _numbers(batch: RowBatch, column: str) -> Hashes:
     values = batch.rows.column(column)
     if not pa.types.is_dictionary(values.type):
         return batch.numbers(column).view(np.uint64)
+    # By the word and not by its index, for each file has a dictionary of its own. Null is the last one.
     words = [int.from_bytes(blake2b(repr(word).encode(), digest_size=8).digest()) for word in [*values.dictionary.to_pylist(), None]]
     places = values.indices.cast(pa.int64()).fill_null(len(words) - 1).to_numpy(zero_copy_only=False)
     found: Hashes = np.array(words, dtype=np.uint64)[places]

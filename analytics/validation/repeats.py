@@ -1,8 +1,8 @@
-"""Whether the key of a table is one: the same pair twice would count twice everywhere.
+"""The check of keys: the same pair twice would count twice everywhere.
 
-Method: keys are hashed to 64 bits, the hashes sorted and neighbours compared. A table of more rows than fit into memory is read
-in several passes, each for its share of the hashes. Hashes that occur twice are then looked up and the keys themselves compared, so
-that a chance collision is no defect. Memory: 16 bytes for each of at most ROWS_PER_PASS rows.
+Keys are hashed to 64 bits, the hashes are sorted, and neighbours are compared. A table of more rows than fit into memory is read in
+several passes, each for its share of the hashes. Hashes that occur twice are then looked up and the keys themselves are compared, so that
+a chance collision is no defect. Memory is 16 bytes for each of at most ROWS_PER_PASS rows.
 """
 
 from collections.abc import Sequence
@@ -23,7 +23,10 @@ _LOOKED_UP: Final = 10_000
 
 
 def check_repeats(files: Sequence[Path], table: Table, defects: Defects, progress: Progress, *, rows_per_pass: int = ROWS_PER_PASS) -> None:
-    """Adds a defect if rows of a table have the same key."""
+    """Adds a defect if rows of a table have the same key.
+
+    `files`, `table`: what to read. `progress`: is told what was read. `rows_per_pass`: about how many rows one pass keeps in memory.
+    """
     passes = -(-sum(pq.read_metadata(file).num_rows for file in files) // rows_per_pass)
     repeated, suspects = 0, [np.empty(0, dtype=np.uint64)]
     for number in range(passes):
@@ -36,13 +39,13 @@ def check_repeats(files: Sequence[Path], table: Table, defects: Defects, progres
 
 
 def _share(files: Sequence[Path], table: Table, number: int, passes: int, limit: int, progress: Progress) -> Hashes:
-    """The hashes of this pass, sorted."""
+    """Returns the hashes of this pass, sorted."""
     parts, taken = [], 0
     for batch in batches(files, table, table.key, f"{table.name}: keys, pass {number + 1} of {passes}", progress):
         found = hashes(batch, table.key)
         parts.append(found[found % np.uint64(passes) == number] if passes > 1 else found)
         taken += len(parts[-1])
-        # Only rows with the same key can make one share that much larger than the others: enough has been seen.
+        # Hashes fall evenly into shares. Only rows with the same key can make one share that much larger: enough has been seen.
         if taken > 2 * limit:
             break
     share = np.concatenate(parts)

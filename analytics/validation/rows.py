@@ -1,4 +1,4 @@
-"""What can be seen of a row, or of a row and the one before it."""
+"""The checks of a single row, and of a row with the one before it."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -14,7 +14,11 @@ from .defects import Defects
 
 
 class RowRule(NamedTuple):
-    """What no row may be. `what` completes "the value ..."; `broken`: which rows of a batch are that."""
+    """A rule that no row may break.
+
+    - `column`: whose values it is about. `what`: completes "the value ...". `remedy`: what to do.
+    - `broken`: returns which rows of a batch break it.
+    """
 
     column: str
     what: str
@@ -23,7 +27,10 @@ class RowRule(NamedTuple):
 
 
 def check_rows(files: Sequence[Path], table: Table, manifest: Manifest, defects: Defects, progress: Progress) -> int:
-    """Adds what is wrong with single rows of a table and returns how many there are."""
+    """Adds to `defects` what is wrong with single rows of a table. Returns how many rows there are.
+
+    `files`, `table`: what to read. `manifest`: tells period and sites. `progress`: is told what was read.
+    """
     rules = [rule for column in table.columns for rule in _rules_of(column, manifest)] + _rules_between(table)
     order, rows = _Order(), 0
     for batch in batches(files, table, [column.name for column in table.columns], table.name, progress):
@@ -95,7 +102,7 @@ def _rules_between(table: Table) -> list[RowRule]:
 
 
 class _Order:
-    """Times of a file must not fall, also from one batch to the next."""
+    """The order of times: in a file they must not fall, also from one batch to the next."""
 
     def __init__(self) -> None:
         self._file: Path | None = None

@@ -1,4 +1,4 @@
-"""Every row of a trace is looked at, in memory that does not grow with its rows."""
+"""The check of every row of a trace, in memory that does not grow with its rows."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,10 +15,10 @@ from .rows import check_rows
 
 
 def validate(trace: Trace, progress: Progress = lambda _step, _done, _total: None) -> Report:
-    """All that is wrong with a trace. `progress` is told the step, the rows read in it, and the rows of the step.
+    """Returns everything that is wrong with a trace. `progress` is told the step, the rows read in it, and the rows of the step.
 
-    Tables that cannot be read whole are looked at as far as that goes; what is not asked of a trace is not checked: events on topics
-    that nobody follows are fine.
+    Tables that cannot be read whole are looked at as far as that goes. What is not asked of a trace is not checked: events on topics that
+    nobody follows are fine.
     """
     defects = Defects()
     files = check_files(trace, defects)
@@ -29,7 +29,7 @@ def validate(trace: Trace, progress: Progress = lambda _step, _done, _total: Non
 
 
 def _check_table(files: Sequence[Path], table: Table, trace: Trace, defects: Defects, progress: Progress) -> int | None:
-    """Its rows; None if they cannot all be read."""
+    """Returns the number of rows of a table, or None if they cannot all be read."""
     try:
         rows = check_rows(files, table, trace.manifest, defects, progress)
         if table.key:
@@ -42,6 +42,6 @@ def _check_table(files: Sequence[Path], table: Table, trace: Trace, defects: Def
 
 
 def _is_whole(trace: Trace, table: str, readable: Sequence[Path]) -> bool:
-    """It is no sample, and all of its files can be read."""
+    """Returns whether a table is no sample and all of its files can be read."""
     info = trace.manifest.tables.get(table)
     return info is not None and info.fraction == 1 and list(readable) == trace.files(table)
