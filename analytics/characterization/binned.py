@@ -1,4 +1,4 @@
-"""Rows counted by fine bin of time: all that lines and cycles need, and no bigger than the period is long."""
+"""Rows counted by fine bin of time: lines and cycles need no more than that, and it is no bigger than the period is long."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,36 +17,41 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Binned:
-    """Counts by some words: `series[words]` has a number for each of `bins` fine bins. `outside`: how many are not in the period."""
+    """Counts by some words and fine bin.
+
+    - `series`: by words, a number for each of `bins` fine bins.
+    - `outside`: by words, how many rows are not in the period.
+    """
 
     series: Mapping[tuple[str, ...], Floats]
     bins: int
     outside: Mapping[tuple[str, ...], int]
 
     def only(self, at: int, word: str) -> "Binned":
-        """Those whose word number `at`, from 0, is `word`."""
+        """Returns the counts whose word number `at`, from 0, is `word`."""
         series = {words: counts for words, counts in self.series.items() if words[at] == word}
         return Binned(series, self.bins, {words: rows for words, rows in self.outside.items() if words[at] == word})
 
     def rows(self, at: int) -> dict[str, int]:
-        """By word number `at`, how many there are in all."""
+        """Returns how many rows there are in all, by word number `at`."""
         return {word: int(self.total({at: word}).sum()) + sum(self.only(at, word).outside.values()) for word in self.words(at)}
 
     def total(self, wanted: Mapping[int, str]) -> Floats:
-        """The sum of the series whose words, by number from 0, are as `wanted`."""
+        """Returns the sum of the series whose words, by number from 0, are as `wanted`."""
         chosen = [counts for words, counts in self.series.items() if all(words[at] == word for at, word in wanted.items())]
         total: Floats = np.sum([np.zeros(self.bins), *chosen], axis=0)
         return total
 
     def words(self, at: int) -> set[str]:
-        """The words number `at` that occur."""
+        """Returns the words number `at` that occur."""
         return {words[at] for words in (*self.series, *self.outside)}
 
 
 def binned(rows: "DataFrame", grid: Grid, *words: "Column") -> Binned:
-    """`rows`, which have `time_ms`, counted by `words` (at least one, none of them null) and fine bin."""
+    """Counts `rows`, which have `time_ms`, by `words` (at least one, none of them null) and fine bin of `grid`."""
     names = [f"word{number}" for number in range(len(words))]
     keys = [word.cast("string").alias(name) for word, name in zip(words, names, strict=True)]
+    # Counted where the rows are, then exchanged: at most one row for each bin and combination of words, from each piece of the table.
     found = collected(rows.groupBy(*keys, _bin(grid)).agg(f.count("*").alias("n")))
     inside = found["bin"] >= 0
     series = {key: _dense(part, "n", grid.bins) for key, part in found[inside].groupby(names)}
@@ -54,14 +59,14 @@ def binned(rows: "DataFrame", grid: Grid, *words: "Column") -> Binned:
 
 
 def summed(rows: "DataFrame", grid: Grid, *columns: str) -> dict[str, Floats]:
-    """The sum of each of `columns` in each fine bin."""
+    """Returns the sum of each of `columns` of `rows` in each fine bin of `grid`."""
     found = collected(rows.groupBy(_bin(grid)).agg(*(f.sum(column).alias(column) for column in columns)))
     inside = found[found["bin"] >= 0]
     return {column: _dense(inside, column, grid.bins) for column in columns}
 
 
 def _bin(grid: Grid) -> "Column":
-    """Number of the fine bin that `time_ms` is in; -1 outside of the period."""
+    """Returns the number of the fine bin that `time_ms` is in; -1 outside of the period."""
     inside = (f.col("time_ms") >= grid.start_ms) & (f.col("time_ms") < grid.end_ms)
     return f.when(inside, f.floor((f.col("time_ms") - grid.origin_ms) / grid.step_ms)).otherwise(-1).alias("bin")
 

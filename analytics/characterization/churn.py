@@ -20,7 +20,10 @@ _TABLE: Final = "subscription_log"
 
 
 def draw_churn(drawing: Drawing, rows: "DataFrame", publications: Series) -> None:
-    """Both figures; `publications` of each service by fine bin, to compare the weeks of."""
+    """Draws both figures from the log, `rows`.
+
+    `publications`: of each service by fine bin; their week is compared with that of the requests.
+    """
     results, grid = drawing.results, drawing.grid
     found = binned(rows, grid, f.col("service"), f.col("action"), f.col("time_ms") == grid.start_ms)
     if not found.series:
@@ -43,6 +46,7 @@ def _draw_live(drawing: Drawing, found: Binned, scale: float) -> None:
         results.skip("live", "the trace tells of no subscription but that it ended")
         return
     changes = {service: np.cumsum(_change(found, service)) * scale for service in services}
+    # Where more have ended than begun, some stood from the start. The lowest point tells how many at least.
     before = {service: max(0.0, -float(change.min())) for service, change in changes.items()}
     live: dict[str, Floats] = {service: change + before[service] for service, change in changes.items()}
     drawing.note_sample("live", _TABLE, found)

@@ -18,25 +18,25 @@ Measures = dict[str, float | None]
 
 
 def hour_shares(grid: Grid, counts: Floats) -> Floats:
-    """Of each hour of the day, its share of what there was on whole days. nan where there was nothing."""
+    """Returns the share of each hour of the day in what there was on whole days. nan where there was nothing."""
     return _shares(grid.by_hour(counts).sum(axis=0))
 
 
 def weekday_means(grid: Grid, counts: Floats) -> Floats:
-    """Per whole day, of each weekday; nan for a weekday without a whole day."""
+    """Returns the mean of a whole day, for each weekday; nan for a weekday without a whole day."""
     daily, days = grid.by_day(counts), np.bincount(grid.weekday, minlength=7)
     with np.errstate(invalid="ignore"):
         return np.bincount(grid.weekday, weights=daily, minlength=7) / days
 
 
 def weekday_shares(grid: Grid, counts: Floats) -> Floats:
-    """`weekday_means`, as shares of their sum over the weekdays that there are."""
+    """Returns `weekday_means` as shares of their sum over the weekdays that there are."""
     means = weekday_means(grid, counts)
     return means / np.nansum(means)
 
 
 def peak_and_trough(grid: Grid, counts: Floats) -> tuple[float | None, float | None]:
-    """Centres of the hours of the day with most and least, smoothed over three hours.
+    """Returns the centres of the hours of the day with most and least, smoothed over three hours.
 
     None with fewer than two whole days, or fewer than 24 of what is counted on them.
     """
@@ -48,7 +48,7 @@ def peak_and_trough(grid: Grid, counts: Floats) -> tuple[float | None, float | N
 
 
 def publication_measures(grid: Grid, series: Series) -> Measures:
-    """Of the publications of each service that has any."""
+    """Returns the measures of the publications of each service that has any."""
     total = sum(counts.sum() for counts in series.values())
     found: Measures = {}
     for service, counts in series.items():
@@ -62,7 +62,10 @@ def publication_measures(grid: Grid, series: Series) -> Measures:
 
 
 def churn_measures(grid: Grid, begun: Floats, ended: Floats, presence: Floats | None) -> Measures:
-    """Of requests; `presence`: its publications."""
+    """Returns the measures of requests.
+
+    `begun`, `ended`: requests to subscribe and to unsubscribe, by fine bin of `grid`. `presence`: its publications.
+    """
     both = begun.sum() + ended.sum()
     peak, trough = peak_and_trough(grid, begun)
     return {
@@ -74,7 +77,7 @@ def churn_measures(grid: Grid, begun: Floats, ended: Floats, presence: Floats | 
 
 
 def live_measures(grid: Grid, live: Mapping[str, Floats]) -> Measures:
-    """Of live subscriptions at the end of each fine bin, by service."""
+    """Returns the measures of live subscriptions at the end of each fine bin, by service."""
     total = sum(live.values(), start=np.zeros(grid.bins))
     some = total > 0
     shares: Measures = {
@@ -117,7 +120,10 @@ def _weekly_difference(grid: Grid, begun: Floats, presence: Floats) -> float | N
 
 
 def _variation(grid: Grid, total: Floats) -> float | None:
-    """None with fewer than two whole days of 24 hours, or with nothing live at some hour."""
+    """Returns the largest difference between days at equal hours, over their mean.
+
+    None with fewer than two whole days of 24 hours, or with nothing live at some hour.
+    """
     fine = grid.by_day(np.ones(grid.bins))
     hours = grid.by_hour(total)[fine * grid.step_ms == DAY_MS]
     if len(hours) < 2 or not hours.mean(axis=0).all():

@@ -1,7 +1,7 @@
 """Exact distributions at any size: frequencies, CCDFs and midranks, without ordering all rows in one place.
 
-Values are put in bins that are evenly wide on a logarithmic axis. A bin's total is known after one grouping, and there are at
-most some 1,500 bins: so what lies above a bin is summed here, and what lies above a value within its bin where the bin is. The
+Values are put in bins that are evenly wide on a logarithmic axis. A bin's total is known after one grouping, and there are at most some
+1,500 bins. So what lies above a bin is summed in this process, and what lies above a value within its bin is summed where the bin is. The
 smallest value of each bin, with its exact CCDF, is the thinned curve.
 """
 
@@ -29,9 +29,10 @@ _COARSE_PER_DECADE: Final = 10
 
 @dataclass(frozen=True, slots=True)
 class Population:
-    """Whose values, all of them above 0, are counted under the name `key`: `values` has the one column `value`.
+    """Values that are counted under the name `key`; all of them are above 0.
 
-    `largest`: none is larger. `total`: what 100 % is.
+    - `values`: has the one column `value`. `largest`: no value is larger.
+    - `total`: what 100 % is.
     """
 
     key: str
@@ -42,9 +43,11 @@ class Population:
 
 @dataclass(frozen=True, slots=True)
 class Thinned:
-    """A curve as a plot shows it. `value` rises; `count` have it exactly; `ccdf` of them all have it or more.
+    """A curve as a plot shows it.
 
-    `n` values in all with this `mean`, `distinct` different ones (the rows of the exact curve); `total`: what 100 % is.
+    - `value`: rises. `count`: how many have it exactly. `ccdf`: the share of all that have it or more.
+    - `n`: all values, with this `mean`. `distinct`: how many are different (the rows of the exact curve).
+    - `total`: what 100 % is.
     """
 
     value: npt.NDArray[np.int64]
@@ -62,18 +65,18 @@ class Thinned:
 
 
 def steps(largest: int) -> int:
-    """Bins per decade: a multiple of 10, and at most 1,500 in all up to `largest`; below 30 every whole number has its own."""
+    """Returns the bins per decade: a multiple of 10, and at most 1,500 in all up to `largest`. Below 30 every whole number has its own."""
     decades = math.log10(max(largest, 1)) + 1
     return _COARSE_PER_DECADE * max(1, int(_BINS / _COARSE_PER_DECADE / decades))
 
 
 def bin_of(value: "Column", per_decade: "Column | int") -> "Column":
-    """Number of the bin that `value` is in."""
+    """Returns the number of the bin that `value` is in."""
     return f.floor(f.log10(value) * per_decade)
 
 
 def by_figure(numbers: Mapping[str, float]) -> "Column":
-    """The number of the row's `figure`."""
+    """Returns the number of the row's `figure`."""
     found = f.lit(None).cast("double")
     for key, number in numbers.items():
         found = f.when(f.col("figure") == key, f.lit(float(number))).otherwise(found)
@@ -81,7 +84,10 @@ def by_figure(numbers: Mapping[str, float]) -> "Column":
 
 
 def distributions(populations: Sequence[Population], scratch: Path) -> tuple[dict[str, Thinned], Path]:
-    """The thinned curve of each, and the folder with the exact ones (`figure=<key>`: value, percent, count, ccdf; values rise)."""
+    """Returns the thinned curve of each population, and the folder with the exact ones.
+
+    That folder, in `scratch`, has `figure=<key>`: value, percent, count, ccdf; values rise.
+    """
     frequencies = keep(_frequencies(populations), scratch / "frequencies")
     bins = _bins(frequencies)
     thinned = {each.key: _thinned(bins[bins["figure"] == each.key], each.total) for each in populations}
@@ -92,23 +98,28 @@ def distributions(populations: Sequence[Population], scratch: Path) -> tuple[dic
 
 
 def ranks(exact: Path, key: str, thinned: Thinned, like: "DataFrame") -> "DataFrame":
-    """value, rank: the mean of the ranks (from 1, rising) of all that have the value. `like`: any frame of the session."""
+    """Returns the frame of value and rank: the mean of the ranks (from 1, rising) of all that have the value.
+
+    `exact`: the folder of exact curves. `key`, `thinned`: which of them. `like`: any frame of the session.
+    """
     curve = like.sparkSession.read.parquet(str(exact / f"figure={key}"))
+    # n (1 - ccdf) have less; those with the value have the ranks after these, and (count + 1) / 2 is the mean of 1 ... count.
     return curve.select("value", (thinned.n * (1 - f.col("ccdf")) + (f.col("count") + 1) / 2).alias("rank"))
 
 
 def _frequencies(populations: Sequence[Population]) -> "DataFrame":
-    """figure, value, count, bin."""
+    """Returns figure, value, count, bin."""
     stacked = [each.values.select(f.lit(each.key).alias("figure"), f.col("value").cast("long")) for each in populations]
     together = stacked[0]
     for other in stacked[1:]:
         together = together.unionAll(other)
+    # One grouping of all figures is one exchange, of rows that are counted already: as many as there are different values.
     counted = together.groupBy("figure", "value").agg(f.count("*").alias("count"))
     return counted.withColumn("bin", bin_of(f.col("value"), by_figure({each.key: steps(each.largest) for each in populations})))
 
 
 def _bins(frequencies: "DataFrame") -> pd.DataFrame:
-    """One row per bin, in order: its total, the rows in it, its first and last value with the count of each, how many reach it."""
+    """Returns one row per bin, in order: its total, the rows in it, its first and last value with the count of each, how many reach it."""
     grouped = frequencies.groupBy("figure", "bin").agg(
         f.sum("count").alias("total"),
         f.sum(f.col("value").cast("double") * f.col("count")).alias("sum"),
@@ -137,10 +148,12 @@ def _exact(frequencies: "DataFrame", bins: pd.DataFrame, totals: dict[str, float
     spark = frequencies.sparkSession
     rows = bins[["figure", "bin", "at_least", "n"]].astype(object).values.tolist()
     known = f.broadcast(spark.createDataFrame(rows, "figure string, bin long, at_least long, n long"))
+    # A window over a whole figure would bring all of it to one task. Within a bin it is small, and the rest is known from `bins`.
     before = Window.partitionBy("figure", "bin").orderBy("value").rowsBetween(Window.unboundedPreceding, -1)
     reached = f.col("at_least") - f.coalesce(f.sum("count").over(before), f.lit(0))
     return (
         frequencies.join(known, ["figure", "bin"])
+        # By range, so that files follow each other in order of values, and each is sorted where it is.
         .repartitionByRange("figure", "bin")
         .select(
             "figure",

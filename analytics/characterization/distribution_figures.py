@@ -1,4 +1,4 @@
-"""The CCDFs as files, with what their shapes come to."""
+"""The CCDFs as files, and the measures of their shapes."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -34,7 +34,10 @@ _NO_KNEE: Final = f"there are fewer than {2 * LEAST_DISTINCT} different values, 
 
 
 def write_curves(curves: dict[str, Thinned], exact: Path, results: Results, folder: Path) -> None:
-    """Files and rows of each CCDF that is wanted."""
+    """Writes files and rows of each CCDF that is wanted.
+
+    `curves`: the thinned ones. `exact`: the folder with the exact ones, which move to `folder`. `results`: takes the rows.
+    """
     for key in _WHOSE:
         if key not in curves or not results.wants(key):
             continue
@@ -46,7 +49,10 @@ def write_curves(curves: dict[str, Thinned], exact: Path, results: Results, fold
 
 
 def measure_shapes(spark: "SparkSession", curves: dict[str, Thinned], folder: Path, results: Results) -> None:
-    """Straightness, knees and kinks, of curves that have been written."""
+    """Measures straightness, knees and kinks of curves that have been written.
+
+    `spark`: reads the exact ones in `folder`. `curves`: the thinned ones. `results`: takes the measures.
+    """
     for key in ("popularity", "size"):
         if key in results.rows:
             results.measure_all(shapes.line_measures(key, curves[key]), _NO_SHAPE)
@@ -61,14 +67,17 @@ def measure_shapes(spark: "SparkSession", curves: dict[str, Thinned], folder: Pa
 
 
 class Samples:
-    """At most 20,000 topics (subscribers, events) and as many subscribers (size, received), in the order of the hash of their numbers."""
+    """Samples of at most 20,000 topics (subscribers, events) and as many subscribers (size, received).
+
+    They are in the order of a hash of their numbers.
+    """
 
     def __init__(self, tables: ServiceTables, seed: int) -> None:
         self.topics = sample(tables.topics, "topic", seed, "subscribers", "events")
         self.subscribers = None if tables.subscribers is None else sample(tables.subscribers, "subscriber", seed, "size", "received")
 
     def columns(self) -> "Iterator[tuple[str, npt.NDArray[np.int64]]]":
-        """Values by key of the figure that they are of."""
+        """Yields the values of each figure by its key."""
         yield "popularity", self.topics[:, 0]
         yield "rate", self.topics[:, 1]
         if self.subscribers is not None:
@@ -77,9 +86,13 @@ class Samples:
 
 
 def fit_tails(samples: Samples, options: Options, results: Results) -> None:
-    """A fit of each curve that has been written."""
+    """Fits the tail of each curve that has been written.
+
+    `samples`: what is fitted. `options`: have seed and number of bootstraps. `results`: takes the fits.
+    """
     for number, (key, values) in enumerate(samples.columns()):
         if key in results.rows:
+            # A seed of its own for each figure, so that one that is skipped does not change the others.
             results.fits[key] = shapes.fit(values, options.seed + number, options.bootstraps)
             drawn = "topics" if key in ("popularity", "rate") else "subscribers"
             note = f"The fit is of a uniform sample of {MOST:,} {drawn}." if len(values) == MOST else f"The fit is of all {drawn}."

@@ -1,4 +1,4 @@
-"""What every figure of time is drawn with."""
+"""The surroundings of every figure of time."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +19,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """`folder`: where `curves/` is. `diagnostic`: kinds of events that are left out."""
+    """The things that every figure of time is drawn with.
+
+    - `spark`, `trace`: what is read. `grid`: the bins of its period.
+    - `diagnostic`: kinds of events that are left out.
+    - `results`: takes what is found. `folder`: where `curves/` is.
+    """
 
     spark: "SparkSession"
     trace: Trace
@@ -29,21 +34,21 @@ class Drawing:
     folder: Path
 
     def line(self, key: str, counts: Series) -> None:
-        """A figure of counts by fine bin, as rates per hour."""
+        """Draws a figure of counts by fine bin, as rates per hour."""
         if self.results.wants(key):
             write_line(self.grid, key, rates(self.grid, counts), self.results, self.folder)
 
     def level(self, key: str, stands: Series) -> None:
-        """A figure of what stands at the end of each fine bin."""
+        """Draws a figure of what stands at the end of each fine bin."""
         if self.results.wants(key):
             write_line(self.grid, key, levels(self.grid, stands), self.results, self.folder)
 
     def scale(self, table: str) -> float:
-        """What counts of a sample are multiplied by."""
+        """Returns what counts of a sample are multiplied by."""
         return 1 / self.trace.manifest.tables[table].fraction
 
     def note_sample(self, key: str, table: str, found: Binned) -> None:
-        """Say what the counts of `table` are of."""
+        """Notes in figure `key` what the counts of `table` are of; `found` knows what lies outside of the period."""
         info = self.trace.manifest.tables[table]
         if info.fraction < 1:
             what = "users" if info.sampled_by == "user" else "rows"
@@ -54,7 +59,10 @@ class Drawing:
             self.results.note(key, f"{outside:,} rows outside of the period are left out.")
 
     def skip_other_services(self, names: tuple[str, ...], there: set[str], what: str) -> None:
-        """The measures `names`, which a service's name follows, of the services that are not `there`."""
+        """Skips the measures of the services that are not `there`.
+
+        `names`: the measures, before the name of a service. `what`: what such a service has none of.
+        """
         for service in SERVICES:
             if service not in there:
                 for name in names:

@@ -34,10 +34,12 @@ Series = Mapping[str, Floats]
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """`bins` fine bins of `step_ms` from `origin_ms` on; `per_bin` of them make one bin of a drawn line.
+    """A period as fine bins.
 
-    Of each fine bin: `hour` (0-23) and `day` (days since 1970) where it begins, in the zone of the trace. `whole`: days that lie
-    wholly in the period, in order.
+    - `start_ms`, `end_ms`: the period.
+    - `bins`: how many fine bins there are, of `step_ms` each, from `origin_ms` on. `per_bin` of them make one bin of a drawn line.
+    - `hour` (0-23), `day` (days since 1970): of each fine bin where it begins, in the zone of the trace.
+    - `whole`: the days that lie wholly in the period, in order.
     """
 
     start_ms: int
@@ -52,9 +54,10 @@ class Grid:
 
     @classmethod
     def of(cls, manifest: Manifest, bin_minutes: int | None) -> Self:
-        """Bins begin at local midnight; without a width they are hours, and less if the period is shorter than two days.
+        """Makes the grid of a manifest. Bins begin at local midnight and are `bin_minutes` wide.
 
-        Raises NotSupported without a period, or with one that is too long; TraceError for a bad zone.
+        Without a width they are hours, and less if the period is shorter than two days. Raises NotSupported without a period, or with one
+        that is too long; TraceError for a bad zone.
         """
         start_ms, end_ms = manifest.start_ms, manifest.end_ms
         if start_ms is None or end_ms is None:
@@ -63,6 +66,7 @@ class Grid:
             raise TraceError(f"the manifest says that the period ends at {end_ms} ms, and that is not after its start, {start_ms} ms")
         zone = _zone(manifest.time_zone)
         bin_ms = _width_ms(end_ms - start_ms) if bin_minutes is None else bin_minutes * MINUTE_MS
+        # So fine that a bin of a line, and a local hour of any zone, is made of whole ones.
         step_ms = math.gcd(bin_ms, _QUARTER_MS)
         midnight_ms = _midnight_ms(start_ms, zone)
         origin_ms = midnight_ms + (start_ms - midnight_ms) // bin_ms * bin_ms
@@ -91,11 +95,11 @@ class Grid:
         return (self.end_ms - self.start_ms) / DAY_MS
 
     def times_ms(self, per_bin: int) -> Ints:
-        """Where each bin of `per_bin` fine ones begins."""
+        """Returns where each bin of `per_bin` fine ones begins."""
         return np.arange(0, self.bins, per_bin, dtype=np.int64) * self.step_ms + self.origin_ms
 
     def per_hour(self, counts: Floats, per_bin: int) -> Floats:
-        """Counts of fine bins as a rate in each bin of `per_bin`, over what of the bin lies in the period."""
+        """Returns counts of fine bins as a rate in each bin of `per_bin`, over the part of the bin that lies in the period."""
         begins = self.times_ms(per_bin)
         ends = np.minimum(begins + per_bin * self.step_ms, self.end_ms)
         covered_ms = ends - np.maximum(begins, self.start_ms)
@@ -103,7 +107,7 @@ class Grid:
         return rates
 
     def by_hour(self, counts: Floats) -> Floats:
-        """Totals of whole days, a row of 24 hours each; an hour that the clock skips has 0, one that it repeats has both."""
+        """Returns totals of whole days, a row of 24 hours each. An hour that the clock skips has 0, one that it repeats has both."""
         table = np.zeros((len(self.whole), 24))
         inside = self._inside
         if len(self.whole):
@@ -111,13 +115,13 @@ class Grid:
         return table
 
     def by_day(self, counts: Floats) -> Floats:
-        """Totals of whole days."""
+        """Returns totals of whole days."""
         totals: Floats = self.by_hour(counts).sum(axis=1)
         return totals
 
     @property
     def weekday(self) -> Ints:
-        """Of each whole day, 0 = Monday."""
+        """Weekday of each whole day, 0 = Monday."""
         return (self.whole + _FIRST_WEEKDAY) % 7
 
     @property
@@ -146,7 +150,7 @@ def _midnight_ms(at_ms: int, zone: ZoneInfo) -> int:
 
 
 def _local_ms(times_ms: Ints, zone: ZoneInfo) -> Ints:
-    """What the clock in the zone shows, as milliseconds since 1970 began there."""
+    """Returns what the clock in the zone shows, as milliseconds since 1970 began there."""
     shown = pd.DatetimeIndex(times_ms.astype("datetime64[ms]"), tz="UTC").tz_convert(zone).tz_localize(None)
     local_ms: Ints = shown.to_numpy().astype("datetime64[ms]").astype(np.int64)
     return local_ms

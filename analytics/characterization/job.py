@@ -1,7 +1,7 @@
-"""`characterize`: a trace in, a folder with its characterization out (docs/figures.md says what each figure is).
+"""The job `characterize`: a trace in, a folder with its characterization out (docs/figures.md says what each figure is).
 
-One Spark session does all. Tables that all figures share are written once, in the folder that becomes the result, and removed at the
-end; on a cluster that folder must be one that all its machines see.
+One Spark session does all. Tables that all figures share are written once, in the folder that becomes the result, and are removed at the
+end. On a cluster that folder must be one that all its machines see.
 """
 
 import shutil
@@ -36,13 +36,15 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 _SCRATCH: Final = "scratch"
+# Publications first: the week of the log is compared with theirs.
 _IN_TIME: Final = ("publications", "sessions", "subscription_log")
 
 
 def characterize(path: Path, out: Path, options: Options, begun: Callable[[str], None] = quiet) -> WorkloadSummary:
-    """Characterizes the trace at `path` in a session of its own and writes the folder `out`. `begun` is told the name of each step.
+    """Characterizes the trace at `path` in a session of its own and writes the folder `out`.
 
-    Raises TraceError for what is no trace, one without rows, an `out` that exists, and a machine without Java; then there is no `out`.
+    `options`: what may be chosen. `begun`: is told the name of each step. Raises TraceError for what is no trace, a trace without rows, an
+    `out` that exists, and a machine without Java; then there is no `out`.
     """
     trace = Trace.open(path)
     quick_check(trace)
@@ -65,7 +67,10 @@ def characterize(path: Path, out: Path, options: Options, begun: Callable[[str],
 def characterize_in(
     spark: "SparkSession", trace: Trace, folder: Path, options: Options, begun: Callable[[str], None] = quiet
 ) -> WorkloadSummary:
-    """The same in a session that runs, in the empty `folder`. `trace` has rows. Raises TraceError."""
+    """Characterizes `trace`, which has rows, in a session that runs, and writes the empty `folder`.
+
+    `options`, `begun`: as in `characterize`. Raises TraceError.
+    """
     results, scratch = Results(trace.manifest.limits, begun), folder / _SCRATCH
     grid = _grid(trace, options, results)
     (folder / FOLDER).mkdir()
@@ -85,7 +90,7 @@ def characterize_in(
 
 
 def _rows(trace: Trace) -> int:
-    """Of its largest table."""
+    """Returns the rows of the largest table."""
     return max(info.rows for info in trace.manifest.tables.values())
 
 
@@ -170,7 +175,7 @@ def _summary(trace: Trace, left_out: Filter, results: Results, options: Options)
 
 
 def _settings(options: Options) -> dict[str, Any]:
-    """Those that the figures depend on, and the machine, as they are read back."""
+    """Returns the options that the figures depend on, and the machine, as they are read back."""
     chosen = asdict(options)
     del chosen["scratch"], chosen["report"]
     return chosen | {"diagnostic": list(options.diagnostic)}

@@ -17,12 +17,12 @@ Draw = Callable[[int], Mapping[str, Floats]]
 
 
 def rates(grid: Grid, series: Series) -> Draw:
-    """How to draw counts of fine bins: per hour."""
+    """Returns how to draw counts of fine bins: per hour."""
     return lambda per_bin: {name: grid.per_hour(counts, per_bin) for name, counts in series.items()}
 
 
 def levels(grid: Grid, series: Series) -> Draw:
-    """How to draw what stands at the end of each fine bin: that of the last one."""
+    """Returns how to draw what stands at the end of each fine bin: the level of the last fine bin of a bin."""
 
     def draw(per_bin: int) -> Mapping[str, Floats]:
         last = np.minimum(np.arange(per_bin, grid.bins + per_bin, per_bin), grid.bins) - 1
@@ -32,7 +32,10 @@ def levels(grid: Grid, series: Series) -> Draw:
 
 
 def write_line(grid: Grid, key: str, draw: Draw, results: Results, folder: Path) -> None:
-    """The line in the bins that were asked for, and in as wide ones in the CSV as keep it short."""
+    """Writes the line of figure `key` in the bins that were asked for, and in wider ones in the CSV, so that it stays short.
+
+    `draw`: gives the line in bins of `grid`. `results`: takes its rows. `folder`: where `curves/` is.
+    """
     exact = _long("time_ms", grid.times_ms(grid.per_bin), draw(grid.per_bin))
     parquet(folder, key, exact)
     results.rows[key] = rows = len(exact["value"])
@@ -44,7 +47,10 @@ def write_line(grid: Grid, key: str, draw: Draw, results: Results, folder: Path)
 
 
 def write_cycles(grid: Grid, series: Series, results: Results, folder: Path) -> None:
-    """The day and the week of each series, of whole days; skipped where there is none."""
+    """Writes the day and the week of each series, over whole days; skips both where there is none.
+
+    `grid`: the bins of `series`. `results`: takes the rows. `folder`: where `curves/` is.
+    """
     if not len(grid.whole):
         for key in ("daily", "weekly"):
             results.skip(key, f"the period of {grid.days * 24:.1f} hours has no whole day from midnight to midnight")
@@ -74,7 +80,7 @@ def _write_cycle(key: str, unit: str, series: Series, results: Results, folder: 
 
 
 def _long(axis: str, places: Ints, series: Series) -> dict[str, npt.NDArray[Any]]:
-    """One row for each place of each series."""
+    """Returns one row for each place of each series."""
     return {
         axis: np.tile(places, len(series)),
         "series": np.repeat(np.array(list(series), dtype=object), len(places)),
@@ -83,5 +89,5 @@ def _long(axis: str, places: Ints, series: Series) -> dict[str, npt.NDArray[Any]
 
 
 def _told(width_ms: int) -> str:
-    """`60 minutes`, `5 seconds`."""
+    """Returns `60 minutes`, `5 seconds`."""
     return f"{width_ms // MINUTE_MS} minutes" if width_ms >= MINUTE_MS else f"{width_ms // 1000} seconds"

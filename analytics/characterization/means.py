@@ -1,4 +1,4 @@
-"""What is gained by following more, and how much is said by those whom many follow: means over x, slopes and rank correlations."""
+"""Means over x, slopes and rank correlations: what subscribers get by following more, and how much topics publish that many follow."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,7 +22,11 @@ FEWEST_PER_BIN: Final = 10
 
 @dataclass(frozen=True, slots=True)
 class Cloud:
-    """Under the name `key`, points of `rows` (x, y: both above 0). `largest`: no x is larger. `unit`: of what is shown, in y."""
+    """Points under the name `key`.
+
+    - `rows`: x and y of each point, both above 0. `largest`: no x is larger.
+    - `unit`: of what is shown, in y.
+    """
 
     key: str
     rows: "DataFrame"
@@ -32,7 +36,11 @@ class Cloud:
 
 @dataclass(frozen=True, slots=True)
 class Means:
-    """`value`, `n`, `mean`: the thinned curve; `rows` of the exact one. `bin_x`, `bin_mean`: of all points in a tenth of a decade each."""
+    """The means of a cloud.
+
+    - `value`, `n`, `mean`: the thinned curve. `rows`: how many the exact curve has.
+    - `bin_x`, `bin_mean`: the means of all points in a tenth of a decade each.
+    """
 
     value: npt.NDArray[np.int64]
     n: npt.NDArray[np.int64]
@@ -43,7 +51,10 @@ class Means:
 
 
 def means(clouds: list[Cloud], scratch: Path) -> tuple[dict[str, Means], Path]:
-    """The means of each cloud, and the folder with the exact ones (`figure=<key>`: value, n, mean; values rise)."""
+    """Returns the means of each cloud, and the folder with the exact ones.
+
+    That folder, in `scratch`, has `figure=<key>`: value, n, mean; values rise.
+    """
     parts = [
         each.rows.groupBy(f.col("x").alias("value"))
         .agg(f.count("*").alias("n"), (f.sum("y") / f.lit(each.unit) / f.count("*")).alias("mean"))
@@ -52,21 +63,31 @@ def means(clouds: list[Cloud], scratch: Path) -> tuple[dict[str, Means], Path]:
     ]
     together = parts[0] if len(parts) == 1 else parts[0].unionAll(parts[1])
     exact = scratch / "means"
+    # Ordered after grouping: what is exchanged are the different x, not the points.
     kept = keep(together.orderBy("figure", "value"), exact, by_figure=True)
     bins = _bins(kept.withColumn("bin", bin_of(f.col("value"), by_figure({each.key: steps(each.largest) for each in clouds}))))
     return {each.key: _thinned(bins[bins["figure"] == each.key], steps(each.largest)) for each in clouds}, exact
 
 
 def spearman(rows: "DataFrame", rank_x: "DataFrame", rank_y: "DataFrame") -> float | None:
-    """Rank correlation of x and y, exact, ties at the mean of their ranks."""
+    """Returns the rank correlation of x and y of `rows`, exact, with ties at the mean of their ranks.
+
+    `rank_x`, `rank_y`: the rank of each value, see `ranks`.
+    """
     first = rank_x.select(f.col("value").alias("x"), f.col("rank").alias("rank_x"))
     second = rank_y.select(f.col("value").alias("y"), f.col("rank").alias("rank_y"))
+    # Pearson's r of midranks is Spearman's also where there are ties; the formula with squared differences is not.
     found = rows.join(first, "x").join(second, "y").agg(f.corr("rank_x", "rank_y")).first()
     return None if found is None else found[0]
 
 
 def beyond_line(exact: Path, key: str, slope: float, intercept: float, limit: int, like: "DataFrame") -> float | None:
-    """Mean of y over the points with x above `limit`, over what the line says for them."""
+    """Returns the mean of y over the points with x above `limit`, over what the line says for them.
+
+    - `exact`, `key`: the folder of exact means, and which of them.
+    - `slope`, `intercept`: of the line in logarithms to base 10.
+    - `like`: any frame of the session.
+    """
     above = like.sparkSession.read.parquet(str(exact / f"figure={key}")).where(f.col("value") > limit)
     said = f.col("n") * f.pow(f.lit(10.0), intercept + slope * f.log10("value"))
     found = above.agg(f.sum(f.col("n") * f.col("mean")) / f.sum(said)).first()

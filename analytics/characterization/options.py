@@ -1,4 +1,4 @@
-"""What may be chosen about a characterization."""
+"""The options of a characterization."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,11 +12,15 @@ _DAY_MINUTES: Final = 1440
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """`service`: whose pairs and counts the figures of users and topics are about. `diagnostic`: kinds of events left out.
+    """The choices of a characterization. Raises TraceError for what cannot be.
 
-    `bin_minutes`: width of a point in lines over time; None: an hour, and less for a short period. `bootstraps`: replications
-    behind the p of each fit, 0 for none. `seed`: of samples and fits. `master`, `memory_gb`, `scratch`: see
-    `analytics.session.session`. `report`: write the page as well. Raises TraceError for what cannot be.
+    - `service`: whose pairs and counts the figures of users and topics are about.
+    - `bin_minutes`: width of a point in lines over time; None: an hour, and less for a short period.
+    - `diagnostic`: kinds of events that are left out.
+    - `bootstraps`: replications behind the p of each fit, 0 for none.
+    - `seed`: of samples and fits.
+    - `master`, `memory_gb`, `scratch`: see `analytics.session.session`.
+    - `report`: whether to write the page as well.
     """
 
     service: str = "presence"

@@ -27,7 +27,7 @@ _SITES: Final = "A publication is local once if its own site has a subscriber, a
 
 
 def draw_publications(drawing: Drawing, rows: "DataFrame") -> tuple[Series, Filter]:
-    """The figures; returns the publications of each service by fine bin, and what was left out."""
+    """Draws the figures. Returns the publications of each service by fine bin, and what was left out."""
     results, dropped_as = drawing.results, _dropped_as(drawing.diagnostic)
     everything = binned(rows, drawing.grid, f.col("service"), dropped_as)
     left_out, found = _filter(drawing.diagnostic, everything.rows(1)), everything.only(1, _KEPT)
@@ -48,7 +48,7 @@ def draw_publications(drawing: Drawing, rows: "DataFrame") -> tuple[Series, Filt
 
 
 def filtered(spark: "SparkSession", trace: Trace, kinds: tuple[str, ...]) -> Filter:
-    """How many publications of each kind are left out, where there is no period to draw them in."""
+    """Returns how many publications of each of `kinds` are left out, where `trace` has no period to draw them in. `spark`: reads them."""
     if not trace.has("publications"):
         return _filter(kinds, {})
     counted = trace.frame(spark, "publications").groupBy(_dropped_as(kinds).alias("kind")).agg(f.count("*").alias("n")).collect()
@@ -74,6 +74,6 @@ def _draw_sites(drawing: Drawing, rows: "DataFrame", scale: float) -> None:
 
 
 def _dropped_as(kinds: tuple[str, ...]) -> "Column":
-    """The kind, where it is one of `kinds`, else the empty text."""
+    """Returns the kind of a row where it is one of `kinds`, else the empty text."""
     kind = f.col("kind")
     return f.when(kind.isin(*kinds), kind).otherwise(_KEPT)

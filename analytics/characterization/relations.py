@@ -1,4 +1,4 @@
-"""Size against what is received, and popularity against what is published: means, slopes, rank correlations and points."""
+"""Relations: size and what is received, popularity and what is published. As means, slopes, rank correlations and points."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -28,7 +28,7 @@ _SHOWN: Final = {
 
 
 class FittedLine(NamedTuple):
-    """log10 y = intercept + slope log10 x, with the interval of the slope."""
+    """The line log10 y = `intercept` + `slope` log10 x. `low`, `high`: the interval of the slope."""
 
     slope: float
     low: float
@@ -39,7 +39,12 @@ class FittedLine(NamedTuple):
 def relate(
     tables: ServiceTables, curves: dict[str, Thinned], ranked: Path, samples: Samples, results: Results, folder: Path, scratch: Path
 ) -> None:
-    """Both figures, as far as they are wanted. `ranked`: the exact distributions."""
+    """Measures and writes both figures, as far as they are wanted.
+
+    - `tables`: the users and topics. `samples`: some of them, to show.
+    - `curves`, `ranked`: the distributions, thinned, and the folder with the exact ones.
+    - `results`: takes what is found. `folder`: where `curves/` is. `scratch`: for tables that are used again.
+    """
     if tables.subscriber is None or "popularity_rate.x" not in curves:
         return
     clouds = [cloud for cloud in _clouds(tables) if results.wants(cloud.key)]
@@ -70,7 +75,7 @@ def _clouds(tables: ServiceTables) -> list[Cloud]:
 
 
 def _axes(key: str) -> tuple[str, str]:
-    """Keys of the distributions of x and of y."""
+    """Returns the keys of the distributions of x and of y."""
     return f"{key}.x", "nnr" if key == "size_nnr" else f"{key}.y"
 
 
@@ -120,7 +125,7 @@ def _write(cloud: Cloud, found: Means, exact: Path, points: "npt.NDArray[np.int6
 
 
 def _points(tables: ServiceTables, samples: Samples, key: str) -> "npt.NDArray[np.int64]":
-    """As many of the sample, in its order, as are shown."""
+    """Returns as many of the sample as are shown, in its order."""
     assert samples.subscribers is not None
     assert tables.subscriber is not None
     rows, population = (samples.subscribers, tables.subscriber.subscribers) if key == "size_nnr" else (samples.topics, tables.topic.topics)

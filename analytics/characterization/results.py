@@ -1,4 +1,4 @@
-"""What a characterization has found so far, and what it could not find and why."""
+"""The results of a characterization so far: what was found, and what could not be found and why."""
 
 import math
 import time
@@ -18,14 +18,15 @@ _FIGURES: Final = {"sessions": "online", "sessions.mean_length_s": "session_leng
 
 
 def quiet(step: str) -> None:
-    """Nobody watches."""
+    """Tells nobody: the observer of steps where nobody watches."""
 
 
 @dataclass(slots=True)
 class Results:
-    """Filled by each part of the job. What the manifest's `limits` rule out is not recorded: `skipped` tells the reason instead.
+    """The results, filled by each part of the job.
 
-    `begun` is told the name of each step.
+    What the manifest's `limits` rule out is not recorded; `skipped` has the reason instead. `begun` is told the name of each step. The
+    other fields are those of `WorkloadSummary`.
     """
 
     limits: Mapping[str, str]
@@ -39,18 +40,18 @@ class Results:
 
     @contextmanager
     def step(self, name: str) -> Iterator[None]:
-        """The block is one step, which is timed."""
+        """Tells that the step `name` has begun, and measures how long the block takes."""
         self.begun(name)
         began_s = time.perf_counter()
         yield
         self.timings_s[name] = time.perf_counter() - began_s
 
     def wants(self, key: str) -> bool:
-        """Whether a figure, or a measure, can be had as far as is known."""
+        """Returns whether a figure, or a measure, can be had as far as is known."""
         return key not in self.skipped and _figure(key) not in self.skipped and self._limit(key) is None
 
     def measure(self, name: str, value: float | None, why_not: str = "too few values") -> None:
-        """One measure; None, or no finite number, is told as skipped."""
+        """Takes the measure `name`. If `value` is None or not finite, it is skipped for the reason `why_not`."""
         if not self.wants(name):
             return
         if value is None or not math.isfinite(value):
@@ -59,27 +60,30 @@ class Results:
             self.measures[name] = float(value)
 
     def measure_all(self, values: Mapping[str, float | None], why_not: str = "too few values") -> None:
-        """Several."""
+        """Takes several measures."""
         for name, value in values.items():
             self.measure(name, value, why_not)
 
     def skip(self, key: str, why: str) -> None:
-        """A figure or a measure cannot be had; the first reason counts."""
+        """Says that a figure or a measure cannot be had. The first reason counts."""
         self.skipped.setdefault(key, why)
 
     def lacks(self, table: str, why: str = "") -> None:
-        """None of the figures that need `table` can be had; `why`: by default, because it is not there."""
+        """Says that none of the figures that need `table` can be had.
+
+        `why`: by default, because it is not there.
+        """
         why = why or f"the trace has no {table} ({TABLES[table].meaning})"
         for figure in FIGURES.values():
             if table in figure.needs:
                 self.skip(figure.key, why)
 
     def note(self, key: str, text: str) -> None:
-        """One more sentence on how a figure was binned or sampled."""
+        """Adds a sentence on how a figure was binned or sampled."""
         self.binning[key] = f"{self.binning[key]} {text}" if key in self.binning else text
 
     def close(self) -> None:
-        """Give every figure and measure that is missing a reason."""
+        """Gives a reason to every figure and measure that is missing."""
         for key in FIGURES:
             if reason := self._limit(key):
                 self.skipped[key] = reason
@@ -92,7 +96,7 @@ class Results:
 
 
 def _figure(name: str) -> str:
-    """Key of the figure that a measure is about."""
+    """Returns the key of the figure that a measure is about."""
     prefix = name.partition(".")[0]
     return _FIGURES.get(name) or _FIGURES.get(prefix, prefix)
 

@@ -35,7 +35,11 @@ _OF_COUNTS: Final = ("events", "mean_events_per_topic")
 
 @dataclass(frozen=True, slots=True)
 class ServiceTables:
-    """`topics`: topic, subscribers, events; `subscribers`: subscriber, size, received, or None where nobody follows anything."""
+    """The two tables of a service, and their totals.
+
+    - `topics`: topic, subscribers, events. `topic`: totals of it.
+    - `subscribers`: subscriber, size, received; None where nobody follows anything. `subscriber`: totals of it.
+    """
 
     topics: "DataFrame"
     topic: TopicTotals
@@ -44,7 +48,10 @@ class ServiceTables:
 
 
 def tables_of(spark: "SparkSession", trace: Trace, options: Options, results: Results, scratch: Path) -> ServiceTables | None:
-    """The tables, written in `scratch`, with the scalars noted in `results`; None where the service has no rows."""
+    """Writes the tables of `options.service` in `scratch` and returns them; None where the service has no rows.
+
+    `spark`, `trace`: what to read them from. `results`: takes the scalars, and why some are missing.
+    """
     pairs, counts = pairs_of(spark, trace, options.service, results), counts_of(spark, trace, options, results)
     with results.step("topics"):
         topics = topics_of(pairs, counts, scratch)
@@ -70,7 +77,7 @@ def tables_of(spark: "SparkSession", trace: Trace, options: Options, results: Re
 
 
 def populations(tables: ServiceTables) -> Iterator[Population]:
-    """What is counted for the CCDFs, and (named after the figure, a dot and the axis) for the ranks of both rank correlations."""
+    """Yields what is counted for the CCDFs, and for the ranks of both rank correlations (named after the figure, a dot and the axis)."""
     subscribers, events = f.col("subscribers"), f.col("events")
     topic, both = tables.topic, tables.topics.where((subscribers > 0) & (events > 0))
     if topic.told:

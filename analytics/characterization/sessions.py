@@ -17,7 +17,7 @@ _TABLE: Final = "sessions"
 
 
 def draw_sessions(drawing: Drawing, rows: "DataFrame") -> None:
-    """The figure of coming and going."""
+    """Draws the figure of coming and going."""
     results, grid = drawing.results, drawing.grid
     found = binned(rows, grid, f.col("action"), f.col("time_ms") == grid.start_ms)
     if not found.series:
@@ -32,9 +32,10 @@ def draw_sessions(drawing: Drawing, rows: "DataFrame") -> None:
 
 
 def lengths(rows: "DataFrame", start_ms: int, end_ms: int) -> "Population":
-    """Whole seconds, at least 1, of each session that begins and ends in the period: a join followed by a leave of the same device.
+    """Returns whole seconds, at least 1, of each session of `rows` that begins and ends in the period from `start_ms` to `end_ms`.
 
-    Devices of one user are told apart by kind and site. Who was there when the period began has joined earlier: that length is not known.
+    A session is a join followed by a leave of the same device. Devices of one user are told apart by kind and site. Users who were there
+    when the period began have joined earlier: that length is not known.
     """
     # Who goes and comes back within a millisecond goes first.
     in_turn = Window.partitionBy("user", "device", "site").orderBy("time_ms", f.desc("action"))

@@ -1,4 +1,4 @@
-"""What the shape of each distribution comes to: lines, knees, kinks and fits, from the thinned curves and samples."""
+"""Measures of the shape of each distribution: lines, knees, kinks and fits, from the thinned curves and samples."""
 
 from typing import TYPE_CHECKING, Final
 
@@ -31,13 +31,13 @@ Measures = dict[str, float | None]
 
 
 def line_measures(key: str, curve: Thinned) -> Measures:
-    """How straight the curve of popularity or size is."""
+    """Returns how straight the curve of popularity or size is."""
     found = straightness(curve.value, curve.ccdf)
     return {f"{key}.r2": found.r2, f"{key}.slope": found.slope, f"{key}.decades": found.decades}
 
 
 def rate_measures(curve: Thinned) -> Measures:
-    """How the curve of rates bends, if it is long enough to tell."""
+    """Returns how the curve of rates bends, if it is long enough to tell."""
     bent = straightness(curve.value, curve.ccdf)
     if not bent.decades >= LEAST_DECADES:
         return {"rate.curvature": None, "rate.curvature_p": None}
@@ -45,7 +45,7 @@ def rate_measures(curve: Thinned) -> Measures:
 
 
 def knee_measures(curve: Thinned) -> Measures:
-    """Where the curve of rates breaks, if it does."""
+    """Returns where the curve of rates breaks, if it does."""
     found = knee(curve.value, curve.ccdf)
     if found.p > _BROKEN:
         return {"rate.knee_events": None, "rate.knee_percent": None}
@@ -53,13 +53,13 @@ def knee_measures(curve: Thinned) -> Measures:
 
 
 def star_measures(curve: Thinned) -> Measures:
-    """Where the popularity of stars breaks; the last of them are too few to show one."""
+    """Returns where the popularity of stars breaks. The last of them are left out: they are too few to show a break."""
     enough = curve.ccdf * curve.n >= _LEAST_STARS
     return {"popularity.kink_100000": steepest_change(curve.value[enough], curve.ccdf[enough], _STARS_FROM)}
 
 
 def kink_measures(exact: "DataFrame", n: int) -> Measures:
-    """The kinks at 20 and 2,000 of the exact curve of sizes of `n` subscribers; of it at most 5,000 rows are looked at."""
+    """Returns the kinks at 20 and 2,000 of the exact curve of sizes of `n` subscribers. At most 5,000 rows of it are looked at."""
     values, counts = _frequencies(exact, n)
     return {
         "size.kink_20": kink_mass(values, counts, _SUGGESTED, _NEAR),
@@ -68,12 +68,12 @@ def kink_measures(exact: "DataFrame", n: int) -> Measures:
 
 
 def fit(values: npt.NDArray[np.int64], seed: int, bootstraps: int) -> TailFit:
-    """The tail of a sample of whole numbers."""
+    """Fits the tail of a sample of whole numbers, `values`. `seed`, `bootstraps`: of the replications behind its p."""
     return fit_tail(values[values > 0], discrete=True, rng=np.random.default_rng(seed), bootstraps=bootstraps)
 
 
 def _frequencies(exact: "DataFrame", n: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Values with their counts, all larger than 5,000 as one."""
+    """Returns values with their counts, where all values larger than 5,000 are one."""
     found = collected(exact.where(f.col("value") <= _EXACT_UP_TO).select("value", "count").orderBy("value")).to_numpy(np.int64)
     rest = n - int(found[:, 1].sum())
     return np.append(found[:, 0], _EXACT_UP_TO + 1), np.append(found[:, 1], rest)

@@ -1,4 +1,4 @@
-"""Publications that are told inside their site, and those that travel (thesis figure 5.8)."""
+"""Publications that stay inside their site, and those that travel (thesis figure 5.8)."""
 
 from typing import TYPE_CHECKING, Final
 
@@ -17,9 +17,10 @@ _MOST_SITES: Final = 63
 
 
 def local_and_remote(publications: "DataFrame", subscriptions: "DataFrame", grid: Grid) -> dict[str, Floats]:
-    """Counts by fine bin. "local": publications with a subscriber at their own site; "remote": for each other site that has one, one.
+    """Returns counts by fine bin of `grid`: "local" and "remote".
 
-    Raises NotSupported where no site is known, or where there are more than 63.
+    A publication is local once if its own site has a subscriber, and remote once for each other site that has one. `publications` and
+    `subscriptions` are the frames of these tables. Raises NotSupported where no site is known, or where there are more than 63.
     """
     told, held = publications.where(f.col("site").isNotNull()), subscriptions.where(f.col("site").isNotNull())
     sites = sorted(row["site"] for row in held.select("site").distinct().limit(_MOST_SITES + 1).collect())

@@ -18,7 +18,13 @@ _TOPICS_OF_SOURCE: Final = {"spotify": 1.1e6, "twitter": 8e6}
 
 
 class TopicTotals(NamedTuple):
-    """`followed`, `told`: topics with subscribers, with events; `followed_above_1e4`: with more than 10,000 subscribers, and so on."""
+    """Totals of the table of topics.
+
+    - `topics`: all. `followed`, `told`: those with subscribers, those with events.
+    - `pairs`, `events`, `notifications`: sums over all topics.
+    - `most_subscribers`, `most_events`: of one topic.
+    - `followed_above_1e4`: topics with more than 10,000 subscribers; the others after it likewise.
+    """
 
     topics: int
     followed: int
@@ -36,7 +42,13 @@ class TopicTotals(NamedTuple):
 
 
 class SubscriberTotals(NamedTuple):
-    """`receiving`: who get at least one event; `low`: whose NNR is below the scaled threshold, nothing included."""
+    """Totals of the table of subscribers.
+
+    - `subscribers`: all. `receiving`: those who get at least one event.
+    - `most_topics`, `least_received`, `most_received`: of one subscriber; the least is of those who get any.
+    - `size_above_1e4`, `received_above_7000`: how many have more topics, or get more events.
+    - `low`: those whose NNR is below the scaled threshold, nothing included.
+    """
 
     subscribers: int
     receiving: int
@@ -49,13 +61,14 @@ class SubscriberTotals(NamedTuple):
 
 
 def topic_totals(topics: "DataFrame") -> TopicTotals:
-    """Of the table of topics. Raises TraceError where there are more events than 64 bits can tell."""
+    """Returns the totals of the table of topics. Raises TraceError where there are more events than 64 bits can hold."""
     subscribers, events = f.col("subscribers"), f.col("events")
     row = topics.agg(
         f.count("*"),
         _many(subscribers > 0),
         _many(events > 0),
         _sum(subscribers),
+        # Null, and not an error, where 64 bits are not enough: told below.
         f.try_sum(events),
         # May exceed 64 bits where every topic is followed by everybody.
         f.coalesce(f.sum((subscribers * events.cast("decimal(20,0)")).cast("decimal(38,0)")), f.lit(0)),
@@ -76,7 +89,10 @@ def topic_totals(topics: "DataFrame") -> TopicTotals:
 
 
 def subscriber_totals(subscribers: "DataFrame", totals: TopicTotals, profile: str | None) -> SubscriberTotals:
-    """Of the table of subscribers; `profile` says which published trace the thresholds are scaled from."""
+    """Returns the totals of the table of subscribers.
+
+    `totals`: those of the topics. `profile`: the published trace that the thresholds are scaled from.
+    """
     received = f.col("received")
     low = low_percent(totals.topics, profile) / 100 * totals.events
     row = subscribers.agg(
@@ -94,12 +110,12 @@ def subscriber_totals(subscribers: "DataFrame", totals: TopicTotals, profile: st
 
 
 def low_percent(topics: int, profile: str | None) -> float:
-    """Below which an NNR is low in a trace of so many topics."""
+    """Returns the percentage below which an NNR is low in a trace of so many topics."""
     return _NNR_LOW_PERCENT * _TOPICS_OF_SOURCE[profile or "spotify"] / max(topics, 1)
 
 
 def topic_measures(found: TopicTotals) -> dict[str, float | None]:
-    """By name, those that need no events."""
+    """Returns by name the measures that need no events."""
     return {
         "topics": found.topics,
         "pairs": found.pairs,
@@ -111,7 +127,7 @@ def topic_measures(found: TopicTotals) -> dict[str, float | None]:
 
 
 def rate_measures(found: TopicTotals) -> dict[str, float | None]:
-    """By name."""
+    """Returns by name the measures of events."""
     return {
         "events": found.events,
         "mean_events_per_topic": _ratio(found.events, found.told),
@@ -123,7 +139,7 @@ def rate_measures(found: TopicTotals) -> dict[str, float | None]:
 
 
 def size_measures(found: SubscriberTotals, pairs: int) -> dict[str, float | None]:
-    """By name."""
+    """Returns by name the measures of the sizes of subscriptions."""
     return {
         "subscribers": found.subscribers,
         "mean_topics_per_subscriber": _ratio(pairs, found.subscribers),
@@ -133,7 +149,7 @@ def size_measures(found: SubscriberTotals, pairs: int) -> dict[str, float | None
 
 
 def nnr_measures(found: SubscriberTotals, events: int) -> dict[str, float | None]:
-    """By name."""
+    """Returns by name the measures of what subscribers get."""
     return {
         "nnr.share_low": _ratio(found.low, found.subscribers),
         "nnr.min_percent": None if found.least_received is None else _ratio(100 * found.least_received, events),
@@ -143,10 +159,11 @@ def nnr_measures(found: SubscriberTotals, events: int) -> dict[str, float | None
 
 
 def mutual_share(all_pairs: "DataFrame", pairs: int) -> tuple[float | None, float]:
-    """(share of the pairs whose other direction is there too, share of the pairs that was looked at).
+    """Returns (share of the pairs whose other direction is there too, share of the pairs that was looked at).
 
-    Beyond `_MUTUAL_ROWS` pairs a share of all pairs of users is looked at, chosen by hash: both directions or none.
+    Beyond `_MUTUAL_ROWS` pairs, a share of all pairs of users is looked at. It is chosen by hash: both directions or none.
     """
+    # A pair and its other direction have the same least and greatest: grouped by these, two rows are mutual. A join would exchange twice.
     one, other = f.least("subscriber", "topic"), f.greatest("subscriber", "topic")
     parts = -(-pairs // _MUTUAL_ROWS)
     chosen = all_pairs.select(one.alias("one"), other.alias("other"))

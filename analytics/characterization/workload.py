@@ -1,9 +1,9 @@
 """The two tables that all figures of users and topics come from: one row per topic, one row per subscriber.
 
-`topics`: topic, subscribers, events; `subscribers`: subscriber, size, received (the events of all its topics); 0 where there are none.
-They are written once, for what they are made of may be a hundred times bigger. Pairs are read twice: once counted by topic,
-once by subscriber with the events of each topic beside them. Files usually hold a subscriber's pairs side by side, so that
-counting by subscriber shrinks them before anything is exchanged.
+`topics`: topic, subscribers, events. `subscribers`: subscriber, size, received (the events of all their topics). 0 where there are none.
+They are written once, because what they are made of may be a hundred times bigger. Pairs are read twice: once counted by topic, once by
+subscriber with the events of each topic beside them. Files usually hold a subscriber's pairs side by side, so that counting by
+subscriber shrinks them before anything is exchanged.
 """
 
 from collections.abc import Iterator, Mapping
@@ -40,7 +40,10 @@ _BYTES_PER_TOPIC: Final = 160
 
 
 def pairs_of(spark: "SparkSession", trace: Trace, service: str, results: Results) -> "DataFrame | None":
-    """subscriber, topic of the service; None, and said in `results`, where the trace has no pairs at all."""
+    """Reads subscriber and topic of each pair of `service` in `trace`.
+
+    None, and said in `results`, where the trace has no pairs at all. `spark`: reads them.
+    """
     if not trace.has("subscriptions") and not trace.has("subscription_log"):
         results.lacks("subscriptions")
         return None
@@ -48,7 +51,10 @@ def pairs_of(spark: "SparkSession", trace: Trace, service: str, results: Results
 
 
 def counts_of(spark: "SparkSession", trace: Trace, options: Options, results: Results) -> "DataFrame | None":
-    """topic, events of the service, topics without events left out; None, and said in `results`, where events are not known."""
+    """Reads topic and events of `options.service` in `trace`. Topics without events are left out.
+
+    None, and said in `results`, where events are not known. `spark`: reads them.
+    """
     if not trace.has("counts") and not trace.has("publications"):
         results.lacks("counts")
         return None
@@ -61,7 +67,7 @@ def counts_of(spark: "SparkSession", trace: Trace, options: Options, results: Re
 
 
 def topics_of(pairs: "DataFrame | None", counts: "DataFrame | None", scratch: Path) -> "DataFrame | None":
-    """topic, subscribers, events."""
+    """Returns topic, subscribers, events, of `pairs` and `counts`; None without both. The table is written in `scratch`."""
     none, one = f.lit(0).cast("long"), f.lit(1).cast("long")
     followed = pairs and pairs.select("topic", one.alias("subscribers"), none.alias("events"))
     told = counts and counts.select("topic", none.alias("subscribers"), "events")
@@ -75,8 +81,12 @@ def topics_of(pairs: "DataFrame | None", counts: "DataFrame | None", scratch: Pa
 
 
 def subscribers_of(pairs: "DataFrame", topics: "DataFrame", with_events: int, scratch: Path) -> "DataFrame":
-    """subscriber, size, received. `with_events`: how many topics have events."""
+    """Returns subscriber, size, received, of `pairs` and the events in `topics`. The table is written in `scratch`.
+
+    `with_events`: how many topics have events.
+    """
     told = topics.where(f.col("events") > 0).select("topic", "events")
+    # Where the topics with events fit in memory, pairs stay where they are and are not exchanged by topic.
     if with_events * _BYTES_PER_TOPIC < _memory_bytes(pairs.sparkSession) // 4:
         told = f.broadcast(told)
     received = f.sum(f.coalesce("events", f.lit(0).cast("long")))
@@ -85,15 +95,15 @@ def subscribers_of(pairs: "DataFrame", topics: "DataFrame", with_events: int, sc
 
 
 def is_brief(rows: int) -> bool:
-    """Whether a job on tables of at most `rows` rows is over before what Spark does for large ones has paid for itself."""
+    """Returns whether a job on tables of at most `rows` rows is over before what Spark does for large ones has paid for itself."""
     return rows <= _BRIEF_ROWS
 
 
 @contextmanager
 def settings_for(spark: "SparkSession", rows: int) -> Iterator[None]:
-    """Within the block queries are run as suits tables of at most `rows` rows.
+    """Sets, within the block, what suits queries on tables of at most `rows` rows.
 
-    Pieces of an exchange fit in memory, and adaptive execution joins those that turn out small; few rows are one piece, and their
+    Pieces of an exchange then fit in memory, and adaptive execution joins those that turn out small. Few rows are one piece, and their
     queries are neither compiled nor planned anew on the way.
     """
     wanted = _BRIEFLY if is_brief(rows) else {_PARTITIONS: str(max(int(_setting(spark, _PARTITIONS)), rows // _ROWS_PER_PARTITION))}
@@ -121,6 +131,6 @@ def _set(spark: "SparkSession", settings: Mapping[str, str]) -> None:
 
 
 def _memory_bytes(spark: "SparkSession") -> int:
-    """Of the JVM that a broadcast is built in; on a cluster that does not say, what this machine would be given."""
+    """Returns the memory of the JVM that a broadcast is built in; on a cluster that does not say, what this machine would be given."""
     said = spark.sparkContext.getConf().get("spark.driver.memory") or ""
     return (int(said[:-1]) if said.endswith("g") and said[:-1].isdigit() else default_memory_gb()) << 30

@@ -97,7 +97,10 @@ def summary(profile: Profile | None, measures: dict[str, float], **more: Any) ->
 
 
 def one(profile: Profile | None, published: str, changed: Mapping[str, float | None], **more: Any) -> JudgedFinding:
-    """The finding that begins so, of a trace that is as published but for some measures."""
+    """Returns the finding that begins with `published`, of a trace that is as published but for the measures `changed`.
+
+    `profile`: of the trace. `more`: other fields of its summary.
+    """
     measures = {**AS_PUBLISHED[profile or "spotify"], **changed}
     known = {name: value for name, value in measures.items() if value is not None}
     (found,) = (each for each in findings(summary(profile, known, **more)) if each.published.startswith(published))

@@ -11,7 +11,7 @@ from analytics.findings import findings
 
 
 def analyze(*arguments: str | Path | int) -> str:
-    """What `segue analyze` prints."""
+    """Returns what `segue analyze` prints."""
     done = subprocess.run([sys.executable, "-m", "segue", "analyze", *map(str, arguments)], capture_output=True, text=True, timeout=3600)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout

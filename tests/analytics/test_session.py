@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def java(folder: Path, version: str) -> Path:
-    """A home with a program that says it is this version of Java."""
+    """Makes a home with a program that says it is this version of Java."""
     program = folder / "bin" / "java"
     program.parent.mkdir(parents=True)
     program.write_text(f"#!/bin/sh\necho 'openjdk version \"{version}\" 2024-01-01' >&2\n", encoding="utf-8")

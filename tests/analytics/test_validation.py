@@ -34,12 +34,12 @@ GOOD: dict[str, dict[str, Any]] = {
 
 
 def trace(tmp_path: Path, about: Manifest = DAYS, **changed: dict[str, Any]) -> Trace:
-    """The good trace with some columns of its tables changed."""
+    """Makes the good trace with some columns of its tables changed."""
     return Trace.open(write(tmp_path / "t", about, **{name: columns | changed.get(name, {}) for name, columns in GOOD.items()}))
 
 
 def report(found: Trace, **tables: TableInfo) -> Report:
-    """The report of the trace with other things said of its tables."""
+    """Validates the trace after other things are said of its tables."""
     return validate(Trace(found.path, msgspec.structs.replace(found.manifest, tables=found.manifest.tables | tables)))
 
 
@@ -49,7 +49,7 @@ def only(found: Report) -> Defect:
 
 
 def replace(found: Trace, table: str, columns: Mapping[str, Any], part: int = 0) -> Path:
-    """A file of a table in place of another, with whatever columns; returns it."""
+    """Puts a file with any columns in the place of a file of a table, and returns it."""
     path = found.path / table / f"part-{part:05d}.parquet"
     pq.write_table(pa.table(dict(columns)), path)
     return path

@@ -10,7 +10,7 @@ PAGE: Final = Path(__file__).resolve().parents[2] / "docs" / "trace.md"
 
 
 def with_tables(page: str) -> str:
-    """The page with what stands below each heading of a table made from the schema."""
+    """Returns the page, with what stands below the heading of each table made from the schema."""
     sections = rf"(### ({'|'.join(TABLES)})\n\n).*?(?=^##)"
     return re.sub(sections, lambda found: found[1] + _section(TABLES[found[2]]), page, flags=re.MULTILINE | re.DOTALL)
 

@@ -27,11 +27,11 @@ class Done(NamedTuple):
     summary: WorkloadSummary
 
     def curve(self, key: str) -> list[tuple[object, ...]]:
-        """Rows of the exact curve."""
+        """Returns the rows of the exact curve."""
         return [tuple(row.values()) for row in pq.read_table(self.folder / "curves" / f"{key}.parquet").to_pylist()]
 
     def csv(self, key: str) -> list[list[str]]:
-        """Rows of the CSV, its head first."""
+        """Returns the rows of the CSV, its head first."""
         return [line.split(",") for line in (self.folder / "curves" / f"{key}.csv").read_text().splitlines()]
 
 
@@ -41,7 +41,10 @@ _RANDOM = pytest.StashKey[Done]()
 
 @pytest.fixture
 def small(spark: "SparkSession", request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Done:
-    """`small_world`, with all that there is to be found in it."""
+    """Characterizes `small_world` once for the run, with all that there is to be found in it.
+
+    `spark`: the session. `request`: knows the run. `tmp_path_factory`: makes the folder.
+    """
     stash = request.config.stash
     if _SMALL not in stash:
         stash[_SMALL] = _done(spark, small_world(tmp_path_factory.mktemp("small") / "trace"), Options(bootstraps=0))
@@ -50,7 +53,10 @@ def small(spark: "SparkSession", request: pytest.FixtureRequest, tmp_path_factor
 
 @pytest.fixture
 def random(spark: "SparkSession", request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Done:
-    """Thousands of pairs and events of two services, without times; some topics have no events, some no subscribers."""
+    """Characterizes thousands of pairs and events of two services, without times; some topics have no events, some no subscribers.
+
+    `spark`: the session. `request`: knows the run. `tmp_path_factory`: makes the folder.
+    """
     stash = request.config.stash
     if _RANDOM not in stash:
         stash[_RANDOM] = _done(spark, _random_trace(tmp_path_factory.mktemp("random") / "trace"), Options(bootstraps=2, seed=7))

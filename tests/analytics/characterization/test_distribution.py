@@ -36,7 +36,7 @@ from (select {value} as value from {table} where {value} > 0) group by value ord
 
 @pytest.fixture
 def oracle(random: Done) -> duckdb.DuckDBPyConnection:
-    """The two tables of `workload`, by another program."""
+    """Computes the two tables of `workload` with another program."""
     connection = duckdb.connect()
     connection.execute(_TABLES.format(random.trace))
     return connection

@@ -31,7 +31,10 @@ _NO_NUMBER = re.compile(r">[^<]*\b(nan|inf|None)\b[^<]*<")
 
 
 def characterized(spark: "SparkSession", trace: OddTrace, folder: Path) -> Path | None:
-    """The folder with the characterization of `trace` and its page, or None if a sentence says why there is none."""
+    """Characterizes `trace` in `folder`, and returns the folder of the result; None if a sentence says why there is none.
+
+    `spark`: the session. The summary and the page are checked.
+    """
     out = folder / "report"
     out.mkdir()
     try:
@@ -53,7 +56,7 @@ def check_summary(summary: WorkloadSummary, folder: Path) -> None:
 
 
 def check_page(page: str, summary: WorkloadSummary) -> None:
-    """Each figure is drawn, or says why it is not; nothing on the page is no number."""
+    """Checks that each figure is drawn or says why it is not, and that nothing on the page is not a number."""
     for key in FIGURES:
         found = page.partition(f'<section id="{key}"')[2].partition("</section>")[0]
         assert ("<svg" in found) != ("Not drawn: " in found), key

@@ -30,7 +30,7 @@ ROOT = PAGE.parents[1]
 
 
 def typed(line: str, folder: Path) -> str:
-    """What a command prints that is typed in `folder`, and that ends well."""
+    """Returns what a command prints that is typed in `folder`, and that ends well."""
     arguments = line.removeprefix("segue ").split()
     # As a user's shell has it: PySpark leaves sockets open, which warnings would tell.
     quiet = {key: value for key, value in os.environ.items() if key != "PYTHONWARNINGS"}
@@ -73,13 +73,13 @@ async def test_a_captured_afternoon_of_three_users_is_characterized(spark: "Spar
 
 
 async def up(folder: Path) -> Process:
-    """The command of the page, on free ports."""
+    """Starts the command of the page, on free ports."""
     arguments = ["--capture", str(folder / "trace"), "--state", str(folder / "state"), "--port-base", "0", "--json"]
     return await asyncio.create_subprocess_exec(sys.executable, "-m", "segue", "up", *arguments, cwd=ROOT, stdout=PIPE)
 
 
 async def seven_events(address: str, secret: bytes) -> None:
-    """Alice, Bob and Carol follow each other around, and play."""
+    """Connects Alice, Bob and Carol, who follow each other around and play."""
     names = ("alice", "bob", "carol")
     clients = [segue.Client(address, issue(secret, user=name, ttl_s=600, now_s=time.time())) for name in names]
     async with clients[0] as alice, clients[1] as bob, clients[2] as carol:

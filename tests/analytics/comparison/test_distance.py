@@ -21,7 +21,7 @@ def array(*values: float) -> Array:
 
 @st.composite
 def distributions(draw: st.DrawFn) -> Distribution:
-    """Distinct whole numbers in any order, and how many of each."""
+    """Draws distinct whole numbers in any order, and how many of each."""
     values = draw(st.lists(st.integers(0, 1000), min_size=1, max_size=20, unique=True))
     counts = draw(st.lists(st.integers(1, 50), min_size=len(values), max_size=len(values)))
     return array(*values), array(*counts)

@@ -18,7 +18,7 @@ FRIDAYS, SATURDAYS, SUNDAY, WEEKDAYS = [1, 8], [2, 9], [3], [0, 1, 4, 5, 6, 7, 8
 
 
 def hourly(activity: Activity, n: int = 1_000_000) -> NDArray[np.int64]:
-    """Events by day and hour; days begin on Thursday."""
+    """Counts events by day and hour; days begin on Thursday."""
     times = clock(SPOTIFY, activity).at((np.arange(n) + 0.5) / n)
     return np.bincount((times - SPOTIFY.start_ms) // HOUR_MS, minlength=240).reshape(10, 24)
 

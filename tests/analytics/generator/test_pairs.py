@@ -30,7 +30,7 @@ def test_all_pairs_are_placed_and_every_subscriber_has_his_number_of_topics(foun
 def test_topics_have_their_popularity_but_for_the_few_that_no_exchange_could_place(found: Drawn) -> None:
     """WA-10, WA-11: what holds for the sequences of the Twitter profile holds for its pairs.
 
-    In a small trace a site may have fewer topics than one of its users follows: he gets any.
+    In a small trace a site may have fewer topics than one of its users follows: then topics of other sites are taken.
     """
     assert np.abs(found.popularity - found.sequences.popularity).sum() < 0.05 * found.profile.pairs
     top = np.argsort(found.sequences.popularity)[-20:]

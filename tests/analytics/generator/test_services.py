@@ -62,7 +62,7 @@ def test_rows_rise_by_subscriber_and_no_pair_is_there_twice(pairs: SubscriptionP
 def test_playlists_are_those_of_friends_and_social_is_about_friends(
     pairs: SubscriptionPairs, presence: tuple[NDArray[np.int64], NDArray[np.int64]]
 ) -> None:
-    """SB-6: who follows a user follows his playlists."""
+    """SB-6: the followers of a user follow that user's playlists."""
     friends = set(zip(*(each.tolist() for each in presence), strict=True))
     who, playlist = of(pairs, "playlist")
     assert set(zip(who.tolist(), (playlist // PLAYLISTS).tolist(), strict=True)) <= friends

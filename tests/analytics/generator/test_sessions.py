@@ -43,7 +43,7 @@ def log(found: Stays, pairs: SubscriptionPairs) -> pa.Table:
 
 
 def change(table: pa.Table) -> NDArray[np.int64]:
-    """1 where something begins, -1 where it ends."""
+    """Returns 1 where something begins, and -1 where it ends."""
     begins = pc.is_in(table["action"], pa.array(["join", "subscribe"]))
     return np.where(begins.to_numpy(), 1, -1)
 
@@ -54,13 +54,13 @@ def hour(table: pa.Table) -> NDArray[np.int64]:
 
 
 def live(table: pa.Table) -> NDArray[np.int64]:
-    """What is live at the end of each hour, by day and hour."""
+    """Returns what is live at the end of each hour, by day and hour."""
     changed = np.bincount(hour(table), change(table), minlength=240).astype(np.int64)
     return np.cumsum(changed).reshape(10, 24)
 
 
 def requests(log: pa.Table) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Hours of subscribing and of unsubscribing, without what was live when the period began."""
+    """Returns the hours of subscribing and of unsubscribing, without what was live when the period began."""
     step, asked = change(log), log["time_ms"].to_numpy() > SPOTIFY.start_ms
     return hour(log)[asked & (step > 0)], hour(log)[asked & (step < 0)]
 

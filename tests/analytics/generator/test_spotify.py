@@ -21,7 +21,7 @@ def found() -> Drawn:
 
 
 def ccdf(values: NDArray[np.int64], points: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """log10 x, evenly spaced from the least to the greatest value, and log10 P(X >= x)."""
+    """Returns log10 x, evenly spaced from the least to the greatest value, and log10 P(X >= x)."""
     x = np.geomspace(values.min(), values.max(), points)
     beyond = len(values) - np.searchsorted(np.sort(values), x * (1 - 1e-12))
     return np.log10(x), np.log10(beyond / len(values))
@@ -33,7 +33,7 @@ def residual(x: NDArray[np.float64], y: NDArray[np.float64], *columns: NDArray[n
 
 
 def one_percent(found: Drawn) -> float:
-    """Of all events, as at full size."""
+    """Returns one percent of all events of a trace of full size."""
     return float(found.events.sum()) / 100 / SCALE
 
 

@@ -30,12 +30,12 @@ def above(values: NDArray[np.integer], x: float) -> int:
 
 
 def exponent(values: NDArray[np.integer], low: float, high: float) -> float:
-    """Of the CCDF between two values."""
+    """Returns the exponent of the CCDF between two values."""
     return float(np.log(np.count_nonzero(values >= low) / np.count_nonzero(values >= high)) / np.log(high / low))
 
 
 def line(found: Sequences) -> tuple[float, float]:
-    """Slope and intercept of log10 mean events over log10 followers up to 10^5, five bins per decade."""
+    """Returns slope and intercept of log10 mean events over log10 followers up to 10^5, five bins per decade."""
     bins = np.floor(5 * np.log10(found.popularity)).astype(np.int64)
     bins[found.popularity > 100_000] = 25
     count, events = np.bincount(bins, minlength=26)[:25], np.bincount(bins, weights=found.events, minlength=26)[:25]

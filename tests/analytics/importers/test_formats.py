@@ -45,7 +45,7 @@ FILES = {
 
 
 def source(tmp_path: Path, name: str) -> Path:
-    """The files of a form; where there is one, the file, else the folder."""
+    """Returns the path of a form's files: the file where there is one, else the folder."""
     folder = tmp_path / "published"
     folder.mkdir()
     for file, text in FILES[name].items():
@@ -54,7 +54,10 @@ def source(tmp_path: Path, name: str) -> Path:
 
 
 def imported(tmp_path: Path, name: str, asked: EdgeOptions | None = None) -> tuple[Manifest, dict[str, list[tuple[Any, ...]]]]:
-    """The manifest, and the rows of each table without the columns service and site. The trace is valid."""
+    """Imports the files of the form `name` to a folder of `tmp_path`, as `asked`, and checks that the trace is valid.
+
+    Returns the manifest, and the rows of each table without the columns service and site.
+    """
     path = tmp_path / "trace"
     import_trace(FORMATS[name], source(tmp_path, name), path, asked=asked)
     trace = Trace.open(path)

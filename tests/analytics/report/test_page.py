@@ -20,7 +20,7 @@ MOST_BYTES = 3_000_000
 
 
 class Reader(HTMLParser):
-    """What a page is made of. Raises AssertionError where tags do not match."""
+    """A reader of a page's tags and texts. Raises AssertionError where tags do not match."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -50,18 +50,18 @@ class Reader(HTMLParser):
 
 
 def all_but(*keys: str) -> tuple[str, ...]:
-    """The other figures."""
+    """Returns the keys of the other figures."""
     return tuple(key for key in FIGURES if key not in keys)
 
 
 def findings_of(key: str) -> list[JudgedFinding]:
-    """Those about one figure."""
+    """Returns the findings about one figure."""
     return [each for each in findings(SUMMARY) if each.figure == key]
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A characterization with every figure, and its report."""
+    """Makes a characterization with every figure, and its report."""
     made = make(tmp_path_factory.mktemp("report") / "full")
     write_page(made)
     return made
@@ -69,7 +69,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def text(folder: Path) -> str:
-    """The report."""
+    """Reads the report."""
     return (folder / "report.html").read_text(encoding="utf-8")
 
 

@@ -13,7 +13,7 @@ STOCKHOLM = ZoneInfo("Europe/Stockholm")
 
 
 def day(number: int, hour: int = 0) -> datetime:
-    """A day of January 2013, whose first is a Tuesday."""
+    """Returns a day of January 2013, whose first is a Tuesday."""
     return datetime(2013, 1, number, hour, tzinfo=STOCKHOLM)
 
 
@@ -52,7 +52,7 @@ def test_a_tick_says_as_much_as_the_span_needs(at: datetime, span_days: float, t
 
 
 def lines(*highest: float) -> Curve:
-    """One line for each, constant."""
+    """Returns one constant line for each value."""
     value = np.repeat(np.array(highest, dtype=np.float64), 3)
     return Curve({"value": value}, np.repeat(np.array([f"line {each}" for each in highest], dtype=object), 3))
 
