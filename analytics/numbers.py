@@ -1,4 +1,4 @@
-"""Numbers as a reader wants them."""
+"""Numbers written for readers."""
 
 from math import isfinite, log10
 from typing import Final

@@ -40,7 +40,7 @@ def as_table(schema: pa.Schema, columns: Mapping[str, Any]) -> pa.Table:
 
 
 def write_manifest(folder: Path, manifest: Manifest) -> None:
-    """Writes the manifest into `folder`. It is the last file of a trace, for it tells the rows of all others."""
+    """Writes the manifest into `folder`. It is the last file of a trace, because it tells the rows of all others."""
     (folder / MANIFEST).write_bytes(manifest.encode())
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 JAVA_VERSIONS: Final = (17, 21)
-# Arrow, because rows go to Python by the million. Times are UTC here; figures are told in the zone of the trace (`Grid`). Tables of up to
+# Arrow is on because rows go to Python by the million. Times are UTC here; `Grid` tells figures in the zone of the trace. Tables of up to
 # 64 MB are sent whole to each executor, so that the other side of a join need not be exchanged. The driver listens on this machine only.
 _SETTINGS: Final = {
     "spark.ui.enabled": "false",
@@ -31,7 +31,7 @@ _SETTINGS: Final = {
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
 }
-# Without an appender, or with another level, Spark would take this for no configuration and say so.
+# Without an appender, or with another level, Spark would take this for no configuration, and print that.
 _LOG: Final = """\
 status = off
 rootLogger.level = warn

@@ -101,7 +101,7 @@ def read(folder: Path) -> WorkloadSummary:
         return msgspec.json.decode(path.read_bytes(), type=WorkloadSummary)
     except FileNotFoundError:
         raise TraceError(
-            f"{folder}: is no characterization, for it has no {SUMMARY}; `segue analyze characterize TRACE` makes one"
+            f"{folder}: is no characterization, because it has no {SUMMARY}; `segue analyze characterize TRACE` makes one"
         ) from None
     except OSError as error:
         raise TraceError(f"{path}: cannot be read: {error.strerror}") from None

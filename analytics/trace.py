@@ -29,7 +29,7 @@ class Trace:
             raise TraceError(f"{path}: there is no such folder; `segue analyze generate`, `segue analyze import` or a capture makes one")
         found = sorted(path.glob(MANIFESTS))
         if not found:
-            raise TraceError(f"{path}: is no trace, for it has no {MANIFEST}; see docs/trace.md for what a trace is")
+            raise TraceError(f"{path}: is no trace, because it has no {MANIFEST}; see docs/trace.md for what a trace is")
         try:
             manifest = merge([decode(each.read_bytes(), str(each)) for each in found])
         except ConfigError as error:
@@ -74,7 +74,7 @@ class Trace:
     def counts(self, spark: "SparkSession", diagnostic: tuple[str, ...] = ()) -> "DataFrame":
         """Reads the events per (service, topic, site): the table, or the publications counted without those of `diagnostic` kinds.
 
-        Raises NotSupported where the publications are only a sample, for then events per topic are not known.
+        Raises NotSupported where the publications are only a sample: then events per topic are not known.
         """
         from pyspark.sql import functions as f
 

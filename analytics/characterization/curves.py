@@ -40,7 +40,7 @@ def keep(frame: "DataFrame", path: Path, *, by_figure: bool = False) -> "DataFra
 
 def collected(frame: "DataFrame") -> pd.DataFrame:
     """Returns the rows of `frame`, whose number must not grow with the data."""
-    # Not toPandas, which warns of its own past on every call.
+    # Not toPandas: it gives deprecation warnings on every call.
     return pd.DataFrame.from_records(frame.collect(), columns=frame.columns)
 
 

@@ -10,7 +10,7 @@ from .grid import DAY_MS, Floats, Grid, Series
 _SATURDAY: Final = 5
 _SUNDAY: Final = 6
 _SPIKE: Final = 3
-# Of fewer days, or with less than one thing an hour, a day has no peak that would come again.
+# With fewer days, or fewer events than one an hour, a day has no peak that would come again.
 _LEAST_DAYS: Final = 2
 _LEAST_COUNT: Final = 24
 _WEEK: Final = 7

@@ -12,7 +12,7 @@ from .cycles import hour_shares, weekday_means
 from .grid import MINUTE_MS, Floats, Grid, Ints, Series
 from .results import Results
 
-# What to draw in bins of so many fine ones.
+# Returns the lines to draw, in bins of so many fine ones.
 Draw = Callable[[int], Mapping[str, Floats]]
 
 

@@ -19,7 +19,7 @@ from .service_tables import ServiceTables
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-# Beyond so many followers those of Twitter are celebrities, who tweet less.
+# Twitter's users with more followers than this are celebrities, who tweet less.
 _STARS: Final = 100_000
 _SHOWN: Final = {
     "size_nnr": "Mean NNR of the subscribers who get at least one event, by the number of their topics.",

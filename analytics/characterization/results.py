@@ -13,7 +13,7 @@ from analytics.summary import TailFit
 from infra.kernel.trace import SERVICES, TABLES
 
 _SERVICE: Final = "{service}"
-# Where measures are not named after the figure that they are about.
+# The figures of measures that are not named after them.
 _FIGURES: Final = {"sessions": "online", "sessions.mean_length_s": "session_length"}
 
 

@@ -37,7 +37,7 @@ def lengths(rows: "DataFrame", start_ms: int, end_ms: int) -> "Population":
     A session is a join followed by a leave of the same device. Devices of one user are told apart by kind and site. Users who were there
     when the period began have joined earlier: that length is not known.
     """
-    # Who goes and comes back within a millisecond goes first.
+    # Within one millisecond a leave comes before a join: the user went, and came back.
     in_turn = Window.partitionBy("user", "device", "site").orderBy("time_ms", f.desc("action"))
     following = rows.select(
         "time_ms", "action", f.lead("time_ms").over(in_turn).alias("until_ms"), f.lead("action").over(in_turn).alias("next")

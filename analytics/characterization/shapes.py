@@ -17,14 +17,14 @@ from .distribution import Thinned
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-# Of Twitter's sign-up and of its limit, and how far around them one has to look.
+# Twitter's number of suggestions at sign-up, its limit, and how far around them to look.
 _SUGGESTED: Final = 20
 _NEAR: Final = 5
 _LIMIT: Final = (1_900, 2_100)
 _EXACT_UP_TO: Final = 5_000
 _STARS_FROM: Final = 20_000
 _LEAST_STARS: Final = 30
-# Above this p one line does as well as two, and the knee is nowhere.
+# Above this p one line does as well as two: there is no knee.
 _BROKEN: Final = 0.01
 
 Measures = dict[str, float | None]

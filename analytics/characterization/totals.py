@@ -68,7 +68,7 @@ def topic_totals(topics: "DataFrame") -> TopicTotals:
         _many(subscribers > 0),
         _many(events > 0),
         _sum(subscribers),
-        # Null, and not an error, where 64 bits are not enough: told below.
+        # Null, and not an error of Spark, where 64 bits are not enough: ours is raised below.
         f.try_sum(events),
         # May exceed 64 bits where every topic is followed by everybody.
         f.coalesce(f.sum((subscribers * events.cast("decimal(20,0)")).cast("decimal(38,0)")), f.lit(0)),

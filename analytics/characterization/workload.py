@@ -112,10 +112,10 @@ def settings_for(spark: "SparkSession", rows: int) -> Iterator[None]:
     try:
         yield
     except Exception:
-        with suppress(Exception):  # Java may have ended; the reason for that is what is to be told
+        with suppress(Exception):  # Java may have ended: then the first error is the one to raise
             _set(spark, usual)
         raise
-    # A signal passes by: the session ends with it, and its Java may have been ended together with us.
+    # Not in a `finally`: when a signal ends the block, the session ends with it, and its Java may have ended already.
     _set(spark, usual)
 
 

@@ -12,7 +12,7 @@ from scipy.stats import wasserstein_distance
 Array = NDArray[np.float64]
 
 BINS_PER_DECADE: Final = 10
-# Squares of less are 0.
+# Squares of smaller numbers are 0 in 64 bits.
 _LEAST_SPAN: Final = 1e-150
 
 

@@ -7,7 +7,7 @@ from typing import Final
 import msgspec
 
 VERSION: Final = 1
-# A distance is below the number.
+# A distance gets the first words whose number is above it.
 WORDS: Final = ((0.05, "nearly the same"), (0.15, "similar"), (0.35, "different"), (float("inf"), "very different"))
 
 MEANINGS: Final = (

@@ -17,7 +17,7 @@ def characterization(path: Path, begun: Callable[[str], None]) -> Path:
     Trace.open(path)
     report = path.resolve().with_name(f"{path.resolve().name}-report")
     if not (report / SUMMARY).exists():
-        # Starts Spark, which a comparison of characterizations does without.
+        # Imported here because it starts Spark, which a comparison of characterizations does not need.
         from analytics.characterization.job import characterize
         from analytics.characterization.options import Options
 

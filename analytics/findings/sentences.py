@@ -48,7 +48,7 @@ _CLAUSES: Final[Mapping[str, tuple[str, ...]]] = {
     "online": ("a user has {sessions.per_user_day:.2f} sessions a day",),
     "session_length": ("a session takes {sessions.mean_length_s:,.0f} seconds on average",),
 }
-# Up to which |r| a correlation is called so.
+# Words for a correlation, up to this |r|.
 _RELATED: Final = (
     (0.05, "have nothing to do with each other"),
     (0.3, "go together weakly"),

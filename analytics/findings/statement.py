@@ -10,7 +10,7 @@ from .telling import HOUR
 
 Profile = Literal["spotify", "twitter"]
 
-# Of the published traces (A1).
+# Sizes of the published traces (A1).
 SIZES: Final = {"spotify": {"topics": 1.1e6, "subscribers": 4.9e6}, "twitter": {"topics": 8e6, "subscribers": 30e6}}
 
 

@@ -14,7 +14,7 @@ def p_value(values: Floats, law: PowerLaw, *, discrete: bool, rng: np.random.Gen
     body = values[values < law.xmin]
     as_far = 0
     for _ in range(bootstraps):
-        # Semi-parametric: above xmin from the law, below it from the values themselves, for the law says nothing about what is there.
+        # Semi-parametric: values above xmin are drawn from the law; those below it are drawn from `values`, where there is no law.
         in_tail = int(rng.binomial(len(values), law.n_tail / len(values))) if len(body) else len(values)
         tail = draw(law, in_tail, discrete=discrete, rng=rng)
         sample = np.concatenate([rng.choice(body, len(values) - in_tail), tail]) if len(body) else tail

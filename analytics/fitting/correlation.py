@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 LEVEL: Final = 0.95
-# Of fewer pairs a rank correlation is any of a handful of numbers.
+# With fewer pairs a rank correlation can only be one of a handful of numbers.
 LEAST_PAIRS: Final = 5
 
 

@@ -13,7 +13,7 @@ from .resampling import LEAST_DISTINCT, LEAST_VALUES, Floats, even
 
 # A line needs points on either side of the break.
 _MARGIN: Final = 5
-# How far around a cliff slopes are measured, as a factor.
+# Slopes are measured as far around a cliff as this factor.
 _AROUND: Final = 1.5
 _EXACT: Final = 1e-18
 

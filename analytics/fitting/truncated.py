@@ -31,9 +31,9 @@ def log_likelihoods(tail: Floats, xmin: float, *, discrete: bool, alpha: float) 
         rate = float(np.exp(at[1]))
         return float(at[0] * mean_log + rate * mean + log_norm(float(at[0]), rate, xmin, discrete=discrete))
 
-    # The least rate is no cut-off within the values, the greatest one that ends them at once.
+    # At the least rate nothing is cut off within the values; at the greatest, everything is.
     rates = (np.log(1e-6 / tail.max()), np.log(_GONE / xmin))
-    # Three starts, for there may be a second minimum: hardly a cut-off, one at the end of the values, and one at their mean.
+    # Three starts, because there may be a second minimum: hardly a cut-off, one at the end of the values, and one at their mean.
     starts = [(alpha, rates[0] + 1.0), (max(alpha - 0.5, 0.5), -np.log(tail.max())), (0.5, -np.log(mean))]
     found = min((_search(cost, start, rates) for start in starts), key=cost)
     rate = np.exp(found[1])

@@ -12,7 +12,7 @@ from .clock import clock
 from .columns import site_column, word, words
 from .profile import Profile
 
-# What services publish, and how much of it is of which kind.
+# The kinds of events that each service publishes, with their shares.
 _KINDS: Final[dict[Service, dict[str, float]]] = {
     "presence": {"play": 0.85, "pause": 0.10, "favourite": 0.05},
     "playlist": {"edit": 1.0},

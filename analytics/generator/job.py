@@ -25,7 +25,7 @@ from .trace_plan import TracePlan
 Progress = Callable[[str, int, int], None]
 PLANNING: Final = "planning"
 WRITING: Final = "writing"
-# Chunks must be many enough to share among processes, and large enough that exchange within one finds partners.
+# There must be enough chunks to share among processes, and each must be so large that exchange within it finds partners.
 _PAIRS_PER_CHUNK: Final = 4_000_000
 _SAMPLED_BY: Final[dict[str, Literal["row", "user"]]] = {"sessions": "user", "subscription_log": "user"}
 

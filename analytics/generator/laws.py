@@ -13,7 +13,7 @@ from scipy.optimize import brentq
 from scipy.special import ndtri
 
 _EXPONENTS: Final = (0.01, 8.0)
-# Quantiles that tell a mean well enough.
+# So many quantiles give a mean well enough.
 _SOLVED_WITH: Final = 50_000
 
 

@@ -65,7 +65,7 @@ def match(profile: Profile, popularity: NDArray[np.int32], size: NDArray[np.int3
 
     `popularity`: by topic. `size`: by subscriber. `friends`: keys as `friendships` returns them.
     """
-    # Friendship is mutual, so a publisher's friends take as many slots of what they follow as of what follows them.
+    # Friendship is mutual, so friends take as many of a publisher's slots as a subscriber as of the slots as a topic.
     taken = np.bincount(friends // profile.topics, minlength=profile.topics)
     stubs = np.repeat(np.arange(profile.topics, dtype=np.int32), popularity - taken)
     free = size.astype(np.int64)

@@ -35,7 +35,7 @@ def results(work: Work, tasks: Sequence[TableTask], processes: int) -> Generator
         ) from None
     finally:
         for child in multiprocessing.active_children():
-            child.terminate()  # its part will not be read: the folder goes with it
+            child.terminate()  # nobody will read its part: the folder is removed
         pool.shutdown(cancel_futures=True)
 
 

@@ -37,7 +37,7 @@ VOLUMES: Final[dict[Service, Volume]] = {
     "artist": Volume(0.2, 0.2, 0.003),
     "social": Volume(1, 0.1, 0.001),
 }
-# Some playlists grow all day and most are left alone.
+# Wide: some playlists grow all day, and most are left alone.
 _SIGMA: Final = 1.5
 
 

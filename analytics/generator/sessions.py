@@ -33,12 +33,12 @@ _MOST_LOG_INS_PER_DAY: Final = 6.0
 _VISIT_MS: Final = 40 * 60_000
 _ABSENCE_MS: Final = 5 * 60_000
 _LENGTH_SIGMA: Final = 1.0
-# Log-ins of one user that would be nearer to each other than this are one.
+# Log-ins of one user that are nearer to each other than this count as one.
 _LEAST_GAP_MS: Final = 60_000
 _LEAST_MS: Final = 1000
 # Share of visitors among those with one subscription; it falls with the square root of their number.
 _VISITORS: Final = 0.8
-# How likely a log-in is from a mobile device, and how many visitors are so; who leaves the client running has a desktop.
+# Probabilities of a log-in from a mobile device, and the shares of visitors who have them. Residents have a desktop.
 _MOBILE: Final = (0.0, 0.5, 1.0)
 _MOBILE_SHARES: Final = (0.5, 0.3, 0.2)
 _DEVICES: Final = ("desktop", "mobile")

@@ -14,7 +14,7 @@ _POPULARITY_CUT: Final = 10
 _SIZE_CUT: Final = 5000
 # At small scales nobody holds more than an eighth of all topics.
 _SIZE_CUT_SHARE: Final = 8
-# Who is followed by many follows many: Gaussian copula of popularity and size of the publishers.
+# Users whom many follow also follow many: a Gaussian copula of popularity and size of the publishers.
 _COUPLING: Final = 0.9
 
 # Pilot of the spec, section B: other values miss the satisfaction curves (WA-16).

@@ -27,8 +27,8 @@ _STAR_SHARE: Final = 66 / 8e6
 _MOST_FOLLOWERS: Final = 2.5e6
 _MOST_OF_SUBSCRIBERS: Final = 1 / 12
 
-# Followings, thesis 5.2: of 30 M subscribers 550 follow more than 10^4; until 2009 nobody could follow more than 2000; who
-# signed up was offered 20 accounts. How many are at the two corners is not published.
+# Followings, thesis 5.2: of 30 M subscribers 550 follow more than 10^4; until 2009 nobody could follow more than 2000; at
+# sign-up, 20 accounts were offered. How many are at the two corners is not published.
 _OFFERED: Final = 20
 _OFFERED_SHARE: Final = 0.04
 _LIMIT: Final = 2000
@@ -85,7 +85,7 @@ def followers(topics: int, subscribers: int, pairs: int) -> NDArray[np.int32]:
     `topics`, `subscribers`: how many there are. Raises TraceError if they are too few for this law.
     """
     most = min(_MOST_FOLLOWERS, subscribers * _MOST_OF_SUBSCRIBERS)
-    # So few subscribers that 10^4 of them are too near to the end: the corner moves along its line.
+    # Where subscribers are so few that 10^4 of them are too near to the end, the corner moves along its line.
     corner = min(_POPULAR, most / 2)
     share = _POPULAR_SHARE * (_POPULAR / corner) ** _KINK_EXPONENT
     tail = _followers_tail(corner, most)

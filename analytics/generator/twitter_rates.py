@@ -30,7 +30,7 @@ _BOT: Final = 120_000
 _WIDEST: Final = 1.8
 _WIDEST_AT: Final = 10**3.5
 _WIDTH_AT: Final = 1e2
-# Near the most there is room for a narrow cloud only.
+# Near the greatest rate there is room only for a narrow cloud.
 _WIDTH_OF_STARS: Final = 1.2
 _WIDTHS: Final = (0.1, 3.0)
 _ROUNDS: Final = 10
@@ -80,7 +80,7 @@ def rates(followers: NDArray[np.int32], mean: float, bots: int, rng: np.random.G
     cloud, at, normal = _solved(followers, mean), followers.astype(np.float64), ndtri(_shares(len(followers), rng))
     events = cloud.events(at, normal)
     for _ in range(2):
-        # The few at the top do not show the mean of their law.
+        # The topics at the top are too few to have the mean of their law; the rest makes up for it.
         cloud = replace(cloud, log_median=cloud.log_median + np.log(mean / events.mean()))
         events = cloud.events(at, normal)
     events[rng.choice(len(events), bots, replace=False)] = _BOT

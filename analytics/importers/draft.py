@@ -28,7 +28,7 @@ class Draft:
         self.tables: dict[str, Mapping[str, Any]] = {}
         self.notes: list[str] = []
         self.period_ms: tuple[int, int] | None = None
-        # What this source cannot support, if it is not what the form says.
+        # Replaces the limits of the form where this source has others.
         self.limits: Mapping[str, str] | None = None
         self._service = service
         self._unit_ms = unit_ms

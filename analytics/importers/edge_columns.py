@@ -7,7 +7,7 @@ from analytics.errors import TraceError
 
 from .rows import cells_of
 
-# How published lists call who follows, and who is followed.
+# Names that published lists give to the follower, and to the followed.
 _SRC_NAMES: Final = ("src", "source", "follower", "subscriber", "from", "from_id", "fromnodeid", "source_id", "user_id")
 _DST_NAMES: Final = ("dst", "target", "followee", "followed", "topic", "to", "to_id", "tonodeid", "target_id", "destination")
 _DELIMITERS: Final = (b",", b";", b"\t")

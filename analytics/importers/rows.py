@@ -20,7 +20,7 @@ Columns = dict[str, NDArray[np.int64]]
 _GZIP: Final = b"\x1f\x8b"
 _COMMENT: Final = b"#"
 _REMEDY: Final = "mend or remove the line"
-# The year 10000: what is beyond is in another unit.
+# The year 10000: a time beyond it is in another unit.
 UNIX_S: Final = 253_402_300_800
 UNIX_MS: Final = 1000 * UNIX_S
 

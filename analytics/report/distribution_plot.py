@@ -27,9 +27,10 @@ _BOX_BELOW_COUNTS: Final = (0.135, 0.16, 0.845, 0.68)
 
 
 def plot(figure: Figure, curve: Curve, summary: WorkloadSummary) -> Plot:
-    """Draws the plot of a `ccdf`: `figure` is the one it is of, `curve` its thinned curve, `summary` has the fit and the knee.
+    """Draws the plot of a `ccdf`.
 
-    Nothing is drawn at 0, where logarithmic axes do not reach: a note says how much that is.
+    `figure`: which one. `curve`: its thinned curve. `summary`: has the fit and the knee. Nothing is drawn at 0, where logarithmic axes do
+    not reach: a note says how much that is.
     """
     shown = curve.where(curve["value"] > 0)
     in_percent = figure.x.startswith("%") and summary.manifest.profile != "twitter"

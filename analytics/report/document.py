@@ -18,7 +18,7 @@ class ContentsEntry(NamedTuple):
 
 
 def document(title: str, contents: list[ContentsEntry], *sections: Html) -> Html:
-    """Returns the whole page."""
+    """Returns the whole page: `title`, the lines of its `contents`, and its `sections`."""
     here = Path(__file__).parent
     listed = (element("li", element("a", entry.title, href=f"#{entry.anchor}"), _mark(entry)) for entry in contents)
     return filled(

@@ -28,9 +28,10 @@ _FLAT: Final = Guide(0.0, "mean of all topics: where everything would lie withou
 
 
 def plot(figure: Figure, curve: Curve, points: Curve | None, summary: WorkloadSummary) -> Plot:
-    """Draws the plot of a `mean`: `figure` is the one it is of, `curve` its thinned means, `points` a sample of single points or None.
+    """Draws the plot of a `mean`.
 
-    It draws at most `MOST_POINTS` points and `MOST_MEANS` means, evenly chosen. `summary` tells which source the guide is about.
+    `figure`: which one. `curve`: its thinned means. `points`: a sample of single points, or None. `summary`: tells which source the guide
+    is about. At most `MOST_POINTS` points and `MOST_MEANS` means are drawn, evenly chosen.
     """
     means = some(curve.where((curve["value"] > 0) & (curve["mean"] > 0)), MOST_MEANS)
     keys = [Key("mean at each value of x", 1, "points")]

@@ -29,9 +29,10 @@ _FORMATS: Final = ((21.0, "%a %-d"), (200.0, "%-d %b"), (1500.0, "%b %Y"))
 
 
 def plot(figure: Figure, curve: Curve, summary: WorkloadSummary) -> Plot:
-    """Draws the plot of a `line`: `figure` is the one it is of, `curve` its lines, `summary` tells the time zone.
+    """Draws the plot of a `line`.
 
-    The axis of y is logarithmic where the lines lie more than `LARGEST_RATIO` apart, and then a note says so.
+    `figure`: which one. `curve`: its lines. `summary`: tells the time zone. The axis of y is logarithmic where the lines lie more than
+    `LARGEST_RATIO` apart, and then a note says so.
     """
     zone = ZoneInfo(summary.manifest.time_zone)
     with drawing(f"report-{figure.key}", figure.title) as drawn:
@@ -81,7 +82,7 @@ def scale_y(axes: Axes, steep: bool) -> tuple[str, ...]:
     """Makes the axis of y linear from 0, or logarithmic where it is `steep`. Returns the notes that a reader needs."""
     if steep:
         logarithmic(axes, x=False)
-        return ("The axis of y is logarithmic, for the lines lie far apart.",)
+        return ("The axis of y is logarithmic, because the lines lie far apart.",)
     axes.set_ylim(0, 1.06 * max(axes.dataLim.y1, 0.0) or 1.0)
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: number(value)))
     return ()

@@ -15,9 +15,9 @@ from infra.kernel.trace import TABLES, Column, Table
 from .defects import Defects
 
 DAY_MS: Final = 86_400_000
-# What has a date in every time zone: the years 2 to 9998.
+# Times that have a date in every time zone: the years 2 to 9998.
 _DATED_MS: Final = (-62_104_060_800_000, 253_370_764_800_000)
-# How a file says text may differ between the programs that write Parquet; what it is in the file does not.
+# Programs that write Parquet declare text in two ways; the text in the file is the same.
 _TYPES: Final = {"int64": (pa.int64(),), "string": (pa.string(), pa.large_string())}
 _MAGIC: Final = b"PAR1"
 _AGAIN: Final = "write or copy it again"

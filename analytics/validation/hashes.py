@@ -12,7 +12,7 @@ from .batches import RowBatch
 
 Hashes = NDArray[np.uint64]
 
-# The finalizer of SplitMix64: equal bits in, equal bits out, and every bit of the input moves half of those of the output.
+# The finalizer of SplitMix64: equal bits in give equal bits out, and each bit of the input changes about half of those of the output.
 _STEPS: Final = ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB))
 _LAST: Final = np.uint64(31)
 _GAMMA: Final = np.uint64(0x9E3779B97F4A7C15)
@@ -32,7 +32,7 @@ def _numbers(batch: RowBatch, column: str) -> Hashes:
     values = batch.rows.column(column)
     if not pa.types.is_dictionary(values.type):
         return batch.numbers(column).view(np.uint64)
-    # By the word and not by its index, for each file has a dictionary of its own. Null is the last one.
+    # Each word is hashed, not its index: each file has a dictionary of its own. Null is the last one.
     words = [int.from_bytes(blake2b(repr(word).encode(), digest_size=8).digest()) for word in [*values.dictionary.to_pylist(), None]]
     places = values.indices.cast(pa.int64()).fill_null(len(words) - 1).to_numpy(zero_copy_only=False)
     found: Hashes = np.array(words, dtype=np.uint64)[places]

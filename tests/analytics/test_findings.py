@@ -1,4 +1,4 @@
-"""What was published, next to what a trace says."""
+"""The findings, next to what a trace says."""
 
 import math
 import string

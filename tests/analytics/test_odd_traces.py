@@ -1,4 +1,4 @@
-"""The odd traces that contracts are tried on are valid themselves."""
+"""The odd traces of the contract tests are valid themselves."""
 
 import tempfile
 from pathlib import Path

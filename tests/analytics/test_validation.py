@@ -55,7 +55,7 @@ def replace(found: Trace, table: str, columns: Mapping[str, Any], part: int = 0)
     return path
 
 
-def test_a_good_trace_has_no_findings_and_its_rows_are_told(tmp_path: Path) -> None:
+def test_a_good_trace_has_no_defects_and_its_rows_are_told(tmp_path: Path) -> None:
     """Also when nobody follows a topic that has events."""
     good = trace(tmp_path)
     quick_check(good)

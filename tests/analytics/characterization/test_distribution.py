@@ -1,4 +1,4 @@
-"""Distributions are exact: held against DuckDB and SciPy on a random trace of thousands of pairs."""
+"""Distributions are exact: compared with DuckDB and SciPy on a random trace of thousands of pairs."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any

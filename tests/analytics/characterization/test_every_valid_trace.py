@@ -89,7 +89,7 @@ def test_whatever_a_trace_holds_there_is_a_page_or_a_sentence(trace: OddTrace, s
 
 
 def test_few_rows_take_few_jobs(spark: "SparkSession", tmp_path: Path) -> None:
-    """Each job costs some 50 ms before it does anything: planned anew at every exchange, this took 49."""
+    """Each job costs some 50 ms before it does anything. When queries were planned anew at every exchange, there were 49 jobs."""
     context = spark.sparkContext
     context.setJobGroup("few rows", "counted")
     try:

@@ -58,7 +58,7 @@ def test_every_metric_of_users_and_topics_is_exact(small: Done) -> None:
 
 
 def test_what_so_few_cannot_tell_is_left_out_with_the_reason(small: Done) -> None:
-    """A correlation of four topics, the shape of three sizes, the day of two requests, the week of two days."""
+    """A correlation of four topics, the shape of three sizes, the day of two requests and the week of two days are left out."""
     why = small.summary.skipped
     assert why["popularity_rate.spearman"] == "a correlation wants 5 pairs of values, and there are 4"
     assert why["size.r2"] == why["popularity.decades"] == "fewer than 5 different values have no shape"
@@ -101,7 +101,7 @@ def test_every_ccdf_is_exact(small: Done) -> None:
 
 
 def test_means_and_points_are_exact(small: Done) -> None:
-    """WA-1: mean NNR by size, mean events by popularity; a sample of so few is all of them."""
+    """WA-1: mean NNR by size, mean events by popularity. The sample of so few points is all of them."""
     assert small.curve("size_nnr") == [(1, 3, 10), (2, 1, 30), (3, 1, 26)]
     assert small.curve("popularity_rate") == [(1, 2, 3), (2, 1, 20), (4, 1, 10)]
     assert sorted(small.csv("size_nnr_points")[1:]) == [["1", "10"]] * 3 + [["2", "30"], ["3", "26"]]
@@ -156,7 +156,7 @@ def test_there_is_a_curve_for_each_figure_that_twitter_has(random: Done) -> None
 
 
 def test_diagnostic_messages_are_left_out_before_anything_is_counted_and_reported(small: Done) -> None:
-    """WA-3. Topic 2 says 5 things and is asked 10 times whether it is there."""
+    """WA-3. Topic 2 has 5 events of its own, and 10 that only ask whether it is there."""
     found = small.summary.filter
     assert found.dropped == {"heartbeat": 3, "ping": 7}
     assert found.rows == 100 + 4 + 10
@@ -179,7 +179,7 @@ def test_the_folder_holds_the_summary_and_the_curves_and_nothing_else(small: Don
 
 
 def test_what_the_manifest_rules_out_is_not_computed(spark: "SparkSession", tmp_path: Path) -> None:
-    """WA-2. And without a period of a whole day there is no day to draw."""
+    """WA-2. Without a period of a whole day there is no day to draw either."""
     about = msgspec.structs.replace(
         ABOUT, end_ms=(ABOUT.start_ms or 0) + 20 * 3_600_000, limits={"publications": "made up", "churn": "half"}
     )
@@ -226,7 +226,7 @@ def test_a_period_that_makes_no_sense_is_told(spark: "SparkSession", tmp_path: P
 
 
 def test_counts_of_a_sample_are_scaled_up_and_the_curve_says_so(spark: "SparkSession", tmp_path: Path) -> None:
-    """And events per topic are not told from it."""
+    """Events per topic are not computed from a sample."""
     said = {"time_ms": [ABOUT.start_ms] * 3, "service": ["presence"] * 3, "topic": [1, 1, 2], "kind": ["play", "play", "ping"]}
     log = {"time_ms": [ABOUT.start_ms, (ABOUT.start_ms or 0) + 1], "subscriber": [1, 2], "service": ["presence"] * 2, "topic": [3, 3]}
     path = write(tmp_path / "t", ABOUT, publications=said, subscription_log=log | {"action": ["subscribe"] * 2})

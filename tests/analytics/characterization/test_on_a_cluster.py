@@ -14,7 +14,7 @@ from tests.support.traces import ring
 @pytest.mark.slow
 @pytest.mark.timeout(300)
 def test_a_cluster_finds_what_one_machine_finds(tmp_path: Path) -> None:
-    """Issue 5, 7: the job is a process that knows the cluster by its URL alone; workers get the code from it."""
+    """The job is a process that knows the cluster by its URL alone; workers get the code from it."""
     trace = ring(tmp_path / "trace", users=50)
     options = ["--no-report", "--bootstraps", "0"]
     with spark_cluster(tmp_path, workers=2) as url:

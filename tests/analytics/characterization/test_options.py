@@ -1,4 +1,4 @@
-"""What cannot be chosen is refused with what can."""
+"""Options that cannot be chosen are refused, with those that can."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What was found, and why the rest was not."""
+"""Results: what was found, and why the rest was not."""
 
 import math
 

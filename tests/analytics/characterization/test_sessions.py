@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 def test_a_session_is_a_join_and_the_leave_that_follows_on_the_same_device(spark: "SparkSession") -> None:
-    """Not: one that began before the period, one that does not end, one whose leave is missing. Who reconnects at once has two."""
+    """A session does not count if it began before the period, does not end, or lacks its leave. A user who reconnects at once has two."""
     rows = [
         (0, 1, "sto", "desktop", "join"),
         (5_000, 1, "sto", "desktop", "leave"),

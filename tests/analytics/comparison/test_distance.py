@@ -1,4 +1,4 @@
-"""Distances: what they are by hand, and what holds for all of them."""
+"""Distances: their values by hand, and what holds for all of them."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Two characterizations held against each other."""
+"""Two characterizations compared with each other."""
 
 import re
 from pathlib import Path
@@ -118,7 +118,7 @@ def test_a_place_that_is_taken_stays_as_it_is(tmp_path: Path) -> None:
 
 
 def test_what_is_no_characterization_is_named(tmp_path: Path) -> None:
-    with pytest.raises(TraceError, match="is no trace, for it has no manifest"):
+    with pytest.raises(TraceError, match="is no trace, because it has no manifest"):
         compare(tmp_path, tmp_path, tmp_path / "out")
     assert list(tmp_path.iterdir()) == []
 

@@ -47,7 +47,7 @@ def test_of_nine_values_there_is_no_knee() -> None:
 
 
 def test_where_few_are_expected_there_is_neither_kink_nor_cliff() -> None:
-    """One subscriber with exactly 20 topics beside four with others is no crowd."""
+    """One subscriber with exactly 20 topics, beside four with others, makes no kink."""
     assert np.isnan(kink_mass(np.array([18, 19, 20, 21, 22]), np.ones(5, np.int64), 20, 5))
     values = np.array([1000, 1500, 1950, 2500, 4000])
     assert np.isnan(cliff(values, np.array([90, 50, 9, 8, 4]), 1900, 2100))

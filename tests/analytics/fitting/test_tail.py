@@ -42,7 +42,7 @@ def test_what_is_equally_often_is_none() -> None:
 
 
 def test_a_steep_power_law_is_one_too() -> None:
-    """The library looks for exponents up to 3, and has no digits left for this one: 1 - zeta(7, 15000) is 1. But it ends soon."""
+    """The library looks for exponents up to 3 only, and has no digits left for this one: 1 - zeta(7, 15000) is 1. But it ends soon."""
     found = fitted(draw(PowerLaw(15_000.0, 7.0, 0.0, 1), 5000, discrete=True, rng=np.random.default_rng(1)), bootstraps=20)
     assert found.p_value is not None
     assert found.p_value > 0.1
@@ -61,7 +61,7 @@ def test_a_cut_off_is_seen() -> None:
 
 @pytest.mark.parametrize("discrete", [True, False])
 def test_the_fast_fitter_finds_what_the_library_finds(discrete: bool) -> None:
-    """With all distinct values as candidates it would be the same; with fifty of them the distance is little more."""
+    """With all distinct values as candidates the result would be the same. With fifty of them the distance is little more."""
     rng = np.random.default_rng(5)
     values = np.concatenate([rng.integers(1, 12, 1500), 12 * (1 - rng.random(1500)) ** (-1 / 1.4)]).astype(np.float64)
     values = np.sort(np.floor(values) if discrete else values)

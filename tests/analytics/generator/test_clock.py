@@ -1,4 +1,7 @@
-"""When things happen, by service (thesis 5.1.2). Quantiles at equal distances stand for very many events, so nothing here is by chance."""
+"""The course of activity, by service (thesis 5.1.2).
+
+Quantiles at equal distances stand for very many events, so nothing here is by chance.
+"""
 
 from dataclasses import replace
 

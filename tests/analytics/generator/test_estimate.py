@@ -1,4 +1,4 @@
-"""What a trace will take, told before it is made."""
+"""The size of a trace, known before it is made."""
 
 import shutil
 from pathlib import Path

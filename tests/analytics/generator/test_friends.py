@@ -19,7 +19,7 @@ def test_a_friendship_is_there_once_in_both_directions_and_never_of_a_user_with_
     assert (one != other).all()
 
 
-def test_a_publisher_has_as_many_friends_as_his_degrees_allow() -> None:
+def test_a_publisher_has_as_many_friends_as_the_degrees_allow() -> None:
     friends = np.bincount(friendships(PROFILE, SEQUENCES) // PROFILE.topics, minlength=PROFILE.topics)
     allowed = np.minimum(SEQUENCES.popularity, SEQUENCES.size[: PROFILE.topics])
     assert (friends <= allowed).all()

@@ -20,7 +20,7 @@ def test_no_pair_is_there_twice_and_nobody_follows_themselves(found: Drawn) -> N
     assert (found.subscriber != found.topic).all()
 
 
-def test_all_pairs_are_placed_and_every_subscriber_has_his_number_of_topics(found: Drawn) -> None:
+def test_all_pairs_are_placed_and_every_subscriber_has_the_right_number_of_topics(found: Drawn) -> None:
     """WA-15: the mean number of topics of a subscriber is that of the sequences."""
     assert found.dropped <= found.profile.pairs * 1e-4
     assert len(found.topic) == found.profile.pairs - found.dropped

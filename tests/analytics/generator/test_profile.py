@@ -1,4 +1,4 @@
-"""The sizes of what is generated, where its users live, and its random streams."""
+"""The sizes of what is generated, where users live, and the random streams."""
 
 from datetime import datetime
 from zoneinfo import ZoneInfo

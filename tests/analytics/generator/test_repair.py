@@ -1,4 +1,4 @@
-"""Freeing a chunk of repetitions: who has how many topics stays, and so does how often each topic is there, as long as that can be."""
+"""Freeing a chunk of repetitions: how many topics each owner has stays, and so does how often each topic is there, as far as possible."""
 
 import numpy as np
 from hypothesis import given, settings

@@ -1,4 +1,4 @@
-"""Running tasks in other processes: what goes wrong there is told here."""
+"""Running tasks in other processes: what goes wrong there is raised here."""
 
 from pathlib import Path
 

@@ -17,7 +17,7 @@ SPOTIFY = profile("spotify", 0.01, 1)
 
 @pytest.fixture(scope="module")
 def presence() -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Returns as many pairs as the profile has, each subscriber with at least one, topics by Zipf; nobody follows themselves."""
+    """Returns as many pairs of presence as the profile has: each subscriber with at least one, topics by Zipf, nobody with themselves."""
     draw = rng(1, "presence")
     more = draw.integers(0, SPOTIFY.subscribers, SPOTIFY.pairs - SPOTIFY.subscribers)
     subscriber = np.sort(np.concatenate([np.arange(SPOTIFY.subscribers), more]))

@@ -20,7 +20,7 @@ FEW = SubscriptionPairs(np.array([4, 4, 7]), np.array([0, 1, 0], np.int8), np.ar
 
 @pytest.fixture(scope="module")
 def pairs() -> SubscriptionPairs:
-    """Sizes by the power law of the profile, its tail to 2000 included, for it is the large ones that make live subscriptions uneven."""
+    """Returns pairs with sizes by the power law of the profile, its tail to 2000 included: large sizes make live subscriptions uneven."""
     shares = np.cumsum(np.arange(1, 2001) ** -2.35)
     size = 1 + np.searchsorted(shares / shares[-1], (np.arange(SPOTIFY.subscribers) + 0.5) / SPOTIFY.subscribers)
     subscriber = np.repeat(np.arange(SPOTIFY.subscribers), rng(1, "sizes").permutation(size))

@@ -69,7 +69,7 @@ def test_the_greatest_subscriber_gets_up_to_a_hundredth_of_all_events() -> None:
     assert 0.1 <= 100 * sequences.size.max() / whole.topics <= 1
 
 
-def test_what_a_subscriber_gets_is_proportional_to_his_number_of_topics(found: Drawn) -> None:
+def test_what_a_subscriber_gets_is_proportional_to_the_number_of_topics(found: Drawn) -> None:
     """WA-8 (thesis 5.1.1, figure 5.5)."""
     sizes, group = np.unique(found.size, return_inverse=True)
     means = np.bincount(group, weights=found.received) / np.bincount(group)

@@ -21,7 +21,7 @@ def made(scale: float) -> Sequences:
 
 @cache
 def stars() -> NDArray[np.int32]:
-    """Followers at scale 1: only there is room for more than a million."""
+    """Returns the followers at scale 1: only there is room for more than a million."""
     return followers(8_000_000, 30_000_000, 683_500_000)
 
 

@@ -1,4 +1,4 @@
-"""What importers found becomes tables: dirt goes and is counted, rows get their order, the period covers whole units."""
+"""The tables that importers make: faults are dropped and counted, rows get their order, the period covers whole units."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""What each published form becomes, on a few rows of it, and on the samples of the project."""
+"""The traces that published forms become, on a few rows of each, and on the samples of the project."""
 
 import gzip
 from pathlib import Path
@@ -87,7 +87,7 @@ def test_ciao_trust_is_following_and_reviews_are_dated(tmp_path: Path) -> None:
     assert (manifest.start_ms % DAY_MS, manifest.end_ms - manifest.start_ms) == (0, 17 * DAY_MS)
 
 
-def test_higgs_who_acts_on_somebody_follows_him_and_a_second_is_one_publication(tmp_path: Path) -> None:
+def test_higgs_who_acts_on_somebody_follows_them_and_a_second_is_one_publication(tmp_path: Path) -> None:
     manifest, tables = imported(tmp_path, "higgs")
     assert tables["subscriptions"] == [(5, 6), (5, 7)]
     assert [(time, topic) for time, topic, _ in tables["publications"]] == [

@@ -1,4 +1,4 @@
-"""What means are held against."""
+"""The guides that means are compared with."""
 
 import numpy as np
 import pytest
