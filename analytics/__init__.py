@@ -1,1 +1,1 @@
-"""Workload characterization and capacity planning, on Spark."""
+"""Workload traces, their characterization with Spark, and capacity planning."""

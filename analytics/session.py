@@ -60,7 +60,8 @@ def session(
 
     - `name`: of the application, as a cluster shows it.
     - `master`: the URL of a Spark master; by default all cores of this machine.
-    - `memory_gb`: memory of the JVM, by default a third of what the machine has, at most 8; on a cluster, memory of each executor.
+    - `memory_gb`: memory of the JVM, by default a third of what the machine has, at most 8; on a cluster, memory of each
+      executor, by default what Spark says.
     - `progress`: whether Spark draws its progress bars on the console.
     - `scratch`: the folder where shuffles spill.
     - `brief`: for jobs of seconds. They start in half the time; much data takes longer.
@@ -69,23 +70,14 @@ def session(
     """
     from pyspark.sql import SparkSession
 
-    cores = len(os.sched_getaffinity(0))
-    local = master is None or master.startswith("local")
+    local = _is_local(master)
     if local:
         os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
     os.environ["JAVA_HOME"] = str(java_home())
     os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
-    builder = SparkSession.builder.appName(name).master(master or f"local[{cores}]")
-    for key, value in _SETTINGS.items():
+    builder = SparkSession.builder.appName(name).master(master or f"local[{_cores()}]")
+    for key, value in settings(master, memory_gb, progress=progress, scratch=scratch).items():
         builder = builder.config(key, value)
-    builder = builder.config("spark.ui.showConsoleProgress", str(progress).lower())
-    if local:
-        # Two pieces a core, not Spark's 200: on a small trace each piece costs more than the rows in it.
-        builder = builder.config("spark.sql.shuffle.partitions", 2 * cores).config(
-            "spark.driver.memory", f"{memory_gb or default_memory_gb()}g"
-        )
-    if scratch is not None:
-        builder = builder.config("spark.local.dir", str(scratch))
     with tempfile.TemporaryDirectory(prefix="segue-spark-") as folder:
         java = f"{_quiet(Path(folder))} {_BRIEF}" if brief else _quiet(Path(folder))
         builder = builder.config("spark.sql.warehouse.dir", folder).config("spark.driver.extraJavaOptions", java)
@@ -100,6 +92,31 @@ def session(
                 spark.stop()
             raise
         spark.stop()
+
+
+def settings(master: str | None, memory_gb: int | None, *, progress: bool = False, scratch: Path | None = None) -> dict[str, str]:
+    """Returns the settings of a session, but for those that need a folder of its own.
+
+    `master`, `memory_gb`, `progress`, `scratch`: as in `session`.
+    """
+    found = {**_SETTINGS, "spark.ui.showConsoleProgress": str(progress).lower()}
+    if _is_local(master):
+        # Two pieces a core, not Spark's 200: on a small trace each piece costs more than the rows in it.
+        found["spark.sql.shuffle.partitions"] = str(2 * _cores())
+        found["spark.driver.memory"] = f"{memory_gb or default_memory_gb()}g"
+    elif memory_gb is not None:
+        found["spark.executor.memory"] = f"{memory_gb}g"
+    if scratch is not None:
+        found["spark.local.dir"] = str(scratch)
+    return found
+
+
+def _is_local(master: str | None) -> bool:
+    return master is None or master.startswith("local")
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0))
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""The surroundings of every figure of time."""
+"""The inputs that all figures of time share."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """The things that every figure of time is drawn with.
+    """The inputs of a figure of time, and where it is written.
 
     - `spark`, `trace`: what is read. `grid`: the bins of its period.
     - `diagnostic`: kinds of events that are left out.

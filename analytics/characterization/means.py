@@ -1,4 +1,4 @@
-"""Means over x, slopes and rank correlations: what subscribers get by following more, and how much topics publish that many follow."""
+"""Means over x, slopes and rank correlations of points: of size and NNR, and of popularity and events."""
 
 from dataclasses import dataclass
 from pathlib import Path

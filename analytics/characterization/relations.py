@@ -1,4 +1,4 @@
-"""Relations: size and what is received, popularity and what is published. As means, slopes, rank correlations and points."""
+"""Relations as means, slopes, rank correlations and points: size with what is received, popularity with what is published."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple

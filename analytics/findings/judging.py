@@ -30,7 +30,7 @@ class JudgedFinding(NamedTuple):
 
 
 def findings(summary: WorkloadSummary) -> list[JudgedFinding]:
-    """Judges every statement about the profile of the trace. A trace without a profile is held against those about Spotify."""
+    """Judges every statement about the profile of the trace; those about Spotify for a trace without a profile."""
     profile = summary.manifest.profile or "spotify"
     facts = TraceFacts(summary, profile)
     return [_judged(each, facts) for each in STATEMENTS if each.profile == profile]

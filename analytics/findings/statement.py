@@ -15,7 +15,7 @@ SIZES: Final = {"spotify": {"topics": 1.1e6, "subscribers": 4.9e6}, "twitter": {
 
 
 class TraceFacts(NamedTuple):
-    """A summary, and the `profile` of the published trace that it is held against."""
+    """A summary, and the `profile` of the published trace that it is compared with."""
 
     summary: WorkloadSummary
     profile: Profile

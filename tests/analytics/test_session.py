@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from analytics.errors import TraceError
-from analytics.session import default_memory_gb, java_home
+from analytics.session import default_memory_gb, java_home, settings
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -47,6 +47,19 @@ def test_without_any_java_the_message_says_what_was_tried_and_how_to_get_one(tmp
 
 def test_the_memory_is_a_share_of_the_machine_s() -> None:
     assert 1 <= default_memory_gb() <= 8
+
+
+def test_on_this_machine_the_memory_is_that_of_the_one_jvm() -> None:
+    for master in (None, "local[2]"):
+        assert settings(master, 3)["spark.driver.memory"] == "3g"
+        assert settings(master, None)["spark.driver.memory"] == f"{default_memory_gb()}g"
+
+
+def test_on_a_cluster_the_memory_is_that_of_each_executor() -> None:
+    found = settings("spark://there:7077", 3)
+    assert found["spark.executor.memory"] == "3g"
+    assert "spark.driver.memory" not in found
+    assert "spark.executor.memory" not in settings("spark://there:7077", None)
 
 
 def test_hours_do_not_depend_on_where_the_program_runs(spark: "SparkSession") -> None:
