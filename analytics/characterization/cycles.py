@@ -43,6 +43,7 @@ def peak_and_trough(grid: Grid, counts: Floats) -> tuple[float | None, float | N
     day = grid.by_hour(counts).sum(axis=0)
     if len(grid.whole) < _LEAST_DAYS or day.sum() < _LEAST_COUNT:
         return None, None
+    # The day is a circle: 23:00 is smoothed with midnight.
     smooth = (np.roll(day, 1) + day + np.roll(day, -1)) / 3
     return float(np.argmax(smooth)) + 0.5, float(np.argmin(smooth)) + 0.5
 

@@ -138,6 +138,7 @@ def _bins(frequencies: "DataFrame") -> pd.DataFrame:
 def _thinned(bins: pd.DataFrame, total: float) -> Thinned:
     n = int(bins["total"].sum())
     value, count, at_least = (bins[name].to_numpy(np.int64) for name in ("low", "low_count", "at_least"))
+    # A bin is shown by its smallest value. The last one is shown by its largest as well, or the curve would end too early.
     if len(bins) and bins["high"].iat[-1] > value[-1]:
         last = int(bins["high_count"].iat[-1])
         value, count, at_least = np.append(value, bins["high"].iat[-1]), np.append(count, last), np.append(at_least, last)

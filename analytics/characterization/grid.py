@@ -76,6 +76,7 @@ class Grid:
                 f"{(end_ms - start_ms) / DAY_MS:,.0f} days are too long for bins of {step_ms // MINUTE_MS} minutes; choose a shorter period"
             )
         local_ms = _local_ms(np.arange(bins, dtype=np.int64) * step_ms + origin_ms, zone)
+        # The days of the last moment before the period and of the first one after it: all days between them are whole.
         before, after = _local_ms(np.array([start_ms - 1, end_ms], np.int64), zone) // DAY_MS
         return cls(
             start_ms,
@@ -111,6 +112,7 @@ class Grid:
         table = np.zeros((len(self.whole), 24))
         inside = self._inside
         if len(self.whole):
+            # Not `table[...] +=`, which adds once for each place: several fine bins are in one hour.
             np.add.at(table, (self.day[inside] - self.whole[0], self.hour[inside]), counts[inside])
         return table
 

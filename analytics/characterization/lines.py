@@ -39,6 +39,7 @@ def write_line(grid: Grid, key: str, draw: Draw, results: Results, folder: Path)
     exact = _long("time_ms", grid.times_ms(grid.per_bin), draw(grid.per_bin))
     parquet(folder, key, exact)
     results.rows[key] = rows = len(exact["value"])
+    # Whole bins are merged: each bin of the CSV covers so many bins of the Parquet file.
     merged = -(-rows // MOST_ROWS)
     csv(folder, key, _long("time_ms", grid.times_ms(grid.per_bin * merged), draw(grid.per_bin * merged)))
     bin_ms = grid.per_bin * grid.step_ms

@@ -85,6 +85,7 @@ class Results:
     def close(self) -> None:
         """Gives a reason to every figure and measure that is missing."""
         for key in FIGURES:
+            # The manifest knows its source better than the job does: its reason replaces ours.
             if reason := self._limit(key):
                 self.skipped[key] = reason
         for name in _names():

@@ -82,6 +82,7 @@ def topic_totals(topics: "DataFrame") -> TopicTotals:
         _many(events.isNull()),
     ).first()
     assert row is not None
+    # `beyond`: topics whose events are null, because their own sum was too large already (`topics_of`).
     *totals, beyond = row
     if beyond or (totals[0] and None in totals):
         raise TraceError(f"the counts add up to more than {MOST_EVENTS:,} events, which cannot be: correct the column events of counts")

@@ -47,6 +47,7 @@ def profile(figure: Figure, side: Side, series: str) -> dict[int, float]:
     rows = side.curve.of(series)
     at = _hours(rows["time_ms"], side.time_zone) if figure.kind == "line" else rows["hour" if figure.key == "daily" else "day"]
     found, place = np.unique(at.astype(np.int64), return_inverse=True)
+    # Means, because the sums of two periods of different length cannot be compared.
     means = np.bincount(place, rows["value"]) / np.bincount(place)
     return dict(zip(found.tolist(), means.tolist(), strict=True))
 

@@ -172,6 +172,7 @@ def _gaps(profile: Profile, row: NDArray[np.int64], time_ms: NDArray[np.int64]) 
 
 def _lengths(gap_ms: NDArray[np.int64], resident: NDArray[np.bool_], rng: np.random.Generator) -> NDArray[np.int64]:
     spread = rng.lognormal(sigma=_LENGTH_SIGMA, size=len(gap_ms))
+    # Residents stay until shortly before their next log-in, visitors for a visit; both leave before it.
     stayed = np.where(resident, gap_ms - np.minimum(_ABSENCE_MS * spread, gap_ms / 2), _VISIT_MS * spread)
     return np.clip(stayed.astype(np.int64), _LEAST_MS, gap_ms - _LEAST_MS)
 

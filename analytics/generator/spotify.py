@@ -31,6 +31,7 @@ def sequences(profile: Profile) -> Sequences:
     size = power_law(profile.subscribers, profile.pairs, min(_SIZE_CUT, profile.topics // _SIZE_CUT_SHARE))
     random.shuffle(size)
     published, followed = _coupled_ranks(profile.topics, random)
+    # Only the publishers change places among themselves, so the law of all sizes stays.
     own = np.sort(size[: profile.topics])
     size[: profile.topics] = own[followed]
     return Sequences(popularity=popularity[published], size=size, events=_rates(profile))

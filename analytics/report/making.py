@@ -38,6 +38,7 @@ def _flags(summary: WorkloadSummary) -> list[str]:
         flag = _FLAGS.get(name, f"--{name.replace('_', '-')}")
         if isinstance(value, list):
             flags += [part for each in value for part in (flag, str(each))]
+        # Yes or no is no option with a value; what is None was not chosen.
         elif value is not None and not isinstance(value, bool):
             flags += [flag, str(value)]
     return flags
