@@ -92,7 +92,7 @@ class Grid:
 
     @property
     def days(self) -> float:
-        """Length of the period."""
+        """Length of the period in days."""
         return (self.end_ms - self.start_ms) / DAY_MS
 
     def times_ms(self, per_bin: int) -> Ints:

@@ -17,12 +17,12 @@ Draw = Callable[[int], Mapping[str, Floats]]
 
 
 def rates(grid: Grid, series: Series) -> Draw:
-    """Returns how to draw counts of fine bins: per hour."""
+    """Returns what draws counts of fine bins as rates per hour."""
     return lambda per_bin: {name: grid.per_hour(counts, per_bin) for name, counts in series.items()}
 
 
 def levels(grid: Grid, series: Series) -> Draw:
-    """Returns how to draw what stands at the end of each fine bin: the level of the last fine bin of a bin."""
+    """Returns what draws the level at the end of each bin, which is that of its last fine bin."""
 
     def draw(per_bin: int) -> Mapping[str, Floats]:
         last = np.minimum(np.arange(per_bin, grid.bins + per_bin, per_bin), grid.bins) - 1

@@ -18,7 +18,7 @@ _FIGURES: Final = {"sessions": "online", "sessions.mean_length_s": "session_leng
 
 
 def quiet(step: str) -> None:
-    """Tells nobody: the observer of steps where nobody watches."""
+    """Ignores the step: the observer where nobody watches."""
 
 
 @dataclass(slots=True)

@@ -47,7 +47,7 @@ class SubscriberTotals(NamedTuple):
     - `subscribers`: all. `receiving`: those who get at least one event.
     - `most_topics`, `least_received`, `most_received`: of one subscriber; the least is of those who get any.
     - `size_above_1e4`, `received_above_7000`: how many have more topics, or get more events.
-    - `low`: those whose NNR is below the scaled threshold, nothing included.
+    - `low`: those whose NNR is below the scaled threshold, also those who get nothing.
     """
 
     subscribers: int

@@ -28,7 +28,7 @@ def ks(values_a: Array, counts_a: Array, values_b: Array, counts_b: Array) -> fl
 def shape_ks(values_a: Array, counts_a: Array, values_b: Array, counts_b: Array) -> float:
     """Returns `ks` of the shapes: both in units of their mean, and each value spread half way to its neighbours.
 
-    Without the spreading, two grids of whole numbers that do not meet would be told apart, and not what is counted on them.
+    Without the spreading, two grids of whole numbers that do not meet would look different, whatever is counted on them.
     `values_a` occur `counts_a` times, and `values_b` occur `counts_b` times.
     """
     mine, theirs = (_spread(over_mean(values, counts), counts) for values, counts in ((values_a, counts_a), (values_b, counts_b)))

@@ -58,7 +58,7 @@ _RELATED: Final = (
 
 
 def sentence(key: str, summary: WorkloadSummary) -> str:
-    """Returns in words what figure `key` shows, or why there is no figure if nothing is known of it.
+    """Returns in words what figure `key` shows, or why it is not there if nothing is known of it.
 
     Raises KeyError for a key that is no figure's.
     """

@@ -94,7 +94,10 @@ def per_topics(facts: TraceFacts) -> float | None:
 
 
 def per_decades(facts: TraceFacts) -> float | None:
-    """Returns the factor of the three decades of a full trace: a smaller trace spans as many fewer, but never below one and a half."""
+    """Returns the factor of the three decades that a full trace spans.
+
+    A trace of a tenth of the size spans one decade less. It must span one and a half in any case.
+    """
     grown = facts.grown("topics")
     return max(1.5, 3 + min(0.0, math.log10(grown))) / 3 if grown else None
 

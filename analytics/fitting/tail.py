@@ -98,7 +98,7 @@ def _compared(law: PowerLaw, tail: Floats, discrete: bool) -> dict[str, Likeliho
 def _quietly() -> Iterator[None]:
     """Silences warnings within the block.
 
-    Searching for parameters, the library passes through some that overflow, and warns of it. What it finds is checked instead.
+    While the library searches for parameters, it tries some that overflow, and warns of it. Its result is checked instead.
     """
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         for category in (UserWarning, RuntimeWarning):

@@ -41,7 +41,7 @@ def _pools(profile: Profile, stubs: NDArray[np.int64], random: np.random.Generat
 def _matched(
     stubs: NDArray[np.int64], pools: NDArray[np.uint8], random: np.random.Generator
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.uint8]]:
-    """Returns pairs of stubs of the same pool. Where the number of stubs in a pool is odd, one pair has a foot in the next pool."""
+    """Returns pairs of stubs of the same pool. Where the number of stubs in a pool is odd, one pair reaches into the next pool."""
     order = random.permutation(len(stubs))
     # A stable sort of a shuffled order keeps the shuffle within each pool: neighbours are then random partners of one pool.
     order = order[np.argsort(pools[order], kind="stable")][: len(stubs) // 2 * 2]

@@ -41,7 +41,7 @@ def soft_knee(x: NDArray[np.float64], knee: float, power: float) -> NDArray[np.f
 def lognormal(n: int, mean: float, sigma: float, bent: Callable[[NDArray[np.float64]], NDArray[np.float64]]) -> NDArray[np.int64]:
     """Returns `n` values, each at least 1, with the mean `mean` to a thousandth.
 
-    They are `bent` of a lognormal law of width `sigma`, whose median is solved.
+    `bent` is applied to a lognormal law of width `sigma`, whose median is solved.
     """
 
     def values(normal: NDArray[np.float64], log_median: float) -> NDArray[np.int64]:

@@ -15,7 +15,7 @@ from .tasks import TableTask, Work
 
 
 def results(work: Work, tasks: Sequence[TableTask], processes: int) -> Generator[Counter[str], None, None]:
-    """Yields what `tasks` return for `work`, in the order in which they end. With one of `processes` they run in this one.
+    """Yields what `tasks` return for `work`, in the order in which they end. If `processes` is 1 they run in this one.
 
     Closing it early ends the tasks that have begun, too. Raises what a task raises, and TraceError if a process is killed.
     """
