@@ -102,8 +102,8 @@ def pairs(profile: Profile, slots: Slots, chunk: Chunk) -> Pairs:
 def _within_sites(profile: Profile, stubs: NDArray[np.int32], offsets: NDArray[np.int64], random: np.random.Generator) -> NDArray[np.int32]:
     """Returns the topics by slot.
 
-    A share ANYWHERE of each site's slots is matched with any site, and all other slots are matched within the site. What a site has too many
-    of, topics or subscribers, is matched with what others have too many of.
+    A share ANYWHERE of each site's slots is matched with any site, and all other slots are matched within the site. What a site has too
+    many of, topics or subscribers, is matched with what others have too many of.
     """
     count = len(profile.sites)
     runs = np.concatenate([[0], offsets[site_bounds(profile)], [len(stubs)]])
