@@ -10,7 +10,7 @@ METRICS: Final = (
     Metric("aggregator_brokers_live", "gauge", "Brokers of the site that are linked and alive.", "brokers"),
     Metric("aggregator_link_queue_bytes", "gauge", "Bytes that wait to be written to links.", "bytes"),
     Metric("aggregator_events_received_total", "counter", "Events that brokers sent.", "events"),
-    Metric("aggregator_events_stale_total", "counter", "Of these, events that no access point wanted any more.", "events"),
+    Metric("aggregator_events_stale_total", "counter", "Events received that no access point wanted any more.", "events"),
     Metric("aggregator_deliveries_total", "counter", "Copies queued to access points: one per event and access point.", "copies"),
     Metric("aggregator_subscribes_total", "counter", "Subscriptions sent to brokers: a topic's first subscriber came.", "subscriptions"),
     Metric("aggregator_unsubscribes_total", "counter", "Subscriptions withdrawn: a topic's last subscriber left.", "subscriptions"),

@@ -6,11 +6,11 @@ from infra.runtime.metrics import Metric
 
 METRICS: Final = (
     Metric("notification_links", "gauge", "Open links: access points, presence and brokers.", "links"),
-    Metric("notification_http_requests_total", "counter", "Requests at the HTTP door.", "requests"),
+    Metric("notification_http_requests_total", "counter", "HTTP requests, whatever the answer.", "requests"),
     Metric("notification_accepted_total", "counter", "Notices that were taken in and stored for all their followers.", "notices"),
     Metric("notification_duplicates_total", "counter", "Notices that came again with the same id.", "notices"),
     Metric("notification_rows_total", "counter", "Rows written to the log: one for each follower of each notice.", "rows"),
-    Metric("notification_backlog_parts", "gauge", "Parts of the log that have rows to work off.", "parts"),
+    Metric("notification_backlog_parts", "gauge", "Parts of the log with rows that are not decided yet.", "parts"),
     Metric("notification_decided_total", "counter", "Rows that were decided by the rules.", "rows"),
     Metric("notification_live_total", "counter", "Live copies handed to the engine.", "events"),
     Metric(
@@ -19,10 +19,10 @@ METRICS: Final = (
         "Live copies that no broker took for ten seconds; they go again while their users are online.",
         "events",
     ),
-    Metric("notification_live_retold_total", "counter", "Live copies of which a broker took the newest of their user later.", "events"),
+    Metric("notification_live_retold_total", "counter", "Live copies whose user got the newest one by a retry.", "events"),
     Metric("notification_live_lost_total", "counter", "Outcomes of live copies dropped because too many waited for the store.", "events"),
     Metric("notification_scheduled_total", "counter", "Mails and pushes put on the agenda.", "tasks"),
-    Metric("notification_sent_total", "counter", "How mails and pushes ended.", "tasks", "state"),
+    Metric("notification_sent_total", "counter", "Mails and pushes that were tried, by result.", "tasks", "state"),
     Metric("notification_calls_total", "counter", "Calls of clients that were answered, by op.", "calls", "op"),
     Metric("notification_calls_refused_total", "counter", "Calls that were refused.", "calls"),
     Metric("notification_presence_unanswered_total", "counter", "Questions to presence without a full answer.", "questions"),

@@ -7,12 +7,12 @@ def service_metrics(role: str) -> tuple[Metric, ...]:
     """The rows of `ServiceRole.counters` and of an outbox, under the name of `role`."""
     return (
         Metric(f"{role}_links", "gauge", "Open links: access points, brokers and other services.", "links"),
-        Metric(f"{role}_http_requests_total", "counter", "Requests at the HTTP door.", "requests"),
+        Metric(f"{role}_http_requests_total", "counter", "HTTP requests, whatever the answer.", "requests"),
         Metric(f"{role}_calls_total", "counter", "Calls over links that were answered, by op.", "calls", "op"),
         Metric(f"{role}_calls_refused_total", "counter", "Calls over links that were refused.", "calls"),
-        Metric(f"{role}_outbox_waiting", "gauge", "Promises to other parts that are held in memory and not kept yet.", "tasks"),
-        Metric(f"{role}_outbox_done_total", "counter", "Promises to other parts that were kept.", "tasks"),
+        Metric(f"{role}_outbox_waiting", "gauge", "Promises to other roles that are in memory and not kept yet.", "tasks"),
+        Metric(f"{role}_outbox_done_total", "counter", "Promises to other roles that were kept.", "tasks"),
         Metric(f"{role}_outbox_retries_total", "counter", "Tries that failed and will be repeated.", "tries"),
-        Metric(f"{role}_outbox_refused_total", "counter", "Promises that nobody will ever take; they are set aside.", "tasks"),
+        Metric(f"{role}_outbox_refused_total", "counter", "Promises that nobody will ever take. They are set aside.", "tasks"),
         Metric(f"{role}_notified_total", "counter", "Followers for whom the notification module has stored something.", "followers"),
     )

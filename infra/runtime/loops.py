@@ -18,7 +18,7 @@ from .ending import end_tasks
 from .metrics import Metric
 
 METRICS: Final = (
-    Metric("loop_failures_total", "counter", "Steps of endless work that failed; it goes on with the next one.", "steps", "loop"),
+    Metric("loop_failures_total", "counter", "Steps of loops that failed. The loop goes on with the next one.", "steps", "loop"),
 )
 # For loops whose steps wait by themselves: one that fails without having waited would be taken again at once.
 PAUSE_S: Final = 0.25

@@ -10,6 +10,6 @@ METRICS: Final = (
     *(metric for metric in service_metrics("artist") if not metric.name.startswith("artist_outbox_")),
     Metric("artist_announced_total", "counter", "Items of the catalogue that were announced (SB-35).", "items"),
     Metric("artist_runs_total", "counter", "Runs that were finished: about one a day (SB-36).", "runs"),
-    Metric("artist_runs_failed_total", "counter", "Runs that broke off; the next one goes on with them.", "runs"),
+    Metric("artist_runs_failed_total", "counter", "Runs that broke off. The next run continues them.", "runs"),
     Metric("artist_running", "gauge", "1 while a run is under way.", "runs"),
 )

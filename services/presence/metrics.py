@@ -11,7 +11,7 @@ METRICS: Final = (
     Metric("presence_actions_total", "counter", "Actions of users that were taken, by kind.", "actions", "kind"),
     Metric("presence_refused_total", "counter", "Actions and questions that were refused.", "requests"),
     Metric("presence_published_total", "counter", "Events handed to the engine.", "events"),
-    Metric("presence_leases_refused_total", "counter", "Clients not known to be online: there are too many users.", "clients"),
-    Metric("presence_whereabouts_total", "counter", "Users whose whereabouts were asked for.", "users"),
+    Metric("presence_leases_refused_total", "counter", "Clients that are not counted as online: there are too many users.", "clients"),
+    Metric("presence_whereabouts_total", "counter", "Users in questions about who is online, and where.", "users"),
     Metric("presence_unanswered_total", "counter", "Answers of other presence services that did not come in time.", "answers"),
 )

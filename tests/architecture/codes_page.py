@@ -10,14 +10,16 @@ PAGE = ROOT / "docs" / "codes.md"
 _INTRODUCTION = """\
 # Error and close codes
 
-Made from `infra/kernel/codes.py` by `tests/architecture/codes_page.py`; a test compares the two.
+What does this error mean, and does it help to try again?
 
-A *fatal* code ends the conversation. On a client WebSocket its number is also the close code, on an internal link it is the reason of
-the goodbye. A code that is not fatal is answered with one `error`, and the conversation goes on; only a `hello` that is refused ends it
-with whatever code. *Reconnect* says whether trying again, unchanged, can help.
+A *fatal* code ends the connection. On a client WebSocket its number is also the close code. On an internal link it is the reason of
+the goodbye. A code that is not fatal comes in one `error`, and the connection stays. A refused `hello` is the exception: it ends the
+connection, whatever its code. *Reconnect* says whether trying again, unchanged, can help.
 
-Over HTTP the status is the one in the last column and the body `{"code", "number", "reason"}`, at every door. 401 comes with
+Over HTTP the status is the one in the last column, and the body is `{"code", "number", "reason"}`, in every API. 401 comes with
 `WWW-Authenticate: Bearer`, 405 with `Allow`, 429 and 503 with `Retry-After` in seconds.
+
+This page is made from `infra/kernel/codes.py` by `tests/architecture/codes_page.py`. A test compares the two.
 
 | number | code | meaning | fatal | reconnect | HTTP |
 |---|---|---|---|---|---|

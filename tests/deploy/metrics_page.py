@@ -11,12 +11,14 @@ PAGE = Path(__file__).resolve().parents[2] / "docs" / "metrics.md"
 _INTRODUCTION = """\
 # Metrics
 
-Made from the `metrics.py` of each role by `tests/deploy/metrics_page.py`; a test compares the two.
+Which metrics are there, and what does each one count? [operations.md](operations.md) says what to watch, and when to worry.
 
-Every process shows them at `/metrics` for Prometheus and, as JSON, at `/v1/stats`. All have the labels `site` and `node`; a few
-have one more, which takes its values from a fixed set in the code. None is per user or per topic. What to watch, and when to
-worry: [operations.md](operations.md). Each process also has `process_loop_lag_seconds` (the longest delay of its event loop in the
-last 15 seconds) and, on Linux, the usual `process_*` figures of memory, CPU and descriptors.
+Every process shows them at `/metrics` for Prometheus and, as JSON, at `/v1/stats`. All have the labels `site` and `node`. A few
+have one more label, whose values are a fixed set in the code. None is per user or per topic. Each process also has
+`process_loop_lag_seconds` (the longest delay of its event loop in the last 15 seconds) and, on Linux, the usual `process_*`
+figures of memory, CPU and descriptors.
+
+This page is made from the `metrics.py` of each role by `tests/deploy/metrics_page.py`. A test compares the two.
 """
 
 
