@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import msgspec
 
-from .templates.page import Item, render
+from .templates.page import MailItem, render
 from .templates.words import Words, clean, words
 
 MAX_LINES: Final = 20
@@ -128,12 +128,12 @@ def _subject(newest: Sequence[Line]) -> str:
     return clean(str(newest[0].words()), MAX_SUBJECT_CHARS - len(others)) + others
 
 
-def _item(line: Line, zone: tzinfo) -> Item:
+def _item(line: Line, zone: tzinfo) -> MailItem:
     headline, detail = line.words()
-    return Item(headline, detail, datetime.fromtimestamp(line.ts_ms / 1000, zone).strftime("%-d %b %Y, %H:%M %Z"))
+    return MailItem(headline, detail, datetime.fromtimestamp(line.ts_ms / 1000, zone).strftime("%-d %b %Y, %H:%M %Z"))
 
 
-def _text(items: Sequence[Item], more: str, because: str, unsubscribe_url: str) -> str:
+def _text(items: Sequence[MailItem], more: str, because: str, unsubscribe_url: str) -> str:
     paragraphs = ["\n".join(filter(None, item)) for item in items]
     footer = f"-- \n{because}\nUnsubscribe: {unsubscribe_url}"
     return "\n\n".join([*paragraphs, *filter(None, [more]), footer]) + "\n"

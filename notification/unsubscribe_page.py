@@ -1,34 +1,35 @@
 """The page behind an unsubscribe link: one question, one button, no script."""
 
-from html import escape
+from string import Template
 from typing import Final
+
+from infra.kernel.html import Html, filled
 
 from .unsubscribe import ALL, Unsubscribe
 
-_PAGE: Final = """<!doctype html>
+_PAGE: Final = Template("""<!doctype html>
 <html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><meta name="robots" content="noindex">
-<title>{title}</title>
+<title>$title</title>
 <style>
-:root {{ color-scheme: light dark; font: 17px/1.5 system-ui, sans-serif }}
-body {{ max-width: 30em; margin: 15vh auto; padding: 0 1.5em }}
-button {{ font: inherit; padding: .6em 1.4em; border: 0; border-radius: .5em; background: #1a7f4b; color: #fff; cursor: pointer }}
+:root { color-scheme: light dark; font: 17px/1.5 system-ui, sans-serif }
+body { max-width: 30em; margin: 15vh auto; padding: 0 1.5em }
+button { font: inherit; padding: .6em 1.4em; border: 0; border-radius: .5em; background: #1a7f4b; color: #fff; cursor: pointer }
 </style>
-<h1>{title}</h1>
-<p>{text}</p>
-{form}
+<h1>$title</h1>
+<p>$text</p>
+$form
 </html>
-"""
-_FORM: Final = '<form method="post"><button>Send me no more of these</button></form>'
+""")
+_FORM: Final = Html('<form method="post"><button>Send me no more of these</button></form>')
 
 
 def page(wish: Unsubscribe, *, asked: bool) -> bytes:
-    """The question (`asked`), or the answer."""
+    """Returns the question about `wish` where `asked`, else the answer."""
     what = "mails" if wish.cls == ALL else f"mails about {wish.cls.replace('-', ' ')}s"
-    user, what = escape(wish.user), escape(what)
     title = "No more mails?" if asked else "Done"
     text = (
-        f"{user}, you get {what} when you are offline."
+        f"{wish.user}, you get {what} when you are offline."
         if asked
-        else f"{user}, you get no more {what}. You can change that in your settings."
+        else f"{wish.user}, you get no more {what}. You can change that in your settings."
     )
-    return _PAGE.format(title=title, text=text, form=_FORM if asked else "").encode()
+    return filled(_PAGE, title=title, text=text, form=_FORM if asked else "").encode()

@@ -1,9 +1,10 @@
 """The HTML of a mail. Mail programs know little CSS: tables place, styles are inline, and nothing is loaded from anywhere."""
 
 from collections.abc import Sequence
-from html import escape
 from string import Template
 from typing import Final, NamedTuple
+
+from infra.kernel.html import Html, filled
 
 _FONT: Final = "-apple-system,BlinkMacSystemFont,'Segoe UI',Roboto,Helvetica,Arial,sans-serif"
 
@@ -56,33 +57,42 @@ _MORE: Final = Template("""\
 <tr><td class="rule soft" style="padding:16px 0;border-top:1px solid #ededea;font-size:14px;color:#6b7075">$more</td></tr>""")
 
 
-class Item(NamedTuple):
-    """One notification in the page. Plain text; it is escaped here."""
+class MailItem(NamedTuple):
+    """A notification in the page of a mail, as plain text; `detail` may be empty."""
 
     headline: str
     detail: str
     when: str
 
 
-def render(title: str, brand: str, items: Sequence[Item], more: str, because: str, unsubscribe_url: str) -> str:
-    """The page. All arguments are plain text. `more` says what was left out, and may be empty."""
+def render(title: str, brand: str, items: Sequence[MailItem], more: str, because: str, unsubscribe_url: str) -> Html:
+    """Returns the page of a mail. All arguments are plain text.
+
+    - `title`, `brand`: the subject, and who writes.
+    - `items`: one row each.
+    - `more`: what was left out; may be empty.
+    - `because`: why the user gets this mail.
+    - `unsubscribe_url`: where the link in the footer leads.
+    """
     rows = [_row(item, is_first=not index) for index, item in enumerate(items)]
     if more:
-        rows.append(_MORE.substitute(more=escape(more)))
-    return _PAGE.substitute(
-        title=escape(title),
-        font=_FONT,
-        brand=escape(brand),
-        rows="\n".join(rows),
-        because=escape(because),
-        unsubscribe_url=escape(unsubscribe_url),
+        rows.append(filled(_MORE, more=more))
+    return filled(
+        _PAGE,
+        title=title,
+        font=Html(_FONT),  # its quotes stand in an attribute in double quotes
+        brand=brand,
+        rows=Html("\n".join(rows)),
+        because=because,
+        unsubscribe_url=unsubscribe_url,
     )
 
 
-def _row(item: Item, *, is_first: bool) -> str:
-    return _ROW.substitute(
+def _row(item: MailItem, *, is_first: bool) -> Html:
+    return filled(
+        _ROW,
         rule="" if is_first else "border-top:1px solid #ededea",
-        headline=escape(item.headline),
-        detail=_DETAIL.substitute(detail=escape(item.detail)) if item.detail else "",
-        when=escape(item.when),
+        headline=item.headline,
+        detail=filled(_DETAIL, detail=item.detail) if item.detail else "",
+        when=item.when,
     )
