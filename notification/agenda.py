@@ -52,14 +52,14 @@ class Agenda:
         self._shards |= taken
         self.news.set()
 
-    async def leave(self, theirs: Collection[int]) -> None:
+    async def hand_over(self, theirs: Collection[int]) -> None:
         """Take nothing in for these shards any more; return when nothing is on its way, and they are forgotten."""
         while any(each.adding for shard, each in self._shards.items() if shard in theirs):
             self._progress.clear()
             await self._progress.wait()
-        self.drop(theirs)
+        self.forget(theirs)
 
-    def drop(self, theirs: Collection[int]) -> None:
+    def forget(self, theirs: Collection[int]) -> None:
         """Forget these shards, whatever is under way."""
         for shard in theirs:
             self._shards.pop(shard, None)

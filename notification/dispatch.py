@@ -86,29 +86,29 @@ class Dispatch:
         self._slots = asyncio.Semaphore(PARALLEL)
         self._task: asyncio.Task[None] | None = None
         self._running: dict[int, asyncio.Task[None]] = {}
-        self._leaving: frozenset[int] = frozenset()
+        self._handing_over: frozenset[int] = frozenset()
 
     def start(self) -> None:
-        """Send what is due until `close`."""
+        """Send what is due until `stop`."""
         self._task = self._loops.every(PERIOD_S, self._begin_due, "mails and pushes", at_once=True, wake=self._agenda.news)
 
-    async def close(self) -> None:
+    async def stop(self) -> None:
         """Stop. May be called twice."""
         await end_tasks(self._task, *self._running.values())
-        self._leaving = frozenset()
+        self._handing_over = frozenset()
 
-    async def leave(self, theirs: Collection[int]) -> None:
+    async def hand_over(self, theirs: Collection[int]) -> None:
         """Begin nothing more in these shards; return when what was begun is done."""
-        self._leaving = frozenset(theirs)
+        self._handing_over = frozenset(theirs)
         await asyncio.gather(*(self._running[shard] for shard in theirs if shard in self._running), return_exceptions=True)
 
-    def left(self) -> None:
+    def handed_over(self) -> None:
         """The agenda has forgotten the shards that were left: from now on it says what is ours."""
-        self._leaving = frozenset()
+        self._handing_over = frozenset()
 
     def _begin_due(self) -> None:
         for shard in self._agenda.ready(self._now_ms()):
-            if shard not in self._running and shard not in self._leaving:
+            if shard not in self._running and shard not in self._handing_over:
                 self._running[shard] = task = asyncio.create_task(self._run_shard(shard), name="mails and pushes of a shard")
                 task.add_done_callback(lambda _, shard=shard: self._ended(shard))  # type: ignore[misc]
 
@@ -126,7 +126,7 @@ class Dispatch:
 
     async def run_due(self, shard: int) -> None:
         """Everything that is due now in one shard. Raises Unavailable: then it goes on from where it was."""
-        while shard not in self._leaving and (tasks := await self._agenda.due(shard, self._now_ms(), AT_ONCE)):
+        while shard not in self._handing_over and (tasks := await self._agenda.due(shard, self._now_ms(), AT_ONCE)):
             known = {key for key, each in (await self._store.sent({_key(task) for task in tasks})).items() if each.state != WAITING}
             jobs = _jobs(task for task in tasks if _key(task) not in known)
             results = await asyncio.gather(*(self._do(job) for job in jobs), return_exceptions=True)

@@ -37,9 +37,9 @@ class Append:
 class Part:
     """One part of the log. Rows up to `taken` were given out; up to `visible` every append has ended, so that whoever reads so
     far passes nobody's row; `behind`: some of them between are not in `fresh` and must be read. Rows up to `inherited` are from
-    before we had the part. `open_rows`: given out and not worked off; `is_leaving`: nothing more is given out or taken in."""
+    before we had the part. `open_rows`: given out and not worked off; `is_handing_over`: nothing more is given out or taken in."""
 
-    __slots__ = ("_appends", "behind", "clock", "fresh", "inherited", "is_leaving", "open_rows", "taken", "visible")
+    __slots__ = ("_appends", "behind", "clock", "fresh", "inherited", "is_handing_over", "open_rows", "taken", "visible")
 
     def __init__(self, cursor: int, end: int) -> None:
         self.taken, self.visible = cursor, max(cursor, end)
@@ -47,13 +47,13 @@ class Part:
         self.clock = shards.Clock(self.visible)
         self.fresh: deque[Row] = deque()
         self.behind = True
-        self.is_leaving, self.open_rows = False, 0
+        self.is_handing_over, self.open_rows = False, 0
         self._appends: deque[Append] = deque()
 
     @property
     def must_be_read(self) -> bool:
         """Whether the next rows are to be read from the store."""
-        return self.behind and not self.fresh and not self.is_leaving
+        return self.behind and not self.fresh and not self.is_handing_over
 
     @property
     def is_idle(self) -> bool:
@@ -118,16 +118,16 @@ class Log:
             self._parts[part] = Part(cursors.get(part, 0), max(now_ms * shards.US_PER_MS, ends.get(part, 0)))
         self.news.set()
 
-    async def leave(self, theirs: Collection[int]) -> None:
+    async def hand_over(self, theirs: Collection[int]) -> None:
         """Give nothing more out of these shards and take nothing in; return when nothing of them is under way."""
         parts = [part for number, part in self._parts.items() if shards.shard_of_part(number) in theirs]
         for part in parts:
-            part.is_leaving = True
+            part.is_handing_over = True
         while not all(part.is_idle for part in parts):
             self._progress.clear()
             await self._progress.wait()
 
-    def drop(self, theirs: Collection[int]) -> None:
+    def forget(self, theirs: Collection[int]) -> None:
         """Forget these shards, whatever is under way."""
         for number in [number for number in self._parts if shards.shard_of_part(number) in theirs]:
             del self._parts[number]
@@ -136,7 +136,7 @@ class Log:
     def owns(self, shard: int) -> bool:
         """Whether rows for a shard are taken in here."""
         part = self._parts.get(shard)
-        return part is not None and not part.is_leaving
+        return part is not None and not part.is_handing_over
 
     def is_inherited(self, row: Row) -> bool:
         """Whether a row is from before this node had its shard: its owner before may have decided it."""
@@ -177,7 +177,7 @@ class Log:
         Raises Unavailable."""
         rows: list[Row] = []
         for part in self._parts.values():
-            if not part.is_leaving:
+            if not part.is_handing_over:
                 rows.extend(part.take(limit - len(rows)))
         try:
             for is_bulk in (False, True):
@@ -201,7 +201,7 @@ class Log:
         found = await self._store.rows({number: part.taken for number, (part, _) in asked.items()}, each)
         rows: list[Row] = []
         for number, (part, visible) in asked.items():
-            if self._parts.get(number) is part and not part.is_leaving:
+            if self._parts.get(number) is part and not part.is_handing_over:
                 rows.extend(part.found(found[number], each, visible))
                 self._parts[number] = self._parts.pop(number)  # to the end: the others are next
         return rows
@@ -225,4 +225,4 @@ class Log:
 
 
 def _has_rows(part: Part) -> bool:
-    return not part.is_leaving and (part.behind or bool(part.fresh))
+    return not part.is_handing_over and (part.behind or bool(part.fresh))

@@ -67,14 +67,14 @@ class Worker:
         return next(iter(self._troubles.values()), None)
 
     def start(self) -> None:
-        """Work until `halt` or `close`."""
+        """Work until `stop` or `close`."""
         self._tasks = [
             self._loops.every(0.0, self._decide, "rule worker decides", at_once=True),
             self._loops.every(0.0, self._perform, "rule worker performs", at_once=True),
             self._loops.every(SAVE_S, self._log.save, "rule worker saves cursors"),
         ]
 
-    async def halt(self) -> None:
+    async def stop(self) -> None:
         """Stop, and forget what is under way; whoever owns it finds it in the log. May be called twice."""
         await end_tasks(*self._tasks)
         self._tasks.clear()
@@ -84,8 +84,8 @@ class Worker:
             self._plans.get_nowait()
 
     async def close(self) -> None:
-        """`halt`, and keep how far it went."""
-        await self.halt()
+        """`stop`, and keep how far it went."""
+        await self.stop()
         with suppress(Unavailable):
             await self._log.save()
 

@@ -1,12 +1,36 @@
 """Who owns which shard, decided from what the store says (design 7). Pure.
 
-Each node raises a counter in the store, about once a second. A node whose counter has not changed for `lease_s` of the
-reader's own time is dead, and is buried: its row is taken away, if the counter is still the same. A node itself stops half
-of that after the *start* of its last beat that succeeded, so it has stopped before anybody buries it. It goes on with what
-it had if it was not buried meanwhile; after that it has to begin anew under another name. Clocks are never compared.
+Nodes. Each node raises a counter in the store, about once a second: that is its *beat*. A node whose counter has not changed
+for `lease_s` of the reader's own time is dead, and is *buried*: its row is taken away, if the counter is still the same. A
+node itself stops half of that after the *start* of its last beat that succeeded, so it has stopped before anybody buries it.
+It goes on with what it had if it was not buried meanwhile. If it was, it begins anew under another name. Clocks of two
+machines are never compared.
 
-Who is buried has no shards any more: whom the ring over the living gives them to claims them. All claims are one row under
-a version, changed if the version is still the same. A shard of a living node is given up by that node only.
+Shards. All *claims* are one row under a version; it is replaced if the version is still the same. A node whom the ring over
+the living gives a shard that has no living owner claims it. A living node is never robbed: it alone hands over what it owns.
+One node sees one shard in one of these states:
+
+    state          what holds                                     kept in
+    foreign        the claims name another node, or nobody        -
+    owned          this node writes and works off its rows        `owned`
+    handing over   it is still owned, but the ring gives it away  `owned`, `handing_over`
+    handed over    its work is stored and forgotten, the claims   `_handed_over`: the version of the claims at that time
+                   may still name this node
+
+    state          the claims are read, and     the claims are read, and    `handed_over`    others buried
+                   the ring gives it to us      the ring gives it away      was called       this node
+    foreign        claimed, if its owner is     foreign                     -                -
+                   gone; owned, if the claims
+                   name us
+    owned          owned                        handing over                -                lost: begin anew
+    handing over   handing over                 handing over                handed over      lost: begin anew
+    handed over    owned, if the version has    claimed for the node of     -                lost: begin anew
+                   risen since; else the        the ring, then foreign
+                   claims are written again
+
+A hand-over goes on although the ring gives the shard back meanwhile: what was begun is not undone. Then the node has to see
+the version rise before it owns the shard again. Its own write of the claims may have failed for it and still be on its way to
+the store, and would give the shard to another node later.
 
 What an owner writes bears a number (`Fence`) above that of every owner before it: a write that was under way when its
 writer died, and arrives late, is refused or loses.
@@ -24,7 +48,12 @@ NOBODY: Final = ""
 
 
 class Member(NamedTuple):
-    """A node: a name for one life of one process, where it is reached, and its counter."""
+    """A node as the store knows it.
+
+    - `node`: a name for one life of one process.
+    - `site`, `address`: where its links are.
+    - `counter`: raised with each beat.
+    """
 
     node: str
     site: str
@@ -40,14 +69,14 @@ class Claims(NamedTuple):
 
 
 class Fence(NamedTuple):
-    """What a write of an owner bears: who writes, under which number."""
+    """The mark of an owner on its writes: who writes, under which number."""
 
     node: str
     number: int
 
 
 class Steps(NamedTuple):
-    """What to try now: take dead nodes away, and replace the claims. Then read again."""
+    """The next steps: bury dead nodes, and replace the claims. After them the store is read again."""
 
     bury: list[Member]
     claims: Claims | None
@@ -57,19 +86,21 @@ UNCLAIMED: Final = Claims(0, (NOBODY,) * SHARDS)
 
 
 class Ownership:
-    """What one node, named `node`, knows and does. Times are seconds of its own clock, which only goes forward.
+    """The view that one node has of all shards. Times are seconds of its own clock, which only goes forward.
 
-    `held` are the shards that it owns; those in `leaving` it shall give up in order (`gave_up`). `dead`: nodes known to have ended.
+    - `node`: its name; `dead` are names of nodes that are known to have ended.
+    - `owned`: the shards that it owns.
+    - `handing_over`: those of them that it is to hand over; `handed_over` is called when that is done.
     """
 
     def __init__(self, node: str, lease_s: float, dead: Collection[str] = ()) -> None:
         self.node, self.lease_s = node, lease_s
         self.claims = UNCLAIMED
         self.members: dict[str, Member] = {}
-        self.held: set[int] = set()
-        self.leaving: set[int] = set()
+        self.owned: set[int] = set()
+        self.handing_over: set[int] = set()
         self.counter = 0
-        self._given_up: dict[int, int] = {}
+        self._handed_over: dict[int, int] = {}
         self._dead = frozenset(dead)
         self._sighted: dict[str, tuple[int, float]] = {}
         self._valid_until_s = float("-inf")
@@ -78,38 +109,45 @@ class Ownership:
     # The own lease.
 
     def next_counter(self, wall_us: int) -> int:
-        """The counter for the next beat. It resembles a time, because writes bear it; only that it rises matters."""
+        """Returns the counter for the next beat. It resembles a time, because writes bear it; only that it rises matters."""
         return max(self.counter + 1, wall_us)
 
     def beaten(self, counter: int, started_s: float) -> None:
-        """The store has the counter of the beat that began at `started_s`."""
+        """Notes that the store has the counter of the beat that began at `started_s`."""
         self.counter = counter
         self._valid_until_s = started_s + self.lease_s / 2
 
     def is_valid(self, now_s: float) -> bool:
-        """Whether nobody can have buried this node."""
+        """Returns whether nobody can have buried this node by `now_s`."""
         return now_s < self._valid_until_s
 
     def fence(self, now_s: float) -> Fence:
-        """What writes bear now. Raises Unavailable while the own lease has run out: nothing may be decided, stored or told."""
+        """Returns what writes bear now. Raises Unavailable when the own lease has run out: nothing may be decided, stored or told."""
         if not self.is_valid(now_s):
             raise Unavailable("this node has not reached the store lately, and another may own its followers by now")
+        # Both rise, and the version of the claims that name us is above the counter of whoever was buried before (`_next_version`).
         return Fence(self.node, max(self.counter, self.claims.version))
 
     # Shards.
 
     @property
     def is_buried(self) -> bool:
-        """Whether others took this node for dead, as last read."""
-        taken = any(self.claims.owners[shard] != self.node for shard in self.held)
+        """Whether others took this node for dead, as last read. Then all that it owned is lost."""
+        taken = any(self.claims.owners[shard] != self.node for shard in self.owned)
         return self.counter > 0 and (taken or self.node not in self.members)
 
     def owner_of(self, shard: int) -> Member | None:
-        """Who owns a shard, as last read."""
+        """Returns the node that owns `shard`, as last read; None while it has no living owner."""
         return self.members.get(self.claims.owners[shard])
 
     def read(self, claims: Claims, members: Iterable[Member], now_s: float, wall_us: int) -> Steps:
-        """The store said this; `claims` were read before `members`, and the answer was there at `now_s`."""
+        """Takes in what the store says, and returns what to do about it.
+
+        - `claims`, `members`: read in this order. The other order would miss a node that joins and claims in between, and its
+          shards would seem to have no living owner.
+        - `now_s`: when the answers were there, by the own clock.
+        - `wall_us`: Unix time in microseconds.
+        """
         self.claims = claims
         self.members = {member.node: member for member in members}
         if (mine := self.members.get(self.node)) is not None:
@@ -117,29 +155,32 @@ class Ownership:
         dead = self._look(now_s)
         if self.is_buried:
             return Steps([], None)
-        self._hold()
+        self._own_claimed()
         owners = self._wanted()
+        # Nobody is buried before the claims have a version above its counter: else a late write of the dead node would win
+        # over that of the next owner, whose fence bears the version.
         below = [member for member in dead if member.counter >= claims.version]
         steps = Steps([member for member in dead if member.counter < claims.version], None)
         if owners == claims.owners and not below and not self._must_confirm():
             return steps
-        self._given_up |= dict.fromkeys(self._given_up, claims.version)
+        # This write may be done although its answer is lost, so what was handed over waits for a version above this one.
+        self._handed_over |= dict.fromkeys(self._handed_over, claims.version)
         return steps._replace(claims=Claims(self._next_version(wall_us), owners))
 
-    def gave_up(self, shards: Iterable[int]) -> None:
-        """Nothing is done for these any more, and everything done is stored."""
+    def handed_over(self, shards: Iterable[int]) -> None:
+        """Notes that nothing is done for `shards` any more, and that everything done is stored."""
         for shard in shards:
-            self.held.discard(shard)
-            self.leaving.discard(shard)
-            self._given_up[shard] = self.claims.version
+            self.owned.discard(shard)
+            self.handing_over.discard(shard)
+            self._handed_over[shard] = self.claims.version
 
     def resigned(self, wall_us: int) -> Claims:
-        """The claims without this node, which works no more."""
+        """Returns the claims without this node, which works no more."""
         owners = tuple(NOBODY if owner == self.node else owner for owner in self.claims.owners)
         return Claims(self._next_version(wall_us), owners)
 
     def _look(self, now_s: float) -> list[Member]:
-        """Notice whose counters have changed, and lay the ring over the living; the dead."""
+        """Notes whose counters have changed, lays the ring over the living, and returns the dead."""
         before, self._sighted = self._sighted, {}
         for node, member in self.members.items():
             known = before.get(node)
@@ -153,38 +194,40 @@ class Ownership:
     def _is_dead(self, node: str, now_s: float) -> bool:
         return node != self.node and (node in self._dead or now_s - self._sighted[node][1] >= self.lease_s)
 
-    def _hold(self) -> None:
-        """Take what was claimed for us, and see what is to be left."""
+    def _own_claimed(self) -> None:
+        """Owns what was claimed for us, and notes what is to be handed over."""
         for shard, owner in enumerate(self.claims.owners):
             if owner == self.node and self._is_ours(shard) and self._is_confirmed(shard):
-                self._given_up.pop(shard, None)
-                self.held.add(shard)
-        self.leaving |= {shard for shard in self.held if not self._is_ours(shard)}
+                self._handed_over.pop(shard, None)
+                self.owned.add(shard)
+        self.handing_over |= {shard for shard in self.owned if not self._is_ours(shard)}
 
     def _wanted(self) -> tuple[str, ...]:
         return tuple(self._next_owner(shard, owner) for shard, owner in enumerate(self.claims.owners))
 
     def _next_owner(self, shard: int, owner: str) -> str:
-        if owner == self.node and shard not in self.held and not self._is_ours(shard):
-            self._given_up.setdefault(shard, self.claims.version)
+        if owner == self.node and shard not in self.owned and not self._is_ours(shard):
+            # Claimed for us or handed over by us, and now another's: nothing of it is under way here.
+            self._handed_over.setdefault(shard, self.claims.version)
             return self._ring.owner(_key(shard)) or NOBODY
         if owner not in self.members and self._is_ours(shard):
             return self.node
         return owner
 
     def _is_confirmed(self, shard: int) -> bool:
-        """A hand-over of ours whose outcome was never heard may still be done, until the version has risen."""
-        return shard not in self._given_up or self._given_up[shard] < self.claims.version
+        """Returns whether no write of ours can still give the shard away: the version has risen since it was handed over."""
+        return shard not in self._handed_over or self._handed_over[shard] < self.claims.version
 
     def _must_confirm(self) -> bool:
-        mine = (shard for shard in self._given_up if self.claims.owners[shard] == self.node)
+        """Returns whether the claims must be written, unchanged, to raise the version: see the states above."""
+        mine = (shard for shard in self._handed_over if self.claims.owners[shard] == self.node)
         return any(self._is_ours(shard) and not self._is_confirmed(shard) for shard in mine)
 
     def _is_ours(self, shard: int) -> bool:
         return self._ring.owner(_key(shard)) == self.node
 
     def _next_version(self, wall_us: int) -> int:
-        """Above every number that anybody's writes may bear."""
+        """Returns a version above every number that anybody's writes may bear."""
         return max(self.claims.version, self.counter, wall_us - 1, *(member.counter for member in self.members.values())) + 1
 
 

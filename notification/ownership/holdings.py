@@ -24,31 +24,31 @@ class Holdings:
         self._worker.start()
         self._dispatch.start()
 
-    async def take(self, shards: Collection[int]) -> None:
+    async def own(self, shards: Collection[int]) -> None:
         """Go on where the last owner of these ended. Raises Unavailable: then it can be asked for again."""
         await self._agenda.own(shards)  # first: the worker puts tasks on it
         await self._log.own(shards, int(self._wall() * 1000))
 
-    async def give_up(self, shards: Collection[int]) -> None:
+    async def hand_over(self, shards: Collection[int]) -> None:
         """Finish what is under way in these, keep how far it went, and forget them. Raises Unavailable: then it can be asked
         for again."""
-        await self._log.leave(shards)
-        await self._dispatch.leave(shards)
+        await self._log.hand_over(shards)
+        await self._dispatch.hand_over(shards)
         await self._log.save()
-        await self._agenda.leave(shards)
-        self._log.drop(shards)
+        await self._agenda.hand_over(shards)
+        self._log.forget(shards)
         self._people.forget(shards)
-        self._dispatch.left()
+        self._dispatch.handed_over()
 
     async def lose(self) -> None:
         """Drop everything at once: others own it. Nothing more is stored or told."""
-        await self._worker.halt()
-        await self._dispatch.close()
+        await self._worker.stop()
+        await self._dispatch.stop()
         everything = range(SHARDS)
-        self._log.drop(everything)
-        self._agenda.drop(everything)
+        self._log.forget(everything)
+        self._agenda.forget(everything)
         self._people.forget(everything)
 
     async def close(self) -> None:
         """Stop, and keep how far it went. May be called twice."""
-        await end_all(self._dispatch.close, self._worker.close)
+        await end_all(self._dispatch.stop, self._worker.close)

@@ -39,10 +39,10 @@ class Holdings(Protocol):
     def start(self) -> None:
         """Work on whatever is taken."""
 
-    async def take(self, shards: Collection[int]) -> None:
+    async def own(self, shards: Collection[int]) -> None:
         """Take them up. Raises Unavailable."""
 
-    async def give_up(self, shards: Collection[int]) -> None:
+    async def hand_over(self, shards: Collection[int]) -> None:
         """Give them up in order. Raises Unavailable."""
 
     async def lose(self) -> None:
@@ -72,7 +72,7 @@ class Keeper:
         self._store, self._life, self._epoch, self._site, self._lease_s = store, life, epoch, site, lease_s
         self._wall, self._clock, self._loops, self._logger = wall, clock, loops, logger
         self._address = ""
-        self._working: set[int] = set()
+        self._at_work: set[int] = set()
         self._poked, self._moves = asyncio.Event(), asyncio.Event()
         self._beats: asyncio.Task[None] | None = None
         self._mover: asyncio.Task[None] | None = None
@@ -81,7 +81,7 @@ class Keeper:
         """Join as the node at `address`, and take what is to be ours and has no owner. Raises Unavailable."""
         self._holdings, self._address = holdings, address
         await self._round()
-        await self._take()
+        await self._own()
 
     def start(self) -> None:
         """Keep the lease until `close`."""
@@ -117,7 +117,7 @@ class Keeper:
             return "the store was not reached lately"
         if orphans := sum(self.core.owner_of(shard) is None for shard in range(len(self.core.claims.owners))):
             return f"{orphans} shards of followers have no owner yet"
-        moving = len(self.core.held ^ self._working) + len(self.core.leaving)
+        moving = len(self.core.owned ^ self._at_work) + len(self.core.handing_over)
         return f"{moving} shards of followers are on the move" if moving else None
 
     # Beats.
@@ -154,7 +154,7 @@ class Keeper:
         steps = self.core.read(claims, members, self._clock(), self._wall_us())
         if before != (self.core.claims, self.core.members.keys()):
             self.tell()
-        if self.core.leaving or self.core.held != self._working:
+        if self.core.handing_over or self.core.owned != self._at_work:
             self._moves.set()
         return steps
 
@@ -170,7 +170,7 @@ class Keeper:
         self._logger.warning("this node was taken for dead: it begins anew", node=self.core.node)
         was_moving, self._mover = self._mover, None
         await end_tasks(was_moving)
-        self._working.clear()
+        self._at_work.clear()
         self._life.renew()
         self.core = Ownership(self._life.name, self._lease_s, [self._life.former])
         await self._holdings.lose()
@@ -185,20 +185,20 @@ class Keeper:
         return self._loops.every(None, self._move, "moves of shards", wake=self._moves)
 
     async def _move(self) -> None:
-        await self._give_up()
-        await self._take()
+        await self._hand_over()
+        await self._own()
 
-    async def _take(self) -> None:
-        if shards := self.core.held - self.core.leaving - self._working:
-            await self._holdings.take(shards)
-            self._working |= shards
+    async def _own(self) -> None:
+        if shards := self.core.owned - self.core.handing_over - self._at_work:
+            await self._holdings.own(shards)
+            self._at_work |= shards
             self.tell()
 
-    async def _give_up(self) -> None:
-        if shards := set(self.core.leaving):
-            await self._holdings.give_up(shards & self._working)
-            self._working -= shards
-            self.core.gave_up(shards)
+    async def _hand_over(self) -> None:
+        if shards := set(self.core.handing_over):
+            await self._holdings.hand_over(shards & self._at_work)
+            self._at_work -= shards
+            self.core.handed_over(shards)
             self.poke()
 
     async def _resign(self) -> None:

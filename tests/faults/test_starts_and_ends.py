@@ -47,4 +47,4 @@ async def test_a_close_that_comes_with_news_ends(tmp_path: Path, steps: int, who
         for _ in range(steps):
             await asyncio.sleep(0)
         async with asyncio.timeout(30):
-            await (parts.dispatch if who == "dispatch" else parts.keeper).close()
+            await (parts.dispatch.stop if who == "dispatch" else parts.keeper.close)()

@@ -79,7 +79,7 @@ async def test_the_next_owner_finds_what_is_left(store: Watched) -> None:
     tasks = [task(1, NOW_MS + n) for n in range(3)]
     await first.add(tasks)
     await work_off(first, NOW_MS)
-    await first.leave([1])
+    await first.hand_over([1])
     with pytest.raises(Unavailable, match="another node"):
         await first.add(tasks)
     assert await first.due(1, NOW_MS + 10, 10) == []
@@ -99,7 +99,7 @@ async def test_a_shard_is_left_when_what_is_on_its_way_has_arrived(store: Watche
     store.may_add.clear()
     adding = asyncio.create_task(agenda.add([task(1, NOW_MS)]))
     await asyncio.sleep(0)
-    leaving = asyncio.create_task(agenda.leave([1]))
+    leaving = asyncio.create_task(agenda.hand_over([1]))
     await asyncio.sleep(0)
     assert not leaving.done()
     store.may_add.set()

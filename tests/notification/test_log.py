@@ -119,7 +119,7 @@ async def test_shards_are_left_when_what_was_begun_is_done(store: Slow, lease: L
     store.may_append.clear()
     appending = asyncio.create_task(append(log, "e1"))
     await asyncio.sleep(0)
-    leaving = asyncio.create_task(log.leave(SHARDS))
+    leaving = asyncio.create_task(log.hand_over(SHARDS))
     await asyncio.sleep(0)
     assert not any(log.owns(shard) for shard in SHARDS)
     assert await log.take(100) == []
@@ -130,7 +130,7 @@ async def test_shards_are_left_when_what_was_begun_is_done(store: Slow, lease: L
     await appending
     await leaving
     await log.save()
-    log.drop(SHARDS)
+    log.forget(SHARDS)
     assert log.backlog == 0
     lease.node = "n2"
     assert len(await drained(await owning(store, lease))) == 40 - len(rows)

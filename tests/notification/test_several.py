@@ -58,7 +58,7 @@ def counted(state: Path, sql: str = "SELECT count(*) FROM decisions") -> Callabl
 
 def owned(c: Cluster) -> dict[str, int]:
     """How many shards each node works on."""
-    return {role.node: len(role._parts.keeper.core.held) for role in c.of("notification")}
+    return {role.node: len(role._parts.keeper.core.owned) for role in c.of("notification")}
 
 
 async def shared(c: Cluster) -> None:

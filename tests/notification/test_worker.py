@@ -111,8 +111,8 @@ async def test_what_was_planned_for_lost_shards_is_dropped_and_decided_once_by_t
     bench.has_lease = False
     async with asyncio.timeout(30):
         await bench.warned.wait()
-    await bench.worker.halt()
-    bench.log.drop(range(SHARDS))
+    await bench.worker.stop()
+    bench.log.forget(range(SHARDS))
     bench.people.forget(range(SHARDS))
     await bench.store.bury("n1", 1)
     bench.node, bench.has_lease = "n2", True

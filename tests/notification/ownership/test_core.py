@@ -61,7 +61,7 @@ class Driver:
 
     def acts_on(self) -> set[int]:
         """Shards that it may decide for at this moment: those that are leaving are its own until they are given up."""
-        return self.core.held if self.core.is_valid(self.now_s) else set()
+        return self.core.owned if self.core.is_valid(self.now_s) else set()
 
     def run(self) -> Iterator[None]:
         core = self.core
@@ -81,9 +81,9 @@ class Driver:
                 return
             if done:
                 yield from self.do(steps)
-            if core.leaving:
+            if core.handing_over:
                 yield
-                core.gave_up(set(core.leaving))
+                core.handed_over(set(core.handing_over))
 
     def do(self, steps: Steps) -> Iterator[None]:
         version = self.core.claims.version
@@ -223,23 +223,23 @@ def settle(*drivers: Driver, seconds: float = 0.5) -> None:
 
 def test_shards_are_shared_and_each_has_one_owner() -> None:
     drivers = joined(Table(), "n1", "n2", "n3")
-    assert sorted(shard for driver in drivers for shard in driver.core.held) == list(range(SHARDS))
-    assert all(8 <= len(driver.core.held) <= 40 for driver in drivers)
+    assert sorted(shard for driver in drivers for shard in driver.core.owned) == list(range(SHARDS))
+    assert all(8 <= len(driver.core.owned) <= 40 for driver in drivers)
 
 
 def test_a_dead_nodes_shards_are_owned_again_after_the_lease_and_no_others_move() -> None:
     table = Table()
     first, second, third = joined(table, "n1", "n2", "n3")
-    before = first.core.held | set(), second.core.held | set()
+    before = first.core.owned | set(), second.core.owned | set()
     for _ in range(9):
         settle(first, second)
     assert "n3" in table.claims.owners
     for _ in range(6):
         settle(first, second)
     assert "n3" not in table.members
-    assert first.core.held | second.core.held == set(range(SHARDS))
-    assert first.core.held > before[0]
-    assert second.core.held > before[1]
+    assert first.core.owned | second.core.owned == set(range(SHARDS))
+    assert first.core.owned > before[0]
+    assert second.core.owned > before[1]
     assert not third.core.is_valid(third.now_s + 7.5)
 
 
@@ -261,7 +261,7 @@ def test_the_former_life_of_a_node_is_buried_at_once() -> None:
     again.steps = again.run()
     for _ in range(4):
         settle(again, seconds=0.0)
-    assert len(again.core.held) == SHARDS
+    assert len(again.core.owned) == SHARDS
     assert set(table.members) == {"n1-again"}
 
 
@@ -282,17 +282,17 @@ def test_a_hand_over_that_is_done_late_finds_nobody_at_work() -> None:
     first.losing = "claim"
     while not first.lost:
         settle(first, second)
-    given = set(range(SHARDS)) - first.core.held
+    given = set(range(SHARDS)) - first.core.owned
     assert given
     for _ in range(14):
         settle(first)
-        assert not given & first.core.held
+        assert not given & first.core.owned
     first.losing = ""
     for _ in range(4):
         settle(first)
     first.late()
     assert set(table.claims.owners) == {"n1"}
-    assert first.core.held == set(range(SHARDS))
+    assert first.core.owned == set(range(SHARDS))
 
 
 def test_who_takes_over_from_a_node_whose_clock_was_ahead_writes_under_higher_numbers() -> None:
@@ -304,5 +304,5 @@ def test_who_takes_over_from_a_node_whose_clock_was_ahead_writes_under_higher_nu
     for _ in range(16):
         settle(second)
     assert "n1" not in table.members
-    assert second.core.held == set(range(SHARDS))
+    assert second.core.owned == set(range(SHARDS))
     assert second.core.fence(second.now_s).number > number
