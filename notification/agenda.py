@@ -11,7 +11,7 @@ from typing import Final
 
 from infra.kernel.errors import Unavailable
 
-from .ownership.core import Fence
+from .ownership.core import FencingToken
 from .shards import PARTS
 from .store import Store, Task
 
@@ -36,7 +36,7 @@ class Agenda:
     """What is to be sent later, in the shards that this node owns. `news` is set when something was put in that may be due at
     once; `fence()` is as for `Log`."""
 
-    def __init__(self, store: Store, fence: Callable[[], Fence]) -> None:
+    def __init__(self, store: Store, fence: Callable[[], FencingToken]) -> None:
         self.news = asyncio.Event()
         self._store, self._fence = store, fence
         self._shards: dict[int, Shard] = {}

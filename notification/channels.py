@@ -28,7 +28,7 @@ class Mail:
         """See `dispatch.MailChannel`."""
         now_s = self._wall()
         classes = {line.cls for line in lines}
-        wish = unsubscribe.Unsubscribe(user, classes.pop() if len(classes) == 1 else unsubscribe.ALL)
+        wish = unsubscribe.UnsubscribeWish(user, classes.pop() if len(classes) == 1 else unsubscribe.ALL)
         link = f"{self._url().rstrip('/')}/v1/unsubscribe/{unsubscribe.issue(self._secret, wish, now_s)}"
         id_ = stable_message_id(user, self._sender, [line.id for line in lines])
         try:

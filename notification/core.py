@@ -20,7 +20,7 @@ from rule_engine.verdict import Verdict, Way
 from . import items
 from .notice import Notice
 from .shards import SHARDS, shard_of
-from .store import FRIEND, SENT, Decision, Person, Row, Task
+from .store import FRIEND, SENT, Decision, LogRow, Person, Task
 
 DESKTOP: Final = 1
 MOBILE: Final = 2
@@ -81,7 +81,7 @@ class Decider:
 
     def plan(
         self,
-        rows: Iterable[Row],
+        rows: Iterable[LogRow],
         notices: Mapping[str, Notice],
         people: Mapping[str, Person],
         online: Mapping[str, int],

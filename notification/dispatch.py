@@ -23,7 +23,7 @@ from .core import EMAIL, LIVE, PUSH, UNKNOWN, Decider, postponed, preferences_of
 from .letter import Line
 from .notice import Notice
 from .online import Online
-from .outcome import Outcome, State
+from .outcome import Outcome, OutcomeState
 from .people import People
 from .retelling import Retelling
 from .retries import next_delay_s
@@ -179,11 +179,11 @@ class Dispatch:
     async def _send(self, job: Job, notices: dict[str, Notice], person: Person, now_ms: int) -> list[Sent]:
         lines = [_line(notices[task.event]) for task in job.tasks]
         outcome = await (self._send_mail(person, lines) if job.channel != PUSH else self._send_push(person, lines[0]))
-        if outcome.state is State.RETRY:
+        if outcome.state is OutcomeState.RETRY:
             return await self._again(job, outcome, now_ms)
-        if outcome.state is State.DELIVERED:
+        if outcome.state is OutcomeState.DELIVERED:
             await self._count(person, job.channel, now_ms)
-        state = {State.DELIVERED: "delivered", State.GONE: "dropped", State.FAILED: "dead"}[outcome.state]
+        state = {OutcomeState.DELIVERED: "delivered", OutcomeState.GONE: "dropped", OutcomeState.FAILED: "dead"}[outcome.state]
         return [Sent(task.user, task.event, task.channel, state, outcome.reason, now_ms) for task in job.tasks]
 
     async def _send_mail(self, person: Person, lines: Sequence[Line]) -> Outcome:
@@ -199,12 +199,12 @@ class Dispatch:
         for device in await self._store.devices(person.user):
             outcome = await self._push.push(device, line)
             outcomes.append(outcome)
-            if outcome.state is State.GONE:
+            if outcome.state is OutcomeState.GONE:
                 await self._store.remove_device(person.user, device.endpoint)
                 self.ended["pruned"] += 1
                 person.has_devices = bool(await self._store.devices(person.user))
-        best = (State.DELIVERED, State.RETRY, State.FAILED, State.GONE)
-        return min(outcomes, key=lambda each: best.index(each.state), default=Outcome(State.GONE, "no device is left"))
+        best = (OutcomeState.DELIVERED, OutcomeState.RETRY, OutcomeState.FAILED, OutcomeState.GONE)
+        return min(outcomes, key=lambda each: best.index(each.state), default=Outcome(OutcomeState.GONE, "no device is left"))
 
     async def _again(self, job: Job, outcome: Outcome, now_ms: int) -> list[Sent]:
         """Later, or not at all any more: then it is a dead letter, which an operator may replay."""

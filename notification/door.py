@@ -17,10 +17,9 @@ from rule_engine.facts import CLASSES
 from rule_engine.preferences import Preferences
 
 from . import unsubscribe, unsubscribe_page
-from .feed import MAX_MARK, Feed, Pull
+from .feed import MAX_MARK, Feed, PullQuery
 from .intake import Intake, Receipt
-from .notice import Header, Page
-from .notice import Request as NoticeRequest
+from .notice import Header, NoticeRequest, Page
 from .ownership.routes import Routes
 from .push import Subscription
 from .store import Device, Store
@@ -118,7 +117,7 @@ class Door:
 
     async def _pull(self, request: Request) -> Answer:
         since, epoch = _number(request, "since", None, MAX_MARK), _number(request, "epoch", None, MAX_MARK)
-        ask = Pull(since=since, epoch=epoch, limit=_number(request, "limit", 50, 500) or 1)
+        ask = PullQuery(since=since, epoch=epoch, limit=_number(request, "limit", 50, 500) or 1)
         return Answer(200, await self._feed.pull(request.user, request.query.get("client", ""), ask))
 
     async def _preferences(self, request: Request) -> Answer:

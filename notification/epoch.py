@@ -13,7 +13,7 @@ from typing import Final
 
 from infra.runtime.logs import Logger
 
-from .ownership.core import Claims, Member
+from .ownership.core import Claims, NodeRecord
 from .store import Store
 
 FILE: Final = "notification.high-water"
@@ -21,7 +21,7 @@ FILE: Final = "notification.high-water"
 DIGITS: Final = 20
 
 
-def height_of(epoch: int, claims: Claims, members: Iterable[Member]) -> int:
+def height_of(epoch: int, claims: Claims, members: Iterable[NodeRecord]) -> int:
     """Returns the highest number in a store that was read in this order: members, claims, epoch. It never sinks: a node is taken away
     only when the claims have a version above its counter."""
     return max(epoch, claims.version, *(member.counter for member in members))

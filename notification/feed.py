@@ -25,7 +25,7 @@ T = TypeVar("T")
 _ENCODE: Final = msgspec.json.Encoder().encode
 
 
-class Pull(msgspec.Struct, frozen=True):
+class PullQuery(msgspec.Struct, frozen=True):
     """What a client asks with: items after `since`, or after what this client has seen. `epoch`: the one to which `since` belongs."""
 
     id: Id = None
@@ -34,7 +34,7 @@ class Pull(msgspec.Struct, frozen=True):
     limit: Annotated[int, msgspec.Meta(ge=1, le=MAX_LIMIT)] = 50
 
 
-class Move(msgspec.Struct, frozen=True):
+class MarkMove(msgspec.Struct, frozen=True):
     """Seen or read up to `mark`; without it, everything there is. `epoch`: the one to which `mark` belongs."""
 
     id: Id = None
@@ -42,7 +42,7 @@ class Move(msgspec.Struct, frozen=True):
     epoch: Mark | None = None
 
 
-class History(msgspec.Struct, frozen=True):
+class HistoryQuery(msgspec.Struct, frozen=True):
     """What was published on a topic; `before` goes on where an answer ended."""
 
     topic: str
@@ -70,16 +70,16 @@ class Feed:
         """The answer to `op`, as JSON. Raises `Refused` (bad-field, bad-topic, forbidden, unknown-op), `Unavailable`."""
         match op:
             case "pull":
-                return await self.pull(user, client, _typed(body, Pull))
+                return await self.pull(user, client, _typed(body, PullQuery))
             case "seen":
-                return await self.seen(user, client, _typed(body, Move))
+                return await self.seen(user, client, _typed(body, MarkMove))
             case "read":
-                return await self.read(user, client, _typed(body, Move))
+                return await self.read(user, client, _typed(body, MarkMove))
             case "history":
-                return await self.history(user, _typed(body, History))
+                return await self.history(user, _typed(body, HistoryQuery))
         raise Refused("unknown-op", f"notification answers pull, seen, read and history, not {op}")
 
-    async def pull(self, user: str, client: str, ask: Pull) -> bytes:
+    async def pull(self, user: str, client: str, ask: PullQuery) -> bytes:
         """Answers with all and only what is later than the mark, ascending (SB-48), flagged where it is read.
 
         The answer is as of one moment: an item above the last mark that was read before it has come since, and is left to its
@@ -104,7 +104,7 @@ class Feed:
             b',"reset":true' if is_reset else b"",
         )
 
-    async def seen(self, user: str, client: str, ask: Move) -> bytes:
+    async def seen(self, user: str, client: str, ask: MarkMove) -> bytes:
         """Moves a mark of each client's own: what a later pull of it begins with."""
         epoch = self._epoch()
         last, _ = await self._last(user)
@@ -112,7 +112,7 @@ class Feed:
             await self._store.move(user, client or "-", min(last, last if ask.mark is None else ask.mark))
         return await self._marks(user, client, ask.id, epoch)
 
-    async def read(self, user: str, client: str, ask: Move) -> bytes:
+    async def read(self, user: str, client: str, ask: MarkMove) -> bytes:
         """Moves one mark for the user, with one write however many items that is; all their devices are told (SB-51)."""
         epoch = self._epoch()
         if ask.epoch not in (None, epoch):
@@ -126,7 +126,7 @@ class Feed:
             self._publish(items.marks_moved(user, epoch, mark, unread, int(self._wall() * 1000)))
         return await self._marks(user, client, ask.id, epoch)
 
-    async def history(self, user: str, ask: History) -> bytes:
+    async def history(self, user: str, ask: HistoryQuery) -> bytes:
         """Answers with what was published on a topic within retention, newest first: also for who follows it only now (SB-52)."""
         topic = parse_topic(ask.topic)
         check_may_see(user, topic)

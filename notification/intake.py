@@ -13,7 +13,7 @@ import msgspec
 from infra.kernel.errors import Refused
 from infra.kernel.topics import Kind, Topic, kind_of
 
-from .notice import Header, Notice, Page, Request, check, check_names
+from .notice import Header, Notice, NoticeRequest, Page, check, check_names
 from .ownership.routes import Routes
 from .shards import BULK_FROM
 from .store import AGAIN, FRIEND, SENT, Store
@@ -43,7 +43,7 @@ class Intake:
         self._store, self._routes, self._wall, self._record = store, routes, wall, record
         self._turns = Turns(MAX_OPEN)
 
-    async def take(self, request: Request, service: str) -> Receipt:
+    async def take(self, request: NoticeRequest, service: str) -> Receipt:
         """One notice with its audience. Raises `Refused`, `Unavailable`."""
         pages = request.audience()
         if not pages:

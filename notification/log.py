@@ -15,8 +15,8 @@ from typing import Final
 from infra.kernel.errors import Unavailable
 
 from . import shards
-from .ownership.core import Fence
-from .store import Row, Store
+from .ownership.core import FencingToken
+from .store import LogRow, Store
 
 # So many rows of a part are handed over in memory; what is more is read from the store.
 FRESH: Final = 512
@@ -31,7 +31,7 @@ class Append:
 
     def __init__(self, last: int) -> None:
         self.last, self.ended = last, False
-        self.rows: Sequence[Row] = ()
+        self.rows: Sequence[LogRow] = ()
 
 
 class Part:
@@ -45,7 +45,7 @@ class Part:
         self.taken, self.visible = cursor, max(cursor, end)
         self.inherited = self.visible
         self.clock = shards.Clock(self.visible)
-        self.fresh: deque[Row] = deque()
+        self.fresh: deque[LogRow] = deque()
         self.behind = True
         self.is_handing_over, self.open_rows = False, 0
         self._appends: deque[Append] = deque()
@@ -66,7 +66,7 @@ class Part:
         self._appends.append(append)
         return append
 
-    def end(self, append: Append, rows: Sequence[Row]) -> None:
+    def end(self, append: Append, rows: Sequence[LogRow]) -> None:
         """It is stored, and handed over as `rows`; without rows it must be looked for (a failed one may be there, too)."""
         append.rows, append.ended = rows, True
         while self._appends and self._appends[0].ended:
@@ -77,7 +77,7 @@ class Part:
             else:
                 self.fresh.extend(first.rows)
 
-    def take(self, limit: int) -> list[Row]:
+    def take(self, limit: int) -> list[LogRow]:
         """Rows from memory."""
         rows = [self.fresh.popleft() for _ in range(min(limit, len(self.fresh)))]
         if rows:
@@ -85,7 +85,7 @@ class Part:
             self.open_rows += len(rows)
         return rows
 
-    def found(self, rows: Sequence[Row], limit: int, visible: int) -> list[Row]:
+    def found(self, rows: Sequence[LogRow], limit: int, visible: int) -> list[LogRow]:
         """`rows`, at most `limit`, were read after `taken`, when `visible` was as given; those that may be given out."""
         good = [row for row in rows if row.n <= visible]
         if len(good) < limit:
@@ -100,7 +100,7 @@ class Log:
     """All parts of the shards that this node owns. `fence()` is what its writes bear; it raises Unavailable where the node may
     not write now."""
 
-    def __init__(self, store: Store, fence: Callable[[], Fence]) -> None:
+    def __init__(self, store: Store, fence: Callable[[], FencingToken]) -> None:
         self.news = asyncio.Event()
         self._store, self._fence = store, fence
         self._parts: dict[int, Part] = {}
@@ -138,7 +138,7 @@ class Log:
         part = self._parts.get(shard)
         return part is not None and not part.is_handing_over
 
-    def is_inherited(self, row: Row) -> bool:
+    def is_inherited(self, row: LogRow) -> bool:
         """Whether a row is from before this node had its shard: its owner before may have decided it."""
         part = self._parts.get(row.part)
         return part is None or row.n <= part.inherited
@@ -153,12 +153,12 @@ class Log:
     async def append(self, followers: dict[int, list[str]], event: str, flags: int, is_bulk: bool, now_ms: int) -> None:
         """Store one row for each of `followers`, given by shards that are owned here. Raises Unavailable: then some may be stored."""
         fence = self._fence()
-        appends: list[tuple[Part, Append, list[Row]]] = []
+        appends: list[tuple[Part, Append, list[LogRow]]] = []
         for shard, users in followers.items():
             number = shards.part_of(shard, is_bulk)
             part = self._parts[number]
             numbers = part.clock.take(len(users), now_ms)
-            rows = list(map(Row, repeat(number), numbers, repeat(event), users, repeat(flags)))
+            rows = list(map(LogRow, repeat(number), numbers, repeat(event), users, repeat(flags)))
             appends.append((part, part.begin(numbers), rows))
         handed_over = False
         try:
@@ -172,10 +172,10 @@ class Log:
         if self._fence().node != fence.node:  # whoever has taken over may have read the log before these were in it
             raise Unavailable("this node was taken for dead meanwhile")
 
-    async def take(self, limit: int) -> list[Row]:
+    async def take(self, limit: int) -> list[LogRow]:
         """The next rows, at most `limit`; where there are others, only a slice of bulk. Empty when there is nothing to do now.
         Raises Unavailable."""
-        rows: list[Row] = []
+        rows: list[LogRow] = []
         for part in self._parts.values():
             if not part.is_handing_over:
                 rows.extend(part.take(limit - len(rows)))
@@ -190,7 +190,7 @@ class Log:
             self.news.clear()
         return rows
 
-    async def _read(self, is_bulk: bool, limit: int) -> list[Row]:
+    async def _read(self, is_bulk: bool, limit: int) -> list[LogRow]:
         """The next rows of parts that must be read: a few of each, because rows that were written together lie side by side in
         what is stored for their users, too."""
         due = [number for number, part in self._parts.items() if shards.is_bulk(number) == is_bulk and part.must_be_read]
@@ -199,14 +199,14 @@ class Log:
             return []
         each = limit // len(asked)
         found = await self._store.rows({number: part.taken for number, (part, _) in asked.items()}, each)
-        rows: list[Row] = []
+        rows: list[LogRow] = []
         for number, (part, visible) in asked.items():
             if self._parts.get(number) is part and not part.is_handing_over:
                 rows.extend(part.found(found[number], each, visible))
                 self._parts[number] = self._parts.pop(number)  # to the end: the others are next
         return rows
 
-    def done(self, rows: Iterable[Row]) -> None:
+    def done(self, rows: Iterable[LogRow]) -> None:
         """These rows, the next of their parts, are worked off."""
         for row in rows:
             self._done[row.part] = row.n

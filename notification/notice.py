@@ -42,7 +42,7 @@ class Header(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     producer: str = ""
 
 
-class Request(Header, frozen=True, forbid_unknown_fields=True):
+class NoticeRequest(Header, frozen=True, forbid_unknown_fields=True):
     """A notice with its whole audience: followers who are all alike, or pages of them."""
 
     followers: list[str] = []

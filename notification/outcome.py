@@ -8,7 +8,7 @@ import msgspec
 MAX_REASON_CHARS: Final = 300
 
 
-class State(StrEnum):
+class OutcomeState(StrEnum):
     """What the worker does next: nothing, try again, dead letter, or forget this push subscription."""
 
     DELIVERED = "delivered"
@@ -20,29 +20,29 @@ class State(StrEnum):
 class Outcome(msgspec.Struct, frozen=True):
     """One attempt. `reason` is one bounded line for people; `retry_after_s` is how long the other side asked us to wait."""
 
-    state: State
+    state: OutcomeState
     reason: str
     retry_after_s: float | None = None
 
 
 def delivered(reason: str) -> Outcome:
     """The other side took it."""
-    return Outcome(State.DELIVERED, _one_line(reason))
+    return Outcome(OutcomeState.DELIVERED, _one_line(reason))
 
 
 def retry(reason: str, retry_after_s: float | None = None) -> Outcome:
     """Not now, but perhaps later."""
-    return Outcome(State.RETRY, _one_line(reason), retry_after_s)
+    return Outcome(OutcomeState.RETRY, _one_line(reason), retry_after_s)
 
 
 def failed(reason: str) -> Outcome:
     """Never: it goes to the dead letters."""
-    return Outcome(State.FAILED, _one_line(reason))
+    return Outcome(OutcomeState.FAILED, _one_line(reason))
 
 
 def gone(reason: str) -> Outcome:
     """The push subscription does not exist any more."""
-    return Outcome(State.GONE, _one_line(reason))
+    return Outcome(OutcomeState.GONE, _one_line(reason))
 
 
 def _one_line(text: str) -> str:

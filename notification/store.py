@@ -10,7 +10,7 @@ from typing import Final, NamedTuple, Protocol
 import msgspec
 
 from .notice import Notice
-from .ownership.core import Claims, Fence, Member
+from .ownership.core import Claims, FencingToken, NodeRecord
 
 FRIEND = 1
 SENT = 2
@@ -26,7 +26,7 @@ class Taken(NamedTuple):
     is_new: bool
 
 
-class Row(NamedTuple):
+class LogRow(NamedTuple):
     """One follower of one event, in a part of the log, under a number that rises within the part."""
 
     part: int
@@ -125,7 +125,7 @@ class Store(Protocol):
     async def begin(self, notice: Notice) -> Taken:
         """Keep `notice`, unless its id is there already; what is kept now."""
 
-    async def append(self, rows: Sequence[Row], fence: Fence | None = None) -> None:
+    async def append(self, rows: Sequence[LogRow], fence: FencingToken | None = None) -> None:
         """Keep rows; all of them when this returns."""
 
     async def complete(self, event: str, followers: int) -> None:
@@ -137,7 +137,7 @@ class Store(Protocol):
     async def history(self, topic: str, before: tuple[int, str] | None, limit: int) -> list[Notice]:
         """What was published on `topic`, newest first, before a (ts_ms, id) if that is given."""
 
-    async def rows(self, after: Mapping[int, int], limit: int) -> dict[int, list[Row]]:
+    async def rows(self, after: Mapping[int, int], limit: int) -> dict[int, list[LogRow]]:
         """The rows of several parts with higher numbers than those given, in order, at most `limit` of each, by part."""
 
     async def ends(self, parts: Collection[int]) -> dict[int, int]:
@@ -152,7 +152,7 @@ class Store(Protocol):
     async def people(self, users: Collection[str]) -> dict[str, Person]:
         """All of them; who is not known yet is as new."""
 
-    async def decide(self, decided: Sequence[tuple[Decision, Notice]], fence: Fence | None = None) -> None:
+    async def decide(self, decided: Sequence[tuple[Decision, Notice]], fence: FencingToken | None = None) -> None:
         """Keep decisions, each with its item and the user's new last mark, all of one user at once or not at all."""
 
     async def decisions(self, pairs: Collection[tuple[str, str]]) -> dict[tuple[str, str], Decision]:
@@ -204,14 +204,14 @@ class Store(Protocol):
     async def exhume(self, key: str) -> Sent | None:
         """Take a dead letter away, to be sent again; what it was, None if there is none."""
 
-    async def beat(self, member: Member, last: int) -> bool:
+    async def beat(self, member: NodeRecord, last: int) -> bool:
         """Give a node a new counter if it was `last`; with 0, make the node known if it was not. Whether that was done. After
         `Unavailable` it may have been."""
 
     async def bury(self, node: str, counter: int) -> bool:
         """Take a node away if its counter is still this. Whether that was done; after `Unavailable` it may have been."""
 
-    async def members(self) -> list[Member]:
+    async def members(self) -> list[NodeRecord]:
         """All nodes that were made known and not buried."""
 
     async def claims(self) -> Claims:

@@ -16,9 +16,9 @@ import msgspec
 from infra.runtime.cassandra.client import Cassandra, CassandraOptions
 
 from .notice import Notice
-from .ownership.core import UNCLAIMED, Claims, Fence, Member
+from .ownership.core import UNCLAIMED, Claims, FencingToken, NodeRecord
 from .shards import BUCKET_US, US_PER_MS, bucket_of
-from .store import Decision, Device, Item, Person, Row, Sent, Taken, Task, key_of
+from .store import Decision, Device, Item, LogRow, Person, Sent, Taken, Task, key_of
 
 X = TypeVar("X")
 Y = TypeVar("Y")
@@ -77,7 +77,7 @@ class CassandraStore:
             await self._db.execute(by_topic, notice.id, *_told(taken.notice), self._ttl)
         return taken
 
-    async def append(self, rows: Sequence[Row], fence: Fence | None = None) -> None:
+    async def append(self, rows: Sequence[LogRow], fence: FencingToken | None = None) -> None:
         """See `Store`. Rows of one bucket go together: a hundred of them cost little more than one."""
         using = self._using(fence)
         sql = "INSERT INTO events (part, bucket, n, event, user, flags) VALUES (?, ?, ?, ?, ?, ?) USING TTL ? AND TIMESTAMP ?"
@@ -100,7 +100,7 @@ class CassandraStore:
         known = await self._db.execute(f"SELECT id, {_TOLD}, followers FROM notices WHERE id = ?", notice.id)
         return Taken(Notice(*known[0][:-1]), known[0][-1], is_new=False) if known else await self.begin(notice)
 
-    def _using(self, fence: Fence | None) -> tuple[int, int]:
+    def _using(self, fence: FencingToken | None) -> tuple[int, int]:
         """The time to live and the timestamp of a write."""
         return self._ttl, fence.number if fence is not None else int(self._wall() * 1_000_000)
 
@@ -119,16 +119,16 @@ class CassandraStore:
         sql = f"SELECT id, {_TOLD} FROM notices_by_topic WHERE topic = ? AND (ts_ms, id) < (?, ?) LIMIT ?"
         return [Notice(*row) for row in await self._db.execute(sql, topic, *end, limit)]
 
-    async def rows(self, after: Mapping[int, int], limit: int) -> dict[int, list[Row]]:
+    async def rows(self, after: Mapping[int, int], limit: int) -> dict[int, list[LogRow]]:
         """See `Store`."""
         found = await _side_by_side(lambda each: self._rows_of(*each, limit), after.items())
         return dict(zip(after, found, strict=True))
 
-    async def _rows_of(self, part: int, after: int, limit: int) -> list[Row]:
-        rows: list[Row] = []
+    async def _rows_of(self, part: int, after: int, limit: int) -> list[LogRow]:
+        rows: list[LogRow] = []
         for bucket in await self._buckets("event_buckets", "part", part, bucket_of(after)):
             sql = "SELECT n, event, user, flags FROM events WHERE part = ? AND bucket = ? AND n > ? LIMIT ?"
-            rows += [Row(part, *row) for row in await self._db.execute(sql, part, bucket, after, limit - len(rows))]
+            rows += [LogRow(part, *row) for row in await self._db.execute(sql, part, bucket, after, limit - len(rows))]
             if len(rows) >= limit:
                 break
         return rows
@@ -167,7 +167,7 @@ class CassandraStore:
         found = {row[0]: _person(row) for row in await self._each(sql, [(user,) for user in users])}
         return {user: found.get(user) or Person(user) for user in users}
 
-    async def decide(self, decided: Sequence[tuple[Decision, Notice]], fence: Fence | None = None) -> None:
+    async def decide(self, decided: Sequence[tuple[Decision, Notice]], fence: FencingToken | None = None) -> None:
         """See `Store`. Writes of one owner may bear the same timestamp: then the greater value wins, and marks only rise."""
         using = self._using(fence)
         until = "USING TTL ? AND TIMESTAMP ?"
@@ -317,7 +317,7 @@ class CassandraStore:
 
     # Who owns which shard. What is written on a condition is always written so.
 
-    async def beat(self, member: Member, last: int) -> bool:
+    async def beat(self, member: NodeRecord, last: int) -> bool:
         """See `Store`."""
         if last:
             sql = "UPDATE members SET counter = ? WHERE node = ? IF counter = ?"
@@ -328,9 +328,9 @@ class CassandraStore:
         """See `Store`."""
         return await self._db.swap("DELETE FROM members WHERE node = ? IF counter = ?", node, counter)
 
-    async def members(self) -> list[Member]:
+    async def members(self) -> list[NodeRecord]:
         """See `Store`."""
-        return [Member(*row) for row in await self._db.execute("SELECT node, site, address, counter FROM members")]
+        return [NodeRecord(*row) for row in await self._db.execute("SELECT node, site, address, counter FROM members")]
 
     async def claims(self) -> Claims:
         """See `Store`."""

@@ -12,9 +12,9 @@ from infra.kernel.errors import Unavailable
 from infra.runtime.sqlite import Sqlite, insert
 
 from .notice import Notice
-from .ownership.core import UNCLAIMED, Claims, Fence, Member
+from .ownership.core import UNCLAIMED, Claims, FencingToken, NodeRecord
 from .shards import US_PER_MS
-from .store import Decision, Device, Item, Person, Row, Sent, Taken, Task, key_of
+from .store import Decision, Device, Item, LogRow, Person, Sent, Taken, Task, key_of
 
 SCRIPTS: Final = [
     (
@@ -63,7 +63,7 @@ _ENCODE: Final = msgspec.json.Encoder().encode
 # Many rows come as one JSON text: for each row by itself the thread would ask for the interpreter, as in `sqlite.insert`.
 _PersonRow = tuple[str, int, int, str, int, str]
 _DECODE_PEOPLE: Final = msgspec.json.Decoder(list[_PersonRow]).decode
-_DECODE_ROWS: Final = msgspec.json.Decoder(list[Row]).decode
+_DECODE_ROWS: Final = msgspec.json.Decoder(list[LogRow]).decode
 
 
 class SqliteStore:
@@ -103,7 +103,7 @@ class SqliteStore:
 
         return await self._db.write(work)
 
-    async def append(self, rows: Sequence[Row], fence: Fence | None = None) -> None:
+    async def append(self, rows: Sequence[LogRow], fence: FencingToken | None = None) -> None:
         """See `Store`."""
 
         def work(db: sqlite3.Connection) -> None:
@@ -128,13 +128,13 @@ class SqliteStore:
         found = await self._all(sql, (topic, *end, self._horizon_ms(), limit))
         return [Notice(*row) for row in found]
 
-    async def rows(self, after: Mapping[int, int], limit: int) -> dict[int, list[Row]]:
+    async def rows(self, after: Mapping[int, int], limit: int) -> dict[int, list[LogRow]]:
         """See `Store`. Rows of all parts that were written together concern users who are neighbours on the same pages."""
         horizon = self._horizon_ms() * US_PER_MS
         sql = """SELECT json_group_array(json_array(part, n, event, user, flags))
                  FROM (SELECT * FROM events WHERE part = ? AND n > ? ORDER BY n LIMIT ?)"""
 
-        def work(db: sqlite3.Connection) -> dict[int, list[Row]]:
+        def work(db: sqlite3.Connection) -> dict[int, list[LogRow]]:
             return {part: _DECODE_ROWS(db.execute(sql, (part, max(n, horizon), limit)).fetchone()[0]) for part, n in after.items()}
 
         return await self._db.read(work)
@@ -165,7 +165,7 @@ class SqliteStore:
         found = {row[0]: _person(row) for row in _DECODE_PEOPLE(text)}
         return {user: found.get(user) or Person(user) for user in users}
 
-    async def decide(self, decided: Sequence[tuple[Decision, Notice]], fence: Fence | None = None) -> None:
+    async def decide(self, decided: Sequence[tuple[Decision, Notice]], fence: FencingToken | None = None) -> None:
         """See `Store`."""
         decisions = [
             (each.user, each.event, each.mark, each.shown, _words(each.types), _words(each.reasons), each.ts_ms) for each, _ in decided
@@ -300,7 +300,7 @@ class SqliteStore:
 
     # Who owns which shard.
 
-    async def beat(self, member: Member, last: int) -> bool:
+    async def beat(self, member: NodeRecord, last: int) -> bool:
         """See `Store`."""
         if last:
             return await self._changes("UPDATE members SET counter = ? WHERE node = ? AND counter = ?", (member.counter, member.node, last))
@@ -310,9 +310,9 @@ class SqliteStore:
         """See `Store`."""
         return await self._changes("DELETE FROM members WHERE node = ? AND counter = ?", (node, counter))
 
-    async def members(self) -> list[Member]:
+    async def members(self) -> list[NodeRecord]:
         """See `Store`."""
-        return list(map(Member._make, await self._all("SELECT node, site, address, counter FROM members", ())))
+        return list(map(NodeRecord._make, await self._all("SELECT node, site, address, counter FROM members", ())))
 
     async def claims(self) -> Claims:
         """See `Store`."""
@@ -359,7 +359,7 @@ class SqliteStore:
         return await self._db.read(lambda db: [row for key in keys for row in db.execute(sql, key)])
 
 
-def _check(db: sqlite3.Connection, fence: Fence | None) -> None:
+def _check(db: sqlite3.Connection, fence: FencingToken | None) -> None:
     """Raises Unavailable where the writer was buried."""
     if fence is not None and db.execute("SELECT 1 FROM members WHERE node = ?", (fence.node,)).fetchone() is None:
         raise Unavailable("another node owns these followers by now")

@@ -22,14 +22,14 @@ _USER: Final = re.compile(rf"[A-Za-z0-9._-]{{1,{MAX_ID}}}")
 _CLASS: Final = re.compile(r"[a-z][a-z0-9-]{0,31}")
 
 
-class Unsubscribe(NamedTuple):
+class UnsubscribeWish(NamedTuple):
     """A user's wish: no more mails of class `cls`, or of any class where it is `ALL`."""
 
     user: str
     cls: str
 
 
-def issue(secret: bytes, wish: Unsubscribe, now_s: float) -> str:
+def issue(secret: bytes, wish: UnsubscribeWish, now_s: float) -> str:
     """The token for `wish`, good for a year from Unix time `now_s`. Raises ValueError for what is no user or no class."""
     if not _is_wish(wish.user, wish.cls):
         raise ValueError(f"{wish} needs a user name and a class")
@@ -37,7 +37,7 @@ def issue(secret: bytes, wish: Unsubscribe, now_s: float) -> str:
     return jwt.encode(claims, secret, HMAC_ALGORITHM)
 
 
-def verify(secret: bytes, token: str, now_s: float) -> Unsubscribe:
+def verify(secret: bytes, token: str, now_s: float) -> UnsubscribeWish:
     """The wish that `issue` made `token` for. Raises `Refused("bad-token")`, also for one that is over a year old."""
     if len(token) > MAX_TOKEN_CHARS:
         raise Refused("bad-token", f"an unsubscribe token has at most {MAX_TOKEN_CHARS} characters")
@@ -47,7 +47,7 @@ def verify(secret: bytes, token: str, now_s: float) -> Unsubscribe:
         )
     except jwt.PyJWTError as error:
         raise Refused("bad-token", f"the unsubscribe link is not one of ours, or was cut short ({error}); copy it whole") from None
-    wish = Unsubscribe(claims.get("user", ""), claims.get("class", ""))
+    wish = UnsubscribeWish(claims.get("user", ""), claims.get("class", ""))
     if not isinstance(claims["exp"], int) or not _is_wish(*wish):
         raise Refused("bad-token", "the unsubscribe token names no user, no class or no end")
     if now_s >= claims["exp"]:

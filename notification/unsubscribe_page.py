@@ -5,7 +5,7 @@ from typing import Final
 
 from infra.kernel.html import Html, filled
 
-from .unsubscribe import ALL, Unsubscribe
+from .unsubscribe import ALL, UnsubscribeWish
 
 _PAGE: Final = Template("""<!doctype html>
 <html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><meta name="robots" content="noindex">
@@ -23,7 +23,7 @@ $form
 _FORM: Final = Html('<form method="post"><button>Send me no more of these</button></form>')
 
 
-def page(wish: Unsubscribe, *, asked: bool) -> bytes:
+def page(wish: UnsubscribeWish, *, asked: bool) -> bytes:
     """Returns the question about `wish` where `asked`, else the answer."""
     what = "mails" if wish.cls == ALL else f"mails about {wish.cls.replace('-', ' ')}s"
     title = "No more mails?" if asked else "Done"

@@ -22,9 +22,9 @@ from .core import Decider, Plan
 from .log import Log
 from .notice import Notice
 from .online import Online
-from .ownership.core import Fence
+from .ownership.core import FencingToken
 from .people import People
-from .store import AGAIN, Decision, Row, Store
+from .store import AGAIN, Decision, LogRow, Store
 
 BATCH: Final = 512
 SAVE_S: Final = 0.25
@@ -46,7 +46,7 @@ class Worker:
         people: People,
         *,
         publish: Callable[[Event], None],
-        fence: Callable[[], Fence],
+        fence: Callable[[], FencingToken],
         wall: Callable[[], float],
         loops: Loops,
         logger: Logger,
@@ -58,7 +58,7 @@ class Worker:
         self._notices: Recent[str, Notice] = Recent(NOTICES)
         self._doubted: Recent[str, bool] = Recent(DOUBTED)
         self._storing: dict[tuple[str, str], Decision] = {}
-        self._plans: asyncio.Queue[tuple[list[Row], Plan]] = asyncio.Queue(maxsize=1)
+        self._plans: asyncio.Queue[tuple[list[LogRow], Plan]] = asyncio.Queue(maxsize=1)
         self._tasks: list[asyncio.Task[None]] = []
 
     @property
@@ -96,7 +96,7 @@ class Worker:
         else:
             await self._log.news.wait()
 
-    async def _plan(self, rows: list[Row]) -> Plan:
+    async def _plan(self, rows: list[LogRow]) -> Plan:
         users = {row.user for row in rows}
         notices = await self._patiently(lambda: self._load_notices({row.event for row in rows}))
         people = await self._patiently(lambda: self.people.get(users))
@@ -108,7 +108,7 @@ class Worker:
         self._storing.update({(each.user, each.event): each for each, _ in plan.decided})
         return plan
 
-    def _doubtful(self, rows: list[Row]) -> list[tuple[str, str]]:
+    def _doubtful(self, rows: list[LogRow]) -> list[tuple[str, str]]:
         """Those that may have been decided: by the owner before us, or because of a request that was made twice."""
         events = {row.event for row in rows}
         doubted = {event for event in events if self._doubted.take(event)} | {row.event for row in rows if row.flags & AGAIN}

@@ -16,7 +16,7 @@ import uvloop
 from infra.kernel.events import Event
 from infra.runtime.cassandra.client import Cassandra, CassandraOptions, Row
 from infra.runtime.sqlite import Sqlite
-from notification.feed import Feed, Move
+from notification.feed import Feed, MarkMove
 from notification.notice import Notice
 from notification.store import Decision
 from notification.store_cassandra import CassandraStore
@@ -68,12 +68,12 @@ async def measure(plan: Plan) -> Figures:
         feed = Feed(store, told_live.append, time.time, lambda: 1)
         figures = Figures(writes=[], ms=[])
         await _fill(store, "first", 1)
-        await feed.read("first", "", Move())  # statements are prepared at their first use
+        await feed.read("first", "", MarkMove())  # statements are prepared at their first use
         for items in plan.items:
             await _fill(store, f"reader{items}", items)
             told.clear()
             begun_s = time.perf_counter()
-            await feed.read(f"reader{items}", "", Move())
+            await feed.read(f"reader{items}", "", MarkMove())
             figures.ms.append((time.perf_counter() - begun_s) * 1000)
             figures.writes.append(sum(each.lstrip().upper().startswith(WRITES) for each in told))
         assert len(told_live) == 1 + len(plan.items), "the devices of each were told once"

@@ -32,7 +32,7 @@ A hand-over goes on although the ring gives the shard back meanwhile: what was b
 the version rise before it owns the shard again. Its own write of the claims may have failed for it and still be on its way to
 the store, and would give the shard to another node later.
 
-What an owner writes bears a number (`Fence`) above that of every owner before it: a write that was under way when its
+What an owner writes bears a number (`FencingToken`) above that of every owner before it: a write that was under way when its
 writer died, and arrives late, is refused or loses.
 """
 
@@ -47,7 +47,7 @@ from ..shards import SHARDS
 NOBODY: Final = ""
 
 
-class Member(NamedTuple):
+class NodeRecord(NamedTuple):
     """A node as the store knows it.
 
     - `node`: a name for one life of one process.
@@ -68,7 +68,7 @@ class Claims(NamedTuple):
     owners: tuple[str, ...]
 
 
-class Fence(NamedTuple):
+class FencingToken(NamedTuple):
     """The mark of an owner on its writes: who writes, under which number."""
 
     node: str
@@ -78,7 +78,7 @@ class Fence(NamedTuple):
 class Steps(NamedTuple):
     """The next steps: bury dead nodes, and replace the claims. After them the store is read again."""
 
-    bury: list[Member]
+    bury: list[NodeRecord]
     claims: Claims | None
 
 
@@ -96,7 +96,7 @@ class Ownership:
     def __init__(self, node: str, lease_s: float, dead: Collection[str] = ()) -> None:
         self.node, self.lease_s = node, lease_s
         self.claims = UNCLAIMED
-        self.members: dict[str, Member] = {}
+        self.members: dict[str, NodeRecord] = {}
         self.owned: set[int] = set()
         self.handing_over: set[int] = set()
         self.counter = 0
@@ -121,12 +121,12 @@ class Ownership:
         """Returns whether nobody can have buried this node by `now_s`."""
         return now_s < self._valid_until_s
 
-    def fence(self, now_s: float) -> Fence:
+    def fence(self, now_s: float) -> FencingToken:
         """Returns what writes bear now. Raises Unavailable when the own lease has run out: nothing may be decided, stored or told."""
         if not self.is_valid(now_s):
             raise Unavailable("this node has not reached the store lately, and another may own its followers by now")
         # Both rise, and the version of the claims that name us is above the counter of whoever was buried before (`_next_version`).
-        return Fence(self.node, max(self.counter, self.claims.version))
+        return FencingToken(self.node, max(self.counter, self.claims.version))
 
     # Shards.
 
@@ -136,11 +136,11 @@ class Ownership:
         taken = any(self.claims.owners[shard] != self.node for shard in self.owned)
         return self.counter > 0 and (taken or self.node not in self.members)
 
-    def owner_of(self, shard: int) -> Member | None:
+    def owner_of(self, shard: int) -> NodeRecord | None:
         """Returns the node that owns `shard`, as last read; None while it has no living owner."""
         return self.members.get(self.claims.owners[shard])
 
-    def read(self, claims: Claims, members: Iterable[Member], now_s: float, wall_us: int) -> Steps:
+    def read(self, claims: Claims, members: Iterable[NodeRecord], now_s: float, wall_us: int) -> Steps:
         """Takes in what the store says, and returns what to do about it.
 
         - `claims`, `members`: read in this order. The other order would miss a node that joins and claims in between, and its
@@ -179,7 +179,7 @@ class Ownership:
         owners = tuple(NOBODY if owner == self.node else owner for owner in self.claims.owners)
         return Claims(self._next_version(wall_us), owners)
 
-    def _look(self, now_s: float) -> list[Member]:
+    def _look(self, now_s: float) -> list[NodeRecord]:
         """Notes whose counters have changed, lays the ring over the living, and returns the dead."""
         before, self._sighted = self._sighted, {}
         for node, member in self.members.items():

@@ -17,7 +17,7 @@ from infra.runtime.loops import Loops
 
 from ..epoch import StoreEpoch
 from ..store import Store
-from .core import Fence, Member, Ownership, Steps
+from .core import FencingToken, NodeRecord, Ownership, Steps
 from .life import Life
 
 # Beats in the time after which a silent node is dead.
@@ -97,7 +97,7 @@ class Keeper:
             with suppress(Unavailable):
                 await self._resign()
 
-    def fence(self) -> Fence:
+    def fence(self) -> FencingToken:
         """What writes bear now. Raises Unavailable while nothing may be written, decided or told."""
         return self.core.fence(self._clock())
 
@@ -139,7 +139,7 @@ class Keeper:
 
     async def _beat(self) -> bool:
         started_s, counter = self._clock(), self.core.next_counter(self._wall_us())
-        is_beaten = await self._ask(self._store.beat(Member(self.core.node, self._site, self._address, counter), self.core.counter))
+        is_beaten = await self._ask(self._store.beat(NodeRecord(self.core.node, self._site, self._address, counter), self.core.counter))
         if is_beaten:
             self.core.beaten(counter, started_s)
             self._epoch.reached(counter)

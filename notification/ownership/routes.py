@@ -21,7 +21,7 @@ from ..log import Log
 from ..people import People
 from ..shards import by_shard, shard_of
 from ..store import AGAIN, Task
-from .core import Member
+from .core import NodeRecord
 from .keeper import Keeper
 
 # For an owner to come, and for an answer of one who is there.
@@ -108,7 +108,7 @@ class Routes:
                     return None
             await self._wait(changed, until_s)
 
-    async def _append_at(self, owner: Member | None, batch: Batch) -> Rest:
+    async def _append_at(self, owner: NodeRecord | None, batch: Batch) -> Rest:
         if owner is not None and owner.node == self._keeper.core.node:
             return Rest(await self._take(batch), in_doubt=False)
         link = self._peers.get(owner.address) if owner is not None else None
@@ -128,8 +128,8 @@ class Routes:
             await self._log.append(mine, batch.event, batch.flags, batch.is_bulk, int(self._wall() * 1000))
         return {shard: users for shard, users in batch.followers.items() if shard not in mine}
 
-    def _by_owner(self, followers: Followers) -> list[tuple[Member | None, Followers]]:
-        owners: dict[Member | None, Followers] = {}
+    def _by_owner(self, followers: Followers) -> list[tuple[NodeRecord | None, Followers]]:
+        owners: dict[NodeRecord | None, Followers] = {}
         for shard, users in followers.items():
             owners.setdefault(self._keeper.core.owner_of(shard), {})[shard] = users
         return list(owners.items())

@@ -10,7 +10,7 @@ import pytest
 
 from infra.kernel.errors import Unavailable
 from notification.agenda import Agenda
-from notification.ownership.core import Fence
+from notification.ownership.core import FencingToken
 from notification.store import Task
 from notification.store_sqlite import SqliteStore
 
@@ -44,7 +44,7 @@ async def store(tmp_path: Path) -> AsyncIterator[Watched]:
 
 
 async def owning(store: Watched, *shards: int) -> Agenda:
-    agenda = Agenda(store, lambda: Fence("n1", 1))
+    agenda = Agenda(store, lambda: FencingToken("n1", 1))
     await agenda.own(shards)
     return agenda
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from notification.core import DESKTOP, MOBILE, UNKNOWN, Decider, Patience, Plan
 from notification.notice import Notice
-from notification.store import AGAIN, FRIEND, SENT, Decision, Person, Row
+from notification.store import AGAIN, FRIEND, SENT, Decision, LogRow, Person
 from rule_engine.load import default_text, load
 
 RULES = load(default_text(), "the default rules")
@@ -27,15 +27,15 @@ def notice(kind: str = "artist", number: int = 1) -> Notice:
     return Notice(f"e{number}", kind, TOPICS[kind], "news", "bjork", b"{}", NOW_MS, "d")
 
 
-def plan(rows: list[Row], notices: list[Notice], people: dict[str, Person], online: dict[str, int], known: Known) -> Plan:
+def plan(rows: list[LogRow], notices: list[Notice], people: dict[str, Person], online: dict[str, int], known: Known) -> Plan:
     users = {row.user for row in rows}
     everybody = {user: people.setdefault(user, Person(user)) for user in users}
     where = {user: online.get(user, 0) for user in users}
     return Decider(RULES, Patience(), lambda: 7).plan(rows, {each.id: each for each in notices}, everybody, where, known, NOW_MS)
 
 
-def row(user: str, event: str = "e1", flags: int = 0) -> Row:
-    return Row(0, next(NUMBERS), event, user, flags)
+def row(user: str, event: str = "e1", flags: int = 0) -> LogRow:
+    return LogRow(0, next(NUMBERS), event, user, flags)
 
 
 def test_marks_have_no_gap_and_items_of_the_bell_are_counted() -> None:

@@ -10,7 +10,7 @@ import pytest
 import structlog
 
 from notification.epoch import FILE, StoreEpoch, is_put_back
-from notification.ownership.core import Member
+from notification.ownership.core import NodeRecord
 from notification.store_sqlite import SqliteStore
 
 # A clock on which no two readings are the same.
@@ -32,7 +32,7 @@ async def node(folder: Path, is_beside: bool = True) -> AsyncIterator[tuple[Stor
 async def beat(epoch: StoreEpoch, store: SqliteStore, counter: int) -> None:
     """What the keeper does with every beat."""
     (last,) = [member.counter for member in await store.members()] or [0]
-    assert await store.beat(Member("n1", "sto", "a", counter), last)
+    assert await store.beat(NodeRecord("n1", "sto", "a", counter), last)
     epoch.reached(counter)
 
 

@@ -9,9 +9,9 @@ import pytest
 
 from infra.kernel.errors import Unavailable
 from notification.log import Log
-from notification.ownership.core import Fence, Member
+from notification.ownership.core import FencingToken, NodeRecord
 from notification.shards import US_PER_MS, by_shard, part_of, shard_of
-from notification.store import Row
+from notification.store import LogRow
 from notification.store_sqlite import SqliteStore
 
 NOW_MS = 1_790_000_000_000
@@ -25,10 +25,10 @@ class Lease:
     def __init__(self) -> None:
         self.node = "n1"
 
-    def __call__(self) -> Fence:
+    def __call__(self) -> FencingToken:
         if not self.node:
             raise Unavailable("no lease")
-        return Fence(self.node, NOW_MS * US_PER_MS)
+        return FencingToken(self.node, NOW_MS * US_PER_MS)
 
 
 class Slow(SqliteStore):
@@ -40,11 +40,11 @@ class Slow(SqliteStore):
         self.may_append.set()
         self.is_readable = True
 
-    async def append(self, rows: Sequence[Row], fence: Fence | None = None) -> None:
+    async def append(self, rows: Sequence[LogRow], fence: FencingToken | None = None) -> None:
         await super().append(rows, fence)
         await self.may_append.wait()
 
-    async def rows(self, after: Mapping[int, int], limit: int) -> dict[int, list[Row]]:
+    async def rows(self, after: Mapping[int, int], limit: int) -> dict[int, list[LogRow]]:
         if not self.is_readable:
             raise Unavailable("not now")
         return await super().rows(after, limit)
@@ -55,7 +55,7 @@ async def store(tmp_path: Path) -> AsyncIterator[Slow]:
     opened = await Slow.open(tmp_path, 90 * 86_400, lambda: NOW_MS / 1000)
     assert isinstance(opened, Slow)
     for node in ("n1", "n2"):
-        await opened.beat(Member(node, "sto", node, 1), 0)
+        await opened.beat(NodeRecord(node, "sto", node, 1), 0)
     yield opened
     await opened.close()
 
@@ -75,8 +75,8 @@ async def append(log: Log, event: str, now_ms: int = NOW_MS, is_bulk: bool = Fal
     await log.append(by_shard(USERS), event, 0, is_bulk, now_ms)
 
 
-async def drained(log: Log) -> list[Row]:
-    found: list[Row] = []
+async def drained(log: Log) -> list[LogRow]:
+    found: list[LogRow] = []
     while log.backlog:
         rows = await log.take(7)
         log.done(rows)

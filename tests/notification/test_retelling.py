@@ -15,7 +15,7 @@ from notification import items, retelling
 from notification.agenda import Agenda
 from notification.core import DESKTOP, EMAIL, LIVE, Decider, Patience
 from notification.notice import Notice
-from notification.ownership.core import Fence
+from notification.ownership.core import FencingToken
 from notification.retelling import Retelling
 from notification.store import WAITING, Decision, Person, Sent, Task
 from notification.store_sqlite import SqliteStore
@@ -23,7 +23,7 @@ from rule_engine.load import default_text, load
 from tests.notification.test_core import notice
 
 NOW_MS = 1_800_000_000_000
-FENCE = Fence("n1", 1)
+FENCE = FencingToken("n1", 1)
 ANN = Person("ann", preferences=b'{"email":"ann@example.org"}')
 
 

@@ -15,9 +15,9 @@ from infra.kernel.errors import Unavailable
 from infra.runtime.cassandra.options import CassandraOptions
 from infra.runtime.sqlite import Sqlite
 from notification.notice import Notice
-from notification.ownership.core import Fence, Member
+from notification.ownership.core import FencingToken, NodeRecord
 from notification.shards import SHARDS, US_PER_MS
-from notification.store import AGAIN, Decision, Device, Person, Row, Sent, Store, Task
+from notification.store import AGAIN, Decision, Device, LogRow, Person, Sent, Store, Task
 from notification.store_cassandra import CassandraStore
 from notification.store_sqlite import SCRIPTS, SqliteStore
 from tests.support.cassandra import fresh_keyspace
@@ -101,11 +101,11 @@ async def test_history_is_newest_first_and_goes_on_where_it_ended(store: Store, 
 async def test_rows_are_read_in_order_after_a_number(store: Store) -> None:
     """SB-37: one row for each follower; across buckets, which are ten minutes long."""
     part, start = next(NAMES) % (1 << 30), NOW_MS * US_PER_MS
-    rows = [Row(part, start + n * 40_000_000, f"e{n % 3}", f"u{n}", n % 2 * AGAIN) for n in range(50)]
+    rows = [LogRow(part, start + n * 40_000_000, f"e{n % 3}", f"u{n}", n % 2 * AGAIN) for n in range(50)]
     await store.append(rows[:20])
     await store.append(rows[20:])
     assert await store.rows({part: 0}, 1000) == {part: rows}
-    read: list[Row] = []
+    read: list[LogRow] = []
     while page := (await store.rows({part: read[-1].n if read else 0}, 7))[part]:
         read += page
     assert read == rows
@@ -114,7 +114,7 @@ async def test_rows_are_read_in_order_after_a_number(store: Store) -> None:
 
 async def test_rows_of_several_parts_are_read_at_once(store: Store) -> None:
     one, other, empty = (next(NAMES) % (1 << 30) for _ in range(3))
-    rows = [Row(part, NOW_MS * US_PER_MS + n, "e", f"u{n}", 0) for part in (one, other) for n in range(5)]
+    rows = [LogRow(part, NOW_MS * US_PER_MS + n, "e", f"u{n}", 0) for part in (one, other) for n in range(5)]
     await store.append(rows)
     found = await store.rows({one: 0, other: rows[6].n, empty: 0}, 4)
     assert found == {one: rows[:4], other: rows[7:], empty: []}
@@ -204,7 +204,7 @@ async def test_how_a_mail_ended_is_kept_and_dead_letters_can_be_taken_up(store: 
 
 async def test_where_a_part_ends_is_its_highest_row(store: Store) -> None:
     part, start = next(NAMES) % (1 << 30), NOW_MS * US_PER_MS
-    await store.append([Row(part, start + n * 700_000_000, "e", f"u{n}", 0) for n in range(3)])
+    await store.append([LogRow(part, start + n * 700_000_000, "e", f"u{n}", 0) for n in range(3)])
     assert await store.ends([part, part + 1]) == {part: start + 1_400_000_000}
 
 
@@ -225,7 +225,7 @@ async def test_when_the_next_task_is_due_is_known(store: Store, name: str) -> No
 
 
 async def test_a_counter_is_raised_by_who_knows_the_last_one_and_never_by_the_buried(store: Store, name: str) -> None:
-    member = Member(name, "sto", "sto/n1", NOW_MS)
+    member = NodeRecord(name, "sto", "sto/n1", NOW_MS)
     assert await store.beat(member, 0)
     assert not await store.beat(member, 0)
     assert await store.beat(member._replace(counter=NOW_MS + 5), NOW_MS)
@@ -252,11 +252,11 @@ async def test_what_a_former_owner_writes_late_changes_nothing_of_what_the_new_o
     """It is refused, or it loses, whichever came last."""
     user, part = f"{name}-ann", next(NAMES) % (1 << 30)
     first, second = notice(name, 1), notice(name, 2)
-    late, new = Fence(f"{name}-a", NOW_MS * US_PER_MS), Fence(f"{name}-b", NOW_MS * US_PER_MS + 1)
-    await store.beat(Member(new.node, "sto", "sto/n2", new.number), 0)
+    late, new = FencingToken(f"{name}-a", NOW_MS * US_PER_MS), FencingToken(f"{name}-b", NOW_MS * US_PER_MS + 1)
+    await store.beat(NodeRecord(new.node, "sto", "sto/n2", new.number), 0)
     for each in (first, second):
         await store.begin(each)
-    row = Row(part, NOW_MS * US_PER_MS, first.id, user, 0)
+    row = LogRow(part, NOW_MS * US_PER_MS, first.id, user, 0)
     await store.append([row], new)
     await store.decide([(decision(user, first.id, 1, 1), first)], new)
     with suppress(Unavailable):

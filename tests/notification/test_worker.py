@@ -16,7 +16,7 @@ from notification.core import Decider, Patience
 from notification.log import Log
 from notification.notice import Header, check
 from notification.online import Online
-from notification.ownership.core import Fence, Member
+from notification.ownership.core import FencingToken, NodeRecord
 from notification.people import People
 from notification.shards import SHARDS, by_shard
 from notification.store_sqlite import SqliteStore
@@ -52,10 +52,10 @@ class Bench:
             logger=self,
         )
 
-    def fence(self) -> Fence:
+    def fence(self) -> FencingToken:
         if not self.has_lease:
             raise Unavailable("the lease has run out")
-        return Fence(self.node, 1)
+        return FencingToken(self.node, 1)
 
     def warning(self, *_: object, **__: object) -> None:
         self.warned.set()
@@ -85,7 +85,7 @@ class Bench:
 async def bench(tmp_path: Path) -> AsyncIterator[Bench]:
     store = await SqliteStore.open(tmp_path, 90 * 86_400, lambda: NOW_S)
     for node in ("n1", "n2"):
-        await store.beat(Member(node, "sto", node, 1), 0)
+        await store.beat(NodeRecord(node, "sto", node, 1), 0)
     bench = Bench(store)
     await bench.own()
     bench.worker.start()

@@ -12,7 +12,7 @@ import pytest
 from infra.kernel.errors import ConfigError
 from notification.email import EmailOptions, Mailer
 from notification.letter import Line, compose, stable_message_id
-from notification.outcome import State
+from notification.outcome import OutcomeState
 from tests.support.smtp import CUT, HANG, ScriptedSmtp, self_made_certificate
 
 ALICE = "alice@example.org"
@@ -54,7 +54,7 @@ def password_file(folder: Path, password: str = PASSWORD, mode: int = 0o600) -> 
 async def test_a_mail_arrives_as_it_was_composed_and_its_unsubscribe_header_is_not_mangled() -> None:
     async with ScriptedSmtp() as server, mailer_to(server.port) as mailer:
         outcome = await mailer.send(mail(), ALICE)
-    assert outcome.state is State.DELIVERED
+    assert outcome.state is OutcomeState.DELIVERED
     assert "taken" in outcome.reason
     [(recipient, arrived)] = server.mails
     assert recipient == ALICE
@@ -68,14 +68,14 @@ async def test_a_mail_arrives_as_it_was_composed_and_its_unsubscribe_header_is_n
 async def test_one_connection_carries_many_mails() -> None:
     async with ScriptedSmtp() as server, mailer_to(server.port) as mailer:
         for _ in range(5):
-            assert (await mailer.send(mail(), ALICE)).state is State.DELIVERED
+            assert (await mailer.send(mail(), ALICE)).state is OutcomeState.DELIVERED
     assert (len(server.mails), server.connections) == (5, 1)
 
 
 async def test_many_mails_at_once_share_a_bounded_number_of_connections() -> None:
     async with ScriptedSmtp() as server, mailer_to(server.port, max_connections=3) as mailer:
         outcomes = await asyncio.gather(*(mailer.send(mail(), ALICE) for _ in range(20)))
-    assert {outcome.state for outcome in outcomes} == {State.DELIVERED}
+    assert {outcome.state for outcome in outcomes} == {OutcomeState.DELIVERED}
     assert len(server.mails) == 20
     assert server.most_open <= 3
 
@@ -86,7 +86,7 @@ async def test_a_451_is_to_be_tried_again_and_the_next_try_goes_through_on_the_s
         getattr(server, place).append("451 greylisted, come back later")
         first = await mailer.send(mail(), ALICE)
         second = await mailer.send(mail(), ALICE)
-    assert (first.state, second.state) == (State.RETRY, State.DELIVERED)
+    assert (first.state, second.state) == (OutcomeState.RETRY, OutcomeState.DELIVERED)
     assert "451 greylisted" in first.reason
     assert (len(server.mails), server.connections) == (1, 1)
 
@@ -96,7 +96,7 @@ async def test_a_550_for_one_recipient_is_final_for_him_and_nobody_else() -> Non
         server.refused["ghost@example.org"] = "550 no such mailbox"
         outcomes = [await mailer.send(mail(), recipient) for recipient in ("ghost@example.org", ALICE)]
         assert mailer.trouble is None
-    assert [outcome.state for outcome in outcomes] == [State.FAILED, State.DELIVERED]
+    assert [outcome.state for outcome in outcomes] == [OutcomeState.FAILED, OutcomeState.DELIVERED]
     assert "550 no such mailbox" in outcomes[0].reason
     assert server.connections == 1
 
@@ -104,15 +104,15 @@ async def test_a_550_for_one_recipient_is_final_for_him_and_nobody_else() -> Non
 async def test_a_554_to_the_message_is_final() -> None:
     async with ScriptedSmtp() as server, mailer_to(server.port) as mailer:
         server.to_data.append("554 looks like spam")
-        assert (await mailer.send(mail(), ALICE)).state is State.FAILED
+        assert (await mailer.send(mail(), ALICE)).state is OutcomeState.FAILED
 
 
-@pytest.mark.parametrize(("answer", "state"), [("552 too large", State.FAILED), ("553 not your address", State.RETRY)])
-async def test_a_sender_that_is_refused_is_our_trouble_unless_the_message_is_too_large(answer: str, state: State) -> None:
+@pytest.mark.parametrize(("answer", "state"), [("552 too large", OutcomeState.FAILED), ("553 not your address", OutcomeState.RETRY)])
+async def test_a_sender_that_is_refused_is_our_trouble_unless_the_message_is_too_large(answer: str, state: OutcomeState) -> None:
     async with ScriptedSmtp() as server, mailer_to(server.port) as mailer:
         server.to_sender.append(answer)
         assert (await mailer.send(mail(), ALICE)).state is state
-        assert (mailer.trouble is not None) == (state is State.RETRY)
+        assert (mailer.trouble is not None) == (state is OutcomeState.RETRY)
 
 
 @pytest.mark.parametrize("place", ["to_sender", "to_recipient", "to_data"])
@@ -121,9 +121,9 @@ async def test_a_server_that_hangs_costs_no_more_than_the_timeout(place: str) ->
         getattr(server, place).append(HANG)
         async with asyncio.timeout(30):
             outcome = await mailer.send(mail(), ALICE)
-            assert outcome.state is State.RETRY
+            assert outcome.state is OutcomeState.RETRY
             assert f"did not answer within {SHORT_S:g} s" in outcome.reason
-            while (await mailer.send(mail(), ALICE)).state is not State.DELIVERED:
+            while (await mailer.send(mail(), ALICE)).state is not OutcomeState.DELIVERED:
                 pass  # a busy machine takes longer, too
     assert server.connections >= 2
 
@@ -140,7 +140,7 @@ async def test_a_server_that_says_nothing_at_all_is_given_up_too() -> None:
 
     async with await asyncio.start_server(swallow, "127.0.0.1", 0) as silent:
         async with mailer_to(silent.sockets[0].getsockname()[1], timeout_s=SHORT_S) as mailer:
-            assert (await mailer.send(mail(), ALICE)).state is State.RETRY
+            assert (await mailer.send(mail(), ALICE)).state is OutcomeState.RETRY
         async with asyncio.timeout(30):
             await ended.wait()
 
@@ -149,8 +149,8 @@ async def test_a_server_that_says_nothing_at_all_is_given_up_too() -> None:
 async def test_a_connection_that_is_cut_in_the_middle_is_to_be_tried_again(place: str) -> None:
     async with ScriptedSmtp() as server, mailer_to(server.port) as mailer:
         getattr(server, place).append(CUT)
-        assert (await mailer.send(mail(), ALICE)).state is State.RETRY
-        assert (await mailer.send(mail(), ALICE)).state is State.DELIVERED
+        assert (await mailer.send(mail(), ALICE)).state is OutcomeState.RETRY
+        assert (await mailer.send(mail(), ALICE)).state is OutcomeState.DELIVERED
 
 
 async def test_a_connection_that_the_server_closed_meanwhile_is_replaced() -> None:
@@ -158,8 +158,8 @@ async def test_a_connection_that_the_server_closed_meanwhile_is_replaced() -> No
         await mailer.send(mail(), ALICE)
         server.cut()
         outcomes = [await mailer.send(mail(), ALICE) for _ in range(2)]
-    assert outcomes[-1].state is State.DELIVERED
-    assert {outcome.state for outcome in outcomes} <= {State.RETRY, State.DELIVERED}
+    assert outcomes[-1].state is OutcomeState.DELIVERED
+    assert {outcome.state for outcome in outcomes} <= {OutcomeState.RETRY, OutcomeState.DELIVERED}
 
 
 async def test_nobody_there_is_told_to_operators_until_mails_go_out_again(caplog: pytest.LogCaptureFixture) -> None:
@@ -167,7 +167,7 @@ async def test_nobody_there_is_told_to_operators_until_mails_go_out_again(caplog
         port = server.port
     async with mailer_to(port) as mailer:
         outcomes = [await mailer.send(mail(), ALICE) for _ in range(2)]
-        assert [outcome.state for outcome in outcomes] == [State.RETRY] * 2
+        assert [outcome.state for outcome in outcomes] == [OutcomeState.RETRY] * 2
         assert mailer.trouble == outcomes[0].reason
         assert f"127.0.0.1:{port}" in mailer.trouble
     assert [record.message for record in caplog.records if record.name == "notification.email"] == [f"no mail goes out: {mailer.trouble}"]
@@ -177,7 +177,7 @@ async def test_nobody_there_is_told_to_operators_until_mails_go_out_again(caplog
 async def test_a_mail_goes_out_encrypted_where_the_server_offers_it(mode: str, tmp_path: Path) -> None:
     tls, certificate = self_made_certificate(tmp_path)
     async with ScriptedSmtp(tls=tls) as server, mailer_to(server.port, starttls=mode, ca_file=certificate) as mailer:
-        assert (await mailer.send(mail(), ALICE)).state is State.DELIVERED
+        assert (await mailer.send(mail(), ALICE)).state is OutcomeState.DELIVERED
         assert server.was_encrypted == [True]
 
 
@@ -185,7 +185,7 @@ async def test_a_certificate_that_nobody_vouches_for_gets_no_mail(tmp_path: Path
     tls, _ = self_made_certificate(tmp_path)
     async with ScriptedSmtp(tls=tls) as server, mailer_to(server.port) as mailer:
         outcome = await mailer.send(mail(), ALICE)
-        assert outcome.state is State.RETRY
+        assert outcome.state is OutcomeState.RETRY
         assert "certificate verify failed" in outcome.reason
         assert mailer.trouble == outcome.reason
         assert server.mails == []
@@ -194,7 +194,7 @@ async def test_a_certificate_that_nobody_vouches_for_gets_no_mail(tmp_path: Path
 async def test_required_means_that_a_server_without_tls_gets_no_mail() -> None:
     async with ScriptedSmtp() as server, mailer_to(server.port, starttls="required") as mailer:
         outcome = await mailer.send(mail(), ALICE)
-        assert outcome.state is State.RETRY
+        assert outcome.state is OutcomeState.RETRY
         assert "STARTTLS" in outcome.reason
         assert server.mails == []
 
@@ -202,21 +202,21 @@ async def test_required_means_that_a_server_without_tls_gets_no_mail() -> None:
 async def test_never_means_plain_text_also_where_tls_is_offered(tmp_path: Path) -> None:
     tls, _ = self_made_certificate(tmp_path)
     async with ScriptedSmtp(tls=tls) as server, mailer_to(server.port, starttls="never") as mailer:
-        assert (await mailer.send(mail(), ALICE)).state is State.DELIVERED
+        assert (await mailer.send(mail(), ALICE)).state is OutcomeState.DELIVERED
         assert server.was_encrypted == [False]
 
 
 async def test_the_password_in_the_file_opens_the_server(tmp_path: Path) -> None:
     async with ScriptedSmtp(password=PASSWORD) as server:
         async with mailer_to(server.port, username="segue", password_file=password_file(tmp_path)) as mailer:
-            assert (await mailer.send(mail(), ALICE)).state is State.DELIVERED
+            assert (await mailer.send(mail(), ALICE)).state is OutcomeState.DELIVERED
 
 
 async def test_a_refused_login_is_to_be_tried_again_and_operators_learn_whose(tmp_path: Path) -> None:
     async with ScriptedSmtp(password="another") as server:
         async with mailer_to(server.port, username="segue", password_file=password_file(tmp_path)) as mailer:
             outcome = await mailer.send(mail(), ALICE)
-            assert outcome.state is State.RETRY
+            assert outcome.state is OutcomeState.RETRY
             assert "refuses the login of 'segue': 535" in outcome.reason
             assert mailer.trouble == outcome.reason
             assert server.mails == []
@@ -225,7 +225,7 @@ async def test_a_refused_login_is_to_be_tried_again_and_operators_learn_whose(tm
 @pytest.mark.parametrize("recipient", ["a@example.org\r\nRCPT TO:<b@example.org>", "a b@example.org", "ünal@example.org"])
 async def test_what_is_no_address_for_this_server_is_final(recipient: str) -> None:
     async with ScriptedSmtp() as server, mailer_to(server.port) as mailer:
-        assert (await mailer.send(mail(), recipient)).state is State.FAILED
+        assert (await mailer.send(mail(), recipient)).state is OutcomeState.FAILED
         assert server.mails == []
         assert mailer.trouble is None
 
@@ -239,13 +239,13 @@ async def test_a_cancelled_mail_gives_its_connection_and_its_place_in_line_back(
         sending.cancel()
         with pytest.raises(asyncio.CancelledError):
             await sending
-        assert (await mailer.send(mail(), ALICE)).state is State.DELIVERED
+        assert (await mailer.send(mail(), ALICE)).state is OutcomeState.DELIVERED
 
 
 async def test_a_closed_mailer_sends_nothing_and_may_be_closed_again() -> None:
     async with ScriptedSmtp() as server, mailer_to(server.port) as mailer:
         await mailer.close()
-        assert (await mailer.send(mail(), ALICE)).state is State.RETRY
+        assert (await mailer.send(mail(), ALICE)).state is OutcomeState.RETRY
         await mailer.close()
         assert server.connections == 0
 

@@ -3,12 +3,12 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from notification.outcome import MAX_REASON_CHARS, State, delivered, failed, gone, retry
+from notification.outcome import MAX_REASON_CHARS, OutcomeState, delivered, failed, gone, retry
 
 
 def test_each_answer_has_its_state() -> None:
     states = [made("because").state for made in (delivered, retry, failed, gone)]
-    assert states == [State.DELIVERED, State.RETRY, State.FAILED, State.GONE]
+    assert states == [OutcomeState.DELIVERED, OutcomeState.RETRY, OutcomeState.FAILED, OutcomeState.GONE]
 
 
 @settings(max_examples=60, deadline=None)

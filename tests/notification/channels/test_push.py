@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from infra.kernel.errors import ConfigError, Refused
 from notification.letter import Line
-from notification.outcome import Outcome, State
+from notification.outcome import Outcome, OutcomeState
 from notification.push import MAX_PAYLOAD_BYTES, Pusher, PushOptions, Subscription, check_endpoint, collapse_key, push_payload, wait_s
 from notification.vapid import Vapid
 from tests.support.push_receiver import HANG, PushReceiver
@@ -57,7 +57,7 @@ async def test_a_push_arrives_encrypted_and_signed_with_our_key(vapid: Vapid) ->
     payload = msgspec.json.encode({"title": "New album by Björk"})
     async with PushReceiver() as receiver, pusher(vapid) as sender:
         outcome = await sender.send(receiver.subscription(), payload, 3600, "high", collapse_key("hm://x/"))
-    assert outcome.state is State.DELIVERED
+    assert outcome.state is OutcomeState.DELIVERED
     [push] = receiver.pushes
     assert push.payload == payload
     assert push.public_key == vapid.public_key
@@ -76,22 +76,22 @@ async def test_a_push_without_a_topic_replaces_none(vapid: Vapid) -> None:
 @pytest.mark.parametrize(
     ("status", "state"),
     [
-        (200, State.DELIVERED),
-        (201, State.DELIVERED),
-        (202, State.DELIVERED),
-        (400, State.FAILED),
-        (401, State.FAILED),
-        (403, State.FAILED),
-        (404, State.GONE),
-        (408, State.RETRY),
-        (410, State.GONE),
-        (413, State.FAILED),
-        (429, State.RETRY),
-        (500, State.RETRY),
-        (503, State.RETRY),
+        (200, OutcomeState.DELIVERED),
+        (201, OutcomeState.DELIVERED),
+        (202, OutcomeState.DELIVERED),
+        (400, OutcomeState.FAILED),
+        (401, OutcomeState.FAILED),
+        (403, OutcomeState.FAILED),
+        (404, OutcomeState.GONE),
+        (408, OutcomeState.RETRY),
+        (410, OutcomeState.GONE),
+        (413, OutcomeState.FAILED),
+        (429, OutcomeState.RETRY),
+        (500, OutcomeState.RETRY),
+        (503, OutcomeState.RETRY),
     ],
 )
-async def test_what_the_service_answers_decides_what_comes_next(status: int, state: State, vapid: Vapid) -> None:
+async def test_what_the_service_answers_decides_what_comes_next(status: int, state: OutcomeState, vapid: Vapid) -> None:
     outcome = await push_once(vapid, (status, {}, '{"reason": "Because"}'))
     assert outcome.state is state
     assert f"127.0.0.1 answers {status}" in outcome.reason
@@ -124,7 +124,7 @@ def test_retry_after_is_seconds_or_a_date_and_bounded(header: str | None, expect
 async def test_a_redirect_is_not_followed(vapid: Vapid) -> None:
     async with PushReceiver() as receiver, pusher(vapid) as sender:
         receiver.answers.append((307, {"Location": f"{receiver.origin}/push/elsewhere"}, ""))
-        assert (await sender.send(receiver.subscription(), b"hello", 60)).state is State.FAILED
+        assert (await sender.send(receiver.subscription(), b"hello", 60)).state is OutcomeState.FAILED
         assert receiver.requests == 1
 
 
@@ -133,7 +133,7 @@ async def test_a_service_that_hangs_costs_no_more_than_the_timeout(vapid: Vapid)
         receiver.answers.append((HANG, {}, ""))
         async with asyncio.timeout(30):
             outcome = await sender.send(receiver.subscription(), b"hello", 60)
-        assert outcome.state is State.RETRY
+        assert outcome.state is OutcomeState.RETRY
         assert f"did not answer within {SHORT_S:g} s" in outcome.reason
 
 
@@ -141,45 +141,45 @@ async def test_nobody_there_is_to_be_tried_again(vapid: Vapid) -> None:
     async with PushReceiver() as receiver:
         subscription = receiver.subscription()
     async with pusher(vapid) as sender:
-        assert (await sender.send(subscription, b"hello", 60)).state is State.RETRY
+        assert (await sender.send(subscription, b"hello", 60)).state is OutcomeState.RETRY
 
 
 async def test_a_push_goes_to_a_name_as_well(vapid: Vapid) -> None:
     async with PushReceiver() as receiver, pusher(vapid) as sender:
         receiver.origin = receiver.origin.replace("127.0.0.1", "localhost")
-        assert (await sender.send(receiver.subscription(), b"hello", 60)).state is State.DELIVERED
+        assert (await sender.send(receiver.subscription(), b"hello", 60)).state is OutcomeState.DELIVERED
 
 
 async def test_many_pushes_at_once_use_a_bounded_number_of_connections(vapid: Vapid) -> None:
     async with PushReceiver() as receiver, pusher(vapid, max_connections=3) as sender:
         outcomes = await asyncio.gather(*(sender.send(receiver.subscription(), b"hello", 60) for _ in range(20)))
-        assert {outcome.state for outcome in outcomes} == {State.DELIVERED}
+        assert {outcome.state for outcome in outcomes} == {OutcomeState.DELIVERED}
         assert receiver.most_at_once <= 3
 
 
 async def test_a_payload_that_is_too_large_is_not_sent(vapid: Vapid) -> None:
     async with PushReceiver() as receiver, pusher(vapid) as sender:
-        assert (await sender.send(receiver.subscription(), b"x" * MAX_PAYLOAD_BYTES, 60)).state is State.DELIVERED
-        assert (await sender.send(receiver.subscription(), b"x" * (MAX_PAYLOAD_BYTES + 1), 60)).state is State.FAILED
+        assert (await sender.send(receiver.subscription(), b"x" * MAX_PAYLOAD_BYTES, 60)).state is OutcomeState.DELIVERED
+        assert (await sender.send(receiver.subscription(), b"x" * (MAX_PAYLOAD_BYTES + 1), 60)).state is OutcomeState.FAILED
         assert receiver.requests == 1
 
 
 async def test_a_subscription_that_was_stored_under_laxer_rules_is_not_called(vapid: Vapid) -> None:
     async with PushReceiver() as receiver, pusher(vapid, allow_loopback=False) as sender:
-        assert (await sender.send(receiver.subscription(), b"hello", 60)).state is State.FAILED
+        assert (await sender.send(receiver.subscription(), b"hello", 60)).state is OutcomeState.FAILED
         assert receiver.requests == 0
 
 
 async def test_keys_that_nothing_can_be_encrypted_for_are_final(vapid: Vapid) -> None:
     async with PushReceiver() as receiver, pusher(vapid) as sender:
         broken = msgspec.structs.replace(receiver.subscription(), p256dh="AAAA")
-        assert (await sender.send(broken, b"hello", 60)).state is State.FAILED
+        assert (await sender.send(broken, b"hello", 60)).state is OutcomeState.FAILED
 
 
 async def test_a_closed_pusher_sends_nothing_and_may_be_closed_again(vapid: Vapid) -> None:
     async with PushReceiver() as receiver, pusher(vapid) as sender:
         await sender.close()
-        assert (await sender.send(receiver.subscription(), b"hello", 60)).state is State.RETRY
+        assert (await sender.send(receiver.subscription(), b"hello", 60)).state is OutcomeState.RETRY
         assert receiver.requests == 0
 
 
@@ -210,7 +210,7 @@ async def test_a_status_counts_also_where_the_rest_of_the_answer_never_comes(vap
     async with await asyncio.start_server(cut_short, "127.0.0.1", 0) as server:
         async with pusher(vapid, timeout_s=SHORT_S) as sender:
             endpoint = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/push"
-            assert (await sender.send(msgspec.structs.replace(GOOD, endpoint=endpoint), b"hello", 60)).state is State.DELIVERED
+            assert (await sender.send(msgspec.structs.replace(GOOD, endpoint=endpoint), b"hello", 60)).state is OutcomeState.DELIVERED
         async with asyncio.timeout(30):
             await ended.wait()
 

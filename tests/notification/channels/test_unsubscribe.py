@@ -11,12 +11,12 @@ from infra.kernel.errors import Refused
 from infra.runtime.keys import AuthOptions, Keys
 from infra.runtime.tokens import Verifier
 from infra.runtime.tokens import issue as issue_login
-from notification.unsubscribe import ALL, Unsubscribe, issue, verify
+from notification.unsubscribe import ALL, UnsubscribeWish, issue, verify
 
 SECRET = b"s" * 32
 NOW_S = 1_795_000_000.0
 DAY_S = 86_400
-WISH = Unsubscribe("alice", "new-album")
+WISH = UnsubscribeWish("alice", "new-album")
 
 
 def signed(changes: dict[str, Any], secret: bytes | str = SECRET, algorithm: str = "HS256") -> str:
@@ -28,12 +28,12 @@ def signed(changes: dict[str, Any], secret: bytes | str = SECRET, algorithm: str
 @settings(max_examples=50, deadline=None)
 @given(user=st.from_regex(r"[A-Za-z0-9._-]{1,128}", fullmatch=True), cls=st.from_regex(r"[a-z][a-z0-9-]{0,31}", fullmatch=True))
 def test_a_link_says_who_and_what(user: str, cls: str) -> None:
-    wish = Unsubscribe(user, cls)
+    wish = UnsubscribeWish(user, cls)
     assert verify(SECRET, issue(SECRET, wish, NOW_S), NOW_S) == wish
 
 
 def test_a_link_for_everything_is_one_too() -> None:
-    assert verify(SECRET, issue(SECRET, Unsubscribe("alice", ALL), NOW_S), NOW_S).cls == ALL
+    assert verify(SECRET, issue(SECRET, UnsubscribeWish("alice", ALL), NOW_S), NOW_S).cls == ALL
 
 
 def test_a_link_works_for_longer_than_notifications_live_and_not_for_ever() -> None:
@@ -84,7 +84,7 @@ def test_a_login_is_no_unsubscribe_link() -> None:
         verify(SECRET, issue_login(SECRET, user="alice", ttl_s=60, now_s=NOW_S), NOW_S)
 
 
-@pytest.mark.parametrize("wish", [Unsubscribe("", "new-album"), Unsubscribe("alice", ""), Unsubscribe("a b", "new-album")])
-def test_no_link_is_made_that_could_not_be_read(wish: Unsubscribe) -> None:
+@pytest.mark.parametrize("wish", [UnsubscribeWish("", "new-album"), UnsubscribeWish("alice", ""), UnsubscribeWish("a b", "new-album")])
+def test_no_link_is_made_that_could_not_be_read(wish: UnsubscribeWish) -> None:
     with pytest.raises(ValueError, match="needs a user name and a class"):
         issue(SECRET, wish, NOW_S)

@@ -10,7 +10,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 
 from infra.kernel.errors import Unavailable
 from notification.epoch import height_of
-from notification.ownership.core import NOBODY, UNCLAIMED, Claims, Member, Ownership, Steps
+from notification.ownership.core import NOBODY, UNCLAIMED, Claims, NodeRecord, Ownership, Steps
 from notification.shards import SHARDS
 
 LEASE_S = 5.0
@@ -23,9 +23,9 @@ class Table:
 
     def __init__(self) -> None:
         self.claims = UNCLAIMED
-        self.members: dict[str, Member] = {}
+        self.members: dict[str, NodeRecord] = {}
 
-    def beat(self, member: Member, last: int) -> bool:
+    def beat(self, member: NodeRecord, last: int) -> bool:
         known = self.members.get(member.node)
         if (known.counter if known else 0) != last:
             return False
@@ -68,7 +68,7 @@ class Driver:
         while True:
             started_s, counter = self.now_s, core.next_counter(self.wall_us)
             yield
-            done = self.ask("beat", Member(core.node, "sto", core.node, counter), core.counter)
+            done = self.ask("beat", NodeRecord(core.node, "sto", core.node, counter), core.counter)
             yield  # the answer takes its time
             if done:
                 core.beaten(counter, started_s)
