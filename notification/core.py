@@ -74,7 +74,7 @@ class Decider:
     """Rules and patience applied to batches of rows. `epoch()` is the store's, which live copies bear."""
 
     def __init__(self, rules: RuleSet, patience: Patience, epoch: Callable[[], int]) -> None:
-        self.rules, self.patience, self._epoch = rules, patience, epoch
+        self.rules, self.patience, self.epoch = rules, patience, epoch
         self.verdicts = 0
         self._mandatory = frozenset(rules.settings.mandatory)
         self._window_ms = rules.settings.throttle_window_s * 1000
@@ -108,7 +108,7 @@ class Decider:
                 decision = _decision(person, notice, ruling, now_ms)
                 plan.decided.append((decision, notice))
             if decision.mark and ruling.is_live:
-                plan.live.append(items.live(row.user, decision.mark, self._epoch(), decision.types, notice, ruling.told))
+                plan.live.append(items.live(row.user, decision.mark, self.epoch(), decision.types, notice, ruling.told))
             if ruling.has_tasks:
                 plan.tasks.extend(self.tasks(decision, ruling.verdict, person, now_ms))
         return plan

@@ -5,8 +5,7 @@ that could be kept goes again, under the same Message-ID.
 """
 
 import asyncio
-import random
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from itertools import groupby
 from typing import Any, Final, NamedTuple, Protocol
 
@@ -14,20 +13,18 @@ import msgspec
 
 from infra.kernel.errors import Unavailable
 from infra.runtime.ending import end_tasks
-from infra.runtime.logs import Logger
-from infra.runtime.loops import Loops
 from rule_engine.verdict import Way
 
-from .agenda import Agenda
 from .core import EMAIL, LIVE, PUSH, UNKNOWN, Decider, postponed, preferences_of
 from .letter import Line
+from .module_context import ModuleContext
 from .notice import Notice
 from .online import Online
 from .outcome import Outcome, OutcomeState
-from .people import People
+from .owned import Owned
 from .retelling import Retelling
 from .retries import next_delay_s
-from .store import WAITING, Device, Person, Sent, Store, Task
+from .store import WAITING, Device, Person, Sent, Task
 
 PERIOD_S: Final = 1.0
 AT_ONCE: Final = 100
@@ -61,28 +58,30 @@ class Job(NamedTuple):
 
 
 class Dispatch:
-    """Works tasks off. Without a channel its tasks are dropped, and that is said."""
+    """The loop that works tasks off.
+
+    - `module`, `owned`: the store, and what is owned of it.
+    - `decider`, `online`: what decides once more.
+    - `mail`, `push`: the channels. Tasks of a channel that is None are dropped, and `why` says so.
+    - `retelling`: takes the tasks that are live copies.
+
+    `ended` counts how tasks ended, by state.
+    """
 
     def __init__(
         self,
-        store: Store,
-        agenda: Agenda,
+        module: ModuleContext,
+        owned: Owned,
         decider: Decider,
         online: Online,
-        people: People,
         mail: MailChannel | None,
         push: PushChannel | None,
         retelling: Retelling,
-        *,
-        wall: Callable[[], float],
-        rng: random.Random,
-        loops: Loops,
-        logger: Logger,
     ) -> None:
         self.ended: dict[str, int] = {"delivered": 0, "dropped": 0, "dead": 0, "retried": 0, "pruned": 0}
-        self._store, self._agenda, self._decider, self._online, self._people = store, agenda, decider, online, people
-        self._mail, self._push, self._retelling = mail, push, retelling
-        self._wall, self._rng, self._loops, self._logger = wall, rng, loops, logger
+        self._module, self._store, self._logger = module, module.store, module.context.log
+        self._owned, self._agenda = owned, owned.agenda
+        self._decider, self._online, self._mail, self._push, self._retelling = decider, online, mail, push, retelling
         self._slots = asyncio.Semaphore(PARALLEL)
         self._task: asyncio.Task[None] | None = None
         self._running: dict[int, asyncio.Task[None]] = {}
@@ -90,7 +89,7 @@ class Dispatch:
 
     def start(self) -> None:
         """Send what is due until `stop`."""
-        self._task = self._loops.every(PERIOD_S, self._begin_due, "mails and pushes", at_once=True, wake=self._agenda.news)
+        self._task = self._module.loops.every(PERIOD_S, self._begin_due, "mails and pushes", at_once=True, wake=self._agenda.news)
 
     async def stop(self) -> None:
         """Stop. May be called twice."""
@@ -107,7 +106,7 @@ class Dispatch:
         self._handing_over = frozenset()
 
     def _begin_due(self) -> None:
-        for shard in self._agenda.ready(self._now_ms()):
+        for shard in self._agenda.ready(self._module.now_ms()):
             if shard not in self._running and shard not in self._handing_over:
                 self._running[shard] = task = asyncio.create_task(self._run_shard(shard), name="mails and pushes of a shard")
                 task.add_done_callback(lambda _, shard=shard: self._ended(shard))  # type: ignore[misc]
@@ -126,7 +125,7 @@ class Dispatch:
 
     async def run_due(self, shard: int) -> None:
         """Everything that is due now in one shard. Raises Unavailable: then it goes on from where it was."""
-        while shard not in self._handing_over and (tasks := await self._agenda.due(shard, self._now_ms(), AT_ONCE)):
+        while shard not in self._handing_over and (tasks := await self._agenda.due(shard, self._module.now_ms(), AT_ONCE)):
             known = {key for key, each in (await self._store.sent({_key(task) for task in tasks})).items() if each.state != WAITING}
             jobs = _jobs(task for task in tasks if _key(task) not in known)
             results = await asyncio.gather(*(self._do(job) for job in jobs), return_exceptions=True)
@@ -138,8 +137,8 @@ class Dispatch:
     async def _do(self, job: Job) -> None:
         async with self._slots:
             self._agenda.check()
-            now_ms = self._now_ms()
-            person = (await self._people.get([job.user]))[job.user]
+            now_ms = self._module.now_ms()
+            person = (await self._owned.people.get([job.user]))[job.user]
             notices = await self._store.notices({task.event for task in job.tasks})
             online = (await self._online.ask([job.user]))[job.user]
             if online & UNKNOWN:  # nobody may be mailed who is online: wait until that is known
@@ -209,7 +208,7 @@ class Dispatch:
     async def _again(self, job: Job, outcome: Outcome, now_ms: int) -> list[Sent]:
         """Later, or not at all any more: then it is a dead letter, which an operator may replay."""
         first = job.tasks[0]
-        delay_s = next_delay_s(first.attempt, first.started_ms, now_ms, self._rng, outcome.retry_after_s or 0.0)
+        delay_s = next_delay_s(first.attempt, first.started_ms, now_ms, self._module.context.rng, outcome.retry_after_s or 0.0)
         if delay_s is None:
             return [Sent(t.user, t.event, t.channel, "dead", f"{t.attempt} attempts: {outcome.reason}", now_ms) for t in job.tasks]
         due_ms = now_ms + int(delay_s * 1000)
@@ -224,9 +223,6 @@ class Dispatch:
         else:
             person.mails = (*person.mails, now_ms)[-KEPT_TIMES:]
         await self._store.save_sent_times(person.user, person.mails, person.pushes)
-
-    def _now_ms(self) -> int:
-        return int(self._wall() * 1000)
 
 
 def _jobs(tasks: Iterable[Task]) -> list[Job]:

@@ -11,8 +11,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Final
 
-from infra.runtime.logs import Logger
-
+from .module_context import ModuleContext
 from .ownership.core import Claims, NodeRecord
 from .store import Store
 
@@ -59,12 +58,12 @@ class HighWater:
 
 
 class StoreEpoch:
-    """The epoch of `store` as a node knows it. `is_beside`: the store lies in `folder`. `wall` is Unix time in seconds."""
+    """The epoch of the store as a node knows it, in `number`. `is_beside`: the store lies in `folder`."""
 
-    def __init__(self, store: Store, folder: Path, *, is_beside: bool, wall: Callable[[], float], logger: Logger) -> None:
+    def __init__(self, module: ModuleContext, folder: Path, *, is_beside: bool) -> None:
         self.number = 0
-        self._store, self._high_water, self._is_beside = store, HighWater(folder), is_beside
-        self._wall, self._logger, self._said = wall, logger, ""
+        self._store, self._wall, self._logger = module.store, module.context.wall, module.context.log
+        self._high_water, self._is_beside, self._said = HighWater(folder), is_beside, ""
 
     async def open(self) -> None:
         """Finds out whether the store was put back, before anything is written to it. Raises Unavailable."""

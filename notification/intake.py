@@ -5,18 +5,19 @@ already gets no second item (the worker knows what it decided), who has none get
 are stored by the nodes that own the followers.
 """
 
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Iterable
 from typing import Final
 
 import msgspec
 
 from infra.kernel.errors import Refused
-from infra.kernel.topics import Kind, Topic, kind_of
+from infra.kernel.topics import Kind, kind_of
 
+from .module_context import ModuleContext
 from .notice import Header, Notice, NoticeRequest, Page, check, check_names
 from .ownership.routes import Routes
 from .shards import BULK_FROM
-from .store import AGAIN, FRIEND, SENT, Store
+from .store import AGAIN, FRIEND, SENT
 from .turns import Turns
 
 # Requests that are being stored, or wait for one with the same id; more are refused as unavailable, and come back.
@@ -31,16 +32,12 @@ class Receipt(msgspec.Struct, frozen=True):
     duplicate: bool
 
 
-# `record(topic, kind)` is told of every publication that a capture is to have.
-Record = Callable[[Topic, str], None]
-
-
 class Intake:
-    """Takes notices in. `wall` is Unix time in seconds."""
+    """The way in of notices; `accepted`, `rows` and `duplicates` count what came."""
 
-    def __init__(self, store: Store, routes: Routes, wall: Callable[[], float], record: Record | None = None) -> None:
+    def __init__(self, module: ModuleContext, routes: Routes) -> None:
         self.accepted = self.rows = self.duplicates = 0
-        self._store, self._routes, self._wall, self._record = store, routes, wall, record
+        self._module, self._store, self._routes = module, module.store, routes
         self._turns = Turns(MAX_OPEN)
 
     async def take(self, request: NoticeRequest, service: str) -> Receipt:
@@ -54,7 +51,7 @@ class Intake:
 
     async def stream(self, header: Header, pages: AsyncIterator[Page], service: str) -> Receipt:
         """One notice, its audience page by page; the pages name nobody twice. Raises `Refused`, `Unavailable`."""
-        notice = check(header, service, self._now_ms())
+        notice = check(header, service, self._module.now_ms())
         async with self._turns.take(notice.id):  # the same notice twice at once: the second waits, and finds it done
             taken = await self._store.begin(notice)
             if taken.notice.digest != notice.digest:
@@ -65,8 +62,9 @@ class Intake:
             followers = await self._fan_out(notice, pages, 0 if taken.is_new else AGAIN)
             await self._store.complete(notice.id, followers)
         self.accepted += 1
-        if self._record is not None and kind_of(notice.compact) is not Kind.PLAYLIST:  # those are published through a broker, too
-            self._record(notice.compact, notice.kind)
+        capture = self._module.context.capture
+        if capture is not None and kind_of(notice.compact) is not Kind.PLAYLIST:  # those are published through a broker, too
+            capture.publication(notice.compact, notice.kind)
         return Receipt(notice.id, followers, duplicate=not taken.is_new)
 
     async def _fan_out(self, notice: Notice, pages: AsyncIterator[Page], flags: int) -> int:
@@ -81,9 +79,6 @@ class Intake:
             followers += len(users)
             self.rows += len(users)
         return followers
-
-    def _now_ms(self) -> int:
-        return int(self._wall() * 1000)
 
 
 async def _each(pages: Iterable[Page]) -> AsyncIterator[Page]:

@@ -98,6 +98,7 @@ class Pusher:
 
     def __init__(self, options: PushOptions, vapid: Vapid, clock: Callable[[], float] = time.time) -> None:
         """`clock` gives Unix time in seconds. Raises `ConfigError` for a contact that push services would refuse."""
+        self.public_key, self.allow_loopback = vapid.public_key, options.allow_loopback
         self._options = options
         self._vapid = vapid
         self._clock = clock

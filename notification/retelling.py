@@ -15,14 +15,14 @@ from infra.kernel.errors import Unavailable
 from infra.kernel.events import Event
 from infra.kernel.topics import user_of
 from infra.runtime.ending import end_tasks
-from infra.runtime.loops import Loops
 
 from . import items
 from .agenda import Agenda
 from .core import DIGEST, EMAIL, LIVE, Decider
+from .module_context import ModuleContext
 from .notice import Notice
 from .shards import SHARDS, shard_of
-from .store import WAITING, Decision, Person, Sent, Store, Task
+from .store import WAITING, Decision, Person, Sent, Task
 from .teller import Publish
 
 # How long a copy waits before it goes again, and how long a broker may take to answer.
@@ -35,32 +35,30 @@ MAX_NEWS: Final = 100_000
 
 
 class Retelling:
-    """`publish` makes one attempt, `schedule` puts a task on the agenda of whoever owns its user. At most `MAX_NEWS` outcomes wait
-    for the store; the oldest is given up for a newer one, and `lost` counts it: its mark shows as a gap later. `epoch()` is the store's."""
+    """The outcomes of live copies, and the copies that go again.
+
+    - `module`, `agenda`: the store, and the tasks of owned shards.
+    - `decider`: decides for users who have gone offline.
+    - `publish`: makes one attempt.
+    - `schedule`: puts a task on the agenda of the node that owns its user.
+
+    At most `MAX_NEWS` outcomes wait for the store. Beyond that the oldest is given up, and `lost` counts it: its mark shows as
+    a gap later.
+    """
 
     def __init__(
-        self,
-        store: Store,
-        agenda: Agenda,
-        decider: Decider,
-        publish: Publish,
-        schedule: Callable[[Task], Awaitable[None]],
-        *,
-        epoch: Callable[[], int],
-        wall: Callable[[], float],
-        loops: Loops,
+        self, module: ModuleContext, agenda: Agenda, decider: Decider, publish: Publish, schedule: Callable[[Task], Awaitable[None]]
     ) -> None:
         self.retold = self.lost = 0
-        self._store, self._agenda, self._decider = store, agenda, decider
-        self._publish, self._schedule, self._epoch, self._wall = publish, schedule, epoch, wall
-        self._loops = loops
+        self._module, self._store, self._agenda, self._decider = module, module.store, agenda, decider
+        self._publish, self._schedule = publish, schedule
         self._news: deque[Sent] = deque()
         self._arrived = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
 
     def start(self) -> None:
         """Keeps outcomes until `close`."""
-        self._task = self._loops.every(
+        self._task = self._module.loops.every(
             None, self._keep_all, "live copies that no broker took", at_once=True, wake=self._arrived, again_s=lambda _: PAUSE_S
         )
 
@@ -78,7 +76,7 @@ class Retelling:
         if len(self._news) >= MAX_NEWS:
             self._news.popleft()
             self.lost += 1
-        self._news.append(Sent(user_of(event.topic), event.id.decode(), LIVE, state, reason, self._now_ms()))
+        self._news.append(Sent(user_of(event.topic), event.id.decode(), LIVE, state, reason, self._module.now_ms()))
         self._arrived.set()
 
     async def _keep_all(self) -> None:
@@ -105,7 +103,7 @@ class Retelling:
         if not decided:
             return [_ended(task, "dropped", "it has expired", now_ms) for task in tasks]
         decision, notice = max(decided, key=lambda each: each[0].mark)
-        if await self._is_taken(items.live(person.user, decision.mark, self._epoch(), decision.types, notice, items.told(notice))):
+        if await self._is_taken(items.live(person.user, decision.mark, self._decider.epoch(), decision.types, notice, items.told(notice))):
             self.retold += len(tasks)
             return [_ended(task, "delivered", "a broker took it when it was told again", now_ms) for task in tasks]
         await self._agenda.add([task._replace(due_ms=_due_ms(now_ms), attempt=task.attempt + 1) for task in tasks])
@@ -128,9 +126,6 @@ class Retelling:
             async with asyncio.timeout(ANSWER_S):
                 return await taken
         return False
-
-    def _now_ms(self) -> int:
-        return int(self._wall() * 1000)
 
 
 def _waits(attempts: int) -> str:

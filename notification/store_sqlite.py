@@ -4,7 +4,7 @@ import sqlite3
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Self
 
 import msgspec
 
@@ -75,8 +75,8 @@ class SqliteStore:
         self._db, self._retention_s, self._wall = db, retention_s, wall
 
     @classmethod
-    async def open(cls, folder: Path, retention_s: float, wall: Callable[[], float]) -> "SqliteStore":
-        """The store in `folder`, made if it is not there. Raises ConfigError."""
+    async def open(cls, folder: Path, retention_s: float, wall: Callable[[], float]) -> Self:
+        """Returns the store in `folder`, made if it is not there; `wall` is Unix time in seconds. Raises ConfigError."""
         return cls(await Sqlite.open(folder / "notification.sqlite", "notification", SCRIPTS), retention_s, wall)
 
     async def close(self) -> None:

@@ -1,15 +1,14 @@
 """Why: what became of an event for a user, and dead letters sent again."""
 
-from collections.abc import Callable
-
 import msgspec
 
 from infra.kernel.errors import Refused
 
 from .core import DIGEST, EMAIL, LIVE, PUSH
+from .module_context import ModuleContext
 from .ownership.routes import Routes
 from .shards import shard_of
-from .store import Store, Task
+from .store import Task
 
 
 class Ending(msgspec.Struct, frozen=True):
@@ -35,10 +34,10 @@ class Explanation(msgspec.Struct, frozen=True):
 
 
 class Why:
-    """Answers "why did I (not) get this", and brings dead letters back. `wall` is Unix time in seconds."""
+    """Answers "why did I (not) get this", and brings dead letters back."""
 
-    def __init__(self, store: Store, routes: Routes, wall: Callable[[], float]) -> None:
-        self._store, self._routes, self._wall = store, routes, wall
+    def __init__(self, module: ModuleContext, routes: Routes) -> None:
+        self._module, self._store, self._routes = module, module.store, routes
 
     async def explain(self, user: str, event: str) -> Explanation:
         """Raises `Refused("not-found")` for an event that is not known, or was not for this user."""
@@ -57,6 +56,6 @@ class Why:
         sent = await self._store.exhume(key)
         if sent is None:
             return False
-        now_ms = int(self._wall() * 1000)
+        now_ms = self._module.now_ms()
         await self._routes.schedule(Task(shard_of(sent.user), now_ms, sent.user, sent.channel, sent.event, 1, now_ms))
         return True

@@ -1,30 +1,26 @@
 """The rule worker: rows from the log, through the rules, to the store, the engine and the tasks (spec 8).
 
-A batch is decided while the one before it is being stored. Nobody is told before his item is stored, and a cursor passes a
-row only when everything that follows from it is stored: after a crash a row is decided once and told at least once. While
-the node's lease has run out the worker waits, and goes on where it was, or begins anew with other shards.
+A batch is decided while the one before it is being stored. Users are told only after their items are stored. A cursor passes
+a row only when everything that follows from the row is stored. So after a crash each row is decided once and told at least
+once. While the lease of the node has run out the worker waits. Then it goes on where it was, or begins anew with other shards.
 """
 
 import asyncio
-from collections.abc import Callable, Collection
+from collections.abc import Awaitable, Callable, Collection
 from contextlib import suppress
-from typing import Any, Final
+from typing import Final, TypeVar
 
 from infra.kernel.errors import Unavailable
 from infra.kernel.events import Event
 from infra.kernel.recent import Recent
 from infra.runtime.ending import end_tasks
-from infra.runtime.logs import Logger
-from infra.runtime.loops import Loops
 
-from .agenda import Agenda
 from .core import Decider, Plan
-from .log import Log
+from .module_context import ModuleContext
 from .notice import Notice
 from .online import Online
-from .ownership.core import FencingToken
-from .people import People
-from .store import AGAIN, Decision, LogRow, Store
+from .owned import Owned
+from .store import AGAIN, Decision, LogRow
 
 BATCH: Final = 512
 SAVE_S: Final = 0.25
@@ -32,31 +28,28 @@ PAUSE_S: Final = 0.25
 NOTICES: Final = 256
 DOUBTED: Final = 1024
 
+T = TypeVar("T")
+
 
 class Worker:
-    """Works the log off. `publish(event)` hands a live copy to the engine, whatever comes of it; `fence()` is as for `Log`."""
+    """The loops that work the log off.
 
-    def __init__(
-        self,
-        store: Store,
-        log: Log,
-        agenda: Agenda,
-        decider: Decider,
-        online: Online,
-        people: People,
-        *,
-        publish: Callable[[Event], None],
-        fence: Callable[[], FencingToken],
-        wall: Callable[[], float],
-        loops: Loops,
-        logger: Logger,
-    ) -> None:
+    - `module`, `owned`: the store, and what is owned of it.
+    - `decider`: the rules.
+    - `online`: asks presence.
+    - `tell`: hands a live copy to the engine, whatever comes of it.
+
+    `decided`, `told` and `scheduled` count rows, live copies, and mails and pushes.
+    """
+
+    def __init__(self, module: ModuleContext, owned: Owned, decider: Decider, online: Online, tell: Callable[[Event], None]) -> None:
         self.decided = self.told = self.scheduled = 0
+        self._module, self._store, self._logger = module, module.store, module.context.log
+        self._owned, self._log, self._decider, self._online, self._tell_engine = owned, owned.log, decider, online, tell
         self._troubles: dict[str, str] = {}
-        self._store, self._log, self._agenda, self._decider, self._online, self.people = store, log, agenda, decider, online, people
-        self._publish, self._fence, self._wall, self._loops, self._logger = publish, fence, wall, loops, logger
         self._notices: Recent[str, Notice] = Recent(NOTICES)
         self._doubted: Recent[str, bool] = Recent(DOUBTED)
+        # Decided and on their way to the store: the next batch, planned meanwhile, must know them.
         self._storing: dict[tuple[str, str], Decision] = {}
         self._plans: asyncio.Queue[tuple[list[LogRow], Plan]] = asyncio.Queue(maxsize=1)
         self._tasks: list[asyncio.Task[None]] = []
@@ -69,9 +62,9 @@ class Worker:
     def start(self) -> None:
         """Work until `stop` or `close`."""
         self._tasks = [
-            self._loops.every(0.0, self._decide, "rule worker decides", at_once=True),
-            self._loops.every(0.0, self._perform, "rule worker performs", at_once=True),
-            self._loops.every(SAVE_S, self._log.save, "rule worker saves cursors"),
+            self._module.loops.every(0.0, self._decide, "rule worker decides", at_once=True),
+            self._module.loops.every(0.0, self._perform, "rule worker performs", at_once=True),
+            self._module.loops.every(SAVE_S, self._log.save, "rule worker saves cursors"),
         ]
 
     async def stop(self) -> None:
@@ -99,12 +92,12 @@ class Worker:
     async def _plan(self, rows: list[LogRow]) -> Plan:
         users = {row.user for row in rows}
         notices = await self._patiently(lambda: self._load_notices({row.event for row in rows}))
-        people = await self._patiently(lambda: self.people.get(users))
+        people = await self._patiently(lambda: self._owned.people.get(users))
         doubtful = self._doubtful(rows)
         online = await self._online.ask(users)
         storing = dict(self._storing)
         known = await self._patiently(lambda: self._store.decisions(doubtful)) if doubtful else {}
-        plan = self._decider.plan(rows, notices, people, online, known | storing, int(self._wall() * 1000))
+        plan = self._decider.plan(rows, notices, people, online, known | storing, self._module.now_ms())
         self._storing.update({(each.user, each.event): each for each, _ in plan.decided})
         return plan
 
@@ -131,7 +124,7 @@ class Worker:
             for decision, _ in plan.decided:
                 del self._storing[decision.user, decision.event]
         if plan.tasks:
-            await self._patiently(lambda: self._agenda.add(plan.tasks))
+            await self._patiently(lambda: self._owned.agenda.add(plan.tasks))
         await self._patiently(lambda: self._tell(plan))
         self._log.done(rows)
         self.decided += len(plan.decided)
@@ -139,18 +132,18 @@ class Worker:
         self.scheduled += len(plan.tasks)
 
     async def _tell(self, plan: Plan) -> None:
-        self._fence()
+        self._owned.fence()
         for event in plan.live:
-            self._publish(event)
+            self._tell_engine(event)
 
     async def _keep(self, plan: Plan) -> None:
         """Store what was decided, while it is ours to decide."""
-        fence = self._fence()
+        fence = self._owned.fence()
         await self._store.decide(plan.decided, fence)
-        self._fence()
+        self._owned.fence()
 
-    async def _patiently(self, ask: Callable[[], Any]) -> Any:
-        """What `ask` returns, however long the store is away, and whatever else goes wrong.
+    async def _patiently(self, ask: Callable[[], Awaitable[T]]) -> T:
+        """Returns what `ask` returns, however long the store is away, and whatever else goes wrong.
 
         A loop that begins its step anew is not enough here: the log gives each row out once in a life, and a batch that is dropped
         would wait for the next one.

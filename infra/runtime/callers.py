@@ -31,9 +31,13 @@ class Callers:
         self._queues: dict[str, deque[tuple[Link, Call]]] = {}
         self._waiting = self._waiting_bytes = 0
         self._runners: set[asyncio.Task[None]] = set()
+        self._is_closed = False
 
     def take(self, link: Link, call: Call) -> None:
         """Answer `call` on `link` when its turn comes."""
+        if self._is_closed:  # the link outlives us for a moment
+            link.send(Reply(call.n, "unavailable", "this node is closing; try again", b""))
+            return
         if self._waiting >= self._max_waiting or self._waiting_bytes + len(call.body) > self._max_bytes:
             self.refused += 1
             link.send(Reply(call.n, "unavailable", "too many requests wait here; try again", b""))
@@ -51,6 +55,7 @@ class Callers:
 
     async def close(self) -> None:
         """Give up what is open: who asked finds the link gone. May be called twice."""
+        self._is_closed = True
         await end_tasks(*self._runners)
 
     async def _run(self, name: str) -> None:

@@ -1,54 +1,55 @@
-"""What a node does for the shards that it owns: taken up and given up together."""
+"""The work of a node on the shards that it owns: begun and ended in the right order."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 
 from infra.runtime.ending import end_all
 
-from ..agenda import Agenda
 from ..dispatch import Dispatch
-from ..log import Log
-from ..people import People
+from ..module_context import ModuleContext
+from ..owned import Owned
 from ..shards import SHARDS
 from ..worker import Worker
 
 
 class Holdings:
-    """Log, worker, people, agenda and dispatch, shard by shard. `wall` is Unix time in seconds."""
+    """All that works on owned shards: the rule worker and dispatch, and what is in memory for them."""
 
-    def __init__(self, log: Log, worker: Worker, people: People, agenda: Agenda, dispatch: Dispatch, wall: Callable[[], float]) -> None:
-        self._log, self._worker, self._people, self._agenda, self._dispatch = log, worker, people, agenda, dispatch
-        self._wall = wall
+    def __init__(self, module: ModuleContext, owned: Owned, worker: Worker, dispatch: Dispatch) -> None:
+        self._module, self._owned, self._worker, self._dispatch = module, owned, worker, dispatch
 
     def start(self) -> None:
-        """Work on whatever is taken."""
+        """Begins to work on whatever is owned."""
         self._worker.start()
         self._dispatch.start()
 
     async def own(self, shards: Collection[int]) -> None:
-        """Go on where the last owner of these ended. Raises Unavailable: then it can be asked for again."""
-        await self._agenda.own(shards)  # first: the worker puts tasks on it
-        await self._log.own(shards, int(self._wall() * 1000))
+        """Goes on where the last owner of `shards` ended. Raises Unavailable: then it can be asked for again."""
+        await self._owned.agenda.own(shards)  # first: the worker puts tasks on it as soon as the log has rows
+        await self._owned.log.own(shards, self._module.now_ms())
 
     async def hand_over(self, shards: Collection[int]) -> None:
-        """Finish what is under way in these, keep how far it went, and forget them. Raises Unavailable: then it can be asked
-        for again."""
-        await self._log.hand_over(shards)
+        """Finishes what is under way in `shards`, keeps how far it went, and forgets them.
+
+        Raises Unavailable: then it can be asked for again.
+        """
+        # The log first, since the worker fills the agenda. Dispatch next: it reads the agenda and must end before that is forgotten.
+        await self._owned.log.hand_over(shards)
         await self._dispatch.hand_over(shards)
-        await self._log.save()
-        await self._agenda.hand_over(shards)
-        self._log.forget(shards)
-        self._people.forget(shards)
+        await self._owned.log.save()
+        await self._owned.agenda.hand_over(shards)
+        self._owned.log.forget(shards)
+        self._owned.people.forget(shards)
         self._dispatch.handed_over()
 
     async def lose(self) -> None:
-        """Drop everything at once: others own it. Nothing more is stored or told."""
+        """Stops at once and forgets all shards: others own them. Nothing more is stored or told; `start` begins again."""
         await self._worker.stop()
         await self._dispatch.stop()
         everything = range(SHARDS)
-        self._log.forget(everything)
-        self._agenda.forget(everything)
-        self._people.forget(everything)
+        self._owned.log.forget(everything)
+        self._owned.agenda.forget(everything)
+        self._owned.people.forget(everything)
 
     async def close(self) -> None:
-        """Stop, and keep how far it went. May be called twice."""
+        """Stops, and keeps how far it went. May be called twice."""
         await end_all(self._dispatch.stop, self._worker.close)

@@ -6,18 +6,18 @@ the next reading tells.
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from typing import Final, Protocol, TypeVar
+from typing import Final, TypeVar
 
 from infra.kernel.errors import Unavailable
 from infra.runtime.ending import end_tasks
-from infra.runtime.logs import Logger
-from infra.runtime.loops import Loops
 
 from ..epoch import StoreEpoch
-from ..store import Store
+from ..module_context import ModuleContext
+from ..options import NotificationOptions
 from .core import FencingToken, NodeRecord, Ownership, Steps
+from .holdings import Holdings
 from .life import Life
 
 # Beats in the time after which a silent node is dead.
@@ -33,53 +33,44 @@ def boot_time_s() -> float:
     return time.clock_gettime(time.CLOCK_BOOTTIME) if hasattr(time, "CLOCK_BOOTTIME") else time.monotonic()
 
 
-class Holdings(Protocol):
-    """See `ownership_holdings.Holdings`."""
-
-    def start(self) -> None:
-        """Work on whatever is taken."""
-
-    async def own(self, shards: Collection[int]) -> None:
-        """Take them up. Raises Unavailable."""
-
-    async def hand_over(self, shards: Collection[int]) -> None:
-        """Give them up in order. Raises Unavailable."""
-
-    async def lose(self) -> None:
-        """Drop everything."""
-
-
 class Keeper:
-    """One node among those that share a store. `wall` is Unix time in seconds, `clock` is as `boot_time_s`."""
+    """The lease and the shards of one node among those that share a store.
+
+    - `module`: the store, the clock and the log.
+    - `options`: the site, and `lease_s`.
+    - `life`: gives the node its names.
+    - `epoch`: read with each beat.
+    - `holdings`: works on the shards.
+    - `on_change`: called when something is known that was not: other claims, other nodes, a link.
+    - `clock`: seconds as `boot_time_s`.
+
+    `changed` is set at the same time, and replaced by a new event.
+    """
 
     def __init__(
         self,
-        store: Store,
+        module: ModuleContext,
+        options: NotificationOptions,
         life: Life,
         epoch: StoreEpoch,
-        *,
-        site: str,
-        lease_s: float,
-        wall: Callable[[], float],
-        loops: Loops,
-        logger: Logger,
+        holdings: Holdings,
+        on_change: Callable[[], None],
         clock: Callable[[], float] = boot_time_s,
     ) -> None:
-        self.core = Ownership(life.name, lease_s, [life.former])
-        # Set and replaced when something is known that was not; `on_change` is called then.
+        self.core = Ownership(life.name, options.lease_s, [life.former])
         self.changed = asyncio.Event()
-        self.on_change: Callable[[], None] = lambda: None
-        self._store, self._life, self._epoch, self._site, self._lease_s = store, life, epoch, site, lease_s
-        self._wall, self._clock, self._loops, self._logger = wall, clock, loops, logger
-        self._address = ""
+        self._module, self._store, self._logger = module, module.store, module.context.log
+        self._life, self._epoch, self._holdings, self._on_change, self._clock = life, epoch, holdings, on_change, clock
+        self._site, self._lease_s, self._address = options.site, options.lease_s, ""
+        # The shards that `holdings` works on. They follow `core.owned`, which changes when the claims are read.
         self._at_work: set[int] = set()
         self._poked, self._moves = asyncio.Event(), asyncio.Event()
         self._beats: asyncio.Task[None] | None = None
         self._mover: asyncio.Task[None] | None = None
 
-    async def open(self, holdings: Holdings, address: str) -> None:
-        """Join as the node at `address`, and take what is to be ours and has no owner. Raises Unavailable."""
-        self._holdings, self._address = holdings, address
+    async def open(self, address: str) -> None:
+        """Joins as the node at `address`, and owns what is to be ours and has no owner. Raises Unavailable."""
+        self._address = address
         await self._round()
         await self._own()
 
@@ -87,7 +78,7 @@ class Keeper:
         """Keep the lease until `close`."""
         self._holdings.start()
         self._mover = self._keep_moving()
-        self._beats = self._loops.every(self._lease_s / BEATS, self._round, "beats of the lease", wake=self._poked)
+        self._beats = self._module.loops.every(self._lease_s / BEATS, self._round, "beats of the lease", wake=self._poked)
 
     async def close(self) -> None:
         """Stop, and let others have the shards at once; what works on them has stopped before. May be called twice."""
@@ -109,7 +100,7 @@ class Keeper:
         """Wake who waits for a change."""
         changed, self.changed = self.changed, asyncio.Event()
         changed.set()
-        self.on_change()
+        self._on_change()
 
     def missing(self) -> str | None:
         """Why not everybody can be served now; None when all can."""
@@ -182,7 +173,7 @@ class Keeper:
 
     def _keep_moving(self) -> "asyncio.Task[None]":
         """Moves that fail are called for again by the next beat, which sees that they are still to be done."""
-        return self._loops.every(None, self._move, "moves of shards", wake=self._moves)
+        return self._module.loops.every(None, self._move, "moves of shards", wake=self._moves)
 
     async def _move(self) -> None:
         await self._hand_over()
@@ -223,4 +214,4 @@ class Keeper:
             raise Unavailable("the store is slow to answer") from None
 
     def _wall_us(self) -> int:
-        return int(self._wall() * 1_000_000)
+        return int(self._module.context.wall() * 1_000_000)

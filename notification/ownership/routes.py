@@ -13,12 +13,12 @@ import msgspec
 
 from infra.kernel.errors import Unavailable
 from infra.kernel.frames import NOBODY, Call, Reply
+from infra.kernel.roles import NOTIFICATION
 from infra.runtime.call_client import CallClient
 from infra.runtime.link import Link
 
-from ..agenda import Agenda
-from ..log import Log
-from ..people import People
+from ..module_context import ModuleContext
+from ..owned import Owned
 from ..shards import by_shard, shard_of
 from ..store import AGAIN, Task
 from .core import NodeRecord
@@ -61,15 +61,15 @@ class Links(Protocol):
 
 
 class Routes:
-    """The way to the owner of each follower, from this node. `wall` is Unix time in seconds."""
+    """The way to the owner of each follower, from this node."""
 
-    def __init__(self, links: Links, keeper: Keeper, log: Log, agenda: Agenda, people: People, wall: Callable[[], float]) -> None:
-        self._links, self._keeper, self._log, self._agenda, self._people, self._wall = links, keeper, log, agenda, people, wall
+    def __init__(self, links: Links, keeper: Keeper, owned: Owned, module: ModuleContext) -> None:
+        self._links, self._keeper, self._module = links, keeper, module
+        self._log, self._agenda, self._people = owned.log, owned.agenda, owned.people
         self._peers: dict[str, Link] = {}
         self._dialled: set[str] = set()
         self._calls = CallClient(ANSWER_S)
         self._appends = count()
-        keeper.on_change = self._follow_members
 
     # What this node wants of owners.
 
@@ -125,7 +125,7 @@ class Routes:
         """Store the rows of the shards that are ours; the others."""
         mine = {shard: users for shard, users in batch.followers.items() if self._log.owns(shard)}
         if mine:
-            await self._log.append(mine, batch.event, batch.flags, batch.is_bulk, int(self._wall() * 1000))
+            await self._log.append(mine, batch.event, batch.flags, batch.is_bulk, self._module.now_ms())
         return {shard: users for shard, users in batch.followers.items() if shard not in mine}
 
     def _by_owner(self, followers: Followers) -> list[tuple[NodeRecord | None, Followers]]:
@@ -172,14 +172,14 @@ class Routes:
 
     # Links.
 
-    def _follow_members(self) -> None:
+    def follow_members(self) -> None:
         """Keep a link to each other node that there is."""
         core = self._keeper.core
         others = {member.address: member for member in core.members.values() if member.node != core.node}
         for address in self._dialled - others.keys():
             self._links.hang_up(address)
         for address in others.keys() - self._dialled:
-            self._links.dial(address, "notification", others[address].site)
+            self._links.dial(address, NOTIFICATION, others[address].site)
         self._dialled = set(others)
 
     def missing(self) -> str | None:

@@ -28,7 +28,7 @@ from infra.runtime.metrics import Value
 from infra.runtime.tokens import Verifier
 from infra.runtime.wire.wire import Network
 from notification.options import NotificationOptions
-from notification.server import Notification
+from notification.server import NotificationModule
 from services.artist.options import ArtistOptions
 from services.artist.server import Artist
 from services.decision.options import DecisionOptions
@@ -102,7 +102,7 @@ class Parts:
             case PresenceOptions():
                 return Presence(options, context)
             case NotificationOptions():
-                return Notification(options, context, self.verifier)
+                return NotificationModule(options, context, self.verifier)
             case PlaylistOptions() | SocialOptions() | ArtistOptions():
                 return self._service(options, context)
             case DecisionOptions():
@@ -129,7 +129,7 @@ class Parts:
 
     def opened(self, role: Any) -> None:
         """`role` has been started here."""
-        if isinstance(role, Notification):
+        if isinstance(role, NotificationModule):
             self.doors[f"{role.site}/{role.node}"] = f"http://{role.address}"
 
 
@@ -173,7 +173,7 @@ class Process:
 
     async def drain(self) -> None:
         """Access points first: clients are sent away while everything still works. Raises as `end_all`."""
-        draining = (AccessPoint, Aggregator, Door, Notification, Playlist, Social, Artist)
+        draining = (AccessPoint, Aggregator, Door, NotificationModule, Playlist, Social, Artist)
         await end_all(*(role.drain for role in reversed(self.roles) if isinstance(role, draining)))
 
     async def close(self) -> None:

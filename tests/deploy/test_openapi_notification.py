@@ -4,7 +4,8 @@ import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
+from unittest.mock import Mock
 from urllib.parse import urlsplit
 
 import msgspec
@@ -15,9 +16,9 @@ from jsonschema import Draft202012Validator
 
 from infra.kernel.codes import BY_NAME
 from infra.kernel.errors import Refused
-from notification.door import Door
 from notification.email import EmailOptions
-from notification.notice import Request, check
+from notification.handlers import NotificationHandlers
+from notification.notice import NoticeRequest, check
 from notification.push import PushOptions
 from rule_engine.preferences import parse
 from tests.support.cluster import Cluster
@@ -111,10 +112,9 @@ def test_every_code_that_is_named_has_the_status_under_which_it_is_named() -> No
 
 
 def test_the_door_has_the_paths_that_are_described_and_takes_the_tokens_that_are_described() -> None:
-    anything = cast(Any, None)
-    door = Door(*[anything] * 5, secret=b"", push_key="", allow_loopback=False, wall=anything)
+    handlers = NotificationHandlers(Mock(), Mock(), Mock(), Mock(), Mock(), secret=b"", pusher=None)
     described = {where: operation["security"] for where, operation in OPERATIONS.items()}
-    assert {(route.method, route.path): WHO[route.who] for route in door.routes()} == described
+    assert {(route.method, route.path): WHO[route.who] for route in handlers.routes()} == described
 
 
 async def test_what_is_shown_works_and_every_answer_is_as_described(tmp_path: Path) -> None:
@@ -171,7 +171,7 @@ async def check_intake(ask: Asking) -> None:
 
 
 async def check_mail(ask: Asking, c: Cluster, smtp: ScriptedSmtp) -> None:
-    operator, dispatch = service_token("operator"), c.of("notification")[0]._parts.dispatch
+    operator, dispatch = service_token("operator"), c.of("notification")[0].stored.dispatch
     await c.until(lambda: any(recipient == "ann@example.org" for recipient, _ in smtp.mails))
     smtp.refused["dora@example.org"] = "550 no such user"
     await ask("PUT", "/v1/me/preferences", user_token("dora"), json={"email": "dora@example.org"})
@@ -233,11 +233,11 @@ def test_the_schema_of_a_notice_takes_exactly_what_the_intake_takes(id_: str, to
 
 def is_taken(notice: dict[str, Any]) -> bool:
     """Whether the intake takes it from one of the three services."""
-    header = msgspec.json.decode(json.dumps(notice), type=Request)
+    header = msgspec.json.decode(json.dumps(notice), type=NoticeRequest)
     return any(is_allowed(header, service) for service in ("artist", "playlist", "social"))
 
 
-def is_allowed(request: Request, service: str) -> bool:
+def is_allowed(request: NoticeRequest, service: str) -> bool:
     try:
         check(request, service, 0)
     except Refused:

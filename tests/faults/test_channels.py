@@ -119,7 +119,7 @@ async def test_a_push_service_that_asks_for_time_gets_it(tmp_path: Path, receive
         await has_phone(c, "bob", receiver)
         await c.notify(album(1, "bob"))
         await c.ended(retried=1)
-        due_ms = await c.module._parts.store.next_due(shard_of("bob"), int(c.clock() * 1000))
+        due_ms = await c.module.stored.store.next_due(shard_of("bob"), int(c.clock() * 1000))
         assert 590 < due_ms / 1000 - c.clock() <= 601
         c.clock.ahead_s += 610
         await c.ended(delivered=1)
@@ -135,7 +135,7 @@ async def test_a_push_service_that_hangs_is_given_up_after_a_while_and_asked_aga
         await has_phone(c, "bob", receiver)
         await c.notify(album(1, "bob"))
         await c.ended(retried=1)
-        assert [item.mark for item in await c.module._parts.store.items("bob", 0, 10)] == [1]
+        assert [item.mark for item in await c.module.stored.store.items("bob", 0, 10)] == [1]
         c.clock.ahead_s += LATER_S
         await c.ended(delivered=1)
         receiver._end.set()
@@ -150,6 +150,6 @@ async def test_a_device_that_is_gone_is_forgotten_and_pushed_to_no_more(tmp_path
         await c.notify(album(1, "bob"))
         await c.ended(pruned=1, dropped=1)
         await c.notify(album(2, "bob"))
-        await c.until(lambda: c.module._parts.worker.decided == 2)
-        assert c.module._parts.worker.scheduled == 1
+        await c.until(lambda: c.module.stored.worker.decided == 2)
+        assert c.module.stored.worker.scheduled == 1
     assert receiver.requests == 1

@@ -55,7 +55,7 @@ async def test_retries_do_not_storm_while_the_clock_jumps(tmp_path: Path) -> Non
                 before = sum(c.endings.values())
                 await c.until(lambda before=before: c.endings["dead"] > 0 or sum(c.endings.values()) > before)  # type: ignore[misc]
                 c.clock.ahead_s -= HOUR_S / 2
-                c.module._parts.agenda.news.set()  # look now
+                c.module.stored.owned.agenda.news.set()  # look now
             await c.ended(dead=1)
             assert c.endings["retried"] < MAX_ATTEMPTS
             assert len(server.was_encrypted) == c.endings["retried"] + 1
@@ -67,12 +67,12 @@ async def test_a_digest_goes_out_once_though_its_hour_comes_twice(tmp_path: Path
     async with ScriptedSmtp() as server, ClockedCluster(tmp_path, email=mailing(server)) as c:
         await me(c, "bob", "PUT", "preferences", {"email": "bob@example.org", "digest": "daily"})
         await c.notify([album(n, "bob") for n in range(3)])
-        await c.until(lambda: c.module._parts.worker.scheduled == 3)
+        await c.until(lambda: c.module.stored.worker.scheduled == 3)
         c.clock.ahead_s += DAY_S
         await c.ended(delivered=3)
         c.clock.ahead_s -= DAY_S
         await c.notify(album(3, "bob"))
-        await c.until(lambda: c.module._parts.worker.scheduled == 4)
+        await c.until(lambda: c.module.stored.worker.scheduled == 4)
         c.clock.ahead_s += 2 * DAY_S
         await c.ended(delivered=4)
         texts = [mail.get_body(("plain",)).get_content() for _, mail in server.mails]  # type: ignore[union-attr]

@@ -125,6 +125,6 @@ async def test_two_deliveries_of_a_request_leave_one_row_for_each_follower(tmp_p
         assert [(status, answer["accepted"]) for status, answer in answers] == [(202, 700)] * 5
         assert sorted(answer["duplicate"] for _, answer in answers) == [False, True, True, True, True]
         await decided(c, 700)
-        store = c.of("notification")[0]._parts.store
+        store = c.of("notification")[0].stored.store
         assert (await store._all("SELECT count(*), count(DISTINCT user) FROM events", ())) == [(700, 700)]
         assert (await store._all("SELECT count(*), min(mark), max(mark) FROM items", ())) == [(700, 1, 1)]

@@ -13,10 +13,10 @@ from accesspoint.server import AccessPoint
 from aggregator.server import Aggregator
 from analytics.offloading.plan import PlanOptions
 from broker.server import Broker
-from notification import parts
+from notification import stored_path
 from notification.agenda import Agenda
 from notification.log import Log
-from notification.server import Notification
+from notification.server import NotificationModule
 from notification.store_sqlite import SqliteStore
 from segue.cluster.process import Process
 from segue.cluster.shape import Shape
@@ -42,7 +42,7 @@ STEPS: list[tuple[str, type, str, int, str]] = [
     ("playlist", OutboxSqlite, "undone", 1, "outbox reader"),
     ("social", OutboxSqlite, "undone", 1, "outbox reader"),
     ("artist", Schedule, "run_if_due", 1, "artist schedule"),
-    ("notification", Notification, "tick", 1, "heartbeats"),
+    ("notification", NotificationModule, "tick", 1, "heartbeats"),
     ("notification", Log, "save", 1, "rule worker saves cursors"),
     ("notification", SqliteStore, "sweep", 1, "sweeping what is past its time"),
     ("notification", Agenda, "ready", 1, "mails and pushes"),
@@ -72,7 +72,7 @@ def fail_at(monkeypatch: pytest.MonkeyPatch, owner: type, method: str, call: int
 async def test_a_role_goes_on_after_a_step_of_it_raised_once(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, role: str, owner: type, method: str, call: int, loop: str
 ) -> None:
-    monkeypatch.setattr(parts, "SWEEP_S", 0.01)
+    monkeypatch.setattr(stored_path, "SWEEP_S", 0.01)
     (tmp_path / "catalogue.jsonl").touch()
     later = fail_at(monkeypatch, owner, method, call)
     plan = PlanOptions(period_s=0.5, survey_s=0.1)

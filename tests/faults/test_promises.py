@@ -95,7 +95,7 @@ async def test_only_who_is_offline_and_wants_it_is_mailed_and_only_phones_that_w
             mailed = sorted(f"{each.name}@example.org" for each in people if each.may_be_mailed)
             rung = sorted(each.name for each in people if each.may_be_pushed)
             assert (await c.notify(album(1, *(each.name for each in people))))[0] == 202
-            dispatch, worker = c.of("notification")[0]._parts.dispatch, c.of("notification")[0]._parts.worker
+            dispatch, worker = c.of("notification")[0].stored.dispatch, c.of("notification")[0].stored.worker
             await c.until(lambda: worker.decided == CASES)
             await c.until(lambda: sum(dispatch.ended.values()) >= worker.scheduled and not dispatch._running, lambda: str(dispatch.ended))
             assert sorted(recipient for recipient, _ in smtp.mails) == mailed
@@ -115,7 +115,7 @@ async def test_an_event_leaves_a_row_for_each_follower(tmp_path: Path, followers
 
 
 async def count(c: Any, sql: str) -> tuple[Any, ...]:
-    (row,) = await c.of("notification")[0]._parts.store._all(sql, ())
+    (row,) = await c.of("notification")[0].stored.store._all(sql, ())
     return tuple(row)
 
 
@@ -129,12 +129,12 @@ async def test_an_item_is_there_until_the_day_before_its_retention_ends_and_gone
         c.clock.ahead_s = (days - 1) * DAY_S
         assert [item["mark"] for item in (await ann.ask("pull", since=0))["items"]] == [1]
         assert len((await ann.ask("history", topic=topic))["items"]) == 1
-        assert await c.module._parts.store.sweep(1000) == 0
+        assert await c.module.stored.store.sweep(1000) == 0
         c.clock.ahead_s = (days + 1) * DAY_S
         assert (await ann.ask("pull", since=0))["items"] == []
         assert (await ann.ask("history", topic=topic))["items"] == []
-        await c.module._parts.log.save()  # what was worked off is swept
-        await c.module._parts.store.sweep(1000)
+        await c.module.stored.owned.log.save()  # what was worked off is swept
+        await c.module.stored.store.sweep(1000)
         for table in ("items", "events", "decisions", "notices"):
             assert await count(c, f"SELECT count(*) FROM {table}") == (0,), table  # noqa: S608 - our own names
         # Marks go on where they were: no device mistakes a new item for one that it has.
@@ -155,7 +155,7 @@ async def test_what_cassandra_stores_of_an_event_lives_as_long_as_is_configured(
     async with stored(tmp_path, store="cassandra", cassandra=options, retention_days=days, lease_s=5.0) as c:
         await c.notify(album(number, user))
         await decided(c, 1)
-        db = c.of("notification")[0]._parts.store._db
+        db = c.of("notification")[0].stored.store._db
         event = f"bjork-{number}"
         found = {
             "items": await db.execute("SELECT ttl(event) FROM items WHERE user = ?", user),

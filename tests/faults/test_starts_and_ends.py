@@ -5,32 +5,30 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.clocked import ClockedCluster
 from tests.support.cluster import Cluster
+from tests.support.faulty_stores import open_mute_store
 from tests.support.stored import album, stored
-
-
-async def never(_: object) -> None:
-    await asyncio.Event().wait()
 
 
 async def has_item(c: Cluster, user: str) -> None:
     """Wait until a user has an item."""
     async with asyncio.timeout(30):
-        while not await c.of("notification")[0]._parts.store.items(user, 0, 1):  # noqa: ASYNC110 - the store tells nobody
+        while not await c.of("notification")[0].stored.store.items(user, 0, 1):  # noqa: ASYNC110 - the store tells nobody
             await asyncio.sleep(0)
 
 
 async def test_the_live_copy_comes_also_when_the_worker_is_faster_than_the_link_to_the_broker(tmp_path: Path) -> None:
     """SB-62: the module dies between its two outputs, and its successor works before it has found the broker."""
-    async with stored(tmp_path) as c, c.user("ann") as ann:
-        c.of("notification")[0]._parts.worker._tell = never
+    async with ClockedCluster(tmp_path, open_store=open_mute_store) as c, c.user("ann") as ann:
+        c.module.stored.store.is_mute = True
         await c.notify(album(1, "ann"))
         await has_item(c, "ann")
         await c.crash("sto/n1")
         c.partition("sto/n1", "sto/b1")
         await c.start("sto/n1")
-        again = c.of("notification")[0]
-        await c.until(lambda: again._parts.worker.told == 1)
+        again = c.module
+        await c.until(lambda: again.stored.worker.told == 1)
         c.heal()
         await c.settle()
         await ann.heard(1)
@@ -42,9 +40,9 @@ async def test_the_live_copy_comes_also_when_the_worker_is_faster_than_the_link_
 async def test_a_close_that_comes_with_news_ends(tmp_path: Path, steps: int, who: str) -> None:
     """`asyncio.wait_for` swallowed the cancellation before Python 3.12."""
     async with stored(tmp_path) as c:
-        parts = c.of("notification")[0]._parts
-        (parts.agenda.news if who == "dispatch" else parts.keeper._poked).set()
+        path = c.of("notification")[0].stored
+        (path.owned.agenda.news.set if who == "dispatch" else path.keeper.poke)()
         for _ in range(steps):
             await asyncio.sleep(0)
         async with asyncio.timeout(30):
-            await (parts.dispatch.stop if who == "dispatch" else parts.keeper.close)()
+            await (path.dispatch.stop if who == "dispatch" else path.keeper.close)()

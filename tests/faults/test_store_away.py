@@ -79,7 +79,7 @@ class Load:
 
     async def check(self) -> None:
         """Whatever was accepted is there for everybody, once, under marks without a gap."""
-        store = self.c.of("notification")[0]._parts.store
+        store = self.c.of("notification")[0].stored.store
         for user in self.users:
             async with asyncio.timeout(DEADLINE_S):
                 while len(items := await store.items(user, 0, 10_000)) < len(self.accepted):  # noqa: ASYNC110 - a store tells nobody
@@ -104,10 +104,10 @@ def on_cassandra(folder: Path, server: Server, timeout_s: float) -> Cluster:
 
 def check_bounds(c: Cluster) -> None:
     """What waits for the store is bounded by what is bounded itself."""
-    parts = c.of("notification")[0]._parts
-    assert parts.intake._turns._here <= min(MAX_OPEN, PUBLISHERS)
-    assert parts.worker._plans.qsize() <= 1
-    assert parts.store._db.in_flight <= 256
+    path = c.of("notification")[0].stored
+    assert path.intake._turns._here <= min(MAX_OPEN, PUBLISHERS)
+    assert path.worker._plans.qsize() <= 1
+    assert path.store._db.in_flight <= 256
 
 
 @pytest.mark.slow
@@ -170,7 +170,7 @@ async def test_a_full_disk_refuses_publishers_and_loses_nothing_that_was_accepte
     async with stored(tmp_path) as c, c.user("u1") as ann:
         users = [f"u{n}" for n in range(200)]
         assert (await post(c, album(0, *users)))[0] == 202
-        db = c.of("notification")[0]._parts.store._db
+        db = c.of("notification")[0].stored.store._db
         await db.write(lambda connection: _bound(connection, 4))
         refused = accepted = 0
         while not refused:
@@ -185,7 +185,7 @@ async def test_a_full_disk_refuses_publishers_and_loses_nothing_that_was_accepte
         for number in range(1, accepted + 1):
             status, _, answer = await post(c, album(number, *users, payload={"album": "x" * 3000}))
             assert (status, answer["accepted"]) == (202, 200)
-        await c.until(lambda: c.of("notification")[0]._parts.worker.decided >= 200 * (accepted + 1))
+        await c.until(lambda: c.of("notification")[0].stored.worker.decided >= 200 * (accepted + 1))
         items = (await ann.ask("pull", since=0, limit=500))["items"]
         assert sorted(item["id"] for item in items) == sorted(f"bjork-{n}" for n in range(accepted + 1))
         assert [item["mark"] for item in items] == list(range(1, accepted + 2))

@@ -92,7 +92,7 @@ async def test_an_audience_is_streamed_in_pages_of_any_number(cluster: Cluster) 
     status, answer = await cluster.notify(lines(header(1), *pages) + b"\n\n", headers=NDJSON)
     assert (status, answer["accepted"]) == (202, 2500)
     await decided(cluster, 2500)
-    store = cluster.of("notification")[0]._parts.store
+    store = cluster.of("notification")[0].stored.store
     rows = [row for some in (await store.rows(dict.fromkeys(range(PARTS), 0), 10_000)).values() for row in some]
     assert sorted(row.user for row in rows) == sorted(names)
     assert {len(await store.items(name, 0, 10)) for name in names[::100]} == {1}
@@ -124,7 +124,7 @@ async def test_a_stream_that_breaks_off_is_not_accepted_and_goes_on_when_it_is_r
 
     async def body() -> AsyncIterator[bytes]:
         yield lines(header(1), {"followers": ["ann"]}) + b"\n"
-        await cluster.until(lambda: cluster.of("notification")[0]._parts.worker.decided == 1)
+        await cluster.until(lambda: cluster.of("notification")[0].stored.worker.decided == 1)
         broken.set()
         raise ConnectionError("the sender dies")
 

@@ -7,11 +7,11 @@ from itertools import count
 from pathlib import Path
 
 import pytest
-import structlog
 
 from notification.epoch import FILE, StoreEpoch, is_put_back
 from notification.ownership.core import NodeRecord
 from notification.store_sqlite import SqliteStore
+from tests.support.stored import module_context
 
 # A clock on which no two readings are the same.
 WALL = count(1_795_000_000).__next__
@@ -22,7 +22,7 @@ async def node(folder: Path, is_beside: bool = True) -> AsyncIterator[tuple[Stor
     """A node that has opened its store, and will close it."""
     store = await SqliteStore.open(folder, 86_400.0, WALL)
     try:
-        epoch = StoreEpoch(store, folder, is_beside=is_beside, wall=WALL, logger=structlog.get_logger())
+        epoch = StoreEpoch(module_context(store, WALL), folder, is_beside=is_beside)
         await epoch.open()
         yield epoch, store
     finally:

@@ -9,8 +9,13 @@ from typing import Any
 
 import pytest
 
-from infra.kernel.frames import Call
-from notification.store import Item
+from infra.kernel.frames import Deliver
+from notification.feed import READ, Feed, PullQuery
+from notification.items import IN_CLIENT
+from notification.store import Decision, Item
+from notification.store_sqlite import SqliteStore
+from tests.notification.test_core import NOW_MS, notice
+from tests.support.clocked import ClockedCluster
 from tests.support.stored import album, decided, stored
 from tests.support.user import User
 
@@ -45,10 +50,8 @@ async def test_a_pull_gives_all_and_only_what_is_later_than_the_mark_ascending(t
 
 async def test_a_thousand_events_of_one_millisecond_survive_interrupted_pulls(tmp_path: Path) -> None:
     """SB-49: the wall clock stands still; pages of odd sizes, each connection breaks after one."""
-    async with stored(tmp_path) as c:
-        (module,) = c.of("notification")
-        frozen = module._wall()
-        module._parts.intake._wall = lambda: frozen
+    async with ClockedCluster(tmp_path) as c:
+        c.clock.stop()
         await c.notify([album(n, "ann") for n in range(1000)])
         await decided(c, 1000)
         items: list[dict[str, Any]] = []
@@ -66,13 +69,11 @@ async def test_a_thousand_events_of_one_millisecond_survive_interrupted_pulls(tm
 async def test_a_lost_live_copy_is_pulled_although_a_later_one_arrived(tmp_path: Path) -> None:
     """SB-69: the live copy of the first is lost, that of the second arrives with its mark: the gap shows, the pull closes it."""
     async with stored(tmp_path) as c, c.user("ann") as ann:
-        (module,) = c.of("notification")
-        publish, lost = module._parts.worker._publish, []
-        module._parts.worker._publish = lambda event: lost.append(event) if b"bjork-1" in event.tail else publish(event)
+        c.plan.lose_if(lambda frame: isinstance(frame, Deliver) and any(b"bjork-1" in body for body in frame.bodies))
         await c.notify(album(1, "ann"))
+        await c.until(lambda: c.plan.lost == 1)
         await c.notify(album(2, "ann"))
         await ann.heard(1)
-        assert len(lost) == 1
         assert (ann.events[0]["id"], ann.events[0]["payload"]["mark"]) == ("bjork-2", 2)
         answer = await ann.ask("pull", since=0)
         assert [item["id"] for item in answer["items"]] == ["bjork-1", "bjork-2"]
@@ -80,12 +81,10 @@ async def test_a_lost_live_copy_is_pulled_although_a_later_one_arrived(tmp_path:
 
 async def test_one_written_later_with_an_older_time_has_the_later_mark(tmp_path: Path) -> None:
     """SB-69, second half: marks go by the order of writing; a clock that jumps back hides nothing."""
-    async with stored(tmp_path) as c, c.user("ann") as ann:
-        (module,) = c.of("notification")
+    async with ClockedCluster(tmp_path) as c, c.user("ann") as ann:
         await c.notify(album(2, "ann"))
         await decided(c, 1)
-        now = module._wall()
-        module._parts.intake._wall = lambda: now - 3600
+        c.clock.ahead_s -= 3600
         await c.notify(album(1, "ann"))
         await decided(c, 2)
         answer = await ann.ask("pull", since=1)
@@ -208,29 +207,39 @@ async def test_what_may_not_be_followed_has_no_history_either(tmp_path: Path) ->
             )
 
 
+class BusyStore(SqliteStore):
+    """A store in which two more items of ann come, and are read, while a pull asks for her items for the first time."""
+
+    is_asked = False
+
+    async def items(self, user: str, after: int, limit: int) -> list[Item]:
+        if not self.is_asked:
+            self.is_asked = True
+            await decide(self, 2, 3)
+            await self.move("ann", READ, 3)
+        return await super().items(user, after, limit)
+
+
+async def decide(store: SqliteStore, *marks: int) -> None:
+    """Stores items of ann."""
+    for mark in marks:
+        each = notice(number=mark)
+        await store.begin(each)
+        await store.decide([(Decision("ann", each.id, mark, mark, (IN_CLIENT,), (), NOW_MS), each)])
+
+
 async def test_an_answer_is_as_of_one_moment_whatever_is_decided_while_it_is_made(tmp_path: Path) -> None:
     """`next` is never below an item of the same answer: a client that goes on there would show it twice or count it wrongly."""
-    async with stored(tmp_path) as c, c.user("ann") as ann:
-        (module,) = c.of("notification")
-        await c.notify(album(1, "ann"))
-        await decided(c, 1)
-        pull, items = module._parts.callers._answers["pull"], module._parts.store.items
-        said: list[bool] = []
-
-        async def late(user: str, after: int, limit: int) -> list[Item]:
-            if not said:
-                said.append(True)
-                await c.notify([album(2, "ann"), album(3, "ann")])
-                await decided(c, 3)
-                await ann.ask("read")
-            found: list[Item] = await items(user, after, limit)
-            return found
-
-        module._parts.store.items = late
-        answer = json.loads(await pull(Call(1, "ann", "desk", "pull", b'{"since":0}')))
+    store = await BusyStore.open(tmp_path, 86_400.0, lambda: NOW_MS / 1000)
+    feed = Feed(store, lambda event: None, lambda: NOW_MS / 1000, lambda: 1)
+    try:
+        await decide(store, 1)
+        answer = json.loads(await feed.pull("ann", "desk", PullQuery(since=0)))
         assert (marks_of(answer), answer["next"], answer["more"], answer["unread"]) == ([1], 1, False, 1)
-        again = await ann.ask("pull", since=answer["next"])
+        again = json.loads(await feed.pull("ann", "desk", PullQuery(since=answer["next"])))
         assert (marks_of(again), again["next"], again["unread"]) == ([2, 3], 3, 0)
+    finally:
+        await store.close()
 
 
 async def test_what_is_asked_wrongly_is_answered_with_what_is_wrong(tmp_path: Path) -> None:

@@ -33,7 +33,7 @@ async def told_seen(c: Cluster, mark: int) -> None:
     seen: list[int] = []
 
     async def look() -> None:
-        seen[:] = [(await module._parts.store.marks("ann")).get("desk", 0)]
+        seen[:] = [(await module.stored.store.marks("ann")).get("desk", 0)]
 
     while seen != [mark]:
         await look()
@@ -99,14 +99,14 @@ async def test_a_mark_of_another_epoch_is_answered_from_the_beginning_and_moves_
 async def test_nodes_that_share_a_store_answer_with_the_same_epoch_also_when_an_operator_begins_one(tmp_path: Path) -> None:
     async with Cluster(sites=1, state=tmp_path / "store", notifications=2) as c:
         one, other = c.of("notification")
-        before = one._parts._epoch.number
-        assert other._parts._epoch.number == before
+        before = one.stored.epoch.number
+        assert other.stored.epoch.number == before
         done = await asyncio.to_thread(CliRunner().invoke, new_epoch, ["--state", str(tmp_path)], catch_exceptions=False)
         assert done.exit_code == 0, done.output
         for each in (one, other):
-            each._parts.keeper.poke()
-        await c.until(lambda: one._parts._epoch.number == other._parts._epoch.number != before)
-        assert done.output.endswith(f"the epoch is now {one._parts._epoch.number}\n")
+            each.stored.keeper.poke()
+        await c.until(lambda: one.stored.epoch.number == other.stored.epoch.number != before)
+        assert done.output.endswith(f"the epoch is now {one.stored.epoch.number}\n")
 
 
 @pytest.mark.parametrize(("arguments", "words"), [(["--set", "notification.node=1"], "--config"), ([], "there is no notification.sqlite")])

@@ -3,14 +3,11 @@
 import random
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from infra.kernel.errors import Unavailable
 from infra.kernel.events import Event
-from infra.runtime.logs import get_logger
-from infra.runtime.loops import Loops
 from notification import items, retelling
 from notification.agenda import Agenda
 from notification.core import DESKTOP, EMAIL, LIVE, Decider, Patience
@@ -21,6 +18,7 @@ from notification.store import WAITING, Decision, Person, Sent, Task
 from notification.store_sqlite import SqliteStore
 from rule_engine.load import default_text, load
 from tests.notification.test_core import notice
+from tests.support.stored import module_context
 
 NOW_MS = 1_800_000_000_000
 FENCE = FencingToken("n1", 1)
@@ -35,12 +33,7 @@ class Module:
         self.taken: list[Event] = []
         self.agenda = Agenda(store, lambda: FENCE)
         decider = Decider(load(default_text(), "the default rules"), Patience(email_s=0.0), lambda: 7)
-        shared: dict[str, Any] = {
-            "epoch": lambda: 7,
-            "wall": lambda: NOW_MS / 1000,
-            "loops": Loops(get_logger("notification", "n1", "sto")),
-        }
-        self.retelling = Retelling(store, self.agenda, decider, self.publish, self.schedule, **shared)
+        self.retelling = Retelling(module_context(store, lambda: NOW_MS / 1000), self.agenda, decider, self.publish, self.schedule)
         self.notices = {each.id: each for each in (notice(number=n) for n in range(3))}
         self.is_owner = True
 

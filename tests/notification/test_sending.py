@@ -1,6 +1,5 @@
 """Mails and pushes, against a real mail server and a real receiver of pushes."""
 
-import time
 from collections.abc import AsyncIterator
 from email.message import EmailMessage
 from pathlib import Path
@@ -10,6 +9,7 @@ import pytest
 
 from notification.email import EmailOptions
 from notification.push import PushOptions
+from tests.support.clocked import ClockedCluster
 from tests.support.cluster import Cluster
 from tests.support.push_receiver import PushReceiver
 from tests.support.samples import service_token
@@ -53,9 +53,9 @@ async def ended(c: Cluster, **counts: int) -> None:
     (module,) = c.of("notification")
 
     def so_far() -> dict[str, int]:
-        return {state: module._parts.dispatch.ended[state] for state in counts}
+        return {state: module.stored.dispatch.ended[state] for state in counts}
 
-    await c.until(lambda: so_far() == counts, lambda: str(module._parts.dispatch.ended))
+    await c.until(lambda: so_far() == counts, lambda: str(module.stored.dispatch.ended))
 
 
 async def test_who_is_offline_gets_one_mail_who_is_online_gets_none(tmp_path: Path, smtp: ScriptedSmtp) -> None:
@@ -90,13 +90,12 @@ async def test_a_preference_is_honoured_by_the_next_event(tmp_path: Path, smtp: 
 async def test_a_mail_that_was_due_is_not_sent_to_who_came_online_meanwhile(tmp_path: Path, smtp: ScriptedSmtp) -> None:
     """SB-41, at the moment of sending: the first attempt is refused for now, then bob comes online."""
     smtp.to_recipient[:] = ["451 later"]
-    async with stored(tmp_path, email=mailing(smtp)) as c:
+    async with ClockedCluster(tmp_path, email=mailing(smtp)) as c:
         await wants_mail(c, "bob")
         await c.notify(album(1, "bob"))
         await ended(c, retried=1)
         async with c.user("bob"):
-            (module,) = c.of("notification")
-            module._parts.dispatch._wall = lambda: time.time() + 60  # later, and going on
+            c.clock.ahead_s += 60
             await ended(c, dropped=1)
         status, why = await me(c, "bob", "GET", "why/bjork-1")
         assert (status, why["sent"][0]["state"]) == (200, "dropped")
@@ -184,13 +183,12 @@ async def test_a_device_that_is_gone_is_forgotten(tmp_path: Path, receiver: Push
 
 async def test_a_digest_collects_mails_into_one(tmp_path: Path, smtp: ScriptedSmtp) -> None:
     """Three albums, one mail, at the hour that bob chose."""
-    async with stored(tmp_path, email=mailing(smtp)) as c:
+    async with ClockedCluster(tmp_path, email=mailing(smtp)) as c:
         await me(c, "bob", "PUT", "preferences", {"email": "bob@example.org", "digest": "daily", "digest_at": "08:00"})
         await c.notify([album(n, "bob") for n in range(3)])
-        (module,) = c.of("notification")
-        await c.until(lambda: module._parts.worker.scheduled == 3)
+        await c.until(lambda: c.module.stored.worker.scheduled == 3)
         assert smtp.mails == []
-        module._parts.dispatch._wall = lambda: time.time() + 86_400  # later, and going on
+        c.clock.ahead_s += 86_400
         await ended(c, delivered=3)
         ((_, mail),) = smtp.mails
         assert isinstance(mail, EmailMessage)

@@ -10,12 +10,13 @@ from typing import Any
 
 import aiohttp
 
-from infra.kernel.errors import Unavailable
 from infra.runtime.cassandra.options import CassandraOptions
 from notification.store_cassandra import CassandraStore
 from notification.store_sqlite import SqliteStore
 from segue.cassandra import Server
+from tests.support.clocked import ClockedCluster
 from tests.support.cluster import Cluster
+from tests.support.faulty_stores import open_lease_store
 from tests.support.stored import album, configured, decided, me
 
 LEASE_S = 1.0
@@ -58,7 +59,7 @@ def counted(state: Path, sql: str = "SELECT count(*) FROM decisions") -> Callabl
 
 def owned(c: Cluster) -> dict[str, int]:
     """How many shards each node works on."""
-    return {role.node: len(role._parts.keeper.core.owned) for role in c.of("notification")}
+    return {role.node: len(role.stored.keeper.core.owned) for role in c.of("notification")}
 
 
 async def shared(c: Cluster) -> None:
@@ -130,26 +131,21 @@ async def test_nobody_is_skipped_or_told_twice_while_nodes_die_leave_and_come(tm
 async def test_a_node_that_others_took_for_dead_tells_nobody_anything_and_begins_anew(tmp_path: Path) -> None:
     """It is cut off from the store for longer than its lease, and comes back with work under way."""
     users = followers(200)
-    async with several(tmp_path, notifications=2) as c:
+    async with ClockedCluster(tmp_path, notifications=2, open_store=open_lease_store, lease_s=LEASE_S) as c:
         await shared(c)
-        lost = c.of("notification")[0]._parts
-        ask, name = lost.keeper._ask, lost.keeper.core.node
-        lost.keeper._ask = _no_answer
+        lost = c.of("notification")[0].stored
+        name = lost.keeper.core.node
+        lost.store.is_cut_off = True
         await publish(c, album(1, *users))
         await c.until(lambda: lost.keeper.core.node == name and owned(c)["n2"] == 64)
-        assert not lost.keeper.core.is_valid(lost.keeper._clock())
+        assert lost.missing() == "the store was not reached lately"
         await publish(c, album(2, *users))
-        lost.keeper._ask = ask
+        lost.store.is_cut_off = False
         await c.until(lambda: lost.keeper.core.node != name)
         await c.settle()
         await publish(c, album(3, *users))
         await c.until(lambda: counted(tmp_path)() == 600)
         await check_items(lost.store, users, {"bjork-1", "bjork-2", "bjork-3"})
-
-
-async def _no_answer(question: Any) -> Any:
-    question.close()
-    raise Unavailable("cut off")
 
 
 async def test_a_restarted_node_is_at_work_before_its_former_life_would_have_run_out(tmp_path: Path) -> None:
@@ -175,7 +171,7 @@ async def test_two_nodes_on_a_real_cassandra(tmp_path: Path, cassandra_server: S
         await c.crash("sto/n2")
         await publishing
         await publish(c, album(3, *users))
-        store = c.of("notification")[0]._parts.store
+        store = c.of("notification")[0].stored.store
         async with asyncio.timeout(30):
             while any(person.last < 4 for person in (await store.people(users)).values()):
                 pass

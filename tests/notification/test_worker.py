@@ -10,18 +10,19 @@ import pytest
 
 from infra.kernel.errors import Unavailable
 from infra.kernel.events import Event
-from infra.runtime.loops import Loops
 from notification.agenda import Agenda
 from notification.core import Decider, Patience
 from notification.log import Log
 from notification.notice import Header, check
 from notification.online import Online
+from notification.owned import Owned
 from notification.ownership.core import FencingToken, NodeRecord
 from notification.people import People
 from notification.shards import SHARDS, by_shard
 from notification.store_sqlite import SqliteStore
 from notification.worker import Worker
 from rule_engine.load import default_text, load
+from tests.support.stored import module_context
 
 NOW_S = 1_790_000_000.0
 TOPIC = "hm://notifications/feed/bjork%new-album/"
@@ -38,19 +39,8 @@ class Bench:
         self.log, agenda, self.people = Log(store, self.fence), Agenda(store, self.fence), People(store)
         self.agenda = agenda
         decider = Decider(load(default_text(), "the default rules"), Patience(), lambda: 7)
-        self.worker = Worker(
-            store,
-            self.log,
-            agenda,
-            decider,
-            Online(0),
-            self.people,
-            publish=self.told.append,
-            fence=self.fence,
-            wall=lambda: NOW_S,
-            loops=Loops(self),
-            logger=self,
-        )
+        owned = Owned(log=self.log, agenda=agenda, people=self.people, fence=self.fence)
+        self.worker = Worker(module_context(store, lambda: NOW_S, self), owned, decider, Online(0), self.told.append)
 
     def fence(self) -> FencingToken:
         if not self.has_lease:

@@ -1,25 +1,21 @@
-"""A cluster whose wall clock is set by the test."""
+"""A cluster whose notification module goes by a clock, and on stores, that the test gives it."""
 
 import random
 import time
 from pathlib import Path
 from typing import Any
 
+from infra.kernel.roles import NOTIFICATION
+from infra.runtime.context import Context
+from infra.runtime.logs import get_logger
 from infra.runtime.tokens import Identity, Service, Verifier, issue
-from segue.cluster.process import Parts
+from notification.options import NotificationOptions
+from notification.server import NotificationModule
+from notification.stores import OpenStore, open_store
 
 from .cluster import SECRET, Cluster
+from .manual_clock import ManualClock
 from .stored import configured
-
-
-class Clock:
-    """Unix time in seconds, `ahead_s` before the machine's."""
-
-    def __init__(self) -> None:
-        self.ahead_s = 0.0
-
-    def __call__(self) -> float:
-        return time.time() + self.ahead_s
 
 
 class _Doorkeeper:
@@ -36,18 +32,26 @@ class _Doorkeeper:
 
 
 class ClockedCluster(Cluster):
-    """One site with a notification module that goes by `clock`; `options` are fields of the module's options."""
+    """One site with notification nodes that go by `clock`. `open_store` opens their stores; `options` are fields of their options."""
 
-    def __init__(self, state: Path, **options: Any) -> None:
-        super().__init__(sites=1, state=state, change=configured(**options))
-        self.clock = Clock()
+    def __init__(self, state: Path, *, notifications: int = 1, open_store: OpenStore = open_store, **options: Any) -> None:
+        super().__init__(sites=1, state=state, notifications=notifications, change=configured(**options))
+        self.clock = ManualClock()
+        self._open_store = open_store
 
     async def start(self, name: str) -> None:
         """See `Cluster`."""
-        doorkeeper: Any = _Doorkeeper(self._verifier)
-        wall = self.clock if name == "sto/n1" else time.time
-        role = Parts(self.network(name), doorkeeper, random.Random(self.rng.getrandbits(64)), wall).make(self.options[name])
-        self.roles[name] = role
+        options = self.options[name]
+        if not isinstance(options, NotificationOptions):
+            await super().start(name)
+            return
+        context = Context(
+            network=self.network(name),
+            log=get_logger(NOTIFICATION, options.node, options.site),
+            rng=random.Random(self.rng.getrandbits(64)),
+            wall=self.clock,
+        )
+        self.roles[name] = role = NotificationModule(options, context, _Doorkeeper(self._verifier), self._open_store)
         self.down.discard(name)
         await role.start()
 
@@ -62,12 +66,12 @@ class ClockedCluster(Cluster):
     @property
     def endings(self) -> dict[str, int]:
         """How many mails and pushes have ended how."""
-        endings: dict[str, int] = self.module._parts.dispatch.ended
+        endings: dict[str, int] = self.module.stored.dispatch.ended
         return endings
 
     async def ended(self, **counts: int) -> None:
         """Wait until so many mails and pushes have ended so, and none is under way."""
-        running = self.module._parts.dispatch._running
+        running = self.module.stored.dispatch._running
         await self.until(lambda: counts.items() <= self.endings.items() and not running, lambda: str(self.endings))
 
     def operator(self) -> dict[str, str]:

@@ -26,7 +26,7 @@ from infra.runtime.node import Node
 from infra.runtime.tokens import AuthOptions, Keys, Verifier, issue
 from infra.runtime.wire.memory import MemoryNetwork
 from notification.options import NotificationOptions
-from notification.server import Notification
+from notification.server import NotificationModule
 from segue.cluster.process import ORDER, Parts, RoleOptions
 from segue.cluster.shape import SITES, Shape
 
@@ -129,8 +129,8 @@ class Cluster:
         self.down.add(name)
         for wire in self.plan.wires.pop(name, []):
             wire.abort()
-        if isinstance(role, Notification) and role._parts is not None:
-            await role._parts.store.close()  # nothing more is kept, and others are told nothing
+        if isinstance(role, NotificationModule) and role.stored is not None:
+            await role.stored.store.close()  # nothing more is kept, and others are told nothing
         if isinstance(role, AccessPoint):
             for session in list(role.core.sessions):
                 session.abort()  # type: ignore[attr-defined]

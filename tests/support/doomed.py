@@ -1,4 +1,4 @@
-"""`segue notification` with a fault in its rule worker: `python -m tests.support.doomed FAULT notification --config FILE ...`.
+"""`segue notification` with a fault in its store: `python -m tests.support.doomed FAULT notification --config FILE ...`.
 
 untold: the process dies when it has stored what it decided and before it tells anybody. unkept: it tells, and never keeps how
 far it went.
@@ -7,25 +7,30 @@ far it went.
 import os
 import signal
 import sys
+from collections.abc import Mapping, Sequence
 
-from notification.core import Plan
-from notification.log import Log
-from notification.worker import Worker
+from notification.notice import Notice
+from notification.ownership.core import FencingToken
+from notification.store import Decision
+from notification.store_sqlite import SqliteStore
 from segue.__main__ import main
 
+_decide = SqliteStore.decide
 
-async def _die(worker: Worker, plan: Plan) -> None:
+
+async def _decide_and_die(store: SqliteStore, decided: Sequence[tuple[Decision, Notice]], fence: FencingToken | None = None) -> None:
+    await _decide(store, decided, fence)
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-async def _forget(log: Log) -> None:
+async def _forget(store: SqliteStore, cursors: Mapping[int, int]) -> None:
     pass
 
 
 if __name__ == "__main__":
     match sys.argv.pop(1):
         case "untold":
-            Worker._tell = _die  # type: ignore[assignment, method-assign]
+            SqliteStore.decide = _decide_and_die  # type: ignore[assignment, method-assign]
         case "unkept":
-            Log.save = _forget  # type: ignore[assignment, method-assign]
+            SqliteStore.save_cursors = _forget  # type: ignore[assignment, method-assign]
     main()

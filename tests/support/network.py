@@ -65,6 +65,7 @@ class FaultPlan:
         self.log: list[Crossing] = []
         self.lost = 0
         self._loss = 0.0
+        self._is_doomed: Callable[[Frame], bool] = lambda frame: False
         self._rng = random.Random(0)
 
     def is_cut(self, one: str, other: str) -> bool:
@@ -80,11 +81,18 @@ class FaultPlan:
         numbered and acknowledged: on a stream they come, or the stream ends."""
         self._loss, self._rng = share, random.Random(seed)
 
+    def lose_if(self, is_doomed: Callable[[Frame], bool]) -> None:
+        """Loses frames of which `is_doomed` is true, from now on and on every link; the same frames as `lose` may be lost."""
+        self._is_doomed = is_doomed
+
     def survivors(self, frames: Sequence[F]) -> list[F]:
         """What is left of `frames`."""
-        left = [frame for frame in frames if not (isinstance(frame, LOSABLE) and self._rng.random() < self._loss)]
+        left = [frame for frame in frames if not (isinstance(frame, LOSABLE) and self._is_lost(frame))]
         self.lost += len(frames) - len(left)
         return left
+
+    def _is_lost(self, frame: Frame) -> bool:
+        return self._is_doomed(frame) or self._rng.random() < self._loss
 
     def carry(self, source: str, target: str, frames: Sequence[Frame], go: Callable[[], None]) -> None:
         """`frames` want to go from `source` to `target`; `go` lets them."""

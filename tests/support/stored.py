@@ -1,17 +1,32 @@
 """Helpers for tests of the stored path: a cluster with a notification module, and what services and users ask of it."""
 
+import random
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
+from infra.kernel.roles import NOTIFICATION
+from infra.runtime.context import Context
+from infra.runtime.logs import Logger, get_logger
+from infra.runtime.loops import Loops
+from infra.runtime.wire.memory import MemoryNetwork
 from notification.core import Patience
+from notification.module_context import ModuleContext
 from notification.options import NotificationOptions
+from notification.store import Store
 from segue.cluster.process import RoleOptions
 from tests.support.cluster import Cluster
 
 AT_ONCE = Patience(email_s=0.0)
+
+
+def module_context(store: Store, wall: Callable[[], float], log: Logger | None = None) -> ModuleContext:
+    """The context of a part of the module that is tested by itself, on `store` at the time that `wall` tells."""
+    log = log or get_logger(NOTIFICATION, "n1", "sto")
+    context = Context(network=MemoryNetwork(), log=log, rng=random.Random(1), wall=wall)
+    return ModuleContext(store=store, context=context, loops=Loops(log))
 
 
 def album(number: int, *followers: str, artist: str = "bjork", **fields: Any) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import pytest
 from click.testing import CliRunner
 
 from infra.kernel.errors import ConfigError
-from notification.door import OPERATOR
+from notification.handlers import OPERATOR
 from segue.cli.command_line import cli
 from segue.cli.token import SERVICES
 from services.service import CALLERS

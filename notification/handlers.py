@@ -4,7 +4,7 @@
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Iterable
 from typing import Final
 
 import msgspec
@@ -19,10 +19,11 @@ from rule_engine.preferences import Preferences
 from . import unsubscribe, unsubscribe_page
 from .feed import MAX_MARK, Feed, PullQuery
 from .intake import Intake, Receipt
+from .module_context import ModuleContext
 from .notice import Header, NoticeRequest, Page
 from .ownership.routes import Routes
-from .push import Subscription
-from .store import Device, Store
+from .push import Pusher, Subscription
+from .store import Device
 from .why import Why
 
 NDJSON: Final = "application/x-ndjson"
@@ -41,24 +42,21 @@ class NewDevice(msgspec.Struct, frozen=True):
     keys: dict[str, str]
 
 
-class Door:
-    """Handlers of all paths. `secret` signs unsubscribe links, `push_key` is what browsers need to take pushes ("": none are sent)."""
+class NotificationHandlers:
+    """The handlers of all paths.
+
+    - `module`: the store and the clock.
+    - `intake`, `feed`, `why`: do what is asked for.
+    - `routes`: tells the owner of a user about new preferences and devices.
+    - `secret`: signs unsubscribe links.
+    - `pusher`: has the key that browsers need; None where no pushes are sent.
+    """
 
     def __init__(
-        self,
-        store: Store,
-        intake: Intake,
-        feed: Feed,
-        routes: Routes,
-        why: Why,
-        *,
-        secret: bytes,
-        push_key: str,
-        allow_loopback: bool,
-        wall: Callable[[], float],
+        self, module: ModuleContext, intake: Intake, feed: Feed, why: Why, routes: Routes, secret: bytes, pusher: Pusher | None
     ) -> None:
-        self._store, self._intake, self._feed, self._routes, self._why = store, intake, feed, routes, why
-        self._secret, self._push_key, self._allow_loopback, self._wall = secret, push_key, allow_loopback, wall
+        self._store, self._wall, self._secret, self._pusher = module.store, module.context.wall, secret, pusher
+        self._intake, self._feed, self._why, self._routes = intake, feed, why, routes
 
     def routes(self) -> list[Route]:
         """All paths."""
@@ -141,7 +139,7 @@ class Door:
     async def _add_device(self, request: Request) -> Answer:
         new = await request.body(NewDevice)
         device = Device(new.endpoint, new.keys.get("p256dh", ""), new.keys.get("auth", ""))
-        Subscription(*device).check(allow_loopback=self._allow_loopback)
+        Subscription(*device).check(allow_loopback=self._pusher is not None and self._pusher.allow_loopback)
         others = {each.endpoint for each in await self._store.devices(request.user)} - {device.endpoint}
         if len(others) >= MAX_DEVICES:
             raise Refused("bad-field", f"{MAX_DEVICES} devices take pushes for you already; remove one first")
@@ -161,9 +159,9 @@ class Door:
         return Answer(200, await self._why.explain(request.user, request.path["event"]))
 
     async def _key(self, request: Request) -> Answer:
-        if not self._push_key:
+        if self._pusher is None:
             raise Refused("not-found", "no pushes are sent from here: notification.push is not configured")
-        return Answer(200, {"key": self._push_key})
+        return Answer(200, {"key": self._pusher.public_key})
 
     # Unsubscribing from a mail: no login, one click (RFC 8058); a GET only asks, since programs follow links.
 
