@@ -1,4 +1,8 @@
-"""Conditions: trees over facts. `holds` is compiled once, when the rules are loaded, and is all that a decision calls."""
+"""Conditions: trees over facts.
+
+A condition is compiled to one closure, `holds`, when the rules are loaded. A decision calls nothing else of it, and walks no
+tree.
+"""
 
 from collections.abc import Callable, Iterator, Sequence
 from operator import attrgetter
@@ -11,21 +15,21 @@ Operand = bool | int | str | tuple[str, ...]
 
 
 class Condition(Protocol):
-    """What a rule asks. `str()` of it is for people."""
+    """A question about facts. `str()` of it is for people."""
 
     @property
     def holds(self) -> Holds:
-        """Whether it is so."""
+        """The compiled condition: whether it is so."""
 
     def failures(self, facts: Facts) -> list[str]:
-        """Why it is not so, one complaint for each part to blame; empty if it holds."""
+        """Returns why it is not so, one complaint for each part to blame; empty if it holds."""
 
     def tests(self) -> Iterator["Test"]:
-        """Every comparison in it."""
+        """Returns every comparison in it."""
 
 
 class Test:
-    """One fact compared with one value of its type (`reader` has checked that)."""
+    """A comparison of one fact with one value of its type (`reader` has checked the type)."""
 
     __test__ = False  # pytest takes the name for its own
 
@@ -46,7 +50,7 @@ class Test:
 
 
 class All:
-    """Every part holds."""
+    """A condition that holds if every part does."""
 
     def __init__(self, parts: Sequence[Condition]) -> None:
         self._parts = parts
@@ -63,7 +67,7 @@ class All:
 
 
 class AnyOf:
-    """At least one part holds."""
+    """A condition that holds if at least one part does."""
 
     def __init__(self, parts: Sequence[Condition]) -> None:
         self._parts = parts
@@ -80,7 +84,7 @@ class AnyOf:
 
 
 class Not:
-    """The part does not hold."""
+    """A condition that holds if its part does not."""
 
     def __init__(self, part: Condition) -> None:
         self._part = part
@@ -98,6 +102,7 @@ class Not:
 
 
 def _all(parts: list[Holds]) -> Holds:
+    # A chain of closures of two instead of `all(...)`: no generator is made for a decision, and the first that fails ends it.
     first, *others = parts
     if not others:
         return first

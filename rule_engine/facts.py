@@ -19,13 +19,19 @@ CLASSES_OF: Final[dict[Kind, tuple[str, ...]]] = {
 
 
 class Facts(msgspec.Struct, frozen=True, kw_only=True, gc=False, forbid_unknown_fields=True):
-    """One event, one follower.
+    """The facts about one event and one follower.
 
-    `friend`: of the owner of the playlist. `sent`: it went through the engine already (spec 6, `rt_sent`). `desktop`, `mobile`:
-    online there now. `mobile_known`, `email_known`: there is a push subscription, an address. `*_off`: opted out of this
-    channel for this class. `mandatory`: nobody can opt this class out of the list of notifications. `quiet`: it is within
-    the follower's quiet hours. `digest`: the follower wants mails collected. `*_recent`: sent to the follower within
-    `Settings.throttle_window_s`.
+    - `topic`, `class`, `kind`: of the event.
+    - `friend`: the follower is a friend of the owner of the playlist.
+    - `sent`: the event went through the engine already (spec 6, `rt_sent`).
+    - `desktop`, `mobile`: the follower is online there now.
+    - `mobile_known`, `email_known`: there is a push subscription, an address.
+    - `*_off`: the follower has opted out of this channel for this class.
+    - `muted`: the follower has muted what the event is about.
+    - `mandatory`: nobody can opt this class out of the list of notifications.
+    - `quiet`: it is within the follower's quiet hours.
+    - `digest`: the follower wants mails collected.
+    - `*_recent`: how many were sent to the follower within `Settings.throttle_window_s`.
     """
 
     topic: Kind
@@ -49,7 +55,12 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True, gc=False, forbid_unknown_
 
 
 class Fact(NamedTuple):
-    """One word of the rule files: where its value is in `Facts`, `bool`, `int` or `str`, and which texts it can be (none: any)."""
+    """A word of the rule files.
+
+    - `attribute`: where its value is in `Facts`.
+    - `type`: `bool`, `int` or `str`.
+    - `values`: the texts that it can be; none: any.
+    """
 
     attribute: str
     type: type

@@ -1,4 +1,4 @@
-"""The fields of preferences, checked in what their types do not say. Everything wrong is `Refused("bad-field")`."""
+"""The fields of preferences, checked in what their types do not say. Each check raises `Refused("bad-field")` for what is wrong."""
 
 import re
 from typing import Final, Literal, get_args
@@ -24,13 +24,13 @@ _ZONE: Final = re.compile(r"[A-Za-z0-9_+-]{1,32}(?:/[A-Za-z0-9_+-]{1,32}){0,2}")
 
 
 def check_email(email: str | None) -> None:
-    """None or an address."""
+    """Checks that `email` is None or an address."""
     if email is not None and (len(email) > MAX_EMAIL or not _EMAIL.fullmatch(email)):
         raise Refused("bad-field", f"email must be an address such as ann@example.org, ASCII and at most {MAX_EMAIL} characters")
 
 
 def check_channels(channels: dict[str, dict[str, bool]]) -> None:
-    """Class -> channel -> allowed."""
+    """Checks the names in class -> channel -> allowed."""
     for cls, allowed in channels.items():
         if cls not in CLASSES:
             raise Refused("bad-field", f"channels: no such class: {cls[:MAX_ID]}; {suggest(cls, CLASSES)}")
@@ -40,7 +40,7 @@ def check_channels(channels: dict[str, dict[str, bool]]) -> None:
 
 
 def check_muted(muted: tuple[str, ...]) -> None:
-    """What a user wants to hear nothing of."""
+    """Checks the names of what a user wants to hear nothing of."""
     if len(muted) > MAX_MUTED:
         raise Refused("bad-field", f"muted has {len(muted)} entries; at most {MAX_MUTED} are taken")
     for name in muted:
@@ -50,7 +50,7 @@ def check_muted(muted: tuple[str, ...]) -> None:
 
 
 def check_zone(name: str) -> None:
-    """A time zone."""
+    """Checks that `name` is a time zone."""
     try:
         if not _ZONE.fullmatch(name):
             raise ValueError
@@ -60,12 +60,12 @@ def check_zone(name: str) -> None:
 
 
 def check_choice(field: str, word: str, choices: tuple[str, ...]) -> None:
-    """One of `choices`."""
+    """Checks that `word` is one of `choices`; `field` is its name in complaints."""
     if word not in choices:
         raise Refused("bad-field", f"{field} must be one of {', '.join(choices)}")
 
 
 def check_time(field: str, text: str) -> None:
-    """A time of day; `field` is its name in complaints."""
+    """Checks that `text` is a time of day; `field` is its name in complaints."""
     if not _TIME.fullmatch(text):
         raise Refused("bad-field", f"{field} must be a time of day such as 22:00, from 00:00 to 23:59")

@@ -1,4 +1,4 @@
-"""From what is known of an event and a follower to the facts that rules ask about."""
+"""The facts that rules ask about, gathered from what is known of an event and a follower."""
 
 from collections.abc import Container
 
@@ -11,7 +11,7 @@ from .preferences import Preferences, is_muted, quiet_until_ms
 
 
 class Occasion(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """What is to be told. `producer`: who did it, a user name or an artist id; "" if nobody did."""
+    """The event that is to be told. `producer`: who did it, a user name or an artist id; "" if nobody did."""
 
     topic: Topic
     kind: str
@@ -24,7 +24,7 @@ class Occasion(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 class Follower(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """One of those who may be told it, besides his preferences; the fields are those of `Facts`."""
+    """A user who may be told it, without their preferences; the fields are those of `Facts`."""
 
     friend: bool = False
     sent: bool = False
@@ -36,7 +36,7 @@ class Follower(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 def class_of(topic: Topic) -> str:
-    """The class of the events of a topic: the type of a feed, "playlist", and none for a user's friend feed."""
+    """Returns the class of the events of a topic: the type of a feed, "playlist", and none for a user's friend feed."""
     match kind_of(topic):
         case Kind.ARTIST | Kind.SOCIAL:
             return topic.decode().rpartition("%")[2]
@@ -47,8 +47,12 @@ def class_of(topic: Topic) -> str:
 
 
 def gather(preferences: Preferences, occasion: Occasion, follower: Follower, now_ms: int, mandatory: Container[str] = ()) -> Facts:
-    """The facts now. `mandatory`: the classes that nobody can opt out of (`Settings.mandatory`)."""
+    """Returns the facts at Unix time `now_ms`, about `occasion` for `follower` who has these `preferences`.
+
+    `mandatory`: the classes that nobody can opt out of (`Settings.mandatory`).
+    """
     cls = occasion.cls
+    # Facts hold no time and no name, only what rules can ask: so many followers have equal ones, and `RuleSet` decides once for them.
     return Facts(
         topic=kind_of(occasion.topic),
         cls=cls,

@@ -1,4 +1,4 @@
-"""From the text of a rule file to a rule set; whatever is wrong is said at once, with the rule and the key.
+"""Loading a rule file. Whatever is wrong is said at once, with the rule and the key.
 
 To the rules of every file come the laws (`laws.toml`), which no file can change: no mail to who is online or opted out
 (SB-41), no push but to phones (SB-42), no presence event anywhere but live (SB-30), no event live twice (spec 6).
@@ -29,7 +29,7 @@ _KEYS: Final = ("name", "when", *_EFFECTS)
 
 
 def load(text: str, name: str) -> RuleSet:
-    """The rules in `text`. Raises `ConfigError`; `name` says in it which file is meant."""
+    """Returns the rules in `text`, with the laws. Raises `ConfigError`, in which `name` says which file is meant."""
     try:
         tables = _tables(text)
         settings = _settings(tables.get("settings", {}))
@@ -41,7 +41,7 @@ def load(text: str, name: str) -> RuleSet:
 
 
 def default_text() -> str:
-    """The rules that hold where the operator wrote none: the table of spec section 8 and what users ask for."""
+    """Returns the rules that hold where the operator wrote none: the table of spec section 8 and what users ask for."""
     return _packaged("default.toml")
 
 

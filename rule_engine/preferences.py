@@ -25,17 +25,21 @@ _DAY: Final = timedelta(days=1)
 
 
 class Quiet(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Hours of the day, local time "HH:MM"; past midnight where `until` is the earlier one."""
+    """The quiet hours of the day, local time "HH:MM"; they go past midnight where `until` is the earlier one."""
 
     since: str = msgspec.field(name="from")
     until: str = msgspec.field(name="to")
 
 
 class Preferences(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Of one user. `channels`: class -> channel -> allowed; what is absent is allowed.
+    """The preferences of one user.
 
-    `muted`: "artist:<id>", "user:<name>", "playlist:<owner>/<id>". `digest`: one of `DIGESTS`; `digest_day`, one of `DAYS`,
-    counts if it is weekly.
+    - `email`: where mails go; None: no mails.
+    - `channels`: class -> channel -> allowed; what is absent is allowed.
+    - `muted`: "artist:<id>", "user:<name>", "playlist:<owner>/<id>".
+    - `tz`: a name of the IANA time zone database.
+    - `quiet`: hours without pushes.
+    - `digest`: one of `DIGESTS`, sent at `digest_at`; `digest_day`, one of `DAYS`, counts if it is weekly.
     """
 
     email: str | None = None
@@ -48,7 +52,7 @@ class Preferences(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     digest_day: str = "monday"
 
     def allows(self, cls: str, channel: Channel) -> bool:
-        """Whether notifications of a class may take a channel."""
+        """Returns whether notifications of class `cls` may take `channel`."""
         return self.channels.get(cls, {}).get(channel, True)
 
 
@@ -58,7 +62,7 @@ _UNKNOWN: Final = re.compile(r"Object contains unknown field `([^`]{,64}).*")
 
 
 def parse(data: bytes) -> Preferences:
-    """The preferences in a JSON text, checked. Raises `Refused` (bad-json, bad-utf8, bad-field)."""
+    """Returns the preferences in a JSON text, checked. Raises `Refused` (bad-json, bad-utf8, bad-field)."""
     try:
         preferences = read_json(data, _DECODER)
     except Refused as refused:
@@ -68,7 +72,7 @@ def parse(data: bytes) -> Preferences:
 
 
 def check(preferences: Preferences) -> None:
-    """Raises `Refused("bad-field")` with what would be right."""
+    """Raises `Refused("bad-field")`, with what would be right, for what is wrong."""
     check_email(preferences.email)
     check_channels(preferences.channels)
     check_muted(preferences.muted)
@@ -81,23 +85,24 @@ def check(preferences: Preferences) -> None:
 
 
 def is_muted(preferences: Preferences, topic: Topic, producer: str) -> bool:
-    """Whether the user muted what the topic is about, the owner of it, or the user who did it: `producer`."""
+    """Returns whether the user of `preferences` muted what `topic` is about, its owner, or `producer`, the user who did it."""
     muted = preferences.muted
     return bool(muted) and any(name in muted for name in _names(topic, producer))
 
 
 def quiet_until_ms(preferences: Preferences, now_ms: int) -> int | None:
-    """When the quiet hours end that it is in now; None if it is in none."""
+    """Returns when the quiet hours end in which `now_ms` lies; None if it lies in none."""
     if preferences.quiet is None:
         return None
     zone = zone_named(preferences.tz)
     today = local_date(zone, now_ms)
+    # Hours that began yesterday may go past midnight. Clock changes can make both days' hours overlap: the later end counts.
     windows = (_window(preferences.quiet, zone, day) for day in (today - _DAY, today))
     return max((end_ms for start_ms, end_ms in windows if start_ms <= now_ms < end_ms), default=None)
 
 
 def digest_due_ms(preferences: Preferences, now_ms: int) -> int:
-    """When the next digest goes out, strictly later than now.
+    """Returns when the next digest goes out, strictly later than `now_ms`.
 
     A user without digests has one too, daily: it takes the mails that were too many at once.
     """
@@ -119,7 +124,7 @@ def _check_quiet(quiet: Quiet) -> None:
 
 
 def _names(topic: Topic, producer: str) -> Iterator[str]:
-    """What a user may have muted to hear nothing of this event."""
+    """Returns the names that a user may have muted to hear nothing of this event."""
     what = topic[1:].decode()
     match kind_of(topic):
         case Kind.ARTIST:
@@ -134,12 +139,15 @@ def _names(topic: Topic, producer: str) -> Iterator[str]:
 
 
 def _window(quiet: Quiet, zone: ZoneInfo, day: date) -> tuple[int, int]:
-    """The quiet hours that begin on `day`."""
+    """Returns the quiet hours that begin on `day`: start and end."""
     since, until = time.fromisoformat(quiet.since), time.fromisoformat(quiet.until)
     return instant_ms(zone, day, since), instant_ms(zone, day if since < until else day + _DAY, until)
 
 
 def _digest_days(preferences: Preferences, today: date) -> Iterator[date]:
-    """Enough of them for the next digest to be on one; the day before counts where a gap moved its digest past midnight."""
+    """Returns days with digests, enough for the next one to be among them.
+
+    The day before counts as well, because a gap may have moved its digest past midnight.
+    """
     days = (today + _DAY * n for n in range(-1, 2 * len(DAYS)))
     return (day for day in days if preferences.digest != "weekly" or DAYS[day.weekday()] == preferences.digest_day)

@@ -1,4 +1,4 @@
-"""Whether a condition can hold at all: a rule that never matches is a mistake of its writer."""
+"""The check that a condition can hold at all: a rule that never matches is a mistake of its writer."""
 
 from collections.abc import Iterable, Iterator
 from itertools import product
@@ -9,7 +9,10 @@ from .facts import CLASSES_OF, FACTS, Facts
 
 
 def is_reachable(condition: Condition) -> bool:
-    """Tries every combination of those values of the facts in it that make a difference."""
+    """Returns whether `condition` holds for any facts.
+
+    Tries every combination of those values of its facts that make a difference.
+    """
     return any(condition.holds(facts) for facts in _cases(list(condition.tests())))
 
 
@@ -17,6 +20,7 @@ def _cases(tests: list[Test]) -> Iterator[Facts]:
     names = sorted({test.fact for test in tests} - {"topic", "class"})
     choices = [_choices(name, [test.operand for test in tests if test.fact == name]) for name in names]
     attributes = [FACTS[name].attribute for name in names]
+    # Topic and class come in pairs: an artist topic with the class of a playlist is no event at all.
     for (topic, classes), *values in product(CLASSES_OF.items(), *choices):
         known: dict[str, Any] = dict(zip(attributes, values, strict=True))
         for cls in classes:
@@ -24,7 +28,7 @@ def _cases(tests: list[Test]) -> Iterator[Facts]:
 
 
 def _choices(name: str, operands: Iterable[object]) -> list[Any]:
-    """One value of each range that the operands divide the fact's values into."""
+    """Returns one value of each range into which the operands divide the values of the fact."""
     if FACTS[name].type is bool:
         return [False, True]
     if FACTS[name].type is str:

@@ -1,4 +1,4 @@
-"""From the tables under `when` to a condition. Everything that is wrong is a `ConfigError` that names the key."""
+"""Conditions, read from the tables under `when`. Everything that is wrong is a `ConfigError` that names the key."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
@@ -14,7 +14,11 @@ _NESTING: Final = ("all", "any", "not")
 
 
 def read_condition(table: object, at: str, numbers: Mapping[str, int]) -> Condition:
-    """The condition in `table`; several keys in one table must all hold. `numbers`: settings that may stand for their value."""
+    """Returns the condition in `table`; several keys in one table must all hold.
+
+    - `at`: where the table is, for complaints.
+    - `numbers`: settings whose names may stand for their values.
+    """
     if not isinstance(table, dict) or not table:
         raise ConfigError(f"{at} must be a table with at least one fact, all, any or not; a rule for everybody is not a rule")
     return _together([_read_key(key, value, f"{at}.{key}", numbers) for key, value in table.items()])
@@ -40,7 +44,7 @@ def _read_parts(value: object, at: str, numbers: Mapping[str, int]) -> list[Cond
 
 
 def _read_tests(name: str, value: object, at: str, numbers: Mapping[str, int]) -> Condition:
-    """`desktop = true` is short for `desktop.is = true`."""
+    """Returns the comparisons of one fact. `desktop = true` is short for `desktop.is = true`."""
     operators: dict[str, Any] = value if isinstance(value, dict) else {"is": value}
     known = _OPERATORS[FACTS[name].type]
     if not operators:

@@ -1,4 +1,8 @@
-"""Rule sets: who decides. First all grants of the rules that match are united, then channels are taken away, then put off."""
+"""Rule sets: what decides.
+
+In three steps, whatever the order of the rules is: all channels that matching rules grant are united; then matching rules take
+channels away; then they put off what is left.
+"""
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
@@ -7,12 +11,12 @@ from typing import Final
 import msgspec
 
 from .condition import Condition, Holds
-from .explanation import Explanation, Finding
+from .explanation import ExplainedVerdict, Finding
 from .facts import Facts
 from .settings import Settings
 from .verdict import CHANNELS, Verdict, Way
 
-# A set of channels is a bit mask while a decision is made.
+# A set of channels is a bit mask while a decision is made: uniting and taking away are one operation each, without allocation.
 _BITS: Final = {channel: 1 << index for index, channel in enumerate(CHANNELS)}
 _ENGINE, _IN_CLIENT, _PUSH, _EMAIL = _BITS.values()
 _NO, _NOW, _AFTER_QUIET, _DIGEST = Way  # a look-up in an enum takes as long as a condition
@@ -22,7 +26,13 @@ REMEMBERED: Final = 1 << 12
 
 
 class Rule(msgspec.Struct, frozen=True, kw_only=True):
-    """When `when` holds: grant `then`, take `never` away, put `after_quiet` off until quiet hours end, collect `digest`."""
+    """A rule. What it does to channels when its condition holds:
+
+    - `then`: grants them.
+    - `never`: takes them away, whoever has granted them.
+    - `after_quiet`: puts them off until quiet hours end.
+    - `digest`: collects them.
+    """
 
     name: str
     when: Condition
@@ -32,14 +42,15 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True):
     digest: tuple[str, ...] = ()
 
 
-# One effect of one rule: whether it holds, the channels it is about, and by channels hit, what it adds to the reasons.
+# One effect of one rule: whether it holds, the channels it is about, and what it adds to the reasons. The reasons are a table
+# with an entry for each possible set of channels that are hit, so a decision makes no texts.
 _Clause = tuple[Holds, int, Sequence[tuple[str, ...]]]
 
 
 class RuleSet:
-    """Rules that have been checked (`load`). Any rule may stand anywhere: their order changes the reasons' order only.
+    """The rules that have been checked (`load`). Any rule may stand anywhere: their order changes only the order of the reasons.
 
-    The last `remembered` verdicts are kept, since the same facts always get the same one.
+    The last `remembered` verdicts are kept, because the same facts always get the same verdict.
     """
 
     def __init__(self, rules: Iterable[Rule], settings: Settings, remembered: int = REMEMBERED) -> None:
@@ -52,7 +63,7 @@ class RuleSet:
         self._decided = lru_cache(remembered)(self._decide)
 
     def decide(self, facts: Facts) -> Verdict:
-        """The verdict (SB-40, SB-41)."""
+        """Returns the verdict (SB-40, SB-41)."""
         return self._decided(facts)
 
     def _decide(self, facts: Facts) -> Verdict:
@@ -61,6 +72,7 @@ class RuleSet:
             if holds(facts):
                 granted |= mask
                 reasons.append(name)
+        # Grants first: only what was granted can be taken away, and only what is left can be put off. Reasons follow this order.
         left = granted & ~_hit(self._takes, granted, facts, reasons)
         waits = _hit(self._after_quiet, left, facts, reasons)
         collected = _hit(self._digest, left, facts, reasons)
@@ -72,14 +84,17 @@ class RuleSet:
             reasons=tuple(reasons),
         )
 
-    def explain(self, facts: Facts) -> Explanation:
-        """The verdict, and of every rule why it matched or did not."""
+    def explain(self, facts: Facts) -> ExplainedVerdict:
+        """Returns the verdict, and for every rule why it matched or did not."""
         findings = [Finding(name=rule.name, failed=tuple(rule.when.failures(facts))) for rule in self.rules]
-        return Explanation(findings=tuple(findings), verdict=self.decide(facts))
+        return ExplainedVerdict(findings=tuple(findings), verdict=self.decide(facts))
 
 
 def _hit(clauses: list[_Clause], channels: int, facts: Facts, reasons: list[str]) -> int:
-    """Those of `channels` that the clauses are about, where they hold."""
+    """Returns those of `channels` that the clauses hit: they are about them, and they hold. Adds to `reasons`.
+
+    A clause that is about none of `channels` is not asked.
+    """
     found = 0
     for holds, mask, notes in clauses:
         here = mask & channels
@@ -90,7 +105,7 @@ def _hit(clauses: list[_Clause], channels: int, facts: Facts, reasons: list[str]
 
 
 def _way(bit: int, waits: int, collected: int) -> Way:
-    """What is collected goes out later than what only waits, so a digest wins."""
+    """Returns how a channel goes out. What is collected goes out later than what only waits, so a digest wins."""
     if collected & bit:
         return _DIGEST
     return _AFTER_QUIET if waits & bit else _NOW

@@ -8,9 +8,11 @@ Positive = Annotated[int, msgspec.Meta(ge=1)]
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """`throttle_window_s`: how far back `mails_recent` and `pushes_recent` count; the two limits are for rules to compare with.
+    """The settings of a rule file.
 
-    `mandatory`: the classes that nobody can opt out of the list of notifications.
+    - `throttle_window_s`: how far back `mails_recent` and `pushes_recent` count.
+    - `mails_per_window`, `pushes_per_window`: limits for rules to compare with.
+    - `mandatory`: the classes that nobody can opt out of the list of notifications.
     """
 
     throttle_window_s: Positive = 3600
@@ -20,5 +22,5 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
     @property
     def numbers(self) -> dict[str, int]:
-        """Those that a condition may name instead of a number."""
+        """The settings that a condition may name instead of a number."""
         return {name: value for name, value in msgspec.structs.asdict(self).items() if isinstance(value, int)}

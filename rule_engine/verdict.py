@@ -1,4 +1,4 @@
-"""Verdicts: what is to happen with one event for one follower."""
+"""Verdicts: what happens with one event for one follower."""
 
 from enum import StrEnum
 from typing import Final
@@ -10,7 +10,7 @@ CHANNELS: Final = ("engine", "in-client", "push", "email")
 
 
 class Way(StrEnum):
-    """How a push or a mail goes out."""
+    """The way of a push or a mail: not at all, now, when quiet hours end, or collected."""
 
     NO = "no"
     NOW = "now"
@@ -19,10 +19,13 @@ class Way(StrEnum):
 
 
 class Verdict(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """`engine`: send it live. `in_client`: write a row for the client's list (spec 4.2, `Notifications`).
+    """The verdict about one event for one follower.
 
-    `reasons` is kept with the decision and answers "why did I (not) get this": the rules that granted, then
-    "-email:muted" for each channel that a rule took away, then "~push:quiet-hours" for each that a rule put off.
+    - `engine`: send it live.
+    - `in_client`: write a row for the client's list (spec 4.2, `Notifications`).
+    - `push`, `email`: which way each goes.
+    - `reasons`: kept with the decision; answers "why did I (not) get this". First the rules that granted, then "-email:muted" for
+      each channel that a rule took away, then "~push:quiet-hours" for each that a rule put off.
     """
 
     engine: bool

@@ -13,7 +13,7 @@ from rich.text import Text
 from infra.kernel.errors import ConfigError
 from infra.kernel.suggestion import suggest
 from infra.kernel.topics import Kind
-from rule_engine.explanation import Explanation, Finding
+from rule_engine.explanation import ExplainedVerdict, Finding
 from rule_engine.facts import CLASSES, CLASSES_OF, EXAMPLES, FACTS, Facts
 from rule_engine.load import default_text, load
 from rule_engine.rules import Rule, RuleSet
@@ -54,7 +54,7 @@ def explain(file: Path | None, topic: str, cls: str | None, facts: tuple[str, ..
     show(_load(file).explain(known), Console())
 
 
-def show(explanation: Explanation, console: Console) -> None:
+def show(explanation: ExplainedVerdict, console: Console) -> None:
     """Print the verdict, and of each rule whether it matched, or which conditions failed."""
     console.print(Text(_verdict(explanation.verdict), style=GREEN))
     console.print(Text(f"because {', '.join(explanation.verdict.reasons) or 'no rule granted anything'}"))
