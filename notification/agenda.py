@@ -1,8 +1,8 @@
 """The agenda: mails and pushes in order of when they are due, each read once (design 7).
 
-Tasks lie in the shards of their users; a cursor follows in each. Nothing is put where the cursor has passed, and the cursor
-does not pass what is still on its way to the store: both are the owner's alone. So the owner knows when the next task of a
-shard is due, and looks only then.
+Tasks lie in the shards of their users, and a cursor follows in each shard. Two rules hold: nothing is put where the cursor has
+passed, and the cursor does not pass what is still on its way to the store. The owner of the shard alone puts and reads tasks. So
+it knows when the next task of a shard is due, and looks only then.
 """
 
 import asyncio
@@ -22,8 +22,12 @@ NEVER_MS: Final = 1 << 62
 
 
 class Shard:
-    """One shard. Tasks up to `done_ms` are worked off, none is due before `next_ms`; `adding`: the first of each addition that is
-    on its way to the store."""
+    """The agenda of one shard.
+
+    - `done_ms`: the cursor; tasks up to it are worked off.
+    - `next_ms`: no task is due before it.
+    - `adding`: when the first task of each addition is due that is on its way to the store.
+    """
 
     __slots__ = ("adding", "done_ms", "next_ms")
 
@@ -33,8 +37,11 @@ class Shard:
 
 
 class Agenda:
-    """What is to be sent later, in the shards that this node owns. `news` is set when something was put in that may be due at
-    once; `fence()` is as for `Log`."""
+    """The tasks to be done later, in the shards that this node owns.
+
+    - `news`: set when something was put in that may be due at once.
+    - `fence`: as for `Log`.
+    """
 
     def __init__(self, store: Store, fence: Callable[[], FencingToken]) -> None:
         self.news = asyncio.Event()
@@ -43,7 +50,7 @@ class Agenda:
         self._progress = asyncio.Event()
 
     async def own(self, mine: Iterable[int]) -> None:
-        """Go on where the last owner ended. Raises Unavailable: then none is taken."""
+        """Goes on where the last owner of these shards ended. Raises Unavailable: then none is owned."""
         cursors = await self._store.cursors()
         taken = {shard: Shard(cursors.get(CURSORS + shard, 0)) for shard in mine}
         first = await asyncio.gather(*(self._store.next_due(shard, each.done_ms) for shard, each in taken.items()))
@@ -53,27 +60,29 @@ class Agenda:
         self.news.set()
 
     async def hand_over(self, theirs: Collection[int]) -> None:
-        """Take nothing in for these shards any more; return when nothing is on its way, and they are forgotten."""
+        """Waits until nothing is on its way to the store in these shards, and forgets them at once."""
         while any(each.adding for shard, each in self._shards.items() if shard in theirs):
             self._progress.clear()
             await self._progress.wait()
         self.forget(theirs)
 
     def forget(self, theirs: Collection[int]) -> None:
-        """Forget these shards, whatever is under way."""
+        """Forgets these shards, whatever is under way."""
         for shard in theirs:
             self._shards.pop(shard, None)
 
     async def add(self, tasks: Sequence[Task]) -> None:
-        """Keep tasks. Raises Unavailable: then some may be kept; adding them again is safe."""
+        """Puts tasks on the agenda. Raises Unavailable: then some may be kept; adding them again is safe."""
         fence = self._fence()
         if any(task.shard not in self._shards for task in tasks):
             raise Unavailable("another node owns these users")
+        # A task for a time that the cursor has passed would never be read.
         tasks = [task._replace(due_ms=max(task.due_ms, self._shards[task.shard].done_ms + 1)) for task in tasks]
         first: dict[int, int] = {}
         for task in tasks:
             first[task.shard] = min(task.due_ms, first.get(task.shard, NEVER_MS))
         shards = {shard: self._shards[shard] for shard in first}
+        # Until they are stored the cursor stops in front of them (`due`): a reader would not find them and would go past.
         for shard, each in shards.items():
             each.adding.append(first[shard])
         try:
@@ -92,11 +101,14 @@ class Agenda:
         self._fence()
 
     def ready(self, now_ms: int) -> list[int]:
-        """The shards in which something is due."""
+        """Returns the shards in which something is due."""
         return [shard for shard, each in self._shards.items() if each.next_ms <= now_ms]
 
     async def due(self, shard: int, now_ms: int, limit: int) -> list[Task]:
-        """The next tasks that are due, all of one moment together; with none, the next moment is looked up. Raises Unavailable."""
+        """Returns the next tasks of `shard` that are due at `now_ms`, about `limit`; all of one moment come together.
+
+        Where there is none, the moment of the next is looked up. Raises Unavailable.
+        """
         self.check()
         each = self._shards.get(shard)
         if each is None:
@@ -108,17 +120,18 @@ class Agenda:
         return tasks
 
     async def _look(self, shard: int, each: Shard) -> None:
+        """Looks up when the next task is due."""
+        # Cleared before the question, not after: what is added while it is answered lowers it again, and must not be overwritten.
         each.next_ms, before_ms = NEVER_MS, each.next_ms
         try:
             next_ms = await self._store.next_due(shard, each.done_ms)
         except BaseException:
             each.next_ms = before_ms
             raise
-        # What was added meanwhile has lowered it.
         each.next_ms = min(each.next_ms, NEVER_MS if next_ms is None else next_ms)
 
     async def done(self, shard: int, tasks: Sequence[Task]) -> None:
-        """These, the next of their shard, are worked off. Raises Unavailable: then they may be read again."""
+        """Notes that these tasks, the next of `shard`, are worked off. Raises Unavailable: then they may be read again."""
         self.check()
         if (each := self._shards.get(shard)) is not None:
             each.done_ms = tasks[-1].due_ms

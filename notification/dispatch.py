@@ -1,7 +1,7 @@
 """Dispatch: mails and pushes when they are due, each decided once more before it goes (spec 8, SB-41, SB-42).
 
-How each ended is kept, so that one that is read again after a crash is not done again. A mail that had gone out before
-that could be kept goes again, under the same Message-ID.
+The ending of each is stored, so a task that is read again after a crash is not done again. A mail that went out before its
+ending could be stored goes again, under the same Message-ID.
 """
 
 import asyncio
@@ -36,21 +36,21 @@ Key = tuple[str, str, str]
 
 
 class MailChannel(Protocol):
-    """Sends one mail about one or several notifications."""
+    """A channel that sends one mail about one or several notifications."""
 
     async def mail(self, user: str, address: str, lines: Sequence[Line], zone: str) -> Outcome:
-        """One attempt."""
+        """Makes one attempt for `user`: a mail to `address` about `lines`, with times in `zone`."""
 
 
 class PushChannel(Protocol):
-    """Sends one push to one device."""
+    """A channel that sends one push to one device."""
 
     async def push(self, device: Device, line: Line) -> Outcome:
-        """One attempt."""
+        """Makes one attempt."""
 
 
 class Job(NamedTuple):
-    """Tasks that go out as one: a push, a mail, or all that is due for a user's digest."""
+    """The tasks that go out as one: a push, a mail, or all that is due for a user's digest."""
 
     user: str
     channel: str
@@ -88,21 +88,21 @@ class Dispatch:
         self._handing_over: frozenset[int] = frozenset()
 
     def start(self) -> None:
-        """Send what is due until `stop`."""
+        """Sends what is due until `stop`."""
         self._task = self._module.loops.every(PERIOD_S, self._begin_due, "mails and pushes", at_once=True, wake=self._agenda.news)
 
     async def stop(self) -> None:
-        """Stop. May be called twice."""
+        """Stops at once. May be called twice; `start` begins again."""
         await end_tasks(self._task, *self._running.values())
         self._handing_over = frozenset()
 
     async def hand_over(self, theirs: Collection[int]) -> None:
-        """Begin nothing more in these shards; return when what was begun is done."""
+        """Begins nothing more in these shards; returns when what was begun is done."""
         self._handing_over = frozenset(theirs)
         await asyncio.gather(*(self._running[shard] for shard in theirs if shard in self._running), return_exceptions=True)
 
     def handed_over(self) -> None:
-        """The agenda has forgotten the shards that were left: from now on it says what is ours."""
+        """Notes that the agenda has forgotten the shards that were handed over: from now on it says what is ours."""
         self._handing_over = frozenset()
 
     def _begin_due(self) -> None:
@@ -124,14 +124,14 @@ class Dispatch:
             self._logger.exception("mails and pushes could not be sent")
 
     async def run_due(self, shard: int) -> None:
-        """Everything that is due now in one shard. Raises Unavailable: then it goes on from where it was."""
+        """Does everything that is due now in one shard. Raises Unavailable: then it goes on from where it was."""
         while shard not in self._handing_over and (tasks := await self._agenda.due(shard, self._module.now_ms(), AT_ONCE)):
             known = {key for key, each in (await self._store.sent({_key(task) for task in tasks})).items() if each.state != WAITING}
             jobs = _jobs(task for task in tasks if _key(task) not in known)
             results = await asyncio.gather(*(self._do(job) for job in jobs), return_exceptions=True)
             for result in results:
                 if isinstance(result, BaseException):
-                    raise result
+                    raise result  # when all have ended: the cursor must not pass one that failed
             await self._agenda.done(shard, tasks)
 
     async def _do(self, job: Job) -> None:
@@ -141,7 +141,7 @@ class Dispatch:
             person = (await self._owned.people.get([job.user]))[job.user]
             notices = await self._store.notices({task.event for task in job.tasks})
             online = (await self._online.ask([job.user]))[job.user]
-            if online & UNKNOWN:  # nobody may be mailed who is online: wait until that is known
+            if online & UNKNOWN:  # a user who is online may not be mailed: wait until that is known
                 await self._agenda.add([task._replace(due_ms=now_ms + ASK_AGAIN_MS) for task in job.tasks])
                 return
             if job.channel == LIVE:
@@ -164,7 +164,7 @@ class Dispatch:
                 self.ended[each.state] += 1
 
     def _verdict(self, task: Task, notice: Notice | None, person: Person, online: int, now_ms: int) -> Way | str:
-        """Which way the rules want it to go now, or why it is not to go at all."""
+        """Returns the way that the rules want the task to go now, or why it is not to go at all."""
         if (self._push if task.channel == PUSH else self._mail) is None:
             return f"no way to send a {task.channel} is configured here"
         if notice is None:
@@ -192,7 +192,7 @@ class Dispatch:
         return await self._mail.mail(person.user, preferences.email, lines, preferences.tz)
 
     async def _send_push(self, person: Person, line: Line) -> Outcome:
-        """To every device; it is delivered if any took it, and tried again only if none did."""
+        """Pushes to every device. It is delivered if any device took it, and is tried again only if none did."""
         assert self._push is not None
         outcomes = []
         for device in await self._store.devices(person.user):
@@ -206,7 +206,7 @@ class Dispatch:
         return min(outcomes, key=lambda each: best.index(each.state), default=Outcome(OutcomeState.GONE, "no device is left"))
 
     async def _again(self, job: Job, outcome: Outcome, now_ms: int) -> list[Sent]:
-        """Later, or not at all any more: then it is a dead letter, which an operator may replay."""
+        """Puts the job on the agenda again. When it was tried too often, returns dead letters instead, which an operator may replay."""
         first = job.tasks[0]
         delay_s = next_delay_s(first.attempt, first.started_ms, now_ms, self._module.context.rng, outcome.retry_after_s or 0.0)
         if delay_s is None:
@@ -217,7 +217,7 @@ class Dispatch:
         return []
 
     async def _count(self, person: Person, channel: str, now_ms: int) -> None:
-        """Remember when, for the throttle."""
+        """Remembers when something was sent, for the throttle."""
         if channel == PUSH:
             person.pushes = (*person.pushes, now_ms)[-KEPT_TIMES:]
         else:
@@ -226,7 +226,7 @@ class Dispatch:
 
 
 def _jobs(tasks: Iterable[Task]) -> list[Job]:
-    """Mails of one user that are due at the same moment are one mail; every push is one by itself."""
+    """Returns jobs. Mails of one user that are due at the same moment are one mail; every push is one by itself."""
     jobs: list[Job] = []
     for (_, user, channel), same in groupby(tasks, key=lambda task: (task.due_ms, task.user, task.channel)):
         together = list(same)

@@ -1,5 +1,7 @@
-"""People: what the worker knows of users. The owner of their shard alone gives out their marks, so what it knows is true while it is
-that."""
+"""People: what the worker knows of users.
+
+Only the owner of a user's shard gives out marks of that user. So what it remembers is true for as long as it owns the shard.
+"""
 
 from collections.abc import Collection, Iterable
 from typing import Final
@@ -11,13 +13,16 @@ from .store import Person, Store
 
 REMEMBERED: Final = 20_000
 
-# How often the shard was lost, and the user: who is remembered from before that is never found again.
+# How often the shard was forgotten, and the user. A user who is remembered from before that is never found again, and leaves in time.
 Key = tuple[int, str]
 
 
 class People:
-    """Users who were needed lately. The worker raises the marks of a `Person` before they are stored; those who are in such a
-    batch are the youngest here, and so never forgotten in between."""
+    """The users who were needed lately.
+
+    The worker raises the marks of a `Person` before they are stored. The users of such a batch are the youngest here, so none of
+    them is forgotten in between: the store would give the old mark.
+    """
 
     def __init__(self, store: Store, remembered: int = REMEMBERED) -> None:
         self._store = store
@@ -26,7 +31,7 @@ class People:
         self._changed: set[str] = set()
 
     async def get(self, users: Collection[str]) -> dict[str, Person]:
-        """All of `users`. Raises Unavailable."""
+        """Returns all of `users`. Raises Unavailable."""
         keys = {user: self._key(user) for user in users}
         people = {user: person for user, key in keys.items() if (person := self._known.take(key)) is not None}
         for user, person in people.items():
@@ -43,14 +48,14 @@ class People:
         return people
 
     async def refresh(self, user: str) -> None:
-        """What a user prefers, or his devices, has just been stored: the worker goes by it from now on. Raises Unavailable."""
-        self._changed.add(user)  # who is just reading it reads it again
+        """Goes from now on by the preferences and devices of `user` that have just been stored. Raises Unavailable."""
+        self._changed.add(user)  # a `get` that is under way reads the user again
         if (person := self._peek(user)) is not None:
             new = (await self._store.people([user]))[user]
             person.preferences, person.has_devices = new.preferences, new.has_devices
 
     def forget(self, shards: Iterable[int]) -> None:
-        """Others give out marks there from now on."""
+        """Forgets the users of these shards: others give out their marks from now on."""
         for shard in shards:
             self._losses[shard] += 1
 

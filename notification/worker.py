@@ -56,11 +56,11 @@ class Worker:
 
     @property
     def trouble(self) -> str | None:
-        """Why it stands still; None while it gets on."""
+        """Why the worker stands still; None while it gets on."""
         return next(iter(self._troubles.values()), None)
 
     def start(self) -> None:
-        """Work until `stop` or `close`."""
+        """Works until `stop` or `close`."""
         self._tasks = [
             self._module.loops.every(0.0, self._decide, "rule worker decides", at_once=True),
             self._module.loops.every(0.0, self._perform, "rule worker performs", at_once=True),
@@ -68,7 +68,7 @@ class Worker:
         ]
 
     async def stop(self) -> None:
-        """Stop, and forget what is under way; whoever owns it finds it in the log. May be called twice."""
+        """Stops, and forgets what is under way: its owner finds it in the log. May be called twice; `start` begins again."""
         await end_tasks(*self._tasks)
         self._tasks.clear()
         self._storing.clear()
@@ -77,7 +77,7 @@ class Worker:
             self._plans.get_nowait()
 
     async def close(self) -> None:
-        """`stop`, and keep how far it went."""
+        """Stops, and keeps how far it went."""
         await self.stop()
         with suppress(Unavailable):
             await self._log.save()
@@ -95,6 +95,7 @@ class Worker:
         people = await self._patiently(lambda: self._owned.people.get(users))
         doubtful = self._doubtful(rows)
         online = await self._online.ask(users)
+        # Taken before the store is asked: a decision that is stored meanwhile leaves `_storing`, and is in one of the two.
         storing = dict(self._storing)
         known = await self._patiently(lambda: self._store.decisions(doubtful)) if doubtful else {}
         plan = self._decider.plan(rows, notices, people, online, known | storing, self._module.now_ms())
@@ -102,7 +103,10 @@ class Worker:
         return plan
 
     def _doubtful(self, rows: list[LogRow]) -> list[tuple[str, str]]:
-        """Those that may have been decided: by the owner before us, or because of a request that was made twice."""
+        """Returns the (user, event) pairs that may have been decided already.
+
+        Either the owner before us decided them, or a request was made twice.
+        """
         events = {row.event for row in rows}
         doubted = {event for event in events if self._doubted.take(event)} | {row.event for row in rows if row.flags & AGAIN}
         for event in doubted:
@@ -137,10 +141,10 @@ class Worker:
             self._tell_engine(event)
 
     async def _keep(self, plan: Plan) -> None:
-        """Store what was decided, while it is ours to decide."""
+        """Stores what was decided, while it is ours to decide."""
         fence = self._owned.fence()
         await self._store.decide(plan.decided, fence)
-        self._owned.fence()
+        self._owned.fence()  # again: the lease may have run out on the way, and then nobody is told
 
     async def _patiently(self, ask: Callable[[], Awaitable[T]]) -> T:
         """Returns what `ask` returns, however long the store is away, and whatever else goes wrong.
@@ -164,7 +168,7 @@ class Worker:
             await asyncio.sleep(PAUSE_S)
 
     def _say(self, who: str, trouble: str, is_defect: bool = False) -> None:
-        """Once for each trouble."""
+        """Logs each trouble once."""
         if trouble != self._troubles.get(who):
             (self._logger.error if is_defect else self._logger.warning)(trouble, exc_info=is_defect)
         self._troubles[who] = trouble

@@ -1,7 +1,7 @@
-"""Keeps a node's lease, and carries out what `Ownership` decides: the clockwork, the store's answers, and the taking and giving.
+"""The keeper of a node's lease: carries out what `Ownership` decides, with the store and a clock.
 
-All that is asked of the store here is tried again with the next beat. A write whose answer was lost may have been done:
-the next reading tells.
+Whatever is asked of the store here is tried again with the next beat. A write whose answer was lost may have been done: the
+next reading tells.
 """
 
 import asyncio
@@ -29,7 +29,10 @@ T = TypeVar("T")
 
 
 def boot_time_s() -> float:
-    """Seconds that only go forward, and go on while the machine sleeps, where the system tells that."""
+    """Returns seconds that only go forward, and go on while the machine sleeps, where the system tells that.
+
+    A node that has slept must not believe that its lease still holds.
+    """
     return time.clock_gettime(time.CLOCK_BOOTTIME) if hasattr(time, "CLOCK_BOOTTIME") else time.monotonic()
 
 
@@ -75,13 +78,13 @@ class Keeper:
         await self._own()
 
     def start(self) -> None:
-        """Keep the lease until `close`."""
+        """Keeps the lease until `close`."""
         self._holdings.start()
         self._mover = self._keep_moving()
         self._beats = self._module.loops.every(self._lease_s / BEATS, self._round, "beats of the lease", wake=self._poked)
 
     async def close(self) -> None:
-        """Stop, and let others have the shards at once; what works on them has stopped before. May be called twice."""
+        """Stops, and lets others own the shards at once; what works on them has stopped before. May be called twice."""
         beats, self._beats, mover, self._mover = self._beats, None, self._mover, None
         await end_tasks(beats, mover)
         if beats is not None:
@@ -89,21 +92,21 @@ class Keeper:
                 await self._resign()
 
     def fence(self) -> FencingToken:
-        """What writes bear now. Raises Unavailable while nothing may be written, decided or told."""
+        """Returns what writes bear now. Raises Unavailable while nothing may be written, decided or told."""
         return self.core.fence(self._clock())
 
     def poke(self) -> None:
-        """Look at the store now: something there may have changed."""
+        """Looks at the store now: something there may have changed."""
         self._poked.set()
 
     def tell(self) -> None:
-        """Wake who waits for a change."""
+        """Wakes whoever waits for a change."""
         changed, self.changed = self.changed, asyncio.Event()
         changed.set()
         self._on_change()
 
     def missing(self) -> str | None:
-        """Why not everybody can be served now; None when all can."""
+        """Returns why not everybody can be served now; None when all can."""
         if not self.core.is_valid(self._clock()):
             return "the store was not reached lately"
         if orphans := sum(self.core.owner_of(shard) is None for shard in range(len(self.core.claims.owners))):
@@ -137,7 +140,7 @@ class Keeper:
         return is_beaten
 
     async def _read(self) -> Steps:
-        """In this order: a node is known before it claims anything."""
+        """Reads claims, nodes and epoch, in this order: a node is known before it claims anything."""
         claims = await self._ask(self._store.claims())
         members = await self._ask(self._store.members())
         await self._ask(self._epoch.read())
@@ -157,10 +160,10 @@ class Keeper:
             await self._ask(self._store.claim(steps.claims, self.core.claims.version))
 
     async def _start_over(self) -> None:
-        """Others took us for dead, and our shards."""
+        """Begins anew under another name: others took us for dead, and own our shards."""
         self._logger.warning("this node was taken for dead: it begins anew", node=self.core.node)
         was_moving, self._mover = self._mover, None
-        await end_tasks(was_moving)
+        await end_tasks(was_moving)  # first: a move that is under way would own shards that are lost
         self._at_work.clear()
         self._life.renew()
         self.core = Ownership(self._life.name, self._lease_s, [self._life.former])
@@ -172,11 +175,11 @@ class Keeper:
     # Shards.
 
     def _keep_moving(self) -> "asyncio.Task[None]":
-        """Moves that fail are called for again by the next beat, which sees that they are still to be done."""
+        """Begins to move shards. Moves that fail are called for again by the next beat, which sees that they are still to be done."""
         return self._module.loops.every(None, self._move, "moves of shards", wake=self._moves)
 
     async def _move(self) -> None:
-        await self._hand_over()
+        await self._hand_over()  # first: others wait for it
         await self._own()
 
     async def _own(self) -> None:
@@ -206,7 +209,7 @@ class Keeper:
         await self._ask(self._store.bury(self.core.node, self.core.counter))
 
     async def _ask(self, question: Awaitable[T]) -> T:
-        """Its answer, unless that takes so long that the lease would suffer. Raises Unavailable."""
+        """Returns the answer to `question`. Raises Unavailable where it takes so long that the lease would suffer."""
         try:
             async with asyncio.timeout(self._lease_s / 2):
                 return await question

@@ -1,5 +1,8 @@
-"""The name of one life of a node, in a file that is locked while the process lives: so the next process under the node's name
-knows which life has ended, however it ended, and need not wait until others take it for dead."""
+"""The name of one life of a node, in a file that is locked while the process lives.
+
+The lock tells the next process under the node's name that the former life has ended, however it ended. So it need not wait
+until others take that life for dead.
+"""
 
 import fcntl
 import secrets
@@ -9,7 +12,7 @@ from infra.kernel.errors import ConfigError
 
 
 class Life:
-    """`former` is the life before this one ("": none is known), `name` this one's."""
+    """A life of a node: `name` is its own, `former` that of the life before ("": none is known)."""
 
     def __init__(self, folder: Path, site: str, node: str) -> None:
         """Raises ConfigError when another process has the same folder and name, or the folder cannot be used."""
@@ -30,12 +33,12 @@ class Life:
         self.renew()
 
     def renew(self) -> None:
-        """Begin a new life: the one before has ended."""
+        """Begins a new life: the one before has ended."""
         self.former, self.name = self.name, f"{self._label}#{secrets.token_hex(6)}"
         self._file.truncate(0)
         self._file.write(self.name)
         self._file.flush()
 
     def close(self) -> None:
-        """Let another process go on under the node's name. May be called twice."""
+        """Lets another process go on under the node's name. May be called twice."""
         self._file.close()
