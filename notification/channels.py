@@ -18,7 +18,7 @@ PUSH_TTL_S: Final = 3 * 86_400
 
 
 class Mail:
-    """Mails with an unsubscribe link. `secret` signs the link, `url()` is where it leads, `wall` is Unix time in seconds."""
+    """The mail channel: mails with an unsubscribe link. `secret` signs the link, `url()` is where it leads, `wall` is Unix time in s."""
 
     def __init__(self, options: EmailOptions, secret: bytes, url: Callable[[], str], wall: Callable[[], float]) -> None:
         self.mailer = Mailer(options)
@@ -39,7 +39,7 @@ class Mail:
 
 
 class Push:
-    """Pushes to devices."""
+    """The push channel: pushes to devices."""
 
     def __init__(self, pusher: Pusher) -> None:
         self._pusher = pusher

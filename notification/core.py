@@ -1,7 +1,7 @@
-"""What the rule worker decides: who is told what, under which mark, by which ways (spec 8). Pure.
+"""The decisions of the rule worker: which user is told what, under which mark, by which ways (spec 8). Pure.
 
-Time, presence and everything stored are arguments; what shall be kept, sent and scheduled comes back. `Person`s are the
-worker's own: their last marks rise here, so that a follower's marks have no gap.
+Time, presence and everything stored are arguments; what is to be stored, told and scheduled comes back. A `Person` is the
+worker's own: the last mark rises here, once for each stored item, so a follower's marks have no gap.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -24,7 +24,7 @@ from .store import FRIEND, SENT, Decision, LogRow, Person, Task
 
 DESKTOP: Final = 1
 MOBILE: Final = 2
-# Nobody could say whether the user is online: he may get a live copy in vain; mails and pushes are decided again anyway.
+# Nobody could say whether the user is online. They may get a live copy in vain; mails and pushes are decided again anyway.
 UNKNOWN: Final = 4
 # What tasks are for. A digest is a mail, too, but one that waits for its hour.
 PUSH: Final = "push"
@@ -40,7 +40,12 @@ _DEFAULT: Final = Preferences()
 
 
 class Plan(NamedTuple):
-    """What follows from a batch of rows: what to keep, whom to tell now, what to do later."""
+    """The consequences of a batch of rows.
+
+    - `decided`: what to store.
+    - `live`: what to tell the engine, once that is stored.
+    - `tasks`: what to do later.
+    """
 
     decided: list[tuple[Decision, Notice]]
     live: list[Event]
@@ -48,8 +53,13 @@ class Plan(NamedTuple):
 
 
 class _Ruling(NamedTuple):
-    """A verdict and what follows from it. `is_kept`: whatever reaches a user by any way can be pulled later. `told`: what all
-    followers are told alike."""
+    """A verdict and what follows from it.
+
+    - `types`: the notification types that the rules chose.
+    - `is_kept`: it becomes an item. Whatever reaches a user by any way can be pulled later.
+    - `is_live`: a copy goes to the engine.
+    - `told`: what all followers are told alike.
+    """
 
     verdict: Verdict
     types: tuple[str, ...]
@@ -64,14 +74,14 @@ Alike = tuple[str, int, int, bytes, bool]
 
 
 class Patience(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Seconds until a mail or a push goes out: who comes online within them is told there instead."""
+    """The seconds until a mail or a push goes out. A user who comes online within them is told there instead."""
 
     email_s: float = 60.0
     push_s: float = 0.0
 
 
 class Decider:
-    """Rules and patience applied to batches of rows. `epoch()` is the store's, which live copies bear."""
+    """The rules and the patience, applied to batches of rows. `epoch()` is the store's, which live copies bear."""
 
     def __init__(self, rules: RuleSet, patience: Patience, epoch: Callable[[], int]) -> None:
         self.rules, self.patience, self.epoch = rules, patience, epoch
@@ -88,9 +98,14 @@ class Decider:
         known: Mapping[tuple[str, str], Decision],
         now_ms: int,
     ) -> Plan:
-        """Decide each row. `online`: bits of each user; `known`: what was decided already, which is only told again (SB-39, SB-62).
+        """Decides each row.
 
-        A row whose notice has expired meanwhile is passed over.
+        - `rows`: of owned shards, in order.
+        - `notices`: what they are about. A row whose notice has expired meanwhile is passed over.
+        - `people`: their users; their last marks rise.
+        - `online`: the bits of each user.
+        - `known`: what was decided already, which is only told again (SB-39, SB-62).
+        - `now_ms`: Unix time.
         """
         plan = Plan([], [], [])
         fresh: set[tuple[str, str]] = set()
@@ -98,7 +113,7 @@ class Decider:
         for row in rows:
             notice = notices.get(row.event)
             key = (row.user, row.event)
-            if notice is None or key in fresh:
+            if notice is None or key in fresh:  # two rows of one (user, event): the request was repeated, and both are in this batch
                 continue
             person = people[row.user]
             ruling = self._ruling(notice, person, row.flags, online[row.user], now_ms, alike)
@@ -114,7 +129,10 @@ class Decider:
         return plan
 
     def _ruling(self, notice: Notice, person: Person, flags: int, online: int, now_ms: int, alike: "dict[Alike, _Ruling]") -> "_Ruling":
-        """What the rules say, worked out once for all followers of an event who differ in nothing that rules ask about."""
+        """Returns what the rules say, worked out once for all followers of an event who differ in nothing that rules ask about.
+
+        `alike`: the rulings of this batch so far. A user who was sent something lately is not like others, since their numbers differ.
+        """
         key = (notice.id, flags & (FRIEND | SENT), online, person.preferences, person.has_devices)
         is_plain = not (person.mails or person.pushes)
         ruling = alike.get(key) if is_plain else None
@@ -131,16 +149,17 @@ class Decider:
         return ruling
 
     def verdict(self, notice: Notice, person: Person, flags: int, online: int, now_ms: int) -> Verdict:
-        """What the rules say now."""
+        """Returns what the rules say at `now_ms` about `notice` for `person`; for `flags` and `online` see `facts`."""
         self.verdicts += 1
         return self.rules.decide(self.facts(notice, person, flags, online, now_ms))
 
     def facts(self, notice: Notice, person: Person, flags: int, online: int, now_ms: int) -> Facts:
-        """What the rules are told."""
+        """Returns what the rules are told: of the row's `flags`, of the user's `online` bits, and of `notice` and `person` at `now_ms`."""
         since_ms = now_ms - self._window_ms
         follower = Follower(
             friend=flags & FRIEND != 0,
             sent=flags & SENT != 0,
+            # With `UNKNOWN` nobody counts as online: a mail that is decided now is decided once more before it goes.
             desktop=online & (DESKTOP | UNKNOWN) == DESKTOP,
             mobile=online & (MOBILE | UNKNOWN) == MOBILE,
             mobile_known=person.has_devices,
@@ -150,7 +169,7 @@ class Decider:
         return gather(preferences_of(person), _occasion(notice), follower, now_ms, self._mandatory)
 
     def tasks(self, decision: Decision, verdict: Verdict, person: Person, now_ms: int) -> Iterable[Task]:
-        """The mails and pushes that a verdict grants, each at its time."""
+        """Returns the mails and pushes that `verdict` grants `person` after `decision`, each at its time after `now_ms`."""
         patience = self.patience
         for channel, way, patience_s in ((PUSH, verdict.push, patience.push_s), (EMAIL, verdict.email, patience.email_s)):
             if way is not Way.NO:
@@ -160,7 +179,10 @@ class Decider:
 
 
 def postponed(task: Task, way: Way, preferences: Preferences, now_ms: int) -> Task | None:
-    """The task as it is to be done later, if this is not its time; None if it is."""
+    """Returns `task` as it is to be done later, if `now_ms` is not its time; None if it is.
+
+    `way` is what the rules say; the hours are those of `preferences`.
+    """
     if way is Way.DIGEST and task.channel == EMAIL:
         due_ms = digest_due_ms(preferences, now_ms)
         return task._replace(channel=DIGEST, due_ms=due_ms, started_ms=due_ms)
@@ -169,8 +191,9 @@ def postponed(task: Task, way: Way, preferences: Preferences, now_ms: int) -> Ta
 
 
 def _decision(person: Person, notice: Notice, ruling: _Ruling, now_ms: int) -> Decision:
-    """The next mark of the follower, unless nothing at all is to be kept for him."""
+    """Returns the decision, under the next mark of the follower; under 0 where nothing at all is stored for them."""
     if ruling.is_kept:
+        # Raised before it is stored: the next row of this user, in this batch or in the one that is planned meanwhile, gets the next.
         person.last += 1
         person.shown += items.IN_CLIENT in ruling.types
     mark = person.last if ruling.is_kept else 0
@@ -180,7 +203,7 @@ def _decision(person: Person, notice: Notice, ruling: _Ruling, now_ms: int) -> D
 
 @lru_cache(maxsize=1 << 10)
 def _types(verdict: Verdict) -> tuple[str, ...]:
-    """The notification types that the rules chose (SB-44)."""
+    """Returns the notification types that the rules chose (SB-44)."""
     chosen = ((items.IN_CLIENT, verdict.in_client), ("push", verdict.push is not Way.NO), ("email", verdict.email is not Way.NO))
     return tuple(name for name, is_chosen in chosen if is_chosen)
 
@@ -191,7 +214,7 @@ def _occasion(notice: Notice) -> Occasion:
 
 
 def preferences_of(person: Person) -> Preferences:
-    """What a user prefers; the defaults for one who said nothing."""
+    """Returns what a user prefers; the defaults for one who said nothing."""
     return _decoded(person.preferences) if person.preferences else _DEFAULT
 
 

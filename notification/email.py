@@ -1,4 +1,4 @@
-"""Mails leave here: a few SMTP connections that are kept open, and an `Outcome` for everything that a mail server can do to us."""
+"""Mails on their way out: a few SMTP connections that are kept open, and an `Outcome` for everything that a mail server can do to us."""
 
 import asyncio
 import logging
@@ -25,10 +25,11 @@ _TOO_LARGE: Final = 552
 class EmailOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The mail server that takes our mails, and whose name they bear.
 
-    sender: `notify@example.org` or `Name <notify@example.org>`.
-    starttls: "required" sends nothing in the clear, "auto" does so only where the server offers no TLS, "never" always. The
-        certificate is verified wherever TLS is used, against `ca_file` or the authorities that the machine trusts.
-    timeout_s: for one mail, connecting included.
+    - `sender`: `notify@example.org` or `Name <notify@example.org>`.
+    - `starttls`: "required" sends nothing in the clear, "auto" does so only where the server offers no TLS, "never" always.
+    - `ca_file`: the certificate is verified wherever TLS is used, against this or the authorities that the machine trusts.
+    - `username`, `password_file`: the login; both or neither.
+    - `timeout_s`: for one mail, connecting included.
     """
 
     host: str
@@ -53,10 +54,10 @@ class EmailOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
 
 
 class Mailer:
-    """Sends mails over at most `max_connections` connections; further callers wait in line, in order.
+    """The connections over which mails go out, at most `max_connections`; further callers wait in line, in order.
 
-    `trouble` is why no mail goes out at all (a refused login, a wrong certificate, nobody there), or None when the last one
-    went out or was refused for its own sake.
+    `trouble` is why no mail goes out at all: a refused login, a wrong certificate, nobody there. It is None when the last one went
+    out or was refused for its own sake.
     """
 
     def __init__(self, options: EmailOptions) -> None:
@@ -149,7 +150,7 @@ class Mailer:
         return retry(f"the mail server is busy: {_said(error)}")
 
     def _fail(self, smtp: aiosmtplib.SMTP, complaint: str) -> Outcome:
-        """What is no fault of this mail's: the connection ends, and operators hear of it."""
+        """Ends the connection and tells operators: this is no fault of the mail."""
         smtp.close()
         trouble = f"mail server {self._options.host}:{self._options.port}: {complaint}"
         self._note(trouble)
@@ -199,7 +200,7 @@ def _judge(error: aiosmtplib.SMTPResponseException, what: str) -> Outcome:
 
 
 def _is_final(error: aiosmtplib.SMTPResponseException) -> bool:
-    """RFC 5321, 4.2.1: 5yz is forever. Any other answer in the place of a good one is worth another try."""
+    """Returns whether an answer is forever: 5yz is (RFC 5321, 4.2.1). Any other in the place of a good one is worth another try."""
     return 500 <= error.code < 600
 
 

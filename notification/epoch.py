@@ -1,9 +1,9 @@
 """The epoch of a store: a number that names one history of marks. Devices that meet another one begin again.
 
 A store that is put back from a copy gives marks again that devices have seen already, for other items. So it begins a new
-epoch. It is noticed by what rises in a store for as long as nodes work on it: the counters of their leases and the version of
-their claims (`ownership`). A file in the folder of the node remembers how far that had risen; a store that has less was put
-back. The file is written with every beat, so a copy is recognised if the nodes went on for a beat after it was made.
+epoch. Nodes recognise such a store by numbers that rise for as long as they work on it: the counters of their leases and the
+version of their claims (`ownership`). A file in the folder of the node remembers how far they had risen; a store that has less
+was put back. The file is written with every beat, so a copy is recognised if the nodes went on for a beat after it was made.
 """
 
 import os
@@ -21,14 +21,19 @@ DIGITS: Final = 20
 
 
 def height_of(epoch: int, claims: Claims, members: Iterable[NodeRecord]) -> int:
-    """Returns the highest number in a store that was read in this order: members, claims, epoch. It never sinks: a node is taken away
-    only when the claims have a version above its counter."""
+    """Returns the highest number in a store; its `epoch`, `claims` and `members` were read in the order members, claims, epoch.
+
+    It never sinks: a node is buried only when the claims have a version above its counter.
+    """
     return max(epoch, claims.version, *(member.counter for member in members))
 
 
 def is_put_back(height: int, remembered: int | None, *, is_beside: bool) -> bool:
-    """Returns whether a store of this `height` was put back. `remembered`: the height that the folder remembers; `is_beside`: the
-    store lies in that folder, so one that was in use comes from elsewhere where the folder remembers nothing."""
+    """Returns whether a store of this `height` was put back.
+
+    - `remembered`: the height that the folder remembers; None: nothing.
+    - `is_beside`: the store lies in that folder. Then one that was in use comes from elsewhere if the folder remembers nothing.
+    """
     return height > 0 and is_beside if remembered is None else height < remembered
 
 
@@ -101,7 +106,10 @@ class StoreEpoch:
 
 
 async def begin_epoch(store: Store, former: int, wall: Callable[[], float], above: int = 0) -> int:
-    """Begins a new epoch after `former`, unless somebody else has; returns the one that holds. Its number is above `above` and
-    resembles the time, so that a copy which is put back twice does not come to the same. Raises Unavailable."""
+    """Begins a new epoch after `former`, unless somebody else has; returns the one that holds.
+
+    Its number is above `above`, and resembles the time of `wall`: so a copy that is put back twice does not come to the same.
+    Raises Unavailable.
+    """
     number = max(above, former, int(wall() * 1_000_000)) + 1
     return number if await store.begin_epoch(number, former) else await store.epoch()

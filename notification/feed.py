@@ -26,7 +26,7 @@ _ENCODE: Final = msgspec.json.Encoder().encode
 
 
 class PullQuery(msgspec.Struct, frozen=True):
-    """What a client asks with: items after `since`, or after what this client has seen. `epoch`: the one to which `since` belongs."""
+    """A request for items after `since`, or after what this client has seen. `epoch`: the one to which `since` belongs."""
 
     id: Id = None
     since: Mark | None = None
@@ -35,7 +35,7 @@ class PullQuery(msgspec.Struct, frozen=True):
 
 
 class MarkMove(msgspec.Struct, frozen=True):
-    """Seen or read up to `mark`; without it, everything there is. `epoch`: the one to which `mark` belongs."""
+    """A request to move a mark: seen or read up to `mark`, or all there is without it. `epoch`: the one to which `mark` belongs."""
 
     id: Id = None
     mark: Mark | None = None
@@ -43,7 +43,7 @@ class MarkMove(msgspec.Struct, frozen=True):
 
 
 class HistoryQuery(msgspec.Struct, frozen=True):
-    """What was published on a topic; `before` goes on where an answer ended."""
+    """A request for what was published on a topic; `before` goes on where an answer ended."""
 
     topic: str
     id: Id = None
@@ -52,7 +52,7 @@ class HistoryQuery(msgspec.Struct, frozen=True):
 
 
 class _Stand(NamedTuple):
-    """Where a user and one of their clients stand at the moment of `last`: marks that have passed it since are cut."""
+    """The marks of a user and one of their clients at the moment of `last`. Marks that have passed it since are cut."""
 
     last: int
     shown: int
@@ -61,13 +61,21 @@ class _Stand(NamedTuple):
 
 
 class Feed:
-    """Answers what clients ask. `publish(event)` tells a user's devices; `wall` is Unix time in seconds; `epoch()` is the store's."""
+    """The feeds of all users, as clients ask for them.
+
+    - `publish`: tells a user's devices.
+    - `wall`: Unix time in seconds.
+    - `epoch`: returns the store's.
+    """
 
     def __init__(self, store: Store, publish: Callable[[Event], None], wall: Callable[[], float], epoch: Callable[[], int]) -> None:
         self._store, self._publish, self._wall, self._epoch = store, publish, wall, epoch
 
     async def answer(self, op: str, user: str, client: str, body: bytes) -> bytes:
-        """The answer to `op`, as JSON. Raises `Refused` (bad-field, bad-topic, forbidden, unknown-op), `Unavailable`."""
+        """Returns the answer to `op` of `user`'s `client`, as JSON.
+
+        Raises `Refused` (bad-field, bad-topic, forbidden, unknown-op) and `Unavailable`.
+        """
         match op:
             case "pull":
                 return await self.pull(user, client, _typed(body, PullQuery))
@@ -80,13 +88,14 @@ class Feed:
         raise Refused("unknown-op", f"notification answers pull, seen, read and history, not {op}")
 
     async def pull(self, user: str, client: str, ask: PullQuery) -> bytes:
-        """Answers with all and only what is later than the mark, ascending (SB-48), flagged where it is read.
+        """Returns for `client` of `user` all and only what is later than the mark that they `ask` with, ascending (SB-48).
 
-        The answer is as of one moment: an item above the last mark that was read before it has come since, and is left to its
-        live copy or to the next pull.
+        The answer is as of one moment, when the last mark is read. An item above it has come since, and is left to its live copy or
+        to the next pull.
         """
         epoch = self._epoch()
         stand = await self._stand(user, client)
+        # Marks of another epoch, or above the last one, are of items that are not there: everything is new to this client.
         is_reset = ask.since is not None and (ask.since > stand.last or ask.epoch not in (None, epoch))
         since = 0 if is_reset else stand.seen if ask.since is None else ask.since
         found, unread = await asyncio.gather(self._store.items(user, since, ask.limit + 1), self._unread(user, stand.read, stand.shown))
@@ -105,7 +114,7 @@ class Feed:
         )
 
     async def seen(self, user: str, client: str, ask: MarkMove) -> bytes:
-        """Moves a mark of each client's own: what a later pull of it begins with."""
+        """Moves the seen mark of `client` of `user` as they `ask`: later pulls of this client begin there."""
         epoch = self._epoch()
         last, _ = await self._last(user)
         if ask.epoch in (None, epoch):  # a mark of another epoch stands for other items
@@ -113,7 +122,7 @@ class Feed:
         return await self._marks(user, client, ask.id, epoch)
 
     async def read(self, user: str, client: str, ask: MarkMove) -> bytes:
-        """Moves one mark for the user, with one write however many items that is; all their devices are told (SB-51)."""
+        """Moves the one read mark of `user`, with one write however many items that is, and tells all their devices (SB-51)."""
         epoch = self._epoch()
         if ask.epoch not in (None, epoch):
             return await self._marks(user, client, ask.id, epoch)
@@ -127,7 +136,7 @@ class Feed:
         return await self._marks(user, client, ask.id, epoch)
 
     async def history(self, user: str, ask: HistoryQuery) -> bytes:
-        """Answers with what was published on a topic within retention, newest first: also for who follows it only now (SB-52)."""
+        """Returns what was published on a topic within retention, newest first: also to a user who follows it only now (SB-52)."""
         topic = parse_topic(ask.topic)
         check_may_see(user, topic)
         if kind_of(topic) is Kind.USER:
@@ -155,7 +164,10 @@ class Feed:
         return person.last, person.shown
 
     async def _unread(self, user: str, read: int, shown: int) -> int:
-        """Exact, and never counted: each item knows how many in the bell there were up to it."""
+        """Returns how many items in the bell are not read.
+
+        Exact, and without counting: each item knows how many in the bell there were up to it, so it is a difference of two.
+        """
         first = await self._store.items(user, read, 1)
         return shown - _shown_before(first[0]) if first else 0
 

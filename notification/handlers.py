@@ -1,4 +1,4 @@
-"""The HTTP door of the notification module: intake for services, settings for users, dead letters for operators.
+"""The HTTP handlers of the notification module: intake for services, settings for users, dead letters for operators.
 
 `docs/openapi-notification.json` describes it.
 """
@@ -36,7 +36,7 @@ OPERATOR: Final = "operator"
 
 
 class NewDevice(msgspec.Struct, frozen=True):
-    """What a browser's `PushSubscription.toJSON()` gives; more fields are ignored."""
+    """The body that makes a device known: what a browser's `PushSubscription.toJSON()` gives; more fields are ignored."""
 
     endpoint: str
     keys: dict[str, str]
@@ -59,7 +59,7 @@ class NotificationHandlers:
         self._intake, self._feed, self._why, self._routes = intake, feed, why, routes
 
     def routes(self) -> list[Route]:
-        """All paths."""
+        """Returns the routes of all paths."""
         return [
             Route("POST", "/v1/notifications", "service", self._take),
             Route("GET", "/v1/me/notifications", "user", self._pull),
@@ -87,7 +87,7 @@ class NotificationHandlers:
         return Answer(202, await self._take_all(typed(text, list[msgspec.Raw]), request.service))
 
     async def _take_all(self, texts: list[msgspec.Raw], service: str) -> dict[str, object]:
-        """Each for itself: what is wrong with one harms no other. Several are stored side by side, begun in their order."""
+        """Takes each notice for itself: what is wrong with one harms no other. Several are stored side by side, begun in their order."""
         slots = asyncio.Semaphore(SIDE_BY_SIDE)
 
         async def take(text: msgspec.Raw) -> Receipt | Refused:
@@ -128,7 +128,7 @@ class NotificationHandlers:
         return Answer(200, wanted)
 
     async def _keep(self, user: str, wanted: Preferences) -> None:
-        """Stored, and honoured from the next event on (SB-43)."""
+        """Stores preferences; they are honoured from the next event on (SB-43)."""
         await self._store.save_preferences(user, msgspec.json.encode(wanted))
         await self._routes.refresh(user)
 
@@ -211,7 +211,7 @@ def _number(request: Request, name: str, default: int | None, most: int) -> int 
 
 
 async def _lines(request: Request) -> AsyncIterator[bytes]:
-    """The lines of the body as they come in. Raises `Refused("too-large")` for a line without an end."""
+    """Returns the lines of the body as they come in. Raises `Refused("too-large")` for a line without an end."""
     rest = b""
     async for chunk in request.raw.content.iter_any():
         *whole, rest = (rest + chunk).split(b"\n")

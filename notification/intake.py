@@ -1,8 +1,8 @@
 """Intake: what services want their followers to know becomes rows in the log, one for each follower (design 7, SB-37).
 
-Accepted means stored. A request that was cut off or refused as unavailable is repeated with the same id: who has a row
-already gets no second item (the worker knows what it decided), who has none gets one. Any node takes any notice; its rows
-are stored by the nodes that own the followers.
+Accepted means stored. A request that was cut off or refused as unavailable is repeated with the same id. Then a follower who
+has a row already gets no second item, because the worker knows what it decided; a follower who has none gets one. Any node
+takes any notice; its rows are stored by the nodes that own the followers.
 """
 
 from collections.abc import AsyncIterator, Iterable
@@ -25,7 +25,7 @@ MAX_OPEN: Final = 512
 
 
 class Receipt(msgspec.Struct, frozen=True):
-    """What a service is answered."""
+    """The answer to a service. `accepted`: how many followers have a row; `duplicate`: the id was known."""
 
     id: str
     accepted: int
@@ -41,7 +41,7 @@ class Intake:
         self._turns = Turns(MAX_OPEN)
 
     async def take(self, request: NoticeRequest, service: str) -> Receipt:
-        """One notice with its audience. Raises `Refused`, `Unavailable`."""
+        """Takes one notice of `service` with its audience. Raises `Refused` and `Unavailable`."""
         pages = request.audience()
         if not pages:
             raise Refused("bad-field", "there is nobody to tell: name followers, or pages of them")
@@ -50,7 +50,10 @@ class Intake:
         return await self.stream(request, _each(pages), service)
 
     async def stream(self, header: Header, pages: AsyncIterator[Page], service: str) -> Receipt:
-        """One notice, its audience page by page; the pages name nobody twice. Raises `Refused`, `Unavailable`."""
+        """Takes one notice of `service`: its `header`, then its audience page by page. The pages name nobody twice.
+
+        Raises `Refused` and `Unavailable`.
+        """
         notice = check(header, service, self._module.now_ms())
         async with self._turns.take(notice.id):  # the same notice twice at once: the second waits, and finds it done
             taken = await self._store.begin(notice)
@@ -68,7 +71,7 @@ class Intake:
         return Receipt(notice.id, followers, duplicate=not taken.is_new)
 
     async def _fan_out(self, notice: Notice, pages: AsyncIterator[Page], flags: int) -> int:
-        """A page after the other: the store's pace is the sender's."""
+        """Stores a page after the other, so the pace of the store is that of the sender. Returns how many followers there are."""
         followers = 0
         async for page in pages:
             check_names(page.followers)

@@ -18,7 +18,7 @@ _ENCODE: Final = msgspec.json.Encoder().encode
 
 
 def told(notice: Notice) -> bytes:
-    """What all followers are told alike; the rest of an item stands in front of it."""
+    """Returns what all followers are told alike; the rest of an item stands in front of it."""
     return b'"topic":"%b","kind":"%b","class":"%b","ts":%d,"id":"%b","payload":%b}' % (
         notice.topic.encode(),
         notice.kind.encode(),
@@ -30,7 +30,12 @@ def told(notice: Notice) -> bytes:
 
 
 def live(user: str, mark: int, epoch: int, types: tuple[str, ...], notice: Notice, tail: bytes) -> Event:
-    """Returns the copy of an item that goes to a user's devices now. `epoch`: the store's; `tail`: `told(notice)`."""
+    """Returns the copy of an item that goes to the devices of `user` now.
+
+    - `mark`, `types`: of the item.
+    - `epoch`: the store's.
+    - `notice`: what the item is about; `tail` is `told(notice)`, made once for all followers.
+    """
     payload = b'{"mark":%d,"epoch":%d,"types":%b,%b' % (mark, epoch, _ENCODE(types), tail)
     return _to_inbox(user, notice.ts_ms, notice.id, LIVE_KIND, payload)
 
@@ -46,11 +51,11 @@ def _to_inbox(user: str, ts_ms: int, event_id: str, kind: str, payload: bytes) -
 
 
 def listed(item: Item, read: int) -> bytes:
-    """An item of the answer to a pull, for a user who has read up to `read`."""
+    """Returns an item of the answer to a pull, for a user who has read up to `read`."""
     is_read = b"true" if item.mark <= read else b"false"
     return b'{"mark":%d,"types":%b,"read":%b,%b' % (item.mark, _ENCODE(item.types), is_read, told(item.notice))
 
 
 def remembered(notice: Notice) -> bytes:
-    """An event of the answer to a query of a topic's history."""
+    """Returns an event of the answer to a query of a topic's history."""
     return b"{" + told(notice)

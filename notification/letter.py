@@ -24,7 +24,7 @@ _ADDRESS: Final = re.compile(f"{_ATOMS}@{_ATOMS}")
 
 
 class Line(msgspec.Struct, frozen=True, kw_only=True):
-    """One notification: the topic's URI, its class and kind, when it happened (ms since 1970, UTC), and what it says."""
+    """A notification in a mail: the topic's URI, its class and kind, when it happened (ms since 1970, UTC), and what it says."""
 
     topic: str
     cls: str
@@ -34,7 +34,7 @@ class Line(msgspec.Struct, frozen=True, kw_only=True):
     payload: dict[str, Any] = {}
 
     def words(self) -> Words:
-        """What to call it. Raises `Refused("bad-topic")`."""
+        """Returns what to call it. Raises `Refused("bad-topic")`."""
         return words(self.topic, self.cls, self.kind, self.payload)
 
 
@@ -55,12 +55,15 @@ _POLICY: Final = SMTP.clone(header_factory=_registry())
 
 
 def is_address(text: str) -> bool:
-    """Whether `text` is one bare mail address (RFC 5321, without quoted names and address literals), safe in headers and SMTP commands."""
+    """Returns whether `text` is one bare mail address, safe in headers and SMTP commands.
+
+    That is RFC 5321 without quoted names and address literals.
+    """
     return len(text) <= MAX_ADDRESS_CHARS and text.isprintable() and _ADDRESS.fullmatch(text) is not None
 
 
 def stable_message_id(user: str, sender: str, ids: Iterable[str]) -> str:
-    """The Message-ID of the mail to `user` about the notifications `ids`, in any order.
+    """Returns the Message-ID of the mail to `user` about the notifications `ids`, in any order.
 
     It is always the same, so that a mail that went out twice (the process died before it could note the first) can be
     told from two mails.
@@ -79,7 +82,7 @@ def compose(
     date_ms: int,
     zone: tzinfo = UTC,
 ) -> EmailMessage:
-    """The mail to `user` at `address`, as text and as HTML, newest notification first.
+    """Returns the mail to `user` at `address`, as text and as HTML, newest notification first.
 
     sender: `notify@example.org` or `Name <notify@example.org>`; the name heads the page.
     lines: at least one; of more than `MAX_LINES` the newest are shown, and the others are counted.

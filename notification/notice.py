@@ -13,7 +13,7 @@ from infra.kernel.nesting import check_nesting
 from infra.kernel.topics import MAX_ID, Kind, Topic, format_topic, kind_of, parse_topic
 from rule_engine.gather import class_of
 
-# Who may notify whose followers. A fourth service is refused (SB-45).
+# The followers whom each service may notify. A fourth service is refused (SB-45).
 SERVICE_KINDS: Final = {"playlist": Kind.PLAYLIST, "artist": Kind.ARTIST, "social": Kind.SOCIAL}
 MAX_PAYLOAD_BYTES: Final = 16 << 10
 MAX_PAGE: Final = 1000
@@ -49,13 +49,19 @@ class NoticeRequest(Header, frozen=True, forbid_unknown_fields=True):
     pages: list[Page] = []
 
     def audience(self) -> list[Page]:
-        """All followers, in pages."""
+        """Returns all followers, in pages."""
         plain = [Page(self.followers[at : at + MAX_PAGE]) for at in range(0, len(self.followers), MAX_PAGE)]
         return plain + self.pages
 
 
 class Notice(msgspec.Struct, frozen=True, gc=False):
-    """What happened. `digest`: of its content, so that the same id with other content is noticed; `ts_ms`: when it was taken in."""
+    """A notice as it is stored.
+
+    - `id`: the service's own; the same one again is the same notice.
+    - `service`, `topic`, `kind`, `producer`, `payload`: what happened.
+    - `ts_ms`: when it was taken in.
+    - `digest`: of its content, so the same id with other content is noticed.
+    """
 
     id: str
     service: str
@@ -73,12 +79,15 @@ class Notice(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def class_(self) -> str:
-        """What users choose by: the notification type of its topic, or "playlist"."""
+        """The class that users choose by: the notification type of its topic, or "playlist"."""
         return class_of(self.compact)
 
 
 def check(header: Header, service: str, ts_ms: int) -> Notice:
-    """The notice. Raises `Refused` (bad-topic, bad-field, bad-json, bad-utf8, too-large, forbidden)."""
+    """Returns the notice of `service` with this `header`, taken in at `ts_ms`.
+
+    Raises `Refused` (bad-topic, bad-field, bad-json, bad-utf8, too-large, forbidden).
+    """
     topic = parse_topic(header.topic)
     if kind_of(topic) is not SERVICE_KINDS.get(service):
         allowed = SERVICE_KINDS.get(service)
@@ -102,7 +111,7 @@ def check(header: Header, service: str, ts_ms: int) -> Notice:
 
 
 def check_names(names: Sequence[str]) -> None:
-    """Raises `Refused("bad-field")` for what is no user's name. All are looked at in one go: there may be millions."""
+    """Raises `Refused("bad-field")` for what is no user's name. All are looked at in one go, because there may be millions."""
     text = "\n".join(names)
     if names and not (_NAMES.fullmatch(text) and text.count("\n") == len(names) - 1):
         wrong = next(name for name in names if not _NAME.fullmatch(name))
@@ -110,7 +119,7 @@ def check_names(names: Sequence[str]) -> None:
 
 
 def producer_of(topic: Topic) -> str:
-    """Who is behind a topic: the owner of a playlist, the artist, the user whose friend joined."""
+    """Returns who is behind a topic: the owner of a playlist, the artist, the user whose friend joined."""
     text = format_topic(topic)
     return text.split("/")[4].partition("%")[0] if kind_of(topic) is not Kind.PLAYLIST else text.split("/")[4]
 

@@ -17,13 +17,16 @@ from .push import PushOptions
 
 
 class NotificationOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One notification module. `brokers` maps each slot of its site to a link address, `presence` lists those of its site.
+    """The options of one node of the notification module.
 
-    `path` is the folder of the SQLite file and of the key for pushes. `rules` is a file of rules; without it the default set
-    holds. `public_url` is where browsers and mail programs reach the HTTP door, since mails link to it; empty: the door itself.
-
-    `advertise` is the link address at which other nodes of the module reach this one; empty: `listen`. A node that has not reached
-    the store for `lease_s` seconds is dead to the others; it has stopped itself after half of that.
+    - `brokers`: maps each slot of its site to a link address; `presence` lists the link addresses of presence nodes.
+    - `listen`: the link address of this node; other nodes of the module reach it at `advertise` (empty: `listen`).
+    - `lease_s`: a node that has not reached the store for so many seconds is dead to the others. It stops itself after half of that.
+    - `door`: the address of the HTTP handlers. Browsers and mail programs reach them at `public_url`, since mails link to it;
+      empty: at `door`.
+    - `path`: the folder of the SQLite file and of the keys.
+    - `retention_days`: how long what is stored can be pulled.
+    - `rules`: a file of rules; without it the default set holds.
     """
 
     site: str
@@ -67,5 +70,5 @@ class NotificationOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unkn
 
     @property
     def retention_s(self) -> float:
-        """How long what is stored can be pulled."""
+        """The time for which what is stored can be pulled, in seconds."""
         return self.retention_days * 86_400

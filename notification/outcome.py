@@ -1,4 +1,4 @@
-"""What came of handing a notification to a mail server or a push service: an answer for the worker, never an exception."""
+"""Outcomes: what came of handing a notification to a mail server or a push service. An answer for the worker, never an exception."""
 
 from enum import StrEnum
 from typing import Final
@@ -9,7 +9,7 @@ MAX_REASON_CHARS: Final = 300
 
 
 class OutcomeState(StrEnum):
-    """What the worker does next: nothing, try again, dead letter, or forget this push subscription."""
+    """The next step of the worker: nothing, try again, dead letter, or forget this push subscription."""
 
     DELIVERED = "delivered"
     RETRY = "retry"
@@ -18,7 +18,7 @@ class OutcomeState(StrEnum):
 
 
 class Outcome(msgspec.Struct, frozen=True):
-    """One attempt. `reason` is one bounded line for people; `retry_after_s` is how long the other side asked us to wait."""
+    """The outcome of one attempt. `reason` is one bounded line for people; `retry_after_s`: how long the other side asked us to wait."""
 
     state: OutcomeState
     reason: str
@@ -26,26 +26,29 @@ class Outcome(msgspec.Struct, frozen=True):
 
 
 def delivered(reason: str) -> Outcome:
-    """The other side took it."""
+    """Returns the outcome of what the other side took."""
     return Outcome(OutcomeState.DELIVERED, _one_line(reason))
 
 
 def retry(reason: str, retry_after_s: float | None = None) -> Outcome:
-    """Not now, but perhaps later."""
+    """Returns the outcome of what may go later. `retry_after_s`: see `Outcome`."""
     return Outcome(OutcomeState.RETRY, _one_line(reason), retry_after_s)
 
 
 def failed(reason: str) -> Outcome:
-    """Never: it goes to the dead letters."""
+    """Returns the outcome of what never goes: it is a dead letter."""
     return Outcome(OutcomeState.FAILED, _one_line(reason))
 
 
 def gone(reason: str) -> Outcome:
-    """The push subscription does not exist any more."""
+    """Returns the outcome where the push subscription does not exist any more."""
     return Outcome(OutcomeState.GONE, _one_line(reason))
 
 
 def _one_line(text: str) -> str:
-    """What a stranger's server said goes into logs and tables: no line breaks, no escape sequences, not more than a line or two."""
+    """Returns `text` as one bounded line without line breaks and escape sequences.
+
+    A stranger's server said it, and it goes into logs and tables.
+    """
     plain = " ".join("".join(char if char.isprintable() else " " for char in text).split())
     return plain if len(plain) <= MAX_REASON_CHARS else plain[: MAX_REASON_CHARS - 1] + "…"

@@ -1,4 +1,4 @@
-"""Names of strangers resolve to public addresses only: what a client made us call must not be a machine behind our walls."""
+"""Names of strangers, resolved to public addresses only: what a client made us call must not be a machine behind our walls."""
 
 import asyncio
 import socket
@@ -30,7 +30,9 @@ class PublicResolver(AbstractResolver):
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="push-resolver")
 
     async def resolve(self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC) -> list[ResolveResult]:
-        """As aiohttp wants it. Raises OSError where nothing is found, `Refused("bad-field")` where only private addresses are.
+        """Returns the public addresses of `host` and `port`, of this `family`, as aiohttp wants them.
+
+        Raises OSError where nothing is found, `Refused("bad-field")` where only private addresses are.
 
         Cancelling leaves a thread busy until the system's resolver gives up.
         """
@@ -47,7 +49,7 @@ class PublicResolver(AbstractResolver):
 
 
 def is_allowed(address: IPAddress, *, allow_loopback: bool) -> bool:
-    """Whether a stranger may make us call `address`; also one that holds an IPv4 address inside."""
+    """Returns whether a stranger may make us call `address`; one that holds an IPv4 address inside is judged by that."""
     inner = _embedded(address)
     if inner is not None:
         return is_allowed(inner, allow_loopback=allow_loopback)

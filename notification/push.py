@@ -53,10 +53,11 @@ Urgency = Literal["very-low", "low", "normal", "high"]
 
 
 class PushOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """contact: `mailto:` or `https:`, whom a push service asks when our pushes make trouble.
+    """The options of Web Push.
 
-    allow_loopback: takes endpoints on this machine, also with http. For tests and demos.
-    timeout_s: for one push, connecting included.
+    - `contact`: `mailto:` or `https:`, whom a push service asks when our pushes make trouble.
+    - `allow_loopback`: takes endpoints on this machine, also with http. For tests and demos.
+    - `timeout_s`: for one push, connecting included.
     """
 
     contact: str
@@ -66,7 +67,7 @@ class PushOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
 
 
 class Subscription(msgspec.Struct, frozen=True):
-    """What a browser's `PushSubscription.toJSON()` says: where to push, and for which key (base64url)."""
+    """A subscription as a browser's `PushSubscription.toJSON()` says it: where to push, and for which key (base64url)."""
 
     endpoint: str
     p256dh: str
@@ -85,7 +86,7 @@ class Subscription(msgspec.Struct, frozen=True):
             raise Refused("bad-field", "p256dh is no point of the curve P-256") from None
 
     def encrypt(self, payload: bytes) -> bytes:
-        """`payload` for the eyes of the browser only (RFC 8291), different each time. Raises ValueError for bad keys."""
+        """Returns `payload` for the eyes of the browser only (RFC 8291), different each time. Raises ValueError for bad keys."""
         info = {"endpoint": self.endpoint, "keys": {"p256dh": self.p256dh, "auth": self.auth}}
         try:
             return bytes(WebPusher(info).encode(payload)["body"])
@@ -94,10 +95,10 @@ class Subscription(msgspec.Struct, frozen=True):
 
 
 class Pusher:
-    """Sends at most `max_connections` pushes at once; further callers wait in line, in order."""
+    """The connections to push services. At most `max_connections` pushes are under way; further callers wait in line, in order."""
 
     def __init__(self, options: PushOptions, vapid: Vapid, clock: Callable[[], float] = time.time) -> None:
-        """`clock` gives Unix time in seconds. Raises `ConfigError` for a contact that push services would refuse."""
+        """Raises `ConfigError` for a contact that push services would refuse. `clock` gives Unix time in seconds."""
         self.public_key, self.allow_loopback = vapid.public_key, options.allow_loopback
         self._options = options
         self._vapid = vapid
@@ -116,8 +117,9 @@ class Pusher:
     async def send(self, subscription: Subscription, payload: bytes, ttl_s: int, urgency: Urgency = "normal", topic: str = "") -> Outcome:
         """Encrypts `payload` and hands it to the push service. Raises nothing for what a client said or a service does.
 
-        ttl_s: how long the service keeps it for a device that is away. topic: replaces what waits with the same one
-        (`collapse_key`); empty for none.
+        - `ttl_s`: how long the service keeps it for a device that is away.
+        - `urgency`: whether a device that saves power is woken for it.
+        - `topic`: replaces what waits with the same one (`collapse_key`); empty for none.
 
         DELIVERED: the service has it. GONE: forget this subscription. FAILED: never, for this push. RETRY: busy, broken,
         or silent for `timeout_s`; then the device may get it twice. Cancelling closes the connection.
@@ -182,7 +184,7 @@ class Pusher:
 
 
 async def _excerpt(response: aiohttp.ClientResponse) -> str:
-    """The beginning of what the service says beside its status, which counts also where the rest is missing."""
+    """Returns the beginning of what the service says beside its status, which counts also where the rest is missing."""
     try:
         return (await response.content.read(EXCERPT_BYTES)).decode(errors="replace")
     except (aiohttp.ClientError, OSError, TimeoutError):
@@ -190,7 +192,10 @@ async def _excerpt(response: aiohttp.ClientResponse) -> str:
 
 
 def judge(status: int, reason: str, retry_after_s: float | None) -> Outcome:
-    """What an HTTP status means for a push (RFC 8030, 5, 7.3 and 8.4). `retry_after_s` counts where another try makes sense."""
+    """Returns what the HTTP `status` means for a push (RFC 8030, 5, 7.3 and 8.4), with `reason`.
+
+    `retry_after_s` counts where another try makes sense.
+    """
     if status in _TAKEN:
         return delivered(reason)
     if status in _GONE:
@@ -203,7 +208,7 @@ def judge(status: int, reason: str, retry_after_s: float | None) -> Outcome:
 
 
 def wait_s(retry_after: str | None, now_s: float) -> float | None:
-    """A `Retry-After` header (seconds or a date) in seconds from Unix time `now_s`, at most a day; None if there is no sense in it."""
+    """Returns a `Retry-After` header (seconds or a date) in seconds from Unix time `now_s`, at most a day; None if it makes no sense."""
     text = (retry_after or "").strip()
     try:
         wanted_s = float(text) if text.isascii() and text.isdigit() else parsedate_to_datetime(text).timestamp() - now_s
@@ -213,7 +218,7 @@ def wait_s(retry_after: str | None, now_s: float) -> float | None:
 
 
 def check_endpoint(endpoint: str, *, allow_loopback: bool) -> URL:
-    """The URL to post to. Raises `Refused("bad-field")` for one that may not be called."""
+    """Returns the URL to post to. Raises `Refused("bad-field")` for one that may not be called."""
     if len(endpoint) > MAX_ENDPOINT_CHARS or not _VISIBLE.fullmatch(endpoint):
         raise Refused("bad-field", f"endpoint must be a URL of at most {MAX_ENDPOINT_CHARS} visible ASCII characters")
     try:
@@ -233,12 +238,15 @@ def check_endpoint(endpoint: str, *, allow_loopback: bool) -> URL:
 
 
 def collapse_key(text: str) -> str:
-    """The `Topic` of a push, such that equal texts have equal ones: 32 characters of base64url (RFC 8030, 5.4)."""
+    """Returns the `Topic` of a push, 32 characters of base64url (RFC 8030, 5.4): equal texts have equal ones."""
     return urlsafe_b64encode(blake2b(text.encode(), digest_size=24).digest()).decode()
 
 
 def push_payload(line: Line) -> bytes:
-    """What the page's service worker gets: `title` and `body` to show, and what the notification is. Raises `Refused("bad-topic")`."""
+    """Returns what the page's service worker gets: `title` and `body` to show, and what the notification is.
+
+    Raises `Refused("bad-topic")`.
+    """
     title, body = line.words()
     return msgspec.json.encode(
         {"title": title, "body": body, "topic": line.topic, "class": line.cls, "kind": line.kind, "ts": line.ts_ms, "id": line.id}
@@ -246,7 +254,7 @@ def push_payload(line: Line) -> bytes:
 
 
 def _length(text: str) -> int:
-    """How many bytes `text` is as base64url; 0 if it is none."""
+    """Returns how many bytes `text` is as base64url; 0 if it is none."""
     if not _BASE64URL.fullmatch(text):
         return 0
     try:

@@ -1,8 +1,8 @@
 """Retelling: live copies that no broker took are kept on the agenda, and go again as long as their users are online.
 
-What is due for a user goes as one copy, that of the newest mark: the device sees the gap below it and pulls. Who has gone offline
-before any broker took it gets what the rules give to whoever is offline: being online when it was decided costs nobody a mail.
-How it stands is kept beside the mails and pushes, so that `why` can tell.
+What is due for a user goes as one copy, that of the newest mark: the device sees the gap below it and pulls. A user who has
+gone offline before any broker took it gets what the rules give to a user who is offline. So nobody loses a mail because they
+were online when it was decided. How a copy stands is stored beside the mails and pushes, so `why` can tell.
 """
 
 import asyncio
@@ -69,7 +69,10 @@ class Retelling:
             await self._keep_all()
 
     def told(self, event: Event, ok: bool, attempts: int) -> None:
-        """Notes what came of a live copy. One that was taken at the first attempt leaves no trace: that is how nearly all go."""
+        """Notes what came of a live copy: `ok` if a broker took it, after so many `attempts`.
+
+        One that was taken at the first attempt leaves no trace, because nearly all go that way.
+        """
         if ok and attempts == 1:
             return
         state, reason = ("delivered", f"a broker took it at attempt {attempts}") if ok else (WAITING, _waits(attempts))
@@ -94,7 +97,14 @@ class Retelling:
             raise
 
     async def tell(self, tasks: Sequence[Task], person: Person, notices: Mapping[str, Notice], online: int, now_ms: int) -> list[Sent]:
-        """Tells one user what is due, or decides for who has gone offline; returns how each stands now. Raises Unavailable."""
+        """Tells one user what is due, or decides for them where they have gone offline; returns how each copy stands now.
+
+        - `tasks`: what is due for `person`; `notices` has what they are about.
+        - `online`: the user's bits, 0 if they are offline.
+        - `now_ms`: Unix time.
+
+        Raises Unavailable.
+        """
         known = await self._store.decisions([(task.user, task.event) for task in tasks])
         decided = [(each, notices[each.event]) for each in known.values() if each.event in notices]
         if not online:
@@ -110,7 +120,7 @@ class Retelling:
         return [_ended(task, WAITING, _waits(task.attempt + 1), now_ms) for task in tasks]
 
     async def _instead(self, decided: Sequence[tuple[Decision, Notice]], person: Person, now_ms: int) -> None:
-        """Schedules mails and pushes for who is offline now, save those that were granted at once."""
+        """Schedules mails and pushes for a user who is offline now, save those that were granted at once."""
         tasks: list[Task] = []
         for decision, notice in decided:
             verdict = self._decider.verdict(notice, person, 0, 0, now_ms)

@@ -104,7 +104,7 @@ class NotificationModule:
         return AskedLink(link, self.online)
 
     def _node_up(self, stored: StoredPath, link: Link) -> LinkHandler:
-        """Two nodes have two links: each asks over the one that it has dialled."""
+        """Returns the handler of a link of another node. Two nodes have two links: each asks over the one that it has dialled."""
         stored.routes.link_up(link)
         return AskingLink(link, stored.peers, stored.routes.link_down) if link.dialled is None else AskedLink(link, stored.routes)
 

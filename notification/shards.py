@@ -1,10 +1,10 @@
 """Shards: which part of the log a follower's rows go to, and when a row was written (design 7). Pure.
 
 A follower belongs to one of `SHARDS`, for ever: the one worker that owns the shard gives out the follower's marks. Each
-shard has two lanes, so that one event to a million followers does not stand before another to fifty.
+shard has two lanes, so one event to a million followers does not stand before another to fifty.
 
-A row's number is the microsecond in which it was written, or one more than the last if that is not later. So numbers
-rise although a clock jumps back, rows of one time lie together in a *bucket*, and each bucket is read once.
+The number of a row is the microsecond in which it was written, or one more than the last number if that is not later. So
+numbers rise although a clock jumps back, rows of one time lie together in a *bucket*, and each bucket is read once.
 """
 
 from collections.abc import Iterable
@@ -21,32 +21,32 @@ US_PER_MS: Final = 1000
 
 
 def shard_of(user: str) -> int:
-    """The shard of `user`. CRC-32 spreads names as evenly as a cryptographic hash does, at a tenth of the time."""
+    """Returns the shard of `user`. CRC-32 spreads names as evenly as a cryptographic hash does, at a tenth of the time."""
     return crc32(user.encode()) % SHARDS
 
 
 def part_of(shard: int, is_bulk: bool) -> int:
-    """The part of the log for a shard and a lane."""
+    """Returns the part of the log for a shard and a lane."""
     return shard + SHARDS * is_bulk
 
 
 def shard_of_part(part: int) -> int:
-    """The shard that a part of the log belongs to."""
+    """Returns the shard that a part of the log belongs to."""
     return part % SHARDS
 
 
 def is_bulk(part: int) -> bool:
-    """Whether a part is a lane for bulk."""
+    """Returns whether a part is a lane for bulk."""
     return part >= SHARDS
 
 
 def bucket_of(n: int) -> int:
-    """The bucket that the row with number `n` lies in."""
+    """Returns the bucket in which the row with number `n` lies."""
     return n // BUCKET_US
 
 
 class Clock:
-    """Gives out row numbers for one part of the log: each above all before it."""
+    """The source of row numbers for one part of the log: each is above all before it."""
 
     __slots__ = ("last",)
 
@@ -54,14 +54,14 @@ class Clock:
         self.last = last
 
     def take(self, count: int, now_ms: int) -> range:
-        """`count` numbers in a row."""
+        """Returns `count` numbers in a row, from the time `now_ms` on or above the last."""
         start = max(self.last + 1, now_ms * US_PER_MS)
         self.last = start + count - 1
         return range(start, start + count)
 
 
 def by_shard(users: Iterable[str]) -> dict[int, list[str]]:
-    """`users` by their shards."""
+    """Returns `users` by their shards."""
     shards: dict[int, list[str]] = {}
     for user in users:
         shards.setdefault(shard_of(user), []).append(user)

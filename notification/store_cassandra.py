@@ -1,7 +1,8 @@
-"""The store in Cassandra (design 7; tables: `infra/deploy/cassandra/notification/`). What is told of a notice is kept with each
-item, so that a pull reads one slice of one partition.
+"""The store in Cassandra (design 7; tables: `infra/deploy/cassandra/notification/`).
 
-Nothing is ever searched for and nothing is deleted but what was asked for: rows expire, cursors pass over what is read.
+What is told of a notice is kept with each item, so a pull reads one slice of one partition. Nothing is ever searched for, and
+nothing is deleted but what was asked for: rows expire, cursors pass over what is read.
+
 The timestamp of a write under a fence is the number of the fence, which resembles the time: of two owners the later one wins.
 """
 
@@ -36,7 +37,7 @@ _ENCODE: Final = msgspec.json.Encoder().encode
 
 
 class CassandraStore:
-    """See `store.Store`. `wall` is Unix time in seconds; times to live are counted by the servers' clocks."""
+    """A `store.Store` in Cassandra. `wall` is Unix time in seconds; times to live are counted by the servers' clocks."""
 
     parts_at_once = 4
 
@@ -49,7 +50,12 @@ class CassandraStore:
 
     @classmethod
     async def open(cls, options: CassandraOptions, retention_s: float, wall: Callable[[], float]) -> "CassandraStore":
-        """The store, its tables made if they are not there. Raises ConfigError and Unavailable."""
+        """Returns the store; makes its tables if they are not there. Raises ConfigError and Unavailable.
+
+        - `options`: where it is.
+        - `retention_s`: how long what expires stays.
+        - `wall`: Unix time in seconds.
+        """
         db = await Cassandra.open(options)
         try:
             folder = resources.files("infra").joinpath("deploy/cassandra/notification")
@@ -90,18 +96,18 @@ class CassandraStore:
         await _side_by_side(self._db.batch, batches)
 
     async def _list(self, table: str, column: str, key: int, bucket: int) -> None:
-        """Before anything is in a bucket, it is in the list: whoever reads by the list misses nothing."""
+        """Lists a bucket before anything is in it, so whoever reads by the list misses nothing."""
         if self._listed.get((table, key), -1) < bucket:
             await self._db.execute(f"INSERT INTO {table} ({column}, bucket) VALUES (?, ?) USING TTL ?", key, bucket, self._ttl)
             self._listed[table, key] = bucket
 
     async def _begun(self, notice: Notice) -> Taken:
-        """What is there in its place; it was there first."""
+        """Returns what is there in the place of a notice; it was there first."""
         known = await self._db.execute(f"SELECT id, {_TOLD}, followers FROM notices WHERE id = ?", notice.id)
         return Taken(Notice(*known[0][:-1]), known[0][-1], is_new=False) if known else await self.begin(notice)
 
     def _using(self, fence: FencingToken | None) -> tuple[int, int]:
-        """The time to live and the timestamp of a write."""
+        """Returns the time to live and the timestamp of a write."""
         return self._ttl, fence.number if fence is not None else int(self._wall() * 1_000_000)
 
     async def complete(self, event: str, followers: int) -> None:
@@ -143,7 +149,7 @@ class CassandraStore:
         return {part: n for part, n in zip(parts, found, strict=True) if n is not None}
 
     async def _end(self, part: int) -> int | None:
-        """A bucket may be listed that nothing came into."""
+        """Returns the highest number in the newest bucket that has rows: one may be listed that nothing came into."""
         for (bucket,) in await self._db.execute("SELECT bucket FROM event_buckets WHERE part = ? ORDER BY bucket DESC LIMIT 100", part):
             sql = "SELECT n FROM events WHERE part = ? AND bucket = ? ORDER BY n DESC LIMIT 1"
             if found := await self._db.execute(sql, part, bucket):
@@ -362,7 +368,7 @@ class CassandraStore:
         return 0
 
     async def _each(self, sql: str, keys: Sequence[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
-        """One lookup for each key, side by side."""
+        """Looks up each key, side by side; returns what was found."""
         found = await _side_by_side(lambda key: self._db.execute(sql, *key), keys)
         return [row for rows in found for row in rows]
 
@@ -383,7 +389,10 @@ def _person(row: tuple[Any, ...]) -> Person:
 
 
 async def _side_by_side(work: Callable[[X], Awaitable[Y]], items: Iterable[X]) -> list[Y]:
-    """The results of `work` for all items, at most `WIDTH` under way at once. The first error is raised when those begun have ended."""
+    """Returns the results of `work` for all items, at most `WIDTH` under way at once.
+
+    Raises the first error when those begun have ended.
+    """
     todo = list(items)
     if len(todo) == 1:
         return [await work(todo[0])]

@@ -67,7 +67,7 @@ _DECODE_ROWS: Final = msgspec.json.Decoder(list[LogRow]).decode
 
 
 class SqliteStore:
-    """See `store.Store`. `wall` is Unix time in seconds."""
+    """A `store.Store` in a file. `wall` is Unix time in seconds."""
 
     parts_at_once = 64
 
@@ -355,7 +355,7 @@ class SqliteStore:
         return await self._db.read(lambda db: db.execute(sql, values).fetchall())
 
     async def _each(self, sql: str, keys: Sequence[Sequence[object]]) -> list[tuple[Any, ...]]:
-        """One lookup for each key, all in one go."""
+        """Looks up each key, all in one go; returns what was found."""
         return await self._db.read(lambda db: [row for key in keys for row in db.execute(sql, key)])
 
 

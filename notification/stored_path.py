@@ -62,7 +62,7 @@ class Tokens(Protocol):
 
 
 class Surroundings(NamedTuple):
-    """What the stored path needs of its process.
+    """The surroundings of the stored path: what it needs of its process.
 
     - `options`, `context`: of the role.
     - `rules`: what decides.

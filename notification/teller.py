@@ -1,7 +1,7 @@
 """The teller: hands live copies to the engine, and tries again for a while where no broker takes them (a start, a failover).
 
-Whoever hands one in is told what came of it: that a broker has it, or that it was given up here. The id tells repetitions, to
-brokers and to clients.
+Whoever hands one in hears what came of it: a broker has it, or it was given up here. Brokers and clients know a repetition by
+its id.
 """
 
 from collections import deque
@@ -22,7 +22,7 @@ Then = Callable[[bool, int], None]
 
 
 class _Copy(NamedTuple):
-    """A live copy; it is given up at `until_s`."""
+    """A live copy that is given up at `until_s`."""
 
     event: Event
     then: Then
@@ -31,8 +31,12 @@ class _Copy(NamedTuple):
 
 
 class Teller:
-    """Hands live copies to the engine. At most `max_kept_bytes` of them wait to be tried again; further ones are given up at once.
-    `now()` is in seconds and only goes forward."""
+    """The way of live copies to the engine.
+
+    - `publish`: makes one attempt.
+    - `now`: seconds that only go forward.
+    - `max_kept_bytes`: so many bytes wait to be tried again; further copies are given up at once.
+    """
 
     def __init__(self, publish: Publish, now: Callable[[], float], max_kept_bytes: int = MAX_KEPT_BYTES) -> None:
         self.failed = 0
@@ -41,11 +45,12 @@ class Teller:
         self._kept: deque[_Copy] = deque()
 
     def tell(self, event: Event, then: Then) -> None:
-        """Hand a live copy to the engine; `then` is called once, perhaps before this returns."""
+        """Hands a live copy to the engine; `then` is called once, perhaps before this returns."""
         self._try(_Copy(event, then, self._now() + TRY_S, 0))
 
     def tick(self) -> None:
-        """Every heartbeat: try again what nobody took."""
+        """Tries again what nobody took; called with every heartbeat."""
+        # Emptied first: what is not taken this time, either, is kept again while this goes on.
         again, self._kept, self._kept_bytes = self._kept, deque(), 0
         for copy in again:
             if copy.until_s > self._now():
@@ -54,7 +59,7 @@ class Teller:
                 self._give_up(copy)
 
     def end(self) -> None:
-        """Give up what waits."""
+        """Gives up what waits."""
         while self._kept:
             self._give_up(self._kept.popleft())
         self._kept_bytes = 0

@@ -1,4 +1,4 @@
-"""Turns: of those who want the same key at once one is inside, and the others wait in the order in which they came."""
+"""Turns: of several that want the same key at once one is inside, and the others wait in the order in which they came."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -17,7 +17,7 @@ class Turns:
 
     @asynccontextmanager
     async def take(self, key: str) -> AsyncIterator[None]:
-        """Wait for the turn at `key`, and have it inside the block. Raises `Unavailable` where too many are here already."""
+        """Waits for the turn at `key`, and has it inside the block. Raises `Unavailable` where too many are here already."""
         if self._here >= self._most:
             raise Unavailable(f"{self._most} requests are under way or wait already; repeat this one later")
         lock = self._locks.setdefault(key, asyncio.Lock())
@@ -29,7 +29,7 @@ class Turns:
             self._want(key, -1)
 
     def _want(self, key: str, more: int) -> None:
-        """Count who wants `key`. The lock itself cannot tell: between a release and the wake-up of the next it seems free."""
+        """Counts those that want `key`. The lock cannot tell: between a release and the wake-up of the next it seems free."""
         self._here += more
         self._wanted[key] = self._wanted.get(key, 0) + more
         if not self._wanted[key]:

@@ -1,6 +1,6 @@
-"""The token behind the unsubscribe link of a mail: it says who wants no more mails of which class, and needs no login (RFC 8058).
+"""The token behind the unsubscribe link of a mail. It names a user and a class of mails, and needs no login (RFC 8058).
 
-It is signed with the secret that signs users' tokens, and is none of them: it has another audience, and no `sub`.
+It is signed with the secret that signs users' tokens, but is no such token: it has another audience, and no `sub`.
 """
 
 import re
@@ -23,14 +23,17 @@ _CLASS: Final = re.compile(r"[a-z][a-z0-9-]{0,31}")
 
 
 class UnsubscribeWish(NamedTuple):
-    """A user's wish: no more mails of class `cls`, or of any class where it is `ALL`."""
+    """The wish of a user for no more mails of class `cls`, or of any class where it is `ALL`."""
 
     user: str
     cls: str
 
 
 def issue(secret: bytes, wish: UnsubscribeWish, now_s: float) -> str:
-    """The token for `wish`, good for a year from Unix time `now_s`. Raises ValueError for what is no user or no class."""
+    """Returns the token for `wish`, signed with `secret`, good for a year from Unix time `now_s`.
+
+    Raises ValueError for what is no user or no class.
+    """
     if not _is_wish(wish.user, wish.cls):
         raise ValueError(f"{wish} needs a user name and a class")
     claims = {"aud": AUDIENCE, "user": wish.user, "class": wish.cls, "exp": int(now_s) + TTL_S}
@@ -38,7 +41,10 @@ def issue(secret: bytes, wish: UnsubscribeWish, now_s: float) -> str:
 
 
 def verify(secret: bytes, token: str, now_s: float) -> UnsubscribeWish:
-    """The wish that `issue` made `token` for. Raises `Refused("bad-token")`, also for one that is over a year old."""
+    """Returns the wish for which `issue` made `token` with `secret`.
+
+    Raises `Refused("bad-token")` for any other token, and for one that is over at Unix time `now_s`.
+    """
     if len(token) > MAX_TOKEN_CHARS:
         raise Refused("bad-token", f"an unsubscribe token has at most {MAX_TOKEN_CHARS} characters")
     try:

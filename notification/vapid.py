@@ -1,4 +1,4 @@
-"""Who we are for push services: a P-256 key pair, and the signed header that names us (VAPID, RFC 8292)."""
+"""Our identity for push services: a P-256 key pair, and the signed header that names us (VAPID, RFC 8292)."""
 
 import os
 import tempfile
@@ -26,7 +26,7 @@ class Vapid:
 
     @classmethod
     def ensure(cls, state_dir: Path) -> Self:
-        """The pair in `vapid.pem` of `state_dir`, made with mode 0600 where there is none.
+        """Returns the pair in `vapid.pem` of `state_dir`; makes it with mode 0600 where there is none.
 
         Raises `ConfigError` for a file that cannot be used, holds no such key, or can be read by everybody.
         """
@@ -41,12 +41,12 @@ class Vapid:
 
     @property
     def public_key(self) -> str:
-        """What a browser wants as `applicationServerKey`: the uncompressed point (65 bytes) as base64url without padding."""
+        """The `applicationServerKey` for browsers: the uncompressed point (65 bytes) as base64url without padding."""
         point = self._key.public_key.public_bytes(Encoding.X962, PublicFormat.UncompressedPoint)
         return urlsafe_b64encode(point).rstrip(b"=").decode()
 
     def headers(self, origin: str, contact: str, now_s: float) -> dict[str, str]:
-        """The `Authorization` for requests to `origin` (`https://push.example.org`) at Unix time `now_s`.
+        """Returns the `Authorization` for requests to `origin` (`https://push.example.org`) at Unix time `now_s`.
 
         `contact` is a mailto: or https: URL. Raises `VapidException` for one that is not.
         """
@@ -55,7 +55,7 @@ class Vapid:
 
 
 def _create(path: Path) -> None:
-    """Whole or not at all, and the first of several processes wins: a link appears at once and never replaces."""
+    """Makes the file whole or not at all. The first of several processes wins: a link appears at once and never replaces."""
     key = Vapid02()
     key.generate_keys()
     with tempfile.NamedTemporaryFile(dir=path.parent) as file:  # made with mode 0600

@@ -1,4 +1,4 @@
-"""Why: what became of an event for a user, and dead letters sent again."""
+"""Explanations: what became of an event for a user. And dead letters, sent again."""
 
 import msgspec
 
@@ -12,7 +12,7 @@ from .store import Task
 
 
 class Ending(msgspec.Struct, frozen=True):
-    """How a mail or push ended, or how a live copy stands that was not taken at once."""
+    """The ending of a mail or push, or how a live copy stands that was not taken at once."""
 
     channel: str
     state: str
@@ -21,7 +21,7 @@ class Ending(msgspec.Struct, frozen=True):
 
 
 class Explanation(msgspec.Struct, frozen=True):
-    """The record. `mark` is 0 where nothing was stored for the user; `reasons` are rules, as `docs/rules.md` tells them."""
+    """The record of an event for a user. `mark` is 0 where nothing was stored; `reasons` are rules, as `docs/rules.md` tells them."""
 
     event: str
     topic: str
@@ -34,13 +34,13 @@ class Explanation(msgspec.Struct, frozen=True):
 
 
 class Why:
-    """Answers "why did I (not) get this", and brings dead letters back."""
+    """The answers to "why did I (not) get this", and the way back of dead letters."""
 
     def __init__(self, module: ModuleContext, routes: Routes) -> None:
         self._module, self._store, self._routes = module, module.store, routes
 
     async def explain(self, user: str, event: str) -> Explanation:
-        """Raises `Refused("not-found")` for an event that is not known, or was not for this user."""
+        """Returns what became of `event` for `user`. Raises `Refused("not-found")` for an event that is not known, or not theirs."""
         notice = (await self._store.notices([event])).get(event)
         if notice is None:
             raise Refused("not-found", "no such event, or it is past its time")
@@ -52,7 +52,7 @@ class Why:
         return Explanation(event, notice.topic, notice.kind, decision.ts_ms, decision.mark, decision.types, decision.reasons, sent)
 
     async def replay(self, key: str) -> bool:
-        """Try a dead letter again from the start. False if there is none with this key."""
+        """Tries a dead letter again from the start. Returns False if there is none with this key."""
         sent = await self._store.exhume(key)
         if sent is None:
             return False

@@ -117,7 +117,7 @@ class Keeper:
     # Beats.
 
     async def _round(self) -> None:
-        """Beat, read, and do what follows until nothing does. Raises Unavailable."""
+        """Beats, reads, and does what follows until nothing does. Raises Unavailable."""
         is_beaten = await self._beat()
         for _ in range(ROUNDS):
             steps = await self._read()

@@ -13,7 +13,7 @@ _JOINERS: Final = "\u200c\u200d"
 
 
 class Words(NamedTuple):
-    """`headline` says what happened, `detail` (may be empty) to what. One line each, without markup."""
+    """The words for an event. `headline` says what happened, `detail` (may be empty) to what. One line each, without markup."""
 
     headline: str
     detail: str
@@ -23,7 +23,9 @@ class Words(NamedTuple):
 
 
 def words(uri: str, cls: str, kind: str, payload: Mapping[str, Any]) -> Words:
-    """What to call an event of class `cls` on the topic `uri`. Every field of `payload` may be missing or of any type.
+    """Returns what to call an event of class `cls` and `kind` on the topic `uri`.
+
+    Every field of `payload` may be missing or of any type.
 
     Raises `Refused("bad-topic")`, also for presence: it is told live or never (SB-30).
     """
@@ -44,7 +46,7 @@ def words(uri: str, cls: str, kind: str, payload: Mapping[str, Any]) -> Words:
 
 
 def clean(text: str, max_chars: int = MAX_FIELD_CHARS) -> str:
-    """`text` on one line, without control characters and what reverses or hides text, and not longer than `max_chars`."""
+    """Returns `text` on one line, without control characters and what reverses or hides text, not longer than `max_chars`."""
     kept = "".join(_plain(char) for char in text[: 4 * max_chars])
     line = " ".join(kept.split())
     return line if len(line) <= max_chars else line[: max_chars - 1].rstrip() + "…"
@@ -96,7 +98,7 @@ def _field(payload: Mapping[str, Any], *names: str) -> str:
 
 
 def _subject(uri: str) -> str:
-    """Whom the topic is about: an artist's id, the owner of a playlist, a user."""
+    """Returns whom the topic is about: an artist's id, the owner of a playlist, a user."""
     topic = parse_topic(uri)
     if kind_of(topic) is Kind.USER:
         raise Refused("bad-topic", f"{uri!r} is presence, which is neither stored, nor mailed, nor pushed")
