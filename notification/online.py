@@ -1,4 +1,4 @@
-"""Who is online, as presence says it (spec 8): asked for a batch of users at once, over links."""
+"""Presence, asked who is online (spec 8): for a batch of users at once, over links."""
 
 import asyncio
 from collections.abc import Collection
@@ -14,15 +14,18 @@ from infra.runtime.link import Link
 from .core import UNKNOWN
 
 TIMEOUT_S: Final = 2.0
-# Whoever asks for more than this at once waits for the rest to be asked.
+# Of more users than this the rest is asked when these are answered.
 AT_ONCE: Final = 1000
 
 _ENCODE: Final = msgspec.msgpack.Encoder().encode
 
 
 class Online:
-    """Every presence node of the site is asked, since any may hold the leases of a user; what they say is united. With no presence
-    service configured nobody is online."""
+    """The presence nodes of the site, `expected` of them.
+
+    Each is asked, because any may hold the leases of a user; what they say is united. Where no presence service is configured
+    nobody is online. `unanswered` counts the questions without a full answer.
+    """
 
     def __init__(self, expected: int) -> None:
         self.unanswered = 0
@@ -31,7 +34,7 @@ class Online:
         self._calls = CallClient(TIMEOUT_S)
 
     def missing(self) -> str | None:
-        """Why not all can be asked now; None when they can."""
+        """Returns why not all nodes can be asked now; None when they can."""
         left = self._expected - len(self._links)
         return f"no link to {left} of {self._expected} presence nodes" if left > 0 else None
 
@@ -49,7 +52,7 @@ class Online:
         self._calls.reply(link, reply)
 
     async def ask(self, users: Collection[str]) -> dict[str, int]:
-        """The bits of each user. Where a node does not answer in time, a user whom no other knows of is `UNKNOWN`."""
+        """Returns the bits of each user. Where a node does not answer in time, a user whom no other node knows is `UNKNOWN`."""
         names = list(users)
         bits: dict[str, int] = {}
         for start in range(0, len(names), AT_ONCE):
@@ -57,7 +60,7 @@ class Online:
             answers = await asyncio.gather(*(self._call(link, some) for link in list(self._links)))
             is_whole = len(answers) >= self._expected and all(len(each) == len(some) for each in answers)
             self.unanswered += not is_whole
-            if is_whole and len(answers) == 1:
+            if is_whole and len(answers) == 1:  # the usual case, in one step for all users
                 bits.update(zip(some, answers[0], strict=True))
                 continue
             for index, user in enumerate(some):

@@ -1,7 +1,7 @@
-"""Routes: what is for a follower goes to the node that owns his shard, over links between notification nodes.
+"""Routes: what is for a follower goes to the node that owns the follower's shard, over links between notification nodes.
 
-Where the owner is away or about to change it is waited for, but not for long: then whoever asks is told to come again.
-Nothing waits here but those who asked, so their number is the bound.
+Where the owner is away or about to change, the request waits for it, but not for long: then whoever asked is told to come again.
+Nothing waits here but requests, so their number is the bound.
 """
 
 import asyncio
@@ -24,7 +24,7 @@ from ..store import AGAIN, Task
 from .core import NodeRecord
 from .keeper import Keeper
 
-# For an owner to come, and for an answer of one who is there.
+# How long to wait for an owner to come, and for the answer of one that is there.
 WAIT_S: Final = 2.0
 ANSWER_S: Final = 15.0
 
@@ -34,8 +34,8 @@ T = TypeVar("T")
 Followers = dict[int, list[str]]
 
 
-class Batch(msgspec.Struct, frozen=True, array_like=True):
-    """Followers of one event, by shard."""
+class FollowerBatch(msgspec.Struct, frozen=True, array_like=True):
+    """The followers of one event, by shard."""
 
     event: str
     flags: int
@@ -44,24 +44,29 @@ class Batch(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Rest(NamedTuple):
-    """Followers whom a node did not take, because it does not own them; in doubt: it may have taken them."""
+    """The followers whom a node did not take, because it does not own them. `in_doubt`: it may have taken them."""
 
     followers: Followers
     in_doubt: bool
 
 
 class Links(Protocol):
-    """See `infra.runtime.node.Node`."""
+    """The links of this node (see `infra.runtime.node.Node`)."""
 
     def dial(self, address: str, role: str, site: str) -> None:
-        """Keep a link."""
+        """Keeps a link to `address`, where a node of this `role` and `site` is."""
 
     def hang_up(self, address: str) -> None:
-        """End it."""
+        """Ends the link to `address`."""
 
 
 class Routes:
-    """The way to the owner of each follower, from this node."""
+    """The way to the owner of each follower, from this node.
+
+    - `links`: reaches the other nodes.
+    - `keeper`: knows who owns what.
+    - `owned`, `module`: what this node does itself for followers whom it owns.
+    """
 
     def __init__(self, links: Links, keeper: Keeper, owned: Owned, module: ModuleContext) -> None:
         self._links, self._keeper, self._module = links, keeper, module
@@ -74,24 +79,30 @@ class Routes:
     # What this node wants of owners.
 
     async def append(self, users: Iterable[str], event: str, flags: int, is_bulk: bool) -> None:
-        """Store one row for each of `users`. Raises Unavailable: then some may be stored."""
+        """Stores one row for each of `users`, wherever they are owned.
+
+        - `event`, `flags`, `is_bulk`: see `Log.append`.
+
+        Raises Unavailable: then some may be stored.
+        """
         left, until_s = by_shard(users), self._now_s() + WAIT_S
         while True:
-            changed = self._keeper.changed
-            rests = await _all(self._append_at(owner, Batch(event, flags, is_bulk, some)) for owner, some in self._by_owner(left))
+            changed = self._keeper.changed  # taken before the owners are looked up, so no change is missed in between
+            rests = await _all(self._append_at(owner, FollowerBatch(event, flags, is_bulk, some)) for owner, some in self._by_owner(left))
             left = {shard: some for rest in rests for shard, some in rest.followers.items()}
             if not left:
                 return
+            # A node that did not answer may have written the rows: the worker then looks whether they are decided already.
             if any(rest.in_doubt for rest in rests):
                 flags |= AGAIN
             await self._wait(changed, until_s)
 
     async def refresh(self, user: str) -> None:
-        """The owner goes by what was just stored of `user`'s preferences and devices. Raises Unavailable."""
+        """Has the owner of `user` go by the preferences and devices that were just stored. Raises Unavailable."""
         await self._at_owner(user, lambda: self._people.refresh(user), "refresh", b"")
 
     async def schedule(self, task: Task) -> None:
-        """Put a task on the agenda. Raises Unavailable."""
+        """Puts a task on the agenda of the owner of its user. Raises Unavailable."""
         await self._at_owner(task.user, lambda: self._agenda.add([task]), "schedule", _ENCODE(task))
 
     async def _at_owner(self, user: str, here: Callable[[], Awaitable[None]], op: str, body: bytes) -> None:
@@ -108,7 +119,7 @@ class Routes:
                     return None
             await self._wait(changed, until_s)
 
-    async def _append_at(self, owner: NodeRecord | None, batch: Batch) -> Rest:
+    async def _append_at(self, owner: NodeRecord | None, batch: FollowerBatch) -> Rest:
         if owner is not None and owner.node == self._keeper.core.node:
             return Rest(await self._take(batch), in_doubt=False)
         link = self._peers.get(owner.address) if owner is not None else None
@@ -121,8 +132,8 @@ class Routes:
         refused = msgspec.msgpack.decode(reply.body, type=list[int])
         return Rest({shard: batch.followers[shard] for shard in refused}, in_doubt=False)
 
-    async def _take(self, batch: Batch) -> Followers:
-        """Store the rows of the shards that are ours; the others."""
+    async def _take(self, batch: FollowerBatch) -> Followers:
+        """Stores the rows of the shards that are ours; returns the others."""
         mine = {shard: users for shard, users in batch.followers.items() if self._log.owns(shard)}
         if mine:
             await self._log.append(mine, batch.event, batch.flags, batch.is_bulk, self._module.now_ms())
@@ -145,11 +156,11 @@ class Routes:
     # What other nodes want of this one.
 
     def answers(self) -> Mapping[str, Callable[[Call], Awaitable[bytes]]]:
-        """What answers each op of other nodes."""
+        """Returns what answers each op of other nodes."""
         return {"append": self._on_append, "refresh": self._on_refresh, "schedule": self._on_schedule}
 
     async def _on_append(self, call: Call) -> bytes:
-        rest = await self._take(msgspec.msgpack.decode(call.body, type=Batch))
+        rest = await self._take(msgspec.msgpack.decode(call.body, type=FollowerBatch))
         return _ENCODE(self._refused(rest))
 
     async def _on_refresh(self, call: Call) -> bytes:
@@ -159,21 +170,21 @@ class Routes:
         return await self._if_ours(call.user, lambda: self._agenda.add([msgspec.msgpack.decode(call.body, type=Task)]))
 
     async def _if_ours(self, user: str, work: Callable[[], Awaitable[None]]) -> bytes:
-        """Empty where others own the user."""
+        """Does `work` and returns "done"; returns nothing where others own the user."""
         if self._refused([shard_of(user)] if not self._log.owns(shard_of(user)) else []):
             return b""
         await work()
         return b"done"
 
     def _refused(self, shards: Collection[int]) -> list[int]:
-        if shards:  # the other one may know more than we do
+        if shards:  # the other node may know more than we do
             self._keeper.poke()
         return list(shards)
 
     # Links.
 
     def follow_members(self) -> None:
-        """Keep a link to each other node that there is."""
+        """Keeps a link to each other node that there is; called when the keeper knows of others."""
         core = self._keeper.core
         others = {member.address: member for member in core.members.values() if member.node != core.node}
         for address in self._dialled - others.keys():
@@ -183,19 +194,19 @@ class Routes:
         self._dialled = set(others)
 
     def missing(self) -> str | None:
-        """Why not all other nodes can be reached; None when they can."""
+        """Returns why not all other nodes can be reached; None when they can."""
         away = sorted(self._dialled - self._peers.keys())
         return f"no link to the notification nodes at {', '.join(away)}" if away else None
 
     def link_up(self, link: Link) -> None:
-        """Another node answered, or called: then there is one more, or one is back."""
+        """Notes that another node answered, or called: there is one more, or one is back."""
         if link.dialled is not None:
             self._peers[link.dialled] = link
         self._keeper.poke()
         self._keeper.tell()
 
     def link_down(self, link: Link) -> None:
-        """Another node is lost; what it was asked it may have done."""
+        """Notes that another node is lost; what it was asked it may have done."""
         if link.dialled is not None and self._peers.get(link.dialled) is link:
             del self._peers[link.dialled]
         self._keeper.poke()
@@ -220,7 +231,7 @@ class Routes:
 
 
 async def _all(works: Iterable[Awaitable[T]]) -> list[T]:
-    """All results, when all have ended. Raises the first error."""
+    """Returns all results, when all have ended. Raises the first error."""
     results: list[T] = []
     for result in await asyncio.gather(*works, return_exceptions=True):
         if isinstance(result, BaseException):

@@ -90,3 +90,15 @@ async def test_no_more_bytes_wait_than_may_whoever_sends_them() -> None:
     await eventually(lambda: len(link.replies) == 4)
     assert [reply.code for reply in link.replies[1:]] == ["", "", ""]
     await callers.close()
+
+
+async def test_a_call_that_comes_after_the_end_is_refused_and_not_begun() -> None:
+    """The links of a role are closed after its callers."""
+
+    async def answer(call: Call) -> bytes:
+        raise AssertionError("nobody is there to answer")
+
+    callers, link = Callers({"follow": answer}, get_logger("x", "x", "sto")), RecordingLink()
+    await callers.close()
+    callers.take(link, Call(1, "ann", "", "follow", b""))  # type: ignore[arg-type]
+    assert [(reply.n, reply.code) for reply in link.replies] == [(1, "unavailable")]
