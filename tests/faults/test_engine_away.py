@@ -15,13 +15,13 @@ from tests.support.user import User
 
 
 def items(user: User) -> list[str]:
-    """The ids of all that reached the device, live or as an answer to a pull that it did not make."""
+    """Returns the ids of all that reached the device, live or as an answer to a pull that it did not make."""
     live = [event["id"] for event in user.events if event["kind"] == "notification"]
     return live + [item["id"] for answer in user.answers if answer["op"] == "notifications" for item in answer["items"]]
 
 
 async def hello_pulled(user: User) -> None:
-    """The pull at hello was answered: what comes now comes by itself."""
+    """Waits until the pull at hello was answered: what comes now comes by itself."""
     await user.answer(lambda message: message["op"] == "notifications")
 
 
@@ -57,13 +57,13 @@ async def test_what_was_stored_while_a_node_was_dead_is_shown_when_it_is_back(tm
 
 @pytest.fixture
 def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The times until a copy is given up, and until it goes again, a hundred times shorter."""
+    """Makes the times until a copy is given up, and until it goes again, a hundred times shorter."""
     monkeypatch.setattr(teller, "TRY_S", 0.1)
     monkeypatch.setattr(retelling, "AGAIN_MS", 100)
 
 
 async def standing(c: Cluster, user: str, event: str, state: str) -> dict[str, Any]:
-    """What `why` says of the live copy, once it stands so."""
+    """Returns what `why` says of the live copy of `event` for `user`, once it is in this `state`."""
     async with asyncio.timeout(30):
         while True:
             _, why = await me(c, user, "GET", f"why/{event}")

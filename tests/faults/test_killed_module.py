@@ -31,7 +31,7 @@ def client_of(c: Cluster, user: str) -> segue.Client:
 @pytest.mark.parametrize("fault", ["untold", "unkept"])
 async def test_a_module_that_dies_around_its_second_output_is_made_up_for_after_a_restart(tmp_path: Path, fault: str) -> None:
     """SB-62, SB-50: it dies with the item stored and nobody told, or with both done and no memory of it. Ann stays online and is
-    shown each album once; what she is told twice bears the same id and mark; bob, who is away, has one item each."""
+    shown each album once; a repeated live copy bears the same id and mark; bob, who is away, has one item each."""
     async with scene(tmp_path) as s, s.cluster.user("ann", client="raw") as ann, client_of(s.cluster, "ann") as client:
         async with s.victim(fault) as first:
             assert (await s.post(first, album(1, "ann", "bob")))[0] == 202
@@ -98,7 +98,7 @@ async def _stream() -> AsyncIterator[bytes]:
 
 
 async def _killed_after(victim: Victim, s: Scene, pages: int) -> AsyncIterator[bytes]:
-    """The stream; its reader is killed when what it was sent so far is being stored, and what was stored is being decided."""
+    """Gives the stream. Its reader is killed when what it was sent so far is being stored, and what was stored is being decided."""
     sent = 0
     async for line in _stream():
         yield line

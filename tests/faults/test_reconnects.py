@@ -44,7 +44,7 @@ class Device:
             self._news.set()
 
     async def has_shown(self, number: int) -> None:
-        """Wait until so many are shown."""
+        """Waits until so many are shown."""
         async with asyncio.timeout(DEADLINE_S):
             while len(self.shown) < number:
                 self._news.clear()
@@ -53,7 +53,7 @@ class Device:
 
 @asynccontextmanager
 async def devices(cluster: Cluster, points: dict[str, list[int]]) -> AsyncIterator[list[Device]]:
-    """Two devices of each of some users; `points` are the access points of each kind of device, to be tried in turn."""
+    """Gives two devices of each of some users; `points` are the access points of each kind of device, to be tried in turn."""
     made = [Device(cluster, f"u{n}", name, points[name]) for n in range(FOLLOWERS) for name in (LAPTOP, PHONE)]
     async with AsyncExitStack() as stack:
         for device in made:
@@ -62,7 +62,7 @@ async def devices(cluster: Cluster, points: dict[str, list[int]]) -> AsyncIterat
 
 
 def check(every: Iterable[Device]) -> None:
-    """Each event once, in the order of the marks, from 1 without a gap."""
+    """Checks that each event came once, in the order of the marks, from 1 without a gap."""
     for device in every:
         assert [mark for mark, _ in device.shown] == list(range(1, ALBUMS + 1)), device.user
         assert {event for _, event in device.shown} == {f"bjork-{n}" for n in range(ALBUMS)}, device.user
@@ -90,7 +90,7 @@ async def test_every_device_of_every_follower_shows_every_event_though_links_los
 
 
 def cut(c: Cluster, start: int, step: int) -> None:
-    """Break the connections of some clients without a goodbye."""
+    """Breaks the connections of every `step`th client from `start` on, without a goodbye."""
     for point in c.of("accesspoint"):
         for session in list(point.core.sessions)[start::step]:
             session.abort()

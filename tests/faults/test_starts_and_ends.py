@@ -12,7 +12,7 @@ from tests.support.stored import album, stored
 
 
 async def has_item(c: Cluster, user: str) -> None:
-    """Wait until a user has an item."""
+    """Waits until a user has an item."""
     async with asyncio.timeout(30):
         while not await c.of("notification")[0].stored.store.items(user, 0, 1):  # noqa: ASYNC110 - the store tells nobody
             await asyncio.sleep(0)

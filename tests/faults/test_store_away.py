@@ -44,7 +44,7 @@ class Load:
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        """Publish while the block runs; at the end what was begun is repeated until it is accepted."""
+        """Publishes while the block runs; at the end what was begun is repeated until it is accepted."""
         self._tasks = [asyncio.create_task(self._publish()) for _ in range(PUBLISHERS)]
         yield
         self._is_over = True
@@ -52,7 +52,7 @@ class Load:
             await asyncio.gather(*self._tasks)
 
     async def until(self, condition: Callable[[], bool]) -> None:
-        """Wait for a condition on what was accepted and refused."""
+        """Waits for a condition on what was accepted and refused."""
         async with asyncio.timeout(DEADLINE_S):
             while not condition():
                 self._news.clear()
@@ -78,7 +78,7 @@ class Load:
         return bool(status == 202)
 
     async def check(self) -> None:
-        """Whatever was accepted is there for everybody, once, under marks without a gap."""
+        """Checks that whatever was accepted is there for everybody, once, under marks without a gap."""
         store = self.c.of("notification")[0].stored.store
         for user in self.users:
             async with asyncio.timeout(DEADLINE_S):
@@ -90,7 +90,7 @@ class Load:
 
 
 async def post(c: Cluster, notice: dict[str, Any]) -> tuple[int, Any, Any]:
-    """POST a notice; status, headers and JSON."""
+    """Posts a notice; returns status, headers and JSON."""
     headers = {"Authorization": f"Bearer {issue(SECRET, service='artist', ttl_s=3600, now_s=time.time())}"}
     url = f"http://{c.of('notification')[0].address}/v1/notifications"
     async with c.http.post(url, json=notice, headers=headers) as answer:
@@ -103,7 +103,7 @@ def on_cassandra(folder: Path, server: Server, timeout_s: float) -> Cluster:
 
 
 def check_bounds(c: Cluster) -> None:
-    """What waits for the store is bounded by what is bounded itself."""
+    """Checks that what waits for the store is bounded by what is bounded itself."""
     path = c.of("notification")[0].stored
     assert path.intake._turns._here <= min(MAX_OPEN, PUBLISHERS)
     assert path.worker._plans.qsize() <= 1
@@ -192,6 +192,6 @@ async def test_a_full_disk_refuses_publishers_and_loses_nothing_that_was_accepte
 
 
 def _bound(connection: sqlite3.Connection, pages: int) -> None:
-    """So many more pages than there are now."""
+    """Lets the file have so many more pages than there are now."""
     ((now,),) = connection.execute("PRAGMA page_count")
     connection.execute(f"PRAGMA max_page_count = {now + pages}")

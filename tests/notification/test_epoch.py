@@ -19,7 +19,7 @@ WALL = count(1_795_000_000).__next__
 
 @asynccontextmanager
 async def node(folder: Path, is_beside: bool = True) -> AsyncIterator[tuple[StoreEpoch, SqliteStore]]:
-    """A node that has opened its store, and will close it."""
+    """Gives a node that has opened its store, and will close it."""
     store = await SqliteStore.open(folder, 86_400.0, WALL)
     try:
         epoch = StoreEpoch(module_context(store, WALL), folder, is_beside=is_beside)
@@ -30,27 +30,27 @@ async def node(folder: Path, is_beside: bool = True) -> AsyncIterator[tuple[Stor
 
 
 async def beat(epoch: StoreEpoch, store: SqliteStore, counter: int) -> None:
-    """What the keeper does with every beat."""
+    """Does with `store` and `epoch` what the keeper does with every beat: the store has `counter`."""
     (last,) = [member.counter for member in await store.members()] or [0]
     assert await store.beat(NodeRecord("n1", "sto", "a", counter), last)
     epoch.reached(counter)
 
 
 def copy(folder: Path) -> bytes:
-    """A copy of the store, as SQLite makes it while the node runs."""
+    """Returns a copy of the store, as SQLite makes it while the node runs."""
     with closing(sqlite3.connect(folder / "notification.sqlite")) as db:
         return db.serialize()
 
 
 def put_back(folder: Path, copied: bytes) -> None:
-    """As docs/running.md says."""
+    """Restores a copy as docs/running.md says."""
     (folder / "notification.sqlite").write_bytes(copied)
     for suffix in ("-wal", "-shm"):
         (folder / f"notification.sqlite{suffix}").unlink(missing_ok=True)
 
 
 async def lived(folder: Path) -> tuple[bytes, int]:
-    """A folder in which a node has lived: a copy of its store, made before its last beat, and its epoch."""
+    """Returns a folder in which a node has lived: a copy of its store, made before its last beat, and its epoch."""
     async with node(folder) as (epoch, store):
         await beat(epoch, store, epoch.number + 1)
         copied = copy(folder)

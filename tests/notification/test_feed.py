@@ -208,7 +208,7 @@ async def test_what_may_not_be_followed_has_no_history_either(tmp_path: Path) ->
 
 
 class BusyStore(SqliteStore):
-    """A store in which two more items of ann come, and are read, while a pull asks for her items for the first time."""
+    """A store in which two more items of ann come, and are read, while a pull asks for items for the first time."""
 
     is_asked = False
 

@@ -20,7 +20,7 @@ SHARDS = sorted({shard_of(user) for user in USERS})
 
 
 class Lease:
-    """What the log is told to write under; `node` "" is none."""
+    """The fence of the log; `node` "" is none."""
 
     def __init__(self) -> None:
         self.node = "n1"
@@ -32,7 +32,7 @@ class Lease:
 
 
 class Slow(SqliteStore):
-    """Holds appends back, and fails to read, when told to."""
+    """A store that holds appends back, and fails to read, when told to."""
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
@@ -94,7 +94,7 @@ async def test_everything_is_given_out_once(store: Slow, lease: Lease) -> None:
 
 
 async def test_the_next_owner_goes_on_where_the_last_one_saved_and_doubts_what_was_there(store: Slow, lease: Lease) -> None:
-    """SB-62. Also when his clock is behind: what he writes comes after what is there, and replaces none of it."""
+    """SB-62. Also when the new owner's clock is behind: its rows come after what is there, and replace none of it."""
     first = await owning(store, lease)
     for n in range(2):
         await append(first, f"e{n}")

@@ -1,4 +1,4 @@
-"""What the owner of a user remembers of him."""
+"""The users whom the owner of their shard remembers."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path

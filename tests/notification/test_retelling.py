@@ -48,7 +48,7 @@ class Module:
         await self.agenda.add([task])
 
     async def decided(self, *types: str) -> list[Task]:
-        """All notices are items of ann, and her live copies are due."""
+        """Makes all notices items of ann; returns their live copies, which are due."""
         found = [(Decision("ann", each.id, mark, mark, types, (), NOW_MS), each) for mark, each in enumerate(self.notices.values(), 1)]
         await self.store.decide(found)
         return [Task(0, NOW_MS, "ann", LIVE, event, 1, NOW_MS) for event in self.notices]
@@ -57,7 +57,7 @@ class Module:
         return items.live("ann", 1, 7, ("in-client",), each, items.told(each))
 
     async def due(self) -> list[Task]:
-        """All that is on the agenda, by when it is due."""
+        """Returns all that is on the agenda, by when it is due."""
         later_ms = NOW_MS + 10 * retelling.AGAIN_MS
         return sorted([task for shard in range(64) for task in await self.store.due(shard, 0, later_ms, 100)], key=lambda task: task.due_ms)
 

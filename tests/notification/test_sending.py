@@ -49,7 +49,7 @@ async def has_phone(c: Cluster, user: str, receiver: PushReceiver) -> None:
 
 
 async def ended(c: Cluster, **counts: int) -> None:
-    """Wait until so many mails and pushes have ended so."""
+    """Waits until so many mails and pushes have ended so."""
     (module,) = c.of("notification")
 
     def so_far() -> dict[str, int]:
@@ -150,7 +150,7 @@ async def test_one_click_in_a_mail_ends_mails_of_its_class(tmp_path: Path, smtp:
 
 
 async def test_a_phone_gets_a_push_through_the_push_service_and_a_desktop_none(tmp_path: Path, receiver: PushReceiver) -> None:
-    """SB-42, SB-44: bob has a phone and is offline, ann sits at a desktop: her item has no push among its types."""
+    """SB-42, SB-44: bob has a phone and is offline, ann sits at a desktop: that item has no push among its types."""
     async with stored(tmp_path, push=PUSH) as c, c.user("ann") as ann:
         device = receiver.subscription()
         status, _ = await me(

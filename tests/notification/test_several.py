@@ -31,7 +31,10 @@ def several(state: Path, notifications: int = 3, **fields: Any) -> Cluster:
 
 
 async def publish(c: Cluster, notice: dict[str, Any], *doors: int) -> dict[str, Any]:
-    """As a service does: repeat it, at these doors or at any, with the same id until it is accepted; the answer."""
+    """Publishes as a service does: repeats `notice`, at these `doors` of `c` or at any, with the same id until it is accepted.
+
+    Returns the answer.
+    """
     turns = cycle(doors or range(3))
     while True:
         nodes = c.of("notification")
@@ -48,7 +51,7 @@ async def publish(c: Cluster, notice: dict[str, Any], *doors: int) -> dict[str, 
 
 
 def counted(state: Path, sql: str = "SELECT count(*) FROM decisions") -> Callable[[], int]:
-    """How many rows there are now."""
+    """Returns what counts the rows that there are now."""
 
     def count() -> int:
         with closing(sqlite3.connect(state / "notification.sqlite")) as db:
@@ -58,18 +61,18 @@ def counted(state: Path, sql: str = "SELECT count(*) FROM decisions") -> Callabl
 
 
 def owned(c: Cluster) -> dict[str, int]:
-    """How many shards each node works on."""
+    """Returns how many shards each node owns."""
     return {role.node: len(role.stored.keeper.core.owned) for role in c.of("notification")}
 
 
 async def shared(c: Cluster) -> None:
-    """Wait until every node works on some of the shards, and all are worked on."""
+    """Waits until every node owns some of the shards, and all are owned."""
     await c.until(lambda: sum(owned(c).values()) == 64 and min(owned(c).values()) > 0, lambda: str(owned(c)))
     await c.settle()
 
 
 async def check_items(store: SqliteStore | CassandraStore, users: list[str], events: set[str]) -> None:
-    """SB-37, SB-39: everybody has every event once, and his marks have no gap."""
+    """Checks in `store` that all `users` have all `events` once, under marks without a gap (SB-37, SB-39)."""
     for user in users:
         items = await store.items(user, 0, 1000)
         assert [item.mark for item in items] == list(range(1, len(events) + 1)), user

@@ -9,10 +9,10 @@ from notification.teller import Teller
 
 
 class Engine:
-    """Takes events, or not. `ended`: what came of them, by id."""
+    """An engine that takes events, or not. `ended`: what came of them, by id."""
 
     def __init__(self, room: int = 9) -> None:
-        """`room`: how many events the teller may keep."""
+        """Makes a teller that may keep `room` events."""
         self.now_s, self.is_there = 0.0, True
         self.taken: list[bytes] = []
         self.ended: list[tuple[bytes, bool, int]] = []

@@ -65,7 +65,7 @@ class Bench:
         return [person.last for person in (await self.store.people(USERS)).values()]
 
     async def decided(self, marks: int) -> None:
-        """Wait until everybody has so many items."""
+        """Waits until everybody has so many items."""
         async with asyncio.timeout(30):
             while await self.all_marks() != [marks] * len(USERS):
                 pass

@@ -12,7 +12,7 @@ FLAGS = [fact.attribute for fact in FACTS.values() if fact.type is bool]
 
 
 def random_facts(seed: int, number: int) -> Iterator[Facts]:
-    """`number` of them; the same for the same seed."""
+    """Returns `number` of them; the same for the same seed."""
     rng = random.Random(seed)
     for _ in range(number):
         topic = rng.choice(list(CLASSES_OF))
@@ -23,7 +23,7 @@ def random_facts(seed: int, number: int) -> Iterator[Facts]:
 
 @st.composite
 def facts(draw: st.DrawFn) -> Facts:
-    """The same, for hypothesis to make small."""
+    """Draws the same, for hypothesis to make small."""
     topic = draw(st.sampled_from(list(CLASSES_OF)))
     flags: dict[str, Any] = {flag: draw(st.booleans()) for flag in FLAGS}
     counts: dict[str, Any] = {"mails_recent": draw(st.integers(0, 6)), "pushes_recent": draw(st.integers(0, 14))}

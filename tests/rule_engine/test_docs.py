@@ -32,12 +32,12 @@ def section(page: str, heading: str) -> str:
 
 
 def rows(text: str) -> list[str]:
-    """The rows of the table in it, without the head."""
+    """Returns the rows of the table in it, without the head."""
     return [line for line in text.splitlines() if line.startswith("| ")][1:]
 
 
 def first_cells(text: str) -> set[str]:
-    """The words in code style in the first column of a table."""
+    """Returns the words in code style in the first column of a table."""
     return {word for line in text.splitlines() if line.startswith("| `") for word in re.findall(r"`(\w+)`", line.split("|")[1])}
 
 

@@ -70,10 +70,10 @@ class ClockedCluster(Cluster):
         return endings
 
     async def ended(self, **counts: int) -> None:
-        """Wait until so many mails and pushes have ended so, and none is under way."""
+        """Waits until so many mails and pushes have ended so, and none is under way."""
         running = self.module.stored.dispatch._running
         await self.until(lambda: counts.items() <= self.endings.items() and not running, lambda: str(self.endings))
 
     def operator(self) -> dict[str, str]:
-        """The header of an operator."""
+        """Returns the header of an operator."""
         return {"Authorization": f"Bearer {issue(SECRET, service='operator', ttl_s=600, now_s=time.time())}"}

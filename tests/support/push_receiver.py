@@ -60,7 +60,7 @@ class PushReceiver:
         await self._runner.cleanup()
 
     def subscription(self) -> Subscription:
-        """As `PushSubscription.toJSON()` has it."""
+        """Returns a subscription as `PushSubscription.toJSON()` has it."""
         point = self._key.public_key().public_bytes(Encoding.X962, PublicFormat.UncompressedPoint)
         return Subscription(f"{self.origin}/push/device-1", _encode(point), _encode(self._auth))
 

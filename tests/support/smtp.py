@@ -72,7 +72,7 @@ class ScriptedSmtp:
             await self._server.wait_closed()
 
     def cut(self) -> None:
-        """Every connection ends without a word."""
+        """Ends every connection without a word."""
         for transport in self._transports:
             transport.abort()
 
@@ -122,7 +122,7 @@ class ScriptedSmtp:
         return AuthResult(success=data.password.decode() == self._password, handled=False)
 
     def note_open(self, transport: asyncio.Transport, task: asyncio.Task[None]) -> None:
-        """A connection begins, and `task` serves it."""
+        """Notes that a connection begins, and `task` serves it."""
         self._transports.append(transport)
         self._tasks.append(task)
         self.connections += 1
@@ -130,7 +130,7 @@ class ScriptedSmtp:
         self.most_open = max(self.most_open, self.open)
 
     def note_closed(self) -> None:
-        """A connection ends."""
+        """Notes that a connection ends."""
         self.open -= 1
 
 
@@ -174,7 +174,7 @@ def _certificate() -> tuple[bytes, bytes]:
 
 
 def self_made_certificate(folder: Path) -> tuple[ssl.SSLContext, Path]:
-    """A server's TLS context for 127.0.0.1 with a certificate that nobody vouches for, and the file of that certificate."""
+    """Returns a server's TLS context for 127.0.0.1 with a certificate that nobody vouches for, and the file of that certificate."""
     certificate, private = _certificate()
     certificate_file, key_file = folder / "certificate.pem", folder / "key.pem"
     certificate_file.write_bytes(certificate)

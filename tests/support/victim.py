@@ -35,7 +35,7 @@ class Victim(NamedTuple):
     door: str
 
     async def kill(self) -> None:
-        """`kill -9`, and wait for the end."""
+        """Kills the process with -9, and waits for its end."""
         self.process.kill()
         await self.process.wait()
 
@@ -48,7 +48,7 @@ class Scene:
 
     @asynccontextmanager
     async def victim(self, fault: str = "") -> AsyncIterator[Victim]:
-        """The module with one of the faults of `doomed`; killed at the end if it still runs."""
+        """Runs the module with one of the faults of `doomed`; kills it at the end if it still runs."""
         program = ["-m", "tests.support.doomed", fault] if fault else ["-m", "segue"]
         arguments = [*program, "notification", "--config", str(self._config()), "--json", "--shared-ports"]
         process = await asyncio.create_subprocess_exec(sys.executable, *arguments, stdout=PIPE, cwd=ROOT, start_new_session=True)
@@ -61,7 +61,7 @@ class Scene:
                 await process.wait()
 
     async def post(self, victim: Victim, body: Any, **headers: str) -> tuple[int, Any]:
-        """POST a notice; status and JSON. Raises aiohttp.ClientError where the process dies meanwhile."""
+        """Posts a notice; returns status and JSON. Raises aiohttp.ClientError where the process dies meanwhile."""
         token = issue(SECRET, service="artist", ttl_s=600, now_s=time.time())
         payload: dict[str, Any] = {"json": body} if isinstance(body, dict) else {"data": body}
         headers = {"Authorization": f"Bearer {token}", **headers}
@@ -69,12 +69,12 @@ class Scene:
             return answer.status, await answer.json()
 
     async def linked(self) -> None:
-        """Wait until the module has linked to the broker and to presence."""
+        """Waits until the module has linked to the broker and to presence."""
         nodes = [self.cluster.of("broker")[0].broker, self.cluster.of("presence")[0]]
         await self.cluster.until(lambda: all(any(link.peer.role == "notification" for link in node.links.links) for node in nodes))
 
     def rows(self, sql: str) -> list[tuple[Any, ...]]:
-        """What the store's file holds now; nothing while it is not there."""
+        """Returns what the store's file holds now; nothing while it is not there."""
         path = self._folder / "notification.sqlite"
         if not path.exists():
             return []
@@ -105,7 +105,7 @@ class Scene:
 
 @asynccontextmanager
 async def scene(folder: Path) -> AsyncIterator[Scene]:
-    """One site on real TCP; its access point knows the module that is to be started."""
+    """Runs one site on real TCP; its access point knows the module that is to be started."""
     with Ports() as ports:
         address = ports.take()
         async with Cluster(sites=1, tcp=True, change=_with_notification) as cluster:

@@ -15,7 +15,7 @@ DOCS = Path(__file__).resolve().parents[3] / "docs"
 
 
 class Channels(msgspec.Struct, kw_only=True):
-    """What a sample on these pages may hold."""
+    """The options that a sample on these pages may hold."""
 
     email: EmailOptions | None = None
     push: PushOptions | None = None

@@ -52,7 +52,7 @@ def letter(*lines: Line, **changes: Any) -> EmailMessage:
 
 
 def arrived(mail: EmailMessage) -> EmailMessage:
-    """The mail after it has been on the wire."""
+    """Returns the mail after it has been on the wire."""
     policy = SMTP if str(mail["To"]).isascii() else SMTPUTF8
     read = message_from_bytes(mail.as_bytes(policy=policy), EmailMessage, policy=policy)
     assert read.defects == []

@@ -14,7 +14,7 @@ seeds = st.integers(0, 1 << 32).map(random.Random)
 
 
 def delays(rng: random.Random) -> list[float]:
-    """All delays under a clock that tells what was waited, and nothing else takes time."""
+    """Returns all delays under a clock that tells what was waited; nothing else takes time."""
     found: list[float] = []
     while (delay_s := next_delay_s(len(found) + 1, 0, int(sum(found) * 1000), rng)) is not None:
         found.append(delay_s)

@@ -20,7 +20,7 @@ WISH = UnsubscribeWish("alice", "new-album")
 
 
 def signed(changes: dict[str, Any], secret: bytes | str = SECRET, algorithm: str = "HS256") -> str:
-    """A token with other claims than `issue` gives it; None takes one away."""
+    """Returns a token with `changes` of the claims that `issue` gives it; None takes one away. `secret`, `algorithm`: of its signature."""
     good: dict[str, Any] = {"aud": "unsubscribe", "user": "alice", "class": "new-album", "exp": int(NOW_S) + DAY_S}
     return jwt.encode({name: value for name, value in (good | changes).items() if value is not None}, secret, algorithm)
 

@@ -19,7 +19,7 @@ WALL_US = 1_790_000_000_000_000
 
 
 class Table:
-    """What the store holds; each method is one atomic operation of the port."""
+    """The store's tables; each method is one atomic operation of the port."""
 
     def __init__(self) -> None:
         self.claims = UNCLAIMED
@@ -95,14 +95,14 @@ class Driver:
             self.ask("claim", steps.claims, version)
 
     def ask(self, op: str, *values: object) -> bool:
-        """Done, or not heard of again: then it may be done later (`late`), or never."""
+        """Does a write, or loses it: then it may be done later (`late`), or never."""
         if op == self.losing:
             self.lost.append((op, *values))
             return False
         return bool(getattr(self.table, op)(*values))
 
     def late(self) -> None:
-        """A write that was given up as lost arrives."""
+        """Lets a write arrive that was given up as lost."""
         if self.lost:
             op, *values = self.lost.pop(0)
             getattr(self.table, str(op))(*values)
@@ -165,7 +165,7 @@ class Nodes(RuleBasedStateMachine):
 
     @invariant()
     def one_owner(self) -> None:
-        """Also: what an owner writes bears a higher number than what any owner before it wrote."""
+        """Checks that a shard has one owner, whose writes bear a higher number than those of any owner before it."""
         acting: dict[int, str] = {}
         for driver in self.drivers:
             for shard in driver.acts_on():
@@ -175,7 +175,7 @@ class Nodes(RuleBasedStateMachine):
 
     @invariant()
     def the_height_never_sinks(self) -> None:
-        """What tells a store that was put back from one that nodes work on."""
+        """Checks what tells a store that was put back from one that nodes work on."""
         height = height_of(0, self.table.claims, self.table.members.values())
         assert height >= self.height
         self.height = height
@@ -187,7 +187,7 @@ class Nodes(RuleBasedStateMachine):
             self.numbers[shard] = number
 
     def teardown(self) -> None:
-        """When nothing fails any more, everything is owned within a bound by those who live."""
+        """Checks that all shards are owned by living nodes within a bound when nothing fails any more."""
         for driver in self.drivers:
             driver.losing = ""
         if self.drivers:
