@@ -5,6 +5,7 @@ from typing import Final
 from zoneinfo import ZoneInfo
 
 from infra.kernel.errors import Refused
+from infra.runtime.context import Context
 
 from . import unsubscribe
 from .email import EmailOptions, Mailer
@@ -18,11 +19,16 @@ PUSH_TTL_S: Final = 3 * 86_400
 
 
 class Mail:
-    """The mail channel: mails with an unsubscribe link. `secret` signs the link, `url()` is where it leads, `wall` is Unix time in s."""
+    """The mail channel: mails with an unsubscribe link.
 
-    def __init__(self, options: EmailOptions, secret: bytes, url: Callable[[], str], wall: Callable[[], float]) -> None:
-        self.mailer = Mailer(options)
-        self._sender, self._secret, self._url, self._wall = options.sender, secret, url, wall
+    - `secret`: signs the link.
+    - `url`: returns where the link leads.
+    - `context`: the clock and the log.
+    """
+
+    def __init__(self, options: EmailOptions, secret: bytes, url: Callable[[], str], context: Context) -> None:
+        self.mailer = Mailer(options, context.log)
+        self._sender, self._secret, self._url, self._wall = options.sender, secret, url, context.wall
 
     async def mail(self, user: str, address: str, lines: Sequence[Line], zone: str) -> Outcome:
         """See `dispatch.MailChannel`."""

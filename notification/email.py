@@ -1,7 +1,6 @@
 """Mails on their way out: a few SMTP connections that are kept open, and an `Outcome` for everything that a mail server can do to us."""
 
 import asyncio
-import logging
 from email.message import EmailMessage
 from email.utils import parseaddr
 from pathlib import Path
@@ -11,11 +10,10 @@ import aiosmtplib
 import msgspec
 
 from infra.kernel.errors import ConfigError
+from infra.runtime.logs import Logger
 
 from .letter import is_address
 from .outcome import Outcome, delivered, failed, retry
-
-logger = logging.getLogger(__name__)
 
 _LOOPBACK: Final = ("localhost", "127.0.0.1", "::1")
 # RFC 1870, 6.1: the one refusal of a sender that is about the message.
@@ -60,10 +58,10 @@ class Mailer:
     out or was refused for its own sake.
     """
 
-    def __init__(self, options: EmailOptions) -> None:
-        """Raises `ConfigError` when the password cannot be read."""
+    def __init__(self, options: EmailOptions, log: Logger) -> None:
+        """Raises `ConfigError` when the password cannot be read. Tells `log` when `trouble` begins and ends."""
         self.trouble: str | None = None
-        self._options = options
+        self._options, self._log = options, log
         self._sender = parseaddr(options.sender)[1]
         self._password = _read_password(options.password_file) if options.password_file else None
         self._slots = asyncio.Semaphore(options.max_connections)
@@ -184,9 +182,9 @@ class Mailer:
 
     def _note(self, trouble: str | None) -> None:
         if trouble and not self.trouble:
-            logger.error("no mail goes out: %s", trouble)
+            self._log.error("no mail goes out", reason=trouble)
         elif self.trouble and not trouble:
-            logger.info("mails go out again")
+            self._log.info("mails go out again")
         self.trouble = trouble
 
 

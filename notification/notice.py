@@ -10,11 +10,12 @@ import msgspec
 from infra.kernel.errors import Refused
 from infra.kernel.events import check_utf8
 from infra.kernel.nesting import check_nesting
+from infra.kernel.roles import ARTIST, PLAYLIST, SOCIAL
 from infra.kernel.topics import MAX_ID, Kind, Topic, format_topic, kind_of, parse_topic
 from rule_engine.gather import class_of
 
 # The followers whom each service may notify. A fourth service is refused (SB-45).
-SERVICE_KINDS: Final = {"playlist": Kind.PLAYLIST, "artist": Kind.ARTIST, "social": Kind.SOCIAL}
+SERVICE_KINDS: Final = {PLAYLIST: Kind.PLAYLIST, ARTIST: Kind.ARTIST, SOCIAL: Kind.SOCIAL}
 MAX_PAYLOAD_BYTES: Final = 16 << 10
 MAX_PAGE: Final = 1000
 

@@ -99,7 +99,7 @@ class StoredPath:
         decider = Decider(process.rules, options.patience, lambda: self.epoch.number)
         # Links in mails outlive this process, so what signs them is kept beside the store.
         secret = read_secret(ensure_secret(options.path))
-        self.mail = Mail(options.email, secret, process.public_url, context.wall) if options.email else None
+        self.mail = Mail(options.email, secret, process.public_url, context) if options.email else None
         self.pusher = Pusher(options.push, Vapid.ensure(options.path), context.wall) if options.push else None
         push = Push(self.pusher) if self.pusher else None
         self.teller = Teller(process.brokers.publish, asyncio.get_running_loop().time)

@@ -50,7 +50,7 @@ def put_back(folder: Path, copied: bytes) -> None:
 
 
 async def lived(folder: Path) -> tuple[bytes, int]:
-    """Returns a folder in which a node has lived: a copy of its store, made before its last beat, and its epoch."""
+    """Lets a node live in `folder`; returns a copy of its store, made before its last beat, and its epoch."""
     async with node(folder) as (epoch, store):
         await beat(epoch, store, epoch.number + 1)
         copied = copy(folder)

@@ -51,7 +51,7 @@ Again = Callable[[], Awaitable[Store]]
 
 @asynccontextmanager
 async def older(adapter: str, request: pytest.FixtureRequest, folder: Path) -> AsyncIterator[tuple[Store, Again]]:
-    """Returns a store as it was made before there were epochs, and a way to open it as it is made now."""
+    """Gives a store as it was made before there were epochs, and a way to open it as it is made now."""
     if adapter == "sqlite":
         db = await Sqlite.open(folder / "notification.sqlite", "notification", SCRIPTS[:2])
         yield SqliteStore(db, RETENTION_S, time.time), lambda: SqliteStore.open(folder, RETENTION_S, time.time)

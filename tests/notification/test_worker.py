@@ -1,9 +1,8 @@
 """The rule worker when the lease runs out under it."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
-from typing import Any
 
 import msgspec
 import pytest
@@ -13,12 +12,13 @@ from infra.kernel.events import Event
 from notification.agenda import Agenda
 from notification.core import Decider, Patience
 from notification.log import Log
-from notification.notice import Header, check
+from notification.notice import Header, Notice, check
 from notification.online import Online
 from notification.owned import Owned
 from notification.ownership.core import FencingToken, NodeRecord
 from notification.people import People
 from notification.shards import SHARDS, by_shard
+from notification.store import Decision
 from notification.store_sqlite import SqliteStore
 from notification.worker import Worker
 from rule_engine.load import default_text, load
@@ -29,10 +29,21 @@ TOPIC = "hm://notifications/feed/bjork%new-album/"
 USERS = [f"u{n}" for n in range(30)]
 
 
+class DefectiveStore(SqliteStore):
+    """A store that stores no decision while `is_broken`."""
+
+    is_broken = False
+
+    async def decide(self, decided: Sequence[tuple[Decision, Notice]], fence: FencingToken | None = None) -> None:
+        if self.is_broken:
+            raise ValueError("not what we thought")
+        await super().decide(decided, fence)
+
+
 class Bench:
     """A worker with all that it needs on a real store, a lease that can be taken away, and a log that tells of warnings."""
 
-    def __init__(self, store: SqliteStore) -> None:
+    def __init__(self, store: DefectiveStore) -> None:
         self.store, self.node, self.has_lease = store, "n1", True
         self.told: list[Event] = []
         self.warned = asyncio.Event()
@@ -73,7 +84,7 @@ class Bench:
 
 @pytest.fixture
 async def bench(tmp_path: Path) -> AsyncIterator[Bench]:
-    store = await SqliteStore.open(tmp_path, 90 * 86_400, lambda: NOW_S)
+    store = await DefectiveStore.open(tmp_path, 90 * 86_400, lambda: NOW_S)
     for node in ("n1", "n2"):
         await store.beat(NodeRecord(node, "sto", node, 1), 0)
     bench = Bench(store)
@@ -114,19 +125,12 @@ async def test_what_was_planned_for_lost_shards_is_dropped_and_decided_once_by_t
         assert [(item.mark, item.notice.id) for item in await bench.store.items(user, 0, 10)] == [(1, "e1"), (2, "e2")]
 
 
-async def test_a_defect_stops_the_work_is_told_and_skips_nothing(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_defect_stops_the_work_is_told_and_skips_nothing(bench: Bench) -> None:
     """It goes on where it was as soon as that can be; until then whoever asks hears why it stands still."""
-    keep, is_broken = bench.store.decide, True
-
-    async def broken(*arguments: Any) -> None:
-        if is_broken:
-            raise ValueError("not what we thought")
-        await keep(*arguments)
-
-    monkeypatch.setattr(bench.store, "decide", broken)
+    bench.store.is_broken = True
     await bench.take_in("e0")
     await bench.warned.wait()
     assert "not what we thought" in str(bench.worker.trouble)
-    is_broken = False
+    bench.store.is_broken = False
     await bench.decided(1)
     assert bench.worker.trouble is None

@@ -13,6 +13,7 @@ from infra.kernel.errors import ConfigError
 from notification.email import EmailOptions, Mailer
 from notification.letter import Line, compose, stable_message_id
 from notification.outcome import OutcomeState
+from tests.support.recording_log import RecordingLog
 from tests.support.smtp import CUT, HANG, ScriptedSmtp, self_made_certificate
 
 ALICE = "alice@example.org"
@@ -35,9 +36,9 @@ def mail() -> EmailMessage:
 
 
 @contextlib.asynccontextmanager
-async def mailer_to(port: int, **options: Any) -> AsyncIterator[Mailer]:
+async def mailer_to(port: int, log: RecordingLog | None = None, **options: Any) -> AsyncIterator[Mailer]:
     defaults: dict[str, Any] = {"host": "127.0.0.1", "port": port, "sender": SENDER, "timeout_s": 5.0}
-    mailer = Mailer(EmailOptions(**(defaults | options)))
+    mailer = Mailer(EmailOptions(**(defaults | options)), log or RecordingLog())
     try:
         yield mailer
     finally:
@@ -162,15 +163,16 @@ async def test_a_connection_that_the_server_closed_meanwhile_is_replaced() -> No
     assert {outcome.state for outcome in outcomes} <= {OutcomeState.RETRY, OutcomeState.DELIVERED}
 
 
-async def test_nobody_there_is_told_to_operators_until_mails_go_out_again(caplog: pytest.LogCaptureFixture) -> None:
+async def test_nobody_there_is_told_to_operators_until_mails_go_out_again() -> None:
+    log = RecordingLog()
     async with ScriptedSmtp() as server:
         port = server.port
-    async with mailer_to(port) as mailer:
+    async with mailer_to(port, log) as mailer:
         outcomes = [await mailer.send(mail(), ALICE) for _ in range(2)]
         assert [outcome.state for outcome in outcomes] == [OutcomeState.RETRY] * 2
         assert mailer.trouble == outcomes[0].reason
         assert f"127.0.0.1:{port}" in mailer.trouble
-    assert [record.message for record in caplog.records if record.name == "notification.email"] == [f"no mail goes out: {mailer.trouble}"]
+    assert log.lines == [("error", "no mail goes out", {"reason": mailer.trouble})]
 
 
 @pytest.mark.parametrize("mode", ["auto", "required"])
@@ -267,9 +269,9 @@ def test_options_that_do_not_fit_together_are_refused(wrong: dict[str, Any], com
 def test_a_password_file_is_private_and_not_empty(password: str, mode: int, complaint: str, tmp_path: Path) -> None:
     path = password_file(tmp_path, password, mode)
     with pytest.raises(ConfigError, match=complaint):
-        Mailer(EmailOptions(host="localhost", sender=SENDER, username="segue", password_file=path))
+        Mailer(EmailOptions(host="localhost", sender=SENDER, username="segue", password_file=path), RecordingLog())
 
 
 def test_a_password_file_that_is_missing_is_named(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="nowhere cannot be read: No such file"):
-        Mailer(EmailOptions(host="localhost", sender=SENDER, username="segue", password_file=tmp_path / "nowhere"))
+        Mailer(EmailOptions(host="localhost", sender=SENDER, username="segue", password_file=tmp_path / "nowhere"), RecordingLog())
