@@ -1,4 +1,4 @@
-"""The HTTP door of the notification module: what is wrong is said, and harms nobody else."""
+"""The HTTP handlers of the notification module: what is wrong is said, and harms nobody else."""
 
 import asyncio
 import json
