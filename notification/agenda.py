@@ -105,9 +105,9 @@ class Agenda:
         return [shard for shard, each in self._shards.items() if each.next_ms <= now_ms]
 
     async def due(self, shard: int, now_ms: int, limit: int) -> list[Task]:
-        """Returns the next tasks of `shard` that are due at `now_ms`, about `limit`; all of one moment come together.
+        """Returns the next tasks of `shard` that are due at `now_ms`, about `limit`: all of one moment come together.
 
-        Where there is none, the moment of the next is looked up. Raises Unavailable.
+        Where there is none, it looks up when the next one is due. Raises Unavailable.
         """
         self.check()
         each = self._shards.get(shard)

@@ -44,7 +44,7 @@ class HighWater:
         self._path = folder / FILE
 
     def load(self) -> int | None:
-        """Returns it; None where there is no file, or one that cannot be read."""
+        """Returns the number; None where there is no file, or one that cannot be read."""
         try:
             text = self._path.read_bytes()
         except OSError:
@@ -85,7 +85,7 @@ class StoreEpoch:
         self.reached(self.number)
 
     async def read(self) -> None:
-        """Reads it again: another node, or an operator, may have begun a new one. A store without one gets its first.
+        """Reads the epoch again: another node, or an operator, may have begun a new one. A store without one gets its first.
 
         Raises Unavailable.
         """

@@ -41,7 +41,12 @@ def live(user: str, mark: int, epoch: int, types: tuple[str, ...], notice: Notic
 
 
 def marks_moved(user: str, epoch: int, read: int, unread: int, ts_ms: int) -> Event:
-    """Returns what a user's devices are told when something was read on one of them. `epoch`: the store's."""
+    """Returns what the devices of `user` are told when something was read on one of them.
+
+    - `epoch`: the store's.
+    - `read`: up to which mark; `unread`: how many items are left.
+    - `ts_ms`: when.
+    """
     return _to_inbox(user, ts_ms, f"read-{read}", MARKS_KIND, b'{"epoch":%d,"read":%d,"unread":%d}' % (epoch, read, unread))
 
 

@@ -65,7 +65,7 @@ def is_address(text: str) -> bool:
 def stable_message_id(user: str, sender: str, ids: Iterable[str]) -> str:
     """Returns the Message-ID of the mail to `user` about the notifications `ids`, in any order.
 
-    It is always the same, so that a mail that went out twice (the process died before it could note the first) can be
+    It is always the same. So a mail that went out twice, because the process died before it could note the first time, can be
     told from two mails.
     """
     digest = blake2b("\0".join([user, *sorted(ids)]).encode(), digest_size=18).hexdigest()
@@ -84,10 +84,12 @@ def compose(
 ) -> EmailMessage:
     """Returns the mail to `user` at `address`, as text and as HTML, newest notification first.
 
-    sender: `notify@example.org` or `Name <notify@example.org>`; the name heads the page.
-    lines: at least one; of more than `MAX_LINES` the newest are shown, and the others are counted.
-    unsubscribe_url: takes one POST without login (RFC 8058). message_id: see `stable_message_id`. date_ms: ms since 1970, UTC.
-    zone: in which the times in the text are told.
+    - `sender`: `notify@example.org` or `Name <notify@example.org>`; the name heads the page.
+    - `lines`: at least one; of more than `MAX_LINES` the newest are shown, and the others are counted.
+    - `unsubscribe_url`: takes one POST without login (RFC 8058).
+    - `message_id`: see `stable_message_id`.
+    - `date_ms`: ms since 1970, UTC.
+    - `zone`: in which the times in the text are told.
 
     Raises ValueError without lines, and for an address or URL that would break out of its header.
     """

@@ -66,6 +66,6 @@ class AskingLink:
                     raise makes_no_sense(frame, self._link.peer)
 
     def down(self, reason: str) -> None:
-        """Tells whoever wants to know."""
+        """Calls what was given for this."""
         if self._down is not None:
             self._down(self._link)

@@ -217,7 +217,7 @@ class Log:
         except Unavailable:
             if not rows:  # those are given out already
                 raise
-        if not rows and not self.backlog:  # no await since `backlog` was true: a row that comes now sets it again
+        if not rows and not self.backlog:  # no await between the two: a row that comes later sets it again
             self.news.clear()
         return rows
 
