@@ -55,6 +55,11 @@ class BrokerOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     drain_s: float = 5.0
 
     @property
+    def node(self) -> str:
+        """The name of this broker: its slot."""
+        return self.slot
+
+    @property
     def listen(self) -> str:
         """Where this broker takes links."""
         return self.sites[self.site][self.slot]

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import msgspec
 
-from segue.cli.state import secret_of, service_token, user_token
+from segue.cli.state import secret_of
+from segue.cluster.tokens import service_token, user_token
 
 from ..frames import TEXT
 from .dialect import DialectError

@@ -9,7 +9,8 @@ from typing import Any, Final, Self
 import aiohttp
 import msgspec
 
-from segue.cli.state import secret_of, service_token
+from segue.cli.state import secret_of
+from segue.cluster.tokens import service_token
 
 from ..clock import now_us
 from ..servers.stored import Stored

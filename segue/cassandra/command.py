@@ -23,7 +23,7 @@ _dir_option = click.option(
 
 @click.group()
 def cassandra() -> None:
-    """A real Cassandra server on this machine (Java 17; Maven at the first start)."""
+    """Run a real Cassandra server on this machine (Java 17; Maven at the first start)."""
 
 
 @cassandra.command()

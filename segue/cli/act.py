@@ -12,8 +12,9 @@ from segue.sdk.client import Client
 from segue.sdk.client_options import ClientOptions
 from segue.sdk.errors import SegueError
 
+from ..cluster.tokens import user_token
 from .access import OPEN_S, access_options, explained
-from .state import secret_of, user_token
+from .state import secret_of
 
 RESERVED: Final = {"op", "id", "kind", "self"}
 EXAMPLE: Final = "artist=Björk"

@@ -8,39 +8,47 @@ import click
 from infra.kernel.errors import SegueError
 from infra.runtime.standard_output import guarded
 
-from .lazy_group import Entry, LazyGroup
+from ..cluster.roles import ROLES
+from .lazy_group import LazyGroup, entry
 
-ROLES: Final = ("accesspoint", "aggregator", "artist", "broker", "notification", "decision", "playlist", "presence", "social")
-COMMANDS: Final = (
-    *(Entry(role, f"segue.cli.role:{role}", f"Run one {role}") for role in ROLES),
-    Entry("act", "segue.cli.act:act", "Tell a user's friends what the user does"),
-    Entry("analyze", "segue.cli.analyze.command:analyze", "Know the workload: make, check, characterize and compare"),
-    Entry("cassandra", "segue.cassandra.command:cassandra", "A real Cassandra server on this machine"),
-    Entry("demo", "segue.demo.command:demo", "Let the users of Last.fm play what they really played"),
-    Entry("listen", "segue.cli.listen:listen", "Print what is published on each TOPIC"),
-    Entry("new-epoch", "segue.cli.new_epoch:new_epoch", "Begin a new epoch of a notification store"),
-    Entry("notify", "segue.cli.notify:notify", "Tell followers of TOPIC something"),
-    Entry("offload-demo", "segue.offload_demo.command:offload_demo", "Let the users of Last.fm play more than the capacity allows"),
-    Entry("plan", "segue.cli.plan.command:plan", "Plan capacity on a trace"),
-    Entry("publish", "segue.cli.publish:publish", "Publish an event on TOPIC, or those in a file"),
-    Entry("replay", "segue.cli.replay.command:replay", "Play what is in TRACE against a running engine"),
-    Entry("rules", "segue.cli.rules:rules", "What is told to whom, and on which channel"),
-    Entry("token", "segue.cli.token:token", "Print a token for a user or for a service"),
-    Entry("top", "segue.cli.top.command:top", "Show connections, topics, rates, queues, memory and CPU"),
-    Entry("up", "segue.cli.up:up", "Run a whole site, or several, in this one process"),
-)
-# Of the extra `analytics`; what serves does without them.
+SECTIONS: Final = {
+    "Try it": (
+        entry("up", "segue.cli.up:up", "Run a whole site, or several, in this one process"),
+        entry("demo", "segue.demo.command:demo", "Let the users of Last.fm play what they really played"),
+        entry("offload-demo", "segue.offload_demo.command:offload_demo", "Let the users of Last.fm play more than the capacity allows"),
+    ),
+    "Use it": (
+        entry("token", "segue.cli.token:token", "Print a token for a user or for a service"),
+        entry("listen", "segue.cli.listen:listen", "Print what is published on each TOPIC"),
+        entry("publish", "segue.cli.publish:publish", "Publish an event on TOPIC, or those in a file"),
+        entry("act", "segue.cli.act:act", "Tell a user's friends what the user does"),
+        entry("notify", "segue.cli.notify:notify", "Tell followers of TOPIC something"),
+    ),
+    "Run a role in a process of its own": tuple(entry(spec.name, f"segue.cli.role:{spec.name}", spec.help) for spec in ROLES.values()),
+    "Analyse a workload, and plan for it": (
+        entry("analyze", "segue.cli.analyze.command:analyze", "Know the workload: make, check, characterize and compare"),
+        entry("plan", "segue.cli.plan.command:plan", "Plan capacity on a trace"),
+        entry("replay", "segue.cli.replay.command:replay", "Play what is in TRACE against a running engine"),
+    ),
+    "Operate it": (
+        entry("top", "segue.cli.top.command:top", "Show connections, topics, rates, queues, memory and CPU"),
+        entry("rules", "segue.cli.rules:rules", "Check a rule file, or ask why a verdict is as it is"),
+        entry("cassandra", "segue.cassandra.command:cassandra", "Run a real Cassandra server on this machine"),
+        entry("new-epoch", "segue.cli.new_epoch:new_epoch", "Begin a new epoch of a notification store"),
+    ),
+}
+# The libraries of the extra `analytics`. Roles do without them, all but the decision service.
 _ANALYTICS: Final = ("matplotlib", "numba", "numpy", "pandas", "powerlaw", "pyarrow", "pyspark", "scipy")
 
 
-@click.group(cls=LazyGroup, entries=COMMANDS, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=LazyGroup, sections=SECTIONS, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="segue")
 def cli() -> None:
     """Segue: a social publish/subscribe backend."""
 
 
 def run() -> None:
-    """Runs it; what the operator can mend is one line on stderr, not a traceback."""
+    """Runs the command that was called. What the operator can mend is one line on stderr, not a traceback."""
     try:
         with guarded():
             cli()

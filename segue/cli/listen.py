@@ -19,9 +19,10 @@ from segue.sdk.messages import Event, Offloaded
 from segue.sdk.notification_messages import Notification
 from segue.sdk.outage import Outage
 
+from ..cluster.tokens import user_token
 from .access import OPEN_S, access_options, explained
 from .printable import printable
-from .state import secret_of, user_token
+from .state import secret_of
 
 
 @click.command()

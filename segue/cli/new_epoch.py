@@ -7,12 +7,14 @@ from typing import Final
 import click
 
 from infra.kernel.errors import ConfigError
+from infra.kernel.roles import NOTIFICATION
 from infra.runtime.event_loop import run
 from notification.epoch import begin_epoch
 from notification.options import NotificationOptions
 from notification.stores import open_store
 
-from .role import parse_settings, read
+from ..cluster.process_file import read
+from .role import parse_settings
 from .state import default_state
 
 FILE: Final = "notification.sqlite"
@@ -34,7 +36,7 @@ def new_epoch(path: Path | None, settings: tuple[str, ...], state: Path) -> None
             raise click.UsageError("--set overrides a key of a file; name it with --config")
         options = NotificationOptions(site="", node="", brokers={}, path=state / "store")
     else:
-        _, options = read(path, "notification", parse_settings(settings))  # type: ignore[assignment]  # of that table
+        _, options = read(path, NOTIFICATION, parse_settings(settings))  # type: ignore[assignment]  # of that table
     click.echo(f"the epoch is now {run(_begin(options))}")
 
 

@@ -14,9 +14,10 @@ from infra.runtime.event_loop import run
 from infra.runtime.network_reason import network_reason
 from segue.sdk.errors import ConnectionLost, SegueError
 
+from ..cluster.tokens import service_token
 from ..sdk.broker_answer import read_as
 from .access import access_options, explained
-from .state import secret_of, service_token
+from .state import secret_of
 
 SERVICE_OF: Final = {Kind.PLAYLIST: "playlist", Kind.ARTIST: "artist", Kind.SOCIAL: "social"}
 PAGE: Final = 1000

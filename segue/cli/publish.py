@@ -15,8 +15,9 @@ from segue.sdk.errors import Misuse, SegueError
 from segue.sdk.publication import Publication, Result
 from segue.sdk.publisher import Publisher, PublisherOptions
 
+from ..cluster.tokens import service_token
 from .access import access_options, explained
-from .state import secret_of, service_token
+from .state import secret_of
 
 TRIES: Final = 3
 USERS: Final = "hm://presence/"

@@ -27,7 +27,7 @@ _EFFECTS: Final = {"then": "", "never": "never ", "after_quiet": "after quiet ho
 
 @click.group()
 def rules() -> None:
-    """What is told to whom, and on which channel (docs/rules.md)."""
+    """Check a rule file, or ask why a verdict is as it is (docs/rules.md)."""
 
 
 @rules.command()

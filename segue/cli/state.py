@@ -2,15 +2,12 @@
 
 import fcntl
 import os
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from infra.kernel.errors import ConfigError
-from infra.runtime.tokens import ensure_secret, issue, read_secret
-
-TOKEN_TTL_S = 30 * 86_400.0
+from infra.runtime.tokens import ensure_secret, read_secret
 
 
 def default_state() -> Path:
@@ -34,13 +31,3 @@ def held(state: Path) -> Iterator[None]:
 def secret_of(state: Path) -> bytes:
     """The signing secret in `state`; made at the first call (mode 0600). Raises ConfigError if it is open to others."""
     return read_secret(ensure_secret(state))
-
-
-def user_token(secret: bytes, user: str, ttl_s: float = TOKEN_TTL_S) -> str:
-    """A token for a client."""
-    return issue(secret, user=user, ttl_s=ttl_s, now_s=time.time())
-
-
-def service_token(secret: bytes, service: str, ttl_s: float = TOKEN_TTL_S) -> str:
-    """A token for a publishing service."""
-    return issue(secret, service=service, ttl_s=ttl_s, now_s=time.time())

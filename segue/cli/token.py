@@ -7,7 +7,8 @@ import click
 
 from infra.kernel.suggestion import suggest
 
-from .state import TOKEN_TTL_S, default_state, secret_of, service_token, user_token
+from ..cluster.tokens import TOKEN_TTL_S, service_token, user_token
+from .state import default_state, secret_of
 
 # Who shows a service's token at a door; `operator` is a person who runs jobs and replays dead letters.
 SERVICES: Final = ("presence", "playlist", "social", "artist", "notification", "operator")

@@ -2,7 +2,6 @@
 
 import random
 import secrets
-from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -12,24 +11,24 @@ import msgspec
 from analytics.offloading.plan import PlanOptions
 from infra.kernel.capture_options import CaptureOptions
 from infra.kernel.errors import ConfigError
+from infra.kernel.roles import ACCESSPOINT, AGGREGATOR, BROKER, DECISION, NOTIFICATION, PRESENCE
 from infra.runtime.cassandra.options import CassandraOptions
 from infra.runtime.event_loop import run, stopped_by_signals
 from infra.runtime.http.admin import Admin
 from infra.runtime.listening import CannotListen
 from infra.runtime.logs import configure
-from infra.runtime.tokens import AuthOptions, Keys, Verifier
-from infra.runtime.wire.memory import MemoryNetwork
 
-from ..cluster.metrics import METRICS
-from ..cluster.process import ORDER, Parts, Process, role_of
+from ..cluster.factory import RoleFactory
+from ..cluster.process import Process
+from ..cluster.roles import ROLES, metrics_of, role_of
 from ..cluster.shape import SITES, STORING, Shape
 from .finite import Finite
-from .state import default_state, held, secret_of, service_token
+from .state import default_state, held, secret_of
 
 PORT_BASE = 7700
 CAPTURE_KEY = "capture.key"
 # All but the decision service: it runs where there is a limit, and wants the extra `analytics`.
-UNLIMITED: Final = tuple(role for role in ORDER if role != "decision")
+UNLIMITED: Final = tuple(role for role in ROLES if role != DECISION)
 PLAN: Final = PlanOptions()
 
 
@@ -83,23 +82,23 @@ def up(
     Clients connect to the first address, services publish to the second; `segue token` makes tokens for both.
     """
     configure(log_format, log_level)  # type: ignore[arg-type]  # click has checked them
-    wanted = [*roles.split(","), *(["decision"] if capacity is not None else [])]
-    if unknown := sorted(set(wanted) - set(ORDER)):
-        raise click.UsageError(f"no role {', '.join(unknown)}; there are {', '.join(ORDER)}")
+    wanted = [*roles.split(","), *([DECISION] if capacity is not None else [])]
+    if unknown := sorted(set(wanted) - ROLES.keys()):
+        raise click.UsageError(f"no role {', '.join(unknown)}; there are {', '.join(ROLES)}")
     shape = Shape(
         sites=SITES[:sites],
         brokers=brokers,
         aggregators=aggregators,
         accesspoints=accesspoints,
-        presence=int("presence" in wanted),
-        notification=int("notification" in wanted),
+        presence=int(PRESENCE in wanted),
+        notification=int(NOTIFICATION in wanted),
         services=tuple(service for service in STORING if service in wanted),
         state=state / "store",
         catalogue=str(catalogue or _empty_catalogue(state)),
         store=store,  # type: ignore[arg-type]  # click has checked it
         cassandra=CassandraOptions(port=cassandra_port),
         capture=CaptureOptions(path=str(capture), key_file=str(state / CAPTURE_KEY)) if capture else CaptureOptions(),
-        decision=_plan(capacity, threshold, period) if "decision" in wanted else None,
+        decision=_plan(capacity, threshold, period) if DECISION in wanted else None,
         port_base=port_base,
     )
     with held(state):
@@ -130,17 +129,17 @@ def _empty_catalogue(state: Path) -> Path:
 
 
 async def _up(shape: Shape, roles: list[str], secret: bytes, as_json: bool) -> None:
-    verifier = Verifier(AuthOptions(), Keys(secret=secret), lambda: None)
-    parts = Parts(MemoryNetwork(), verifier, random.Random(secrets.randbits(64)), token=partial(service_token, secret))
+    factory = RoleFactory.local(secret, random.Random(secrets.randbits(64)))
     options = [each for each in shape.options() if role_of(each) in roles]
-    async with Process(parts, options) as process, Admin(process.roles, shape.host, shape.admin_port, METRICS) as admin:
-        if set(roles) >= {"broker", "aggregator"}:
+    metrics = metrics_of(role for role in ROLES if role in roles)
+    async with Process(factory, options) as process, Admin(process.roles, shape.host, shape.admin_port, metrics) as admin:
+        if {BROKER, AGGREGATOR} <= set(roles):
             await process.settled()
         addresses: dict[str, list[str] | str] = {
-            "clients": [f"ws://{each.address}/v1/connect" for each in process.of("accesspoint")],
-            "services": [f"http://{each.address}/v1/events" for each in process.of("broker")],
+            "clients": [f"ws://{each.address}/v1/connect" for each in process.of(ACCESSPOINT)],
+            "services": [f"http://{each.address}/v1/events" for each in process.of(BROKER)],
             **{name: [f"http://{each.address}" for each in process.of(name)] for name in STORING if process.of(name)},
-            "notification": [f"http://{each.address}/v1/notifications" for each in process.of("notification")],
+            NOTIFICATION: [f"http://{each.address}/v1/notifications" for each in process.of(NOTIFICATION)],
             "admin": admin.address,
         }
         with stopped_by_signals() as stopped:

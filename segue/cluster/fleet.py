@@ -14,11 +14,10 @@ from typing import Any, Final, Self
 import msgspec
 import tomli_w
 
-from broker.options import BrokerOptions
+from infra.kernel.roles import NOTIFICATION
 
 from .ports import Ports
-from .process import ORDER, RoleOptions, role_of
-from .shape import STORING
+from .roles import ROLES, RoleOptions, in_start_order, role_of
 
 START_S: Final = 60.0
 STOP_S: Final = 10.0
@@ -31,7 +30,7 @@ class Child:
         self.options, self.process = options, process
         self.role: str = ready["role"]
         self.site = options.site
-        self.node: str = options.slot if isinstance(options, BrokerOptions) else options.node
+        self.node = options.node
         self.door: str = ready["door"]
         self.admin: str = ready["admin"]
 
@@ -40,7 +39,7 @@ class Fleet:
     """`async with Fleet(options, secret_file, directory) as fleet:`; leaving stops all that was started."""
 
     def __init__(self, options: Sequence[RoleOptions], secret_file: Path, directory: Path) -> None:
-        self._options = sorted(options, key=lambda each: ORDER.index(role_of(each)))
+        self._options = in_start_order(options)
         self._secret_file, self._directory = secret_file, directory
         self._stack = AsyncExitStack()
         self.children: list[Child] = []
@@ -49,7 +48,7 @@ class Fleet:
         try:
             ports = self._stack.enter_context(Ports())
             book = address_book(self._options, ports)
-            for _, together in groupby(self._options, key=lambda each: role_of(each) in STORING):
+            for _, together in groupby(self._options, key=lambda each: ROLES[role_of(each)].notifies):
                 self.children += await asyncio.gather(*(self._start(options, book) for options in together))
         except BaseException:
             await self.stop()
@@ -65,8 +64,8 @@ class Fleet:
 
     async def _start(self, options: RoleOptions, book: dict[str, str]) -> Child:
         role = role_of(options)
-        if role in STORING:  # they post to the doors of notification modules, which are open by now
-            book = book | {f"{child.site}/{child.node}": f"http://{child.door}" for child in self.of("notification")}
+        if ROLES[role].notifies:  # notification modules come earlier in the start order, so their doors are open by now
+            book = book | {f"{child.site}/{child.node}": f"http://{child.door}" for child in self.of(NOTIFICATION)}
         path = write_config(options, book, self._secret_file, self._directory)
         arguments = ["-m", "segue", role, "--config", str(path), "--json", "--shared-ports"]
         # A session of its own: Ctrl-C is for whoever started the fleet, and that one stops the processes in order.
@@ -86,14 +85,15 @@ class Fleet:
 
 def address_book(options: Sequence[RoleOptions], ports: Ports) -> dict[str, str]:
     """An address for each name under which one of them takes links."""
-    return {each.listen: ports.take() for each in options if role_of(each) != "accesspoint"}  # type: ignore[union-attr]
+    names = [getattr(each, "listen", None) for each in options]  # access points take no links
+    return {name: ports.take() for name in names if name is not None}
 
 
 def write_config(options: RoleOptions, book: dict[str, str], secret_file: Path, folder: Path) -> Path:
     """Writes the configuration of one process, with the addresses that `book` has for names. Returns its path. Raises OSError."""
     role = role_of(options)
     table = _with_addresses(_plain(options), book) | {"admin": "127.0.0.1:0"}
-    path = folder / f"{options.site}-{table.get('slot') or table.get('node')}.toml"
+    path = folder / f"{options.site}-{options.node}.toml"
     path.write_text(tomli_w.dumps({"auth": {"secret_file": str(secret_file)}, "log": {"level": "warning"}, role: table}))
     return path
 

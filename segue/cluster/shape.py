@@ -21,7 +21,7 @@ from services.playlist.options import PlaylistOptions
 from services.presence.options import PresenceOptions
 from services.social.options import SocialOptions
 
-from .process import CapturingOptions, RoleOptions
+from .roles import ROLES, RoleOptions, role_of
 
 SITES: Final = ("sto", "lon", "ash")
 # Where doors are, counted from `port_base` (design 9); the sites of one shape lie a hundred ports apart.
@@ -62,8 +62,9 @@ class Shape(msgspec.Struct, frozen=True, kw_only=True):
 
     def options(self) -> Iterator[RoleOptions]:
         """The options of every role. Link addresses are names such as "sto/b1", for a network that knows names."""
+        options: Any
         for options in self._roles():
-            yield msgspec.structs.replace(options, capture=self.capture) if isinstance(options, CapturingOptions) else options
+            yield msgspec.structs.replace(options, capture=self.capture) if ROLES[role_of(options)].captures else options
 
     def _roles(self) -> Iterator[RoleOptions]:
         for index, site in enumerate(self.sites):

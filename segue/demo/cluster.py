@@ -7,7 +7,6 @@ import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -17,16 +16,16 @@ import msgspec
 from infra.kernel.capture_options import CaptureOptions
 from infra.kernel.errors import SegueError
 from infra.runtime.stats import Stats, StatsReader
-from infra.runtime.tokens import AuthOptions, Keys, Verifier, ensure_secret, read_secret
-from infra.runtime.wire.memory import MemoryNetwork
+from infra.runtime.tokens import ensure_secret, read_secret
 from notification.core import Patience
 from notification.email import EmailOptions
 from notification.options import NotificationOptions
 from notification.push import PushOptions
-from segue.cli.state import service_token
 from segue.cli.top.command import poll
+from segue.cluster.factory import RoleFactory
 from segue.cluster.fleet import Fleet
-from segue.cluster.process import Parts, Process, RoleOptions
+from segue.cluster.process import Process
+from segue.cluster.roles import RoleOptions
 from segue.cluster.shape import Shape
 from services.artist.options import ArtistOptions
 from services.presence.options import PresenceOptions
@@ -83,16 +82,11 @@ def _waiting(stats: Sequence[Stats]) -> list[str]:
     return [f"{role.role} {role.site}/{role.node}: {role.not_ready}" for role in roles]
 
 
-def parts_here(secret: bytes, rng: random.Random) -> Parts:
-    """For roles on memory links, whose tokens `secret` signs."""
-    return Parts(MemoryNetwork(), Verifier(AuthOptions(), Keys(secret=secret), lambda: None), rng, token=partial(service_token, secret))
-
-
 @asynccontextmanager
 async def in_this_process(options: Sequence[RoleOptions], rng: random.Random) -> AsyncIterator[Cluster]:
     """All roles here, on memory links, with a secret that is never written down."""
     secret = secrets.token_bytes(SECRET_BYTES)
-    async with Process(parts_here(secret, rng), options) as process:
+    async with Process(RoleFactory.local(secret, rng), options) as process:
         reader = StatsReader(process.roles, lambda: 0.0)
 
         async def stats() -> list[Stats]:

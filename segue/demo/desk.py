@@ -8,7 +8,7 @@ from typing import Any, Final, Self
 import aiohttp
 
 from infra.kernel.errors import SegueError
-from segue.cli.state import service_token, user_token
+from segue.cluster.tokens import service_token, user_token
 
 OPERATOR: Final = "operator"
 POLL_S: Final = 0.02

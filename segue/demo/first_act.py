@@ -9,7 +9,7 @@ from time import perf_counter
 from typing import Final
 
 from infra.runtime.event_loop import ended_by_ctrl_c
-from segue.cli.state import user_token
+from segue.cluster.tokens import user_token
 
 from .cluster import Cluster
 from .crowd import Crowd

@@ -12,7 +12,7 @@ from time import perf_counter
 from typing import Final
 
 from segue.cli.printable import printable
-from segue.cli.state import user_token
+from segue.cluster.tokens import user_token
 
 from .catalogue import ALBUM, DEBUT, SINGLE, Catalogue, Release
 from .cluster import GRACE_S, Cluster

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any, Final
 from accesspoint.server import AccessPoint
 from analytics.offloading.plan import PlanOptions
 from infra.kernel.errors import SegueError
-from segue.cli.state import user_token
+from segue.cluster.factory import RoleFactory
 from segue.cluster.process import Process
 from segue.cluster.shape import Shape
-from segue.demo.cluster import SECRET_BYTES, parts_here
+from segue.cluster.tokens import user_token
+from segue.demo.cluster import SECRET_BYTES
 from segue.demo.crowd import Crowd, need_files, topic_of
 from segue.demo.show import Show
 from segue.demo.until import until
@@ -59,7 +60,7 @@ async def _engine(stage: Stage, sites: Sequence[str], secret: bytes, rng: random
     options = list(Shape(sites=tuple(sites), brokers=2, decision=plan).options())
     async with AsyncExitStack() as stack:
         with show.phase("engine") as phase:
-            process = await stack.enter_async_context(Process(parts_here(secret, rng), options))
+            process = await stack.enter_async_context(Process(RoleFactory.local(secret, rng), options))
             await process.settled(READY_S)
             peers = len(process.of("broker")) + len(process.of("accesspoint"))
             await _until(lambda: len(_decision(process).links.links) == peers, "everybody is linked to the decision service")

@@ -16,7 +16,7 @@ from accesspoint.outbox import Outbox
 from accesspoint.session import State
 from infra.kernel.codes import BY_NAME
 from infra.runtime.listening import CannotListen
-from segue.cluster.process import Parts
+from segue.cluster.factory import RoleFactory
 from tests.support.bystander import Watched, points
 from tests.support.client_frames import client_frame
 from tests.support.cluster import Cluster
@@ -176,7 +176,7 @@ async def test_several_access_points_share_one_port_and_all_of_them_get_clients(
     """SO_REUSEPORT: the kernel chooses (design 3)."""
     async with Cluster(sites=1, accesspoints=2, change=points(reuse_port=True)) as cluster:
         first, second = cluster.of("accesspoint")
-        third = Parts(cluster.network("sto/ap3"), cluster._verifier, random.Random(3)).make(
+        third = RoleFactory(cluster.network("sto/ap3"), cluster._verifier, random.Random(3)).make(
             msgspec.structs.replace(first.options, node="ap3", door=first.address)
         )
         cluster.roles["sto/ap3"] = third
@@ -198,7 +198,7 @@ async def test_a_port_that_is_taken_is_an_error_that_leaves_nothing_behind() -> 
     async with Cluster(sites=1) as cluster:
         first = cluster.of("accesspoint")[0]
         options = msgspec.structs.replace(first.options, node="ap2", door=first.address)
-        second = Parts(cluster.network("sto/ap2"), cluster._verifier, random.Random(3)).make(options)
+        second = RoleFactory(cluster.network("sto/ap2"), cluster._verifier, random.Random(3)).make(options)
         with pytest.raises(CannotListen, match=f"accesspoint.door: cannot listen on {first.address} .*in use"):
             await second.start()
         await second.close()

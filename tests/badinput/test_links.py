@@ -14,7 +14,7 @@ from infra.kernel.codes import BY_NAME
 from infra.kernel.frames import Bye, Deliver, Frame, Heartbeat, Hello, Leaving, Publish, Subscribe, Survey, View
 from infra.kernel.topics import Topic
 from infra.runtime.listening import CannotListen
-from segue.cluster.process import Parts
+from segue.cluster.factory import RoleFactory
 from tests.support.assignments import assignment
 from tests.support.bystander import Watched
 
@@ -120,12 +120,12 @@ async def test_a_peer_that_asks_too_much_of_a_broker_loses_its_link_and_nobody_e
 @pytest.mark.parametrize("name", ["sto/ap1", "sto/a1", "sto/p1"])
 async def test_a_second_process_under_a_name_that_lives_is_turned_away_and_the_first_goes_on(name: str, place: Watched) -> None:
     cluster = place.cluster
-    parts = Parts(cluster.network("sto/double"), cluster._verifier, random.Random(2))
+    factory = RoleFactory(cluster.network("sto/double"), cluster._verifier, random.Random(2))
     options = cluster.options[name]
     if hasattr(options, "listen"):
         options = msgspec.structs.replace(options, listen="sto/double")
     with capture_logs() as lines:
-        double = parts.make(options)
+        double = factory.make(options)
         await double.start()
         await cluster.until(lambda: any(line.get("code") == "duplicate-node" for line in lines))
         await place.undisturbed()
@@ -133,12 +133,12 @@ async def test_a_second_process_under_a_name_that_lives_is_turned_away_and_the_f
         await double.close()
     (reason,) = {line["reason"] for line in lines if line.get("code") == "duplicate-node"}
     assert "give each process its own name" in reason
-    assert {line["event"] for line in lines if line.get("node") == options.node and line["log_level"] != "info"} <= {"link refused"}  # type: ignore[union-attr]
+    assert {line["event"] for line in lines if line.get("node") == options.node and line["log_level"] != "info"} <= {"link refused"}
 
 
 async def test_a_second_broker_under_a_slot_that_lives_cannot_listen(place: Watched) -> None:
     cluster = place.cluster
-    double = Parts(cluster.network("sto/double"), cluster._verifier, random.Random(2)).make(cluster.options["sto/b1"])
+    double = RoleFactory(cluster.network("sto/double"), cluster._verifier, random.Random(2)).make(cluster.options["sto/b1"])
     with pytest.raises(CannotListen, match=r"broker\.listen: cannot listen on sto/b1 .*taken"):
         await double.start()
     await place.undisturbed()

@@ -12,7 +12,7 @@ from structlog.testing import capture_logs
 
 from infra.kernel.codes import BY_NAME
 from infra.runtime.tokens import issue
-from segue.cluster.process import Parts
+from segue.cluster.factory import RoleFactory
 from tests.support.bystander import Watched
 from tests.support.cluster import SECRET
 from tests.support.raw_client import RawClient
@@ -169,9 +169,9 @@ async def test_a_service_that_publishes_nothing_is_refused(place: Watched) -> No
 
 async def test_a_node_whose_clock_is_an_hour_off_keeps_its_links_and_is_named_in_the_log(place: Watched) -> None:
     cluster = place.cluster
-    parts = Parts(cluster.network("sto/ap9"), cluster._verifier, random.Random(9), wall=lambda: time.time() + HOUR_S)
+    factory = RoleFactory(cluster.network("sto/ap9"), cluster._verifier, random.Random(9), wall=lambda: time.time() + HOUR_S)
     with capture_logs() as lines:
-        late = cluster.roles["sto/ap9"] = parts.make(msgspec.structs.replace(cluster.options["sto/ap1"], node="ap9"))
+        late = cluster.roles["sto/ap9"] = factory.make(msgspec.structs.replace(cluster.options["sto/ap1"], node="ap9"))
         await late.start()
         await cluster.settle()
         await place.undisturbed()

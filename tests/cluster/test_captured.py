@@ -16,9 +16,9 @@ from infra.kernel.manifest import MANIFESTS, Manifest, decode, merge
 from infra.kernel.pseudonym import pseudonym
 from infra.kernel.topics import parse_topic
 from infra.kernel.trace import TABLES
-from infra.runtime.tokens import AuthOptions, Keys, Verifier, issue
-from infra.runtime.wire.memory import MemoryNetwork
-from segue.cluster.process import Parts, Process
+from infra.runtime.tokens import issue
+from segue.cluster.factory import RoleFactory
+from segue.cluster.process import Process
 from segue.cluster.shape import Shape
 from tests.support.cluster import SECRET
 from tests.support.user import User, feed
@@ -39,9 +39,7 @@ def shape(tmp_path: Path, capture: CaptureOptions) -> Shape:
 
 
 def process(tmp_path: Path, capture: CaptureOptions) -> Process:
-    verifier = Verifier(AuthOptions(), Keys(secret=SECRET), lambda: None)
-    parts = Parts(MemoryNetwork(), verifier, random.Random(1), token=service_token)
-    return Process(parts, list(shape(tmp_path, capture).options()))
+    return Process(RoleFactory.local(SECRET, random.Random(1)), shape(tmp_path, capture).options())
 
 
 def user_token(user: str) -> str:

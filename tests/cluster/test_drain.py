@@ -12,7 +12,6 @@ from structlog.testing import capture_logs
 
 from accesspoint.move import Step
 from accesspoint.options import AccessPointOptions
-from segue.cluster.process import RoleOptions
 from tests.support.cluster import FAST, Cluster
 from tests.support.user import User
 
@@ -168,7 +167,7 @@ async def test_the_last_aggregator_of_a_site_waits_for_nobody() -> None:
 PATIENT = msgspec.structs.replace(FAST, silent_s=60.0)
 
 
-def patient(options: RoleOptions, **of_points: Any) -> RoleOptions:
+def patient(options: Any, **of_points: Any) -> Any:
     """Whose links may be held up for as long as a test likes."""
     fields = of_points if isinstance(options, AccessPointOptions) else {}
     return msgspec.structs.replace(options, link=PATIENT, **fields)

@@ -7,7 +7,7 @@ from broker.options import BrokerOptions
 from infra.kernel.frames import Subscribe
 from infra.kernel.ring import Ring
 from infra.kernel.topics import user_topic
-from segue.cluster.process import RoleOptions
+from segue.cluster.roles import RoleOptions
 from tests.support.cluster import Cluster, impatient
 from tests.support.user import feed
 

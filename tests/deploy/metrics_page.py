@@ -4,7 +4,7 @@ from itertools import groupby
 from pathlib import Path
 
 from infra.runtime.metrics import Metric
-from segue.cluster.metrics import METRICS
+from segue.cluster.roles import ROLES, metrics_of
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "metrics.md"
 
@@ -24,7 +24,7 @@ This page is made from the `metrics.py` of each role by `tests/deploy/metrics_pa
 
 def render() -> str:
     """The page, whole."""
-    groups = groupby(METRICS, lambda metric: metric.name.partition("_")[0])
+    groups = groupby(metrics_of(ROLES), lambda metric: metric.name.partition("_")[0])
     return _INTRODUCTION + "".join(_table(role, tuple(metrics)) for role, metrics in groups)
 
 

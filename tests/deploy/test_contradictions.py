@@ -5,7 +5,7 @@ import re
 import pytest
 
 from infra.kernel.errors import ConfigError
-from segue.cli.role import read
+from segue.cluster.process_file import read
 from tests.support.samples import DEPLOY
 
 ROLES = {

@@ -18,9 +18,9 @@ from infra.kernel.codes import BY_NAME
 from infra.kernel.errors import Refused
 from infra.kernel.events import Submission, accept
 from infra.runtime.http.admin import Admin
-from infra.runtime.tokens import AuthOptions, Keys, Verifier
-from infra.runtime.wire.memory import MemoryNetwork
-from segue.cluster.process import Parts, Process
+from segue.cluster.factory import RoleFactory
+from segue.cluster.process import Process
+from segue.cluster.roles import role_of
 from segue.cluster.shape import Shape
 from tests.support.samples import SECRET, service_token, user_token
 
@@ -74,9 +74,9 @@ class Doors:
 
 @pytest.fixture
 async def doors() -> AsyncIterator[Doors]:
-    parts = Parts(MemoryNetwork(), Verifier(AuthOptions(), Keys(secret=SECRET), lambda: None), random.Random(1))
-    (broker,) = (each for each in Shape().options() if type(each).__name__ == "BrokerOptions")
-    async with Process(parts, [broker]) as process, Admin(process.roles, "127.0.0.1", 0) as admin, aiohttp.ClientSession() as http:
+    factory = RoleFactory.local(SECRET, random.Random(1))
+    (broker,) = (each for each in Shape().options() if role_of(each) == "broker")
+    async with Process(factory, [broker]) as process, Admin(process.roles, "127.0.0.1", 0) as admin, aiohttp.ClientSession() as http:
         await process.settled()
         yield Doors(process, admin, http)
 

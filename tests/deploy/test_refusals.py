@@ -17,9 +17,9 @@ from infra.kernel.http_error import MethodRefused
 from infra.runtime.http.admin import Admin
 from infra.runtime.http.door import json_error
 from infra.runtime.http.web_runner import error_response
-from infra.runtime.tokens import AuthOptions, Keys, Verifier
-from infra.runtime.wire.memory import MemoryNetwork
-from segue.cluster.process import Parts, Process, role_of
+from segue.cluster.factory import RoleFactory
+from segue.cluster.process import Process
+from segue.cluster.roles import role_of
 from segue.cluster.shape import STORING, Shape
 from tests.support.samples import SECRET, service_token, user_token
 
@@ -109,9 +109,9 @@ async def house(door: str, tmp_path: Path) -> AsyncIterator[House]:
     catalogue = tmp_path / "catalogue.jsonl"
     catalogue.touch()
     shape = Shape(notification=1, services=tuple(STORING), state=tmp_path, catalogue=str(catalogue))
-    parts = Parts(MemoryNetwork(), Verifier(AuthOptions(), Keys(secret=SECRET), lambda: None), random.Random(1), token=service_token)
+    factory = RoleFactory.local(SECRET, random.Random(1))
     options = [each for each in shape.options() if role_of(each) == door]
-    async with Process(parts, options) as process, Admin(process.roles, "127.0.0.1", 0) as admin:
+    async with Process(factory, options) as process, Admin(process.roles, "127.0.0.1", 0) as admin:
         if door == "broker":
             await process.settled()
         yield House(door, process.of(door)[0].address if options else admin.address.removeprefix("http://"), process)

@@ -14,10 +14,12 @@ import pytest
 
 from infra.runtime.address import Address
 from infra.runtime.tokens import AuthOptions, Keys, Verifier
-from segue.cli.role import ProcessFile, read
 from segue.cli.up import PORT_BASE
-from segue.cluster.process import ORDER, Parts, Process
-from segue.cluster.process import role_of as role_in_process
+from segue.cluster.factory import RoleFactory
+from segue.cluster.process import Process
+from segue.cluster.process_file import ProcessFile, read
+from segue.cluster.roles import ROLES
+from segue.cluster.roles import role_of as role_in_process
 from segue.cluster.shape import STORING, Shape
 from tests.support.network import NamedTcpNetwork
 from tests.support.samples import DEPLOY, SAMPLES, SECRET, options_of, role_of, service_token, user_token
@@ -130,7 +132,7 @@ def test_services_notify_where_a_notification_module_has_its_door() -> None:
 
 async def test_the_roles_of_one_host_find_each_other_with_one_file(tmp_path: Path) -> None:
     """Each role takes its table of `one-host.toml`; the doors are the ones that `segue up` has, here on free ports."""
-    options: list[Any] = [read(DEPLOY / "one-host.toml", role, {})[1] for role in ORDER]
+    options: list[Any] = [read(DEPLOY / "one-host.toml", role, {})[1] for role in ROLES]
     shape = Shape(notification=1, services=tuple(STORING), port_base=PORT_BASE)
     assert {role_in_process(each): each.door for each in options if hasattr(each, "door")} == {
         role_in_process(each): each.door for each in shape.options() if hasattr(each, "door")
@@ -195,10 +197,10 @@ async def stored_change(user: User, op: str) -> dict[str, Any]:
         await user.heard(events + 1)
 
 
-def parts() -> Parts:
+def parts() -> RoleFactory:
     """What roles are made from: real TCP under the names of the files, and tokens of `SECRET`."""
     verifier = Verifier(AuthOptions(), Keys(secret=SECRET), lambda: None)
-    return Parts(NamedTcpNetwork(), verifier, random.Random(1), token=service_token)
+    return RoleFactory(NamedTcpNetwork(), verifier, random.Random(1), token=service_token)
 
 
 async def pause(http: aiohttp.ClientSession, broker: str, user: str) -> None:

@@ -8,9 +8,9 @@ import pytest
 
 from analytics.offloading.plan import PlanOptions
 from infra.runtime.tokens import ensure_secret, read_secret
-from segue.cli.state import service_token, user_token
 from segue.cluster.fleet import Child, Fleet
 from segue.cluster.shape import Shape
+from segue.cluster.tokens import service_token, user_token
 from tests.support.user import User, feed
 
 DEADLINE_S = 90.0

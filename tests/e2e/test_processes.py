@@ -12,9 +12,9 @@ import pytest
 
 from accesspoint.options import AccessPointOptions
 from infra.runtime.tokens import ensure_secret, read_secret
-from segue.cli.state import service_token, user_token
 from segue.cluster.fleet import Child, Fleet
 from segue.cluster.shape import SITES, Shape
+from segue.cluster.tokens import service_token, user_token
 from tests.support.user import User, feed
 
 # In what time is tested where time is counted in heartbeats (tests/cluster/test_failover.py); here the machine may be busy.

@@ -19,11 +19,11 @@ import tomli_w
 import segue
 from accesspoint.options import AccessPointOptions
 from infra.runtime.tokens import ensure_secret, read_secret
-from segue.cli.state import service_token, user_token
 from segue.cluster.fleet import Fleet
 from segue.cluster.ports import Ports
-from segue.cluster.process import RoleOptions
+from segue.cluster.roles import RoleOptions
 from segue.cluster.shape import SITES, Shape
+from segue.cluster.tokens import service_token, user_token
 from tests.support.stored import album
 from tests.support.user import User
 

@@ -9,9 +9,9 @@ import aiohttp
 import pytest
 
 from infra.runtime.tokens import ensure_secret, read_secret
-from segue.cli.state import service_token, user_token
 from segue.cluster.fleet import Fleet
 from segue.cluster.shape import STORING, Shape
+from segue.cluster.tokens import service_token, user_token
 from tests.support.user import User
 
 DEADLINE_S = 60.0

@@ -18,9 +18,10 @@ from notification.agenda import Agenda
 from notification.log import Log
 from notification.server import NotificationModule
 from notification.store_sqlite import SqliteStore
+from segue.cluster.factory import RoleFactory
 from segue.cluster.process import Process
+from segue.cluster.roles import role_of
 from segue.cluster.shape import Shape
-from segue.demo.cluster import parts_here
 from services.artist.options import ArtistOptions
 from services.artist.schedule import Schedule
 from services.decision.server import DecisionService
@@ -84,9 +85,9 @@ async def test_a_role_goes_on_after_a_step_of_it_raised_once(
         decision=plan if role == "decision" else None,
         link=FAST,
     )
-    options = [each for each in shape.options() if type(each).__name__.removesuffix("Options").lower() == role]
+    options = [each for each in shape.options() if role_of(each) == role]
     quick = [msgspec.structs.replace(each, at="00:00") if isinstance(each, ArtistOptions) else each for each in options]
-    async with Process(parts_here(secrets.token_bytes(32), random.Random(1)), quick) as process, asyncio.timeout(DEADLINE_S):
+    async with Process(RoleFactory.local(secrets.token_bytes(32), random.Random(1)), quick) as process, asyncio.timeout(DEADLINE_S):
         while not later:  # noqa: ASYNC110 - what is patched tells nobody
             await asyncio.sleep(0.001)
         assert process.roles[0].counters()["loop_failures_total"] == {loop: 1}

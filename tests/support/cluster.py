@@ -27,7 +27,8 @@ from infra.runtime.tokens import AuthOptions, Keys, Verifier, issue
 from infra.runtime.wire.memory import MemoryNetwork
 from notification.options import NotificationOptions
 from notification.server import NotificationModule
-from segue.cluster.process import ORDER, Parts, RoleOptions
+from segue.cluster.factory import RoleFactory
+from segue.cluster.roles import RoleOptions, in_start_order
 from segue.cluster.shape import SITES, Shape
 
 from . import interest_oracle
@@ -76,7 +77,7 @@ class Cluster:
             link=FAST,
             membership=QUICK,
         )
-        self.options = {name_of(each): change(_calm(each)) for each in shape.options()}
+        self.options: dict[str, Any] = {name_of(each): change(_calm(each)) for each in shape.options()}
         self.sites = shape.sites
         self.roles: dict[str, Any] = {}
         self.down: set[str] = set()
@@ -89,8 +90,8 @@ class Cluster:
     async def __aenter__(self) -> Self:
         self._tasks = asyncio.all_tasks()
         self.http = aiohttp.ClientSession()
-        for name in sorted(self.options, key=lambda name: ORDER.index(role_of(self.options[name]))):
-            await self.start(name)
+        for options in in_start_order(self.options.values()):
+            await self.start(name_of(options))
         await self.settle()
         return self
 
@@ -110,12 +111,12 @@ class Cluster:
     async def start(self, name: str) -> None:
         """Start a node, for the first time or after `crash`."""
         rng = random.Random(self.rng.getrandbits(64))
-        parts = Parts(self.network(name), self._verifier, rng, token=service_token, doors=self._doors)
-        role = parts.make(self.options[name])
+        factory = RoleFactory(self.network(name), self._verifier, rng, token=service_token, doors=self._doors)
+        role = factory.make(self.options[name])
         self.roles[name] = role
         self.down.discard(name)
         await role.start()
-        parts.opened(role)
+        factory.started(role)
 
     restart = start
 
@@ -314,12 +315,8 @@ def links_of(role: Any) -> Node:
     return node
 
 
-def role_of(options: RoleOptions) -> str:
-    return type(options).__name__.removesuffix("Options").lower()
-
-
 def name_of(options: RoleOptions) -> str:
-    return f"{options.site}/{options.slot if role_of(options) == 'broker' else options.node}"  # type: ignore[union-attr]
+    return f"{options.site}/{options.node}"
 
 
 def check_hub(point: AccessPoint) -> None:

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import click
 import msgspec
@@ -15,10 +15,10 @@ from analytics.generator.job import generate
 from analytics.generator.profile import profile
 from analytics.offloading.plan import PlanOptions
 from infra.runtime.tokens import ensure_secret
-from segue.cli.command_line import ROLES, cli
+from segue.cli.command_line import cli
 from segue.cluster.fleet import address_book, write_config
 from segue.cluster.ports import Ports
-from segue.cluster.process import role_of
+from segue.cluster.roles import ROLES, role_of
 from segue.cluster.shape import STORING, Shape
 from tests.support.characterizations import make
 
@@ -119,7 +119,7 @@ def _write_configs(folder: Path, ports: Ports) -> None:
     catalogue = folder / "catalogue.jsonl"
     catalogue.touch()
     shape = Shape(notification=1, services=tuple(STORING), decision=PlanOptions(), state=folder / "stores", catalogue=str(catalogue))
-    options = list(shape.options())
+    options: list[Any] = list(shape.options())
     book = address_book(options, ports)
     for each in options:
         if role_of(each) in STORING:

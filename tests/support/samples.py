@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from infra.runtime.tokens import issue
-from segue.cli.role import read
-from segue.cluster.process import ORDER
+from segue.cluster.process_file import read
+from segue.cluster.roles import ROLES
 
 DEPLOY = Path(__file__).resolve().parents[2] / "infra" / "deploy"
 SAMPLES = sorted((DEPLOY / "config").glob("*.toml"))
@@ -16,7 +16,7 @@ SECRET = b"a secret of thirty-two bytes, ok"
 
 def role_of(path: Path) -> str:
     """The role whose table a sample has."""
-    (role,) = tomllib.loads(path.read_text(encoding="utf-8")).keys() & set(ORDER)
+    (role,) = tomllib.loads(path.read_text(encoding="utf-8")).keys() & ROLES.keys()
     return role
 
 

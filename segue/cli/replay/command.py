@@ -18,7 +18,8 @@ from infra.runtime.event_loop import run as run_loop
 from infra.runtime.open_files import need_open_files
 from segue.cli.access import explained
 from segue.cli.finite import Finite
-from segue.cli.state import default_state, secret_of, service_token, user_token
+from segue.cli.state import default_state, secret_of
+from segue.cluster.tokens import service_token, user_token
 from segue.sdk.errors import SegueError
 from segue.sdk.publisher import Publisher
 

@@ -10,7 +10,7 @@ from typing import Final
 import pytest
 
 from segue.cassandra import Server
-from segue.cli.command_line import ROLES
+from segue.cluster.roles import ROLES
 from tests.support.ended import ROOT, at_first, ended, imported, says, settled, unread
 from tests.support.every_command import EXAMPLES, Ground, every_command, ground
 

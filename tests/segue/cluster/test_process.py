@@ -9,15 +9,17 @@ from typing import Any
 import pytest
 
 from infra.kernel.errors import ConfigError
+from infra.kernel.roles import AGGREGATOR
+from segue.cluster.factory import RoleFactory
 from segue.cluster.process import Process
+from segue.cluster.roles import Role
 from segue.cluster.shape import Shape
-from segue.demo.cluster import parts_here
 
 Method = Callable[[Any], Awaitable[None]]
 
 
-def make() -> Process:
-    return Process(parts_here(secrets.token_bytes(32), random.Random(1)), list(Shape(brokers=2).options()))
+def make(factory: type[RoleFactory] = RoleFactory) -> Process:
+    return Process(factory.local(secrets.token_bytes(32), random.Random(1)), Shape(brokers=2).options())
 
 
 def failing(process: Process, method: str, *roles: str, called: list[str] | None = None) -> list[str]:
@@ -67,16 +69,15 @@ async def test_a_role_whose_drain_raises_leaves_no_other_undrained() -> None:
     assert (drained[0], drained[-2:]) == ("ap1", ["b2", "b1"])
 
 
-async def test_a_role_that_does_not_start_closes_those_before_it_and_its_reason_comes_first(monkeypatch: pytest.MonkeyPatch) -> None:
-    process, closed = make(), list[str]()
+async def test_a_role_that_does_not_start_closes_those_before_it_and_its_reason_comes_first() -> None:
+    class UntilAnAggregator(RoleFactory):
+        def started(self, role: Role) -> None:
+            if role.role == AGGREGATOR:
+                failing(process, "close", "b2", called=closed)
+                raise ConfigError("no more of them")
+
+    process, closed = make(UntilAnAggregator), list[str]()
     before = asyncio.all_tasks()
-
-    def opened(role: Any) -> None:
-        if role.role == "aggregator":
-            failing(process, "close", "b2", called=closed)
-            raise ConfigError("no more of them")
-
-    monkeypatch.setattr(process._parts, "opened", opened)
     with pytest.raises(ConfigError, match="no more of them") as raised:
         await process.__aenter__()
     assert closed == ["a1", "p1", "b2", "b1"]

@@ -11,7 +11,7 @@ from segue.cli.command_line import cli
 from segue.cli.replay.ledger import Ledger
 from segue.cli.replay.player import Player
 from segue.cli.replay.script import script
-from segue.cli.state import user_token
+from segue.cluster.tokens import user_token
 from segue.sdk.publisher import Publisher
 from tests.support.cluster import SECRET, Cluster
 from tests.support.samples import service_token

@@ -13,7 +13,7 @@ from infra.kernel.trace import SERVICES
 from segue.cli.replay.ledger import Ledger
 from segue.cli.replay.player import Player
 from segue.cli.replay.script import Script, script
-from segue.cli.state import user_token
+from segue.cluster.tokens import user_token
 from segue.sdk.publisher import Publisher
 from tests.support.cluster import SECRET, Cluster
 from tests.support.odd_traces import ODD_TRACES, OddTrace, odd_traces

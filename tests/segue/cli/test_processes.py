@@ -1,12 +1,10 @@
 """Several access point processes are one command: what they end with is what it ends with."""
 
-import sys
-
 import pytest
 
-from segue.cli.role import _all_until_one_ends
+from segue.cli.processes import run_side_by_side
 
-WAITS = [sys.executable, "-c", "import time; time.sleep(600)"]
+WAITS = ["-c", "import time; time.sleep(600)"]
 
 
 @pytest.mark.parametrize(
@@ -18,4 +16,4 @@ WAITS = [sys.executable, "-c", "import time; time.sleep(600)"]
     ],
 )
 def test_a_process_that_is_stopped_before_it_serves_is_no_failure_of_the_command(code: str, ended: int) -> None:
-    assert _all_until_one_ends([[sys.executable, "-c", code], WAITS]) == ended
+    assert run_side_by_side([["-c", code], WAITS]) == ended

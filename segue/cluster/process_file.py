@@ -1,0 +1,41 @@
+"""The configuration file of a process: a table for each role that it may run, and what all roles share."""
+
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+from infra.kernel.errors import ConfigError
+from infra.runtime.config import load
+from infra.runtime.logs import LogOptions
+from infra.runtime.tokens import AuthOptions
+
+from .roles import ROLES, RoleOptions
+
+_STRICT: Final[Any] = {"frozen": True, "kw_only": True, "forbid_unknown_fields": True}
+
+
+class ProcessFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The tables of a configuration file that are for every role."""
+
+    auth: AuthOptions = AuthOptions()
+    log: LogOptions = LogOptions()
+
+
+def read(path: Path, role: str, overrides: dict[str, str]) -> tuple[ProcessFile, RoleOptions]:
+    """Returns what is for every role in the file at `path`, and its table for `role`.
+
+    `overrides` are dotted keys with TOML literals; they win over the file. The tables of other roles are checked, too. Raises
+    ConfigError.
+    """
+    file: Any = load(path, _schema(), overrides)
+    options: RoleOptions | None = getattr(file, role)
+    if options is None:
+        raise ConfigError(f"{path}: there is no table [{role}]")
+    return ProcessFile(auth=file.auth, log=file.log), options
+
+
+def _schema() -> type[msgspec.Struct]:
+    """Returns the schema of a whole file: ProcessFile with one optional table for each role."""
+    tables = [(spec.name, spec.options.get() | None, None) for spec in ROLES.values()]
+    return msgspec.defstruct("WholeProcessFile", tables, bases=(ProcessFile,), **_STRICT)
