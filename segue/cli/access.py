@@ -1,38 +1,83 @@
 """How a command gets in: the options that say where and as whom, and what to do when it is not let in."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
+from dataclasses import dataclass
+from functools import wraps
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 import click
 
+from infra.runtime.event_loop import run
 from segue.sdk.errors import ConnectionLost, Refused, SegueError
 
-from .state import default_state
+from ..cluster.tokens import service_token, user_token
+from .state import default_state, secret_of
 
 OPEN_S: Final = 3.0
 
-Command = TypeVar("Command", bound=Callable[..., object])
+Result = TypeVar("Result")
 
 
-def access_options(*, url: str, peer: str) -> Callable[[Command], Command]:
-    """`--url`, `--token` and `--state` for a command that talks to a `peer`."""
+@dataclass(frozen=True, slots=True)
+class Access:
+    """What the options of a command say about getting in.
+
+    - `urls`: the addresses, which are tried in turn.
+    - `token`: the token to show; None where one is made here.
+    - `state`: the state directory, whose secret signs it then.
+    """
+
+    urls: tuple[str, ...]
+    token: str | None
+    state: Path
+
+    def as_user(self, user: str | None, who: str) -> str:
+        """Returns the token to show as `user`. Raises UsageError where neither is given; it asks for `who`, such as "who listens"."""
+        if self.token is not None:
+            return self.token
+        if user is None:
+            raise click.UsageError(f"say {who}: --user NAME (or --token)")
+        return user_token(secret_of(self.state), user)
+
+    def as_service(self, service: str) -> str:
+        """Returns the token to show as `service`."""
+        return self.token or service_token(secret_of(self.state), service)
+
+    def run(self, work: Coroutine[Any, Any, Result]) -> Result:
+        """Runs `work` and returns its result. Raises ClickException, which says what to do first, where it raises SegueError."""
+        try:
+            return run(work)
+        except SegueError as error:
+            raise explained(error, self.urls) from error
+
+
+def access_options(*, url: str, peer: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Returns a decorator that gives a command `--url`, `--token` and `--state`, for it talks to a `peer`.
+
+    The command gets them as its argument `access`, an Access. Without `--url` it is `url`.
+    """
     options = (
         click.option("--url", "urls", multiple=True, default=[url], show_default=True, help=f"The {peer}; several are tried in turn."),
         click.option("--token", help="Show this token instead of one made here."),
         click.option("--state", type=click.Path(path_type=Path), default=default_state, help="Where the signing secret is kept."),
     )
 
-    def decorate(command: Command) -> Command:
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        @wraps(command)
+        def with_access(*, urls: tuple[str, ...], token: str | None, state: Path, **others: Any) -> None:
+            command(access=Access(urls, token, state), **others)
+
+        decorated: Callable[..., None] = with_access
         for option in reversed(options):
-            command = option(command)
-        return command
+            decorated = option(decorated)
+        return decorated
 
     return decorate
 
 
 def explained(error: SegueError, urls: Sequence[str]) -> click.ClickException:
-    """The error as one that says what to do first."""
+    """Returns `error`, which came from one of `urls`, as one that says what to do first."""
     words = [str(error), *getattr(error, "__notes__", ())]
     match error:
         case Refused() if error.code.name in ("bad-token", "token-expired"):

@@ -4,25 +4,20 @@ import itertools
 import time
 from collections.abc import AsyncIterator, Sequence
 from functools import partial
-from pathlib import Path
 
 import click
 import msgspec
 
 from infra.kernel.topics import parse_topic
-from infra.runtime.event_loop import run
 from segue.sdk.client import Client
 from segue.sdk.client_options import ClientOptions
 from segue.sdk.client_state import Phase, State
-from segue.sdk.errors import SegueError
 from segue.sdk.messages import Event, Offloaded
 from segue.sdk.notification_messages import Notification
 from segue.sdk.outage import Outage
 
-from ..cluster.tokens import user_token
-from .access import OPEN_S, access_options, explained
+from .access import OPEN_S, Access, access_options
 from .printable import printable
-from .state import secret_of
 
 
 @click.command()
@@ -32,16 +27,7 @@ from .state import secret_of
 @click.option("--json", "as_json", is_flag=True, help="Print each as the JSON that clients get.")
 @click.option("--count", type=click.IntRange(min=1), help="Leave after so many lines.  [default: stay until Ctrl-C]")
 @access_options(url="ws://127.0.0.1:7700/v1/connect", peer="access point")
-def listen(
-    topics: tuple[str, ...],
-    notifications: bool,
-    user: str | None,
-    as_json: bool,
-    count: int | None,
-    urls: tuple[str, ...],
-    token: str | None,
-    state: Path,
-) -> None:
+def listen(topics: tuple[str, ...], notifications: bool, user: str | None, as_json: bool, count: int | None, access: Access) -> None:
     """Print what is published on each TOPIC, such as hm://presence/user/bob/.
 
     With --notifications: what is stored for the user, from where the last run stopped, and what comes. Nothing is marked
@@ -55,14 +41,7 @@ def listen(
         raise click.UsageError("give either topics or --notifications; two of these commands show both")
     for topic in topics:
         parse_topic(topic)
-    if token is None:
-        if user is None:
-            raise click.UsageError("say who listens: --user NAME (or --token)")
-        token = user_token(secret_of(state), user)
-    try:
-        run(_listen(urls, token, topics, as_json, count))
-    except SegueError as error:
-        raise explained(error, urls) from error
+    access.run(_listen(access.urls, access.as_user(user, "who listens"), topics, as_json, count))
 
 
 async def _listen(urls: Sequence[str], token: str, topics: Sequence[str], as_json: bool, count: int | None) -> None:

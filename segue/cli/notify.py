@@ -2,7 +2,6 @@
 
 import re
 import secrets
-from pathlib import Path
 from typing import Any, BinaryIO, Final
 
 import aiohttp
@@ -10,22 +9,20 @@ import click
 import msgspec
 
 from infra.kernel.topics import Kind, kind_of, parse_topic
-from infra.runtime.event_loop import run
 from infra.runtime.network_reason import network_reason
-from segue.sdk.errors import ConnectionLost, SegueError
+from segue.sdk.errors import ConnectionLost
 
-from ..cluster.tokens import service_token
 from ..sdk.broker_answer import read_as
-from .access import access_options, explained
-from .state import secret_of
+from .access import Access, access_options
+from .json_object import payload_option
 
 SERVICE_OF: Final = {Kind.PLAYLIST: "playlist", Kind.ARTIST: "artist", Kind.SOCIAL: "social"}
 PAGE: Final = 1000
 TIMEOUT: Final = aiohttp.ClientTimeout(total=600, connect=5)
 
 
-class Stored(msgspec.Struct):
-    """What the intake answers."""
+class IntakeAnswer(msgspec.Struct):
+    """The answer of the intake."""
 
     id: str
     accepted: int
@@ -35,7 +32,7 @@ class Stored(msgspec.Struct):
 @click.command()
 @click.argument("topic")
 @click.option("--kind", required=True, help="What happened, such as album.")
-@click.option("--payload", default="{}", show_default=True, help="What to tell about it: a JSON object.")
+@payload_option('{"album": "Post"}')
 @click.option("--to", "followers", help="Whom to tell: user names with commas.")
 @click.option("--file", type=click.File("rb"), help="Whom to tell: a file with a user name on each line, - for standard input.")
 @click.option("--id", "id_", help="Repeat with the same id, and nobody is told twice.  [default: a new one]")
@@ -43,13 +40,11 @@ class Stored(msgspec.Struct):
 def notify(
     topic: str,
     kind: str,
-    payload: str,
+    payload: dict[str, Any],
     followers: str | None,
     file: BinaryIO | None,
     id_: str | None,
-    urls: tuple[str, ...],
-    token: str | None,
-    state: Path,
+    access: Access,
 ) -> None:
     """Tell followers of TOPIC something: who is online hears it now, who is not finds it later, on every device.
 
@@ -60,15 +55,8 @@ def notify(
     if service is None:
         raise click.UsageError("only artist, social and playlist topics have stored notifications; for the others: segue publish")
     names = _names(followers, file)
-    try:
-        told = msgspec.json.decode(payload, type=dict[str, Any])
-    except msgspec.DecodeError as error:
-        raise click.BadParameter(f'{error}; it must be a JSON object, such as \'{{"album": "Post"}}\'', param_hint="--payload") from error
-    header = {"id": id_ or secrets.token_hex(8), "topic": topic, "kind": kind, "payload": told}
-    try:
-        stored = run(_notify(urls, token or service_token(secret_of(state), service), header, names))
-    except SegueError as error:
-        raise explained(error, urls) from error
+    header = {"id": id_ or secrets.token_hex(8), "topic": topic, "kind": kind, "payload": payload}
+    stored = access.run(_notify(access.urls, access.as_service(service), header, names))
     again = ", which had been told already" if stored.duplicate else ""
     click.echo(f"{stored.id} stored for {stored.accepted} followers{again}")
 
@@ -80,8 +68,8 @@ def _names(followers: str | None, file: BinaryIO | None) -> list[str]:
     return list(dict.fromkeys(filter(None, re.split(r"[,\s]+", text))))
 
 
-async def _notify(urls: tuple[str, ...], token: str, header: dict[str, Any], names: list[str]) -> Stored:
-    """The intake's answer. Raises Refused, ConnectionLost when no address answers, ProtocolError."""
+async def _notify(urls: tuple[str, ...], token: str, header: dict[str, Any], names: list[str]) -> IntakeAnswer:
+    """Returns the answer of the intake. Raises Refused, ConnectionLost when no address answers, ProtocolError."""
     lines = [header, *({"followers": names[at : at + PAGE]} for at in range(0, len(names), PAGE))]
     body = b"\n".join(map(msgspec.json.encode, lines))
     headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/x-ndjson"}
@@ -90,7 +78,7 @@ async def _notify(urls: tuple[str, ...], token: str, header: dict[str, Any], nam
         for url in urls:
             try:
                 async with http.post(f"{url.rstrip('/')}/v1/notifications", data=body, headers=headers) as response:
-                    return read_as(Stored, url, response.status, await response.read(), response.headers.get("Retry-After"))
+                    return read_as(IntakeAnswer, url, response.status, await response.read(), response.headers.get("Retry-After"))
             except (aiohttp.ClientError, TimeoutError) as error:
                 troubles.append(f"{url}: {network_reason(error)}")
     raise ConnectionLost(f"no answer from {'; '.join(troubles)}")

@@ -2,22 +2,19 @@
 
 import sys
 from collections.abc import AsyncIterator, Sequence
-from pathlib import Path
 from typing import Any, BinaryIO, Final
 
 import click
 import msgspec
 
 from infra.kernel.topics import parse_topic
-from infra.runtime.event_loop import run
 from segue.cli.lines import lines
-from segue.sdk.errors import Misuse, SegueError
+from segue.sdk.errors import Misuse
 from segue.sdk.publication import Publication, Result
 from segue.sdk.publisher import Publisher, PublisherOptions
 
-from ..cluster.tokens import service_token
-from .access import access_options, explained
-from .state import secret_of
+from .access import Access, access_options
+from .json_object import payload_option
 
 TRIES: Final = 3
 USERS: Final = "hm://presence/"
@@ -28,20 +25,11 @@ LINE: Final = '{"topic": "hm://presence/user/bob/", "kind": "play", "payload": {
 @click.command()
 @click.argument("topic", required=False)
 @click.option("--kind", help="What happened, such as play.")
-@click.option("--payload", default="{}", show_default=True, help="What to tell about it: a JSON object.")
+@payload_option('{"artist": "Björk"}')
 @click.option("--file", type=click.File("rb"), help="Publish every line of this NDJSON file, - for standard input.")
 @click.option("--service", default="presence", show_default=True, help="The service to publish as: presence, playlist or notification.")
 @access_options(url="http://127.0.0.1:7710", peer="broker")
-def publish(
-    topic: str | None,
-    kind: str | None,
-    payload: str,
-    file: BinaryIO | None,
-    service: str,
-    urls: tuple[str, ...],
-    token: str | None,
-    state: Path,
-) -> None:
+def publish(topic: str | None, kind: str | None, payload: dict[str, Any], file: BinaryIO | None, service: str, access: Access) -> None:
     """Publish an event on TOPIC, or those in a file.
 
     What is published on a user's topic goes to their friends past presence; `segue act` tells both.
@@ -50,22 +38,15 @@ def publish(
     Exit code 1: an event was rejected.
     """
     source = _publications(file) if file is not None and topic is None else _publication(topic, kind, payload, file)
-    token = token or service_token(secret_of(state), service)
-    try:
-        run(_publish(source, urls, token))
-    except SegueError as error:
-        raise explained(error, urls) from error
+    access.run(_publish(source, access.urls, access.as_service(service)))
 
 
-def _publication(topic: str | None, kind: str | None, payload: str, file: object) -> Publication:
-    """The event that the arguments describe."""
+def _publication(topic: str | None, kind: str | None, payload: dict[str, Any], file: object) -> Publication:
+    """Returns the event that the arguments describe. Raises UsageError where they describe none."""
     if topic is None or kind is None or file is not None:
         raise click.UsageError("give either a TOPIC with its --kind, or a --file")
     parse_topic(topic)
-    try:
-        return Publication(topic, kind, msgspec.json.decode(payload, type=dict[str, Any]))
-    except msgspec.DecodeError as error:
-        raise click.BadParameter(f'{error}; it must be a JSON object, such as \'{{"artist": "Björk"}}\'', param_hint="--payload") from error
+    return Publication(topic, kind, payload)
 
 
 async def _publications(file: BinaryIO) -> AsyncIterator[Publication]:
