@@ -4,7 +4,7 @@ import shutil
 from pathlib import Path
 from typing import Final
 
-from .settings import Settings
+from .settings import ServerSettings
 
 # Cassandra reaches into the JDK; Java 17 lets it only where it is told. From Cassandra's own jvm17-server.options.
 _OPENED: Final = (
@@ -22,7 +22,7 @@ _EXPORTED: Final = (
 )
 
 
-def command(settings: Settings, folder: Path, java: str, jars: Path) -> list[str]:
+def command(settings: ServerSettings, folder: Path, java: str, jars: Path) -> list[str]:
     """What to run. Writes the configuration into `folder`, where the data and the logs will be too."""
     conf, scratch = folder / "conf", folder / "tmp"
     for each in (conf, scratch):

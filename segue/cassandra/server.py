@@ -22,7 +22,7 @@ from .jars import default_cache, fetch_jars, locked
 from .java import find_java
 from .jvm import command
 from .pid_file import PidFile
-from .settings import HOST, Settings, Sync, check_free, free_ports, known, save
+from .settings import HOST, ServerSettings, Sync, check_free, free_ports, known, save
 
 START_TIMEOUT_S: Final = 120.0
 STOP_TIMEOUT_S: Final = 60.0
@@ -50,7 +50,7 @@ class Server:
         self._pid_file = PidFile(self.dir / "pid", self._marker)
 
     @property
-    def settings(self) -> Settings | None:
+    def settings(self) -> ServerSettings | None:
         """Of the last start; None before the first."""
         return known(self.dir / "settings.json")
 
@@ -125,7 +125,7 @@ class Server:
             if (name, value) != ("port", 0) and (now := getattr(settings, name)) != value:
                 raise ConfigError(f"the server in {self.dir} runs with {name} {now}; stop it before it is started with {value}")
 
-    def _choose(self) -> Settings:
+    def _choose(self) -> ServerSettings:
         """What to start with, written to the folder. Raises ConfigError."""
         if any(each in str(self.dir) for each in ':"\\'):
             raise ConfigError(f'{self.dir}: Cassandra takes no folder with one of : " \\ in its path; give another --dir')
@@ -133,7 +133,7 @@ class Server:
         before = self.settings
         kept = {name: getattr(before, name) for name in before.__struct_fields__} if before else {}
         asked = {name: value for name, value in self._asked.items() if (name, value) != ("port", 0)}
-        settings = Settings(**(ports | kept | asked))
+        settings = ServerSettings(**(ports | kept | asked))
         settings.check()
         for port in (settings.port, settings.storage_port):
             check_free(port)

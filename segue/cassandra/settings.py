@@ -22,7 +22,7 @@ _COMMITLOG: Final[dict[Sync, str]] = {
 _YAML: Final = Path(__file__).with_name("cassandra.yaml")
 
 
-class Settings(msgspec.Struct, frozen=True, kw_only=True):
+class ServerSettings(msgspec.Struct, frozen=True, kw_only=True):
     """One server. `port` is that of CQL clients, `storage_port` that of other nodes, which must be there even for one node."""
 
     port: int
@@ -48,17 +48,17 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         return int(self.heap[:-1]) * (1024 if self.heap.endswith("G") else 1)
 
 
-def known(file: Path) -> Settings | None:
+def known(file: Path) -> ServerSettings | None:
     """The settings of the last start; None if there was none. Raises ConfigError if the file is not what `save` wrote."""
     try:
-        return msgspec.json.decode(file.read_bytes(), type=Settings)
+        return msgspec.json.decode(file.read_bytes(), type=ServerSettings)
     except FileNotFoundError:
         return None
     except msgspec.DecodeError as error:
         raise ConfigError(f"{file} is damaged ({error}): remove its folder, or give another --dir") from None
 
 
-def save(file: Path, settings: Settings) -> None:
+def save(file: Path, settings: ServerSettings) -> None:
     """Keep `settings` for the next start."""
     write_whole(file, msgspec.json.encode(settings))
 

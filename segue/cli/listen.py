@@ -46,7 +46,9 @@ def listen(topics: tuple[str, ...], notifications: bool, user: str | None, as_js
 
 async def _listen(urls: Sequence[str], token: str, topics: Sequence[str], as_json: bool, count: int | None) -> None:
     options = ClientOptions(open_timeout_s=OPEN_S)
-    async with Client(urls, token, client="segue-listen", on_state=Teller(), on_offloaded=tell_offloaded, options=options) as client:
+    async with Client(
+        urls, token, client="segue-listen", on_state=ConnectionTeller(), on_offloaded=tell_offloaded, options=options
+    ) as client:
         installed = await client.subscribe(topics)
         for rejected in installed.rejected:
             click.echo(f"not followed: {rejected.topic} ({rejected.code}: {rejected.reason})", err=True)
@@ -95,7 +97,7 @@ def tell_offloaded(news: Offloaded) -> None:
         click.echo(f"back in real time: {printable(topic)}", err=True)
 
 
-class Teller:
+class ConnectionTeller:
     """Tells on standard error how the connection goes."""
 
     def __init__(self) -> None:

@@ -23,7 +23,7 @@ SINGLE: Final = Release("segue-single", "track", "Good Morning")
 RELEASES: Final = (ALBUM, SINGLE)
 
 
-class Catalogue:
+class DemoCatalogue:
     """What one artist has released so far; nothing at first."""
 
     def __init__(self, path: Path) -> None:

@@ -30,7 +30,7 @@ from segue.cluster.shape import Shape
 from services.artist.options import ArtistOptions
 from services.presence.options import PresenceOptions
 
-from .store import Store
+from .store import DemoStore
 
 SECRET_BYTES: Final = 32
 GRACE_S: Final = 0.5
@@ -130,7 +130,7 @@ def shape(sites: Sequence[str], capture: CaptureOptions = NO_CAPTURE) -> Shape:
     return Shape(sites=tuple(sites), brokers=2, capture=capture)
 
 
-def with_store(shape: Shape, store: Store, catalogue: Path, mail_port: int) -> list[RoleOptions]:
+def with_store(shape: Shape, store: DemoStore, catalogue: Path, mail_port: int) -> list[RoleOptions]:
     """The shape, and at its first site a notification module and an artist service that keep what they store in `store`.
 
     What takes a minute in life takes a second: when a user who has gone counts as offline, and when a mail goes out. The job

@@ -17,7 +17,7 @@ from .dataset import checkout_folder
 from .ending import end
 from .listening import RATE_PER_S
 from .live import show_here
-from .plan import Plan
+from .plan import DemoPlan
 from .run import run
 from .store import Kind
 from .summary import summary
@@ -48,7 +48,7 @@ def demo(document: Any, seconds: float | None, has_page: bool, **plan: Any) -> N
     """
     configure("console", "warning")
     with show_here() as show:
-        outcome = run_loop(run(Plan(seconds=seconds or (inf if has_page else SECONDS), has_page=has_page, **plan), show))
+        outcome = run_loop(run(DemoPlan(seconds=seconds or (inf if has_page else SECONDS), has_page=has_page, **plan), show))
         show.summary(summary(outcome))
     if plan["capture"] is not None:
         show.console.print(told(plan["capture"]), soft_wrap=True, markup=False)

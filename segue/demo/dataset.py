@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from .table import DatasetError, Table
+from .table import DatasetError, DatasetTable
 
 # Tried from 1 to 50: larger circles are hard to place (more crosses), smaller ones leave users with too few friends.
 CIRCLE_USERS: Final = 6
@@ -76,9 +76,9 @@ def load(folder: Path) -> Dataset:
     Users are named `lastfm-<number>` and come in ascending order of the number. Raises DatasetError: a table is missing
     or not readable, a row has the wrong form (file and line), or the tables contradict each other.
     """
-    friends = _read_friends(Table(folder / "friends.tsv.gz", "user", "friend"))
-    artists = _read_artists(Table(folder / "artists.tsv.gz", "artist", "name"))
-    plays = _read_plays(Table(folder / "plays.tsv.gz", "user", "artist", "plays"), artists)
+    friends = _read_friends(DatasetTable(folder / "friends.tsv.gz", "user", "friend"))
+    artists = _read_artists(DatasetTable(folder / "artists.tsv.gz", "artist", "name"))
+    plays = _read_plays(DatasetTable(folder / "plays.tsv.gz", "user", "artist", "plays"), artists)
     users = sorted(friends.keys() | plays.keys())
     return Dataset(
         friends={_user_name(user): tuple(map(_user_name, sorted(friends.get(user, ())))) for user in users},
@@ -91,7 +91,7 @@ def _user_name(number: int) -> str:
     return f"lastfm-{number}"
 
 
-def _read_friends(table: Table) -> dict[int, set[int]]:
+def _read_friends(table: DatasetTable) -> dict[int, set[int]]:
     friends: defaultdict[int, set[int]] = defaultdict(set)
     for row in table:
         user, friend = map(table.number, row)
@@ -106,7 +106,7 @@ def _read_friends(table: Table) -> dict[int, set[int]]:
     return friends
 
 
-def _read_artists(table: Table) -> dict[int, str]:
+def _read_artists(table: DatasetTable) -> dict[int, str]:
     artists: dict[int, str] = {}
     for number, name in table:
         artist = table.number(number)
@@ -118,7 +118,7 @@ def _read_artists(table: Table) -> dict[int, str]:
     return artists
 
 
-def _read_plays(table: Table, artists: Mapping[int, str]) -> dict[int, dict[int, int]]:
+def _read_plays(table: DatasetTable, artists: Mapping[int, str]) -> dict[int, dict[int, int]]:
     plays: defaultdict[int, dict[int, int]] = defaultdict(dict)
     for row in table:
         user, artist, count = map(table.number, row)

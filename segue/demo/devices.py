@@ -17,7 +17,7 @@ from .release_oracle import ReleaseLedger
 from .until import until
 
 
-class Device(NamedTuple):
+class DemoDevice(NamedTuple):
     """One device of a user. `class_` is also its name, so a user has at most one of each."""
 
     user: str
@@ -27,9 +27,9 @@ class Device(NamedTuple):
 class Devices:
     """`async with Devices(door_of, token, ledger) as devices:`; leaving disconnects all. `door_of` has the URL for a device."""
 
-    def __init__(self, door_of: Callable[[Device], str], token: Callable[[str], str], ledger: ReleaseLedger) -> None:
+    def __init__(self, door_of: Callable[[DemoDevice], str], token: Callable[[str], str], ledger: ReleaseLedger) -> None:
         self._door_of, self._token, self._ledger = door_of, token, ledger
-        self._clients: dict[Device, Client] = {}
+        self._clients: dict[DemoDevice, Client] = {}
         self._showing: list[asyncio.Task[None]] = []
 
     async def __aenter__(self) -> Self:
@@ -39,10 +39,10 @@ class Devices:
         close = partial(end_each, self._clients, lambda device: self._clients[device].close())
         await end_all(close, lambda: asyncio.gather(*self._showing))
 
-    async def connect(self, devices: Iterable[Device], one_done: Callable[[], None]) -> None:
+    async def connect(self, devices: Iterable[DemoDevice], one_done: Callable[[], None]) -> None:
         """Connects these, and lets them show what comes. Raises Refused, ConnectionLost."""
 
-        async def one(device: Device) -> None:
+        async def one(device: DemoDevice) -> None:
             client = Client(self._door_of(device), self._token(device.user), client=f"demo-{device.class_}", device=device.class_)
             self._clients[device] = client
             await client.__aenter__()
@@ -52,16 +52,16 @@ class Devices:
 
         await for_each(devices, one)
 
-    async def read(self, device: Device) -> None:
+    async def read(self, device: DemoDevice) -> None:
         """The user reads everything on this device. Raises what `Client.read` raises."""
         await self._clients[device].read()
         self._ledger.read(device.user)
 
-    def unread(self, device: Device) -> int:
+    def unread(self, device: DemoDevice) -> int:
         """How many the bell of this device shows."""
         return self._clients[device].unread
 
-    async def shown(self, devices: Iterable[Device], within_s: float) -> None:
+    async def shown(self, devices: Iterable[DemoDevice], within_s: float) -> None:
         """Returns when these have shown everything that came out, or the time is over."""
         waiting = list(devices)
         await until(lambda: not any(map(self._ledger.outstanding, waiting)), within_s)
@@ -72,7 +72,7 @@ class Devices:
         for device in self._clients:
             self._ledger.told(device, self.unread(device))
 
-    async def _show(self, device: Device) -> None:
+    async def _show(self, device: DemoDevice) -> None:
         with suppress(SegueError):  # turned away for good: what it misses is lost, and counted so
             async for item in self._clients[device].notifications():
                 self._ledger.shown(device, str(item.payload.get("id")), perf_counter())

@@ -13,7 +13,7 @@ from segue.cli.output_file import write_output
 from segue.cli.palette import BAD, GREEN, WARN
 
 
-class Outcome(Protocol):
+class RunOutcome(Protocol):
     """What a run came to."""
 
     @property
@@ -36,7 +36,7 @@ def verdict(holds: Iterable[str], problems: Iterable[str], hints: Iterable[str] 
     return table
 
 
-def end(outcome: Outcome, file: Path | None) -> None:
+def end(outcome: RunOutcome, file: Path | None) -> None:
     """Writes the JSON to `file`, if there is one. Exits with 1 if the outcome is not good."""
     if file is not None:
         write_output(file, msgspec.json.format(msgspec.json.encode(outcome.document())) + b"\n")

@@ -17,12 +17,12 @@ from .dataset import Dataset
 from .figures import Meter
 from .listening import schedule
 from .oracle import Ledger, audiences
-from .outcome import Outcome
-from .page import Page
+from .outcome import DemoOutcome
+from .page import DemoPage
 from .placement import Placement
-from .plan import Plan
+from .plan import DemoPlan
 from .player import Player
-from .show import Phase, Show
+from .show import Show, ShowPhase
 from .until import until
 
 SAMPLE_S: Final = 0.25
@@ -31,7 +31,7 @@ DRAIN_S: Final = 10.0
 READABLE_FRIENDS: Final = 30
 
 
-async def first_act(plan: Plan, show: Show, dataset: Dataset, placement: Placement, cluster: Cluster) -> Outcome:
+async def first_act(plan: DemoPlan, show: Show, dataset: Dataset, placement: Placement, cluster: Cluster) -> DemoOutcome:
     """Plays it; everybody is connected only meanwhile. Ctrl-C while they play ends the playing. Raises SegueError that says what to do."""
     audience_of = audiences(dataset.friends, dataset.friends.keys())
     ledger = Ledger(audience_of, placement.site_of)
@@ -43,7 +43,7 @@ async def first_act(plan: Plan, show: Show, dataset: Dataset, placement: Placeme
             seconds, behind_s = await _play(plan, show, dataset, player, ledger)
         await _drain(show, crowd, player, ledger)
         rss_bytes, site_messages = await cluster.rss_bytes(), await cluster.site_messages()
-    return Outcome(
+    return DemoOutcome(
         summary=ledger.summary(),
         seconds=seconds,
         rss_bytes=rss_bytes,
@@ -63,12 +63,12 @@ async def first_act(plan: Plan, show: Show, dataset: Dataset, placement: Placeme
 async def _page(show: Show, cluster: Cluster, friends: Mapping[str, Sequence[str]], doors: Mapping[str, str]) -> AsyncIterator[None]:
     """The browser page of a user who has many friends, but not more than one can read about."""
     user = min(friends, key=lambda user: abs(len(friends[user]) - READABLE_FRIENDS))
-    async with Page(doors[user], user_token(cluster.secret, user), friends[user]) as page:
+    async with DemoPage(doors[user], user_token(cluster.secret, user), friends[user]) as page:
         show.say(f"{page.link} shows the feed of {user}, who has {len(friends[user])} friends")
         yield
 
 
-async def _play(plan: Plan, show: Show, dataset: Dataset, player: Player, ledger: Ledger) -> tuple[float, float]:
+async def _play(plan: DemoPlan, show: Show, dataset: Dataset, player: Player, ledger: Ledger) -> tuple[float, float]:
     """Plays; the seconds it took, and by how many it was behind when it had to be cut short."""
     plays = schedule(dataset, duration_s=plan.seconds, rng=plan.rng("plays"), speed=plan.speed, rate_per_s=plan.rate_per_s)
     with show.phase("play", None if plan.seconds == inf else plan.seconds, "s") as phase:
@@ -83,7 +83,7 @@ async def _play(plan: Plan, show: Show, dataset: Dataset, player: Player, ledger
     return phase.took_s, 0.0 if playing.cancelled() else playing.result()
 
 
-async def _watch(playing: asyncio.Task[float], meter: Meter, player: Player, phase: Phase, show: Show) -> None:
+async def _watch(playing: asyncio.Task[float], meter: Meter, player: Player, phase: ShowPhase, show: Show) -> None:
     while not playing.done():
         await asyncio.wait({playing}, timeout=SAMPLE_S)
         figures = meter.sample(perf_counter(), player.recent)

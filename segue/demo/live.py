@@ -18,7 +18,7 @@ from segue.cli.top.screen import chart, count
 
 from .figures import Figures
 from .oracle import CROSS_SITE, LOCAL
-from .show import Phase, Show, milliseconds
+from .show import Show, ShowPhase, milliseconds
 
 FRAMES_PER_S: Final = 8
 CHART_ROWS: Final = 4
@@ -32,7 +32,7 @@ class LiveShow(Show):
 
     def __init__(self, console: Console) -> None:
         super().__init__(console)
-        self._phases: list[Phase] = []
+        self._phases: list[ShowPhase] = []
         self._notices: list[str] = []
         self._figures: Figures | None = None
         self._summary: RenderableType | None = None
@@ -47,10 +47,10 @@ class LiveShow(Show):
         self._figures = None
         self._live.stop()
 
-    def begun(self, phase: Phase) -> None:
+    def begun(self, phase: ShowPhase) -> None:
         self._phases.append(phase)
 
-    def ended(self, phase: Phase) -> None:
+    def ended(self, phase: ShowPhase) -> None:
         pass
 
     def say(self, text: str) -> None:
@@ -102,7 +102,7 @@ class LiveShow(Show):
                 yield Padding(_recent(figures), (1, 0, 0, 2))
 
 
-def _bar(phase: Phase) -> RenderableType:
+def _bar(phase: ShowPhase) -> RenderableType:
     if phase.total is None:
         return ProgressBar(pulse=True, width=44, style=FRAME, pulse_style=GREEN)
     grid = Table.grid(padding=(0, 2))

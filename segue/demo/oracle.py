@@ -37,7 +37,7 @@ class Latency:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Summary:
+class LedgerSummary:
     """The outcome: `expected` = `delivered` + `lost`; a failure-free run has 0 lost, 0 duplicated and 0 misrouted.
 
     `excused` deliveries did not arrive and were not expected to. `misrouted` counts arrivals of unknown events and at users who
@@ -145,10 +145,10 @@ class Ledger:
             if number not in self._excused_events:
                 yield event_ids[number], follower
 
-    def summary(self) -> Summary:
+    def summary(self) -> LedgerSummary:
         """The outcome so far; what has not arrived yet counts as lost. Takes a fraction of a second for a million deliveries."""
         lost = sum(1 for _ in self.missing())
-        return Summary(
+        return LedgerSummary(
             events=self.events,
             expected=self.delivered + lost,
             delivered=self.delivered,

@@ -4,17 +4,17 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from .oracle import Summary
+from .oracle import LedgerSummary
 from .release_outcome import ReleaseOutcome
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
+class DemoOutcome:
     """`seconds` of playing, `rss_bytes` of all processes (None: this platform does not tell), `site_messages` copies of events
     that went from site to site, `reconnects` of clients, `refused` plays with the last `refusal`, `behind_s` when the plays had to
     be cut short, the first of the deliveries that are missing: (play, follower), and what came of the second act, once it was played."""
 
-    summary: Summary
+    summary: LedgerSummary
     seconds: float
     rss_bytes: float | None
     users: int

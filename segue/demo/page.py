@@ -19,8 +19,8 @@ class PageError(SegueError):
     """The page cannot be shown. The message says why."""
 
 
-class Page(Loopback):
-    """`async with Page(url, token, friends) as page:` serves while the block runs; `page.link` opens the feed.
+class DemoPage(Loopback):
+    """`async with DemoPage(url, token, friends) as page:` serves while the block runs; `page.link` opens the feed.
 
     The link holds a key, and only who has it is sent on to the page with `token`: other users of this machine can reach
     the door too.

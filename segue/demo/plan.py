@@ -10,7 +10,7 @@ from .store import Kind
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class DemoPlan:
     """What to run. `users` None takes all; `seconds` infinite plays until Ctrl-C; `rate_per_s` is of all plays at `speed` 1.
     `cassandra` is a server to use for `store` "cassandra"; with None one is started for the run. `capture` is a folder for a trace."""
 

@@ -10,7 +10,7 @@ from .push_service import PushService
 from .release_oracle import ReleaseLedger
 
 
-class Post:
+class PostOffice:
     """The mail server and the push service, and the ledger once there is one. Mails and pushes before are nobody's."""
 
     def __init__(self) -> None:
@@ -33,8 +33,8 @@ def _item(words: str) -> str:
 
 
 @asynccontextmanager
-async def post() -> AsyncIterator[Post]:
+async def post() -> AsyncIterator[PostOffice]:
     """Serves mails and pushes while the block runs."""
-    found = Post()
+    found = PostOffice()
     async with found.mailbox, found.pushes:
         yield found

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from math import ceil, inf
 
 # A user and a name for one of his devices.
-Device = tuple[str, str]
+DemoDevice = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,29 +67,29 @@ class ReleaseLedger:
         self._awake: dict[str, frozenset[str]] = {}
         self._on_phone: dict[str, frozenset[str]] = {}
         self._released_s: dict[str, float] = {}
-        self._there_s: dict[Device, float] = {}
-        self._shown: Counter[tuple[Device, str]] = Counter()
-        self._shown_s: dict[tuple[Device, str], float] = {}
-        self._robbed: set[Device] = set()
+        self._there_s: dict[DemoDevice, float] = {}
+        self._shown: Counter[tuple[DemoDevice, str]] = Counter()
+        self._shown_s: dict[tuple[DemoDevice, str], float] = {}
+        self._robbed: set[DemoDevice] = set()
         self._mails: Counter[tuple[str, str]] = Counter()
         self._pushes: Counter[tuple[str, str]] = Counter()
         self._read: dict[str, int] = {}
-        self._unread: dict[Device, int] = {}
-        self._heard: dict[Device, bool] = {}
+        self._unread: dict[DemoDevice, int] = {}
+        self._heard: dict[DemoDevice, bool] = {}
 
     def released(self, item: str, awake: Collection[str], on_phone: Collection[str], at_s: float) -> None:
         """An item comes out now, while `awake` are online, `on_phone` of them with their phones."""
         self._awake[item], self._on_phone[item], self._released_s[item] = frozenset(awake), frozenset(on_phone), at_s
 
-    def there(self, device: Device, at_s: float) -> None:
+    def there(self, device: DemoDevice, at_s: float) -> None:
         """A device has connected, and stays."""
         self._there_s[device] = at_s
 
-    def robbed(self, device: Device) -> None:
+    def robbed(self, device: DemoDevice) -> None:
         """The live copy of an item was taken off the wire on its way to this device."""
         self._robbed.add(device)
 
-    def shown(self, device: Device, item: str, at_s: float) -> None:
+    def shown(self, device: DemoDevice, item: str, at_s: float) -> None:
         """A device showed an item. Anything may be recorded; what was not expected is counted as what it is."""
         self._shown[device, item] += 1
         self._shown_s.setdefault((device, item), at_s)
@@ -106,11 +106,11 @@ class ReleaseLedger:
         """A user read everything that has come out so far."""
         self._read[user] = len(self._released_s)
 
-    def heard(self, device: Device, unread: int) -> None:
+    def heard(self, device: DemoDevice, unread: int) -> None:
         """How many items this device says are unread, after its user read all there was on another one."""
         self._heard[device] = unread == 0
 
-    def told(self, device: Device, unread: int) -> None:
+    def told(self, device: DemoDevice, unread: int) -> None:
         """How many items this device says are unread, in the end."""
         self._unread[device] = unread
 
@@ -121,7 +121,7 @@ class ReleaseLedger:
                 if not self._shown[device, item]:
                     yield *device, item
 
-    def outstanding(self, device: Device) -> bool:
+    def outstanding(self, device: DemoDevice) -> bool:
         """Whether this device has yet to show something that has come out."""
         return any(not self._shown[device, item] for item in self._released_s)
 
@@ -171,13 +171,13 @@ class ReleaseLedger:
             read_unheard=sum(not heard for heard in self._heard.values()),
         )
 
-    def _is_due(self, device: Device, item: str) -> bool:
+    def _is_due(self, device: DemoDevice, item: str) -> bool:
         return device in self._there_s and device[0] in self._followers and item in self._released_s
 
     def _stray_mails(self) -> int:
         return sum(times for (user, item), times in self._mails.items() if user not in self._followers or item not in self._released_s)
 
-    def _way(self, device: Device, item: str) -> str:
+    def _way(self, device: DemoDevice, item: str) -> str:
         released_s = self._released_s[item]
         if self._there_s[device] > released_s:
             return "pulled"

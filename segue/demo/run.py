@@ -9,20 +9,20 @@ from segue.cluster.roles import RoleOptions
 from segue.cluster.shape import SITES
 
 from .captured import wanted, whole
-from .catalogue import Catalogue
+from .catalogue import DemoCatalogue
 from .cluster import Cluster, as_processes, in_this_process, shape, with_store
 from .crowd import for_each, need_files
 from .dataset import Dataset, load
 from .desk import Desk
 from .fans import fans
 from .first_act import first_act
-from .outcome import Outcome
+from .outcome import DemoOutcome
 from .placement import Placement, place
-from .plan import Plan
-from .post import Post, post
+from .plan import DemoPlan
+from .post import PostOffice, post
 from .second_act import SecondAct
 from .show import Show
-from .store import Store, temporary
+from .store import DemoStore, temporary
 
 WARM_USERS: Final = 1000
 
@@ -31,12 +31,12 @@ WARM_USERS: Final = 1000
 class Backstage:
     """What the second act needs and the first does not: somewhere to store, a post office, a catalogue."""
 
-    store: Store
-    post: Post
-    catalogue: Catalogue
+    store: DemoStore
+    post: PostOffice
+    catalogue: DemoCatalogue
 
 
-async def run(plan: Plan, show: Show) -> Outcome:
+async def run(plan: DemoPlan, show: Show) -> DemoOutcome:
     """Runs it all. Ctrl-C while it plays ends the playing, and the rest follows. Raises SegueError that says what to do.
 
     Cancelling it stops everything that it started.
@@ -57,7 +57,7 @@ async def run(plan: Plan, show: Show) -> Outcome:
         return replace(outcome, release=await act.run(plan.store))
 
 
-def _read(plan: Plan, show: Show) -> Dataset:
+def _read(plan: DemoPlan, show: Show) -> Dataset:
     with show.phase("data") as phase:
         dataset = load(plan.data)
         if plan.users is not None:
@@ -67,7 +67,7 @@ def _read(plan: Plan, show: Show) -> Dataset:
     return dataset
 
 
-def _place(plan: Plan, show: Show, dataset: Dataset) -> Placement:
+def _place(plan: DemoPlan, show: Show, dataset: Dataset) -> Placement:
     with show.phase("place") as phase:
         events = dataset.total_plays()
         sites = SITES[: plan.sites]
@@ -79,13 +79,13 @@ def _place(plan: Plan, show: Show, dataset: Dataset) -> Placement:
 
 
 @asynccontextmanager
-async def _backstage(plan: Plan, show: Show) -> AsyncIterator[Backstage]:
+async def _backstage(plan: DemoPlan, show: Show) -> AsyncIterator[Backstage]:
     async with temporary(plan.store, plan.cassandra, show) as store, post() as office:
-        yield Backstage(store=store, post=office, catalogue=Catalogue(store.folder / "catalogue.jsonl"))
+        yield Backstage(store=store, post=office, catalogue=DemoCatalogue(store.folder / "catalogue.jsonl"))
 
 
 @asynccontextmanager
-async def _cluster(plan: Plan, show: Show, backstage: Backstage) -> AsyncIterator[Cluster]:
+async def _cluster(plan: DemoPlan, show: Show, backstage: Backstage) -> AsyncIterator[Cluster]:
     sites = SITES[: plan.sites]
     options = _options(plan, backstage)
     starting = as_processes(options) if plan.has_processes else in_this_process(options, plan.rng("roles"))
@@ -111,6 +111,6 @@ async def _warm(show: Show, cluster: Cluster, users: Sequence[str]) -> None:
         phase.outcome = f"{len(users):,} users have looked, so that the server is warm"
 
 
-def _options(plan: Plan, backstage: Backstage) -> list[RoleOptions]:
+def _options(plan: DemoPlan, backstage: Backstage) -> list[RoleOptions]:
     engine = shape(SITES[: plan.sites], wanted(plan.capture, backstage.store.folder))
     return with_store(engine, backstage.store, backstage.catalogue.path, backstage.post.mailbox.port)

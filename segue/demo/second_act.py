@@ -14,14 +14,14 @@ from typing import Final
 from segue.cli.printable import printable
 from segue.cluster.tokens import user_token
 
-from .catalogue import ALBUM, DEBUT, SINGLE, Catalogue, Release
+from .catalogue import ALBUM, DEBUT, SINGLE, DemoCatalogue, Release
 from .cluster import GRACE_S, Cluster
 from .crowd import for_each
 from .desk import Desk
-from .devices import Device, Devices
+from .devices import DemoDevice, Devices
 from .fans import Fans
 from .lossy_wire import LossyWire
-from .post import Post
+from .post import PostOffice
 from .release_oracle import ReleaseLedger
 from .release_outcome import ReleaseOutcome
 from .show import Show
@@ -36,11 +36,13 @@ ROWS: Final = "notification_rows_total"
 class SecondAct:
     """One run of it. `door_of` has the WebSocket URL of each user."""
 
-    def __init__(self, cluster: Cluster, found: Fans, door_of: Mapping[str, str], post: Post, catalogue: Catalogue, show: Show) -> None:
+    def __init__(
+        self, cluster: Cluster, found: Fans, door_of: Mapping[str, str], post: PostOffice, catalogue: DemoCatalogue, show: Show
+    ) -> None:
         self._cluster, self._fans, self._door_of, self._post, self._catalogue, self._show = cluster, found, door_of, post, catalogue, show
         self._ledger = post.ledger = ReleaseLedger(found.followers, found.addresses, found.phones)
         self._artist = printable(found.artist_name)
-        self._robbed = Device(min(found.awake), "desktop")
+        self._robbed = DemoDevice(min(found.awake), "desktop")
         self._token = partial(user_token, cluster.secret)
 
     async def run(self, store: str) -> ReleaseOutcome:
@@ -49,7 +51,7 @@ class SecondAct:
         before = await self._count(ROWS)
         async with LossyWire(self._door_of[self._robbed.user], lambda: self._ledger.robbed(self._robbed)) as wire:
 
-            def door_of(device: Device) -> str:
+            def door_of(device: DemoDevice) -> str:
                 return wire.url if device == self._robbed else self._door_of[device.user]
 
             async with Desk(self._cluster.services, self._cluster.secret) as desk:
@@ -66,7 +68,7 @@ class SecondAct:
         )
 
     async def _evening(self, desk: Desk, devices: Devices) -> None:
-        found, awake = self._fans, [Device(user, "desktop") for user in sorted(self._fans.awake)]
+        found, awake = self._fans, [DemoDevice(user, "desktop") for user in sorted(self._fans.awake)]
         with self._show.phase("fans", len(found.followers) + len(awake)) as phase:
             await self._gather(desk, phase.one_done)
             await devices.connect(awake, phase.one_done)
@@ -99,8 +101,8 @@ class SecondAct:
 
     async def _morning(self, desk: Desk, devices: Devices) -> None:
         found = self._fans
-        phones = [Device(user, "mobile") for user in sorted(found.second_device)]
-        back = [*(Device(user, "desktop") for user in found.asleep), *phones]
+        phones = [DemoDevice(user, "mobile") for user in sorted(found.second_device)]
+        back = [*(DemoDevice(user, "desktop") for user in found.asleep), *phones]
         with self._show.phase("morning", len(back)) as phase:
             await devices.connect(back, phase.one_done)
             await devices.shown(back, WAIT_S)
@@ -108,15 +110,15 @@ class SecondAct:
             phase.outcome = f"{len(found.asleep):,} are back, {len(phones):,} of them on two devices"
         with self._show.phase("single") as phase:
             await self._release(desk, SINGLE, frozenset(found.followers), found.second_device)
-            await devices.shown([*back, *(Device(user, "desktop") for user in found.awake)], WAIT_S)
+            await devices.shown([*back, *(DemoDevice(user, "desktop") for user in found.awake)], WAIT_S)
             await self._quiet()
             await devices.counted(WAIT_S)
             phase.outcome = f"“{SINGLE.title}” comes out, now that everybody is online"
 
-    async def _read(self, devices: Devices, phones: Iterable[Device]) -> None:
+    async def _read(self, devices: Devices, phones: Iterable[DemoDevice]) -> None:
         """Those with two devices read on one; the other is told."""
 
-        async def one(phone: Device) -> None:
+        async def one(phone: DemoDevice) -> None:
             await devices.read(phone._replace(class_="desktop"))
             await until(lambda: not devices.unread(phone), WAIT_S)
             self._ledger.heard(phone, devices.unread(phone))

@@ -13,7 +13,7 @@ from .oracle import CROSS_SITE, LOCAL, Latency
 LINE_EVERY_S: Final = 5.0
 
 
-class Phase:
+class ShowPhase:
     """One step of a run. `total` is None where nobody knows how much there is to do; `outcome` is what it came to."""
 
     def __init__(self, name: str, total: float | None, unit: str) -> None:
@@ -53,18 +53,18 @@ class Show:
         pass
 
     @contextmanager
-    def phase(self, name: str, total: float | None = None, unit: str = "") -> Iterator[Phase]:
+    def phase(self, name: str, total: float | None = None, unit: str = "") -> Iterator[ShowPhase]:
         """A step begins, and ends with the block."""
-        phase = Phase(name, total, unit)
+        phase = ShowPhase(name, total, unit)
         self.begun(phase)
         yield phase
         phase.end()
         self.ended(phase)
 
-    def begun(self, phase: Phase) -> None:
+    def begun(self, phase: ShowPhase) -> None:
         """A step has begun."""
 
-    def ended(self, phase: Phase) -> None:
+    def ended(self, phase: ShowPhase) -> None:
         """A step is over."""
         self._line(f"{phase.name:8} {phase.outcome} ({phase.took_s:.1f} s)")
 

@@ -18,7 +18,7 @@ NAMES: Final = {"sqlite": "SQLite", "cassandra": "Cassandra"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Store:
+class DemoStore:
     """`folder` is for files, `cassandra` is where the server is if `kind` says so."""
 
     kind: Kind
@@ -27,7 +27,7 @@ class Store:
 
 
 @asynccontextmanager
-async def temporary(kind: Kind, running: CassandraOptions | None, show: Show) -> AsyncIterator[Store]:
+async def temporary(kind: Kind, running: CassandraOptions | None, show: Show) -> AsyncIterator[DemoStore]:
     """A store for one run. `running` is a Cassandra to use; with None one is started, and ended with the run, however it ends.
 
     Raises ConfigError when there is no Java, or the server's jars cannot be fetched.
@@ -35,10 +35,10 @@ async def temporary(kind: Kind, running: CassandraOptions | None, show: Show) ->
     with tempfile.TemporaryDirectory(prefix="segue-demo-", ignore_cleanup_errors=True) as name:
         folder = Path(name)
         if kind == "sqlite" or running is not None:
-            yield Store(kind=kind, folder=folder, cassandra=running or CassandraOptions())
+            yield DemoStore(kind=kind, folder=folder, cassandra=running or CassandraOptions())
             return
         async with _server(folder / "cassandra", show) as server:
-            yield Store(kind=kind, folder=folder, cassandra=CassandraOptions(port=server.port))
+            yield DemoStore(kind=kind, folder=folder, cassandra=CassandraOptions(port=server.port))
 
 
 @asynccontextmanager

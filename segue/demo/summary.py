@@ -12,29 +12,29 @@ from segue.cli.top.screen import size
 from .ending import verdict
 from .grid import grid, row, zero
 from .oracle import CROSS_SITE, LOCAL
-from .outcome import Outcome
+from .outcome import DemoOutcome
 from .release_summary import release_title, releases
 from .show import milliseconds
 
 
-def summary(outcome: Outcome) -> RenderableType:
+def summary(outcome: DemoOutcome) -> RenderableType:
     """Something that rich can print, with or without colours."""
     return Group(*_first_act(outcome), Text(), *_second_act(outcome), verdict(outcome.verdicts(), outcome.problems(), outcome.hints()))
 
 
-def _first_act(outcome: Outcome) -> Iterator[RenderableType]:
+def _first_act(outcome: DemoOutcome) -> Iterator[RenderableType]:
     if outcome.release is not None:
         yield Text.assemble(("Live", "bold"), ("   what friends play, while everybody listens", QUIET))
         yield Text()
     yield from (_deliveries(outcome), Text(), _latencies(outcome), Text(), _facts(outcome))
 
 
-def _second_act(outcome: Outcome) -> Iterator[RenderableType]:
+def _second_act(outcome: DemoOutcome) -> Iterator[RenderableType]:
     if outcome.release is not None:
         yield from (release_title(outcome.release), Text(), releases(outcome.release), Text())
 
 
-def _deliveries(outcome: Outcome) -> Table:
+def _deliveries(outcome: DemoOutcome) -> Table:
     found = outcome.summary
     table = grid(2)
     row(table, "plays", f"{found.events:,}", f"in {outcome.seconds:.0f} s, each to all friends of the one who played")
@@ -45,7 +45,7 @@ def _deliveries(outcome: Outcome) -> Table:
     return table
 
 
-def _latencies(outcome: Outcome) -> Table:
+def _latencies(outcome: DemoOutcome) -> Table:
     table = grid(4)
     table.add_row(*(Text(word, style=QUIET) for word in ("latency", "p50", "p99", "max")))
     for name, reach in (("local", LOCAL), ("cross-site", CROSS_SITE)):
@@ -54,7 +54,7 @@ def _latencies(outcome: Outcome) -> Table:
     return table
 
 
-def _facts(outcome: Outcome) -> Table:
+def _facts(outcome: DemoOutcome) -> Table:
     found = outcome.summary
     cross = round(found.delivered * found.cross_site_share)
     table = grid(2)

@@ -16,7 +16,7 @@ class DatasetError(SegueError):
     """The data cannot be used. The message names the file, the line where there is one, and what to do."""
 
 
-class Table:
+class DatasetTable:
     """One table while it is being read; it knows the line it is at, for the errors."""
 
     def __init__(self, path: Path, *columns: str) -> None:

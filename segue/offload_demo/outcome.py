@@ -9,7 +9,7 @@ TOLERANCE: Final = 1e-6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
+class OffloadOutcome:
     """One run. `value` counts satisfied users (b3m) or adds up their fractions (fb3m); `cuckoo_value` and `cuckoo_cost` are what the
     Cuckoo rule would choose in the same capacity."""
 

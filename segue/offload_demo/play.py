@@ -15,7 +15,7 @@ from .stage import Stage
 DRAIN_S: Final = 10.0
 
 
-class Play:
+class PeriodPlayer:
     """Periods: all events of one in a random order, and what arrives of them. `refused` counts those that the engine did not take."""
 
     def __init__(self, stage: Stage, rng: random.Random, show: Show) -> None:

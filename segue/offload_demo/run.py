@@ -20,8 +20,8 @@ from segue.demo.show import Show
 from segue.demo.until import until
 
 from .count import Count
-from .outcome import Outcome
-from .play import Play
+from .outcome import OffloadOutcome
+from .play import PeriodPlayer
 from .stage import Stage
 
 if TYPE_CHECKING:
@@ -37,13 +37,13 @@ class OffloadDemoError(SegueError):
     """The engine did not come as far as the demo needs. The message says what is missing and what to do."""
 
 
-async def run(stage: Stage, sites: Sequence[str], rng: random.Random, show: Show) -> Outcome:
+async def run(stage: Stage, sites: Sequence[str], rng: random.Random, show: Show) -> OffloadOutcome:
     """Runs it all. Raises SegueError that says what to do. Cancelling it stops everything that it started."""
     need_files(len(stage.friends))
     secret = secrets.token_bytes(SECRET_BYTES)
     async with _engine(stage, sites, secret, rng, show) as process:
         doors = {user: f"ws://{_door(process, n).address}" for n, user in enumerate(stage.friends)}
-        play = Play(stage, rng, show)
+        play = PeriodPlayer(stage, rng, show)
         async with Crowd(doors, partial(user_token, secret), play.heard) as crowd:
             await crowd.gather(stage.friends, show)
             await play.period("watch", crowd, stage.demand)
@@ -104,12 +104,12 @@ def _out_for(user: str, stage: Stage, decision: "Decision") -> frozenset[str]:
     return frozenset(topic_of(friend) for friend in stage.friends[user] if friend in out)
 
 
-def _outcome(stage: Stage, decision: "Decision", count: Count, untold: int, refused: int) -> Outcome:
+def _outcome(stage: Stage, decision: "Decision", count: Count, untold: int, refused: int) -> OffloadOutcome:
     from analytics.planning.satisfaction.cuckoo import cuckoo
 
     rule = cuckoo(stage.instance(), stage.threshold, stage.capacity, stage.metric)
     out = {topic.decode()[1:] for topic in decision.out}
-    return Outcome(
+    return OffloadOutcome(
         users=len(stage.friends),
         topics=decision.topics,
         metric=stage.metric,

@@ -8,15 +8,15 @@ from segue.cli.palette import QUIET
 from segue.demo.ending import verdict
 from segue.demo.grid import grid, row
 
-from .outcome import Outcome
+from .outcome import OffloadOutcome
 
 
-def summary(outcome: Outcome) -> RenderableType:
+def summary(outcome: OffloadOutcome) -> RenderableType:
     """Something that rich can print, with or without colours."""
     return Group(_setting(outcome), Text(), _figures(outcome), Text(), verdict(outcome.verdicts(), outcome.problems()))
 
 
-def _setting(outcome: Outcome) -> Table:
+def _setting(outcome: OffloadOutcome) -> Table:
     table = grid(2)
     row(table, "demand", f"{outcome.demand:,}", "deliveries in a period, if everything is served")
     row(table, "capacity", f"{outcome.capacity:,}", f"deliveries, {_percent(outcome.capacity / max(1, outcome.demand), 0)} of that")
@@ -25,7 +25,7 @@ def _setting(outcome: Outcome) -> Table:
     return table
 
 
-def _figures(outcome: Outcome) -> Table:
+def _figures(outcome: OffloadOutcome) -> Table:
     table = grid(5)
     table.add_row(*(Text(word, style=QUIET) for word in ("", "predicted", "measured", "Cuckoo rule", "bound")))
     values = (outcome.predicted_value, outcome.measured_value, outcome.cuckoo_value, outcome.bound)

@@ -22,11 +22,11 @@ from segue.sdk.client_options import ClientOptions
 from segue.sdk.client_state import Phase, State
 from segue.sdk.errors import ConnectionLost, Misuse, Refused
 from segue.sdk.inbox import Inbox
-from segue.sdk.keeper import Keeper
+from segue.sdk.keeper import ConnectionKeeper
 from segue.sdk.mark_file import MarkFile
 from segue.sdk.messages import Device, Event, Installed, Limits, Offloaded, Wait, topic_batches
 from segue.sdk.notification_feed import INBOXES, NotificationFeed
-from segue.sdk.notification_messages import History, Last, Marks, Notification, PastEvent, Pulled
+from segue.sdk.notification_messages import History, LastEvents, Marks, Notification, PastEvent, Pulled
 from segue.sdk.outage import Outage
 from segue.sdk.token_source import Token
 
@@ -69,7 +69,7 @@ class Client:
         self._offloaded: set[str] = set()
         self._inbox = Inbox(options.inbox_bytes)
         self._is_iterated = False
-        self._keeper = Keeper(
+        self._keeper = ConnectionKeeper(
             doors(urls, schemes=("ws", "wss"), path="/v1/connect"),
             token,
             {"client": client, "device": device} | ({} if user is None else {"user": user}),
@@ -188,7 +188,7 @@ class Client:
         connection = self._keeper.now()
         limits = connection.welcome.limits
         batches = topic_batches(_listed(topics), Limits(limits.message_bytes, min(LAST_TOPICS, limits.topics_per_message)))
-        answers = [await connection.call(Last, {"op": "last", "topics": batch}) for batch in batches]
+        answers = [await connection.call(LastEvents, {"op": "last", "topics": batch}) for batch in batches]
         return [event for answer in answers for event in answer.events]
 
     def __aiter__(self) -> Self:

@@ -30,8 +30,8 @@ from segue.sdk.messages import (
     topic_batches,
     weakest,
 )
-from segue.sdk.notification_messages import History, Last, Marks, Pulled
-from segue.sdk.wire import Wire
+from segue.sdk.notification_messages import History, LastEvents, Marks, Pulled
+from segue.sdk.wire import WebSocketWire
 
 _LOG: Final = logging.getLogger("segue.sdk.client")
 _A = TypeVar("_A", bound=Answer)
@@ -39,13 +39,13 @@ _A = TypeVar("_A", bound=Answer)
 Deliver = Callable[[Event | Pulled | Offloaded, int], Awaitable[None]]
 
 
-class Connection:
+class ClientConnection:
     """A conversation that has been welcomed. Made by `open`; `run` must be running for a call to be answered.
 
     `replaced` is set by the owner when it has put something else in this one's place.
     """
 
-    def __init__(self, wire: Wire, welcome: Welcome, heartbeat_s: float) -> None:
+    def __init__(self, wire: WebSocketWire, welcome: Welcome, heartbeat_s: float) -> None:
         self.url = wire.url
         self.welcome = welcome
         self.replaced = asyncio.Event()
@@ -64,7 +64,7 @@ class Connection:
         """Connects and says hello. Raises ConnectionLost, with the code if the server gave one. Cancelling it closes the socket."""
         try:
             async with asyncio.timeout(options.answer_timeout_s):
-                wire = await Wire.open(http, url, options)
+                wire = await WebSocketWire.open(http, url, options)
                 try:
                     await wire.send({"op": "hello", **hello})
                     return cls(wire, _welcome(await wire.receive(), url), options.heartbeat_s)
@@ -161,7 +161,7 @@ class Connection:
         match answer:
             case Pong():
                 _settle(self._pongs.popleft() if self._pongs else None, answer.time_ms)
-            case Subscribed() | Unsubscribed() | Ok() | Pulled() | Marks() | History() | Last():
+            case Subscribed() | Unsubscribed() | Ok() | Pulled() | Marks() | History() | LastEvents():
                 _settle(self._calls.get(answer.id) if answer.id is not None else None, answer)
             case Problem():
                 self._take_problem(answer)

@@ -12,14 +12,14 @@ import aiohttp
 from infra.kernel.backoff import Rng
 from segue.sdk.client_options import ClientOptions
 from segue.sdk.client_state import Phase, State
-from segue.sdk.connection import Connection, Deliver
+from segue.sdk.connection import ClientConnection, Deliver
 from segue.sdk.errors import ConnectionLost, Misuse, Refused, Stalled, code_of
 from segue.sdk.messages import Installed
 from segue.sdk.reconnect import Reconnect
 from segue.sdk.token_source import Token, fresh
 
 
-class Keeper:
+class ConnectionKeeper:
     """At most one connection at any time, to the addresses in turn.
 
     `topics` are what the application wants; they are subscribed at every connect. `tell` hears every State, `deliver`
@@ -48,7 +48,7 @@ class Keeper:
         self._reconnect = Reconnect(urls, options.backoff, rng or random.Random(), stable_s=options.stable_s, renews_token=callable(token))
         self._task: asyncio.Task[None] | None = None
         self._lost: ConnectionLost | None = None
-        self._connection: asyncio.Future[Connection]
+        self._connection: asyncio.Future[ClientConnection]
 
     @property
     def is_started(self) -> bool:
@@ -78,12 +78,12 @@ class Keeper:
             await asyncio.gather(self._task, return_exceptions=True)
             self._finish(None)
 
-    async def connected(self) -> Connection:
+    async def connected(self) -> ClientConnection:
         """The connection, once there is one. Raises what ended the client."""
         self._check_started()
         return await asyncio.shield(self._connection)
 
-    def now(self) -> Connection:
+    def now(self) -> ClientConnection:
         """The connection. Raises ConnectionLost when there is none at this moment, or what ended the client."""
         self._check_started()
         if not self._connection.done():
@@ -115,7 +115,7 @@ class Keeper:
         """One connection, from its first try to its end. Raises ConnectionLost."""
         url = self._reconnect.url
         self._tell(State(phase=Phase.CONNECTING, url=url))
-        connection = await Connection.open(http, url, {"token": await fresh(self._token), **self._hello}, self._options)
+        connection = await ClientConnection.open(http, url, {"token": await fresh(self._token), **self._hello}, self._options)
         self._reconnect.welcomed(asyncio.get_running_loop().time())
         self._connection.set_result(connection)
         reading = asyncio.create_task(connection.run(self._deliver))
@@ -129,7 +129,7 @@ class Keeper:
             reading.cancel()
             await asyncio.gather(reading, return_exceptions=True)
 
-    async def _resubscribe(self, connection: Connection) -> Installed | None:
+    async def _resubscribe(self, connection: ClientConnection) -> Installed | None:
         try:
             installed = await connection.subscribe(list(self.topics), "local")
         except Stalled:

@@ -12,7 +12,7 @@ import msgspec
 
 from infra.kernel.events import OPENING
 from segue.sdk.errors import ProtocolError
-from segue.sdk.notification_messages import History, Last, Marks, Pulled
+from segue.sdk.notification_messages import History, LastEvents, Marks, Pulled
 
 Wait = Literal["local", "all"]
 Device = Literal["desktop", "mobile"]
@@ -122,7 +122,7 @@ class Problem(_Message, frozen=True, kw_only=True, tag="error"):
     reconnect_in_ms: int | None = None
 
 
-Answer = Welcome | Subscribed | Unsubscribed | Ok | Pong | Problem | Pulled | Marks | History | Last | Offloaded
+Answer = Welcome | Subscribed | Unsubscribed | Ok | Pong | Problem | Pulled | Marks | History | LastEvents | Offloaded
 _DECODER: Final[msgspec.json.Decoder[Answer | Event]] = msgspec.json.Decoder(Answer | Event)
 _ANSWERS: Final = frozenset(
     {"welcome", "subscribed", "unsubscribed", "ok", "pong", "error", "notifications", "marks", "history", "last", "offloaded"}

@@ -14,7 +14,7 @@ import msgspec
 from infra.kernel.backoff import Rng
 from segue.sdk.client_options import ClientOptions
 from segue.sdk.errors import ConnectionLost, Misuse, ProtocolError, Refused, SegueError, Stalled
-from segue.sdk.keeper import Keeper
+from segue.sdk.keeper import ConnectionKeeper
 from segue.sdk.mark_file import MarkFile, Place
 from segue.sdk.messages import Event
 from segue.sdk.notification_messages import InEpoch, Marks, Notification, Pulled, ReadElsewhere
@@ -32,7 +32,7 @@ class NotificationFeed:
     restarts go on where it stood.
     """
 
-    def __init__(self, keeper: Keeper, options: ClientOptions, mark_file: MarkFile | None, rng: Rng | None) -> None:
+    def __init__(self, keeper: ConnectionKeeper, options: ClientOptions, mark_file: MarkFile | None, rng: Rng | None) -> None:
         place = mark_file.load() if mark_file else None
         self.bell = Bell(options, *place or ())
         self._keeper = keeper

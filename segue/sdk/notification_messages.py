@@ -95,7 +95,7 @@ class History(msgspec.Struct, frozen=True, kw_only=True, tag_field="op", tag="hi
     next: str | None = None
 
 
-class Last(msgspec.Struct, frozen=True, kw_only=True, tag_field="op", tag="last"):
+class LastEvents(msgspec.Struct, frozen=True, kw_only=True, tag_field="op", tag="last"):
     """The last event of each topic that was asked for and has one."""
 
     id: int | None = None

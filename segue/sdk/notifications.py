@@ -21,7 +21,7 @@ IDS_KEPT: Final = 4096
 PAGE: Final = 50
 
 
-class Pull(NamedTuple):
+class NextPull(NamedTuple):
     """A pull to be made; `since` None leaves the beginning to the server, which knows this client's seen mark. `epoch`: the one to
     which `since` belongs, None if that is not known."""
 
@@ -94,7 +94,7 @@ class Bell:
         self._seen_told = max(self._seen_told, marks.seen)
         self._is_count_old |= self.held != held_when_asked  # an item came meanwhile; was it counted?
 
-    def pulled(self, answer: Pulled, pull: Pull | None = None) -> None:
+    def pulled(self, answer: Pulled, pull: NextPull | None = None) -> None:
         """The answer to `pull`, or to the one that the access point made at hello (None)."""
         since = None if pull is None else pull.since
         start = 0 if answer.reset else answer.seen if since is None else since
@@ -131,14 +131,14 @@ class Bell:
         taken = min([self.held, *(item.mark - 1 for item in self._queue)])
         return taken if self._seen_by_hand is None else min(taken, self._seen_by_hand)
 
-    def pull_due(self, now_s: float) -> Pull | None:
+    def pull_due(self, now_s: float) -> NextPull | None:
         """The pull to make now, if any. One at a time: ask again when `pulled` or `failed` was called."""
         due_s = self._pull_due_s()
         if due_s is None or due_s > now_s:
             return None
         self._has_missed = False  # what is missed from here on, this pull may not know
         self._recount_not_before_s = now_s + RECOUNT_EVERY_S
-        return Pull(self.held, min(PAGE, self._room), self.epoch)
+        return NextPull(self.held, min(PAGE, self._room), self.epoch)
 
     def seen_due(self, now_s: float) -> int | None:
         """The seen mark to tell now, if any; it counts as told."""

@@ -39,7 +39,7 @@ class Result(msgspec.Struct, frozen=True):
     rejected: tuple[Rejection, ...] = ()
 
 
-class Batch:
+class PendingBatch:
     """Events on their way to a broker, which may take several tries.
 
     An event rejected with a code that allows trying again (its owner cannot be reached now, say) waits for the next

@@ -25,7 +25,7 @@ from segue.sdk.address import doors
 from segue.sdk.batches import batches
 from segue.sdk.broker_answer import read_answer
 from segue.sdk.errors import ConnectionLost, Misuse, SegueError, refusal
-from segue.sdk.publication import Batch, Publication, Rejection, Result
+from segue.sdk.publication import PendingBatch, Publication, Rejection, Result
 from segue.sdk.token_source import Token, fresh
 
 
@@ -106,7 +106,7 @@ class Publisher:
         return Result(sent - len(rejected), tuple(rejected))
 
     async def _send(self, lines: list[bytes]) -> Result:
-        batch = Batch(lines)
+        batch = PendingBatch(lines)
         for attempt in range(self._options.tries):
             turn, is_last = self._turn, attempt + 1 == self._options.tries
             retry_after_s = 0.0

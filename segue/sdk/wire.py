@@ -15,7 +15,7 @@ SUBPROTOCOL: Final = "segue.v1"
 _TRY_AGAIN_LATER: Final = frozenset({408, 425, 429})
 
 
-class Wire:
+class WebSocketWire:
     """One open WebSocket. One task receives; any task sends."""
 
     def __init__(self, socket: aiohttp.ClientWebSocketResponse[bool], url: str) -> None:

@@ -19,7 +19,7 @@ from analytics.generator.profile import profile
 from analytics.trace import Trace
 from infra.kernel.frames import Deliver
 from infra.kernel.topics import format_topic
-from segue.cli.replay.script import Script, Step, script, uri
+from segue.cli.replay.script import Script, ScriptStep, script, uri
 from tests.support.cluster import Cluster
 from tests.support.recording_session import RecordingSession
 
@@ -46,7 +46,7 @@ class Reference:
         self.site_of_user = {f"u{row['subscriber']}": row["site"] for row in pairs}
         self.site_of_topic = {uri(row["service"], row["topic"]): row["site"] for row in said}
 
-    def steps(self, what: str) -> Iterator[tuple[str, Step]]:
+    def steps(self, what: str) -> Iterator[tuple[str, ScriptStep]]:
         for service, each in self.scripts.items():
             yield from ((service, step) for step in each if step.what == what)
 

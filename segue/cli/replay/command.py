@@ -23,7 +23,7 @@ from segue.cluster.tokens import service_token, user_token
 from segue.sdk.errors import SegueError
 from segue.sdk.publisher import Publisher
 
-from .ledger import Ledger, Totals
+from .ledger import ReplayLedger, Totals
 
 if TYPE_CHECKING:
     from .script import Script
@@ -85,12 +85,12 @@ def replay(
 async def _replay(
     script: "Script", speed: float, urls: Sequence[str], brokers: Sequence[str], secret: bytes, service: str, console: Console
 ) -> bool:
-    from .player import Player
+    from .player import TracePlayer
 
-    ledger = Ledger()
+    ledger = ReplayLedger()
     token = partial(user_token, secret)
     async with Publisher(brokers, service_token(secret, service)) as publisher:
-        async with Player(urls, publisher, token, ledger, f"r{secrets.token_hex(4)}") as player:
+        async with TracePlayer(urls, publisher, token, ledger, f"r{secrets.token_hex(4)}") as player:
             with _bar(console) as progress:
                 shown = progress.add_task("", total=script.seconds, figures="connecting")
                 playing = asyncio.create_task(player.play(script, speed), name="replay")

@@ -29,7 +29,7 @@ class Totals(NamedTuple):
     p99_ms: float | None
 
 
-class Ledger:
+class ReplayLedger:
     """Times are seconds of one clock. Users and topics may be anything that can be a key; events are named by their ids."""
 
     def __init__(self) -> None:

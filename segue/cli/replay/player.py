@@ -16,8 +16,8 @@ from segue.sdk.outage import Outage
 from segue.sdk.publication import Publication
 from segue.sdk.publisher import Publisher
 
-from .ledger import Ledger
-from .script import Step
+from .ledger import ReplayLedger
+from .script import ScriptStep
 
 INSTALL_S: Final = 30.0
 # Comings and goings under way, and publications that wait for the broker: beyond that the script waits, and is late.
@@ -27,15 +27,15 @@ POLL_S: Final = 0.05
 _LOG: Final = logging.getLogger("segue.cli.replay")
 
 
-class Player:
-    """`async with Player(...) as player: await player.play(script, speed); await player.drain(seconds)`.
+class TracePlayer:
+    """`async with TracePlayer(...) as player: await player.play(script, speed); await player.drain(seconds)`.
 
     `token(user)` makes a token for a user; `run` tells this replay's events from those of others. Leaving disconnects everybody.
     `failures`: how many steps an access point refused or broke off; `rejected`: publications that no broker took; `late_s`: by how
     much the last step was late; `elapsed_s`: of the script.
     """
 
-    def __init__(self, urls: Sequence[str], publisher: Publisher, token: Callable[[str], str], ledger: Ledger, run: str) -> None:
+    def __init__(self, urls: Sequence[str], publisher: Publisher, token: Callable[[str], str], ledger: ReplayLedger, run: str) -> None:
         self.late_s = self.elapsed_s = 0.0
         self.failures = self.rejected = 0
         self.failure = ""
@@ -44,7 +44,7 @@ class Player:
         self._clients: dict[str, Client] = {}
         self._listeners: dict[str, asyncio.Task[None]] = {}
         self._turns: dict[str, asyncio.Task[None]] = {}
-        self._waiting: asyncio.Queue[Step | None] = asyncio.Queue(MOST_WAITING)
+        self._waiting: asyncio.Queue[ScriptStep | None] = asyncio.Queue(MOST_WAITING)
         self._publishing: asyncio.Task[None] | None = None
         self._defect: BaseException | None = None
 
@@ -57,7 +57,7 @@ class Player:
         ended = await asyncio.gather(*(self._disconnect(user) for user in list(self._clients)), return_exceptions=True)
         raise_all([error for error in ended if isinstance(error, Exception)])
 
-    async def play(self, script: Iterable[Step], speed: float) -> None:
+    async def play(self, script: Iterable[ScriptStep], speed: float) -> None:
         """Does each step at its time, `speed` times faster; everybody who is there from the start is, before time begins to run.
 
         Raises ConnectionLost if no broker takes publications any more. Cancelling it stops between two steps.
@@ -86,7 +86,7 @@ class Player:
                     await asyncio.sleep(POLL_S)
                 await asyncio.gather(*(self._fence(client) for client in self._clients.values()))
 
-    async def _take(self, step: Step) -> None:
+    async def _take(self, step: ScriptStep) -> None:
         if self._defect is not None:
             raise self._defect
         if step.what == "publish":
@@ -111,7 +111,7 @@ class Player:
         while self._turns:
             await asyncio.wait(self._turns.values())
 
-    async def _in_turn(self, before: asyncio.Task[None] | None, step: Step) -> None:
+    async def _in_turn(self, before: asyncio.Task[None] | None, step: ScriptStep) -> None:
         """What one user does is done in order."""
         if before is not None:
             await asyncio.wait({before})
@@ -123,11 +123,11 @@ class Player:
         except TimeoutError:
             self._failed(step, f"no answer within {INSTALL_S:g} s")
 
-    def _failed(self, step: Step, why: str) -> None:
+    def _failed(self, step: ScriptStep, why: str) -> None:
         self.failures += 1
         self.failure = f"{step.user} could not {step.what}: {why}"
 
-    def _step(self, step: Step) -> Awaitable[None]:
+    def _step(self, step: ScriptStep) -> Awaitable[None]:
         match step.what:
             case "connect":
                 return self._connect(step.user)

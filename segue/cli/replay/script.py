@@ -28,7 +28,7 @@ _URIS: Final = {
 _KINDS: Final = {"presence": "play", "playlist": "edit", "social": "joined", "artist": "album"}
 
 
-class Step(NamedTuple):
+class ScriptStep(NamedTuple):
     """One thing to do. `topics` are URIs; a publication has one, and a `kind`; the other steps have a `user`."""
 
     at_s: float
@@ -47,15 +47,15 @@ class Script:
     publications: int
     left_out: int
     seconds: float
-    steps: Sequence[Step]
-    said: "Publications"
+    steps: Sequence[ScriptStep]
+    said: "PublicationSteps"
 
-    def __iter__(self) -> Iterator[Step]:
+    def __iter__(self) -> Iterator[ScriptStep]:
         """All steps in order of time."""
         return heapq.merge(self.steps, self.said, key=lambda step: (step.at_s, _ORDER.index(step.what)))
 
 
-class Publications:
+class PublicationSteps:
     """The publications as arrays, for there may be millions; iterating makes them steps."""
 
     def __init__(self, service: str, at_ms: NDArray[np.int64], topics: NDArray[np.int64], kinds: pa.Array, start_ms: int) -> None:
@@ -66,10 +66,10 @@ class Publications:
     def __len__(self) -> int:
         return len(self._at_ms)
 
-    def __iter__(self) -> Iterator[Step]:
+    def __iter__(self) -> Iterator[ScriptStep]:
         for at_ms, topic, kind in zip(self._at_ms, self._topics, self._kinds, strict=True):
             at_s = (int(at_ms) - self._start_ms) / 1000
-            yield Step(at_s, "publish", "", (uri(self._service, topic),), kind.as_py() or _KINDS[self._service])
+            yield ScriptStep(at_s, "publish", "", (uri(self._service, topic),), kind.as_py() or _KINDS[self._service])
 
 
 def uri(service: str, topic: int) -> str:
@@ -121,22 +121,22 @@ def _choose(found: NDArray[np.int64], users: int, seed: int) -> list[int]:
     return numbers if len(numbers) <= users else sorted(random.Random(f"{seed} users").sample(numbers, users))
 
 
-def _everybody(follows: pa.Table, service: str) -> list[Step]:
+def _everybody(follows: pa.Table, service: str) -> list[ScriptStep]:
     """All are there from the start to the end."""
     rows = sorted(zip(follows["subscriber"].to_pylist(), follows["topic"].to_pylist(), strict=True))
     steps = []
     for user, group in groupby(rows, key=lambda row: row[0]):
         topics = tuple(dict.fromkeys(uri(service, topic) for _, topic in group))
-        steps += [Step(0.0, "connect", _name(user)), Step(0.0, "subscribe", _name(user), topics)]
+        steps += [ScriptStep(0.0, "connect", _name(user)), ScriptStep(0.0, "subscribe", _name(user), topics)]
     return sorted(steps, key=lambda step: _ORDER.index(step.what))
 
 
-def _comings_and_goings(follows: pa.Table, start_ms: int, end_ms: int, service: str) -> list[Step]:
+def _comings_and_goings(follows: pa.Table, start_ms: int, end_ms: int, service: str) -> list[ScriptStep]:
     """As in the log: who subscribes the first topic connects, who unsubscribes the last one disconnects."""
     columns = (follows[name].to_pylist() for name in ("time_ms", "subscriber", "action", "topic"))
     rows = sorted((row for row in zip(*columns, strict=True) if row[0] < end_ms), key=lambda row: (row[0], row[2], row[1]))
     held: dict[int, set[int]] = {}
-    steps: list[Step] = []
+    steps: list[ScriptStep] = []
     for (time_ms, action, user), group in groupby(rows, key=lambda row: (row[0], row[2], row[1])):
         topics = [topic for *_, topic in group]
         at_s = max(0.0, (time_ms - start_ms) / 1000)
@@ -144,21 +144,21 @@ def _comings_and_goings(follows: pa.Table, start_ms: int, end_ms: int, service: 
     return sorted(_settled(steps), key=lambda step: (step.at_s, _ORDER.index(step.what)))
 
 
-def _change(held: set[int], at_s: float, action: str, user: int, topics: list[int], service: str) -> Iterator[Step]:
+def _change(held: set[int], at_s: float, action: str, user: int, topics: list[int], service: str) -> Iterator[ScriptStep]:
     name, uris = _name(user), tuple(uri(service, topic) for topic in dict.fromkeys(topics))
     if action == "subscribe":
         if not held:
-            yield Step(at_s, "connect", name)
+            yield ScriptStep(at_s, "connect", name)
         held.update(topics)
-        yield Step(at_s, "subscribe", name, uris)
+        yield ScriptStep(at_s, "subscribe", name, uris)
     elif held:
         held.difference_update(topics)
-        yield Step(at_s, "unsubscribe", name, uris)
+        yield ScriptStep(at_s, "unsubscribe", name, uris)
         if not held:
-            yield Step(at_s, "disconnect", name)
+            yield ScriptStep(at_s, "disconnect", name)
 
 
-def _settled(steps: list[Step]) -> Iterator[Step]:
+def _settled(steps: list[ScriptStep]) -> Iterator[ScriptStep]:
     """What happened before the start (all at second 0 now) is reduced to what it came to; the rest stays."""
     standing: dict[str, dict[str, None]] = {}
     for step in steps:
@@ -172,15 +172,15 @@ def _settled(steps: list[Step]) -> Iterator[Step]:
                 topics.pop(topic, None)
     for user, topics in standing.items():
         if topics:
-            yield Step(0.0, "connect", user)
-            yield Step(0.0, "subscribe", user, tuple(topics))
+            yield ScriptStep(0.0, "connect", user)
+            yield ScriptStep(0.0, "subscribe", user, tuple(topics))
     yield from (step for step in steps if step.at_s > 0)
 
 
-def _said(trace: Trace, service: str, follows: pa.Table, start_ms: int, end_ms: int) -> tuple[Publications, int]:
+def _said(trace: Trace, service: str, follows: pa.Table, start_ms: int, end_ms: int) -> tuple[PublicationSteps, int]:
     time: Any = pc.field("time_ms")
     found = _rows(trace, "publications", (pc.field("service") == service) & (time >= start_ms) & (time < end_ms))
     kept = found.filter(pc.is_in(found["topic"], follows["topic"].combine_chunks().unique()))
     columns = (kept[name].combine_chunks() for name in ("time_ms", "topic", "kind"))
     at_ms, topics, kinds = columns
-    return Publications(service, at_ms.to_numpy(), topics.to_numpy(), kinds, start_ms), len(found) - len(kept)
+    return PublicationSteps(service, at_ms.to_numpy(), topics.to_numpy(), kinds, start_ms), len(found) - len(kept)

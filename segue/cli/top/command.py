@@ -21,7 +21,7 @@ from infra.runtime.network_reason import network_reason
 from infra.runtime.stats import Stats
 
 from ..finite import Finite
-from .frame import Snapshot, Unreachable, View, frame
+from .frame import Snapshot, TopView, Unreachable, frame
 from .screen import HISTORY, screen
 
 DEFAULT_ADDRESS: Final = "http://127.0.0.1:7790"
@@ -29,14 +29,14 @@ TIMEOUT_S: Final = 2.0
 
 
 @dataclass(frozen=True, slots=True)
-class Frame:
+class DrawnFrame:
     """One frame to draw: the figures, and the total deliveries/s of the frames up to it."""
 
-    view: View
+    view: TopView
     history: Sequence[float]
 
 
-async def frames(addresses: Sequence[str], interval_s: float, timeout_s: float = TIMEOUT_S) -> AsyncGenerator[Frame, None]:
+async def frames(addresses: Sequence[str], interval_s: float, timeout_s: float = TIMEOUT_S) -> AsyncGenerator[DrawnFrame, None]:
     """A frame now, without rates, then one every `interval_s` seconds, for ever. Closing the iterator is safe at any time.
 
     A door that does not answer within `timeout_s` is shown as unreachable and asked again for the next frame.
@@ -51,7 +51,7 @@ async def frames(addresses: Sequence[str], interval_s: float, timeout_s: float =
             view = frame(previous, current, now_s - previous_s)
             if view.total.deliveries_per_s is not None:
                 history.append(view.total.deliveries_per_s)
-            yield Frame(view, tuple(history))
+            yield DrawnFrame(view, tuple(history))
             previous, previous_s = current, now_s
             await asyncio.sleep(max(0.0, now_s + interval_s - time.monotonic()))
 
@@ -92,7 +92,7 @@ async def watch(console: Console, addresses: Sequence[str], interval_s: float) -
                 live.update(screen(shot.view, shot.history, f"every {interval_s:g} s · Ctrl-C leaves", console.width), refresh=True)
 
 
-async def once(addresses: Sequence[str], interval_s: float) -> View:
+async def once(addresses: Sequence[str], interval_s: float) -> TopView:
     """The figures of the first frame that has rates: two polls, `interval_s` apart."""
     async with contextlib.aclosing(frames(addresses, interval_s)) as stream:
         await anext(stream)

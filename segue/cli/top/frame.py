@@ -24,7 +24,7 @@ Snapshot: TypeAlias = Mapping[str, Stats | Unreachable]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
+class TopRow:
     """The figures of one site, or of all of them. Rates are per second; `drops` counts since the roles started."""
 
     site: str
@@ -43,22 +43,22 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class View:
+class TopView:
     """All that one frame shows. `not_ready` and `unreachable` hold one sentence's subject and reason each."""
 
-    rows: tuple[Row, ...]
-    total: Row
+    rows: tuple[TopRow, ...]
+    total: TopRow
     processes: int
     loop_lag_s: float
     not_ready: tuple[tuple[str, str], ...]
     unreachable: tuple[tuple[str, str], ...]
 
 
-def frame(previous: Snapshot, current: Snapshot, dt_s: float) -> View:
+def frame(previous: Snapshot, current: Snapshot, dt_s: float) -> TopView:
     """The figures of `current`, with rates over the `dt_s` seconds since `previous` (empty before the first one)."""
     before, now = _read(previous), _read(current)
     rows = tuple(_row(site, {key for key in now.roles if key.site == site}, before, now, dt_s) for site in now.sites())
-    return View(
+    return TopView(
         rows=rows,
         total=_row("total", now.roles.keys(), before, now, dt_s),
         processes=len(now.processes),
@@ -103,11 +103,11 @@ _QUEUES: Final = ("broker_link_queue_bytes", "aggregator_link_queue_bytes", "acc
 _DROPS: Final = ("broker_link_drops_total", "aggregator_link_drops_total", "accesspoint_shed_total")
 
 
-def _row(site: str, keys: Collection[_Key], before: _Reading, now: _Reading, dt_s: float) -> Row:
+def _row(site: str, keys: Collection[_Key], before: _Reading, now: _Reading, dt_s: float) -> TopRow:
     roles = [now.roles[key] for key in keys]
     pairs = [(before.roles[key], now.roles[key]) for key in keys if key in before.roles]
     own = _own_processes(keys, now)
-    return Row(
+    return TopRow(
         site=site,
         roles=len(roles),
         connections=_level(roles, "accesspoint_connections"),

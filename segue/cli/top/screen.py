@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ..palette import BAD, FRAME, GREEN, ON_GREEN, QUIET, SHADES, WARN
-from .frame import Row, View
+from .frame import TopRow, TopView
 
 HISTORY: Final = 240  # samples that the chart of the widest terminal shows, one column each
 _CHART_ROWS: Final = 4
@@ -18,7 +18,7 @@ _BLOCKS: Final = " ▁▂▃▄▅▆▇█"
 _UNITS: Final = (("T", 1e12), ("G", 1e9), ("M", 1e6), ("k", 1e3))
 
 
-def screen(view: View, history: Sequence[float], footer: str, width: int) -> RenderableType:
+def screen(view: TopView, history: Sequence[float], footer: str, width: int) -> RenderableType:
     """The whole frame for `width` columns.
 
     `history` holds the total deliveries/s of the last frames, the newest last; an empty one draws no chart.
@@ -64,7 +64,7 @@ def _scaled(number: float) -> str:
     return f"{value:.{2 if value < 9.995 else 1 if value < 99.95 else 0}f}{letter}"
 
 
-def _summary(view: View) -> Text:
+def _summary(view: TopView) -> Text:
     facts = ((len(view.rows), "site", "sites"), (view.processes, "process", "processes"), (view.total.roles, "role", "roles"))
     line = Text("  ").join(Text.assemble((str(n), "bold"), " ", (one if n == 1 else many, QUIET)) for n, one, many in facts)
     lag_style = "bold" if view.loop_lag_s < 0.05 else WARN
@@ -75,7 +75,7 @@ _WIDE: Final = 98  # columns that the whole table needs; a narrower terminal get
 _SPARED: Final = ("topics", "cross/s", "queued")
 
 
-def _sites(view: View, width: int) -> Table:
+def _sites(view: TopView, width: int) -> Table:
     table = Table(
         box=box.HORIZONTALS, show_edge=False, expand=True, pad_edge=False, padding=(0, 1, 0, 0), header_style=QUIET, border_style=FRAME
     )
@@ -91,7 +91,7 @@ def _sites(view: View, width: int) -> Table:
     return table
 
 
-def _cells(row: Row) -> dict[str, Text]:
+def _cells(row: TopRow) -> dict[str, Text]:
     return {
         "clients": _figure(row.connections, count),
         "topics": _figure(row.topics, count),
@@ -126,7 +126,7 @@ def _deliveries(history: Sequence[float], width: int) -> Iterator[Text]:
         yield Text.assemble((f"{mark:>6} ┤", QUIET), (line, shade), no_wrap=True)
 
 
-def _alerts(view: View) -> Iterator[Text]:
+def _alerts(view: TopView) -> Iterator[Text]:
     alerts = [(BAD, "unreachable", *alert, "; trying again") for alert in view.unreachable]
     alerts += [(WARN, "not ready", *alert, "") for alert in view.not_ready]
     if alerts:

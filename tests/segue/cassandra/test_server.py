@@ -19,9 +19,9 @@ from segue.cassandra.jars import fetch_jars
 from segue.cassandra.java import find_java
 from segue.cassandra.jvm import command
 from segue.cassandra.pid_file import PidFile, running
-from segue.cassandra.settings import Settings, check_free, free_ports, known, save
+from segue.cassandra.settings import ServerSettings, check_free, free_ports, known, save
 
-SETTINGS = Settings(port=19_042, storage_port=17_000)
+SETTINGS = ServerSettings(port=19_042, storage_port=17_000)
 
 
 def say(*arguments: str) -> tuple[int, str]:
@@ -165,7 +165,7 @@ def test_settings_are_kept_and_a_damaged_file_is_told(tmp_path: Path) -> None:
 @pytest.mark.parametrize("wrong", [{"heap": "much"}, {"heap": "0M"}, {"sync": "never"}])
 def test_settings_that_mean_nothing_are_refused(wrong: dict[str, str]) -> None:
     with pytest.raises(ConfigError, match=r"M or 2G|periodic, batch"):
-        Settings(port=1, storage_port=2, **wrong).check()  # type: ignore[arg-type]
+        ServerSettings(port=1, storage_port=2, **wrong).check()  # type: ignore[arg-type]
 
 
 def test_the_server_listens_on_the_loopback_only_and_syncs_as_told(tmp_path: Path) -> None:
@@ -174,7 +174,7 @@ def test_the_server_listens_on_the_loopback_only_and_syncs_as_told(tmp_path: Pat
     assert "rpc_address: 127.0.0.1" in text
     assert "native_transport_port: 19042" in text
     assert "commitlog_sync: periodic" in text
-    assert "commitlog_sync: batch" in Settings(port=1, storage_port=2, sync="batch").yaml(tmp_path)
+    assert "commitlog_sync: batch" in ServerSettings(port=1, storage_port=2, sync="batch").yaml(tmp_path)
     assert "-Xmx512M" in command(SETTINGS, tmp_path, "java", tmp_path)
 
 

@@ -11,8 +11,8 @@ from infra.kernel.errors import ConfigError
 from infra.kernel.trace import TABLES
 from segue.demo.captured import need_new, told
 from segue.demo.dataset import checkout_folder
-from segue.demo.outcome import Outcome
-from segue.demo.plan import Plan
+from segue.demo.outcome import DemoOutcome
+from segue.demo.plan import DemoPlan
 from segue.demo.run import run
 from segue.demo.show import Show
 
@@ -21,9 +21,9 @@ def rows(folder: Path, table: str) -> list[dict[str, object]]:
     return [row for file in (folder / table).glob("*.parquet") for row in pq.ParquetFile(file).read().to_pylist()]
 
 
-async def captured(folder: Path) -> Outcome:
+async def captured(folder: Path) -> DemoOutcome:
     """A short run of few users."""
-    plan = Plan(
+    plan = DemoPlan(
         data=checkout_folder(),
         users=30,
         sites=2,

@@ -18,9 +18,9 @@ from segue.cli.command_line import cli
 from segue.cluster.shape import SITES
 from segue.demo.dataset import Dataset, checkout_folder
 from segue.demo.listening import schedule
-from segue.demo.outcome import Outcome
+from segue.demo.outcome import DemoOutcome
 from segue.demo.placement import place
-from segue.demo.plan import Plan
+from segue.demo.plan import DemoPlan
 from segue.demo.run import run
 from segue.demo.show import Show
 
@@ -28,33 +28,33 @@ KEYS = ["events", "expected", "delivered", "lost", "duplicated", "latency_ms", "
 DEADLINE_S = 90.0
 
 
-def plan(**changes: Any) -> Plan:
+def plan(**changes: Any) -> DemoPlan:
     """Sixty users for a second, but for `changes`."""
     usual: dict[str, Any] = {"data": checkout_folder(), "users": 60, "sites": 3, "seconds": 1.0, "speed": 1.0, "rate_per_s": 300.0}
-    return Plan(**(usual | {"seed": 1, "has_processes": False, "has_page": False} | changes))
+    return DemoPlan(**(usual | {"seed": 1, "has_processes": False, "has_page": False} | changes))
 
 
-def players(dataset: Dataset, of: Plan) -> list[str]:
+def players(dataset: Dataset, of: DemoPlan) -> list[str]:
     """Who plays, in order, when `of` is run."""
     dataset = dataset.subset(of.users or len(dataset.friends), of.rng("users"))
     plays = schedule(dataset, duration_s=of.seconds, rng=of.rng("plays"), speed=of.speed, rate_per_s=of.rate_per_s)
     return [play.user for play in plays]
 
 
-def friends_by_hand(dataset: Dataset, of: Plan) -> dict[str, int]:
+def friends_by_hand(dataset: Dataset, of: DemoPlan) -> dict[str, int]:
     """How many friends each user has among those who take part: nested loops over the friendships, nothing of the demo's."""
     here = set(dataset.subset(of.users or len(dataset.friends), of.rng("users")).friends)
     return {user: sum(1 for other in here if other in dataset.friends[user]) for user in here}
 
 
-def other_sites_by_hand(dataset: Dataset, of: Plan) -> dict[str, int]:
+def other_sites_by_hand(dataset: Dataset, of: DemoPlan) -> dict[str, int]:
     """At how many sites, besides that of the user, each user has friends."""
     here = dataset.subset(of.users or len(dataset.friends), of.rng("users"))
     site_of = place(here.friends, here.total_plays(), SITES[: of.sites], of.rng("places")).site_of
     return {user: len({site_of[friend] for friend in here.friends[user]} - {site_of[user]}) for user in here.friends}
 
 
-async def played(of: Plan) -> tuple[dict[str, Any], str]:
+async def played(of: DemoPlan) -> tuple[dict[str, Any], str]:
     """The JSON of a run, and what was told of it."""
     told = io.StringIO()
     async with asyncio.timeout(DEADLINE_S):
@@ -124,7 +124,7 @@ async def test_the_command_writes_plain_text_to_a_pipe_and_the_summary_as_json(t
 
 @pytest.mark.slow
 def test_a_run_that_went_wrong_ends_with_1_and_still_writes_its_summary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    async def spoiled(of: Plan, show: Show) -> Outcome:
+    async def spoiled(of: DemoPlan, show: Show) -> DemoOutcome:
         return replace(await run(of, show), refused=1, refusal="unavailable: no broker took the event")
 
     monkeypatch.setattr("segue.demo.command.run", spoiled)

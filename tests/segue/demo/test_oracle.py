@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from segue.demo import oracle
-from segue.demo.oracle import Latency, Ledger, Summary, audiences
+from segue.demo.oracle import Latency, Ledger, LedgerSummary, audiences
 
 USERS = [f"u{number}" for number in range(8)]
 SITE_OF = {user: ("sto", "lon", "ash")[number % 3] for number, user in enumerate(USERS)}
@@ -157,7 +157,7 @@ def test_percentiles_are_by_nearest_rank() -> None:
 
 def test_nothing_sent_gives_zeros_and_no_latency() -> None:
     nothing = Latency(p50=None, p99=None, max=None)
-    assert Ledger({}, {}).summary() == Summary(
+    assert Ledger({}, {}).summary() == LedgerSummary(
         events=0,
         expected=0,
         delivered=0,

@@ -6,14 +6,14 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from segue.demo.oracle import Latency, Summary
-from segue.demo.outcome import Outcome
+from segue.demo.oracle import Latency, LedgerSummary
+from segue.demo.outcome import DemoOutcome
 from segue.demo.release_oracle import ReleaseSummary
 from segue.demo.release_outcome import ReleaseOutcome
 from segue.demo.summary import summary
 
 
-def outcome(**changes: Any) -> Outcome:
+def outcome(**changes: Any) -> DemoOutcome:
     """A good outcome, but for `changes` of it or of the ledger's summary in it."""
     ledger: dict[str, Any] = {"events": 100, "expected": 1_900, "delivered": 1_900}
     ledger |= dict.fromkeys(("lost", "duplicated", "misrouted", "excused"), 0)
@@ -21,10 +21,10 @@ def outcome(**changes: Any) -> Outcome:
     rest: dict[str, Any] = {"seconds": 10.0, "rss_bytes": 170e6, "users": 60, "sites": 3, "seed": 5, "site_messages": 70, "reconnects": 0}
     rest |= {"refused": 0, "refusal": "", "behind_s": 0.0, "first_missing": None}
     found = {key: changes.pop(key, value) for key, value in ledger.items()}
-    return Outcome(summary=Summary(**found, cross_site_share=0.1), **(rest | changes))
+    return DemoOutcome(summary=LedgerSummary(**found, cross_site_share=0.1), **(rest | changes))
 
 
-def told(of: Outcome) -> str:
+def told(of: DemoOutcome) -> str:
     """The summary as text."""
     file = io.StringIO()
     Console(file=file, width=100).print(summary(of))

@@ -16,7 +16,7 @@ from infra.kernel.errors import ConfigError
 from infra.runtime.cassandra.options import CassandraOptions
 from segue.cassandra import Server
 from segue.demo.dataset import Dataset, checkout_folder
-from segue.demo.plan import Plan
+from segue.demo.plan import DemoPlan
 from segue.demo.run import run
 from segue.demo.show import Show
 from segue.demo.store import Kind, temporary
@@ -24,9 +24,9 @@ from segue.demo.store import Kind, temporary
 DEADLINE_S = 90.0
 
 
-def plan(store: Kind = "sqlite", cassandra: CassandraOptions | None = None) -> Plan:
+def plan(store: Kind = "sqlite", cassandra: CassandraOptions | None = None) -> DemoPlan:
     """Thirty users who hardly play, at two sites."""
-    return Plan(
+    return DemoPlan(
         data=checkout_folder(),
         users=30,
         sites=2,
@@ -47,13 +47,13 @@ def silent() -> tuple[Show, io.StringIO]:
     return Show(Console(file=told, width=200)), told
 
 
-def listeners_by_hand(dataset: Dataset, of: Plan) -> int:
+def listeners_by_hand(dataset: Dataset, of: DemoPlan) -> int:
     """How many of those who take part listen to the artist whom most of them listen to."""
     here = dataset.subset(of.users or 0, of.rng("users"))
     return Counter(artist for rows in here.plays.values() for artist, _ in rows).most_common(1)[0][1]
 
 
-async def played(of: Plan) -> tuple[dict[str, Any], str]:
+async def played(of: DemoPlan) -> tuple[dict[str, Any], str]:
     """What became of the second act, and what was told."""
     show, told = silent()
     async with asyncio.timeout(DEADLINE_S):

@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from segue.demo.table import DatasetError, Table
+from segue.demo.table import DatasetError, DatasetTable
 
 
-def table(folder: Path, text: str) -> Table:
+def table(folder: Path, text: str) -> DatasetTable:
     path = folder / "pairs.tsv.gz"
     path.write_bytes(gzip.compress(text.encode()))
-    return Table(path, "left", "right")
+    return DatasetTable(path, "left", "right")
 
 
 def test_rows_below_the_header_come_back_in_order(tmp_path: Path) -> None:
@@ -56,7 +56,7 @@ def test_numbers_are_read(tmp_path: Path) -> None:
 
 def test_a_missing_file_says_how_to_name_the_folder(tmp_path: Path) -> None:
     with pytest.raises(DatasetError, match=r"nowhere\.tsv\.gz is missing; .*--data DIR"):
-        list(Table(tmp_path / "nowhere.tsv.gz", "left"))
+        list(DatasetTable(tmp_path / "nowhere.tsv.gz", "left"))
 
 
 @pytest.mark.parametrize(
@@ -73,4 +73,4 @@ def test_a_file_that_is_not_text_under_gzip_is_named(tmp_path: Path, content: by
     path = tmp_path / "broken.tsv.gz"
     path.write_bytes(content)
     with pytest.raises(DatasetError, match=r"broken\.tsv\.gz cannot be read as UTF-8 text under gzip"):
-        list(Table(path, "left", "right"))
+        list(DatasetTable(path, "left", "right"))

@@ -8,7 +8,7 @@ import pytest
 from analytics.planning.satisfaction.solution import evaluate
 from segue.demo.dataset import Dataset
 from segue.offload_demo.count import Count
-from segue.offload_demo.outcome import Outcome
+from segue.offload_demo.outcome import OffloadOutcome
 from segue.offload_demo.stage import Stage, stage
 
 FRIENDS = {"ann": ("bob", "eve"), "bob": ("ann",), "eve": ("ann",), "loner": ()}
@@ -50,7 +50,7 @@ def test_arrivals_are_counted_by_user_and_what_comes_twice_is_told() -> None:
     assert (count.value(on), count.value(replace(on, metric="fb3m"))) == (1, 1.75)
 
 
-GOOD = Outcome(
+GOOD = OffloadOutcome(
     users=4,
     topics=3,
     metric="b3m",

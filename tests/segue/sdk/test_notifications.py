@@ -10,7 +10,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from segue.sdk.client_options import ClientOptions
 from segue.sdk.notification_messages import Marks, Notification, Pulled, ReadElsewhere
-from segue.sdk.notifications import IDS_KEPT, RECOUNT_EVERY_S, Bell, Pull
+from segue.sdk.notifications import IDS_KEPT, RECOUNT_EVERY_S, Bell, NextPull
 from tests.support.inbox_model import InboxModel
 
 HELLO_PULL_S = ClientOptions().hello_pull_s
@@ -26,7 +26,7 @@ def hello(server: InboxModel, client: str = "desktop", limit: int = 50) -> Pulle
     return msgspec.convert(server.pull(client, {"limit": limit}), Pulled)
 
 
-def answer(server: InboxModel, pull: Pull, client: str = "desktop") -> Pulled:
+def answer(server: InboxModel, pull: NextPull, client: str = "desktop") -> Pulled:
     asked = {"limit": pull.limit, "since": pull.since, "epoch": pull.epoch}
     return msgspec.convert(server.pull(client, {name: value for name, value in asked.items() if value is not None}), Pulled)
 
@@ -68,7 +68,7 @@ def test_a_lost_live_copy_is_pulled_as_soon_as_a_later_one_comes() -> None:
     bell.live(live(server.store()))
     assert (taken(bell), bell.held, bell.seen) == ([], 0, 0)
     pull = bell.pull_due(0.0)
-    assert pull == Pull(0, 50, server.epoch)
+    assert pull == NextPull(0, 50, server.epoch)
     bell.pulled(answer(server, pull), pull)
     assert (taken(bell), bell.held, bell.pull_due(0.0)) == ([1, 2], 2, None)
 
@@ -193,7 +193,7 @@ def test_an_access_point_that_does_not_pull_at_hello_is_asked_after_a_while() ->
     bell.connected(1.0)
     assert (bell.pull_due(1.0), bell.next_due_s()) == (None, 1.0 + HELLO_PULL_S)
     pull = bell.pull_due(1.0 + HELLO_PULL_S)
-    assert pull == Pull(None, 50)
+    assert pull == NextPull(None, 50)
     bell.pulled(answer(server, pull), pull)
     assert (taken(bell), bell.pull_due(9.0)) == ([1], None)
 
@@ -394,7 +394,7 @@ class Phone:
         self.shown: list[str] = []
         self.era = 0
         self.is_connected = False
-        self.pending: tuple[Pull, Pulled] | None = None
+        self.pending: tuple[NextPull, Pulled] | None = None
 
 
 class Notifications(RuleBasedStateMachine):
@@ -570,7 +570,7 @@ class Notifications(RuleBasedStateMachine):
         if hears:
             self._pulled(phone, hello(self.server, phone.name, limit=4), None)
 
-    def _pulled(self, phone: Phone, found: Pulled, pull: Pull | None) -> None:
+    def _pulled(self, phone: Phone, found: Pulled, pull: NextPull | None) -> None:
         was_new = phone.bell.held is None
         phone.bell.pulled(found, pull)
         assert phone.bell.held is not None

@@ -5,13 +5,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from segue.sdk.errors import ProtocolError
-from segue.sdk.publication import Batch, Rejection, Result
+from segue.sdk.publication import PendingBatch, Rejection, Result
 
 
 def test_an_answer_about_an_event_that_was_not_sent_is_refused() -> None:
     for index in (-1, 2):
         with pytest.raises(ProtocolError, match=f"event {index} of 2"):
-            Batch([b"a", b"b"]).answered(Result(rejected=(Rejection(index, "bad-topic"),)))
+            PendingBatch([b"a", b"b"]).answered(Result(rejected=(Rejection(index, "bad-topic"),)))
 
 
 CODES = st.sampled_from(["unavailable", "rate-limited", "bad-topic", "forbidden", "a-code-of-tomorrow"])
@@ -19,7 +19,7 @@ CODES = st.sampled_from(["unavailable", "rate-limited", "bad-topic", "forbidden"
 
 @given(count=st.integers(0, 8), tries=st.lists(st.dictionaries(st.integers(0, 7), CODES), max_size=4))
 def test_every_event_has_one_answer_and_only_those_that_can_be_helped_are_sent_again(count: int, tries: list[dict[int, str]]) -> None:
-    batch = Batch([str(number).encode() for number in range(count)])
+    batch = PendingBatch([str(number).encode() for number in range(count)])
     waiting, final = [str(number) for number in range(count)], dict[str, str]()
     for codes in tries:
         assert batch.body().decode().split() == waiting

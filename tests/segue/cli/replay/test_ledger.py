@@ -2,14 +2,14 @@
 
 import pytest
 
-from segue.cli.replay.ledger import Ledger
+from segue.cli.replay.ledger import ReplayLedger
 
 T = "hm://presence/user/u1/"
 
 
-def following(*users: str) -> Ledger:
+def following(*users: str) -> ReplayLedger:
     """A ledger where these users follow T."""
-    ledger = Ledger()
+    ledger = ReplayLedger()
     for user in users:
         ledger.subscribing(user, [T])
         ledger.installed(user, [T])
@@ -37,7 +37,7 @@ def test_a_second_copy_is_a_duplicate_and_one_for_nobody_has_gone_astray() -> No
 
 
 def test_who_is_just_subscribing_may_get_it_or_not() -> None:
-    ledger = Ledger()
+    ledger = ReplayLedger()
     ledger.subscribing("ann", [T])
     ledger.sent("e1", T, 1.0)
     ledger.sent("e2", T, 1.0)

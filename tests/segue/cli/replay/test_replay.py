@@ -8,8 +8,8 @@ from click.testing import CliRunner
 
 from analytics.trace import Trace
 from segue.cli.command_line import cli
-from segue.cli.replay.ledger import Ledger
-from segue.cli.replay.player import Player
+from segue.cli.replay.ledger import ReplayLedger
+from segue.cli.replay.player import TracePlayer
 from segue.cli.replay.script import script
 from segue.cluster.tokens import user_token
 from segue.sdk.publisher import Publisher
@@ -35,13 +35,13 @@ def trace(path: Path) -> Trace:
 
 
 async def test_everything_that_must_arrive_does_and_the_rest_is_told_apart(tmp_path: Path) -> None:
-    ledger = Ledger()
+    ledger = ReplayLedger()
     found = script(trace(tmp_path / "t"), service="presence", users=100, from_s=0, seconds=None, seed=1)
     async with Cluster(sites=1) as cluster:
         urls = [f"ws://{cluster.of('accesspoint')[0].address}"]
         door = f"http://{cluster.of('broker')[0].address}"
         token = partial(user_token, SECRET)
-        async with Publisher(door, service_token("presence")) as publisher, Player(urls, publisher, token, ledger, "r1") as player:
+        async with Publisher(door, service_token("presence")) as publisher, TracePlayer(urls, publisher, token, ledger, "r1") as player:
             await player.play(found, SPEED)
             await player.drain(10)
             assert (player.failures, player.rejected, player.failure) == (0, 0, "")

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from analytics.errors import TraceError
 from analytics.trace import Trace
 from infra.kernel.trace import SERVICES
-from segue.cli.replay.ledger import Ledger
-from segue.cli.replay.player import Player
+from segue.cli.replay.ledger import ReplayLedger
+from segue.cli.replay.player import TracePlayer
 from segue.cli.replay.script import Script, script
 from segue.cluster.tokens import user_token
 from segue.sdk.publisher import Publisher
@@ -61,8 +61,8 @@ async def test_those_that_can_be_played_lose_nothing(tmp_path: Path) -> None:
         async with Publisher(door, service_token("presence")) as publisher:
             for number, trace in enumerate(ODD_TRACES.values()):
                 for found in scripts(trace, tmp_path / str(number))[:1]:
-                    ledger = Ledger()
-                    async with Player(urls, publisher, partial(user_token, SECRET), ledger, f"r{number}") as player:
+                    ledger = ReplayLedger()
+                    async with TracePlayer(urls, publisher, partial(user_token, SECRET), ledger, f"r{number}") as player:
                         await player.play(found, max(1.0, found.seconds / SECOND_S))
                         await player.drain(10)
                     totals = ledger.totals()

@@ -8,7 +8,7 @@ import pytest
 
 from analytics.errors import NotSupported, TraceError
 from analytics.trace import Trace
-from segue.cli.replay.script import Script, Step, script
+from segue.cli.replay.script import Script, ScriptStep, script
 from tests.support.traces import BARE, write
 
 PERIOD = msgspec.structs.replace(BARE, start_ms=1_000_000, end_ms=1_060_000)
@@ -28,12 +28,12 @@ def test_without_a_log_all_are_there_from_the_start_and_events_nobody_follows_ar
     found = made(tmp_path, subscriptions=PAIRS, publications=SAID)
     assert (found.users, found.pairs, found.publications, found.left_out, found.seconds) == (("u1", "u2"), 3, 2, 1, 60)
     assert list(found) == [
-        Step(0, "connect", "u1"),
-        Step(0, "connect", "u2"),
-        Step(0, "subscribe", "u1", (U2, U3)),
-        Step(0, "subscribe", "u2", (U1,)),
-        Step(5, "publish", "", (U2,), "play"),
-        Step(10, "publish", "", (U1,), "pause"),
+        ScriptStep(0, "connect", "u1"),
+        ScriptStep(0, "connect", "u2"),
+        ScriptStep(0, "subscribe", "u1", (U2, U3)),
+        ScriptStep(0, "subscribe", "u2", (U1,)),
+        ScriptStep(5, "publish", "", (U2,), "play"),
+        ScriptStep(10, "publish", "", (U1,), "pause"),
     ]
 
 
@@ -48,17 +48,17 @@ def test_with_a_log_people_come_and_go_and_what_came_before_the_start_stands(tmp
     log = columns | {"service": ["presence"] * 4}
     found = made(tmp_path, subscription_log=log, publications=SAID)
     assert list(found) == [
-        Step(0, "connect", "u1"),
-        Step(0, "subscribe", "u1", (U2,)),
-        Step(4, "subscribe", "u1", (U3,)),
-        Step(5, "publish", "", (U2,), "play"),
-        Step(6, "unsubscribe", "u1", (U2,)),
-        Step(30, "unsubscribe", "u1", (U3,)),
-        Step(30, "disconnect", "u1"),
+        ScriptStep(0, "connect", "u1"),
+        ScriptStep(0, "subscribe", "u1", (U2,)),
+        ScriptStep(4, "subscribe", "u1", (U3,)),
+        ScriptStep(5, "publish", "", (U2,), "play"),
+        ScriptStep(6, "unsubscribe", "u1", (U2,)),
+        ScriptStep(30, "unsubscribe", "u1", (U3,)),
+        ScriptStep(30, "disconnect", "u1"),
     ]
     later = script(Trace.open(tmp_path / "t"), service="presence", users=10, from_s=5.5, seconds=10, seed=1)
     assert [step.what for step in later] == ["connect", "subscribe", "unsubscribe"]
-    assert later.steps[1] == Step(0, "subscribe", "u1", (U2, U3))
+    assert later.steps[1] == ScriptStep(0, "subscribe", "u1", (U2, U3))
 
 
 def test_the_same_seed_takes_the_same_users(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from rich.console import Console
 
 from infra.runtime.http.admin import Admin
 from infra.runtime.metrics import Value
-from segue.cli.top.command import Frame, frames, parse_address, poll, top, watch
+from segue.cli.top.command import DrawnFrame, frames, parse_address, poll, top, watch
 from segue.cli.top.frame import Unreachable
 
 DEADLINE_S = 30.0
@@ -102,7 +102,7 @@ async def test_a_door_that_closes_is_shown_as_unreachable_and_found_again() -> N
 
 async def test_frames_keep_what_was_delivered_before() -> None:
     async with Admin([Role()], "127.0.0.1", 0) as admin, contextlib.aclosing(frames([admin.address], 0.01)) as stream:
-        shots: list[Frame] = [await anext(stream) for _ in range(4)]
+        shots: list[DrawnFrame] = [await anext(stream) for _ in range(4)]
     assert all(later.history[: len(earlier.history)] == earlier.history for earlier, later in pairwise(shots))
     assert all(rate > 0 for rate in shots[-1].history)
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from infra.runtime.stats import ProcessStats, RoleStats, Stats
-from segue.cli.top.frame import Snapshot, Unreachable, View, frame
+from segue.cli.top.frame import Snapshot, TopView, Unreachable, frame
 from segue.cli.top.screen import chart, count, screen, size
 
 
@@ -19,7 +19,7 @@ def said(role: str, site: str, not_ready: str | None, counters: dict[str, float]
     return Stats(process=process, roles=[RoleStats(role=role, node="n1", site=site, not_ready=not_ready, counters={**counters})])
 
 
-def drawn(view: View, history: Sequence[float] = (), width: int = 100) -> str:
+def drawn(view: TopView, history: Sequence[float] = (), width: int = 100) -> str:
     console = Console(width=width, file=io.StringIO(), color_system=None)
     console.print(screen(view, history, "every 1 s", width))
     assert isinstance(console.file, io.StringIO)
