@@ -1,4 +1,7 @@
-"""Prints what friends do, the moment they do it: python examples/follow.py ws://127.0.0.1:7700 TOKEN bob eve"""
+"""Prints what friends do, the moment they do it.
+
+python examples/follow.py ws://127.0.0.1:7700 TOKEN bob eve
+"""
 
 import sys
 
@@ -6,7 +9,7 @@ import segue
 
 
 async def follow(url: str, token: str, friends: list[str]) -> None:
-    """Runs until it is interrupted."""
+    """Prints the events of `friends` until it is interrupted. `token` is that of the user who follows them."""
     async with segue.Client(url, token) as client:
         await client.subscribe(f"hm://presence/user/{friend}/" for friend in friends)
         print("following", *friends, file=sys.stderr)

@@ -1,4 +1,4 @@
-"""Where to connect: the addresses a caller gives, checked once and completed with the path of the door."""
+"""Addresses to connect to: those that a caller gives, checked once and completed with a path."""
 
 from collections.abc import Iterable
 from urllib.parse import urlsplit, urlunsplit
@@ -7,9 +7,9 @@ from segue.sdk.errors import Misuse
 
 
 def doors(urls: str | Iterable[str], *, schemes: tuple[str, ...], path: str) -> tuple[str, ...]:
-    """One or more URLs, each with `path` added when it has none ("ws://host:7700" becomes "ws://host:7700/v1/connect").
+    """Returns `urls`, one or more, each with `path` added when it has none ("ws://host:7700" becomes "ws://host:7700/v1/connect").
 
-    Raises Misuse for no URL at all, another scheme than `schemes`, or a missing host.
+    Raises Misuse where there is no URL, where one has another scheme than `schemes`, and where one has no host.
     """
     found = tuple(_door(url, schemes, path) for url in ([urls] if isinstance(urls, str) else urls))
     if not found:

@@ -1,7 +1,7 @@
-"""Cuts a stream of items into batches of lines that are as large as the load makes them.
+"""Batches of lines from a stream of items. They are as large as the load makes them.
 
-No timer: a batch is what has come in while the one before it was under way, so a slow stream is sent item by item and a
-fast one in full batches.
+There is no timer. A batch is what came in while the batch before it was on its way, so a slow stream is sent item by item, and a fast
+one in full batches.
 """
 
 import asyncio
@@ -12,7 +12,7 @@ T = TypeVar("T")
 
 
 class _End:
-    """What the source is followed by; `error` is what it raised."""
+    """The end of a source; `error` is what it raised, None if it raised nothing."""
 
     def __init__(self, error: Exception | None) -> None:
         self.error = error
@@ -21,10 +21,11 @@ class _End:
 async def batches(
     source: Iterable[T] | AsyncIterable[T], encode: Callable[[T], bytes], *, max_items: int, max_bytes: int
 ) -> AsyncGenerator[list[bytes], None]:
-    """Lists of 1 to `max_items` encoded items, of at most `max_bytes` together unless one item alone is larger.
+    """Yields the items of `source`, encoded by `encode`, in lists.
 
-    Reads at most `max_items` ahead. What the source or `encode` raises is raised after the items before it. Close the
-    generator (`contextlib.aclosing`) to stop reading the source early.
+    A list has 1 to `max_items` items and at most `max_bytes`, except where one item alone is larger. At most `max_items` are read ahead.
+    What the source or `encode` raises is raised after the items before it. Close the generator (`contextlib.aclosing`) to stop reading
+    the source early.
     """
     ahead: asyncio.Queue[bytes | _End] = asyncio.Queue(max_items)
     reading = asyncio.create_task(_read(source, encode, ahead))

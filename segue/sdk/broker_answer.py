@@ -1,4 +1,4 @@
-"""Reads what the HTTP door of a broker or of the notification module answers (design 4.2). Pure."""
+"""The answers of the HTTP doors of brokers and notification modules (design 4.2). Pure."""
 
 from typing import Final, TypeVar
 
@@ -10,7 +10,7 @@ from segue.sdk.publication import Result
 
 T = TypeVar("T")
 
-# For an answer without a body that we know, from a proxy in between.
+# An answer whose body is none of ours comes from a proxy in between; then the status is all there is.
 _NAMES: Final = {401: "bad-token", 403: "forbidden", 404: "not-found", 405: "bad-method", 413: "too-large", 415: "bad-content-type"}
 _TRY_AGAIN_LATER: Final = frozenset({408, 425, 429, 500, 502, 503, 504})
 
@@ -21,13 +21,19 @@ class _Refusal(msgspec.Struct):
 
 
 def read_answer(url: str, status: int, body: bytes, retry_after: str | None) -> Result:
-    """What became of the events. Raises as `read_as`."""
+    """Returns what became of published events. Takes `url`, `status`, `body`, `retry_after`, and raises, as `read_as`."""
     return read_as(Result, url, status, body, retry_after)
 
 
 def read_as(kind: type[T], url: str, status: int, body: bytes, retry_after: str | None) -> T:
-    """What was accepted. Raises Refused when trying again cannot help, ConnectionLost when it can, and
-    ProtocolError for an answer that no broker gives."""
+    """Returns the body of an answer that accepts, read as `kind`.
+
+    - `url`: where the answer came from, for errors.
+    - `status`, `body`: the HTTP status and body.
+    - `retry_after`: the header of that name, None if there is none.
+
+    Raises Refused when trying again cannot help, ConnectionLost when it can, and ProtocolError for an answer that no broker gives.
+    """
     if status == 202:
         return _accepted(kind, url, body)
     if not 400 <= status < 600:

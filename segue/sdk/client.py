@@ -5,9 +5,10 @@
         async for event in client:
             print(event.kind, event.payload)
 
-Concurrency: one background task connects, reads and connects again, another pulls notifications if they are wanted; any
-task may call; one task at a time iterates over the events, and one over the notifications.
-Cancelling any await is safe: it stops the waiting, and takes neither an event nor an answer from anybody else.
+**Tasks.** One background task connects, reads and connects again. Another one pulls notifications if they are wanted. Any task of the
+application may call the methods. One task at a time may iterate over the events, and one over the notifications.
+
+**Cancelling.** Any await may be cancelled. That stops the waiting, and takes neither an event nor an answer from anybody else.
 """
 
 import contextlib
@@ -37,16 +38,24 @@ _LOG: Final = logging.getLogger("segue.sdk.client")
 class Client:
     """A connection to Segue that comes back by itself, with all its topics.
 
-    `urls`: one access point, or several that are tried in turn. `token`: a JWT, or a function (plain or async) that is
-    asked for one at every connect; what it raises ends the client, except ConnectionLost, which means try again later.
-    `client` names this device, `device` its class. `on_state` hears every State; what it raises is logged. Without
-    it the beginning of each outage is logged as a warning, which Python prints unless it is told otherwise. `on_offloaded` hears of
-    the followed topics that leave real time or come back; which are out now is in `offloaded`.
+    - `urls`: one access point, or several that are tried in turn.
+    - `token`: a JWT, or a function (plain or async) that returns one. The function is called before every connection. What it raises
+      ends the client, except ConnectionLost, which means: try again later.
+    - `client`: the name of this device. The server keeps a seen mark for each.
+    - `device`: its class, "desktop" or "mobile".
+    - `user`: the user for whom the token is. The server refuses a token that is for another user.
+    - `on_state`: is called with every State; what it raises is logged. Without it, the beginning of each outage is logged as a warning,
+      which Python prints unless it is told otherwise.
+    - `on_offloaded`: is called when followed topics leave real time or come back. The topics that are out now are in `offloaded`.
+    - `mark_file`: keeps the place where this device goes on after a restart. Without it the server's seen mark of `client` does, which is
+      up to a second older.
+    - `options`: times and bounds.
+    - `rng`: the randomness of the delays between tries.
 
-    Real time means at most once: what is published while the client is away is not sent later. Notifications are stored:
-    each comes at least once to each device, and `notifications` shows it once. `mark_file` keeps the place where a device
-    goes on after a restart; without one the server's seen mark of `client` does, which is up to a second older. A code that forbids
-    reconnecting (a bad token, say) ends the client, and everything that waits raises it as Refused.
+    Events are real time, which means at most once: what is published while the client is away is not sent later. Notifications are
+    stored: each comes at least once to each device, and `notifications` shows it once.
+
+    A code that forbids reconnecting, such as that of a bad token, ends the client. Every call that waits then raises Refused.
     """
 
     def __init__(
@@ -82,7 +91,7 @@ class Client:
         self._feed = NotificationFeed(self._keeper, options, mark_file, rng)
 
     async def __aenter__(self) -> Self:
-        """Connects. Raises Refused, or ConnectionLost if no access point welcomes us within `open_timeout_s`."""
+        """Connects. Raises Refused, and ConnectionLost if no access point welcomes the client within `open_timeout_s`."""
         await self._keeper.start()
         return self
 
@@ -90,9 +99,9 @@ class Client:
         await self.close()
 
     async def close(self) -> None:
-        """Disconnects for good. What has arrived can still be taken, then iteration ends. May be called twice.
+        """Disconnects for good. What has arrived can still be taken; then iteration ends. May be called twice.
 
-        Waits a second at most for the server to hear which notifications were taken.
+        It waits a second at most until the server has heard which notifications were taken.
         """
         try:
             await self._feed.close()
@@ -100,10 +109,13 @@ class Client:
             await self._keeper.close()
 
     async def subscribe(self, topics: str | Iterable[str], wait: Wait = "local") -> Installed:
-        """Follows the topics from now on, over every reconnect, and returns once the subscription is installed.
+        """Follows `topics` from now on, over every reconnect. Returns how far the subscription is installed.
 
-        Waits for a connection, and asks again if it breaks. Topics in `rejected` are not followed. Raises Refused (then
-        none of the new topics is followed), Stalled. Cancelling stops the waiting only; unsubscribe to stop following.
+        With `wait` "local" it returns when the brokers of this site hold the subscription, with "all" when those of every live site do.
+        Topics in `rejected` are not followed. It waits for a connection, and asks again if that breaks.
+
+        Raises Stalled, and Refused; then none of the new topics is followed. Cancelling stops the waiting only; unsubscribe to stop
+        following.
         """
         wanted, followed = _listed(topics), self._keeper.topics
         new = [topic for topic in wanted if topic not in followed]
@@ -118,7 +130,7 @@ class Client:
         return installed
 
     async def unsubscribe(self, topics: str | Iterable[str]) -> None:
-        """Stops following the topics: none of their events arrives after it returns. Raises Refused, Stalled."""
+        """Stops following `topics`: none of their events arrives after it returns. Raises Refused and Stalled."""
         unwanted = _listed(topics)
         for topic in unwanted:
             self._keeper.topics.pop(topic, None)
@@ -127,30 +139,31 @@ class Client:
             await self._keeper.now().unsubscribe(unwanted)
 
     async def act(self, kind: str, **fields: Any) -> None:
-        """Tells the friends what this user does: `act("play", artist="Björk")`. At most once: it is never kept for later.
+        """Tells the user's friends what the user does: `act("play", artist="Björk")`. It is told at most once, and never kept for later.
 
-        Raises ConnectionLost when there is no connection, or it breaks before the answer (the act was then done or not),
-        Refused, Stalled.
+        Raises Refused and Stalled. Raises ConnectionLost when there is no connection, and when it breaks before the answer: then nobody
+        knows whether it was told.
         """
         if reserved := fields.keys() & {"op", "id"}:
             raise Misuse(f"{', '.join(sorted(reserved))}: a name of the protocol; call this field of the act something else")
         await self._keeper.now().act({"kind": kind, **fields})
 
     async def ping(self) -> int:
-        """The clock of the access point, in ms since 1970. Raises ConnectionLost, Stalled."""
+        """Returns the clock of the access point, in ms since 1970. Raises ConnectionLost and Stalled."""
         return await self._keeper.now().ping()
 
     @property
     def offloaded(self) -> frozenset[str]:
-        """The followed topics that are out of real time now, as far as this connection was told: empty while there is none."""
+        """The followed topics that are out of real time now, as far as this connection was told. It is empty without a connection."""
         return frozenset(self._offloaded)
 
     def notifications(self) -> AsyncIterator[Notification]:
-        """This user's stored notifications: each once, ascending by mark, whether it came live or was pulled.
+        """Returns an iterator over the user's stored notifications: each once, ascending by mark, whether it came live or was pulled.
 
-        From the first call on gaps are pulled, and what was taken is told to the server as seen. Break and go on as often
-        as you like, in one task at a time. It ends, or raises, as the events do. Who has subscribed topics takes their
-        events in another task, for notifications come behind them.
+        From the first call on, gaps are pulled, and what was taken is told to the server as seen. Break and go on as often as you like, in
+        one task at a time. The iterator ends, or raises, as the events do.
+
+        An application that follows topics must take their events in another task: notifications come behind them on the same socket.
         """
         if self._keeper.is_started:
             self._feed.start()
@@ -158,33 +171,42 @@ class Client:
 
     @property
     def unread(self) -> int:
-        """How many notifications a bell shows as unread: right after each pull and each change of the marks."""
+        """How many notifications a bell shows as unread. It is right after each pull and after each change of the marks."""
         return self._feed.bell.unread
 
     @property
     def read_mark(self) -> int:
-        """Up to here the user has read, on whatever device."""
+        """The mark up to which the user has read, on whatever device."""
         return self._feed.bell.read
 
     def seen(self, mark: int) -> None:
-        """With `seen_by_hand`: everything up to `mark` is dealt with; the server is told within `seen_every_s`. Raises Misuse."""
+        """Says that the application has dealt with everything up to `mark`. The server is told within `seen_every_s`.
+
+        Raises Misuse without `ClientOptions(seen_by_hand=True)`.
+        """
         self._feed.see(mark)
 
     async def read(self, mark: int | None = None) -> Marks:
-        """The user has read everything up to `mark`, or all there is; all his devices are told.
+        """Says that the user has read everything up to `mark`; without it, all there is. Returns the marks.
 
-        Raises ConnectionLost when there is no connection, or it breaks before the answer, Refused, Stalled. It may be
-        repeated: the read mark only rises.
+        All devices of the user are told. It may be repeated, for the read mark only rises. Raises Refused and Stalled. Raises ConnectionLost when there is no connection,
+        and when it breaks before the answer.
         """
         return await self._feed.read(mark)
 
     async def history(self, topic: str, *, limit: int = 50, before: str | None = None) -> History:
-        """Stored events of a topic, newest first; `before` is the `next` of the page before. Raises as `read`."""
+        """Returns a page of the stored events of `topic`, newest first.
+
+        `limit` is the length of the page, `before` the `next` of the page before it. Raises as `read`.
+        """
         page = {"topic": topic, "limit": limit} | ({} if before is None else {"before": before})
         return await self._keeper.now().call(History, {"op": "history", **page})
 
     async def last(self, topics: str | Iterable[str]) -> list[PastEvent]:
-        """The last event of each of these friend feeds (`hm://presence/user/<name>/`) that has one. Raises as `read`."""
+        """Returns the last event of each of `topics` that has one. Raises as `read`.
+
+        They are friend feeds, such as `hm://presence/user/bob/`.
+        """
         connection = self._keeper.now()
         limits = connection.welcome.limits
         batches = topic_batches(_listed(topics), Limits(limits.message_bytes, min(LAST_TOPICS, limits.topics_per_message)))
@@ -192,11 +214,11 @@ class Client:
         return [event for answer in answers for event in answer.events]
 
     def __aiter__(self) -> Self:
-        """The events as they come. Break and iterate again as often as you like, in one task at a time."""
+        """Returns the client, an iterator over the events. Break and iterate again as often as you like, in one task at a time."""
         return self
 
     async def __anext__(self) -> Event:
-        """The next event. Raises Refused when the server forbids coming back. Cancelling it takes no event."""
+        """Returns the next event. Raises Refused when the server forbids coming back. Cancelling it takes no event."""
         if not self._keeper.is_started:
             raise Misuse("not connected; write `async with segue.Client(...) as client:`")
         if self._is_iterated:

@@ -8,15 +8,19 @@ from segue.sdk.errors import Misuse
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClientOptions:
-    """Raises Misuse when a value cannot work.
+    """The options of a client. Raises Misuse when a value cannot work.
 
-    `open_timeout_s`: how long `async with Client(...)` tries before it gives up. `answer_timeout_s`: how long one access
-    point may take from the first packet to its welcome. `heartbeat_s`: a connection on which nothing was heard for so
-    long, not even the answer to a ping, is dead. `stable_s`: a session that lasted so long resets the backoff.
-    `inbox_bytes`: events waiting for the application; beyond that the socket is not read. `inbox_items`: notifications
-    waiting for it; others are pulled later. `seen_by_hand`: notifications are seen when the application says so with
-    `Client.seen`, not as soon as it takes them. `seen_every_s`: the seen mark is told once in so long at most.
-    `hello_pull_s`: how long the access point may take for the pull that it makes at hello; then we make it ourselves.
+    - `open_timeout_s`: how long `async with Client(...)` tries before it gives up.
+    - `answer_timeout_s`: how long one access point may take from the first packet to its welcome.
+    - `heartbeat_s`: a connection is dead when nothing was heard on it for so long, not even the answer to a ping.
+    - `stable_s`: a session that lasted so long resets the backoff.
+    - `inbox_bytes`: the most that waits for the application, in bytes of events. Beyond it the socket is not read.
+    - `inbox_items`: the most notifications that wait for the application. Others are pulled later.
+    - `seen_by_hand`: notifications are seen when the application calls `Client.seen`, not as soon as it takes them.
+    - `seen_every_s`: the seen mark is told at most once in so long.
+    - `hello_pull_s`: how long the access point may take for the pull that it makes at hello. Then the client makes it itself.
+    - `max_frame_bytes`: the largest message that is read. A larger one ends the connection.
+    - `backoff`: the delays between tries.
     """
 
     open_timeout_s: float = 30.0

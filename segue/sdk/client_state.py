@@ -1,4 +1,4 @@
-"""What a client tells about itself."""
+"""The states of a client, as it tells them."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -7,7 +7,7 @@ from segue.sdk.messages import Installed
 
 
 class Phase(StrEnum):
-    """Where a client is between its start and its end."""
+    """A phase of a client's life."""
 
     CONNECTING = "connecting"
     CONNECTED = "connected"
@@ -19,8 +19,10 @@ class Phase(StrEnum):
 class State:
     """One step of a client's life.
 
-    CONNECTING to `url`; CONNECTED to `site`, its topics subscribed as far as `installed` says (None: not known); WAITING
-    `retry_in_s` before the next try, because of `reason`; CLOSED because of `reason` (empty: by the application).
+    - CONNECTING to `url`.
+    - CONNECTED to `site` at `url`; its topics are subscribed as far as `installed` says (None: that is not known).
+    - WAITING `retry_in_s` before the next try, at `url`, because of `reason`.
+    - CLOSED because of `reason`; it is empty where the application has closed the client.
     """
 
     phase: Phase

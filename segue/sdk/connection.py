@@ -1,4 +1,4 @@
-"""One conversation with an access point, from hello to its end. It knows nothing of reconnecting.
+"""One connection to an access point, from hello to its end. It knows nothing of reconnecting.
 
 One task, `run`, reads; any task may call. Answers find their callers by id, pongs by their order.
 """
@@ -40,9 +40,9 @@ Deliver = Callable[[Event | Pulled | Offloaded, int], Awaitable[None]]
 
 
 class ClientConnection:
-    """A conversation that has been welcomed. Made by `open`; `run` must be running for a call to be answered.
+    """A connection that has been welcomed. `open` makes it; calls are answered while `run` runs.
 
-    `replaced` is set by the owner when it has put something else in this one's place.
+    `replaced` is set by the owner when it has put another connection in the place of this one.
     """
 
     def __init__(self, wire: WebSocketWire, welcome: Welcome, heartbeat_s: float) -> None:
@@ -61,7 +61,10 @@ class ClientConnection:
 
     @classmethod
     async def open(cls, http: aiohttp.ClientSession, url: str, hello: dict[str, Any], options: ClientOptions) -> Self:
-        """Connects and says hello. Raises ConnectionLost, with the code if the server gave one. Cancelling it closes the socket."""
+        """Connects to `url` and says `hello`, a message of these fields. Returns the connection when it is welcomed.
+
+        Raises ConnectionLost, with the code if the server gave one. Cancelling it closes the socket.
+        """
         try:
             async with asyncio.timeout(options.answer_timeout_s):
                 wire = await WebSocketWire.open(http, url, options)
@@ -75,10 +78,10 @@ class ClientConnection:
             raise ConnectionLost(f"{url} did not welcome us within {options.answer_timeout_s:g} s") from error
 
     async def run(self, deliver: Deliver) -> None:
-        """Reads until the end, which it raises as ConnectionLost; calls that are still waiting raise the same.
+        """Reads until the connection ends, which it raises as ConnectionLost. Calls that still wait raise the same.
 
-        `deliver(message, size_bytes)` gets every event, what leaves real time or comes back, and the pull that the access point
-        made for us at hello. It may take its time: meanwhile nothing is read. Cancelling `run` closes the socket.
+        `deliver(message, size_bytes)` gets every event, each Offloaded, and the pull that the access point makes at hello. It may take
+        its time; meanwhile nothing is read. Cancelling `run` closes the socket.
         """
         reading = asyncio.create_task(self._read_loop(deliver))
         heartbeat = asyncio.create_task(self._heartbeat_loop())
@@ -97,27 +100,33 @@ class ClientConnection:
             await self._wire.close()
 
     async def subscribe(self, topics: Iterable[str], wait: Wait) -> Installed:
-        """Subscribes all topics, in as many messages as it takes. Raises ConnectionLost, Refused, Stalled."""
+        """Subscribes `topics`, in as many messages as it takes; `wait` says for which sites. Returns what all of them promise.
+
+        Raises ConnectionLost, Refused and Stalled.
+        """
         calls = (self.call(Subscribed, {"op": "subscribe", "topics": batch, "wait": wait}) for batch in self._batches(topics))
         return weakest(await asyncio.gather(*calls))
 
     async def unsubscribe(self, topics: Iterable[str]) -> None:
-        """Unsubscribes all topics; no event of theirs comes after it. Raises ConnectionLost, Refused, Stalled."""
+        """Unsubscribes `topics`; no event of theirs comes after it. Raises ConnectionLost, Refused and Stalled."""
         for batch in self._batches(topics):
             await self.call(Unsubscribed, {"op": "unsubscribe", "topics": batch})
             for topic in batch:
                 self._cursors.forget(topic)
 
     async def act(self, fields: dict[str, Any]) -> None:
-        """A presence action. Raises ConnectionLost, Refused, Stalled."""
+        """Sends an action of the user, with `fields`, to presence. Raises ConnectionLost, Refused and Stalled."""
         await self.call(Ok, {"op": "act", **fields})
 
     async def ping(self) -> int:
-        """The server's clock in ms. Raises ConnectionLost, Stalled."""
+        """Returns the server's clock, in ms since 1970. Raises ConnectionLost and Stalled."""
         return await (await self._send_ping())
 
     async def call(self, expected: type[_A], message: dict[str, Any]) -> _A:
-        """Sends the message under an id of its own and returns its answer. Raises ConnectionLost, Refused, Stalled."""
+        """Sends `message` under an id of its own. Returns its answer, which is an `expected`.
+
+        Raises ConnectionLost, Refused and Stalled, and ProtocolError for an answer of another kind.
+        """
         call_id, self._next_id = self._next_id, self._next_id + 1
         answer = self._calls[call_id] = asyncio.get_running_loop().create_future()
         try:
@@ -187,8 +196,8 @@ class ClientConnection:
     async def _heartbeat_loop(self) -> None:
         """Raises ConnectionLost when nothing is heard any more.
 
-        An application that does not take its events makes the client deaf, which is no fault of the server: then only
-        a socket that cannot be written to counts as lost, and calls fail, for their answers cannot be reached.
+        While the application does not take its events, nothing is read, which is no fault of the server. Then only a socket that cannot
+        be written to counts as lost. Calls fail meanwhile, for their answers stand behind those events.
         """
         while True:
             frames_before = self._frames_read

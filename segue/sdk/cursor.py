@@ -1,11 +1,11 @@
-"""Where a connection stands in each topic, and what it has missed. Pure.
+"""The positions of a connection in its topics, which tell what it has missed. Pure.
 
 Rule 1: numbers rise by one per (topic, origin site) within an epoch. The first number seen of a topic, site and epoch
 fixes the position; what was before it is unknown and not counted.
 Rule 2: positions end with the connection. While nobody is interested in a topic its broker keeps no count of it, so a
 jump over a time of absence says nothing.
-Rule 3: a skip is never taken for a loss (design 6). `skipped` counts events of the topic, whatever their site, so it is
-kept as credit of the topic until missing numbers of any of its sites use it up. The count may be too low for that.
+Rule 3: a skip is never taken for a loss (design 6). `skipped` counts events of the topic, whatever their site. So it is
+kept as credit of the topic, until missing numbers of any of its sites use it up. A count of losses may be too low for that reason.
 """
 
 from segue.sdk.messages import Event
@@ -41,7 +41,7 @@ class Cursors:
         return missing - covered
 
     def forget(self, topic: str) -> None:
-        """The topic is not followed any more; following it again begins anew."""
+        """Forgets `topic`, which is not followed any more. Following it again begins anew."""
         self._topics.pop(topic, None)
 
     def __len__(self) -> int:

@@ -1,7 +1,7 @@
-"""The events between the socket and the application: one writer, one reader, bounded in bytes.
+"""The queue of events between the socket and the application: one writer, one reader, bounded in bytes.
 
-Policy when it is full: the writer waits, so the client stops reading its socket and the access point's outbox takes
-over (newest presence per topic, then `slow-consumer`; design 5.3). Nothing is dropped here, and nothing can grow.
+When it is full the writer waits. So the client stops reading its socket, and the outbox of the access point takes over: it keeps the
+newest presence of each topic, and closes with `slow-consumer` in the end (design 5.3). Nothing is dropped here, and nothing can grow.
 """
 
 import asyncio
@@ -22,7 +22,7 @@ class Inbox:
         self._freed = asyncio.Event()
 
     async def put(self, event: Event, size_bytes: int) -> None:
-        """Adds the event, waiting for room first. Cancelling it leaves the event out."""
+        """Adds `event`, whose frame has `size_bytes`, when there is room. Cancelling it leaves the event out."""
         while self._size_bytes >= self._limit_bytes:
             self._freed.clear()
             await self._freed.wait()
@@ -31,8 +31,10 @@ class Inbox:
         self._changed.set()
 
     async def get(self) -> Event:
-        """Takes the oldest event, waiting for one. When the inbox has ended and is empty it raises what `end` was given,
-        each time. Cancelling it takes nothing."""
+        """Returns the oldest event, when there is one. Cancelling it takes nothing.
+
+        When the inbox has ended and is empty, every call raises what `end` was given.
+        """
         while not self._events:
             if self._end is not None:
                 raise self._end
@@ -44,6 +46,6 @@ class Inbox:
         return event
 
     def end(self, error: BaseException) -> None:
-        """No further event comes; the first end counts."""
+        """Ends the inbox with `error`: no further event comes. The first end counts."""
         self._end = self._end or error
         self._changed.set()

@@ -1,4 +1,4 @@
-"""Keeps a client connected: connects, subscribes its topics again, waits, and gives up only when a code says so.
+"""The keeper of a client's connection: connects, subscribes its topics again, waits, and gives up only when a code says so.
 
 One task owns it all. Everybody else waits for `connected()` or takes `now()`.
 """
@@ -20,10 +20,13 @@ from segue.sdk.token_source import Token, fresh
 
 
 class ConnectionKeeper:
-    """At most one connection at any time, to the addresses in turn.
+    """The keeper of at most one connection at any time, to the addresses in turn. Its `topics` are subscribed at every connect.
 
-    `topics` are what the application wants; they are subscribed at every connect. `tell` hears every State, `deliver`
-    takes every event, `end(error)` is called once, when no event will come any more; `error` is None after `close`.
+    - `urls`, `token`, `options`, `rng`: as in `Client`.
+    - `hello`: the fields of the first message, without the token.
+    - `deliver`: takes every message that is no answer.
+    - `tell`: hears every State.
+    - `end`: is called once, with the error when no event will come any more; with None after `close`.
     """
 
     def __init__(
@@ -56,7 +59,7 @@ class ConnectionKeeper:
         return self._task is not None
 
     async def start(self) -> None:
-        """Connects. Raises Refused, or ConnectionLost if no access point welcomes us in time. Cancelling it closes everything."""
+        """Connects. Raises Refused, and ConnectionLost if no access point welcomes the client in time. Cancelling it closes everything."""
         if self._task is not None:
             raise Misuse("a Client is entered once; make a new one to connect again")
         self._connection = asyncio.get_running_loop().create_future()
@@ -72,19 +75,19 @@ class ConnectionKeeper:
             raise
 
     async def close(self) -> None:
-        """Disconnects for good; whoever waits gets Misuse. May be called twice."""
+        """Disconnects for good. Every call that waits raises Misuse. May be called twice."""
         if self._task is not None:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
             self._finish(None)
 
     async def connected(self) -> ClientConnection:
-        """The connection, once there is one. Raises what ended the client."""
+        """Returns the connection, as soon as there is one. Raises what ended the client."""
         self._check_started()
         return await asyncio.shield(self._connection)
 
     def now(self) -> ClientConnection:
-        """The connection. Raises ConnectionLost when there is none at this moment, or what ended the client."""
+        """Returns the connection. Raises ConnectionLost when there is none at this moment, and what ended the client."""
         self._check_started()
         if not self._connection.done():
             raise ConnectionLost("not connected at the moment") from self._lost
@@ -112,7 +115,7 @@ class ConnectionKeeper:
         await asyncio.sleep(delay_s)
 
     async def _live(self, http: aiohttp.ClientSession) -> None:
-        """One connection, from its first try to its end. Raises ConnectionLost."""
+        """Lives through one connection, from its first try to its end. Raises ConnectionLost."""
         url = self._reconnect.url
         self._tell(State(phase=Phase.CONNECTING, url=url))
         connection = await ClientConnection.open(http, url, {"token": await fresh(self._token), **self._hello}, self._options)

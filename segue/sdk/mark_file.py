@@ -1,4 +1,4 @@
-"""The place of a device that outlives its process: two numbers in a file."""
+"""The file that keeps the place of a device after its process has ended: two numbers."""
 
 import contextlib
 from pathlib import Path
@@ -18,17 +18,17 @@ class Place(NamedTuple):
 
 
 class MarkFile:
-    """Keeps the place of one user on one device at `path`, whose folder must exist. A crash leaves the old or the new one.
+    """The file at `path` with the place of one user on one device. Its folder must exist.
 
-    It is written for every notification that is taken, and not forced to the disk: after a power failure the last few
-    notifications may be shown again.
+    It is written for every notification that is taken, as a whole: a crash leaves the old place or the new one. It is not forced to the
+    disk, so after a power failure the last few notifications may be shown again.
     """
 
     def __init__(self, path: Path | str) -> None:
         self._path = Path(path)
 
     def load(self) -> Place | None:
-        """Returns the place; None if there is no file yet. Raises Misuse if the file holds anything else, and OSError."""
+        """Returns the place; None if there is no file yet. Raises OSError, and Misuse if the file holds anything else."""
         try:
             text = self._path.read_bytes()[:_LONGEST]
         except FileNotFoundError:
@@ -40,6 +40,6 @@ class MarkFile:
         raise Misuse(f"{self._path} holds no mark; give another path, or delete it to go on where the server says")
 
     def save(self, place: Place) -> None:
-        """Replaces the place at once. Raises OSError."""
+        """Replaces the place by `place`. Raises OSError."""
         numbers = [place.mark] if place.epoch is None else place
         write_whole(self._path, b"%b\n" % " ".join(map(str, numbers)).encode())

@@ -1,7 +1,7 @@
-"""What an access point says (design 4.1), as typed values. Pure: JSON text in, values out.
+"""The messages of an access point (design 4.1), as typed values. Pure: JSON text in, values out.
 
-`Event`, `Installed`, `RejectedTopic` and `Offloaded` are public: the SDK hands them out as they are. An op that is not here is
-skipped, so that an old client can talk to a newer server.
+`Event`, `Installed`, `RejectedTopic` and `Offloaded` are public: the SDK gives them to the application as they are. An op that is not
+here is skipped, so that an old client can talk to a newer server.
 """
 
 import contextlib
@@ -19,18 +19,18 @@ Device = Literal["desktop", "mobile"]
 
 
 class _Message(msgspec.Struct, frozen=True, kw_only=True, tag_field="op", tag=str.lower):
-    """Base of all messages: the class name in lower case is the op."""
+    """A message. The name of its class in lower case is its op."""
 
 
 class Limits(msgspec.Struct, frozen=True):
-    """What one message may hold. The defaults are for a server that does not say."""
+    """The most that one message may hold. The defaults are for a server that does not say."""
 
     message_bytes: int = 32_768
     topics_per_message: int = 200
 
 
 class Welcome(_Message, frozen=True, kw_only=True):
-    """The session has begun. `time_ms` is the clock that the client shall use (SB-13)."""
+    """The answer to hello: the session has begun. `time_ms` is the clock that the client is to use (SB-13)."""
 
     session: str | int
     site: str
@@ -40,7 +40,7 @@ class Welcome(_Message, frozen=True, kw_only=True):
 
 
 class RejectedTopic(msgspec.Struct, frozen=True):
-    """A topic that was not subscribed, the name of the code that says why, and what exactly is wrong."""
+    """A topic that was not subscribed. `code` is the name of the code that says why, `reason` says what exactly is wrong."""
 
     topic: str
     code: str
@@ -48,8 +48,12 @@ class RejectedTopic(msgspec.Struct, frozen=True):
 
 
 class Installed(msgspec.Struct, frozen=True, kw_only=True):
-    """How far a subscription has got: `local` = the brokers of this site hold it, `all` = every live site does,
-    `partial` = not yet at `missing_sites`. `rejected` topics are not subscribed."""
+    """The state of a subscription.
+
+    - `installed`: "local" when the brokers of this site hold it, "all" when those of every live site do, "partial" when it is not yet at
+      `missing_sites`.
+    - `rejected`: the topics that are not subscribed.
+    """
 
     installed: Literal["local", "all", "partial"]
     missing_sites: tuple[str, ...] = ()
@@ -57,34 +61,40 @@ class Installed(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Subscribed(Installed, frozen=True, kw_only=True, tag_field="op", tag="subscribed"):
-    """Call `id` was done, as far as it says."""
+    """The answer to the subscribe `id`."""
 
     id: int
 
 
 class Unsubscribed(_Message, frozen=True, kw_only=True):
-    """The topics of call `id` are gone."""
+    """The answer to the unsubscribe `id`: no event of its topics comes any more."""
 
     id: int
 
 
 class Ok(_Message, frozen=True, kw_only=True):
-    """Call `id` was done."""
+    """The answer to the call `id`: it was done."""
 
     id: int
 
 
 class Pong(_Message, frozen=True, kw_only=True):
-    """Answer to a ping; pongs come in the order of the pings."""
+    """The answer to a ping. Pongs come in the order of the pings."""
 
     time_ms: int
 
 
 class Event(_Message, frozen=True, kw_only=True):
-    """What was published on a topic.
+    """An event that was published on a followed topic.
 
-    `seq` rises by one per (topic, origin `site`) within an `epoch`. `skipped` older events of the topic were replaced
-    by this newer one on their way. `gap` is set by the client: so many events were lost before this one (0 normally).
+    - `topic`: the topic.
+    - `site`: the site where it was published.
+    - `epoch`, `seq`: its number. `seq` rises by one for each (topic, site) within an `epoch`.
+    - `ts_ms`: when it was published, in ms since 1970.
+    - `id`: its id; an event that comes twice has the same.
+    - `kind`, `payload`: what the publisher said.
+    - `skipped`: how many older events of the topic it has replaced on the way.
+    - `gap`: how many events were lost before this one. The client sets it; it is 0 normally.
     """
 
     topic: str
@@ -100,10 +110,12 @@ class Event(_Message, frozen=True, kw_only=True):
 
 
 class Offloaded(_Message, frozen=True, kw_only=True):
-    """Some of the followed topics have `left` real time, because capacity is short, or are `back`; `epoch` of the decision rises.
+    """News of followed topics that leave real time, because capacity is short, or come back.
 
-    What is published on a topic that is out is not delivered, or, if `every_ms` is not 0, one event in so many milliseconds. Stored
-    notifications come as ever.
+    - `epoch`: the number of the decision. It rises.
+    - `left`: the topics that are out from now on. Their events are not delivered. Stored notifications come as ever.
+    - `back`: the topics that are in real time again.
+    - `every_ms`: where it is not 0, one event in so many milliseconds is delivered of a topic that is out.
     """
 
     epoch: int
@@ -113,7 +125,7 @@ class Offloaded(_Message, frozen=True, kw_only=True):
 
 
 class Problem(_Message, frozen=True, kw_only=True, tag="error"):
-    """Something was refused: call `id`, or the whole conversation when the code is fatal."""
+    """A refusal: of the call `id`, or of the whole connection when the code is fatal."""
 
     code: str
     number: int = 0
@@ -137,11 +149,11 @@ class _AnyMessage(msgspec.Struct):
 
 
 def decode(frame: bytes) -> Answer | Event | None:
-    """The message in one text frame; None for one to pass over. Raises ProtocolError for an answer that cannot be read.
+    """Returns the message in one text frame; None for a message to pass over. Raises ProtocolError for an answer that cannot be read.
 
-    Passed over: an op that this version does not know, and an event whose payload Python's JSON cannot hold (a number
-    out of range, nesting without end), for one odd event must not end the conversation; it shows as a gap. An answer that
-    lists such events comes without them.
+    Two kinds are passed over: an op that this version does not know, and an event whose payload Python's JSON cannot hold (a number out of
+    range, nesting without end). One odd event must not end the connection; it shows as a gap. An answer that lists such events comes
+    without them.
     """
     try:
         return _DECODER.decode(frame)
@@ -177,7 +189,7 @@ def _is_readable(raw: msgspec.Raw) -> bool:
 
 
 def topic_batches(topics: Iterable[str], limits: Limits) -> Iterator[list[str]]:
-    """The topics in order, cut into lists that fit into one message each. A list holds at least one topic."""
+    """Yields `topics` in order, in lists that fit into one message each by `limits`. A list holds at least one topic."""
     room_bytes = limits.message_bytes // 2  # the other half is more than enough for quotes, escapes and the other fields
     batch: list[str] = []
     size_bytes = 0
@@ -193,7 +205,7 @@ def topic_batches(topics: Iterable[str], limits: Limits) -> Iterator[list[str]]:
 
 
 def weakest(answers: Iterable[Installed]) -> Installed:
-    """Several answers as one: it promises what all of them promise. No answer at all (no topics) promises everything."""
+    """Returns one answer that promises what all of `answers` promise. No answers at all, for no topics, promise everything."""
     order = ("partial", "local", "all")
     found = list(answers)
     return Installed(

@@ -1,6 +1,6 @@
-"""The notifications between the socket and the application: asks what the `Bell` says, and hands out its items.
+"""The feed of notifications between the socket and the application. It pulls when its `Bell` says so, and gives out the bell's items.
 
-One background task pulls and tells the seen mark, from the first time that the application wants notifications.
+One background task pulls and tells the seen mark. It starts when the application wants notifications for the first time.
 """
 
 import asyncio
@@ -28,8 +28,8 @@ _LOG: Final = logging.getLogger("segue.sdk.client")
 class NotificationFeed:
     """An asynchronous iterator over the notifications of a client: each once, ascending by mark, live or pulled.
 
-    At most `inbox_items` wait for the application; what does not fit is pulled later. `mark_file` lets a device that
-    restarts go on where it stood.
+    At most `inbox_items` of the options wait for the application; what does not fit is pulled later. With `mark_file` a device that
+    restarts goes on where it stood. It asks by way of `keeper`; `rng` spreads its tries.
     """
 
     def __init__(self, keeper: ConnectionKeeper, options: ClientOptions, mark_file: MarkFile | None, rng: Rng | None) -> None:
@@ -47,7 +47,7 @@ class NotificationFeed:
         self._is_iterated = False
 
     def deliver(self, message: Event | Pulled) -> None:
-        """Takes what the server says of notifications unasked: an event of the user's inbox, the answer to the pull at hello."""
+        """Takes what the server says of notifications without a call: an event of the user's inbox, or the pull at hello."""
         match message:
             case Pulled():
                 self.bell.pulled(message)
@@ -59,16 +59,16 @@ class NotificationFeed:
         self._wake()
 
     def connected(self) -> None:
-        """A connection was welcomed."""
+        """Takes note that a connection was welcomed."""
         self.bell.connected(asyncio.get_running_loop().time())
         self._changed.set()
 
     def lost(self) -> None:
-        """The connection ended."""
+        """Takes note that the connection ended."""
         self.bell.lost()
 
     def end(self, error: BaseException) -> None:
-        """No further notification comes; iteration raises `error` once the queue is empty."""
+        """Ends the feed: no further notification comes. Iteration raises `error` as soon as the queue is empty."""
         self._end = self._end or error
         if self._task is not None:
             self._task.cancel()
@@ -85,19 +85,19 @@ class NotificationFeed:
                 await self._tell_seen(float("inf"))
 
     def start(self) -> None:
-        """The application wants notifications: from here on gaps are pulled and the seen mark is told."""
+        """Starts the background task, for the application wants notifications: gaps are pulled, and the seen mark is told."""
         if self._task is None and self._end is None:
             self._task = asyncio.create_task(self._run())
 
     def see(self, mark: int) -> None:
-        """The application has dealt with everything up to `mark`. Raises Misuse if it does not move the mark by hand."""
+        """Takes note that the application has dealt with everything up to `mark`. Raises Misuse without `seen_by_hand`."""
         if not self._options.seen_by_hand:
             raise Misuse("notifications count as seen when they are taken; write ClientOptions(seen_by_hand=True) to say it yourself")
         self.bell.see(mark)
         self._keep_mark()
 
     async def read(self, mark: int | None) -> Marks:
-        """Moves the user's read mark. Raises ConnectionLost, Refused, Stalled."""
+        """Moves the user's read mark to `mark`, or to the end without it. Returns the marks. Raises ConnectionLost, Refused and Stalled."""
         held = self.bell.held
         marks = await self._keeper.now().call(Marks, {"op": "read"} | ({} if mark is None else self._at(mark)))
         self.bell.marked(marks, held)
@@ -105,11 +105,11 @@ class NotificationFeed:
         return marks
 
     def __aiter__(self) -> Self:
-        """In one task at a time."""
+        """Returns the feed. One task at a time may iterate."""
         return self
 
     async def __anext__(self) -> Notification:
-        """The next notification. Raises Refused when the server forbids coming back. Cancelling it takes none."""
+        """Returns the next notification. Raises Refused when the server forbids coming back. Cancelling it takes none."""
         if not self._keeper.is_started:
             raise Misuse("not connected; write `async with segue.Client(...) as client:`")
         if self._is_iterated:

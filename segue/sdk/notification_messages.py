@@ -1,6 +1,6 @@
-"""What the notification module and presence say to a client, as typed values. Pure.
+"""The messages of the notification module and of presence to a client, as typed values. Pure.
 
-`Notification`, `Marks`, `History` and `PastEvent` are public: the SDK hands them out as they are.
+`Notification`, `Marks`, `History` and `PastEvent` are public: the SDK gives them to the application as they are.
 """
 
 from typing import Any
@@ -11,9 +11,12 @@ import msgspec
 class Notification(msgspec.Struct, frozen=True, kw_only=True):
     """One stored notification of this user.
 
-    `mark` is its number in the user's inbox: 1, 2, 3 ... `class_` is what it is about (`new-album`, `playlist` ...), `types`
-    are what the rules chose: a bell shows those with `in-client`. `ts_ms` and `id` are those of the event behind it.
-    `read`: whether it was read, on any device, when it was sent.
+    - `mark`: its number in the user's inbox: 1, 2, 3 ...
+    - `topic`, `kind`, `payload`: those of the event behind it.
+    - `class_`: what it is about, such as `new-album` or `playlist`.
+    - `ts_ms`, `id`: the time (ms since 1970) and the id of the event behind it.
+    - `types`: what the rules chose for it. A bell shows those with `in-client`.
+    - `read`: whether the user had read it, on any device, when it was sent.
     """
 
     mark: int
@@ -33,16 +36,20 @@ class Notification(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class InEpoch(msgspec.Struct, frozen=True):
-    """To which epoch of the store the marks in a payload belong; None where the server does not say."""
+    """The epoch of the store to which the marks in a payload belong; None where the server does not say."""
 
     epoch: int | None = None
 
 
 class Pulled(msgspec.Struct, frozen=True, kw_only=True, tag_field="op", tag="notifications"):
-    """All stored notifications after the mark that call `id` (None: the access point, at hello) asked for, up to `next`.
+    """The answer to a pull: all stored notifications after a mark, up to another one.
 
-    `more`: there are others after `next`. `epoch`: the one to which all its marks belong. `reset`: the mark that was asked for
-    stands for nothing in this epoch, so the answer began at 0.
+    - `id`: the call that asked; None for the pull that the access point makes at hello.
+    - `items`: the notifications after the mark that was asked for, up to `next`.
+    - `more`: whether there are others after `next`.
+    - `epoch`: the epoch to which all these marks belong.
+    - `seen`, `read`, `unread`: as in Marks.
+    - `reset`: the mark that was asked for stands for nothing in this epoch, so the answer began at 0.
     """
 
     id: int | None = None
@@ -57,8 +64,13 @@ class Pulled(msgspec.Struct, frozen=True, kw_only=True, tag_field="op", tag="not
 
 
 class Marks(msgspec.Struct, frozen=True, kw_only=True, tag_field="op", tag="marks"):
-    """`seen`: what this client has taken. `read`: what the user has read, on any device. `unread`: how many they have not. `epoch`: the
-    one to which the marks belong."""
+    """The marks of a user.
+
+    - `epoch`: the epoch to which the marks belong.
+    - `seen`: up to here this client has taken notifications.
+    - `read`: up to here the user has read, on any device.
+    - `unread`: how many the user has not read.
+    """
 
     id: int | None = None
     epoch: int | None = None
@@ -68,7 +80,7 @@ class Marks(msgspec.Struct, frozen=True, kw_only=True, tag_field="op", tag="mark
 
 
 class ReadElsewhere(msgspec.Struct, frozen=True):
-    """The payload of the inbox event `marks`: the read mark rose."""
+    """The payload of the event `marks` of an inbox: the read mark rose."""
 
     read: int
     unread: int
@@ -76,7 +88,7 @@ class ReadElsewhere(msgspec.Struct, frozen=True):
 
 
 class PastEvent(msgspec.Struct, frozen=True, kw_only=True):
-    """An event that was, as a history or the last event of a topic shows it. `class_` is empty outside a history."""
+    """A past event, in a history or as the last event of a topic. `class_` is empty outside a history."""
 
     topic: str
     ts_ms: int = msgspec.field(name="ts")
@@ -87,7 +99,7 @@ class PastEvent(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class History(msgspec.Struct, frozen=True, kw_only=True, tag_field="op", tag="history"):
-    """A page of the stored events of a topic, newest first; `next` is the `before` of the page behind it, None at the end."""
+    """A page of the stored events of a topic, newest first. `next` is the `before` of the page after it; None at the end."""
 
     id: int | None = None
     topic: str

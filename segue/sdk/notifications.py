@@ -1,7 +1,7 @@
-"""What one device knows of its user's notifications: what to show, what to pull, how far it has seen. Pure.
+"""The bell of a device: what it shows of its user's notifications, what it pulls, and how far it has seen. Pure.
 
-Rule 1: `held` is the mark up to which there is no gap. A live item right after it moves it; one further on is a gap,
-which is pulled. What a pull answers is everything between the mark it asked for and its `next`.
+Rule 1: `held` is the mark up to which there is no gap. A live item right after it moves it. One further on shows a gap,
+which is pulled. A pull answers with everything between the mark it asked for and its `next`.
 Rule 2: an item is shown once. Marks decide, and ids where a server that counts anew (`reset`) repeats itself.
 Rule 3: the seen mark is what was taken from the queue, so it never passes a gap nor an item that waits.
 Rule 4: an item that finds the queue full is left to a later pull, so the queue is bounded and nothing is lost.
@@ -22,8 +22,12 @@ PAGE: Final = 50
 
 
 class NextPull(NamedTuple):
-    """A pull to be made; `since` None leaves the beginning to the server, which knows this client's seen mark. `epoch`: the one to
-    which `since` belongs, None if that is not known."""
+    """A pull to be made.
+
+    - `since`: after which mark. None leaves that to the server, which knows the seen mark of this client.
+    - `limit`: how many items at most.
+    - `epoch`: the epoch to which `since` belongs; None if that is not known.
+    """
 
     since: int | None
     limit: int
@@ -31,7 +35,11 @@ class NextPull(NamedTuple):
 
 
 class Bell:
-    """One device. `held`: where it stood when it ended last time, None if it does not know; `epoch`: of that mark."""
+    """The bell of one device.
+
+    `held` is the mark where it stood when it ended last time, None if it does not know; `epoch` is the epoch of that mark. Times are
+    seconds of one clock.
+    """
 
     def __init__(self, options: ClientOptions, held: int | None = None, epoch: int | None = None) -> None:
         self.held, self.epoch = held, epoch
@@ -53,19 +61,19 @@ class Bell:
         self._recount_not_before_s = 0.0
 
     def connected(self, now_s: float) -> None:
-        """A connection was welcomed; the access point pulls for us, and its answer may have come already."""
+        """Takes note that a connection was welcomed. The access point pulls for the client, and its answer may have come already."""
         self._is_connected = True
         if not self._is_synced:
             self._pull_not_before_s = now_s + self._options.hello_pull_s
 
     def lost(self) -> None:
-        """The connection ended."""
+        """Takes note that the connection ended."""
         self._is_connected = self._is_synced = False
         self._seen_told = 0  # whether the last one arrived is unknown
         self._read_before = 0  # what comes over the next connection is newer
 
     def failed(self, retry_at_s: float) -> None:
-        """The server could not answer a pull or a seen; neither is asked again before `retry_at_s`."""
+        """Takes note that the server could not answer a pull or a seen. Neither is asked again before `retry_at_s`."""
         self._has_missed = True
         self._pull_not_before_s = self._seen_not_before_s = retry_at_s
 
@@ -79,7 +87,7 @@ class Bell:
             self._has_missed = True  # a gap; or an old mark of a new event: the server may count anew
 
     def read_elsewhere(self, marks: ReadElsewhere) -> None:
-        """Takes over that the read mark rose, on whatever device."""
+        """Takes over a read mark that rose, on whatever device."""
         if self._is_other(marks.epoch):
             self._has_missed = True
         elif marks.read >= self._read_before:
@@ -87,7 +95,7 @@ class Bell:
             self.unread = marks.unread
 
     def marked(self, marks: Marks, held_when_asked: int | None) -> None:
-        """Takes the answer to a seen or a read."""
+        """Takes the answer to a seen or a read; `held_when_asked` is `held` when it was asked."""
         self.read_elsewhere(ReadElsewhere(marks.read, marks.unread, marks.epoch))
         if self._is_other(marks.epoch):
             return
@@ -95,7 +103,7 @@ class Bell:
         self._is_count_old |= self.held != held_when_asked  # an item came meanwhile; was it counted?
 
     def pulled(self, answer: Pulled, pull: NextPull | None = None) -> None:
-        """The answer to `pull`, or to the one that the access point made at hello (None)."""
+        """Takes the answer to `pull`, or to the pull that the access point made at hello (None)."""
         since = None if pull is None else pull.since
         start = 0 if answer.reset else answer.seen if since is None else since
         self._is_synced = True
@@ -115,11 +123,11 @@ class Bell:
         self._is_count_old = is_overtaken and since is not None
 
     def take(self) -> Notification | None:
-        """The next item to show, ascending by mark; None if there is none now."""
+        """Returns the next item to show, ascending by mark; None if there is none now."""
         return self._queue.popleft() if self._queue else None
 
     def see(self, mark: int) -> None:
-        """The application has dealt with everything up to `mark`."""
+        """Takes note that the application has dealt with everything up to `mark`."""
         if self._seen_by_hand is not None:
             self._seen_by_hand = max(self._seen_by_hand, mark)
 
@@ -132,7 +140,7 @@ class Bell:
         return taken if self._seen_by_hand is None else min(taken, self._seen_by_hand)
 
     def pull_due(self, now_s: float) -> NextPull | None:
-        """The pull to make now, if any. One at a time: ask again when `pulled` or `failed` was called."""
+        """Returns the pull to make now, None if there is none. One at a time: ask again when `pulled` or `failed` was called."""
         due_s = self._pull_due_s()
         if due_s is None or due_s > now_s:
             return None
@@ -141,7 +149,7 @@ class Bell:
         return NextPull(self.held, min(PAGE, self._room), self.epoch)
 
     def seen_due(self, now_s: float) -> int | None:
-        """The seen mark to tell now, if any; it counts as told."""
+        """Returns the seen mark to tell now, None if there is none. It counts as told."""
         due_s = self._seen_due_s()
         if due_s is None or due_s > now_s:
             return None
@@ -150,7 +158,7 @@ class Bell:
         return self._seen_told
 
     def next_due_s(self) -> float | None:
-        """When to ask `pull_due` and `seen_due` again, unless something happens before."""
+        """Returns when to ask `pull_due` and `seen_due` again, unless something happens before; None: only then."""
         return min((due_s for due_s in (self._pull_due_s(), self._seen_due_s()) if due_s is not None), default=None)
 
     @property
@@ -185,7 +193,7 @@ class Bell:
         return True
 
     def _accept(self, item: Notification) -> bool:
-        """Moves past the item, queueing it unless it was shown; False where there is no room."""
+        """Moves past `item`, and queues it unless it was shown. Returns False where there is no room."""
         if item.id not in self._ids:
             if self._room <= 0:
                 return False

@@ -1,4 +1,4 @@
-"""What is said of a time without a connection: one line when it begins, and no more."""
+"""Outages as they are told: one line when a time without a connection begins, and no more."""
 
 from collections.abc import Callable
 
@@ -6,7 +6,7 @@ from segue.sdk.client_state import Phase, State
 
 
 class Outage:
-    """Hears the states of a client, and tells once of each outage what happened, and that and where it is tried again."""
+    """An observer of a client's states. It tells of each outage once: what happened, and where the client tries again."""
 
     def __init__(self, tell: Callable[[str], object]) -> None:
         self._tell = tell

@@ -1,4 +1,4 @@
-"""A program of the SDK: what `asyncio.run` is for others, with an end that is quiet."""
+"""A program of the SDK: it runs as with `asyncio.run`, and ends quietly."""
 
 from collections.abc import Coroutine
 from typing import Any, TypeVar
@@ -12,8 +12,8 @@ T = TypeVar("T")
 def run(main: Coroutine[Any, Any, T]) -> T:
     """Runs `main` to its end and returns what it returns, as `asyncio.run` does, on uvloop where that is installed.
 
-    Ctrl-C and SIGTERM cancel it, so that its `async with` blocks are left as they should be, and then the program ends without a
-    word, with the exit code 130 or 143; the second of them ends it at once. When nobody reads its standard output any more, it ends with 0.
+    Ctrl-C and SIGTERM cancel it, so that its `async with` blocks are left properly. Then the program ends without a word, with the exit
+    code 130 or 143. A second signal ends it at once. When nobody reads its standard output any more, it ends with 0.
     """
     with heeding(die), guarded():  # there is nothing to undo before the loop runs
         from infra.runtime.event_loop import run as run_loop

@@ -1,4 +1,4 @@
-"""What a service publishes and what comes of it (design 4.2). Pure."""
+"""Publications of a service and their results (design 4.2). Pure."""
 
 from typing import Any
 
@@ -8,8 +8,14 @@ from segue.sdk.errors import Misuse, ProtocolError, code_of
 
 
 class Publication(msgspec.Struct, frozen=True):
-    """One event to publish. `payload` is a JSON object. `id` makes repeating safe: a broker drops an id that it has seen
-    lately on the topic. An empty one is given by the publisher before the first try."""
+    """One event to publish.
+
+    - `topic`: where, such as `hm://presence/user/bob/`.
+    - `kind`: what happened, such as `play`.
+    - `payload`: what there is to say about it, a JSON object.
+    - `id`: makes repeating safe, for a broker drops an id that it has seen lately on the topic. Where it is empty, the publisher gives
+      one before the first try.
+    """
 
     topic: str
     kind: str
@@ -17,7 +23,7 @@ class Publication(msgspec.Struct, frozen=True):
     id: str = ""
 
     def line(self) -> bytes:
-        """The event as one line of NDJSON, without its end. Raises Misuse if the payload is not JSON."""
+        """Returns the event as one line of NDJSON, without its end. Raises Misuse if the payload is not JSON."""
         try:
             return msgspec.json.encode(self)
         except (TypeError, ValueError, RecursionError) as error:
@@ -25,7 +31,12 @@ class Publication(msgspec.Struct, frozen=True):
 
 
 class Rejection(msgspec.Struct, frozen=True):
-    """The event at `index` (from 0, in the order given) was not accepted; `code` is a name of the code table."""
+    """An event that was not accepted.
+
+    - `index`: its position in the order given, from 0.
+    - `code`: a name of the code table.
+    - `reason`: what exactly is wrong.
+    """
 
     index: int
     code: str
@@ -33,7 +44,10 @@ class Rejection(msgspec.Struct, frozen=True):
 
 
 class Result(msgspec.Struct, frozen=True):
-    """How many events the brokers took, and which they did not. Taken means queued to every interested link, not stored."""
+    """The result of publishing: how many events the brokers accepted, and which they rejected.
+
+    Accepted means queued to every interested link, not stored.
+    """
 
     accepted: int = 0
     rejected: tuple[Rejection, ...] = ()
@@ -42,8 +56,8 @@ class Result(msgspec.Struct, frozen=True):
 class PendingBatch:
     """Events on their way to a broker, which may take several tries.
 
-    An event rejected with a code that allows trying again (its owner cannot be reached now, say) waits for the next
-    try; every other answer is final.
+    An event may be rejected with a code that allows trying again, for example because its owner cannot be reached now. It waits for the
+    next try. Every other answer is final.
     """
 
     def __init__(self, lines: list[bytes]) -> None:
@@ -57,11 +71,11 @@ class PendingBatch:
         return not self._waiting
 
     def body(self) -> bytes:
-        """NDJSON of the events that wait."""
+        """Returns the events that wait, as NDJSON."""
         return b"\n".join([self._lines[position] for position in self._waiting])
 
     def answered(self, result: Result) -> None:
-        """Notes what a broker said of `body()`. Raises ProtocolError if it speaks of an event that was not there."""
+        """Takes what a broker answered to `body()`. Raises ProtocolError if it speaks of an event that was not there."""
         tried = self._waiting
         answers: dict[int, Rejection] = {}
         for rejection in result.rejected:
@@ -75,7 +89,7 @@ class PendingBatch:
         self._rejected |= answers
 
     def result(self) -> Result:
-        """What is known now; events that wait are among the rejected, with the reason they were given last."""
+        """Returns what is known now. Events that wait are among the rejected, with the reason that they were given last."""
         return Result(len(self._lines) - len(self._rejected), tuple(self._rejected[position] for position in sorted(self._rejected)))
 
 

@@ -3,8 +3,8 @@
     async with segue.Publisher("http://127.0.0.1:7710", token) as publisher:
         await publisher.publish("hm://presence/user/bob/", "play", {"artist": "Björk"})
 
-Every event has an id before its first try, and a broker drops an id that it has seen lately on the topic: so a publisher
-repeats what was not answered, and followers get it once. Accepted means in memory and on its way; nothing is stored.
+Every event has an id before its first try, and a broker drops an id that it has seen lately on the topic. So a publisher repeats what
+was not answered, and followers get it once. Accepted means in memory and on its way; nothing is stored.
 """
 
 import asyncio
@@ -31,8 +31,13 @@ from segue.sdk.token_source import Token, fresh
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PublisherOptions:
-    """A batch holds up to `batch_events` events and `batch_bytes` of NDJSON, and is tried up to `tries` times, each
-    answered within `answer_timeout_s`. Raises Misuse when a value cannot work."""
+    """The options of a publisher. Raises Misuse when a value cannot work.
+
+    - `batch_events`, `batch_bytes`: the most events of a batch, and the most bytes of NDJSON.
+    - `tries`: how often a batch is tried.
+    - `answer_timeout_s`: how long a broker may take for the answer to one try.
+    - `backoff`: the delays between tries.
+    """
 
     batch_events: int = 500
     batch_bytes: int = 256 << 10
@@ -47,8 +52,12 @@ class PublisherOptions:
 
 
 class Publisher:
-    """Publishes as one service. `urls`: one broker or several; each failure moves on to the next one. `token`: the
-    service's JWT, or a function (plain or async) that is asked for one at every request.
+    """A publisher of events, as one service.
+
+    - `urls`: one broker or several; each failure moves on to the next one.
+    - `token`: the service's JWT, or a function (plain or async) that is called for one at every request.
+    - `options`: times and bounds.
+    - `rng`: the randomness of the delays between tries.
 
     Any number of tasks may publish at the same time. Cancelling a call leaves open whether its events were published.
     """
@@ -76,8 +85,10 @@ class Publisher:
             await self._http.close()
 
     async def publish(self, topic: str, kind: str, payload: dict[str, Any], id: str | None = None) -> str:
-        """Publishes one event and returns its id. Raises Refused, or ConnectionLost when no broker took it in `tries` tries;
-        it is safe to publish it again with the same id."""
+        """Publishes one event and returns its id. The arguments are the fields of a Publication.
+
+        Raises Refused, and ConnectionLost when no broker accepted it in `tries` tries. It is safe to publish it again with the same id.
+        """
         event_id = id or _new_id()
         result = await self._send([Publication(topic, kind, payload, event_id).line()])
         for rejection in result.rejected:
@@ -85,10 +96,10 @@ class Publisher:
         return event_id
 
     async def publish_many(self, publications: Iterable[Publication] | AsyncIterable[Publication]) -> Result:
-        """Publishes all, in order, in batches, and says which were rejected (the index counts from the first one).
+        """Publishes all events, in order, in batches. Returns which were rejected; their index counts from the first one.
 
-        An async source is sent as it comes. Raises what the source raises, Refused (a batch as a whole), or
-        ConnectionLost; a note on the error says how many events were dealt with before.
+        An async source is sent as it comes. Raises what the source raises, ConnectionLost, and Refused where a batch was refused as a
+        whole. A note on the error says how many events were dealt with before.
         """
         options = self._options
         lines = batches(publications, _line, max_items=options.batch_events, max_bytes=options.batch_bytes)

@@ -1,17 +1,17 @@
-"""When and where to connect again. Pure: the clock and the generator are arguments."""
+"""The decision when and where to connect again. Pure: the clock and the generator are arguments."""
 
 from infra.kernel.backoff import Backoff, Rng
 from segue.sdk.errors import ConnectionLost, Refused
 
 
 class Reconnect:
-    """Decides, after every end of a connection, between the next address and giving up.
+    """The decision, after every end of a connection, between the next of `urls` and giving up.
 
     Rule 1: a code with `reconnect = False` is final, for trying again unchanged cannot help. The one exception is
-    `token-expired` of a session that had been welcomed, when the token is fetched anew for each try.
-    Rule 2: the delay grows until a session has lasted `stable_s`, so that a server which welcomes and then throws out
-    is not hammered.
-    Rule 3: a delay that the server asked for is kept; it spreads its clients itself.
+    `token-expired` of a session that had been welcomed, where `renews_token`: the token is fetched anew for each try.
+    Rule 2: the delay of `backoff`, spread by `rng`, grows until a session has lasted `stable_s`. So a server that welcomes clients and
+    then throws them out is not hammered.
+    Rule 3: a delay that the server asked for is kept; the server spreads its clients itself.
     """
 
     def __init__(self, urls: tuple[str, ...], backoff: Backoff, rng: Rng, *, stable_s: float, renews_token: bool) -> None:
@@ -30,11 +30,11 @@ class Reconnect:
         return self._urls[self._tries % len(self._urls)]
 
     def welcomed(self, now_s: float) -> None:
-        """A session began."""
+        """Takes note that a session began at `now_s`."""
         self._welcomed_s = now_s
 
     def ended(self, lost: ConnectionLost, now_s: float) -> float:
-        """Seconds to wait before connecting to `url`, which is the next address from here on. Raises Refused (rule 1)."""
+        """Returns the seconds to wait before connecting to `url`, which is the next address from now on. Raises Refused (rule 1)."""
         welcomed_s, self._welcomed_s = self._welcomed_s, None
         if lost.code and not lost.code.reconnect and not self._is_renewable(lost, welcomed_s):
             raise Refused(lost.code.name, lost.reason)

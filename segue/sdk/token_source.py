@@ -1,4 +1,4 @@
-"""Where a token comes from: it is given, or a function (plain or async) is asked for one each time it is needed."""
+"""The source of a token: the token itself, or a function (plain or async) that is called each time one is needed."""
 
 import inspect
 from collections.abc import Awaitable, Callable
@@ -7,7 +7,7 @@ Token = str | Callable[[], str | Awaitable[str]]
 
 
 async def fresh(token: Token) -> str:
-    """The token to use now. Raises what the function raises."""
+    """Returns the token to use now. Raises what the function raises."""
     if isinstance(token, str):
         return token
     found = token()

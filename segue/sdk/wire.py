@@ -1,4 +1,4 @@
-"""The WebSocket under a conversation: JSON messages out, typed messages in, every way to end as one ConnectionLost."""
+"""The WebSocket under a connection: JSON messages out, typed messages in, and one ConnectionLost for every way to end."""
 
 from typing import Any, Final, Self
 
@@ -24,7 +24,10 @@ class WebSocketWire:
 
     @classmethod
     async def open(cls, http: aiohttp.ClientSession, url: str, options: ClientOptions) -> Self:
-        """Connects. Raises ConnectionLost. Cancelling it leaves no socket behind."""
+        """Returns a WebSocket to `url`, opened by `http`; `options` has the bound of its frames.
+
+        Raises ConnectionLost. Cancelling it leaves no socket open.
+        """
         try:
             socket = await http.ws_connect(
                 url,
@@ -52,7 +55,7 @@ class WebSocketWire:
             raise ConnectionLost(f"the connection to {self.url} broke: {network_reason(error)}") from error
 
     async def receive(self) -> tuple[Answer | Event, int]:
-        """The next message and the bytes of its frame. Raises ConnectionLost. Cancelling it loses nothing."""
+        """Returns the next message, and how many bytes its frame has. Raises ConnectionLost. Cancelling it loses nothing."""
         while True:
             frame = await self._socket.receive()
             if frame.type is not aiohttp.WSMsgType.TEXT:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 
 class Table(NamedTuple):
-    """One table: where it comes from, where it goes, its header, and how many leading columns are integer ids."""
+    """A table: where it comes from, where it goes, its header, and how many of its first columns are integer ids."""
 
     source: str
     target: str
@@ -31,7 +31,7 @@ TABLES = (
 
 
 def published(folder: Path, name: str) -> bytes:
-    """The bytes of a published file, found as `name` or as `name.gz`."""
+    """Returns the bytes of a published file in `folder`, found as `name` or as `name.gz`."""
     plain, packed = folder / name, folder / f"{name}.gz"
     if plain.exists():
         return plain.read_bytes()
@@ -41,7 +41,7 @@ def published(folder: Path, name: str) -> bytes:
 
 
 def rows(text: str, table: Table) -> list[list[str]]:
-    """The rows below the header, cut to the columns that are kept and sorted by their ids."""
+    """Returns the rows of `text` below the header, cut to the columns of `table` and sorted by their ids."""
     # Not splitlines(): a name may hold a character that Unicode counts as a line end.
     lines = text.replace("\r\n", "\n").rstrip("\n").split("\n")[1:]
     kept = [line.split("\t")[: len(table.header)] for line in lines]
@@ -49,14 +49,14 @@ def rows(text: str, table: Table) -> list[list[str]]:
 
 
 def write_table(path: Path, table: Iterable[Iterable[str]]) -> None:
-    """Tab-separated UTF-8, gzip with time 0 and no name, so that a repeated conversion changes nothing."""
+    """Writes `table` to `path` as tab-separated UTF-8 under gzip, without time and name, so that a repeated conversion changes nothing."""
     text = "".join("\t".join(row) + "\n" for row in table)
     with path.open("wb") as raw, gzip.GzipFile(filename="", mode="wb", compresslevel=9, fileobj=raw, mtime=0) as packed:
         packed.write(text.encode())
 
 
 def convert(folder: Path, out: Path) -> None:
-    """Writes the three tables and the readme into `out`, which is made when missing."""
+    """Writes the three tables and the readme of `folder` into `out`, which is made when missing."""
     out.mkdir(parents=True, exist_ok=True)
     for table in TABLES:
         body = rows(published(folder, table.source).decode("utf-8"), table)
