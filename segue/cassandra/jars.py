@@ -1,6 +1,6 @@
 """The jars of the server, fetched by Maven once per machine.
 
-Maven knows from where: its settings are the operator's, a mirror included.
+Maven knows where they are: it has the operator's settings, perhaps a mirror.
 """
 
 import fcntl
@@ -22,12 +22,12 @@ _FETCH_TIMEOUT_S: Final = 600.0
 
 
 def default_cache(environment: Mapping[str, str]) -> Path:
-    """Where fetched files are kept: `$XDG_CACHE_HOME/segue`, or `~/.cache/segue`."""
+    """Returns the folder for fetched files: `$XDG_CACHE_HOME/segue`, or `~/.cache/segue`."""
     return Path(environment.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "segue"
 
 
 def fetch_jars(cache: Path, environment: Mapping[str, str]) -> Path:
-    """The folder with the jars; the first call fetches them (70 MB). Others that call meanwhile wait for it.
+    """Returns the folder in `cache` with the jars. The first call fetches them (70 MB); other processes that call meanwhile wait for it.
 
     Raises ConfigError if there is no Maven, or Maven fails.
     """
@@ -56,7 +56,7 @@ def _fetch(folder: Path, environment: Mapping[str, str]) -> None:
 
 @contextmanager
 def locked(file: Path) -> Iterator[None]:
-    """Hold `file` alone among all processes of this machine while the block runs."""
+    """Holds `file` alone among all processes of this machine while the block runs."""
     file.parent.mkdir(parents=True, exist_ok=True)
     with file.open("w") as handle:
         fcntl.flock(handle, fcntl.LOCK_EX)

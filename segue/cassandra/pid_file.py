@@ -1,4 +1,5 @@
-"""Which process is ours: a pid alone may by now be somebody else's, so the time of its start and its command line count too."""
+"""The file that tells which process is ours. A pid may belong to another process by now, so the time of its start and its command line
+count, too."""
 
 import os
 import signal
@@ -13,14 +14,14 @@ _START_TIME_FIELD: Final = 19  # of /proc/PID/stat, counted from the state, the 
 
 
 class Running(NamedTuple):
-    """A live process: when it was started, as its system tells it, and its command line, which it loses while it dies."""
+    """A live process: when it was started, in the words of its system, and its command line, which it loses while it dies."""
 
     started: str
     command: str
 
 
 def running(pid: int) -> Running | None:
-    """What runs under this pid; None if nothing does, or if it has ended and only waits to be reaped."""
+    """Returns the process with this pid; None if there is none, or if it has ended and only waits to be reaped."""
     return _from_proc(pid) if (_PROC / "self" / "stat").exists() else _from_ps(pid)
 
 
@@ -45,20 +46,20 @@ def _from_ps(pid: int) -> Running | None:
 
 
 class PidFile:
-    """Remembers one process; `marker` is a word of its command line that no other process has."""
+    """The file at `path` that remembers one process. `marker` is a word of its command line that no other process has."""
 
     def __init__(self, path: Path, marker: str) -> None:
         self._path, self._marker = path, marker
 
     def write(self, pid: int) -> None:
-        """Remember the process, which runs now. Raises ProcessLookupError if it has ended already."""
+        """Remembers the process, which runs now. Raises ProcessLookupError if it has ended already."""
         found = running(pid)
         if found is None:
             raise ProcessLookupError(f"process {pid} has ended")
         write_whole(self._path, f"{pid} {found.started}\n".encode())
 
     def pid(self) -> int | None:
-        """The pid of the remembered process while it runs."""
+        """Returns the pid of the remembered process while it runs; None otherwise."""
         try:
             pid, _, started = self._path.read_text(encoding="utf-8").strip().partition(" ")
         except OSError:
@@ -69,6 +70,6 @@ class PidFile:
         return int(pid) if not found.command or f" {self._marker} " in f" {found.command} " else None
 
     def send(self, number: signal.Signals) -> None:
-        """Signal the remembered process, and no other; nothing happens if it does not run."""
+        """Sends the signal `number` to the remembered process, and to no other. Nothing happens if it does not run."""
         if (pid := self.pid()) is not None:
             os.kill(pid, number)

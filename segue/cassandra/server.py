@@ -1,6 +1,6 @@
-"""One Cassandra server as a process of its own, in a folder of its own. Loopback only, no log-in.
+"""A Cassandra server as a process of its own, in a folder of its own. It listens on the loopback only, without log-in.
 
-The server outlives whoever started it, until `stop`. Everything blocks; from a coroutine use `async with Server(...)`, or a
+The server outlives the process that started it, until `stop`. All methods block; in a coroutine use `async with Server(...)`, or a
 thread.
 """
 
@@ -34,13 +34,17 @@ _SUPPORTED: Final = bytes([0x84, 0, 0, 0, 6])
 
 
 class ServerFailed(SegueError):  # noqa: N818 - it is an outcome
-    """The server does not do what it was asked; the message ends with its log."""
+    """A server that does not do what it was asked. The message ends with its log."""
 
 
 class Server:
-    """The server of the folder `dir`; `start`, `stop` and `kill` may be called in any order, each also twice.
+    """The server of the folder `dir`. `start`, `stop` and `kill` may be called in any order, and each of them twice.
 
-    What is not given stays as it was at the last start; at the first, `port` is 0: free ones are taken.
+    - `port`: for CQL clients; 0 takes a free one, and so does the first start without it.
+    - `sync`: when a write is acknowledged.
+    - `heap`: the most memory of the Java heap.
+
+    What is None stays as it was at the last start.
     """
 
     def __init__(self, dir: Path, port: int | None = None, sync: Sync | None = None, heap: str | None = None) -> None:
@@ -51,23 +55,23 @@ class Server:
 
     @property
     def settings(self) -> ServerSettings | None:
-        """Of the last start; None before the first."""
+        """The settings of the last start; None before the first."""
         return known(self.dir / "settings.json")
 
     @property
     def port(self) -> int:
-        """Where CQL clients connect. Raises ServerFailed before the first start."""
+        """The port for CQL clients. Raises ServerFailed before the first start."""
         if (settings := self.settings) is None:
             raise ServerFailed(f"no server was ever started in {self.dir}")
         return settings.port
 
     @property
     def pid(self) -> int | None:
-        """The server's process while it runs."""
+        """The pid of the server while it runs; None otherwise."""
         return self._pid_file.pid()
 
     def start(self, timeout_s: float = START_TIMEOUT_S) -> Self:
-        """Start it, unless it runs, and wait until it answers. The first start on a machine fetches the jars.
+        """Starts it, unless it runs, and waits until it answers. The first start on a machine fetches the jars.
 
         Raises ConfigError for what the operator can mend, and ServerFailed if it ends or does not answer in time; one that
         was started here is then ended.
@@ -81,7 +85,7 @@ class Server:
         return self
 
     def answers(self) -> bool:
-        """Whether it speaks CQL now."""
+        """Returns whether it speaks CQL now."""
         try:
             with socket.create_connection((HOST, self.port), timeout=2.0) as connection:
                 connection.sendall(_OPTIONS)
@@ -90,11 +94,11 @@ class Server:
             return False
 
     def stop(self) -> None:
-        """Ask it to end, as it should, and wait until it has. Raises ServerFailed if it does not within 60 s."""
+        """Asks it to end, and waits until it has. Raises ServerFailed if it has not within 60 s."""
         self._end(signal.SIGTERM)
 
     def kill(self) -> None:
-        """End it as a crash does, and wait until it has."""
+        """Ends it as a crash does, and waits until it has ended."""
         self._end(signal.SIGKILL)
 
     def __enter__(self) -> Self:
@@ -126,7 +130,7 @@ class Server:
                 raise ConfigError(f"the server in {self.dir} runs with {name} {now}; stop it before it is started with {value}")
 
     def _choose(self) -> ServerSettings:
-        """What to start with, written to the folder. Raises ConfigError."""
+        """Returns the settings to start with, and writes them to the folder. Raises ConfigError."""
         if any(each in str(self.dir) for each in ':"\\'):
             raise ConfigError(f'{self.dir}: Cassandra takes no folder with one of : " \\ in its path; give another --dir')
         ports = dict(zip(("port", "storage_port"), free_ports(2), strict=True))
@@ -141,7 +145,7 @@ class Server:
         return settings
 
     def _spawn(self, arguments: list[str]) -> None:
-        """The shell ends at once, so the server is nobody's child: it needs no reaping, and no one's exit ends it."""
+        """Starts the process by a shell that ends at once. So the server is nobody's child: it needs no reaping, and no exit ends it."""
         console = self.dir / "console.log"
         with held(), console.open("w") as log:  # between its start and the end of the block nobody could end it
             shell = ["/bin/sh", "-c", '"$@" >&2 & echo $!', "sh", *arguments]
@@ -171,7 +175,7 @@ class Server:
             time.sleep(_POLL_S)
 
     def log_tail(self) -> str:
-        """The last lines that the server said."""
+        """Returns the last lines of the server's log."""
         lines: list[str] = []
         for name in ("console.log", "server.log"):
             file = self.dir / name

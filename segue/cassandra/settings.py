@@ -1,4 +1,4 @@
-"""What a server was started with; kept in its folder, so that a later start needs no more than the folder."""
+"""The settings of a server. They are kept in its folder, so that a later start needs no more than the folder."""
 
 import re
 import socket
@@ -23,7 +23,7 @@ _YAML: Final = Path(__file__).with_name("cassandra.yaml")
 
 
 class ServerSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """One server. `port` is that of CQL clients, `storage_port` that of other nodes, which must be there even for one node."""
+    """The settings of one server. `port` is for CQL clients, `storage_port` for other nodes; it must be there even for one node."""
 
     port: int
     storage_port: int
@@ -31,14 +31,14 @@ class ServerSettings(msgspec.Struct, frozen=True, kw_only=True):
     sync: Sync = "periodic"
 
     def check(self) -> None:
-        """Raises ConfigError."""
+        """Raises ConfigError for settings that cannot be."""
         if not re.fullmatch(r"[1-9]\d*[MG]", self.heap):
             raise ConfigError(f"heap {self.heap!r}: write it as 512M or 2G")
         if self.sync not in get_args(Sync):
             raise ConfigError(f"sync {self.sync!r}: it is one of {', '.join(get_args(Sync))}")
 
     def yaml(self, data: Path) -> str:
-        """The text of cassandra.yaml for a server with its data in `data`."""
+        """Returns the text of cassandra.yaml for a server with its data in `data`."""
         values = {"port": self.port, "storage_port": self.storage_port, "data": data, "commitlog": _COMMITLOG[self.sync]}
         return Template(_YAML.read_text(encoding="utf-8")).substitute({"names": "$names", **values})
 
@@ -49,7 +49,7 @@ class ServerSettings(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def known(file: Path) -> ServerSettings | None:
-    """The settings of the last start; None if there was none. Raises ConfigError if the file is not what `save` wrote."""
+    """Returns the settings of the last start; None if there was none. Raises ConfigError if the file is not what `save` wrote."""
     try:
         return msgspec.json.decode(file.read_bytes(), type=ServerSettings)
     except FileNotFoundError:
@@ -59,12 +59,12 @@ def known(file: Path) -> ServerSettings | None:
 
 
 def save(file: Path, settings: ServerSettings) -> None:
-    """Keep `settings` for the next start."""
+    """Keeps `settings` in `file` for the next start."""
     write_whole(file, msgspec.json.encode(settings))
 
 
 def free_ports(count: int) -> list[int]:
-    """So many ports of the loopback that nobody listens on just now."""
+    """Returns `count` ports of the loopback on which nobody listens just now."""
     sockets = [socket.socket() for _ in range(count)]
     try:
         for each in sockets:

@@ -21,7 +21,7 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """What the options of a command say about getting in.
+    """The access of a command, as its options say.
 
     - `urls`: the addresses, which are tried in turn.
     - `token`: the token to show; None where one is made here.

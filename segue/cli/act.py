@@ -1,4 +1,4 @@
-"""`segue act`: what a user does, told by way of presence, as their own client would tell it."""
+"""`segue act`: what a user does, told to presence as the user's own client would tell it."""
 
 from collections.abc import Sequence
 from typing import Any, Final

@@ -1,4 +1,4 @@
-"""Numbers on the command line that can be reckoned with."""
+"""Finite numbers on the command line."""
 
 from math import isfinite
 from typing import Any
@@ -10,7 +10,7 @@ class Finite(click.FloatRange):
     """A range of numbers without NaN, which is neither below nor above any limit, and without infinity."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """The number. Raises UsageError for what is none, not finite, or out of the range."""
+        """Returns the number. Raises UsageError for a `value` that is no number, is not finite, or lies outside the range."""
         found = super().convert(value, param, ctx)
         if not isfinite(found):
             self.fail(f"{value} is not a finite number.", param, ctx)

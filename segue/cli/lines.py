@@ -14,9 +14,9 @@ MAX_LINE_BYTES: Final = 1 << 20
 
 
 async def lines(descriptor: int) -> AsyncGenerator[bytes, None]:
-    """Each line of an open file, without its end; those that are there at once are not waited for one by one.
+    """Yields each line of an open file, without its end. It waits once for all lines that come together.
 
-    Raises OSError, and Misuse for a line of more than `MAX_LINE_BYTES`. Cancelling it leaves behind what was read ahead.
+    Raises OSError, and Misuse for a line of more than `MAX_LINE_BYTES`. Cancelling it drops what was read ahead.
     """
     rest = b""
     while chunk := await _chunk(descriptor):
@@ -30,10 +30,10 @@ async def lines(descriptor: int) -> AsyncGenerator[bytes, None]:
 
 
 async def _chunk(descriptor: int) -> bytes:
-    """What there is to read, at most `CHUNK_BYTES`; nothing at the end.
+    """Returns what there is to read, at most `CHUNK_BYTES`; nothing at the end.
 
-    A terminal or pipe may never have more, and the threads of an executor are waited for at exit: so this is a daemon
-    thread, and it reads the descriptor itself, for a lock on `sys.stdin` would then be held for ever.
+    A terminal or a pipe may never have more. Python waits at exit for the threads of an executor, so this is a daemon thread. It reads
+    the descriptor itself, because it would hold the lock of `sys.stdin` for ever.
     """
     loop = asyncio.get_running_loop()
     found: asyncio.Future[bytes] = loop.create_future()

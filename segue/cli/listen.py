@@ -64,8 +64,10 @@ async def _listen(urls: Sequence[str], token: str, topics: Sequence[str], as_jso
 
 
 def line(heard: Event | Notification) -> str:
-    """It for people: when, where it came in (or which notification it is), on which topic, what, and its payload. Safe for
-    a terminal."""
+    """Returns one line for people: when, where it came in (or which notification it is), on which topic, what, and its payload.
+
+    The line is safe for a terminal.
+    """
     if isinstance(heard, Event):
         clock, place = "%H:%M:%S", printable(heard.site)
         gap = click.style(f"({heard.gap} lost before) ", fg="red") if heard.gap else ""
@@ -89,7 +91,7 @@ def _standing(item: Notification) -> str:
 
 
 def tell_offloaded(news: Offloaded) -> None:
-    """Tells on standard error what leaves real time and what comes back."""
+    """Prints on standard error which topics leave real time and which come back."""
     until_then = f"one event in {news.every_ms / 1000:g} s" if news.every_ms else "nothing"
     for topic in news.left:
         click.echo(f"out of real time: {printable(topic)}; {until_then} comes until it is back", err=True)
@@ -98,7 +100,7 @@ def tell_offloaded(news: Offloaded) -> None:
 
 
 class ConnectionTeller:
-    """Tells on standard error how the connection goes."""
+    """An observer of a client that prints on standard error how its connection goes."""
 
     def __init__(self) -> None:
         self._outage = Outage(partial(click.echo, err=True))

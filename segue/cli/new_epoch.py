@@ -1,4 +1,4 @@
-"""`segue new-epoch`: says that a notification store was put back from a copy, where that cannot be noticed."""
+"""`segue new-epoch`: an operator says that a notification store was put back from a copy, where the nodes cannot notice it."""
 
 import time
 from pathlib import Path
@@ -41,7 +41,7 @@ def new_epoch(path: Path | None, settings: tuple[str, ...], state: Path) -> None
 
 
 async def _begin(options: NotificationOptions) -> int:
-    """Returns the new epoch. Raises ConfigError and Unavailable."""
+    """Begins the epoch and returns it. Raises ConfigError and Unavailable."""
     if options.store == "sqlite" and not (options.path / FILE).exists():
         raise ConfigError(f"there is no {FILE} in {options.path}; name the node's file with --config, or the folder with --state")
     store = await open_store(options, time.time)

@@ -1,4 +1,4 @@
-"""`segue notify`: tell followers something that must not be lost, as the service that the topic belongs to."""
+"""`segue notify`: tells followers something that must not be lost, as the service to which the topic belongs."""
 
 import re
 import secrets

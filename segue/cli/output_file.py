@@ -13,12 +13,12 @@ _STDOUT: Final = "-"
 
 
 class OutputFile(click.ParamType[Path]):
-    """A path that can be written, which is found out before the work; `-` is standard output."""
+    """A path that can be written, which is checked before the work begins. `-` is standard output."""
 
     name = "filename"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
-        """The path. Fails if it is a folder, or nothing can be written where it is."""
+        """Returns `value` as a path. Raises UsageError if it is a folder, and if nothing can be written there."""
         path = Path(value)
         try:
             if path.is_dir():
@@ -32,7 +32,7 @@ class OutputFile(click.ParamType[Path]):
 
 
 def write_output(path: Path, content: bytes) -> None:
-    """Writes what an `OutputFile` has been asked for. Raises OSError."""
+    """Writes `content` to `path`, which an OutputFile has checked. Raises OSError."""
     if str(path) == _STDOUT:
         sys.stdout.buffer.write(content)
     else:

@@ -2,9 +2,9 @@
 
 
 def printable(text: str) -> str:
-    """`text` with every character that a terminal would obey, or not show, written as `\\uXXXX`.
+    """Returns `text` with every character that a terminal would obey, or not show, written as `\\uXXXX`.
 
-    What was JSON stays JSON of the same value: such characters stand in strings only.
+    JSON stays JSON of the same value, for such characters stand in its strings only.
     """
     return text if text.isprintable() else "".join(char if char.isprintable() else _escaped(char) for char in text)
 

@@ -55,7 +55,7 @@ def explain(file: Path | None, topic: str, cls: str | None, facts: tuple[str, ..
 
 
 def show(explanation: ExplainedVerdict, console: Console) -> None:
-    """Print the verdict, and of each rule whether it matched, or which conditions failed."""
+    """Prints the verdict, and for each rule whether it matched, or which of its conditions failed."""
     console.print(Text(_verdict(explanation.verdict), style=GREEN))
     console.print(Text(f"because {', '.join(explanation.verdict.reasons) or 'no rule granted anything'}"))
     table = Table("", "rule", "why not", box=box.SIMPLE_HEAD)
@@ -90,7 +90,7 @@ def _load(file: Path | None) -> RuleSet:
 
 
 def _facts(topic: str, cls: str | None, given: tuple[str, ...]) -> Facts:
-    """Raises `click.UsageError`."""
+    """Returns the facts of which the options speak. Raises UsageError."""
     return msgspec.convert({"topic": topic, "class": _class(Kind(topic), cls), **dict(map(_fact, given))}, Facts)
 
 

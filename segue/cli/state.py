@@ -1,4 +1,4 @@
-"""The state directory: where the signing secret of this machine lives, and tokens for it."""
+"""The state directory, where the signing secret of this machine lives."""
 
 import fcntl
 import os
@@ -11,7 +11,7 @@ from infra.runtime.tokens import ensure_secret, read_secret
 
 
 def default_state() -> Path:
-    """Where state is kept unless told otherwise: `$XDG_STATE_HOME/segue`, or `~/.local/state/segue`."""
+    """Returns the state directory that is used without `--state`: `$XDG_STATE_HOME/segue`, or `~/.local/state/segue`."""
     base = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
     return Path(base) / "segue"
 
@@ -29,5 +29,5 @@ def held(state: Path) -> Iterator[None]:
 
 
 def secret_of(state: Path) -> bytes:
-    """The signing secret in `state`; made at the first call (mode 0600). Raises ConfigError if it is open to others."""
+    """Returns the signing secret in `state`. The first call makes it (mode 0600). Raises ConfigError if others can read it."""
     return read_secret(ensure_secret(state))

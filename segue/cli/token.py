@@ -10,7 +10,7 @@ from infra.kernel.suggestion import suggest
 from ..cluster.tokens import TOKEN_TTL_S, service_token, user_token
 from .state import default_state, secret_of
 
-# Who shows a service's token at a door; `operator` is a person who runs jobs and replays dead letters.
+# The names in service tokens. `operator` is a person who runs jobs and replays dead letters.
 SERVICES: Final = ("presence", "playlist", "social", "artist", "notification", "operator")
 
 

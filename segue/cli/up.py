@@ -27,7 +27,7 @@ from .state import default_state, held, secret_of
 
 PORT_BASE = 7700
 CAPTURE_KEY = "capture.key"
-# All but the decision service: it runs where there is a limit, and wants the extra `analytics`.
+# All roles but the decision service. That one runs where there is a limit, and needs the extra `analytics`.
 UNLIMITED: Final = tuple(role for role in ROLES if role != DECISION)
 PLAN: Final = PlanOptions()
 
@@ -110,7 +110,10 @@ def up(
 
 
 def _plan(capacity: int | None, threshold: int, period_s: float) -> PlanOptions:
-    """What the decision service decides on; it hurries where it decides often. Raises UsageError for what cannot be meant."""
+    """Returns what the decision service decides on. Where it decides often it also surveys and overlaps for less time.
+
+    Raises UsageError for values that contradict each other.
+    """
     survey_s, overlap_ms = min(PLAN.survey_s, period_s / 2), int(min(PLAN.overlap_ms, period_s * 1000))
     plan = PlanOptions(capacity=capacity, threshold=threshold, period_s=period_s, survey_s=survey_s, overlap_ms=overlap_ms)
     try:
@@ -121,7 +124,7 @@ def _plan(capacity: int | None, threshold: int, period_s: float) -> PlanOptions:
 
 
 def _empty_catalogue(state: Path) -> Path:
-    """The catalogue in `state`; an empty one at first. Whatever is put into it is announced once a day."""
+    """Returns the path of the catalogue in `state`, which is empty at first. What is put into it is announced once a day."""
     path = state / "catalogue.jsonl"
     state.mkdir(mode=0o700, parents=True, exist_ok=True)
     path.touch()

@@ -22,7 +22,7 @@ from .tokens import service_token
 
 
 class RoleFactory:
-    """Makes the roles of one process. They share a network, so a role never knows whether its neighbours share its process.
+    """The factory of the roles of one process. A role gets a network, and does not know whether its peers share its process.
 
     - `network`: where links are dialled and accepted; TCP or memory.
     - `verifier`: checks tokens at their doors.

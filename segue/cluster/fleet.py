@@ -1,6 +1,6 @@
 """A fleet: the roles of a shape as real processes on real TCP, each with a configuration file of its own.
 
-The files are what an operator would write; they stay in the given directory, to be read.
+The files are as an operator would write them. They stay in the given directory, so that they can be read.
 """
 
 import asyncio
@@ -24,7 +24,7 @@ STOP_S: Final = 10.0
 
 
 class Child:
-    """One running process. `door`, `admin` are its addresses."""
+    """A running process of one role. `door` and `admin` are its addresses."""
 
     def __init__(self, options: RoleOptions, process: asyncio.subprocess.Process, ready: dict[str, Any]) -> None:
         self.options, self.process = options, process
@@ -36,7 +36,10 @@ class Child:
 
 
 class Fleet:
-    """`async with Fleet(options, secret_file, directory) as fleet:`; leaving stops all that was started."""
+    """The processes of `options`: `async with Fleet(options, secret_file, directory) as fleet:`. Leaving stops all that was started.
+
+    Their tokens are signed with the secret in `secret_file`; their configuration files lie in `directory`.
+    """
 
     def __init__(self, options: Sequence[RoleOptions], secret_file: Path, directory: Path) -> None:
         self._options = in_start_order(options)
@@ -59,7 +62,7 @@ class Fleet:
         await self.stop()
 
     def of(self, role: str, site: str | None = None) -> list[Child]:
-        """The children of one role."""
+        """Returns the children of one role, at one site or at all."""
         return [child for child in self.children if child.role == role and site in (None, child.site)]
 
     async def _start(self, options: RoleOptions, book: dict[str, str]) -> Child:
@@ -68,7 +71,7 @@ class Fleet:
             book = book | {f"{child.site}/{child.node}": f"http://{child.door}" for child in self.of(NOTIFICATION)}
         path = write_config(options, book, self._secret_file, self._directory)
         arguments = ["-m", "segue", role, "--config", str(path), "--json", "--shared-ports"]
-        # A session of its own: Ctrl-C is for whoever started the fleet, and that one stops the processes in order.
+        # It gets a session of its own. Ctrl-C reaches only the process that started the fleet, which stops the others in order.
         process = await asyncio.create_subprocess_exec(sys.executable, *arguments, stdout=asyncio.subprocess.PIPE, start_new_session=True)
         self._stack.push_async_callback(_stop, process)
         assert process.stdout is not None
@@ -79,18 +82,21 @@ class Fleet:
         return Child(options, process, msgspec.json.decode(line))
 
     async def stop(self) -> None:
-        """Stop every process, the last started first. May be called twice."""
+        """Stops every process, the last one first. May be called twice."""
         await self._stack.aclose()
 
 
 def address_book(options: Sequence[RoleOptions], ports: Ports) -> dict[str, str]:
-    """An address for each name under which one of them takes links."""
+    """Returns an address for each name under which one of the roles takes links."""
     names = [getattr(each, "listen", None) for each in options]  # access points take no links
     return {name: ports.take() for name in names if name is not None}
 
 
 def write_config(options: RoleOptions, book: dict[str, str], secret_file: Path, folder: Path) -> Path:
-    """Writes the configuration of one process, with the addresses that `book` has for names. Returns its path. Raises OSError."""
+    """Writes the configuration of one process into `folder`, and returns its path.
+
+    `book` has the address for each name in `options`; tokens are checked with the secret in `secret_file`. Raises OSError.
+    """
     role = role_of(options)
     table = _with_addresses(_plain(options), book) | {"admin": "127.0.0.1:0"}
     path = folder / f"{options.site}-{options.node}.toml"
@@ -99,7 +105,7 @@ def write_config(options: RoleOptions, book: dict[str, str], secret_file: Path, 
 
 
 def _plain(options: RoleOptions) -> dict[str, Any]:
-    """As a table of a file, in which what is not set is not there."""
+    """Returns `options` as a table of a file. What is not set is not there."""
     plain: dict[str, Any] = msgspec.to_builtins(options, enc_hook=str)  # a Path
     return _without_none(plain)
 
@@ -109,7 +115,7 @@ def _without_none(table: dict[str, Any]) -> dict[str, Any]:
 
 
 def _with_addresses(value: Any, book: dict[str, str]) -> Any:
-    """`value` with every link name replaced by its address."""
+    """Returns `value` with every name of `book` replaced by its address."""
     if isinstance(value, dict):
         return {key: _with_addresses(each, book) for key, each in value.items()}
     if isinstance(value, list):

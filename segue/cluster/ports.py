@@ -1,5 +1,5 @@
-"""Free ports that stay free: bound here with SO_REUSEPORT and never listened on, so that a child process can take them
-over without a moment in which somebody else could."""
+"""Free ports that stay free. They are bound here with SO_REUSEPORT and never listened on, so a child process can take them over, and
+nobody else can in between."""
 
 import socket
 from types import TracebackType
@@ -7,7 +7,7 @@ from typing import Self
 
 
 class Ports:
-    """`with Ports() as ports: ports.take()` gives "127.0.0.1:PORT" addresses, reserved while the block runs."""
+    """Reserved ports: `with Ports() as ports: ports.take()` returns "127.0.0.1:PORT", which is reserved while the block runs."""
 
     def __init__(self, host: str = "127.0.0.1") -> None:
         self._host = host
@@ -21,7 +21,7 @@ class Ports:
             sock.close()
 
     def take(self) -> str:
-        """One more address. Raises OSError when there is no free port."""
+        """Returns one more address. Raises OSError when there is no free port."""
         sock = socket.socket()
         self._held.append(sock)
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)

@@ -72,7 +72,7 @@ class DrainingRole(Role, Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Credentials:
-    """What a process proves with, and what it checks.
+    """The credentials of a process: what checks tokens, and what makes them.
 
     - `verifier`: checks the tokens that come to its doors.
     - `token`: makes the token with which a service, given by name, shows itself to others. Raises ConfigError where it cannot.

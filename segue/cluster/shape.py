@@ -1,4 +1,4 @@
-"""Shapes: the options of a whole cluster of sites, from how many of each role there shall be."""
+"""Shapes: how many of each role a cluster of sites has, and the options that follow from it."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -24,7 +24,7 @@ from services.social.options import SocialOptions
 from .roles import ROLES, RoleOptions, role_of
 
 SITES: Final = ("sto", "lon", "ash")
-# Where doors are, counted from `port_base` (design 9); the sites of one shape lie a hundred ports apart.
+# The ports of doors, counted from `port_base` (design 9). The sites of one shape lie a hundred ports apart.
 CLIENTS: Final = 0
 SERVICES: Final = 10
 NOTIFICATION: Final = 20
@@ -35,11 +35,19 @@ PER_SITE: Final = 100
 
 
 class Shape(msgspec.Struct, frozen=True, kw_only=True):
-    """Sites, and how many of each role every site has. With `port_base` 0 every door takes a free port.
+    """The shape of a cluster.
 
-    `notification` nodes are dealt to the sites in turn; `services` are some of `STORING`, at the first site. All serve clients
-    of every site, and keep what they store in the folder `state`, or in Cassandra. `catalogue` is what the artist service reads.
-    `decision` is what the decision service at the first site decides on; without it there is none. All that can write the same `capture`.
+    - `sites`: its sites.
+    - `brokers`, `aggregators`, `accesspoints`, `presence`: how many of them every site has.
+    - `decision`: what the decision service at the first site decides on. None: there is no such service.
+    - `notification`: how many notification modules there are. They are dealt to the sites in turn, and serve clients of every site.
+    - `services`: some of `STORING`. Each runs once, at the first site, and serves clients of every site.
+    - `state`: the folder where they keep what they store.
+    - `store`, `cassandra`: where they store, and where the Cassandra server is.
+    - `catalogue`: the file that the artist service reads.
+    - `capture`: where roles that capture write the workload; the same for all.
+    - `link`, `membership`: the times of links and views.
+    - `host`, `port_base`: where doors are. With `port_base` 0 every door takes a free port.
     """
 
     sites: tuple[str, ...] = SITES[:1]
@@ -61,7 +69,7 @@ class Shape(msgspec.Struct, frozen=True, kw_only=True):
     port_base: int = 0
 
     def options(self) -> Iterator[RoleOptions]:
-        """The options of every role. Link addresses are names such as "sto/b1", for a network that knows names."""
+        """Yields the options of every role. Link addresses are names such as "sto/b1", for a network that knows names."""
         options: Any
         for options in self._roles():
             yield msgspec.structs.replace(options, capture=self.capture) if ROLES[role_of(options)].captures else options
@@ -105,7 +113,7 @@ class Shape(msgspec.Struct, frozen=True, kw_only=True):
             )
 
     def _serving(self, site: str) -> dict[str, list[str]]:
-        """Who answers the clients of a site."""
+        """Returns who answers the calls of a site's clients: service -> addresses."""
         presence, notification = list(_names(site, "p", self.presence).values()), [name for _, name in self._notification()]
         decision = [self._address(DECISION_NODE)] if self.decision is not None else []
         storing = {each: [self._address(f"{each}1")] for each in self.services}
@@ -113,7 +121,7 @@ class Shape(msgspec.Struct, frozen=True, kw_only=True):
         return {name: addresses for name, addresses in serving.items() if addresses}
 
     def _notification(self) -> list[tuple[str, str]]:
-        """The site and the name of each notification node."""
+        """Returns the site and the name of each notification node."""
         dealt = [(self.sites[n % len(self.sites)], 1 + n // len(self.sites)) for n in range(self.notification)]
         return [(site, f"{site}/n{number}") for site, number in dealt]
 
@@ -170,7 +178,7 @@ class Shape(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def admin_port(self) -> int:
-        """Where the admin door of the whole process goes."""
+        """The port of the admin door of the whole process."""
         return self.port_base + ADMIN if self.port_base else 0
 
 

@@ -35,12 +35,12 @@ def need_new(folder: Path) -> None:
 
 
 def wanted(folder: Path | None, private: Path) -> CaptureOptions:
-    """What every role is to capture. The key lies in the folder `private`, and goes with it."""
+    """Returns what every role captures: a trace in `folder`, if there is one. The key lies in the folder `private`, and goes with it."""
     return CaptureOptions() if folder is None else CaptureOptions(path=str(folder.resolve()), key_file=str(private / KEY))
 
 
 def told(folder: Path) -> str:
-    """One line: where the trace is, what is in it, and how to go on. All writers have closed it."""
+    """Returns one line: where the trace is, what is in it, and how to go on. All writers must have closed it."""
     trace = merge([decode(each.read_bytes(), str(each)) for each in sorted(folder.glob(MANIFESTS))])
     rows = ", ".join(f"{info.rows:,} {table}" for table in TABLES if (info := trace.tables.get(table)))
     lost = f" ({sum(trace.dropped.values()):,} rows were dropped)" if trace.dropped else ""

@@ -1,4 +1,4 @@
-"""The catalogue that the artist service reads, a file of JSON lines that is replaced as a whole; and what comes into it."""
+"""The catalogue that the artist service reads, and what comes into it. It is a file of JSON lines that is replaced as a whole."""
 
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -9,7 +9,7 @@ from infra.runtime.whole_file import write_whole
 
 
 class Release(NamedTuple):
-    """One item of the catalogue. `type` is "album" or "track"."""
+    """An item of the catalogue. `type` is "album" or "track"."""
 
     id: str
     type: str
@@ -19,12 +19,12 @@ class Release(NamedTuple):
 DEBUT: Final = Release("segue-debut", "album", "Long Ago")
 ALBUM: Final = Release("segue-album", "album", "While You Were Sleeping")
 SINGLE: Final = Release("segue-single", "track", "Good Morning")
-# Those that are announced. No title is a part of another.
+# The items that are announced. No title is a part of another.
 RELEASES: Final = (ALBUM, SINGLE)
 
 
 class DemoCatalogue:
-    """What one artist has released so far; nothing at first."""
+    """The catalogue of one artist, which is empty at first."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -32,7 +32,7 @@ class DemoCatalogue:
         self._write()
 
     def add(self, artist_id: str, artist_name: str, release: Release) -> None:
-        """One more line."""
+        """Adds a line: `release` by the artist with this id and name."""
         self._lines.append(msgspec.json.encode({"artist": artist_id, "name": artist_name, **release._asdict()}))
         self._write()
 

@@ -41,15 +41,17 @@ NO_CAPTURE: Final = CaptureOptions()
 
 
 class ClusterError(SegueError):
-    """The cluster is not what was asked for. The message says what is missing and what to do."""
+    """A cluster that is not what was asked for. The message says what is missing and what to do."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cluster:
-    """A running cluster. `doors` has the WebSocket URL of each site, `services` the HTTP URL of "artist" and "notification" where
-    they run, `secret` signs tokens for all.
+    """A running cluster.
 
-    `stats` asks every process of the cluster, this one included; it raises ClusterError when one does not answer.
+    - `doors`: the WebSocket URL of each site.
+    - `services`: the HTTP URL of "artist" and of "notification", where they run.
+    - `secret`: signs tokens for all.
+    - `stats`: asks every process of the cluster, this one included. It raises ClusterError when one does not answer.
     """
 
     doors: Mapping[str, str]
@@ -58,13 +60,13 @@ class Cluster:
     stats: Callable[[], Awaitable[Sequence[Stats]]]
 
     async def rss_bytes(self) -> float | None:
-        """The memory of all processes together; None where the platform does not tell."""
+        """Returns the memory of all processes together; None where the platform does not tell."""
         sizes = [each.process.rss_bytes for each in await self.stats()]
         known = [size for size in sizes if size is not None]
         return sum(known) if len(known) == len(sizes) else None
 
     async def site_messages(self) -> int:
-        """How many copies of events brokers have sent to brokers of other sites so far."""
+        """Returns how many copies of events brokers have sent to brokers of other sites so far."""
         counters = [role.counters for each in await self.stats() for role in each.roles if role.role == "broker"]
         return sum(int(copies) for each in counters if isinstance(copies := each["broker_site_copies_total"], int | float))
 
@@ -84,7 +86,7 @@ def _waiting(stats: Sequence[Stats]) -> list[str]:
 
 @asynccontextmanager
 async def in_this_process(options: Sequence[RoleOptions], rng: random.Random) -> AsyncIterator[Cluster]:
-    """All roles here, on memory links, with a secret that is never written down."""
+    """Runs the roles of `options` in this process, on memory links. Their secret is never written down; `rng` is their randomness."""
     secret = secrets.token_bytes(SECRET_BYTES)
     async with Process(RoleFactory.local(secret, rng), options) as process:
         reader = StatsReader(process.roles, lambda: 0.0)
@@ -99,7 +101,7 @@ async def in_this_process(options: Sequence[RoleOptions], rng: random.Random) ->
 
 @asynccontextmanager
 async def as_processes(options: Sequence[RoleOptions]) -> AsyncIterator[Cluster]:
-    """Each role a process of its own, on TCP; their configuration and secret lie in a directory that goes when they go."""
+    """Runs each role of `options` in a process of its own, on TCP. Their configuration and secret go when they go."""
     with tempfile.TemporaryDirectory(prefix="segue-demo-") as directory:
         secret_file = ensure_secret(Path(directory))
         async with Fleet(options, secret_file, Path(directory)) as fleet, aiohttp.ClientSession() as http:
@@ -126,15 +128,15 @@ def _url(address: str) -> str:
 
 
 def shape(sites: Sequence[str], capture: CaptureOptions = NO_CAPTURE) -> Shape:
-    """Two brokers at every site, so that its topics have owners to be found on a ring, and one of every other role of the engine."""
+    """Returns a shape with two brokers at every site, so that the ring has a choice, and one of every other role of the engine."""
     return Shape(sites=tuple(sites), brokers=2, capture=capture)
 
 
 def with_store(shape: Shape, store: DemoStore, catalogue: Path, mail_port: int) -> list[RoleOptions]:
-    """The shape, and at its first site a notification module and an artist service that keep what they store in `store`.
+    """Returns the options of `shape`, and of a notification module and an artist service that keep what they store in `store`.
 
-    What takes a minute in life takes a second: when a user who has gone counts as offline, and when a mail goes out. The job
-    runs only when it is asked to.
+    The artist service reads `catalogue`; mails go to `mail_port`. What takes a minute in life takes less than a second here: until a user
+    who has gone counts as offline, and until a mail goes out. The daily job runs only when it is asked to.
     """
     kept = msgspec.structs.replace(
         shape,

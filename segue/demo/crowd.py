@@ -1,4 +1,4 @@
-"""The crowd: each user a `segue.Client` on a WebSocket of its own, following friends, playing and listening."""
+"""The crowd: each user is a `segue.Client` on a WebSocket of its own, who follows friends, plays and listens."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
@@ -19,7 +19,7 @@ from .show import Show
 
 T = TypeVar("T")
 
-# Handshakes and subscriptions under way at any time: enough to keep a core busy, few enough that each is quick.
+# So many handshakes and subscriptions are under way at a time. They keep a core busy, and each is still quick.
 AT_ONCE: Final = 64
 INSTALL_S: Final = 30.0
 # Each user's WebSocket has both its ends here; the rest is for links, doors, files and a browser.
@@ -32,14 +32,17 @@ Heard = Callable[[str, str, float], None]
 
 
 class CrowdError(SegueError):
-    """The users could not do what the demo needs. The message says who, what and why."""
+    """Users who could not do what the demo needs. The message says who, what and why."""
 
 
 class Crowd:
-    """`async with Crowd(doors, token, heard) as crowd:`; leaving disconnects everybody.
+    """The crowd: `async with Crowd(doors, token, heard) as crowd:`. Leaving disconnects everybody.
 
-    `doors` has the URL of each user, `token` makes a token for a user, `heard(user, mark, at_s)` takes each arrival, in
-    seconds of `time.perf_counter`. Each step is taken by `AT_ONCE` users at a time and calls `one_done` for each of them.
+    - `doors`: the URL for each user.
+    - `token`: makes a token for a user.
+    - `heard`: is called with the user, the mark and the time of each arrival, in seconds of `time.perf_counter`.
+
+    `AT_ONCE` users do a step at a time; `one_done` is called for each.
     """
 
     def __init__(self, doors: Mapping[str, str], token: Callable[[str], str], heard: Heard) -> None:
@@ -55,7 +58,7 @@ class Crowd:
         await self.disconnect()
 
     async def gather(self, follows: Mapping[str, Collection[str]], show: Show) -> None:
-        """Connects everybody and subscribes them, each a step of `show`. Raises as `connect` and `follow` do."""
+        """Connects everybody and subscribes them as `follows` says, in two steps of `show`. Raises as `connect` and `follow`."""
         with show.phase("connect", len(self._clients)) as phase:
             await self.connect(phase.one_done)
             phase.outcome = f"{len(self._clients):,} users, each on a WebSocket of its own"
@@ -64,7 +67,7 @@ class Crowd:
             phase.outcome = f"{sum(map(len, follows.values())):,} subscriptions, installed at every site"
 
     async def connect(self, one_done: Callable[[], None]) -> None:
-        """Connects everybody. Raises Refused, ConnectionLost."""
+        """Connects everybody. Raises Refused and ConnectionLost."""
 
         async def one(user: str) -> None:
             await self._clients[user].__aenter__()
@@ -74,7 +77,7 @@ class Crowd:
         await for_each(self._clients, one)
 
     async def follow(self, follows: Mapping[str, Iterable[str]], one_done: Callable[[], None]) -> None:
-        """Subscribes everybody to those whom they follow; returns when every site holds every subscription. Raises CrowdError."""
+        """Subscribes each user to the users whom they follow. Returns when every site holds every subscription. Raises CrowdError."""
 
         async def one(user: str) -> None:
             await self._install(user, [topic_of(friend) for friend in follows[user]])
@@ -83,11 +86,11 @@ class Crowd:
         await for_each(self._clients, one)
 
     async def play(self, user: str, mark: str, **fields: Any) -> None:
-        """`user` plays something. Raises what `Client.act` raises."""
+        """Has `user` play something, which `fields` describe and `mark` names. Raises what `Client.act` raises."""
         await self._clients[user].act("play", **fields, **{MARK: mark})
 
     def offloaded(self, user: str) -> frozenset[str]:
-        """The topics of those whom `user` follows that are out of real time, as far as he was told."""
+        """Returns the topics that `user` follows and that are out of real time, as far as the user was told."""
         return self._clients[user].offloaded
 
     async def fence(self) -> None:
@@ -108,7 +111,7 @@ class Crowd:
         await end_all(partial(end_each, self._clients, one), lambda: asyncio.gather(*self._listeners))
 
     async def _listen(self, user: str) -> None:
-        with suppress(SegueError):  # turned away for good: what it misses is lost, and counted so
+        with suppress(SegueError):  # a client that is turned away for good misses its events, and they are counted as lost
             async for event in self._clients[user]:
                 self._heard(user, str(event.payload.get(MARK)), perf_counter())
 
@@ -127,7 +130,7 @@ class Crowd:
 
 
 def topic_of(user: str) -> str:
-    """The topic on which `user`'s plays are published."""
+    """Returns the topic on which the plays of `user` are published."""
     return format_topic(user_topic(user))
 
 
@@ -137,7 +140,7 @@ def need_files(users: int) -> None:
 
 
 async def end_each(users: Iterable[T], end: Callable[[T], Awaitable[None]]) -> None:
-    """Ends something of each of `users`, `AT_ONCE` at a time, also where that fails for some. Raises as `raise_all`."""
+    """Calls `end` for each of `users`, `AT_ONCE` at a time, even if it fails for some. Raises as `raise_all`."""
     errors: list[Exception] = []
 
     async def one(user: T) -> None:
@@ -151,7 +154,7 @@ async def end_each(users: Iterable[T], end: Callable[[T], Awaitable[None]]) -> N
 
 
 async def for_each(users: Iterable[T], step: Callable[[T], Awaitable[None]]) -> None:
-    """Takes a step for each of `users`, `AT_ONCE` at a time. The first that fails cancels those under way, and is raised."""
+    """Calls `step` for each of `users`, `AT_ONCE` at a time. The first that fails cancels the others, and is raised."""
     waiting = iter(list(users))
 
     async def worker() -> None:

@@ -1,6 +1,6 @@
-"""The listening data of the demo: who is friends with whom, and how often each user played each artist.
+"""The listening data of the demo: friendships of users, and how often each user played each artist.
 
-The files are described in `examples/data/lastfm/README.md`; any folder with tables of the same form will do.
+`examples/data/lastfm/README.md` describes the files. Any folder with tables of the same form will do.
 """
 
 import random
@@ -12,7 +12,7 @@ from typing import Final
 
 from .table import DatasetError, DatasetTable
 
-# Tried from 1 to 50: larger circles are hard to place (more crosses), smaller ones leave users with too few friends.
+# Numbers from 1 to 50 were tried. Larger circles are hard to place (more crosses); smaller ones leave users with too few friends.
 CIRCLE_USERS: Final = 6
 
 
@@ -20,8 +20,9 @@ CIRCLE_USERS: Final = 6
 class Dataset:
     """Friendships and play counts of the same users.
 
-    `friends` has a key for every user, lists each friendship at both ends and nobody as their own friend. `plays` has
-    the same keys; its rows are (artist id, play count > 0). `artists` names at least every artist id in `plays`.
+    - `friends`: the friends of every user. A friendship stands at both ends; nobody is their own friend.
+    - `plays`: for every user, rows of (artist id, play count > 0).
+    - `artists`: the name of every artist in `plays`, and perhaps of others.
     """
 
     friends: Mapping[str, tuple[str, ...]]
@@ -29,14 +30,14 @@ class Dataset:
     artists: Mapping[int, str]
 
     def total_plays(self) -> dict[str, int]:
-        """How often each user played anything."""
+        """Returns how often each user played anything."""
         return {user: sum(count for _, count in rows) for user, rows in self.plays.items()}
 
     def subset(self, users: int, rng: random.Random) -> "Dataset":
-        """The data of `users` users, taken as circles of friends: a random user and those nearest, until there are enough.
+        """Returns the data of `users` users. They are circles of friends, each a user chosen by `rng` and the users nearest to them.
 
-        One large circle would be the dense middle of the graph, where nobody can be placed without many friends elsewhere;
-        single users would hardly know each other. Raises DatasetError when there are not that many users.
+        One large circle would be the dense middle of the graph, where nobody can be placed without many friends elsewhere. Single users
+        would hardly know each other. Raises DatasetError when there are not that many users.
         """
         if not 0 < users <= len(self.friends):
             raise DatasetError(f"cannot take {users} users of the {len(self.friends)} in the data; ask for 1 to {len(self.friends)}")
@@ -46,7 +47,7 @@ class Dataset:
         return self._restricted(chosen)
 
     def _circle(self, seed: str, taken: Collection[str], most: int) -> list[str]:
-        """`seed` and those nearest to it among the users who are not `taken`, at most `most`."""
+        """Returns `seed` and the users nearest to them who are not `taken`, at most `most` in all."""
         circle = [] if seed in taken else [seed]
         for user in circle:
             if len(circle) >= most:
@@ -55,7 +56,7 @@ class Dataset:
         return circle[:most]
 
     def _restricted(self, chosen: Collection[str]) -> "Dataset":
-        """Only the `chosen` users, the friendships among them and the artists they play, in the order of this data set."""
+        """Returns the data of the `chosen` users only: the friendships among them and the artists that they play, in this order."""
         plays = {user: rows for user, rows in self.plays.items() if user in chosen}
         played = {artist for rows in plays.values() for artist, _ in rows}
         return Dataset(
@@ -66,15 +67,15 @@ class Dataset:
 
 
 def checkout_folder() -> Path:
-    """Where the tables lie in a checkout. They are not part of the installed package: there the folder does not exist."""
+    """Returns the folder of the tables in a checkout. An installed package has no such folder."""
     return Path(__file__).resolve().parents[2] / "examples" / "data" / "lastfm"
 
 
 def load(folder: Path) -> Dataset:
-    """Reads `friends.tsv.gz`, `plays.tsv.gz` and `artists.tsv.gz` of `folder`.
+    """Reads `friends.tsv.gz`, `plays.tsv.gz` and `artists.tsv.gz` of `folder`. Returns them as a data set.
 
-    Users are named `lastfm-<number>` and come in ascending order of the number. Raises DatasetError: a table is missing
-    or not readable, a row has the wrong form (file and line), or the tables contradict each other.
+    Users are named `lastfm-<number>` and come in ascending order of the number. Raises DatasetError where a table is missing or cannot be
+    read, where a row has the wrong form (with file and line), and where the tables contradict each other.
     """
     friends = _read_friends(DatasetTable(folder / "friends.tsv.gz", "user", "friend"))
     artists = _read_artists(DatasetTable(folder / "artists.tsv.gz", "artist", "name"))

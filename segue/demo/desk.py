@@ -16,11 +16,11 @@ JOB_S: Final = 60.0
 
 
 class DeskError(SegueError):
-    """A door refused what the demo needs. The message says which, and what it answered."""
+    """A door that refused what the demo needs. The message says which, and what it answered."""
 
 
 class Desk:
-    """`async with Desk(services, secret) as desk:`; see `Cluster` for both."""
+    """A client of both doors: `async with Desk(services, secret) as desk:`. `Cluster` has both arguments."""
 
     def __init__(self, services: Mapping[str, str], secret: bytes) -> None:
         self._artist, self._notification = services["artist"], services["notification"]
@@ -34,25 +34,25 @@ class Desk:
         await self._http.close()
 
     async def follow(self, user: str, artist_id: str) -> None:
-        """`user` follows the artist from now on, connected or not. Raises DeskError."""
+        """Has `user` follow the artist from now on, connected or not. Raises DeskError."""
         await self._ask("PUT", f"{self._artist}/v1/artists/{artist_id}/follow", self._user_token(user))
 
     async def give_address(self, user: str, address: str) -> None:
-        """`user` may be mailed. Raises DeskError."""
+        """Lets `user` be mailed at `address`. Raises DeskError."""
         await self._ask("PUT", f"{self._notification}/v1/me/preferences", self._user_token(user), {"email": address})
 
     async def take_pushes(self, user: str, subscription: dict[str, Any]) -> None:
-        """A phone of `user` takes pushes. Raises DeskError."""
+        """Lets a phone of `user` take pushes by `subscription`. Raises DeskError."""
         await self._ask("POST", f"{self._notification}/v1/me/devices", self._user_token(user), subscription)
 
     async def look(self, user: str) -> None:
-        """`user` looks at the notifications there are. Raises DeskError."""
+        """Has `user` look at their notifications. Raises DeskError."""
         await self._ask("GET", f"{self._notification}/v1/me/notifications", self._user_token(user))
 
     async def run_job(self) -> int:
-        """Has the artist service look for what is new in the catalogue; how many items it announced. Raises DeskError."""
+        """Has the artist service look for new items in the catalogue. Returns how many it announced. Raises DeskError."""
         url, token = f"{self._artist}/v1/artists/run", self._service_token(OPERATOR)
-        before = (await self._ask("GET", url, token))["last"]  # of this process, so none at first
+        before = (await self._ask("GET", url, token))["last"]  # None before the first run of this process
         await self._ask("POST", url, token)
         while not _is_over(state := await self._ask("GET", url, token), before):  # noqa: ASYNC110 - it is another process's event
             await asyncio.sleep(POLL_S)
@@ -70,7 +70,7 @@ class Desk:
 
 
 def _is_over(state: dict[str, Any], before: dict[str, Any] | None) -> bool:
-    """Whether a run that is not the one of `before` has ended. Raises DeskError when it has broken off."""
+    """Returns whether a run that is not the one of `before` has ended. Raises DeskError when it has broken off."""
     last = state["last"]
     if state["running"] or last is None or (before is not None and last["run"] == before["run"]):
         return False

@@ -14,18 +14,18 @@ from segue.cli.palette import BAD, GREEN, WARN
 
 
 class RunOutcome(Protocol):
-    """What a run came to."""
+    """The outcome of a run."""
 
     @property
     def is_good(self) -> bool:
         """Whether everything is as it must be."""
 
     def document(self) -> dict[str, Any]:
-        """All of it, for JSON."""
+        """Returns all of it, for JSON."""
 
 
 def verdict(holds: Iterable[str], problems: Iterable[str], hints: Iterable[str] = ()) -> Table:
-    """The last lines of a summary, one sentence each."""
+    """Returns the last lines of a summary, one sentence each: what `holds`, the `problems`, and `hints`."""
     table = Table.grid(padding=(0, 1))
     for each in holds:
         table.add_row(Text("✓", style=GREEN), Text(each, style="bold"))
@@ -37,7 +37,7 @@ def verdict(holds: Iterable[str], problems: Iterable[str], hints: Iterable[str] 
 
 
 def end(outcome: RunOutcome, file: Path | None) -> None:
-    """Writes the JSON to `file`, if there is one. Exits with 1 if the outcome is not good."""
+    """Writes the JSON of `outcome` to `file`, if there is one. Exits with 1 if the outcome is not good."""
     if file is not None:
         write_output(file, msgspec.json.format(msgspec.json.encode(outcome.document())) + b"\n")
     if not outcome.is_good:

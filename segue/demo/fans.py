@@ -1,4 +1,4 @@
-"""Who follows the artist of the second act, who of them sleeps, and how each can be reached. Pure."""
+"""The followers of the artist of the second act: which of them sleep, and how each can be reached. Pure."""
 
 import random
 from collections import Counter
@@ -8,8 +8,8 @@ from typing import Final
 
 from .dataset import Dataset
 
-# One in so many followers stays online, gave a mail address, has a phone that takes pushes; one in so many who sleep comes back
-# with two devices.
+# One in so many followers stays online, has a mail address, or has a phone that takes pushes. One in so many of those who sleep comes
+# back with two devices.
 ONLINE_ONE_IN: Final = 5
 ADDRESS_ONE_IN: Final = 4
 PHONE_ONE_IN: Final = 12
@@ -18,10 +18,14 @@ SECOND_DEVICE_ONE_IN: Final = 10
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fans:
-    """The artist with the most listeners, and everybody who ever played him: they follow him, in the order of the data.
+    """The artist with the most listeners, and everybody who ever played the artist: they are the followers.
 
-    `awake` stay online while the others sleep. `addresses` are for mails, `phones` take pushes, `second_device` are those of
-    the sleepers who come back with two devices; all three are among the followers.
+    - `artist_id`, `artist_name`: the artist.
+    - `followers`: in the order of the data.
+    - `awake`: the followers who stay online while the others sleep.
+    - `addresses`: the mail addresses of some followers.
+    - `phones`: the followers whose phone takes pushes.
+    - `second_device`: the sleepers who come back with two devices.
     """
 
     artist_id: str
@@ -39,7 +43,7 @@ class Fans:
 
 
 def fans(dataset: Dataset, rng: random.Random) -> Fans:
-    """The same data set and state of `rng` give the same. Somebody must have played something."""
+    """Returns the fans of the data set. The same data set and state of `rng` give the same. Somebody must have played something."""
     listeners = Counter(artist for rows in dataset.plays.values() for artist, _ in rows)
     artist = min(listeners, key=lambda each: (-listeners[each], each))
     followers = tuple(user for user, rows in dataset.plays.items() if any(each == artist for each, _ in rows))
@@ -57,5 +61,5 @@ def fans(dataset: Dataset, rng: random.Random) -> Fans:
 
 
 def _some(users: tuple[str, ...], one_in: int, rng: random.Random) -> frozenset[str]:
-    """One in so many of `users`, rounded up."""
+    """Returns one in so many of `users`, rounded up."""
     return frozenset(rng.sample(users, -(-len(users) // one_in)))

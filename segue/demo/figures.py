@@ -8,7 +8,7 @@ from typing import Final
 from .listening import Play
 from .oracle import CROSS_SITE, LOCAL, Latency, Ledger
 
-# A delivery that has not arrived after this counts as lost in the live figures; if it comes after all it is taken back.
+# A delivery that has not arrived after so long counts as lost in the live figures. If it comes after all, it does no longer.
 LATE_S: Final = 2.0
 RATE_SAMPLES: Final = 5
 LATEST: Final = 1_000
@@ -17,10 +17,13 @@ HISTORY: Final = 240
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figures:
-    """One moment of a run, `elapsed_s` after its start. Rates are per second, latencies those of the latest deliveries.
+    """The figures of one moment of a run, `elapsed_s` after its start.
 
-    `history` has the deliveries per second of the samples so far, the newest last. `recent` has the last plays, each with
-    the number of its followers.
+    - `events`, `delivered`, `lost`: counts so far.
+    - `events_per_s`, `deliveries_per_s`: rates over the last few samples.
+    - `latency_ms`: the latency of the latest deliveries, by reach.
+    - `history`: the deliveries per second of the samples so far, the newest last.
+    - `recent`: the last plays, each with the number of its followers.
     """
 
     elapsed_s: float
@@ -35,7 +38,7 @@ class Figures:
 
 
 class Meter:
-    """Takes samples of a ledger. Times are seconds of the ledger's clock."""
+    """A meter of a ledger, which takes samples of it. Times are seconds of the ledger's clock."""
 
     def __init__(self, ledger: Ledger, start_s: float) -> None:
         self._ledger = ledger
@@ -44,7 +47,7 @@ class Meter:
         self._history: deque[float] = deque(maxlen=HISTORY)
 
     def sample(self, now_s: float, recent: Sequence[tuple[Play, int]] = ()) -> Figures:
-        """The figures now. Takes less than a millisecond; rates are over the last few samples."""
+        """Returns the figures at `now_s`, with the plays `recent`. It takes less than a millisecond."""
         ledger = self._ledger
         then_s, events, delivered = self._samples[0]
         dt_s = max(now_s - then_s, 1e-6)

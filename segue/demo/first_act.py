@@ -27,12 +27,19 @@ from .until import until
 
 SAMPLE_S: Final = 0.25
 DRAIN_S: Final = 10.0
-# At the usual rate they play a few times a second, which is as much as one can read.
+# At the usual rate so many friends play a few times a second, which is as much as a person can read.
 READABLE_FRIENDS: Final = 30
 
 
 async def first_act(plan: DemoPlan, show: Show, dataset: Dataset, placement: Placement, cluster: Cluster) -> DemoOutcome:
-    """Plays it; everybody is connected only meanwhile. Ctrl-C while they play ends the playing. Raises SegueError that says what to do."""
+    """Plays the first act of `plan` and returns its outcome.
+
+    - `show`: is told every step.
+    - `dataset`, `placement`: who plays what, and at which site.
+    - `cluster`: where everybody connects, and only during this act.
+
+    Ctrl-C while they play ends the playing. Raises SegueError that says what to do.
+    """
     audience_of = audiences(dataset.friends, dataset.friends.keys())
     ledger = Ledger(audience_of, placement.site_of)
     doors = {user: cluster.doors[site] for user, site in placement.site_of.items()}
@@ -61,7 +68,7 @@ async def first_act(plan: DemoPlan, show: Show, dataset: Dataset, placement: Pla
 
 @asynccontextmanager
 async def _page(show: Show, cluster: Cluster, friends: Mapping[str, Sequence[str]], doors: Mapping[str, str]) -> AsyncIterator[None]:
-    """The browser page of a user who has many friends, but not more than one can read about."""
+    """Serves the browser page of a user who has many friends, but not more than a person can read about."""
     user = min(friends, key=lambda user: abs(len(friends[user]) - READABLE_FRIENDS))
     async with DemoPage(doors[user], user_token(cluster.secret, user), friends[user]) as page:
         show.say(f"{page.link} shows the feed of {user}, who has {len(friends[user])} friends")
@@ -69,7 +76,7 @@ async def _page(show: Show, cluster: Cluster, friends: Mapping[str, Sequence[str
 
 
 async def _play(plan: DemoPlan, show: Show, dataset: Dataset, player: Player, ledger: Ledger) -> tuple[float, float]:
-    """Plays; the seconds it took, and by how many it was behind when it had to be cut short."""
+    """Plays. Returns how many seconds it took, and by how many it was behind when it had to be cut short."""
     plays = schedule(dataset, duration_s=plan.seconds, rng=plan.rng("plays"), speed=plan.speed, rate_per_s=plan.rate_per_s)
     with show.phase("play", None if plan.seconds == inf else plan.seconds, "s") as phase:
         playing = asyncio.create_task(player.run(plays, plan.seconds), name="player")
@@ -92,7 +99,7 @@ async def _watch(playing: asyncio.Task[float], meter: Meter, player: Player, pha
 
 
 async def _drain(show: Show, crowd: Crowd, player: Player, ledger: Ledger) -> None:
-    """Waits until everything has arrived, or `DRAIN_S`; then for what access points still hold that should not be there."""
+    """Waits until everything has arrived, for `DRAIN_S` at most. Then it waits for what access points hold and should not hold."""
     with show.phase("drain") as phase:
         await player.answered()
         await until(lambda: not (ledger.outstanding and any(ledger.missing())), DRAIN_S)

@@ -9,7 +9,7 @@ NAMES_WIDE = 15
 
 
 def grid(columns: int) -> Table:
-    """A table of so many columns; with two, there is room for words behind the figure."""
+    """Returns a table of so many columns. With two, there is room for words behind the figure."""
     table = Table.grid(padding=(0, 2))
     table.add_column(min_width=NAMES_WIDE, no_wrap=True)
     for _ in range(columns - 1):
@@ -20,10 +20,10 @@ def grid(columns: int) -> Table:
 
 
 def row(table: Table, name: str, figure: str, *rest: str) -> None:
-    """A name, a figure, and what else there is to it."""
+    """Adds a row to `table`: a name, a figure, and the `rest`."""
     table.add_row(Text(name, style=QUIET), Text(figure, style="bold"), *(Text(text, style="") for text in rest))
 
 
 def zero(table: Table, name: str, number: int, words: str = "") -> None:
-    """A number that must be 0."""
+    """Adds a row to `table` with a number that must be 0, and `words` about it."""
     table.add_row(Text(name, style=QUIET), Text(f"{number:,}", style=BAD if number else f"bold {GREEN}"), Text(words, style=""))

@@ -1,7 +1,7 @@
-"""Who plays what and when: a schedule of plays drawn from the real play counts.
+"""The schedule of plays, drawn from the real play counts.
 
-Everybody listens independently. So the arrivals of all users together are a Poisson process, each play belongs to a user in
-proportion to that user's real plays, and then to an artist in proportion to the user's real plays of it.
+Everybody listens independently. So the arrivals of all users together are a Poisson process. Each play belongs to a user in proportion
+to the user's real plays, and then to an artist in proportion to the user's real plays of the artist.
 """
 
 import random
@@ -20,7 +20,7 @@ TRACKS_PER_ARTIST: Final = 12
 
 
 class Play(NamedTuple):
-    """One play; `at_s` is the time since the start of the replay, already divided by its speed."""
+    """A play. `at_s` is the time since the start of the replay, already divided by its speed."""
 
     at_s: float
     user: str
@@ -32,11 +32,11 @@ class Play(NamedTuple):
 def schedule(
     dataset: Dataset, *, duration_s: float, rng: random.Random, speed: float = 1.0, rate_per_s: float = RATE_PER_S
 ) -> Iterator[Play]:
-    """Plays in order of time, none at or after `duration_s`; `rate_per_s` of all users together at speed 1.
+    """Yields plays of the users of `dataset` in order of time, none at or after `duration_s`.
 
-    Draws each play when it is asked for: memory does not grow with the duration, and a consumer who stops early loses nothing.
-    The same data set and state of `rng` give the same plays. Raises DatasetError when nobody ever played anything,
-    ValueError for a speed or rate that is not above 0.
+    `rate_per_s` is the rate of all users together at `speed` 1. Each play is drawn when it is asked for, so memory does not grow with the
+    duration. The same data set and state of `rng` give the same plays. Raises DatasetError when nobody ever played anything, and ValueError
+    for a speed or rate that is not above 0.
     """
     if speed <= 0 or rate_per_s <= 0:
         raise ValueError(f"speed {speed:g} and rate {rate_per_s:g} per second must both be above 0")

@@ -1,4 +1,4 @@
-"""What one sees of a run on a terminal: one panel, drawn again and again in its place."""
+"""The live view of a run on a terminal: one panel, which is drawn again and again in its place."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -28,7 +28,7 @@ TALL: Final = 32
 
 
 class LiveShow(Show):
-    """Draws from a thread of its own, so that it moves even while the loop is busy."""
+    """A show that draws from a thread of its own, so that it moves even while the event loop is busy."""
 
     def __init__(self, console: Console) -> None:
         super().__init__(console)
@@ -66,7 +66,7 @@ class LiveShow(Show):
         self._summary = summary
 
     def frame(self) -> RenderableType:
-        """The panel of this moment."""
+        """Returns the panel of this moment."""
         width = min(self.console.width, MOST_WIDE)
         body = Group(self._steps(), *self._words(), *self._body(width))
         title = Text.assemble((" segue ", ON_GREEN), (" demo ", f"bold {GREEN}"))
@@ -155,6 +155,6 @@ def _friends(number: int) -> str:
 
 
 def show_here() -> Show:
-    """On the standard output: drawn if it is a terminal, else as plain lines."""
+    """Returns a show on the standard output: drawn if that is a terminal, else as plain lines."""
     console = Console(highlight=False)
     return LiveShow(console) if console.is_terminal else Show(console)

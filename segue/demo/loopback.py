@@ -8,7 +8,7 @@ HOST: Final = "127.0.0.1"
 
 
 class Loopback:
-    """`async with` it: it serves `routes` while the block runs."""
+    """An HTTP server that serves `routes` while its `async with` block runs."""
 
     def __init__(self, *routes: web.RouteDef) -> None:
         app = web.Application()
@@ -17,7 +17,7 @@ class Loopback:
 
     @property
     def address(self) -> str:
-        """Where it is: "host:port"."""
+        """Its address, "host:port"."""
         host, port = self._runner.addresses[0][:2]
         return f"{host}:{port}"
 

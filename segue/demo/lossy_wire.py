@@ -1,4 +1,4 @@
-"""A wire that loses something: a WebSocket relay before an access point that takes one live copy away, and nothing else."""
+"""A wire that loses something: a WebSocket relay before an access point. It takes one live copy away, and nothing else."""
 
 import asyncio
 from collections.abc import Callable
@@ -20,9 +20,9 @@ class _Message(msgspec.Struct):
 
 
 class LossyWire(Loopback):
-    """`async with LossyWire(door, lost) as wire:` relays between `wire.url` and the access point at `door`.
+    """A relay between `url` and the access point at `door`: `async with LossyWire(door, lost) as wire:`.
 
-    The first live copy of a notification does not come through; `lost()` is called instead.
+    The first live copy of a notification does not come through. `lost()` is called instead.
     """
 
     def __init__(self, door: str, lost: Callable[[], None]) -> None:
@@ -33,7 +33,7 @@ class LossyWire(Loopback):
 
     @property
     def url(self) -> str:
-        """Where a client connects."""
+        """The URL to which a client connects."""
         return f"ws://{self.address}"
 
     async def __aexit__(self, *_: object) -> None:
@@ -58,7 +58,7 @@ class LossyWire(Loopback):
                 await target.send_str(message.data)
 
     def _is_to_be_lost(self, text: str) -> bool:
-        """Clients send no events, so this asks what the server says."""
+        """Returns whether a message is the live copy to lose. Clients send no events, so it is one of the server."""
         message = msgspec.json.decode(text, type=_Message)
         if self._has_lost or (message.op, message.kind) != ("event", "notification"):
             return False

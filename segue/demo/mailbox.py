@@ -1,4 +1,4 @@
-"""A real mail server on the loopback, for the mails of the demo: it takes all of them, and reads their subjects."""
+"""A real mail server on the loopback. It takes all mails of the demo, and reads their subjects."""
 
 import asyncio
 from collections.abc import Callable
@@ -15,7 +15,7 @@ _HEADERS: Final = BytesHeaderParser(policy=POLICY)
 
 
 class Mailbox:
-    """`async with Mailbox(took) as mailbox:` listens on `mailbox.port`. `took(address, subject)` hears of each mail."""
+    """A mail server on `port`: `async with Mailbox(took) as mailbox:`. `took(address, subject)` is called for each mail."""
 
     def __init__(self, took: Callable[[str, str], None]) -> None:
         self.port = 0
@@ -33,7 +33,7 @@ class Mailbox:
         await end_all(self._server.close, *(transport.close for transport in self._transports), self._server.wait_closed)
 
     async def handle_DATA(self, _: SMTP, __: object, envelope: Envelope) -> str:  # noqa: N802 - aiosmtpd calls it so
-        """A mail has arrived as a whole."""
+        """Takes a mail that has arrived as a whole."""
         assert isinstance(envelope.content, bytes)
         subject = str(_HEADERS.parsebytes(envelope.content)["Subject"])
         for address in envelope.rcpt_tos:
@@ -41,11 +41,11 @@ class Mailbox:
         return "250 taken"
 
     def opened(self, transport: asyncio.BaseTransport) -> None:
-        """A connection begins."""
+        """Takes note that a connection begins."""
         self._transports.add(transport)
 
     def ended(self, transport: asyncio.BaseTransport | None) -> None:
-        """A connection has ended."""
+        """Takes note that a connection has ended."""
         if transport is not None:
             self._transports.discard(transport)
 

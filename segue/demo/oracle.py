@@ -1,6 +1,6 @@
-"""What the demo must deliver, worked out from the graph alone, and a ledger of what it did deliver.
+"""The oracle: what the demo must deliver, computed from the graph alone, and a ledger of what it did deliver.
 
-Rule: this file imports nothing of the engine and nothing that the engine imports of ours. It is the second opinion.
+Rule: this file imports nothing of the engine, and nothing of ours that the engine imports. It is the second opinion.
 
 Every event of a user is expected once at each connected follower of that user, and nowhere else, ever.
 """
@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from math import ceil
 from typing import Final
 
-# How far a delivery goes: its follower is at the site of the publisher, or at another one.
+# The reach of a delivery: its follower is at the site of the publisher, or at another one.
 LOCAL: Final = "local"
 CROSS_SITE: Final = "cross_site"
 
 
 def audiences(follows: Mapping[str, Iterable[str]], connected: Collection[str]) -> dict[str, tuple[str, ...]]:
-    """The connected followers of each user; `follows` lists for each user those whom that user follows."""
+    """Returns the `connected` followers of each user. `follows` lists for each user whom that user follows."""
     followers: dict[str, dict[str, None]] = {user: {} for user in follows}
     for follower, followed in follows.items():
         if follower in connected:
@@ -29,7 +29,7 @@ def audiences(follows: Mapping[str, Iterable[str]], connected: Collection[str]) 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Latency:
-    """From sending an event to its arrival at a follower, in milliseconds; None where there was no delivery."""
+    """The time from sending an event to its arrival at a follower, in milliseconds; None where there was no delivery."""
 
     p50: float | None
     p99: float | None
@@ -38,11 +38,15 @@ class Latency:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LedgerSummary:
-    """The outcome: `expected` = `delivered` + `lost`; a failure-free run has 0 lost, 0 duplicated and 0 misrouted.
+    """The outcome. A run without failures has 0 lost, 0 duplicated and 0 misrouted. `dataclasses.asdict` gives the JSON of the demo.
 
-    `excused` deliveries did not arrive and were not expected to. `misrouted` counts arrivals of unknown events and at users who
-    do not follow the publisher. `latency_ms` has the keys `local` and `cross_site`; `cross_site_share` is the part of `delivered`
-    whose follower is at another site than the publisher. `dataclasses.asdict` gives the JSON of the demo.
+    - `events`: events that were sent.
+    - `expected`: `delivered` + `lost`.
+    - `duplicated`: arrivals after the first at the same user.
+    - `misrouted`: arrivals of unknown events, and at users who do not follow the publisher.
+    - `excused`: deliveries that did not arrive and were not expected to.
+    - `latency_ms`: latencies, with the keys `local` and `cross_site`.
+    - `cross_site_share`: the part of `delivered` whose follower is at another site than the publisher.
     """
 
     events: int
@@ -57,14 +61,13 @@ class LedgerSummary:
 
 
 class Ledger:
-    """Records what was sent and what arrived, and judges it.
+    """A ledger of what was sent and what arrived, which judges it.
 
-    Keeps one byte for each expected delivery and four for each that arrived, besides about 200 bytes an event. Times are
-    seconds of one monotonic clock for all users.
+    It needs one byte for each expected delivery and four for each that arrived, besides about 200 bytes an event. Times are seconds of one
+    monotonic clock for all users. `audience_of` has every user who may publish (see `audiences`), `site_of` every publisher and follower.
     """
 
     def __init__(self, audience_of: Mapping[str, Sequence[str]], site_of: Mapping[str, str]) -> None:
-        """`audience_of` has every user who may publish (see `audiences`), `site_of` every publisher and follower."""
         self._audience_of = audience_of
         self._site_of = site_of
         self._place_of = {user: {follower: place for place, follower in enumerate(theirs)} for user, theirs in audience_of.items()}
@@ -81,30 +84,30 @@ class Ledger:
 
     @property
     def events(self) -> int:
-        """Events sent so far."""
+        """How many events were sent so far."""
         return len(self._publisher)
 
     @property
     def delivered(self) -> int:
-        """Deliveries that arrived where they were expected, duplicates not counted."""
+        """How many deliveries arrived where they were expected, without duplicates."""
         return sum(map(len, self._latency_ms.values()))
 
     @property
     def outstanding(self) -> int:
-        """Deliveries that have not arrived yet, excused or not; 0 means there is nothing to wait for."""
+        """How many deliveries have not arrived yet, excused or not; at 0 there is nothing to wait for."""
         return len(self._arrived) - self.delivered
 
     def late(self, before_s: float) -> int:
-        """Deliveries that have not arrived yet of the events sent before `before_s`, excused or not. Takes microseconds."""
+        """Returns how many deliveries of the events sent before `before_s` have not arrived yet, excused or not. It takes microseconds."""
         number = bisect_left(self._sent_s, before_s)
         return self._arrived.count(0, 0, self._start[number] if number < self.events else None)
 
     def latest(self, reach: str, count: int) -> Latency:
-        """The latency of the last `count` deliveries of one reach, `LOCAL` or `CROSS_SITE`."""
+        """Returns the latency of the last `count` deliveries of one reach, `LOCAL` or `CROSS_SITE`."""
         return _latency(self._latency_ms[reach][-count:])
 
     def sent(self, event_id: str, publisher: str, at_s: float) -> None:
-        """An event is about to be sent. To be recorded before the sending, or an early arrival counts as misrouted.
+        """Takes note that `publisher` is about to send `event_id`, at `at_s`. Call it first, or an early arrival counts as misrouted.
 
         Times must not go back. Raises ValueError for an id that was sent before, KeyError for a publisher without an
         audience of record.
@@ -119,7 +122,7 @@ class Ledger:
         self._arrived.extend(bytes(len(audience)))
 
     def received(self, follower: str, event_id: str, at_s: float) -> None:
-        """An event arrived at a user. Anything may be recorded; what was not expected is counted as what it is."""
+        """Takes note that `event_id` arrived at `follower`, at `at_s`, and counts whether that was right."""
         number = self._number_of.get(event_id)
         place = None if number is None else self._place_of[self._publisher[number]].get(follower)
         if number is None or place is None:
@@ -132,21 +135,21 @@ class Ledger:
             self._latency_ms[LOCAL if is_local else CROSS_SITE].append((at_s - self._sent_s[number]) * 1000)
 
     def excuse_event(self, event_id: str) -> None:
-        """The engine did not accept the event (or nobody knows whether it did): what is missing of it is not lost.
+        """Takes note that the engine did not accept the event, or that nobody knows it: what is missing of it is not lost.
 
         Raises KeyError for an event that was never sent.
         """
         self._excused_events.add(self._number_of[event_id])
 
     def missing(self) -> Iterator[tuple[str, str]]:
-        """(event id, follower) of the deliveries that are neither there nor excused, in the order of sending."""
+        """Yields (event id, follower) of the deliveries that have not arrived and are not excused, in the order of sending."""
         event_ids = list(self._number_of)
         for number, follower in self._absent():
             if number not in self._excused_events:
                 yield event_ids[number], follower
 
     def summary(self) -> LedgerSummary:
-        """The outcome so far; what has not arrived yet counts as lost. Takes a fraction of a second for a million deliveries."""
+        """Returns the outcome so far; what has not arrived yet counts as lost. A million deliveries take a fraction of a second."""
         lost = sum(1 for _ in self.missing())
         return LedgerSummary(
             events=self.events,
@@ -161,7 +164,7 @@ class Ledger:
         )
 
     def _absent(self) -> Iterator[tuple[int, str]]:
-        """(event number, follower) of everything that was expected of the graph and is not there."""
+        """Yields (event number, follower) of everything that was expected by the graph and is not there."""
         slot = self._arrived.find(0)
         while slot >= 0:
             number = bisect(self._start, slot) - 1
@@ -177,5 +180,5 @@ def _latency(values_ms: Iterable[float]) -> Latency:
 
 
 def _percentile(ordered: Sequence[float], fraction: float) -> float:
-    """By nearest rank: the smallest value that at least this fraction of the values does not exceed."""
+    """Returns a percentile by nearest rank: the smallest value that at least this `fraction` of `ordered` does not exceed."""
     return ordered[ceil(fraction * len(ordered)) - 1]

@@ -1,4 +1,4 @@
-"""What a run came to: as JSON, and as what is wrong with it, if anything. Pure."""
+"""The outcome of a run: as JSON, and with what is wrong with it, if anything. Pure."""
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
@@ -10,9 +10,19 @@ from .release_outcome import ReleaseOutcome
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DemoOutcome:
-    """`seconds` of playing, `rss_bytes` of all processes (None: this platform does not tell), `site_messages` copies of events
-    that went from site to site, `reconnects` of clients, `refused` plays with the last `refusal`, `behind_s` when the plays had to
-    be cut short, the first of the deliveries that are missing: (play, follower), and what came of the second act, once it was played."""
+    """The outcome of a run.
+
+    - `summary`: the deliveries.
+    - `seconds`: how long was played.
+    - `rss_bytes`: the memory of all processes; None where the platform does not tell.
+    - `users`, `sites`, `seed`: what was played.
+    - `site_messages`: copies of events that went from site to site.
+    - `reconnects`: of clients.
+    - `refused`, `refusal`: plays that the engine refused, and the last reason.
+    - `behind_s`: by how much the plays were behind when they had to be cut short.
+    - `first_missing`: the first missing delivery, (play, follower).
+    - `release`: the outcome of the second act, when it was played.
+    """
 
     summary: LedgerSummary
     seconds: float
@@ -29,7 +39,7 @@ class DemoOutcome:
     release: ReleaseOutcome | None = None
 
     def document(self) -> dict[str, Any]:
-        """The JSON of `segue demo --json` (issue keys first)."""
+        """Returns the JSON of `segue demo --json`."""
         found = asdict(self.summary)
         found["latency_ms"] = {reach: _rounded(latency) for reach, latency in found["latency_ms"].items()}
         return {
@@ -46,14 +56,14 @@ class DemoOutcome:
         }
 
     def verdicts(self) -> Iterator[str]:
-        """What holds, one sentence for each act."""
+        """Yields what holds, one sentence for each act."""
         if self.is_first_good:
             yield "Every play reached every friend exactly once."
         if self.release is not None and self.release.is_good:
             yield "Every release reached every follower on every device exactly once, awake or asleep."
 
     def problems(self) -> Iterator[str]:
-        """What must not be in a run without failures, one sentence each, with what to do."""
+        """Yields what must not be in a run without failures, one sentence each, with what to do."""
         found = self.summary
         if found.lost and self.first_missing:
             mark, follower = self.first_missing
@@ -70,7 +80,7 @@ class DemoOutcome:
             yield from self.release.problems()
 
     def hints(self) -> Iterator[str]:
-        """What to know of the figures, or to do about the problems."""
+        """Yields what to know of the figures, and what to do about the problems."""
         if self.behind_s:
             yield f"The cluster could not keep up and the plays of the last {self.behind_s:.0f} s were left out: lower --speed or --rate."
         elif any(self.problems()):
@@ -87,7 +97,7 @@ class DemoOutcome:
 
     @property
     def is_good(self) -> bool:
-        """Whether both acts are, as far as they were played."""
+        """Whether both acts are good, as far as they were played."""
         return self.is_first_good and (self.release is None or self.release.is_good)
 
 

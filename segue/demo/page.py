@@ -16,25 +16,25 @@ PAGE: Final = Path(__file__).resolve().parents[2] / "examples" / "follow.html"
 
 
 class PageError(SegueError):
-    """The page cannot be shown. The message says why."""
+    """A page that cannot be shown. The message says why."""
 
 
 class DemoPage(Loopback):
-    """`async with DemoPage(url, token, friends) as page:` serves while the block runs; `page.link` opens the feed.
+    """A page with the feed of `friends`: `async with DemoPage(url, token, friends) as page:`. `page.link` opens it.
 
-    The link holds a key, and only who has it is sent on to the page with `token`: other users of this machine can reach
-    the door too.
+    Clients connect to `url`. Other users of this machine can reach the door, too. So the link has a key, and only a browser with the key is
+    sent on to the page with `token`.
     """
 
     def __init__(self, url: str, token: str, friends: Sequence[str]) -> None:
         self._key = secrets.token_urlsafe(6)
-        # Behind the #, where browsers do not send it anywhere.
+        # They stand behind the #, and browsers send that part of an address nowhere.
         self._target = f"/follow.html?{urlencode({'url': url, 'friends': ','.join(friends)})}#{urlencode({'token': token})}"
         super().__init__(web.get(f"/{self._key}", self._open), web.get("/follow.html", self._page))
 
     @property
     def link(self) -> str:
-        """What to open in a browser on this machine."""
+        """The address to open in a browser on this machine."""
         return f"http://{self.address}/{self._key}"
 
     async def __aenter__(self) -> Self:

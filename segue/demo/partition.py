@@ -1,4 +1,4 @@
-"""Splits a weighted graph into parts of nearly equal size with little weight between them. Nodes are integers.
+"""The partition of a weighted graph into parts of nearly equal size, with little weight between them. Nodes are integers.
 
 Strategy: grow the parts from random nodes, then improve them by single moves in the manner of Fiduccia and Mattheyses
 (1982): always the best legal move, even where it loses, each node once a pass, and at the end of the pass back to the best
@@ -18,14 +18,14 @@ Graph: TypeAlias = Sequence[Sequence[tuple[int, int]]]
 RESTARTS: Final = 6
 KICKS: Final = 24
 KICKED_SHARE: Final = 1 / 60
-# A pass that has not improved for so many moves is given up.
+# A pass is given up when it has not improved for so many moves.
 PATIENCE_MOVES: Final = 100
 
 
 def partition(graph: Graph, parts: int, tolerance: float, rng: random.Random) -> list[int]:
-    """The part (0 to parts - 1) of each node.
+    """Returns the part (0 to `parts` - 1) of each node of `graph`.
 
-    Every size lies within the fraction `tolerance` of len(graph) / parts, or is that number rounded up or down.
+    Every size lies within the fraction `tolerance` of len(graph) / parts, or is that number rounded up or down. `rng` breaks ties.
     """
     if parts == 1 or not graph:
         return [0] * len(graph)
@@ -52,20 +52,20 @@ class _Cut:
                 self.weight_to[node][part_of[neighbour]] += weight
 
     def weight(self) -> int:
-        """The weight between parts, each edge counted at both ends."""
+        """Returns the weight between parts, each edge counted at both ends."""
         return sum(sum(to) - to[part] for to, part in zip(self.weight_to, self.part_of, strict=True))
 
     def is_balanced(self) -> bool:
         return self.smallest <= min(self.size) and max(self.size) <= self.largest
 
     def boundary(self) -> list[int]:
-        """The nodes with an edge into another part."""
+        """Returns the nodes with an edge into another part."""
         return [node for node, to in enumerate(self.weight_to) if sum(to) > to[self.part_of[node]]]
 
     def best_move(self, node: int) -> tuple[int, int, int] | None:
-        """(loss, node, target) of the node's best move, if it has one.
+        """Returns (loss, node, target) of the node's best move; None if it has none.
 
-        A size may overstep its bound by one: without that no node could move where all sizes have to be equal.
+        A size may overstep its bound by one. Without that no node could move where all sizes have to be equal.
         """
         home = self.part_of[node]
         if self.size[home] < self.smallest:
@@ -89,7 +89,7 @@ class _Cut:
 
 
 def _improved(graph: Graph, part_of: list[int], parts: int, tolerance: float) -> _Cut:
-    """The balanced partition `part_of` after passes of moves, until a pass brings nothing more."""
+    """Returns the balanced partition `part_of` after passes of moves, until a pass brings nothing more."""
     cut = _Cut(graph, part_of, parts, tolerance)
     while _pass_gain(cut) > 0:
         pass
@@ -97,7 +97,7 @@ def _improved(graph: Graph, part_of: list[int], parts: int, tolerance: float) ->
 
 
 def _pass_gain(cut: _Cut) -> int:
-    """One pass: moves nodes, goes back to the best balanced state that was passed, and returns what was gained."""
+    """Makes one pass: moves nodes, and goes back to the best balanced state on the way. Returns what was gained."""
     heap = [move for node in cut.boundary() if (move := cut.best_move(node))]
     heapify(heap)
     moved: dict[int, int] = {}
@@ -109,7 +109,7 @@ def _pass_gain(cut: _Cut) -> int:
         if actual is None:
             continue
         if actual > planned:
-            # Entries are not taken out when they become wrong; this one had been.
+            # Entries of the heap are not removed when they become wrong. This one was wrong, and goes in again.
             heappush(heap, actual)
             continue
         loss, _, target = actual
@@ -119,7 +119,7 @@ def _pass_gain(cut: _Cut) -> int:
         if gain > best_gain and cut.is_balanced():
             best_gain, best_length = gain, len(moved)
         for neighbour, _ in cut.graph[node]:
-            # Those at the target now have more to lose by leaving; their entries are put right when they come up.
+            # The neighbours at the target lose more by leaving now. Their entries are put right when they come up.
             if cut.part_of[neighbour] != target and neighbour not in moved and (move := cut.best_move(neighbour)):
                 heappush(heap, move)
     for node, home in reversed(list(moved.items())[best_length:]):
@@ -128,7 +128,7 @@ def _pass_gain(cut: _Cut) -> int:
 
 
 def _grown(graph: Graph, parts: int, rng: random.Random) -> list[int]:
-    """A partition of equal sizes: the parts take turns, each takes the free node it has most weight to, or else a random one."""
+    """Returns a partition of equal sizes. The parts take turns: each takes the free node with the most weight to it, or a random one."""
     part_of = [-1] * len(graph)
     weight_to = [[0] * parts for _ in graph]
     wanted: list[list[tuple[int, int]]] = [[] for _ in range(parts)]
@@ -154,7 +154,7 @@ def _first_free(wanted: list[tuple[int, int]], strangers: list[int], part_of: Se
 
 
 def _kicked(graph: Graph, part_of: Sequence[int], parts: int, rng: random.Random) -> list[int]:
-    """The partition after the neighbourhood of a random node changed places with random nodes of another part."""
+    """Returns the partition after the neighbourhood of a random node changed places with random nodes of another part."""
     node = rng.randrange(len(graph))
     target = (part_of[node] + rng.randrange(1, parts)) % parts
     leaving = [near for near in _neighbourhood(graph, node, ceil(len(graph) * KICKED_SHARE)) if part_of[near] != target]
@@ -166,7 +166,7 @@ def _kicked(graph: Graph, part_of: Sequence[int], parts: int, rng: random.Random
 
 
 def _neighbourhood(graph: Graph, node: int, most: int) -> list[int]:
-    """Up to `most` nodes that can be reached from `node`, nearest first."""
+    """Returns up to `most` nodes that can be reached from `node`, the nearest first."""
     near = {node: None}
     queue = [node]
     for reached in queue:

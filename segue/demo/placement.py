@@ -1,9 +1,8 @@
-"""Which site each user of the demo connects to: friends mostly together, as in life.
+"""The placement of users: the site to which each connects, with friends mostly together, as in life.
 
-In the reference workload the traffic between sites is about a tenth of the traffic within them (SB-27). Here the graph of
-friends is cut into sites of nearly equal numbers of users so that little traffic crosses (`partition`). Where the graph falls
-apart so well that less than a twentieth would cross, random users change places until about a tenth does: sites that
-hardly speak to each other would show nothing of replication.
+In the reference workload the traffic between sites is about a tenth of the traffic within them (SB-27). Here the graph of friends is
+cut into sites of nearly equal numbers of users, so that little traffic crosses (`partition`). Sites that hardly speak to each other
+would show nothing of replication. So where less than a twentieth would cross, random users change places until about a tenth does.
 """
 
 import random
@@ -14,7 +13,7 @@ from typing import Final
 from .partition import Graph, partition
 
 BALANCE_TOLERANCE: Final = 0.05
-# Shares of all deliveries that cross: what is too little, what it is raised to, and what one exchange may not exceed.
+# Shares of all deliveries that cross: the least that is enough, the share to which less is raised, and the most after one exchange.
 LOW_SHARE: Final = 0.05
 BLENDED_SHARE: Final = 0.1
 HIGH_SHARE: Final = 0.15
@@ -27,7 +26,7 @@ class Placement:
     site_of: Mapping[str, str]
 
     def traffic(self, friends: Mapping[str, Sequence[str]], events: Mapping[str, int]) -> "Traffic":
-        """What it takes to bring `events[user]` events of each user to all friends of that user."""
+        """Returns the traffic that brings `events[user]` events of each user to all `friends` of that user."""
         deliveries = cross = messages = 0
         for user, theirs in friends.items():
             remote = [self.site_of[friend] for friend in theirs if self.site_of[friend] != self.site_of[user]]
@@ -50,16 +49,16 @@ class Traffic:
 
     @property
     def cross_site_share(self) -> float:
-        """Cross-site deliveries / all deliveries; 0 where there are none."""
+        """Cross-site deliveries / all deliveries; 0 where there are no deliveries."""
         return self.cross_site_deliveries / self.deliveries if self.deliveries else 0.0
 
 
 def place(friends: Mapping[str, Sequence[str]], events: Mapping[str, int], sites: Sequence[str], rng: random.Random) -> Placement:
-    """Places the users (the keys of `friends`) on one or more `sites`; the same arguments give the same placement.
+    """Places the users (the keys of `friends`) on one or more `sites`. The same arguments and state of `rng` give the same placement.
 
-    `friends` lists each friendship at both ends; `events` has each user's number of events, of which only the proportions
-    matter. The numbers of users at the sites lie within 5 % of their mean, or are the mean rounded up or down. Takes one to
-    two seconds for 2,000 users with 13 friends each.
+    `friends` lists each friendship at both ends. `events` has the number of events of each user; only the proportions matter. The numbers
+    of users at the sites lie within 5 % of their mean, or are the mean rounded up or down. 2,000 users with 13 friends each take one to two
+    seconds.
     """
     users = list(friends)
     number = {user: node for node, user in enumerate(users)}
@@ -70,7 +69,7 @@ def place(friends: Mapping[str, Sequence[str]], events: Mapping[str, int], sites
 
 
 def _blend(graph: Graph, part_of: list[int], rng: random.Random) -> None:
-    """Where too little crosses, lets random pairs of users change places until enough does; sizes stay as they are."""
+    """Lets random pairs of users change places until enough traffic crosses, where too little does. Sizes stay as they are."""
     total = sum(weight for edges in graph for _, weight in edges)
     cross = sum(_crossing(graph, part_of, node) for node in range(len(graph)))
     if cross >= LOW_SHARE * total:
@@ -87,7 +86,7 @@ def _blend(graph: Graph, part_of: list[int], rng: random.Random) -> None:
 
 
 def _exchange(graph: Graph, part_of: list[int], one: int, other: int) -> int:
-    """Lets two users change places; returns by how much that raises the crossing weight, each edge counted at both ends."""
+    """Lets two users change places. Returns by how much that raises the crossing weight, each edge counted at both ends."""
     before = _crossing(graph, part_of, one) + _crossing(graph, part_of, other)
     part_of[one], part_of[other] = part_of[other], part_of[one]
     return 2 * (_crossing(graph, part_of, one) + _crossing(graph, part_of, other) - before)

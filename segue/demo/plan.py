@@ -1,4 +1,4 @@
-"""What a run of the demo is to be like."""
+"""The plan of a run of the demo."""
 
 import random
 from dataclasses import dataclass
@@ -11,8 +11,19 @@ from .store import Kind
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DemoPlan:
-    """What to run. `users` None takes all; `seconds` infinite plays until Ctrl-C; `rate_per_s` is of all plays at `speed` 1.
-    `cassandra` is a server to use for `store` "cassandra"; with None one is started for the run. `capture` is a folder for a trace."""
+    """The plan of a run.
+
+    - `data`: the folder of the data set.
+    - `users`: how many users play; None takes all.
+    - `sites`: how many sites there are.
+    - `seconds`: how long they play; infinite plays until Ctrl-C.
+    - `speed`, `rate_per_s`: `rate_per_s` is the rate of all plays at `speed` 1.
+    - `seed`: of all randomness.
+    - `has_processes`: each role gets a process of its own.
+    - `has_page`: a browser page shows the feed of one user.
+    - `store`, `cassandra`: where the second act stores, and the server for "cassandra"; with None one is started for the run.
+    - `capture`: a folder for a trace; None captures nothing.
+    """
 
     data: Path
     users: int | None
@@ -28,5 +39,5 @@ class DemoPlan:
     capture: Path | None = None
 
     def rng(self, what: str) -> random.Random:
-        """The chance that decides `what`: users, places, plays or roles. One does not depend on how much the others take."""
+        """Returns the randomness of `what`: users, places, plays or roles. None of them depends on how much the others use."""
         return random.Random(f"{self.seed} {what}")

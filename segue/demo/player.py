@@ -1,4 +1,4 @@
-"""The player: has each play done by its user at its time, and tells the ledger."""
+"""The player: it has each user play at the right time, and tells the ledger."""
 
 import asyncio
 from collections import deque
@@ -12,16 +12,16 @@ from .crowd import Crowd
 from .listening import Play
 from .oracle import Ledger
 
-# Plays that wait for their answer. Beyond that the next one waits too: a cluster that cannot keep up is not buried.
+# So many plays may wait for their answer. Beyond it the next one waits, too, so that a slow cluster is not buried.
 MOST_UNANSWERED: Final = 256
-# Plays that are late by no more than this at the end are still done, so that a short stall does not change what is played.
+# Plays that are late by at most so much at the end are still done, so that a short stall does not change what is played.
 GRACE_S: Final = 5.0
 RECENT: Final = 4
 
 
 class Player:
-    """Plays. `recent` has the last plays, each with the number of its followers; `refused` counts those that the engine did not
-    take, and `refusal` is its last reason."""
+    """The player. `recent` has the last plays, each with the number of its followers. `refused` counts the plays that the engine refused;
+    `refusal` is the last reason."""
 
     def __init__(self, crowd: Crowd, ledger: Ledger, audience_of: Mapping[str, Sequence[str]]) -> None:
         self.recent: deque[tuple[Play, int]] = deque(maxlen=RECENT)
@@ -33,7 +33,7 @@ class Player:
         self._unanswered: set[asyncio.Task[None]] = set()
 
     async def run(self, plays: Iterable[Play], most_s: float) -> float:
-        """Plays until `plays` end, or `most_s` and the grace are over: then it returns by how many seconds it is behind, else 0.
+        """Plays until `plays` end, or `most_s` and the grace are over. Then it returns by how many seconds it is behind, else 0.
 
         Cancelling it leaves out the plays that are not yet due; see `answered` for those that are under way.
         """

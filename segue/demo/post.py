@@ -1,4 +1,4 @@
-"""The post office of the second act: who got which mail and which push."""
+"""The post office of the second act. It knows which user got which mail and which push."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -11,7 +11,7 @@ from .release_oracle import ReleaseLedger
 
 
 class PostOffice:
-    """The mail server and the push service, and the ledger once there is one. Mails and pushes before are nobody's."""
+    """The mail server and the push service, which tell the `ledger` as soon as there is one."""
 
     def __init__(self) -> None:
         self.ledger: ReleaseLedger | None = None
@@ -28,7 +28,7 @@ class PostOffice:
 
 
 def _item(words: str) -> str:
-    """The item that is spoken of; "" for none of ours."""
+    """Returns the item of which `words` speak; "" for none of ours."""
     return next((release.id for release in RELEASES if release.title in words), "")
 
 

@@ -1,4 +1,4 @@
-"""A real push service on the loopback, and the browsers behind it: each has keys of its own, and decrypts what comes."""
+"""A real push service on the loopback, and the browsers behind it. Each browser has keys of its own, and decrypts what comes."""
 
 import os
 from base64 import urlsafe_b64encode
@@ -17,7 +17,7 @@ AUTH_BYTES: Final = 16
 
 
 class PushService(Loopback):
-    """`async with PushService(took) as service:` takes pushes; `took(user, push)` gets what the user's browser reads in each."""
+    """A push service: `async with PushService(took) as service:`. `took(user, push)` is called with what the user's browser reads."""
 
     def __init__(self, took: Callable[[str, dict[str, Any]], None]) -> None:
         super().__init__(web.post("/push/{user}", self._take))
@@ -25,7 +25,7 @@ class PushService(Loopback):
         self._keys: dict[str, tuple[ec.EllipticCurvePrivateKey, bytes]] = {}
 
     def subscribe(self, user: str) -> dict[str, Any]:
-        """A new subscription of the user's browser, as `PushSubscription.toJSON()` says it."""
+        """Returns a new subscription of the user's browser, as `PushSubscription.toJSON()` has it."""
         key, auth = self._keys[user] = ec.generate_private_key(ec.SECP256R1()), os.urandom(AUTH_BYTES)
         point = key.public_key().public_bytes(Encoding.X962, PublicFormat.UncompressedPoint)
         return {"endpoint": f"http://{self.address}/push/{user}", "keys": {"p256dh": _base64url(point), "auth": _base64url(auth)}}

@@ -1,10 +1,11 @@
-"""What the second act must bring to whom, worked out from who follows and who was there alone, and a ledger of what it did bring.
+"""The oracle of the second act: what it must bring to whom, and a ledger of what it did bring.
 
-Rule: this file imports nothing of the engine and nothing that the engine imports of ours. It is the second opinion.
+It knows only who follows, and who was there. Rule: this file imports nothing of the engine, and nothing of ours that the engine imports.
+It is the second opinion.
 
-Every item is expected once on every device of every follower, at once or when the device comes back; a mail and a push for
-it once at those who were offline when it came out and can be reached so, and at nobody else, ever (but a push comes to a phone
-that is online, too).
+Every item is expected once on every device of every follower, at once or when the device comes back. A mail and a push for it are
+expected once at each follower who was offline when it came out and can be reached so. Nobody else may get one, except that a push comes
+to a phone that is online, too.
 """
 
 from collections import Counter
@@ -12,21 +13,32 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from math import ceil, inf
 
-# A user and a name for one of his devices.
-DemoDevice = tuple[str, str]
+# A user, and a name for one of their devices.
+DeviceKey = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReleaseSummary:
-    """The outcome. `rows` is how many must be stored; `shown` = `live` + `pulled` + `repaired`, counted by device and item.
+    """The outcome of the second act.
 
-    `live`: on a device that was there when the item came out. `pulled`: on one that came later. `repaired`: on one whose live copy
-    was taken off the wire, or that showed it only after the next item had come out. `read_elsewhere`: devices that heard of what
-    their user read on another one. `live_ms`: the median and the 99th percentile from just before the artist's job was started to
-    the live copy on the device; None without one.
+    - `followers`, `awake`, `asleep`: how many users there are.
+    - `items`: how many items came out.
+    - `rows`: how many rows must be stored.
+    - `shown`: `live` + `pulled` + `repaired`, counted by device and item.
+    - `live`: shown on a device that was there when the item came out.
+    - `pulled`: shown on a device that came later.
+    - `repaired`: shown on a device whose live copy was taken off the wire, or only after the next item had come out.
+    - `mailed`, `pushed`: mails and pushes.
+    - `read_elsewhere`: devices that heard of what their user read on another one.
+    - `live_ms`: the median and the 99th percentile, from just before the artist's job was started to the live copy; None without one.
 
-    What must be 0: `lost` and `shown_twice` (device and item), `misrouted` (items and mails that are nobody's), `mails_to_awake`,
-    `mails_wrong` and `pushes_wrong` (missing, double or uncalled for), `unread_wrong` (devices), `read_unheard` (devices).
+    These must be 0:
+
+    - `lost`, `shown_twice`: by device and item.
+    - `misrouted`: items and mails that are for nobody.
+    - `mails_to_awake`: mails to followers who were online.
+    - `mails_wrong`, `pushes_wrong`: missing, double, or not due.
+    - `unread_wrong`, `read_unheard`: devices.
     """
 
     followers: int
@@ -59,91 +71,93 @@ class ReleaseSummary:
 
 
 class ReleaseLedger:
-    """Records what came out and what was seen of it, and judges it. Times are seconds of one monotonic clock."""
+    """A ledger of what came out and what was seen of it, which judges it. Times are seconds of one monotonic clock.
+
+    `followers` are all who follow, `addresses` those of them who can be mailed, `phones` those who can be pushed.
+    """
 
     def __init__(self, followers: Sequence[str], addresses: Collection[str], phones: Collection[str]) -> None:
-        """`addresses` and `phones` are the users who can be mailed and pushed."""
         self._followers, self._addresses, self._phones = frozenset(followers), frozenset(addresses), frozenset(phones)
         self._awake: dict[str, frozenset[str]] = {}
         self._on_phone: dict[str, frozenset[str]] = {}
         self._released_s: dict[str, float] = {}
-        self._there_s: dict[DemoDevice, float] = {}
-        self._shown: Counter[tuple[DemoDevice, str]] = Counter()
-        self._shown_s: dict[tuple[DemoDevice, str], float] = {}
-        self._robbed: set[DemoDevice] = set()
+        self._there_s: dict[DeviceKey, float] = {}
+        self._shown: Counter[tuple[DeviceKey, str]] = Counter()
+        self._shown_s: dict[tuple[DeviceKey, str], float] = {}
+        self._robbed: set[DeviceKey] = set()
         self._mails: Counter[tuple[str, str]] = Counter()
         self._pushes: Counter[tuple[str, str]] = Counter()
         self._read: dict[str, int] = {}
-        self._unread: dict[DemoDevice, int] = {}
-        self._heard: dict[DemoDevice, bool] = {}
+        self._unread: dict[DeviceKey, int] = {}
+        self._heard: dict[DeviceKey, bool] = {}
 
     def released(self, item: str, awake: Collection[str], on_phone: Collection[str], at_s: float) -> None:
-        """An item comes out now, while `awake` are online, `on_phone` of them with their phones."""
+        """Takes note that `item` comes out at `at_s`, while `awake` are online, and `on_phone` of them with their phones."""
         self._awake[item], self._on_phone[item], self._released_s[item] = frozenset(awake), frozenset(on_phone), at_s
 
-    def there(self, device: DemoDevice, at_s: float) -> None:
-        """A device has connected, and stays."""
+    def there(self, device: DeviceKey, at_s: float) -> None:
+        """Takes note that `device` has connected at `at_s`, and stays."""
         self._there_s[device] = at_s
 
-    def robbed(self, device: DemoDevice) -> None:
-        """The live copy of an item was taken off the wire on its way to this device."""
+    def robbed(self, device: DeviceKey) -> None:
+        """Takes note that the live copy of an item was taken off the wire on its way to `device`."""
         self._robbed.add(device)
 
-    def shown(self, device: DemoDevice, item: str, at_s: float) -> None:
-        """A device showed an item. Anything may be recorded; what was not expected is counted as what it is."""
+    def shown(self, device: DeviceKey, item: str, at_s: float) -> None:
+        """Takes note that `device` showed `item` at `at_s`, and counts whether that was right."""
         self._shown[device, item] += 1
         self._shown_s.setdefault((device, item), at_s)
 
     def mailed(self, user: str, item: str) -> None:
-        """A mail about an item arrived at a user's address."""
+        """Takes note that a mail about `item` arrived at the address of `user`."""
         self._mails[user, item] += 1
 
     def pushed(self, user: str, item: str) -> None:
-        """A push about an item arrived at a user's phone."""
+        """Takes note that a push about `item` arrived at the phone of `user`."""
         self._pushes[user, item] += 1
 
     def read(self, user: str) -> None:
-        """A user read everything that has come out so far."""
+        """Takes note that `user` read everything that has come out so far."""
         self._read[user] = len(self._released_s)
 
-    def heard(self, device: DemoDevice, unread: int) -> None:
-        """How many items this device says are unread, after its user read all there was on another one."""
+    def heard(self, device: DeviceKey, unread: int) -> None:
+        """Takes note how many items `device` shows as unread, after its user read everything on another one."""
         self._heard[device] = unread == 0
 
-    def told(self, device: DemoDevice, unread: int) -> None:
-        """How many items this device says are unread, in the end."""
+    def told(self, device: DeviceKey, unread: int) -> None:
+        """Takes note how many items `device` shows as unread in the end."""
         self._unread[device] = unread
 
     def missing(self) -> Iterator[tuple[str, str, str]]:
-        """(user, device, item) of what was not shown."""
+        """Yields (user, device, item) of what was not shown."""
         for device in self._there_s:
             for item in self._released_s:
                 if not self._shown[device, item]:
                     yield *device, item
 
-    def outstanding(self, device: DemoDevice) -> bool:
-        """Whether this device has yet to show something that has come out."""
+    def outstanding(self, device: DeviceKey) -> bool:
+        """Returns whether `device` has yet to show something that has come out."""
         return any(not self._shown[device, item] for item in self._released_s)
 
     def mails_due(self) -> set[tuple[str, str]]:
-        """(user, item) of each mail that must come."""
+        """Returns (user, item) of each mail that must come."""
         return {(user, item) for item, awake in self._awake.items() for user in (self._addresses & self._followers) - awake}
 
     def pushes_due(self) -> set[tuple[str, str]]:
-        """(user, item) of each push that must come: who has the phone in his hand gets it, too."""
+        """Returns (user, item) of each push that must come. Users with the phone in their hand get it, too."""
         phones = self._phones & self._followers
         return {(user, item) for item, awake in self._awake.items() for user in (phones - awake) | (phones & self._on_phone[item])}
 
     def is_post_there(self) -> bool:
-        """Whether every mail and every push that must come has come."""
+        """Returns whether every mail and every push that must come has come."""
         return self.mails_due() <= self._mails.keys() and self.pushes_due() <= self._pushes.keys()
 
     def unread_due(self, user: str) -> int:
-        """How many items a user has not read."""
+        """Returns how many items `user` has not read."""
         return len(self._released_s) - self._read.get(user, 0)
 
     def summary(self) -> ReleaseSummary:
-        """The outcome so far; what has not come yet counts as lost."""
+        """Returns the outcome so far; what has not come yet counts as lost."""
         awake = next(iter(self._awake.values()), frozenset())
         ways = Counter(self._way(device, item) for device, item in self._shown if self._is_due(device, item))
         items = len(self._released_s)
@@ -171,13 +185,13 @@ class ReleaseLedger:
             read_unheard=sum(not heard for heard in self._heard.values()),
         )
 
-    def _is_due(self, device: DemoDevice, item: str) -> bool:
+    def _is_due(self, device: DeviceKey, item: str) -> bool:
         return device in self._there_s and device[0] in self._followers and item in self._released_s
 
     def _stray_mails(self) -> int:
         return sum(times for (user, item), times in self._mails.items() if user not in self._followers or item not in self._released_s)
 
-    def _way(self, device: DemoDevice, item: str) -> str:
+    def _way(self, device: DeviceKey, item: str) -> str:
         released_s = self._released_s[item]
         if self._there_s[device] > released_s:
             return "pulled"
@@ -191,5 +205,5 @@ class ReleaseLedger:
 
 
 def _differences(found: Counter[tuple[str, str]], due: set[tuple[str, str]]) -> int:
-    """How many are missing, came again, or should not be."""
+    """Returns how many of `due` are missing, came again, or were not due."""
     return sum(abs(found[each] - (each in due)) for each in found.keys() | due)

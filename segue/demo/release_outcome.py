@@ -1,4 +1,4 @@
-"""What the second act came to: as JSON, and as what is wrong with it, if anything. Pure."""
+"""The outcome of the second act: as JSON, and with what is wrong with it, if anything. Pure."""
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
@@ -9,7 +9,7 @@ from .release_oracle import ReleaseSummary
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReleaseOutcome:
-    """`rows` is what the notification module says it wrote to its `store`; `first_missing` is (user, device, item)."""
+    """The outcome of the second act. `rows` is what the module wrote to its `store`; `first_missing` is (user, device, item)."""
 
     summary: ReleaseSummary
     artist: str
@@ -19,7 +19,7 @@ class ReleaseOutcome:
     first_missing: tuple[str, str, str] | None
 
     def document(self) -> dict[str, Any]:
-        """Its part of the JSON of `segue demo --json`."""
+        """Returns its part of the JSON of `segue demo --json`."""
         found = asdict(self.summary)
         live_ms = found.pop("live_ms")
         p50, p99 = (None, None) if live_ms is None else (round(each, 3) for each in live_ms)
@@ -27,7 +27,7 @@ class ReleaseOutcome:
         return {**own, **found, "live_ms": {"p50": p50, "p99": p99}}
 
     def problems(self) -> Iterator[str]:
-        """What must not be, one sentence each."""
+        """Yields what must not be, one sentence each."""
         found = self.summary
         if self.rows != found.rows:
             yield f"{self.rows:,} rows were written, and {found.rows:,} should have been."

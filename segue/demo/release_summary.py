@@ -13,14 +13,14 @@ from .store import NAMES
 
 
 def release_title(outcome: ReleaseOutcome) -> Text:
-    """Who releases what, for whom."""
+    """Returns a title: who releases what, for whom."""
     found = outcome.summary
     what = f"   {printable(outcome.artist)} releases an album while {found.asleep:,} of {found.followers:,} followers sleep"
     return Text.assemble(("Stored", "bold"), (what, QUIET))
 
 
 def releases(outcome: ReleaseOutcome) -> Table:
-    """The figures."""
+    """Returns the figures as a table."""
     found = outcome.summary
     table = grid(2)
     where = f"in {NAMES[outcome.store]}, for {found.followers:,} followers and {found.items} releases"

@@ -29,7 +29,7 @@ WARM_USERS: Final = 1000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Backstage:
-    """What the second act needs and the first does not: somewhere to store, a post office, a catalogue."""
+    """The things that only the second act needs: a store, a post office, a catalogue."""
 
     store: DemoStore
     post: PostOffice
@@ -37,9 +37,10 @@ class Backstage:
 
 
 async def run(plan: DemoPlan, show: Show) -> DemoOutcome:
-    """Runs it all. Ctrl-C while it plays ends the playing, and the rest follows. Raises SegueError that says what to do.
+    """Runs `plan`, tells `show` every step, and returns the outcome.
 
-    Cancelling it stops everything that it started.
+    Ctrl-C while it plays ends the playing, and the rest follows. Raises SegueError that says what to do. Cancelling it stops everything
+    that it started.
     """
     async with AsyncExitStack() as stack:
         stack.enter_context(whole(plan.capture))
@@ -99,7 +100,7 @@ async def _cluster(plan: DemoPlan, show: Show, backstage: Backstage) -> AsyncIte
 
 
 async def _warm(show: Show, cluster: Cluster, users: Sequence[str]) -> None:
-    """A server that has just been started is slow until its code is compiled: everybody at once would be too much for it."""
+    """Warms a server that has just been started: it is slow until its code is compiled, and everybody at once would be too much."""
     with show.phase("warm", len(users)) as phase:
 
         async def one(user: str) -> None:

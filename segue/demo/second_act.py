@@ -34,7 +34,15 @@ ROWS: Final = "notification_rows_total"
 
 
 class SecondAct:
-    """One run of it. `door_of` has the WebSocket URL of each user."""
+    """One run of the second act.
+
+    - `cluster`: where everybody connects.
+    - `found`: the artist and the followers.
+    - `door_of`: the WebSocket URL for each user.
+    - `post`: takes mails and pushes.
+    - `catalogue`: where releases are written.
+    - `show`: is told every step.
+    """
 
     def __init__(
         self, cluster: Cluster, found: Fans, door_of: Mapping[str, str], post: PostOffice, catalogue: DemoCatalogue, show: Show
@@ -46,7 +54,7 @@ class SecondAct:
         self._token = partial(user_token, cluster.secret)
 
     async def run(self, store: str) -> ReleaseOutcome:
-        """Plays it. Those of the first act have disconnected. Raises SegueError."""
+        """Plays it, and returns the outcome. The clients of the first act have disconnected. Raises SegueError."""
         start_s = perf_counter()
         before = await self._count(ROWS)
         async with LossyWire(self._door_of[self._robbed.user], lambda: self._ledger.robbed(self._robbed)) as wire:
@@ -84,7 +92,7 @@ class SecondAct:
             phase.outcome = f"{summary.mailed:,} mails and {summary.pushed:,} pushes to those who sleep"
 
     async def _gather(self, desk: Desk, one_done: Callable[[], None]) -> None:
-        """The artist is known before anybody follows: what is older than the service is no news."""
+        """Makes the artist known before anybody follows, for what is older than the service is no news."""
         found = self._fans
         self._catalogue.add(found.artist_id, found.artist_name, DEBUT)
         await desk.run_job()
@@ -116,7 +124,7 @@ class SecondAct:
             phase.outcome = f"“{SINGLE.title}” comes out, now that everybody is online"
 
     async def _read(self, devices: Devices, phones: Iterable[DemoDevice]) -> None:
-        """Those with two devices read on one; the other is told."""
+        """Has users with two devices read on one of them. The other one is told."""
 
         async def one(phone: DemoDevice) -> None:
             await devices.read(phone._replace(class_="desktop"))
@@ -131,7 +139,7 @@ class SecondAct:
         await desk.run_job()
 
     async def _quiet(self) -> None:
-        """Waits until every mail and push that is due has come; then until the module has no other in hand, either."""
+        """Waits until every mail and push that is due has come, and then until the module has none left to send."""
         await until(self._ledger.is_post_there, WAIT_S)
         await until(self._is_post_done, WAIT_S)
 
@@ -140,6 +148,6 @@ class SecondAct:
         return scheduled <= ended
 
     async def _count(self, name: str, *states: str) -> int:
-        """A counter of all notification nodes, of these states where it has states."""
+        """Returns the sum of a counter over all notification nodes; only of these states where it has states."""
         counters = [role.counters[name] for each in await self._cluster.stats() for role in each.roles if role.role == "notification"]
         return int(sum(sum(each[state] for state in states) if isinstance(each, dict) else each for each in counters))

@@ -1,4 +1,4 @@
-"""What one sees of a run, in its plain form: lines of text without control codes, for logs and files."""
+"""The plain view of a run: lines of text without control codes, for logs and files."""
 
 import time
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ LINE_EVERY_S: Final = 5.0
 
 
 class ShowPhase:
-    """One step of a run. `total` is None where nobody knows how much there is to do; `outcome` is what it came to."""
+    """A step of a run. `total` is None where nobody knows how much there is to do. `outcome` is its result, in words."""
 
     def __init__(self, name: str, total: float | None, unit: str) -> None:
         self.name, self.total, self.unit = name, total, unit
@@ -26,21 +26,21 @@ class ShowPhase:
 
     @property
     def took_s(self) -> float:
-        """How long it took, or has taken so far."""
+        """How long it took, or has taken so far, in seconds."""
         return (time.perf_counter() if self._end_s is None else self._end_s) - self._start_s
 
     def one_done(self) -> None:
-        """One more of `total`."""
+        """Takes note that one more of `total` is done."""
         self.done += 1
 
     def end(self) -> None:
-        """It is over."""
+        """Ends the step."""
         self._end_s = time.perf_counter()
         self.is_over = True
 
 
 class Show:
-    """`with show:` while there is something to see. `play` gets the figures again and again, `say` a line that must be seen."""
+    """A view of a run, entered (`with show:`) while there is something to see."""
 
     def __init__(self, console: Console) -> None:
         self.console = console
@@ -54,7 +54,7 @@ class Show:
 
     @contextmanager
     def phase(self, name: str, total: float | None = None, unit: str = "") -> Iterator[ShowPhase]:
-        """A step begins, and ends with the block."""
+        """Begins the step `name` of `total` `unit`s, which ends with the block; `total` is None where nobody knows it."""
         phase = ShowPhase(name, total, unit)
         self.begun(phase)
         yield phase
@@ -62,27 +62,27 @@ class Show:
         self.ended(phase)
 
     def begun(self, phase: ShowPhase) -> None:
-        """A step has begun."""
+        """Shows that a step has begun."""
 
     def ended(self, phase: ShowPhase) -> None:
-        """A step is over."""
+        """Shows that a step is over."""
         self._line(f"{phase.name:8} {phase.outcome} ({phase.took_s:.1f} s)")
 
     def say(self, text: str) -> None:
-        """Something the user must see."""
+        """Shows a line that the user must see."""
         self._line(text)
 
     def next_act(self) -> None:
-        """What was shown of the act before may go."""
+        """Clears what was shown of the act before."""
 
     def playing(self, figures: Figures) -> None:
-        """New figures of the running play."""
+        """Shows new figures of the running play."""
         if figures.elapsed_s >= self._line_due_s:
             self._line_due_s += LINE_EVERY_S
             self._line(line(figures))
 
     def summary(self, summary: RenderableType) -> None:
-        """The end."""
+        """Shows the summary, which is the end."""
         with self.console.capture() as text:
             self.console.print(summary)
         self._line("\n".join(["", *map(str.rstrip, text.get().splitlines())]))
@@ -92,7 +92,7 @@ class Show:
 
 
 def line(figures: Figures) -> str:
-    """The figures in one line."""
+    """Returns the figures in one line."""
     local, cross_site = (_latency(figures.latency_ms[reach]) for reach in (LOCAL, CROSS_SITE))
     return (
         f"{figures.elapsed_s:5.0f} s  {figures.events:,} plays ({figures.events_per_s:,.0f}/s), {figures.delivered:,} deliveries "
@@ -105,5 +105,5 @@ def _latency(latency: Latency) -> str:
 
 
 def milliseconds(value: float | None) -> str:
-    """`2.1 ms`, `210 ms`; `-` where there is none."""
+    """Returns a time such as `2.1 ms` or `210 ms`; `-` where there is none."""
     return "-" if value is None else f"{value:.1f} ms" if value < 99.95 else f"{value:,.0f} ms"

@@ -1,4 +1,4 @@
-"""Where the second act keeps what it stores: a folder that goes when the demo goes, and in it SQLite files or a real Cassandra."""
+"""The store of the second act: a folder that goes with the demo, and in it SQLite files or a real Cassandra."""
 
 import asyncio
 import tempfile
@@ -19,7 +19,7 @@ NAMES: Final = {"sqlite": "SQLite", "cassandra": "Cassandra"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DemoStore:
-    """`folder` is for files, `cassandra` is where the server is if `kind` says so."""
+    """A store. `folder` is for files; `cassandra` says where the server is, if `kind` is "cassandra"."""
 
     kind: Kind
     folder: Path
@@ -28,7 +28,7 @@ class DemoStore:
 
 @asynccontextmanager
 async def temporary(kind: Kind, running: CassandraOptions | None, show: Show) -> AsyncIterator[DemoStore]:
-    """A store for one run. `running` is a Cassandra to use; with None one is started, and ended with the run, however it ends.
+    """Yields a store of `kind` for one run. `running` is a Cassandra to use; with None one is started, and ended with the run.
 
     Raises ConfigError when there is no Java, or the server's jars cannot be fetched.
     """
@@ -43,7 +43,7 @@ async def temporary(kind: Kind, running: CassandraOptions | None, show: Show) ->
 
 @asynccontextmanager
 async def _server(folder: Path, show: Show) -> AsyncIterator[Server]:
-    """Its start blocks a thread that cannot be cancelled: whoever cancels waits for it, so that no server is left behind."""
+    """Runs a server. Its start blocks a thread that cannot be cancelled, so cancelling waits for it, and no server is left behind."""
     server = Server(folder, port=0)
     starting = asyncio.create_task(asyncio.to_thread(server.start), name="Cassandra starts")
     try:

@@ -1,4 +1,4 @@
-"""The summary of a run for people: what was promised, what came of it, and how quickly."""
+"""The summary of a run for people: what was expected, what arrived, and how quickly."""
 
 from collections.abc import Iterator
 
@@ -18,7 +18,7 @@ from .show import milliseconds
 
 
 def summary(outcome: DemoOutcome) -> RenderableType:
-    """Something that rich can print, with or without colours."""
+    """Returns a summary that rich can print, with or without colours."""
     return Group(*_first_act(outcome), Text(), *_second_act(outcome), verdict(outcome.verdicts(), outcome.problems(), outcome.hints()))
 
 

@@ -1,4 +1,4 @@
-"""One table of the data set: tab-separated UTF-8 text under gzip, with a header line; every error names file and line."""
+"""A table of the data set: tab-separated UTF-8 text under gzip, with a header line. Every error names file and line."""
 
 import gzip
 import zlib
@@ -13,20 +13,25 @@ _MOST_DIGITS: Final = 15
 
 
 class DatasetError(SegueError):
-    """The data cannot be used. The message names the file, the line where there is one, and what to do."""
+    """Data that cannot be used. The message names the file, the line where there is one, and what to do."""
 
 
 class DatasetTable:
-    """One table while it is being read; it knows the line it is at, for the errors."""
+    """A table while it is being read. It knows at which line it is, for the errors.
+
+    The file at `path` must have `columns` as its header.
+    """
 
     def __init__(self, path: Path, *columns: str) -> None:
-        """`columns` is the header the file must have."""
         self._path = path
         self._columns = list(columns)
         self._line = 0
 
     def __iter__(self) -> Iterator[list[str]]:
-        """The cells of each row below the header. Raises DatasetError: no such file, no gzip, no UTF-8, a wrong number of cells."""
+        """Yields the cells of each row below the header.
+
+        Raises DatasetError where there is no such file, no gzip, no UTF-8, or a wrong number of cells.
+        """
         self._line = 0
         for line in self._text().removesuffix("\n").split("\n"):
             self._line += 1
@@ -39,11 +44,11 @@ class DatasetTable:
                 yield cells
 
     def error(self, why: str) -> DatasetError:
-        """An error about the current line, to be raised by the caller."""
+        """Returns an error about the current line, which the caller raises."""
         return DatasetError(f"{self._path}, line {self._line}: {why}")
 
     def number(self, cell: str) -> int:
-        """The cell as a whole number above 0. Raises DatasetError otherwise."""
+        """Returns the cell as a whole number above 0. Raises DatasetError if it is none."""
         if cell.isascii() and cell.isdecimal() and len(cell) <= _MOST_DIGITS and int(cell) > 0:
             return int(cell)
         raise self.error(f"{cell[:40]!r} is not a whole number above 0 of at most {_MOST_DIGITS} digits")

@@ -1,4 +1,4 @@
-"""Waiting for what nobody announces: it is looked at again and again."""
+"""Waiting for a condition of which nobody tells: it is checked again and again."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -9,7 +9,7 @@ POLL_S: Final = 0.02
 
 
 async def until(holds: Callable[[], bool | Awaitable[bool]], within_s: float) -> bool:
-    """Waits until it holds; False if it did not within the time."""
+    """Waits until `holds` returns something true. Returns False if it has not within `within_s`."""
     deadline_s = perf_counter() + within_s
     while not (found if isinstance(found := holds(), bool) else await found):
         if perf_counter() > deadline_s:

@@ -39,7 +39,7 @@ def offload_demo(
     within the capacity, and says what that will come to. In the second period everybody plays the same again, and what arrives is
     counted. Exit code 1: what was counted is not what was predicted.
     """
-    import numba  # noqa: F401 - what is missing is to be told before anything starts
+    import numba  # noqa: F401 - if it is missing, that is told before anything starts
 
     from .run import run
     from .stage import stage

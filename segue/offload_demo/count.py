@@ -1,4 +1,4 @@
-"""What arrived, counted one by one, and what it is worth. Pure."""
+"""The count of what arrived, one by one, and its value. Pure."""
 
 from collections import Counter
 
@@ -6,7 +6,7 @@ from .stage import Stage
 
 
 class Count:
-    """Arrivals of one period. Events are named by a mark, which begins with the user who published it and a blank."""
+    """The arrivals of one period. The name of an event is a mark, which begins with its publisher and a blank."""
 
     def __init__(self) -> None:
         self.deliveries = self.duplicated = 0
@@ -16,7 +16,7 @@ class Count:
         self._seen: set[tuple[str, str]] = set()
 
     def heard(self, user: str, mark: str) -> None:
-        """An event has arrived at `user`."""
+        """Takes note that the event `mark` has arrived at `user`."""
         if (user, mark) in self._seen:
             self.duplicated += 1
             return
@@ -26,17 +26,17 @@ class Count:
         self._from[mark.partition(" ")[0]] += 1
 
     def served(self) -> set[str]:
-        """Whose events have reached anybody."""
+        """Returns the users whose events have reached anybody."""
         return set(self._from)
 
     def satisfied(self, stage: Stage) -> int:
-        """Users who got all they need."""
+        """Returns how many users got all that they need."""
         return sum(self._of[user] >= needs for user in stage.friends if (needs := stage.needs(user)))
 
     def fractions(self, stage: Stage) -> float:
-        """The sum of the parts that users got of what they need."""
+        """Returns the sum of the parts that users got of what they need."""
         return sum(min(1.0, self._of[user] / needs) for user in stage.friends if (needs := stage.needs(user)))
 
     def value(self, stage: Stage) -> float:
-        """By the metric of the stage."""
+        """Returns the value of what arrived, by the metric of the stage."""
         return self.satisfied(stage) if stage.metric == "b3m" else self.fractions(stage)

@@ -4,14 +4,22 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any, Final, Literal
 
-# Sums of fractions that differ by less are equal.
+# Sums of fractions are equal if they differ by less.
 TOLERANCE: Final = 1e-6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OffloadOutcome:
-    """One run. `value` counts satisfied users (b3m) or adds up their fractions (fb3m); `cuckoo_value` and `cuckoo_cost` are what the
-    Cuckoo rule would choose in the same capacity."""
+    """The outcome of a run. A value counts satisfied users (b3m) or adds up their fractions (fb3m); a cost counts deliveries.
+
+    - `users`, `topics`, `metric`, `threshold`, `demand`, `capacity`: what was asked.
+    - `served`, `offloaded`: how many topics stayed, and how many left real time.
+    - `run_ms`: how long the decision took.
+    - `bound`: no choice has a greater value.
+    - `predicted_value`, `predicted_cost`, `measured_value`, `measured_cost`: what was predicted and what was counted.
+    - `cuckoo_value`, `cuckoo_cost`: the same for what the Cuckoo rule would choose in this capacity.
+    - `duplicated`, `strayed`, `untold`, `refused`: what went wrong.
+    """
 
     users: int
     topics: int
@@ -40,7 +48,7 @@ class OffloadOutcome:
         return not any(self.problems())
 
     def verdicts(self) -> Iterator[str]:
-        """What holds, and what it is worth."""
+        """Yields what holds, and its value."""
         if self.is_good:
             yield "What was measured is what was predicted, and within the capacity."
             if self.predicted_value > self.cuckoo_value:
@@ -48,7 +56,7 @@ class OffloadOutcome:
                 yield f"{100 * more:.0f} % more satisfaction than by the Cuckoo rule, in the same capacity."
 
     def problems(self) -> Iterator[str]:
-        """What is not as it was predicted."""
+        """Yields what is not as it was predicted."""
         if self.measured_cost != self.predicted_cost:
             yield f"{self.measured_cost:,} deliveries were made, and {self.predicted_cost:,} were predicted."
         if self.measured_cost > self.capacity:
@@ -65,5 +73,5 @@ class OffloadOutcome:
             yield f"{self.refused} events were refused, so the periods were not alike."
 
     def document(self) -> dict[str, Any]:
-        """For `--json`."""
+        """Returns the JSON of `--json`."""
         return asdict(self) | {"is_good": self.is_good, "problems": list(self.problems())}

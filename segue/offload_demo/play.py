@@ -1,4 +1,4 @@
-"""Playing a period: everybody publishes what is theirs, and what arrives is counted."""
+"""The playing of a period: all users publish their events, and what arrives is counted."""
 
 import random
 from typing import Final
@@ -11,12 +11,12 @@ from segue.demo.until import until
 from .count import Count
 from .stage import Stage
 
-# How long to wait for what is still under way.
+# How long to wait for what is still on its way.
 DRAIN_S: Final = 10.0
 
 
 class PeriodPlayer:
-    """Periods: all events of one in a random order, and what arrives of them. `refused` counts those that the engine did not take."""
+    """The player of periods. `rng` orders the events of a period; `refused` counts those that the engine refused."""
 
     def __init__(self, stage: Stage, rng: random.Random, show: Show) -> None:
         self.refused = 0
@@ -24,12 +24,14 @@ class PeriodPlayer:
         self._count = Count()
 
     def heard(self, user: str, mark: str, at_s: float) -> None:
-        """An event has arrived."""
+        """Takes note that the event `mark` has arrived at `user`, at `at_s`."""
         self._count.heard(user, mark)
 
     async def period(self, name: str, crowd: Crowd, expected: int) -> Count:
-        """Publishes the events of a period; returns when `expected` deliveries have arrived, or too long after, and no more are on
-        their way."""
+        """Publishes the events of a period, as the step `name`, and returns the count of what arrived at `crowd`.
+
+        It waits until `expected` deliveries have arrived, for a while at most, and no more are on their way.
+        """
         count = self._count = Count()
         plays = self._stage.plays(self._rng)
         with self._show.phase(name, len(plays), "events") as phase:

@@ -29,16 +29,19 @@ if TYPE_CHECKING:
     from services.decision.server import DecisionService
 
 READY_S: Final = 30.0
-# Nothing is decided by the clock here: a period is over when everything of it has been played.
+# Nothing is decided by the clock here. A period is over when everything of it has been played.
 A_DAY_S: Final = 86_400.0
 
 
 class OffloadDemoError(SegueError):
-    """The engine did not come as far as the demo needs. The message says what is missing and what to do."""
+    """An engine that is not ready for what the demo needs. The message says what is missing and what to do."""
 
 
 async def run(stage: Stage, sites: Sequence[str], rng: random.Random, show: Show) -> OffloadOutcome:
-    """Runs it all. Raises SegueError that says what to do. Cancelling it stops everything that it started."""
+    """Runs both periods of `stage` at `sites`, tells `show` every step, and returns the outcome. `rng` is all its randomness.
+
+    Raises SegueError that says what to do. Cancelling it stops everything that it started.
+    """
     need_files(len(stage.friends))
     secret = secrets.token_bytes(SECRET_BYTES)
     async with _engine(stage, sites, secret, rng, show) as process:
@@ -55,7 +58,7 @@ async def run(stage: Stage, sites: Sequence[str], rng: random.Random, show: Show
 
 @asynccontextmanager
 async def _engine(stage: Stage, sites: Sequence[str], secret: bytes, rng: random.Random, show: Show) -> AsyncIterator[Process]:
-    """Every role of the engine at each site, and the decision service, all in this process."""
+    """Runs every role of the engine at each site, and the decision service, all in this process."""
     plan = PlanOptions(capacity=stage.capacity, threshold=stage.threshold, metric=stage.metric, period_s=A_DAY_S, weight=1.0, overlap_ms=0)
     options = list(Shape(sites=tuple(sites), brokers=2, decision=plan).options())
     async with AsyncExitStack() as stack:
@@ -69,7 +72,7 @@ async def _engine(stage: Stage, sites: Sequence[str], secret: bytes, rng: random
 
 
 async def _decide(process: Process, stage: Stage, show: Show) -> "Decision":
-    """Has the service decide; returns when every broker and access point goes by it."""
+    """Has the service decide. Returns the decision when every broker and access point goes by it."""
     with show.phase("decide") as phase:
         decision = await _decision(process).decide()
         await _until(lambda: _epochs(process) == {decision.epoch}, f"every broker and access point goes by epoch {decision.epoch}")
@@ -99,7 +102,7 @@ async def _until(condition: Callable[[], bool], what: str) -> None:
 
 
 def _out_for(user: str, stage: Stage, decision: "Decision") -> frozenset[str]:
-    """The topics that are out, of those that `user` follows."""
+    """Returns the topics that are out, of those that `user` follows."""
     out = {topic.decode()[1:] for topic in decision.out}
     return frozenset(topic_of(friend) for friend in stage.friends[user] if friend in out)
 

@@ -1,4 +1,4 @@
-"""What is played: who follows whom, how many events each publishes in a period, and what the limit is. Pure."""
+"""The stage: which users follow whom, how many events each publishes in a period, and what the limit is. Pure."""
 
 import random
 from collections.abc import Mapping
@@ -13,9 +13,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stage:
-    """`friends` of each user, who all follow each other, and the `events` that each publishes in a period, 1 at least.
+    """The stage of a run.
 
-    `capacity` is in deliveries in a period; `threshold` events satisfy a user, or all that his friends publish if that is less.
+    - `friends`: the friends of each user, who all follow each other.
+    - `events`: how many events each user publishes in a period, 1 at least.
+    - `capacity`: the limit, in deliveries in a period.
+    - `threshold`: how many events satisfy a user; or all that their friends publish, if that is less.
+    - `metric`: what the decision maximizes.
     """
 
     friends: Mapping[str, tuple[str, ...]]
@@ -26,21 +30,21 @@ class Stage:
 
     @property
     def demand(self) -> int:
-        """Deliveries in a period if everything is served."""
+        """The deliveries of a period if everything is served."""
         return demand(self.friends, self.events)
 
     def needs(self, user: str) -> int:
-        """The events that satisfy `user`; 0 for one who follows nobody."""
+        """Returns how many events satisfy `user`; 0 for a user who follows nobody."""
         return min(self.threshold, sum(self.events[friend] for friend in self.friends[user]))
 
     def plays(self, rng: random.Random) -> list[str]:
-        """Who publishes, in the order of one period."""
+        """Returns the publishers of all events of one period, in the order that `rng` gives."""
         found = [user for user, count in self.events.items() for _ in range(count)]
         rng.shuffle(found)
         return found
 
     def instance(self) -> "Instance":
-        """The problem as arrays, from these very numbers and not from what the engine has counted."""
+        """Returns the problem as arrays, from these very numbers and not from what the engine has counted."""
         import numpy as np
 
         from analytics.planning.instance import instance
@@ -53,8 +57,11 @@ class Stage:
 
 
 def stage(dataset: Dataset, *, events: int, share: float, threshold: int, metric: Literal["b3m", "fb3m"]) -> Stage:
-    """Everybody publishes in proportion to what they really played, `events` a period in all or a few more; the capacity is a `share`
-    of the deliveries that serving everybody takes."""
+    """Returns the stage of `dataset`, with this `threshold` and `metric`.
+
+    Users publish in proportion to what they really played, `events` a period in all or a few more. The capacity is a `share` of the
+    deliveries that it takes to serve everybody.
+    """
     total = dataset.total_plays()
     scale = events / max(1, sum(total.values()))
     counts = {user: max(1, round(total[user] * scale)) for user in dataset.friends}
@@ -63,5 +70,5 @@ def stage(dataset: Dataset, *, events: int, share: float, threshold: int, metric
 
 
 def demand(friends: Mapping[str, tuple[str, ...]], events: Mapping[str, int]) -> int:
-    """Deliveries if each event reaches each friend of its publisher."""
+    """Returns the number of deliveries if each of `events` reaches each friend of its publisher."""
     return sum(events[user] * len(theirs) for user, theirs in friends.items())

@@ -12,7 +12,7 @@ from .outcome import OffloadOutcome
 
 
 def summary(outcome: OffloadOutcome) -> RenderableType:
-    """Something that rich can print, with or without colours."""
+    """Returns a summary that rich can print, with or without colours."""
     return Group(_setting(outcome), Text(), _figures(outcome), Text(), verdict(outcome.verdicts(), outcome.problems()))
 
 

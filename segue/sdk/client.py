@@ -189,8 +189,8 @@ class Client:
     async def read(self, mark: int | None = None) -> Marks:
         """Says that the user has read everything up to `mark`; without it, all there is. Returns the marks.
 
-        All devices of the user are told. It may be repeated, for the read mark only rises. Raises Refused and Stalled. Raises ConnectionLost when there is no connection,
-        and when it breaks before the answer.
+        All devices of the user are told. It may be repeated, for the read mark only rises. Raises Refused and Stalled. Raises
+        ConnectionLost when there is no connection, and when it breaks before the answer.
         """
         return await self._feed.read(mark)
 

@@ -62,7 +62,7 @@ def characterize(trace: Path, out: Path | None, *, report: bool, **chosen: objec
 
 
 def show(summary: "WorkloadSummary", folder: Path, took_s: float, console: Console) -> None:
-    """Print what there is, and where."""
+    """Prints what was found (`summary`), where it is (`folder`), and how long it took, in seconds."""
     from analytics.numbers import duration
 
     table = Table(box=box.SIMPLE, show_header=False)

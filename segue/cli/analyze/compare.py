@@ -41,7 +41,7 @@ def compare(a: Path, b: Path, out: Path | None) -> None:
 
 
 def show(result: "ComparisonResult", console: Console) -> None:
-    """Print every score, from the largest distance to the least, in plain words."""
+    """Prints every score in plain words, the largest distance first."""
     from analytics.comparison.page import name, told
     from analytics.comparison.result import thresholds
 

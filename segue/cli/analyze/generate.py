@@ -32,7 +32,7 @@ class _Scale(click.ParamType[float]):
 
 
 class _Rows(click.ParamType[int | None]):
-    """None is all."""
+    """A number of rows; None is all of them."""
 
     name = "rows"
 
@@ -111,7 +111,7 @@ def _print(folder: Path, manifest: "Manifest", took_s: float, console: Console) 
 
 
 def _memory() -> str:
-    """The most memory that one of the processes had; only Unix tells it."""
+    """Returns, in words, the most memory that one of the processes had. Only Unix tells it."""
     if sys.platform == "win32":
         return ""
     import resource

@@ -1,1 +1,1 @@
-"""`segue plan`: whom to serve when capacity is short, and how much of it to buy."""
+"""`segue plan`: which subscribers to serve when capacity is short, and how much capacity to buy."""

@@ -7,7 +7,7 @@ import click
 
 
 class Amount(click.ParamType[int | float]):
-    """`276` is the whole number 276, `10%` the share 0.1. Both are above 0."""
+    """An amount above 0: `276` is the whole number 276, `10%` the share 0.1."""
 
     name = "amount"
 

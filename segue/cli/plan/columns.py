@@ -1,4 +1,4 @@
-"""How a table shares the width of a terminal among its columns: words may be wrapped, numbers never are."""
+"""Tables that fit into the width of a terminal. Words may be wrapped, numbers never are."""
 
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
@@ -11,14 +11,17 @@ from rich.text import Text
 if TYPE_CHECKING:
     from analytics.planning.report.sheet import Sheet
 
-# What rich puts between two columns of this box, and once more at its edges.
+# The width that rich puts between two columns of this box, and once more at its edges.
 _BETWEEN: Final = 3
 _EDGES: Final = 1
 
 
 def fitted(sheet: "Sheet", room: int) -> Iterator[Table]:
-    """The sheet as one table of at most `room` characters, if need be with its heads in several lines; where that is not enough, as
-    several tables, each with the words and as many of the numbers as fit beside them."""
+    """Yields `sheet` as tables of at most `room` characters.
+
+    One table is enough where the heads may be wrapped into several lines. Else there are several, each with the words and as many of the
+    numbers as fit beside them.
+    """
     columns = list(zip(sheet.head, *sheet.rows, strict=True))
     whole = [max(map(cell_len, column)) for column in columns]
     if _taken(whole) <= room:
@@ -33,7 +36,7 @@ def fitted(sheet: "Sheet", room: int) -> Iterator[Table]:
 
 
 def _shares(widths: list[int], words: int, room: int) -> Iterator[list[int]]:
-    """The columns of each table."""
+    """Yields the columns of each table."""
     beside = list(range(words))
     shown = [*beside]
     for number in range(words, len(widths)):
@@ -45,7 +48,7 @@ def _shares(widths: list[int], words: int, room: int) -> Iterator[list[int]]:
 
 
 def _table(sheet: "Sheet", shown: Sequence[int], widths: list[int]) -> Table:
-    """Words to the left, numbers to the right."""
+    """Returns a table of the columns `shown`: words are aligned to the left, numbers to the right."""
     table = Table(box=box.SIMPLE_HEAD)
     for each in shown:
         if each < sheet.words:

@@ -1,4 +1,4 @@
-"""What both commands are given: a trace, whose topics in it, and where the report goes."""
+"""The options of both commands: a trace, which topics of it, and where the report goes."""
 
 from pathlib import Path
 from typing import Final

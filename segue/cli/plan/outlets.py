@@ -1,4 +1,4 @@
-"""What both commands do around their work: read the trace, say what is going on, print what came of it, and write it down."""
+"""The frame of both commands: it reads the trace, tells the progress, prints the results and writes the report."""
 
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -17,7 +17,7 @@ from ..output_file import write_output
 from ..palette import GREEN, QUIET
 from .columns import fitted
 
-# Where nobody says how wide it is, a table is as wide as it needs to be.
+# A table is as wide as it needs to be where nothing tells how wide the output is.
 _PIPE: Final = 160
 
 if TYPE_CHECKING:
@@ -28,14 +28,17 @@ if TYPE_CHECKING:
 
 
 def outlet() -> Console:
-    """Where tables go."""
+    """Returns the console to which tables go."""
     console = Console(highlight=False)
     return console if console.is_terminal else Console(width=_PIPE, highlight=False)
 
 
 @contextmanager
 def loaded(trace: Path, service: str, console: Console) -> "Iterator[tuple[Workload, Callable[[str], None]]]":
-    """The workload, and a function that says what comes next: on a terminal in place, elsewhere line by line."""
+    """Yields the workload of `service` in `trace`, and a function that tells the next step on `console`.
+
+    On a terminal the steps are told in place, elsewhere line by line.
+    """
     from analytics.planning.workload import load
 
     began_s = time.perf_counter()
@@ -51,7 +54,7 @@ def loaded(trace: Path, service: str, console: Console) -> "Iterator[tuple[Workl
 
 
 def show(told: str, sheets: "Iterable[Sheet]", notes: list[str], console: Console) -> None:
-    """Print what was planned on, the tables that have rows, and what a reader must know."""
+    """Prints on `console` what was planned on (`told`), those of `sheets` that have rows, and the `notes` that a reader must know."""
     _say(Text(told), console)
     for sheet in sheets:
         if sheet.rows:
@@ -62,8 +65,10 @@ def show(told: str, sheets: "Iterable[Sheet]", notes: list[str], console: Consol
 
 
 def folder_for(trace: Path, out: Path | None) -> Path:
-    """The folder of the report, which `write` makes: `out`, or TRACE-plan beside the trace. Raises click.BadParameter if nothing can be
-    written there."""
+    """Returns the folder of the report, which `write` makes: `out`, or TRACE-plan beside the trace.
+
+    Raises BadParameter if nothing can be written there.
+    """
     folder = (out or trace.resolve().with_name(f"{trace.resolve().name}-plan")).absolute()
     try:
         with TemporaryFile(dir=next(each for each in (folder, *folder.parents) if each.exists())):
@@ -73,7 +78,7 @@ def folder_for(trace: Path, out: Path | None) -> Path:
 
 
 def write(page: str, path: Path, study: "msgspec.Struct", json: Path | None, console: Console) -> None:
-    """Writes the page, and the numbers if they are wanted, and says where. Raises OSError."""
+    """Writes `page` to `path`, and the numbers of `study` to `json` if that is wanted; tells on `console` where. Raises OSError."""
     import msgspec
 
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -85,7 +90,7 @@ def write(page: str, path: Path, study: "msgspec.Struct", json: Path | None, con
 
 
 def _print(sheet: "Sheet", console: Console) -> None:
-    """The title, the table in as many pieces as it takes, and its notes under it."""
+    """Prints the title, the table in as many pieces as it takes, and its notes under it."""
     console.print()
     console.print(Text(sheet.title, style="bold"), soft_wrap=True)
     for table in fitted(sheet, console.width):
@@ -95,5 +100,5 @@ def _print(sheet: "Sheet", console: Console) -> None:
 
 
 def _say(text: Text, console: Console) -> None:
-    """Wrapped between words on a terminal; where something else reads it, one line is one line."""
+    """Prints `text`, wrapped between words on a terminal. Where a program reads it, one line stays one line."""
     console.print(text, soft_wrap=not console.is_terminal)

@@ -1,4 +1,4 @@
-"""`segue plan provision`: how many machines of which kind suffice."""
+"""`segue plan provision`: how many machines are enough, and of which kind."""
 
 from pathlib import Path
 from typing import Final

@@ -1,4 +1,4 @@
-"""`segue plan satisfaction`: whom to serve when there is not enough for all."""
+"""`segue plan satisfaction`: which topics to serve when there is not enough for all."""
 
 from pathlib import Path
 from typing import Final, Literal

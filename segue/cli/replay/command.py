@@ -1,4 +1,4 @@
-"""`segue replay`: play a trace again, and see that everything arrives."""
+"""`segue replay`: plays a trace again, and checks that everything arrives."""
 
 import asyncio
 import secrets
@@ -110,7 +110,12 @@ async def _replay(
 
 
 def summary(totals: Totals, rejected: int, failures: int, failure: str, late_s: float) -> str:
-    """The end, in words."""
+    """Returns the results in words.
+
+    - `totals`: the deliveries.
+    - `rejected`, `failures`, `failure`: how many events and steps went wrong, and how the last one did.
+    - `late_s`: by how much the last step was late.
+    """
     latency = "" if totals.p50_ms is None else f", p50 {totals.p50_ms:.1f} ms, p99 {totals.p99_ms:.1f} ms"
     lines = [
         f"{totals.events:,} events, {totals.delivered:,} deliveries{latency}",

@@ -1,7 +1,7 @@
-"""What a replay must deliver, and what it did. Pure.
+"""The ledger of a replay: what must be delivered, and what was. Pure.
 
-An event is expected once at everybody whose subscription to its topic stands, from the moment it is installed until its end is
-asked for. Who is subscribing or unsubscribing meanwhile may get it or not, and nobody else may.
+An event is expected once at every user whose subscription to its topic stands: from the moment when it is installed until its end is
+asked for. A user who subscribes or unsubscribes meanwhile may get the event or not. Nobody else may get it.
 """
 
 from collections import deque
@@ -15,8 +15,16 @@ LATEST: Final = 100_000
 
 
 class Totals(NamedTuple):
-    """Deliveries so far. `missing` have not arrived (at the end: lost), `excused` ended with their subscription, `in_flux` were
-    neither expected nor wrong. Latencies are of the latest `LATEST` deliveries, None before the first."""
+    """The deliveries so far.
+
+    - `events`: events that were handed to a broker.
+    - `delivered`: deliveries that were expected and arrived.
+    - `missing`: have not arrived; at the end they are lost.
+    - `duplicated`, `misrouted`: arrived twice, or at somebody who did not follow the topic.
+    - `excused`: ended with their subscription.
+    - `in_flux`: were neither expected nor wrong.
+    - `p50_ms`, `p99_ms`: latencies of the latest `LATEST` deliveries; None before the first.
+    """
 
     events: int
     delivered: int
@@ -30,7 +38,7 @@ class Totals(NamedTuple):
 
 
 class ReplayLedger:
-    """Times are seconds of one clock. Users and topics may be anything that can be a key; events are named by their ids."""
+    """A ledger of events and deliveries. Times are seconds of one clock; events are named by their ids."""
 
     def __init__(self) -> None:
         self.events = self.delivered = self.duplicated = self.misrouted = self.excused = self.in_flux = 0
@@ -42,20 +50,23 @@ class ReplayLedger:
 
     @property
     def missing(self) -> int:
-        """Deliveries that are expected and not there."""
+        """How many deliveries are expected and have not arrived."""
         return sum(map(len, self._waits.values()))
 
     def subscribing(self, user: str, topics: Iterable[str]) -> None:
-        """From now on `user` may get events of these topics."""
+        """Takes note that `user` may get events of `topics` from now on."""
         self._follows.setdefault(user, set()).update(topics)
 
     def installed(self, user: str, topics: Iterable[str]) -> None:
-        """From now on `user` must get them."""
+        """Takes note that `user` must get events of `topics` from now on."""
         for topic in topics:
             self._standing.setdefault(topic, set()).add(user)
 
     def unsubscribing(self, user: str, topics: Iterable[str]) -> None:
-        """From now on `user` need not get them, not even those that are under way; a moment later, see `unsubscribed`, he may not."""
+        """Takes note that `user` need not get events of `topics` from now on, not even those that are under way.
+
+        After `unsubscribed`, a moment later, they may not get them.
+        """
         for topic in topics:
             self._standing.get(topic, set()).discard(user)
             under_way = self._waits.pop((user, topic), set())
@@ -64,11 +75,11 @@ class ReplayLedger:
                 self._sent[event].waiting.discard(user)
 
     def unsubscribed(self, user: str, topics: Iterable[str]) -> None:
-        """From now on what arrives at `user` on these topics is misrouted, unless it was sent before."""
+        """Takes note that events of `topics` that arrive at `user` from now on are misrouted, except those that were sent before."""
         self._follows.get(user, set()).difference_update(topics)
 
     def sent(self, event: str, topic: str, at_s: float) -> None:
-        """An event is handed to a broker. Raises ValueError for an id that was sent before."""
+        """Takes note that `event` is handed to a broker, on `topic`, at `at_s`. Raises ValueError for an id that was sent before."""
         if event in self._sent:
             raise ValueError(f"event id {event!r} was sent before; ids must be unique in a run")
         self.events += 1
@@ -80,7 +91,7 @@ class ReplayLedger:
             self._forget()
 
     def rejected(self, event: str) -> None:
-        """The broker did not take it: nobody need get it."""
+        """Takes note that the broker rejected `event`: nobody need get it."""
         sent = self._sent.get(event)
         if sent is None:
             return
@@ -90,7 +101,7 @@ class ReplayLedger:
         sent.waiting.clear()
 
     def received(self, user: str, event: str, at_s: float) -> None:
-        """An event arrived at `user`. Anything may be recorded; what was not expected is counted as what it is."""
+        """Takes note that `event` arrived at `user`, at `at_s`, and counts whether that was right."""
         sent = self._sent.get(event)
         if sent is None:
             self.misrouted += 1
@@ -109,14 +120,14 @@ class ReplayLedger:
             self.misrouted += 1
 
     def totals(self) -> Totals:
-        """The figures so far."""
+        """Returns the figures so far."""
         ordered = sorted(self._latencies_s)
         p50, p99 = (ordered[ceil(share * len(ordered)) - 1] * 1000 if ordered else None for share in (0.50, 0.99))
         counts = (self.events, self.delivered, self.missing, self.duplicated, self.misrouted, self.excused, self.in_flux)
         return Totals(*counts, p50, p99)
 
     def _forget(self) -> None:
-        """Old events for which nobody waits go; while somebody waits they stay, so the oldest of all may be followed by others."""
+        """Forgets the oldest events, except those for which somebody still waits."""
         for event in list(self._sent)[: REMEMBERED_EVENTS // 10]:
             if not self._sent[event].waiting:
                 del self._sent[event]

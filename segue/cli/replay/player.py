@@ -1,4 +1,4 @@
-"""Plays a script against access points and brokers: each user a client on a WebSocket, publications through one door."""
+"""The player of a script against access points and brokers: each user is a client, and one publisher publishes all."""
 
 import asyncio
 import logging
@@ -20,7 +20,7 @@ from .ledger import ReplayLedger
 from .script import ScriptStep
 
 INSTALL_S: Final = 30.0
-# Comings and goings under way, and publications that wait for the broker: beyond that the script waits, and is late.
+# So many steps of users may be under way, and so many publications may wait for the broker. Beyond it the script waits, and is late.
 MOST_UNDER_WAY: Final = 256
 MOST_WAITING: Final = 2_000
 POLL_S: Final = 0.05
@@ -28,11 +28,16 @@ _LOG: Final = logging.getLogger("segue.cli.replay")
 
 
 class TracePlayer:
-    """`async with TracePlayer(...) as player: await player.play(script, speed); await player.drain(seconds)`.
+    """A player: `async with TracePlayer(...) as player: await player.play(script, speed); await player.drain(seconds)`.
 
-    `token(user)` makes a token for a user; `run` tells this replay's events from those of others. Leaving disconnects everybody.
-    `failures`: how many steps an access point refused or broke off; `rejected`: publications that no broker took; `late_s`: by how
-    much the last step was late; `elapsed_s`: of the script.
+    - `urls`: the access points.
+    - `publisher`: publishes what the script publishes.
+    - `token`: makes a token for a user.
+    - `ledger`: takes note of all that is sent and received.
+    - `run`: begins the ids of this replay's events, which tells them from those of others.
+
+    `failures` counts the steps that an access point refused or broke off, `rejected` the publications that no broker accepted. The last
+    step was late by `late_s`; `elapsed_s` of the script have been played. Leaving disconnects everybody.
     """
 
     def __init__(self, urls: Sequence[str], publisher: Publisher, token: Callable[[str], str], ledger: ReplayLedger, run: str) -> None:
@@ -40,7 +45,7 @@ class TracePlayer:
         self.failures = self.rejected = 0
         self.failure = ""
         self._urls, self._publisher, self._token, self._ledger, self._run = urls, publisher, token, ledger, run
-        self._outage = Outage(_LOG.warning)  # one for all: they lose the same access points
+        self._outage = Outage(_LOG.warning)  # one for all users, for they lose the same access points
         self._clients: dict[str, Client] = {}
         self._listeners: dict[str, asyncio.Task[None]] = {}
         self._turns: dict[str, asyncio.Task[None]] = {}
@@ -58,9 +63,9 @@ class TracePlayer:
         raise_all([error for error in ended if isinstance(error, Exception)])
 
     async def play(self, script: Iterable[ScriptStep], speed: float) -> None:
-        """Does each step at its time, `speed` times faster; everybody who is there from the start is, before time begins to run.
+        """Does each step of `script` at its time, `speed` times faster. Time begins to run when all who are there from the start are there.
 
-        Raises ConnectionLost if no broker takes publications any more. Cancelling it stops between two steps.
+        Raises ConnectionLost if no broker accepts publications any more. Cancelling it stops between two steps.
         """
         start_s = None
         for step in script:
@@ -75,7 +80,7 @@ class TracePlayer:
             await self._take(step)
 
     async def drain(self, seconds: float) -> None:
-        """Waits until everything was published and has arrived, at most so long. Raises ConnectionLost as `play`."""
+        """Waits until everything was published and has arrived, at most for `seconds`. Raises ConnectionLost as `play`."""
         assert self._publishing is not None
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
@@ -112,7 +117,7 @@ class TracePlayer:
             await asyncio.wait(self._turns.values())
 
     async def _in_turn(self, before: asyncio.Task[None] | None, step: ScriptStep) -> None:
-        """What one user does is done in order."""
+        """Does `step` after the step `before` of the same user."""
         if before is not None:
             await asyncio.wait({before})
         try:
@@ -170,7 +175,7 @@ class TracePlayer:
             await end_all(client.close, lambda: listener)
 
     async def _listen(self, user: str, client: Client) -> None:
-        with suppress(SegueError):  # turned away for good: what it misses is missing, and counted so
+        with suppress(SegueError):  # a client that is turned away for good misses its events, and they are counted as missing
             async for event in client:
                 if event.id.startswith(self._run):
                     self._ledger.received(user, event.id, perf_counter())

@@ -1,4 +1,7 @@
-"""What a replay does, in order: made from the tables of a trace for some of its users. Times are seconds since the start, at speed 1."""
+"""The script of a replay: its steps in order, made from the tables of a trace for some of its users.
+
+Times are seconds since the start, at speed 1.
+"""
 
 import heapq
 import random
@@ -17,19 +20,19 @@ from analytics.errors import NotSupported, TraceError
 from analytics.trace import Trace
 
 What = Literal["connect", "subscribe", "publish", "unsubscribe", "disconnect"]
-# At one instant: who comes is there before what is said, and who goes hears it.
+# The order of steps of one moment: users who come are there before anything is published, and users who go still hear it.
 _ORDER: Final[tuple[What, ...]] = ("connect", "subscribe", "publish", "unsubscribe", "disconnect")
 _URIS: Final = {
     "presence": "hm://presence/user/u{0}/",
     "playlist": "hm://playlist/user/p{0}/playlist/p{0}/",
-    "social": "hm://presence/user/u{0}/",  # the feed of who joined may be followed by its own user alone
+    "social": "hm://presence/user/u{0}/",  # the real feed of a user, who joined, can be followed by that user alone
     "artist": "hm://notifications/feed/a{0}%new-album/",
 }
 _KINDS: Final = {"presence": "play", "playlist": "edit", "social": "joined", "artist": "album"}
 
 
 class ScriptStep(NamedTuple):
-    """One thing to do. `topics` are URIs; a publication has one, and a `kind`; the other steps have a `user`."""
+    """One step at `at_s`. `topics` are URIs. A publication has one of them, and a `kind`; the other steps have a `user`."""
 
     at_s: float
     what: What
@@ -40,7 +43,16 @@ class ScriptStep(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Script:
-    """A replay of `seconds` of a trace. `left_out`: publications on topics that none of `users` follows; they are not played."""
+    """The replay of a part of a trace.
+
+    - `users`: the users who play.
+    - `pairs`: how many pairs of a user and a topic there are.
+    - `publications`: how many events are published.
+    - `left_out`: how many are not played, because none of `users` follows their topic.
+    - `seconds`: the length of the part.
+    - `steps`: what users do, in order.
+    - `said`: what is published, in order.
+    """
 
     users: tuple[str, ...]
     pairs: int
@@ -51,12 +63,12 @@ class Script:
     said: "PublicationSteps"
 
     def __iter__(self) -> Iterator[ScriptStep]:
-        """All steps in order of time."""
+        """Returns an iterator over all steps in order of time."""
         return heapq.merge(self.steps, self.said, key=lambda step: (step.at_s, _ORDER.index(step.what)))
 
 
 class PublicationSteps:
-    """The publications as arrays, for there may be millions; iterating makes them steps."""
+    """The publications of a script. They are kept as arrays, for there may be millions; iterating makes steps of them."""
 
     def __init__(self, service: str, at_ms: NDArray[np.int64], topics: NDArray[np.int64], kinds: pa.Array, start_ms: int) -> None:
         order = np.argsort(at_ms, kind="stable")
@@ -73,15 +85,15 @@ class PublicationSteps:
 
 
 def uri(service: str, topic: int) -> str:
-    """The topic of the engine that a topic of a trace is played on."""
+    """Returns the URI on which `topic` of a trace is played; `service` is the service that it belongs to."""
     return _URIS[service].format(topic)
 
 
 def script(trace: Trace, *, service: str, users: int, from_s: float, seconds: float | None, seed: int) -> Script:
-    """What `users` users of the trace do (chosen by `seed`), and what is published on the topics they follow.
+    """Returns what `users` users of `trace` do, and what is published on the topics of `service` that they follow.
 
-    `from_s` and `seconds` choose a part of the period. Where the trace has a subscription log, people come and go as in it;
-    otherwise all are there from the start. Raises TraceError, NotSupported.
+    `seed` chooses the users; `from_s` and `seconds` choose a part of the period. Where the trace has a subscription log, users come and
+    go as in it; otherwise all are there from the start. Raises TraceError and NotSupported.
     """
     start_ms, end_ms = _period(trace)
     start_ms += int(from_s * 1000)
@@ -122,7 +134,7 @@ def _choose(found: NDArray[np.int64], users: int, seed: int) -> list[int]:
 
 
 def _everybody(follows: pa.Table, service: str) -> list[ScriptStep]:
-    """All are there from the start to the end."""
+    """Returns the steps where all users are there from the start to the end."""
     rows = sorted(zip(follows["subscriber"].to_pylist(), follows["topic"].to_pylist(), strict=True))
     steps = []
     for user, group in groupby(rows, key=lambda row: row[0]):
@@ -132,7 +144,7 @@ def _everybody(follows: pa.Table, service: str) -> list[ScriptStep]:
 
 
 def _comings_and_goings(follows: pa.Table, start_ms: int, end_ms: int, service: str) -> list[ScriptStep]:
-    """As in the log: who subscribes the first topic connects, who unsubscribes the last one disconnects."""
+    """Returns the steps of the log: a user connects with the first topic, and disconnects when they unsubscribe the last one."""
     columns = (follows[name].to_pylist() for name in ("time_ms", "subscriber", "action", "topic"))
     rows = sorted((row for row in zip(*columns, strict=True) if row[0] < end_ms), key=lambda row: (row[0], row[2], row[1]))
     held: dict[int, set[int]] = {}
@@ -159,7 +171,7 @@ def _change(held: set[int], at_s: float, action: str, user: int, topics: list[in
 
 
 def _settled(steps: list[ScriptStep]) -> Iterator[ScriptStep]:
-    """What happened before the start (all at second 0 now) is reduced to what it came to; the rest stays."""
+    """Yields the steps, where all that happened before the start (at second 0 now) is replaced by its result."""
     standing: dict[str, dict[str, None]] = {}
     for step in steps:
         if step.at_s > 0:

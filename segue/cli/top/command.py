@@ -1,4 +1,4 @@
-"""`segue top`: asks admin doors for `/v1/stats` again and again and shows the figures per site, live."""
+"""`segue top`: asks admin doors for `/v1/stats` again and again, and shows the figures of each site, live."""
 
 import asyncio
 import contextlib
@@ -30,16 +30,17 @@ TIMEOUT_S: Final = 2.0
 
 @dataclass(frozen=True, slots=True)
 class DrawnFrame:
-    """One frame to draw: the figures, and the total deliveries/s of the frames up to it."""
+    """A frame to draw: the figures, and the total deliveries/s of the frames up to it."""
 
     view: TopView
     history: Sequence[float]
 
 
 async def frames(addresses: Sequence[str], interval_s: float, timeout_s: float = TIMEOUT_S) -> AsyncGenerator[DrawnFrame, None]:
-    """A frame now, without rates, then one every `interval_s` seconds, for ever. Closing the iterator is safe at any time.
+    """Yields a frame now, without rates, and then one every `interval_s` seconds, for ever.
 
-    A door that does not answer within `timeout_s` is shown as unreachable and asked again for the next frame.
+    A door of `addresses` that does not answer within `timeout_s` is shown as unreachable, and asked again for the next frame. The
+    iterator may be closed at any time.
     """
     history: deque[float] = deque(maxlen=HISTORY)
     previous: Snapshot = {}
@@ -57,7 +58,7 @@ async def frames(addresses: Sequence[str], interval_s: float, timeout_s: float =
 
 
 async def poll(session: aiohttp.ClientSession, addresses: Sequence[str]) -> Snapshot:
-    """What each admin door says now, all asked at the same time. Never raises for a door that fails."""
+    """Returns what each admin door at `addresses` says now; all are asked at the same time. A door that fails is Unreachable."""
     answers = await asyncio.gather(*(_ask(session, address) for address in addresses))
     return dict(zip(addresses, answers, strict=True))
 
@@ -77,7 +78,7 @@ async def _ask(session: aiohttp.ClientSession, address: str) -> Stats | Unreacha
 
 
 def parse_address(text: str) -> str:
-    """`host:port` or `http://host:port` as a URL without a final slash. Raises click.BadParameter for anything else."""
+    """Returns `host:port` or `http://host:port` as a URL without a final slash. Raises BadParameter for anything else."""
     try:
         return f"http://{Address.parse(text.removeprefix('http://').rstrip('/'))}"
     except ConfigError as error:
@@ -85,7 +86,10 @@ def parse_address(text: str) -> str:
 
 
 async def watch(console: Console, addresses: Sequence[str], interval_s: float) -> None:
-    """Draws frames on the console's alternate screen until it is cancelled; the screen is restored then."""
+    """Draws frames of `addresses` on the alternate screen of `console`, one every `interval_s`.
+
+    It ends when it is cancelled, and then restores the screen.
+    """
     async with contextlib.aclosing(frames(addresses, interval_s)) as stream:
         with Live(console=console, screen=True, auto_refresh=False) as live:
             async for shot in stream:
@@ -93,7 +97,7 @@ async def watch(console: Console, addresses: Sequence[str], interval_s: float) -
 
 
 async def once(addresses: Sequence[str], interval_s: float) -> TopView:
-    """The figures of the first frame that has rates: two polls, `interval_s` apart."""
+    """Returns the figures of the first frame that has rates, from two polls, `interval_s` apart."""
     async with contextlib.aclosing(frames(addresses, interval_s)) as stream:
         await anext(stream)
         return (await anext(stream)).view

@@ -1,8 +1,8 @@
 """One frame of `segue top`: two snapshots of admin doors in, the figures of each site out. Pure.
 
-Rules. A rate comes from counters of one and the same role in both snapshots, so a role that came or went between them
-adds nothing; a counter that fell started again from 0. Where there is nothing to compare, a figure is None, not 0.
-Memory and CPU belong to processes: where one process serves several sites, only the total has them.
+A rate comes from the counters of one role in both snapshots, so a role that came or went between them adds nothing. A counter that
+fell has started again from 0. Where there is nothing to compare, a figure is None, not 0. Memory and CPU belong to processes: where one
+process serves several sites, only the total has them.
 """
 
 from collections.abc import Collection, Iterable, Mapping
@@ -14,18 +14,18 @@ from infra.runtime.stats import ProcessStats, RoleStats, Stats
 
 @dataclass(frozen=True, slots=True)
 class Unreachable:
-    """What is known of an admin door that did not answer."""
+    """An admin door that did not answer, and why."""
 
     reason: str
 
 
 Snapshot: TypeAlias = Mapping[str, Stats | Unreachable]
-"""Address of an admin door -> what it said."""
+"""The answers of admin doors by their address."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TopRow:
-    """The figures of one site, or of all of them. Rates are per second; `drops` counts since the roles started."""
+    """The figures of one site, or of all sites. Rates are per second; `drops` counts since the roles started."""
 
     site: str
     roles: int
@@ -44,7 +44,7 @@ class TopRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TopView:
-    """All that one frame shows. `not_ready` and `unreachable` hold one sentence's subject and reason each."""
+    """All that one frame shows. `not_ready` and `unreachable` hold pairs: who, and why."""
 
     rows: tuple[TopRow, ...]
     total: TopRow
@@ -55,7 +55,7 @@ class TopView:
 
 
 def frame(previous: Snapshot, current: Snapshot, dt_s: float) -> TopView:
-    """The figures of `current`, with rates over the `dt_s` seconds since `previous` (empty before the first one)."""
+    """Returns the figures of `current`, with rates over the `dt_s` seconds since `previous` (empty before the first one)."""
     before, now = _read(previous), _read(current)
     rows = tuple(_row(site, {key for key in now.roles if key.site == site}, before, now, dt_s) for site in now.sites())
     return TopView(
@@ -76,12 +76,12 @@ class _Key(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Reading:
-    """A snapshot turned round: by role and by process, each once however many doors showed it."""
+    """A snapshot by role and by process. Each is there once, however many doors showed it."""
 
     roles: dict[_Key, RoleStats]
     processes: dict[str, ProcessStats]
     homes: dict[_Key, str]
-    """Role -> id of its process."""
+    """The id of the process of each role."""
 
     def sites(self) -> list[str]:
         return sorted({key.site for key in self.roles})
@@ -140,7 +140,7 @@ def _number(role: RoleStats, name: str) -> float:
 
 
 def _own_processes(keys: Collection[_Key], now: _Reading) -> list[ProcessStats] | None:
-    """The processes that run roles of `keys` and no others; None when one of them runs others too."""
+    """Returns the processes that run roles of `keys`; None when one of them runs other roles, too."""
     ids = {now.homes[key] for key in keys}
     if any(home in ids and key not in keys for key, home in now.homes.items()):
         return None

@@ -1,4 +1,4 @@
-"""How one frame of `segue top` looks: figures in, something that rich can print out. Readable from 100 columns on. Pure."""
+"""The look of one frame of `segue top`: figures in, something that rich can print out. Readable from 100 columns on. Pure."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final
@@ -19,9 +19,9 @@ _UNITS: Final = (("T", 1e12), ("G", 1e9), ("M", 1e6), ("k", 1e3))
 
 
 def screen(view: TopView, history: Sequence[float], footer: str, width: int) -> RenderableType:
-    """The whole frame for `width` columns.
+    """Returns the whole frame of `view` for `width` columns, with `footer` at its end.
 
-    `history` holds the total deliveries/s of the last frames, the newest last; an empty one draws no chart.
+    `history` holds the total deliveries/s of the last frames, the newest last. Without any there is no chart.
     """
     title = Text.assemble((" segue ", ON_GREEN), (" top ", f"bold {GREEN}"))
     subtitle = Text(f" {footer} ", style=QUIET)
@@ -30,9 +30,9 @@ def screen(view: TopView, history: Sequence[float], footer: str, width: int) -> 
 
 
 def chart(values: Sequence[float], width: int, height: int) -> list[str]:
-    """`height` lines of `width` characters, the newest value at the right edge, the highest value filling the height.
+    """Returns `height` lines of `width` characters. The newest of `values` is at the right edge, and the highest fills the height.
 
-    A value above 0 shows at least the lowest block, so that little is not taken for nothing.
+    A value above 0 shows at least the lowest block, so that little does not look like nothing.
     """
     shown = list(values)[-width:]
     peak = max(shown, default=0.0)
@@ -42,7 +42,7 @@ def chart(values: Sequence[float], width: int, height: int) -> list[str]:
 
 
 def count(number: float) -> str:
-    """A number in at most six characters: `0.4`, `97`, `9,999`, `97.1k`, `1.23M`."""
+    """Returns `number` in at most six characters: `0.4`, `97`, `9,999`, `97.1k`, `1.23M`."""
     if number < 10:
         return f"{number:.1f}".removesuffix(".0")
     if number < 9_999.5:
@@ -51,7 +51,7 @@ def count(number: float) -> str:
 
 
 def size(size_bytes: float) -> str:
-    """Bytes, with decimal prefixes: `0 B`, `512 B`, `41.2 MB`."""
+    """Returns a number of bytes with a decimal prefix: `0 B`, `512 B`, `41.2 MB`."""
     if size_bytes < 999.5:
         return f"{size_bytes:.0f} B"
     scaled = _scaled(size_bytes)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from segue.demo import release_oracle
-from segue.demo.release_oracle import DemoDevice, ReleaseLedger
+from segue.demo.release_oracle import DeviceKey, ReleaseLedger
 
 ANN, BOB, PHONE, CAT = ("ann", "desktop"), ("bob", "desktop"), ("bob", "mobile"), ("cat", "desktop")
 WRONG = ("lost", "shown_twice", "misrouted", "mails_to_awake", "mails_wrong", "pushes_wrong", "unread_wrong", "read_unheard")
@@ -142,6 +142,6 @@ def test_the_oracle_imports_nothing_of_the_engine() -> None:
 
 
 def test_a_device_is_a_user_and_a_name() -> None:
-    device: DemoDevice = ANN
+    device: DeviceKey = ANN
     ledger: Any = night()
     assert ledger.unread_due(device[0]) == 1
