@@ -20,16 +20,19 @@ class Running(NamedTuple):
     command: str
 
 
-def running(pid: int) -> Running | None:
-    """Returns the process with this pid; None if there is none, or if it has ended and only waits to be reaped."""
-    return _from_proc(pid) if (_PROC / "self" / "stat").exists() else _from_ps(pid)
+def running(pid: int, proc: Path = _PROC) -> Running | None:
+    """Returns the process with this pid, as `proc` or else `ps` tells it.
+
+    Returns None if there is none, or if it has ended and only waits to be reaped.
+    """
+    return _from_proc(pid, proc) if (proc / "self" / "stat").exists() else _from_ps(pid)
 
 
-def _from_proc(pid: int) -> Running | None:
+def _from_proc(pid: int, proc: Path) -> Running | None:
     try:
-        fields = (_PROC / str(pid) / "stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
-        command = (_PROC / str(pid) / "cmdline").read_bytes()
-        threads = len(os.listdir(_PROC / str(pid) / "task"))
+        fields = (proc / str(pid) / "stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
+        command = (proc / str(pid) / "cmdline").read_bytes()
+        threads = len(os.listdir(proc / str(pid) / "task"))
     except OSError:
         return None
     if fields[0] in "ZX" and threads <= 1:  # until its last thread is gone a killed process holds its ports
@@ -46,14 +49,17 @@ def _from_ps(pid: int) -> Running | None:
 
 
 class PidFile:
-    """The file at `path` that remembers one process. `marker` is a word of its command line that no other process has."""
+    """The file at `path` that remembers one process. `marker` is a word of its command line that no other process has.
 
-    def __init__(self, path: Path, marker: str) -> None:
-        self._path, self._marker = path, marker
+    `proc` is where the system tells of its processes; where nothing is there, `ps` is asked.
+    """
+
+    def __init__(self, path: Path, marker: str, proc: Path = _PROC) -> None:
+        self._path, self._marker, self._proc = path, marker, proc
 
     def write(self, pid: int) -> None:
         """Remembers the process, which runs now. Raises ProcessLookupError if it has ended already."""
-        found = running(pid)
+        found = running(pid, self._proc)
         if found is None:
             raise ProcessLookupError(f"process {pid} has ended")
         write_whole(self._path, f"{pid} {found.started}\n".encode())
@@ -64,7 +70,7 @@ class PidFile:
             pid, _, started = self._path.read_text(encoding="utf-8").strip().partition(" ")
         except OSError:
             return None
-        found = running(int(pid)) if pid.isdecimal() else None
+        found = running(int(pid), self._proc) if pid.isdecimal() else None
         if found is None or found.started != started:
             return None
         return int(pid) if not found.command or f" {self._marker} " in f" {found.command} " else None

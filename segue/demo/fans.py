@@ -1,4 +1,4 @@
-"""The followers of the artist of the second act: which of them sleep, and how each can be reached. Pure."""
+"""The followers of the artist of the second act: which of them sleep, and how each can be reached. Its randomness is an argument."""
 
 import random
 from collections import Counter

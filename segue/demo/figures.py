@@ -1,4 +1,4 @@
-"""The live figures of a run: what the ledger holds at a moment, with rates. Pure."""
+"""The live figures of a run: what the ledger holds at a moment, with rates. Its clock is an argument."""
 
 from collections import deque
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""The count of what arrived, one by one, and its value. Pure."""
+"""The count of what arrived, one by one, and its value."""
 
 from collections import Counter
 

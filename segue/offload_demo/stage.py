@@ -1,4 +1,4 @@
-"""The stage: which users follow whom, how many events each publishes in a period, and what the limit is. Pure."""
+"""The stage: which users follow whom, how many events each publishes in a period, and what the limit is. Its randomness is an argument."""
 
 import random
 from collections.abc import Mapping

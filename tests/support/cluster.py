@@ -8,7 +8,7 @@ import asyncio
 import json
 import random
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
@@ -58,6 +58,7 @@ class Cluster:
         accesspoints: int = 1,
         *,
         tcp: bool = False,
+        elsewhere: Mapping[str, str] = {},
         seed: int = 1,
         state: Path | None = None,
         notifications: int = 1,
@@ -83,7 +84,7 @@ class Cluster:
         self.down: set[str] = set()
         self.plan = FaultPlan()
         self.rng = random.Random(seed)
-        self._inner = NamedTcpNetwork() if tcp else MemoryNetwork()
+        self._inner = NamedTcpNetwork(elsewhere) if tcp else MemoryNetwork()
         self._verifier = Verifier(AuthOptions(), Keys(secret=SECRET), lambda: None)
         self._doors: dict[str, str] = {}
 
@@ -119,6 +120,12 @@ class Cluster:
         factory.started(role)
 
     restart = start
+
+    @property
+    def addresses(self) -> Mapping[str, str]:
+        """The address of each node that takes links, on TCP."""
+        assert isinstance(self._inner, NamedTcpNetwork)
+        return self._inner.book
 
     def network(self, name: str) -> FaultyNetwork:
         """The network as the node `name` sees it."""

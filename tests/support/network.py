@@ -1,7 +1,7 @@
 """A network whose connections can be cut, held back and listened to, for the memory and the TCP adapter alike."""
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple, TypeVar
 
 from infra.kernel.codec import encode
@@ -15,30 +15,33 @@ LOSABLE = (Call, Deliver, Publish, Reply)
 
 
 class NamedTcpNetwork:
-    """Real TCP on loopback under names: a name is bound to a free port when it is listened on, and asked for by dialling."""
+    """Real TCP on loopback under names: a name is bound to a free port when it is listened on, and asked for by dialling.
 
-    def __init__(self) -> None:
+    `addresses` are those of nodes that run elsewhere; `book` has these and its own.
+    """
+
+    def __init__(self, addresses: Mapping[str, str] = {}) -> None:
         self._tcp = TcpNetwork()
-        self._book: dict[str, str] = {}
+        self.book = dict(addresses)
 
     async def listen(self, address: str, on_wire: Callable[[Wire], None]) -> Listener:
-        if address in self._book:
+        if address in self.book:
             raise OSError(f"{address} is taken")
         listener = await self._tcp.listen("127.0.0.1:0", on_wire)
-        self._book[address] = listener.address
+        self.book[address] = listener.address
         close = listener.close
 
         async def forget() -> None:
-            self._book.pop(address, None)
+            self.book.pop(address, None)
             await close()
 
         listener.close = forget  # type: ignore[method-assign]
         return listener
 
     async def dial(self, address: str) -> Wire:
-        if address not in self._book:
+        if address not in self.book:
             raise ConnectionRefusedError(f"nobody listens at {address}")
-        return await self._tcp.dial(self._book[address])
+        return await self._tcp.dial(self.book[address])
 
 
 class Crossing(NamedTuple):

@@ -20,7 +20,6 @@ from segue.cluster.ports import Ports
 from segue.cluster.roles import RoleOptions
 
 from .cluster import FAST, SECRET, Cluster
-from .network import NamedTcpNetwork
 
 ROOT = Path(__file__).resolve().parents[2]
 NAME = "sto/n1"
@@ -82,7 +81,7 @@ class Scene:
             return db.execute(sql).fetchall()
 
     def _config(self) -> Path:
-        book = self.cluster._inner._book  # type: ignore[union-attr]
+        book = self.cluster.addresses
         secret = self._folder / "signing.key"
         secret.touch(mode=0o600)
         secret.write_bytes(SECRET)
@@ -108,9 +107,7 @@ async def scene(folder: Path) -> AsyncIterator[Scene]:
     """Runs one site on real TCP; its access point knows the module that is to be started."""
     with Ports() as ports:
         address = ports.take()
-        async with Cluster(sites=1, tcp=True, change=_with_notification) as cluster:
-            assert isinstance(cluster._inner, NamedTcpNetwork)
-            cluster._inner._book[NAME] = address
+        async with Cluster(sites=1, tcp=True, elsewhere={NAME: address}, change=_with_notification) as cluster:
             yield Scene(cluster, folder, address)
 
 

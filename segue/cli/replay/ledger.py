@@ -9,7 +9,6 @@ from collections.abc import Iterable
 from math import ceil
 from typing import Final, NamedTuple
 
-# Deliveries of this many events are remembered, so that a second one is recognised.
 REMEMBERED_EVENTS: Final = 100_000
 LATEST: Final = 100_000
 
@@ -38,9 +37,13 @@ class Totals(NamedTuple):
 
 
 class ReplayLedger:
-    """A ledger of events and deliveries. Times are seconds of one clock; events are named by their ids."""
+    """A ledger of events and deliveries. Times are seconds of one clock; events are named by their ids.
 
-    def __init__(self) -> None:
+    The deliveries of `remembered` events are kept, so that a second one is recognised.
+    """
+
+    def __init__(self, remembered: int = REMEMBERED_EVENTS) -> None:
+        self._remembered = remembered
         self.events = self.delivered = self.duplicated = self.misrouted = self.excused = self.in_flux = 0
         self._standing: dict[str, set[str]] = {}
         self._follows: dict[str, set[str]] = {}
@@ -87,7 +90,7 @@ class ReplayLedger:
         self._sent[event] = _Sent(topic, at_s, waiting, set())
         for user in waiting:
             self._waits.setdefault((user, topic), set()).add(event)
-        if len(self._sent) > REMEMBERED_EVENTS:
+        if len(self._sent) > self._remembered:
             self._forget()
 
     def rejected(self, event: str) -> None:
@@ -128,7 +131,7 @@ class ReplayLedger:
 
     def _forget(self) -> None:
         """Forgets the oldest events, except those for which somebody still waits."""
-        for event in list(self._sent)[: REMEMBERED_EVENTS // 10]:
+        for event in list(self._sent)[: self._remembered // 10]:
             if not self._sent[event].waiting:
                 del self._sent[event]
 

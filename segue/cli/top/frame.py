@@ -1,4 +1,4 @@
-"""One frame of `segue top`: two snapshots of admin doors in, the figures of each site out. Pure.
+"""One frame of `segue top`: two snapshots of admin doors in, the figures of each site out.
 
 A rate comes from the counters of one role in both snapshots, so a role that came or went between them adds nothing. A counter that
 fell has started again from 0. Where there is nothing to compare, a figure is None, not 0. Memory and CPU belong to processes: where one

@@ -1,4 +1,4 @@
-"""The look of one frame of `segue top`: figures in, something that rich can print out. Readable from 100 columns on. Pure."""
+"""The look of one frame of `segue top`: figures in, something that rich can print out. Readable from 100 columns on."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final

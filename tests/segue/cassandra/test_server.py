@@ -124,9 +124,8 @@ def test_fetched_jars_are_there_whole_or_not_at_all_and_only_once(tmp_path: Path
 
 
 @pytest.mark.parametrize("source", ["/proc", *(["ps"] if shutil.which("ps") else [])])
-def test_only_the_very_process_that_was_started_is_signalled(tmp_path: Path, source: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("segue.cassandra.pid_file._PROC", Path(source))
-    file = PidFile(tmp_path / "pid", "-Dmark=1")
+def test_only_the_very_process_that_was_started_is_signalled(tmp_path: Path, source: str) -> None:
+    file = PidFile(tmp_path / "pid", "-Dmark=1", Path(source))
     command_line = ["/bin/sh", "-c", "read line", "sh", "-Dmark=1"]
     with subprocess.Popen(command_line, stdin=subprocess.PIPE) as process:
         file.write(process.pid)

@@ -7,9 +7,9 @@ from segue.cli.replay.ledger import ReplayLedger
 T = "hm://presence/user/u1/"
 
 
-def following(*users: str) -> ReplayLedger:
-    """A ledger where these users follow T."""
-    ledger = ReplayLedger()
+def following(*users: str, remembered: int = 100) -> ReplayLedger:
+    """Returns a ledger where these users follow T."""
+    ledger = ReplayLedger(remembered)
     for user in users:
         ledger.subscribing(user, [T])
         ledger.installed(user, [T])
@@ -72,9 +72,8 @@ def test_ids_are_unique() -> None:
         ledger.sent("e1", T, 2.0)
 
 
-def test_old_events_are_forgotten_but_not_while_somebody_waits(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("segue.cli.replay.ledger.REMEMBERED_EVENTS", 20)
-    ledger = following("ann")
+def test_old_events_are_forgotten_but_not_while_somebody_waits() -> None:
+    ledger = following("ann", remembered=20)
     ledger.sent("waits", T, 1.0)
     for number in range(100):
         ledger.sent(f"e{number}", "hm://presence/user/nobody/", 1.0)
