@@ -41,7 +41,7 @@ def address(server: ScriptedServer, friends: str = "bob") -> str:
 
 
 async def connected(browser: Browser, server: ScriptedServer, friends: str = "bob") -> Peer:
-    """The page, opened by its address and connected without a click."""
+    """Opens the page by its address in `browser`; it connects to `server` without a click, and follows `friends`."""
     await browser.open(address(server, friends))
     peer = await server.next_peer()
     await browser.until(phase("connected"))
@@ -57,7 +57,7 @@ def rows(count: int) -> str:
 
 
 async def feed(browser: Browser) -> list[str]:
-    """The text of the feed, newest first, without the times."""
+    """Returns the text of the feed, newest first, without the times."""
     found: list[str] = await browser.value(
         "[...document.querySelectorAll('#feed li')].map((row) => (row.querySelector('.what') ?? row).textContent)"
     )
@@ -210,7 +210,7 @@ async def test_more_friends_than_fit_into_one_message_are_sent_in_several(browse
 
 @pytest_asyncio.fixture(loop_scope="module")
 async def desk(browser: Browser) -> AsyncIterator[ScriptedServer]:
-    """A server that has stored notifications for the user."""
+    """Serves stored notifications of the user."""
     async with ScriptedServer(InboxModel()) as running:
         yield running
         await browser.call("Page.navigate", url="about:blank")

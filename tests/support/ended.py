@@ -20,7 +20,7 @@ Moment = Callable[[str], bool]
 
 
 class End(NamedTuple):
-    """How a process ended: its return code, negative where it died of a signal, and what it said on both outputs."""
+    """The end of a process: its return code, negative where it died of a signal, and what it said on both outputs."""
 
     code: int
     said: str
@@ -32,12 +32,12 @@ class End(NamedTuple):
 
 
 def at_first() -> Moment:
-    """The moment at which the first module is imported after the one that is in charge of signals."""
+    """Returns the moment at which the first module is imported after the one that is in charge of signals."""
     return imported("infra.runtime.stopping", further=1)
 
 
 def imported(module: str, further: int = 0) -> Moment:
-    """The moment at which `module` has been imported, and so many others after it."""
+    """Returns the moment at which `module` has been imported, and `further` others after it."""
     seen: list[str] = []
 
     def is_now(line: str) -> bool:
@@ -49,20 +49,20 @@ def imported(module: str, further: int = 0) -> Moment:
 
 
 def says(words: str) -> Moment:
-    """The moment at which it says so."""
+    """Returns the moment at which it prints `words`."""
     return lambda line: words in line
 
 
 def settled(_: str) -> bool:
-    """The moment at which it has nothing to say any more: it waits for something."""
+    """Returns False: the moment is when it says nothing any more, because it waits for something."""
     return False
 
 
 async def ended(command: list[str], moment: Moment, number: int, folder: Path, *, to_all: bool = False) -> End:
-    """Runs `command`, Python's arguments, in `folder`, and at the moment sends it the signal: Ctrl-C goes to all of its group, as on a
-    terminal, and SIGTERM only if it is `to_all`.
+    """Runs `command`, arguments of Python, in `folder`, and sends it the signal `number` at the `moment`. Returns how it ended.
 
-    Returns when nobody has its outputs open any more, so that what it started has ended, too.
+    Ctrl-C goes to all of its group, as on a terminal; SIGTERM does only with `to_all`. It returns when nobody has the outputs of the
+    command open any more, so that what it started has ended, too.
     """
     environment = os.environ | {"PYTHONPATH": str(ROOT), "COLUMNS": "120"}
     process = await asyncio.create_subprocess_exec(
@@ -90,7 +90,7 @@ async def ended(command: list[str], moment: Moment, number: int, folder: Path, *
 
 
 async def _until(process: asyncio.subprocess.Process, moment: Moment) -> str:
-    """What it says up to the moment, or to its end."""
+    """Returns what it says up to the moment, or to its end."""
     assert process.stdout is not None
     said = ""
     while True:
@@ -104,7 +104,7 @@ async def _until(process: asyncio.subprocess.Process, moment: Moment) -> str:
 
 
 async def unread(command: list[str], folder: Path) -> End:
-    """Runs `command` with a standard output that nobody reads. What it said is its standard error."""
+    """Runs `command` in `folder` with a standard output that nobody reads. What it said is its standard error."""
     reader, writer = os.pipe()
     os.close(reader)
     try:

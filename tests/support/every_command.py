@@ -26,10 +26,13 @@ CommandPath = tuple[str, ...]
 
 
 class Example(NamedTuple):
-    """How a command is called; `{out}` is a place for what it writes.
+    """A call of a command.
 
-    `work` are words that it says when it is at work; where there are none it waits, or works without a word. `stays`: it goes on until
-    it is ended; others end by themselves, with `code`. `drains`: it is a server, and ends well when it is asked to.
+    - `arguments`: its arguments; `{out}` is a place for what it writes.
+    - `work`: words that it prints when it is at work. Without them it waits, or works without a word.
+    - `stays`: it goes on until it is ended.
+    - `drains`: it is a server, and ends well when it is asked to.
+    - `code`: the exit code with which it ends by itself.
     """
 
     arguments: str
@@ -68,7 +71,7 @@ EXAMPLES: Final[dict[CommandPath, Example]] = {
 
 
 def every_command(group: click.Group = cli, path: CommandPath = ()) -> Iterator[CommandPath]:
-    """The path of each command, those of groups included."""
+    """Yields the path of each command of `group`, which is at `path`, and of those of its groups."""
     context = click.Context(group)
     for name in group.list_commands(context):
         command = group.get_command(context, name)
@@ -77,20 +80,23 @@ def every_command(group: click.Group = cli, path: CommandPath = ()) -> Iterator[
 
 
 class Ground:
-    """What commands find: a site that runs, a trace, two characterizations, a list of edges, a configuration for each role."""
+    """The ground of commands: a site that runs, a trace, two characterizations, a list of edges, a configuration for each role."""
 
     def __init__(self, folder: Path, addresses: dict[str, str]) -> None:
         self._places = addresses | {name: str(folder / name) for name in ("trace", "a", "b", "edges", "configs", "state")}
 
     def command(self, path: CommandPath, out: Path, user: str = "alice") -> list[str]:
-        """The arguments of Python that run it. `user`, alice or bob, has a notification until a command has shown it."""
+        """Returns the arguments of Python that run the command at `path`, which writes to `out`.
+
+        `user`, alice or bob, has a notification until a command has shown it.
+        """
         arguments = EXAMPLES[path].arguments.format(out=out / "out", user=user, **self._places)
         return ["-m", "segue", *path, *arguments.split()]
 
 
 @contextmanager
 def ground(folder: Path) -> Iterator[Ground]:
-    """Lays it out in `folder`; the site runs while the block does."""
+    """Lays the ground in `folder`. The site runs while the block runs."""
     generate(folder / "trace", profile("spotify", 0.0005, 1), publications=5_000, sessions=0, processes=1, progress=lambda *_: None)
     make(folder / "a", seed=1)
     make(folder / "b", seed=2)
@@ -114,7 +120,7 @@ def _tell_both(url: str, state: Path) -> None:
 
 
 def _write_configs(folder: Path, ports: Ports) -> None:
-    """For one process of each role; they look for each other in vain."""
+    """Writes a configuration for one process of each role. They look for each other in vain."""
     (folder / "configs").mkdir()
     catalogue = folder / "catalogue.jsonl"
     catalogue.touch()

@@ -1,6 +1,6 @@
 """The notification module of one user, as small as its contract allows: a list of items and the marks of their clients.
 
-It counts unread items and cuts pages in the dullest way there is, so that it can be believed.
+It counts unread items and cuts pages in the simplest way, so that it can be trusted.
 """
 
 import copy
@@ -12,7 +12,7 @@ INBOX = "hm://notifications/inbox/alice/"
 
 
 class InboxModel:
-    """`items` are what is stored now, ascending; `last` is the mark that was given last; `epoch` names this history of marks."""
+    """The model. `items` are stored now, ascending; `last` is the mark that was given last; `epoch` names this history of marks."""
 
     def __init__(self) -> None:
         self.epoch = 1
@@ -33,7 +33,7 @@ class InboxModel:
         return item | {"epoch": self.epoch}
 
     def expire(self, count: int) -> None:
-        """The oldest items reach their age. When none is left the user is forgotten, and counting begins anew."""
+        """Drops the `count` oldest items, which reach their age. When none is left the user is forgotten, and counting begins anew."""
         del self.items[:count]
         if not self.items:
             self.last = self.read_mark = 0
@@ -49,11 +49,11 @@ class InboxModel:
         self.epoch += 1
 
     def unread(self) -> int:
-        """How many items a bell counts."""
+        """Returns how many items a bell counts."""
         return sum("in-client" in item["types"] and item["mark"] > self.read_mark for item in self.items)
 
     def pull(self, client: str, message: dict[str, Any]) -> dict[str, Any]:
-        """The answer to a pull."""
+        """Returns the answer to a pull."""
         since = message.get("since", self.seen_marks.get(client, 0))
         is_reset = since > self.last or ("since" in message and self._is_other(message))
         later = [item for item in self.items if is_reset or item["mark"] > since]
@@ -64,19 +64,19 @@ class InboxModel:
         return answer | self._marks(client) | ({"reset": True} if is_reset else {})
 
     def seen(self, client: str, message: dict[str, Any]) -> dict[str, Any]:
-        """The answer to a seen."""
+        """Returns the answer to a seen."""
         if not self._is_other(message):
             self.seen_marks[client] = min(self.last, max(self.seen_marks.get(client, 0), message["mark"]))
         return {"op": "marks", "id": message.get("id"), **self._marks(client)}
 
     def read(self, client: str, message: dict[str, Any]) -> dict[str, Any]:
-        """The answer to a read."""
+        """Returns the answer to a read."""
         if not self._is_other(message):
             self.read_mark = max(self.read_mark, min(self.last, message.get("mark", self.last)))
         return {"op": "marks", "id": message.get("id"), **self._marks(client)}
 
     def read_elsewhere(self) -> dict[str, Any]:
-        """The payload of the live event that tells all devices of the read mark."""
+        """Returns the payload of the live event that tells all devices of the read mark."""
         return {"epoch": self.epoch, "read": self.read_mark, "unread": self.unread()}
 
     def _is_other(self, message: dict[str, Any]) -> bool:

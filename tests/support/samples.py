@@ -15,22 +15,22 @@ SECRET = b"a secret of thirty-two bytes, ok"
 
 
 def role_of(path: Path) -> str:
-    """The role whose table a sample has."""
+    """Returns the role whose table the sample at `path` has."""
     (role,) = tomllib.loads(path.read_text(encoding="utf-8")).keys() & ROLES.keys()
     return role
 
 
 def options_of(path: Path, **overrides: str) -> Any:
-    """The options of a sample; `overrides` are TOML literals for keys of its role."""
+    """Returns the options of the sample at `path`. `overrides` are TOML literals for keys of its role."""
     role = role_of(path)
     return read(path, role, {f"{role}.{key}": value for key, value in overrides.items()})[1]
 
 
 def user_token(user: str) -> str:
-    """A client's token, signed with `SECRET`."""
+    """Returns a client's token, signed with `SECRET`."""
     return issue(SECRET, user=user, ttl_s=600, now_s=time.time())
 
 
 def service_token(service: str) -> str:
-    """A service's token, signed with `SECRET`."""
+    """Returns a service's token, signed with `SECRET`."""
     return issue(SECRET, service=service, ttl_s=600, now_s=time.time())

@@ -18,28 +18,28 @@ TIME_MS = 1_700_000_000_000
 
 
 def welcome(_: Message) -> Message:
-    """The answer to a hello."""
+    """Returns the answer to a hello."""
     return {"op": "welcome", "session": "s1", "site": "sto", "user": "alice", "time_ms": TIME_MS, "limits": {"topics_per_message": 3}}
 
 
 def subscribed(message: Message) -> Message:
-    """The answer to a subscribe that is installed as far as was asked."""
+    """Returns the answer to a subscribe, which is installed as far as was asked."""
     return {"op": "subscribed", "id": message["id"], "installed": message["wait"], "missing_sites": [], "rejected": []}
 
 
 def error(code: str, number: int, **fields: Any) -> Message:
-    """A problem."""
+    """Returns an error with this code; `fields` are others than usual."""
     return {"op": "error", "id": None, "code": code, "number": number, "reason": f"because of {code}", **fields}
 
 
 def event(topic: str, seq: int, **fields: Any) -> Message:
-    """An event on `topic`."""
+    """Returns the event `seq` on `topic`; `fields` are others than usual."""
     default = {"site": "sto", "epoch": 7, "seq": seq, "ts": TIME_MS, "id": f"e{seq}", "kind": "play", "payload": {"artist": "Björk"}}
     return {"op": "event", "topic": topic, **default, **fields}
 
 
 class Peer:
-    """One client, as the server sees it."""
+    """A client, as the server sees it."""
 
     def __init__(self, socket: web.WebSocketResponse, request: web.Request, hello: Message) -> None:
         self.hello = hello
@@ -50,7 +50,7 @@ class Peer:
         self._said: asyncio.Queue[Message] = asyncio.Queue()
 
     async def heard(self, op: str) -> Message:
-        """The next message with this op; others are passed over."""
+        """Returns the next message with this op; others are passed over."""
         async with asyncio.timeout(DEADLINE_S):
             while True:
                 message = await self._said.get()
@@ -65,12 +65,12 @@ class Peer:
             await self._socket.send_str(message if isinstance(message, str) else json.dumps(message))
 
     async def fail(self, code: str, number: int, **fields: Any) -> None:
-        """A fatal problem: the error and the close."""
+        """Sends a fatal error, and closes."""
         await self.send(error(code, number, **fields))
         await self.close(number)
 
     async def close(self, number: int) -> None:
-        """Closes with a code and nothing said before."""
+        """Closes with a code, and says nothing before."""
         await self._socket.close(code=number)
 
     def drop(self) -> None:
@@ -90,16 +90,16 @@ class Peer:
         return self._request.transport.get_write_buffer_size()
 
     def note(self, message: Message) -> None:
-        """The client said this; `ops` keeps all of it, `heard` hands it out."""
+        """Takes a message of the client. `ops` keeps the ops of all messages; `heard` gives them out."""
         self.ops.append(message["op"])
         self._said.put_nowait(message)
 
 
 class ScriptedServer:
-    """Listens on a free port of the loopback. `answers` has one function per op; None in place of an answer is silence.
+    """A server on a free port of the loopback. `answers` has a function for each op; None in place of an answer is silence.
 
-    With an `inbox` it has a notification module too: it pulls at hello, answers what `answers` has no function for, and
-    tells all clients when the read mark rises.
+    With an `inbox` it has a notification module, too. It pulls at hello, answers the ops that are not in `answers`, and tells all clients
+    when the read mark rises.
     """
 
     def __init__(self, inbox: InboxModel | None = None) -> None:
@@ -138,7 +138,7 @@ class ScriptedServer:
         await self._runner.cleanup()
 
     async def next_peer(self) -> Peer:
-        """The next client that has said hello."""
+        """Returns the next client that has said hello."""
         async with asyncio.timeout(DEADLINE_S):
             return await self._peers.get()
 

@@ -12,7 +12,7 @@ DEADLINE_S = 30.0
 
 
 class User:
-    """`async with User(address, token) as user:` says hello; `events` grows as they arrive."""
+    """A client: `async with User(address, token) as user:` says hello. `events` grows as they arrive."""
 
     def __init__(self, address: str, token: str, hello: dict[str, Any] | None = None) -> None:
         self._url = f"ws://{address}/v1/connect"
@@ -51,13 +51,13 @@ class User:
         news.set()
 
     async def until(self, condition: Callable[[], bool]) -> None:
-        """Wait until `condition` holds, looking at each message. Raises TimeoutError."""
+        """Waits until `condition` holds, and looks again at each message. Raises TimeoutError."""
         async with asyncio.timeout(DEADLINE_S):
             while not condition():
                 await self._news.wait()
 
     async def answer(self, matches: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
-        """The first answer that matches, now or when it comes; it is taken out."""
+        """Returns the first answer that matches, now or when it comes, and takes it out."""
         await self.until(lambda: self.closed is not None or any(map(matches, self.answers)))
         found = next(filter(matches, self.answers), None)
         if found is None:
@@ -66,31 +66,31 @@ class User:
         return found
 
     async def ask(self, op: str, **fields: Any) -> dict[str, Any]:
-        """Send a message with a fresh id; its answer."""
+        """Sends a message with a new id. Returns its answer."""
         self._ids += 1
         mine = self._ids
         await self.ws.send(json.dumps({"op": op, "id": mine, **fields}))
         return await self.answer(lambda m: m.get("id") == mine)
 
     async def follow(self, *users: str, wait: str = "all") -> dict[str, Any]:
-        """Subscribe to the feeds of `users`; the answer."""
+        """Subscribes to the feeds of `users`. Returns the answer."""
         return await self.ask("subscribe", topics=[feed(user) for user in users], wait=wait)
 
     async def heard(self, number: int) -> list[dict[str, Any]]:
-        """The events, once there are `number` of them."""
+        """Returns the events, as soon as there are `number` of them."""
         await self.until(lambda: len(self.events) >= number)
         return self.events
 
     def kill(self) -> None:
-        """Break the connection without a goodbye, with whatever is on its way."""
+        """Breaks the connection without a goodbye. What is on its way is lost."""
         self.ws.transport.abort()
 
     async def fence(self) -> None:
-        """Everything that was sent to this client before now has arrived."""
+        """Returns when everything that was sent to this client before has arrived."""
         await self.ws.send('{"op":"ping"}')
         await self.answer(lambda m: m["op"] == "pong")
 
 
 def feed(user: str) -> str:
-    """The topic of a user's friend feed."""
+    """Returns the topic of the friend feed of `user`."""
     return f"hm://presence/user/{user}/"

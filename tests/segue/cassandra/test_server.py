@@ -30,7 +30,7 @@ def say(*arguments: str) -> tuple[int, str]:
 
 
 def java_that_says(folder: Path, words: str) -> str:
-    """A JAVA_HOME whose Java prints `words` as its version."""
+    """Returns a JAVA_HOME whose Java prints `words` as its version."""
     (folder / "bin").mkdir(parents=True)
     java = folder / "bin" / "java"
     java.write_text(f"#!/bin/sh\necho '{words}' >&2\n")

@@ -15,7 +15,7 @@ DEADLINE_S = 60.0
 
 
 async def acted(cluster: Cluster, *arguments: str) -> tuple[int | None, str]:
-    """The exit code of `segue act` as bob, and what it wrote."""
+    """Returns the exit code of `segue act` as bob, and what it wrote."""
     url = f"ws://{cluster.of('accesspoint')[0].address}"
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "segue", "act", *arguments, "--token", cluster.token("bob"), "--url", url),

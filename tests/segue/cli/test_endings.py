@@ -27,7 +27,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ground]:
 
 
 def left_in(folder: Path) -> list[str]:
-    """What a command has left in its folder."""
+    """Returns what a command has left in its folder."""
     return [str(path) for path in folder.rglob("*")]
 
 

@@ -24,7 +24,7 @@ DEADLINE_S = 60.0
 
 @asynccontextmanager
 async def running(*arguments: str) -> AsyncIterator[asyncio.StreamReader]:
-    """What Python with these arguments writes; it is killed if it outlives the block."""
+    """Yields what Python with these arguments writes. It is killed if it outlives the block."""
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-X", "utf8", *arguments), stdout=asyncio.subprocess.PIPE, cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)}
     )

@@ -16,7 +16,7 @@ DEADLINE_S = 60.0
 
 @pytest.fixture
 def state(tmp_path: Path) -> Path:
-    """A state directory with the secret of the cluster."""
+    """Returns a state directory with the secret of the cluster."""
     file = tmp_path / "secret.key"
     file.touch(mode=0o600)
     file.write_bytes(SECRET)

@@ -25,7 +25,7 @@ DEADLINE_S = 60.0
 
 @pytest.fixture
 def state(tmp_path: Path) -> Path:
-    """A state directory with the secret of the cluster."""
+    """Returns a state directory with the secret of the cluster."""
     file = tmp_path / "secret.key"
     file.touch(mode=0o600)
     file.write_bytes(SECRET)
@@ -34,7 +34,7 @@ def state(tmp_path: Path) -> Path:
 
 @asynccontextmanager
 async def running(*arguments: str) -> AsyncIterator[asyncio.subprocess.Process]:
-    """`segue` with these arguments; it is killed if it outlives the block."""
+    """Runs `segue` with these arguments. It is killed if it outlives the block."""
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "segue", *arguments),
         stdin=asyncio.subprocess.PIPE,
@@ -53,7 +53,7 @@ async def running(*arguments: str) -> AsyncIterator[asyncio.subprocess.Process]:
 
 @asynccontextmanager
 async def listening(cluster: Cluster, state: Path, *arguments: str) -> AsyncIterator[asyncio.subprocess.Process]:
-    """`segue listen` of ann to bob, once it listens."""
+    """Runs `segue listen` of ann to bob; the block begins when it listens."""
     url = f"ws://{cluster.of('accesspoint')[0].address}"
     async with running("listen", BOB, "--user", "ann", "--state", str(state), "--url", url, *arguments) as process:
         assert process.stderr is not None
@@ -63,7 +63,7 @@ async def listening(cluster: Cluster, state: Path, *arguments: str) -> AsyncIter
 
 
 async def published(cluster: Cluster, state: Path, *arguments: str, file: bytes = b"") -> tuple[int | None, str, str]:
-    """The exit code of `segue publish` and what it wrote."""
+    """Runs `segue publish` at a broker of `cluster`, with the secret in `state`. Returns the exit code and what it wrote."""
     url = f"http://{cluster.of('broker')[0].address}"
     async with running("publish", "--state", str(state), "--url", url, *arguments) as process:
         out, err = await process.communicate(file)

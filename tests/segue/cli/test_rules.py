@@ -19,7 +19,7 @@ def run(*arguments: str) -> Result:
 
 
 def told(*arguments: str) -> list[str]:
-    """The printed lines of a command that succeeds."""
+    """Returns the printed lines of a command that succeeds."""
     result = run("explain", *arguments)
     assert result.exit_code == 0, result.output
     return [line.rstrip() for line in result.output.splitlines()]

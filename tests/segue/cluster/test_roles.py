@@ -61,7 +61,7 @@ async def test_an_entry_says_whether_its_role_drains(tmp_path: Path) -> None:
 
 
 def everything(folder: Path) -> list[Any]:
-    """The options of one node of each role."""
+    """Returns the options of one node of each role."""
     from analytics.offloading.plan import PlanOptions
 
     return list(Shape(notification=1, services=tuple(STORING), decision=PlanOptions(), state=folder).options())

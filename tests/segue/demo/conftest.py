@@ -7,5 +7,5 @@ from segue.demo.dataset import Dataset, checkout_folder, load
 
 @pytest.fixture(scope="session")
 def lastfm() -> Dataset:
-    """The whole data set of the checkout; it is immutable."""
+    """Returns the whole data set of the checkout; it is immutable."""
     return load(checkout_folder())

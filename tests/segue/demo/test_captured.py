@@ -22,7 +22,7 @@ def rows(folder: Path, table: str) -> list[dict[str, object]]:
 
 
 async def captured(folder: Path) -> DemoOutcome:
-    """A short run of few users."""
+    """Captures a short run of few users."""
     plan = DemoPlan(
         data=checkout_folder(),
         users=30,

@@ -29,33 +29,33 @@ DEADLINE_S = 90.0
 
 
 def plan(**changes: Any) -> DemoPlan:
-    """Sixty users for a second, but for `changes`."""
+    """Returns a plan: sixty users for a second, but for `changes`."""
     usual: dict[str, Any] = {"data": checkout_folder(), "users": 60, "sites": 3, "seconds": 1.0, "speed": 1.0, "rate_per_s": 300.0}
     return DemoPlan(**(usual | {"seed": 1, "has_processes": False, "has_page": False} | changes))
 
 
 def players(dataset: Dataset, of: DemoPlan) -> list[str]:
-    """Who plays, in order, when `of` is run."""
+    """Returns who plays, in order, when `of` is run."""
     dataset = dataset.subset(of.users or len(dataset.friends), of.rng("users"))
     plays = schedule(dataset, duration_s=of.seconds, rng=of.rng("plays"), speed=of.speed, rate_per_s=of.rate_per_s)
     return [play.user for play in plays]
 
 
 def friends_by_hand(dataset: Dataset, of: DemoPlan) -> dict[str, int]:
-    """How many friends each user has among those who take part: nested loops over the friendships, nothing of the demo's."""
+    """Returns how many friends each user has among those who take part: nested loops over the friendships, nothing of the demo's."""
     here = set(dataset.subset(of.users or len(dataset.friends), of.rng("users")).friends)
     return {user: sum(1 for other in here if other in dataset.friends[user]) for user in here}
 
 
 def other_sites_by_hand(dataset: Dataset, of: DemoPlan) -> dict[str, int]:
-    """At how many sites, besides that of the user, each user has friends."""
+    """Returns at how many sites, besides their own, each user has friends."""
     here = dataset.subset(of.users or len(dataset.friends), of.rng("users"))
     site_of = place(here.friends, here.total_plays(), SITES[: of.sites], of.rng("places")).site_of
     return {user: len({site_of[friend] for friend in here.friends[user]} - {site_of[user]}) for user in here.friends}
 
 
 async def played(of: DemoPlan) -> tuple[dict[str, Any], str]:
-    """The JSON of a run, and what was told of it."""
+    """Returns the JSON of a run, and what was told of it."""
     told = io.StringIO()
     async with asyncio.timeout(DEADLINE_S):
         outcome = await run(of, Show(Console(file=told)))
@@ -87,7 +87,7 @@ async def test_one_site_and_a_higher_speed_are_exact_too(lastfm: Dataset) -> Non
 
 
 async def command(*arguments: str) -> tuple[int | None, str, str]:
-    """The exit code of `segue demo`, and what it wrote."""
+    """Returns the exit code of `segue demo`, and what it wrote."""
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "segue", "demo", *arguments),
         stdout=asyncio.subprocess.PIPE,

@@ -7,7 +7,7 @@ from segue.demo.fans import fans
 
 
 def small() -> Dataset:
-    """Thirty users; all but three played artist 7, and all of those but one played artist 9, too."""
+    """Returns thirty users; all but three played artist 7, and all of those but one played artist 9, too."""
     users = [f"u{n}" for n in range(30)]
     plays = {user: ((7, 5), (9, 100)) if n < 26 else ((7, 1),) if n < 27 else ((8, 1),) for n, user in enumerate(users)}
     return Dataset(friends=dict.fromkeys(users, ()), plays=plays, artists={7: "Seven", 8: "Eight", 9: "Nine"})

@@ -20,7 +20,7 @@ FOLLOWS = st.fixed_dictionaries({user: st.lists(ANYBODY, max_size=8) for user in
 
 
 def two_friends_abroad() -> Ledger:
-    """u0 (sto) is followed by u3 (sto) and u1 (lon); one event e was sent at 10 s."""
+    """Returns a ledger: u0 (sto) is followed by u3 (sto) and u1 (lon); one event e was sent at 10 s."""
     ledger = Ledger(audiences({"u0": [], "u1": ["u0"], "u3": ["u0"]}, {"u0", "u1", "u3"}), SITE_OF)
     ledger.sent("e", "u0", 10.0)
     return ledger

@@ -14,7 +14,7 @@ from segue.demo.summary import summary
 
 
 def outcome(**changes: Any) -> DemoOutcome:
-    """A good outcome, but for `changes` of it or of the ledger's summary in it."""
+    """Returns a good outcome, but for `changes` of it or of the ledger's summary in it."""
     ledger: dict[str, Any] = {"events": 100, "expected": 1_900, "delivered": 1_900}
     ledger |= dict.fromkeys(("lost", "duplicated", "misrouted", "excused"), 0)
     ledger |= {"latency_ms": {"local": Latency(p50=1.23456, p99=9.0, max=150.0), "cross_site": Latency(p50=None, p99=None, max=None)}}
@@ -25,7 +25,7 @@ def outcome(**changes: Any) -> DemoOutcome:
 
 
 def told(of: DemoOutcome) -> str:
-    """The summary as text."""
+    """Returns the summary as text."""
     file = io.StringIO()
     Console(file=file, width=100).print(summary(of))
     return file.getvalue()
@@ -90,7 +90,7 @@ def test_a_run_that_was_cut_short_is_good_and_says_how_to_slow_down() -> None:
 
 
 def released(**changes: Any) -> ReleaseOutcome:
-    """A good second act, but for `changes` of it or of the ledger's summary in it."""
+    """Returns a good second act, but for `changes` of it or of the ledger's summary in it."""
     ledger: dict[str, Any] = {"followers": 611, "awake": 123, "asleep": 488, "items": 2, "rows": 1_222, "shown": 1_320, "live": 781}
     ledger |= {"pulled": 537, "repaired": 2, "mailed": 162, "pushed": 43, "read_elsewhere": 49, "live_ms": (40.0, 120.5)}
     ledger |= dict.fromkeys(("lost", "shown_twice", "misrouted", "mails_to_awake", "mails_wrong", "pushes_wrong"), 0)

@@ -15,7 +15,7 @@ def play(at_s: float) -> Play:
 
 
 def player() -> tuple[Player, Ledger]:
-    """One whose users are not connected, so that every play is refused."""
+    """Returns a player whose users are not connected, so that every play is refused."""
     ledger = Ledger(FOLLOWERS, dict.fromkeys(("ann", "bob", "cyd"), "sto"))
     crowd = Crowd({"ann": "ws://127.0.0.1:1"}, lambda user: "token", ledger.received)
     return Player(crowd, ledger, FOLLOWERS), ledger

@@ -16,7 +16,7 @@ WRONG = ("lost", "shown_twice", "misrouted", "mails_to_awake", "mails_wrong", "p
 
 
 def night(skip: str = "") -> ReleaseLedger:
-    """Ann is awake, bob and cat sleep; all three can be mailed and pushed. `skip` names one thing that does not happen."""
+    """Plays a night: ann is awake, bob and cat sleep; all three can be mailed and pushed. `skip` names one thing that does not happen."""
     ledger = ReleaseLedger(["ann", "bob", "cat"], ["ann", "bob", "cat"], ["ann", "bob", "cat"])
     ledger.there(ANN, 0.0)
     ledger.released("album", ["ann"], [], 1.0)
@@ -43,7 +43,7 @@ def night(skip: str = "") -> ReleaseLedger:
 
 
 def wrong(ledger: ReleaseLedger) -> dict[str, int]:
-    """What must be 0 and is not."""
+    """Returns what must be 0 and is not."""
     found = asdict(ledger.summary())
     return {name: found[name] for name in WRONG if found[name]}
 

@@ -25,7 +25,7 @@ DEADLINE_S = 90.0
 
 
 def plan(store: Kind = "sqlite", cassandra: CassandraOptions | None = None) -> DemoPlan:
-    """Thirty users who hardly play, at two sites."""
+    """Returns a plan: thirty users who hardly play, at two sites."""
     return DemoPlan(
         data=checkout_folder(),
         users=30,
@@ -42,19 +42,19 @@ def plan(store: Kind = "sqlite", cassandra: CassandraOptions | None = None) -> D
 
 
 def silent() -> tuple[Show, io.StringIO]:
-    """What is told goes to the file."""
+    """Returns a show that tells a file."""
     told = io.StringIO()
     return Show(Console(file=told, width=200)), told
 
 
 def listeners_by_hand(dataset: Dataset, of: DemoPlan) -> int:
-    """How many of those who take part listen to the artist whom most of them listen to."""
+    """Returns how many of the users who take part listen to the most popular artist among them."""
     here = dataset.subset(of.users or 0, of.rng("users"))
     return Counter(artist for rows in here.plays.values() for artist, _ in rows).most_common(1)[0][1]
 
 
 async def played(of: DemoPlan) -> tuple[dict[str, Any], str]:
-    """What became of the second act, and what was told."""
+    """Returns what became of the second act, and what was told."""
     show, told = silent()
     async with asyncio.timeout(DEADLINE_S):
         outcome = await run(of, show)

@@ -49,7 +49,7 @@ def test_milliseconds_are_short(value: float | None, text: str) -> None:
 
 
 def drawn(show: LiveShow, file: io.StringIO) -> str:
-    """The panel of this moment, as text."""
+    """Returns the panel of this moment, as text."""
     show.console.print(show.frame())
     text = file.getvalue()
     file.seek(0)

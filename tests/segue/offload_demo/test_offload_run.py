@@ -13,7 +13,7 @@ from segue.offload_demo.stage import Stage
 
 @pytest.fixture(autouse=True)
 def quiet(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The logs of the other tests stay as they are."""
+    """Leaves the logs of the other tests as they are."""
     monkeypatch.setattr("segue.offload_demo.command.configure", lambda *_: None)
 
 

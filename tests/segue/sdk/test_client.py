@@ -325,7 +325,7 @@ async def test_entering_gives_up_in_time_and_says_why(unused_url: str) -> None:
 
 @pytest.fixture
 async def unused_url() -> str:
-    """An address where nobody listens any more."""
+    """Returns an address where nobody listens any more."""
     async with ScriptedServer() as gone:
         return gone.url
 

@@ -31,7 +31,7 @@ def connect(server: ScriptedServer, client: str = "desktop", *, mark_file: MarkF
 
 
 async def take(client: segue.Client, count: int = 1) -> list[int]:
-    """The marks of the next `count` notifications."""
+    """Returns the marks of the next `count` notifications."""
     return [item.mark for item in await items(client, count)]
 
 

@@ -22,7 +22,7 @@ def live(item: dict[str, Any]) -> Notification:
 
 
 def hello(server: InboxModel, client: str = "desktop", limit: int = 50) -> Pulled:
-    """The answer to the pull that the access point makes at hello."""
+    """Returns the answer of `server` to the pull of at most `limit` items that the access point makes at hello for `client`."""
     return msgspec.convert(server.pull(client, {"limit": limit}), Pulled)
 
 
@@ -44,7 +44,7 @@ def taken(bell: Bell) -> list[int]:
 
 
 def greeted(server: InboxModel, held: int | None = None, **options: Any) -> Bell:
-    """A device that has just been welcomed and has the answer to the pull at hello."""
+    """Returns a device that has just been welcomed and has the answer to the pull at hello."""
     bell = Bell(ClientOptions(**options), held)
     bell.connected(0.0)
     bell.pulled(hello(server))
@@ -241,7 +241,7 @@ def test_a_server_that_counts_anew_by_mistake_does_not_show_anything_again() -> 
 
 
 def met_again(bell: Bell, server: InboxModel) -> list[int]:
-    """What a device shows after it was away for a moment."""
+    """Returns what a device shows after it was away for a moment."""
     bell.lost()
     bell.connected(0.0)
     bell.pulled(hello(server))

@@ -22,7 +22,7 @@ SHEETS = [
 
 
 def shown(sheet: Sheet, width: int) -> list[str]:
-    """The lines of a terminal of that width."""
+    """Returns the lines of a terminal of that width."""
     terminal = io.StringIO()
     show("told", [sheet], [], Console(file=terminal, width=width, force_terminal=True, color_system=None))
     return terminal.getvalue().splitlines()

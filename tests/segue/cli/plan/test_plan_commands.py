@@ -17,7 +17,7 @@ from tests.support.traces import BARE, ring, write
 
 @pytest.fixture(scope="module")
 def trace(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Spotify's shape at a thousandth of the size."""
+    """Makes a trace of Spotify's shape at a thousandth of the size."""
     folder = tmp_path_factory.mktemp("plan") / "trace"
     generate(folder, profile("spotify", 0.001, 1), publications=20_000, sessions=0, processes=1, progress=lambda *_: None)
     return folder

@@ -23,7 +23,7 @@ SPEED = 600.0
 
 
 def trace(path: Path) -> Trace:
-    """Forty users in a ring follow the next three; half of them come late and leave early; everybody says ten things."""
+    """Makes a trace of forty users in a ring who follow the next three. Half of them come late and leave early; each says ten things."""
     pairs = [(user, (user + step) % 40) for user in range(40) for step in (1, 2, 3)]
     begins = [(1_000_000 if user % 2 else 1_020_000, user, topic, "subscribe") for user, topic in pairs]
     ends = [(1_040_000, user, topic, "unsubscribe") for user, topic in pairs if not user % 2]

@@ -23,7 +23,7 @@ SECOND_S = 1.0
 
 
 def scripts(trace: OddTrace, folder: Path) -> list[Script]:
-    """What can be played of each service; the others say in a sentence why they cannot."""
+    """Yields what can be played of each service. The others say in a sentence why they cannot."""
     found = []
     for service in SERVICES:
         try:
@@ -35,7 +35,7 @@ def scripts(trace: OddTrace, folder: Path) -> list[Script]:
 
 
 def check(found: Script) -> None:
-    """All users are named once, and every step has its time within the period."""
+    """Checks that all users are named once, and that every step has its time within the period."""
     assert len(set(found.users)) == len(found.users)
     for step in found:
         assert 0 <= step.at_s <= found.seconds

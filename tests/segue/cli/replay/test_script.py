@@ -20,7 +20,7 @@ PAIRS = {"subscriber": [1, 1, 2], "service": ["presence"] * 3, "topic": [2, 3, 1
 def made(
     path: Path, *, users: int = 10, from_s: float = 0, seconds: float | None = None, service: str = "presence", **tables: Any
 ) -> Script:
-    """The script of a trace with these tables."""
+    """Makes a trace in the folder `path`. Returns the script of it for these arguments."""
     return script(Trace.open(write(path / "t", PERIOD, **tables)), service=service, users=users, from_s=from_s, seconds=seconds, seed=1)
 
 

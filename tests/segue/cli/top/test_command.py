@@ -41,7 +41,7 @@ class Role:
 
 
 async def run(*arguments: str) -> Result:
-    """The command, in a thread of its own, since it brings its own loop."""
+    """Runs the command in a thread of its own, since it brings its own loop."""
     return await asyncio.to_thread(CliRunner().invoke, top, arguments, env={"COLUMNS": "100"})
 
 
@@ -108,7 +108,7 @@ async def test_frames_keep_what_was_delivered_before() -> None:
 
 
 async def answering(body: str, status: int = 200) -> web.AppRunner:
-    """A server that is no admin door."""
+    """Serves an answer that no admin door gives."""
 
     async def answer(_: web.Request) -> web.Response:
         return web.Response(text=body, status=status)

@@ -14,7 +14,7 @@ from segue.cli.top.screen import chart, count, screen, size
 
 
 def said(role: str, site: str, not_ready: str | None, counters: dict[str, float]) -> Stats:
-    """What the door of a process with one role says."""
+    """Returns what the door of a process with one role says."""
     process = ProcessStats(id=site, cpu_s=0.0, uptime_s=1.0, loop_lag_s=0.0, rss_bytes=987.6e9, open_fds=9)
     return Stats(process=process, roles=[RoleStats(role=role, node="n1", site=site, not_ready=not_ready, counters={**counters})])
 
