@@ -46,9 +46,17 @@ class RoleOptions(Protocol):
 class Role(Protocol):
     """A role, as its process knows it; `metrics.Observed` is what operators see of it."""
 
-    role: str
-    node: str
-    site: str
+    @property
+    def role(self) -> str:
+        """Its name in the registry."""
+
+    @property
+    def node(self) -> str:
+        """The name of this node at its site."""
+
+    @property
+    def site(self) -> str:
+        """The site where it runs."""
 
     async def start(self) -> None:
         """Opens its doors and its links."""
