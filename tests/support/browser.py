@@ -28,7 +28,7 @@ DEADLINE_S: Final = 60.0
 
 
 def find_browser() -> str:
-    """The path of a Chromium. Where there is none the test is skipped, and fails if CI says that nothing may be skipped."""
+    """Returns the path of a Chromium. Where there is none the test is skipped, and fails if CI says that nothing may be skipped."""
     for name in NAMES:
         if path := shutil.which(name):
             return path
@@ -75,7 +75,7 @@ class Browser:
             self._draining.cancel()
 
     async def call(self, method: str, **params: Any) -> dict[str, Any]:
-        """One command of the protocol. Raises AssertionError with the browser's words if it fails."""
+        """Calls a command of the protocol. Raises AssertionError with the browser's words if it fails."""
         call_id = next(self._ids)
         answer = self._answers[call_id] = asyncio.get_running_loop().create_future()
         session = {"sessionId": self._session_id} if self._session_id else {}
@@ -93,7 +93,7 @@ class Browser:
             await self.until(f"location.href.startsWith({each.partition('#')[0]!r}) && document.readyState === 'complete'")
 
     async def value(self, expression: str) -> Any:
-        """The value of a JavaScript expression; a promise is waited for."""
+        """Returns the value of a JavaScript expression; it waits for a promise."""
         answer = await self.call("Runtime.evaluate", expression=expression, awaitPromise=True, returnByValue=True)
         assert "exceptionDetails" not in answer, answer["exceptionDetails"]
         return answer["result"].get("value")
@@ -111,7 +111,7 @@ class Browser:
         )
 
     async def screenshot(self, *, width: int = 1200, height: int = 860, is_dark: bool = False) -> bytes:
-        """A PNG of the page."""
+        """Returns a PNG of the page, `width` by `height` pixels, in the dark scheme if `is_dark`."""
         await self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
         scheme = {"name": "prefers-color-scheme", "value": "dark" if is_dark else "light"}
         await self.call("Emulation.setEmulatedMedia", features=[scheme, {"name": "prefers-reduced-motion", "value": "reduce"}])
@@ -126,7 +126,7 @@ class Browser:
         raise AssertionError(f"{self._binary} ended before it could be driven")
 
     async def _drain(self) -> None:
-        """Whatever else it complains of is read, as a full pipe would stop it."""
+        """Reads what else it complains of, for a full pipe would stop it."""
         assert self._process.stderr is not None
         while await self._process.stderr.read(1 << 16):
             pass

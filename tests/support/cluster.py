@@ -48,7 +48,17 @@ QUICK = Timing(suspect_s=0.06, dead_s=0.2, grace_s=0.1)
 
 
 class Cluster:
-    """All roles of some sites. Nodes are named "site/node", such as "sto/b1"."""
+    """All roles of some sites. Nodes are named "site/node", such as "sto/b1".
+
+    - `sites`, `brokers`, `aggregators`, `accesspoints`: how many sites there are, and how many of each role at each.
+    - `tcp`: links are real TCP; without it they are in memory.
+    - `elsewhere`: the addresses of nodes that run outside of this process, by name. It goes with `tcp`.
+    - `seed`: of the randomness of all roles.
+    - `state`: where what is stored is kept. Without it there are no `notifications` and no `services`.
+    - `notifications`: how many notification modules there are.
+    - `services`: which services the first site has.
+    - `change`: changes the options of a role.
+    """
 
     def __init__(
         self,
@@ -65,8 +75,6 @@ class Cluster:
         services: tuple[str, ...] = (),
         change: Callable[[RoleOptions], RoleOptions] = lambda options: options,
     ) -> None:
-        """`state`: where the `notifications` nodes, and the `services` at the first site, keep what they store; without it there
-        are no such nodes."""
         shape = Shape(
             sites=SITES[:sites],
             brokers=brokers,
@@ -110,7 +118,7 @@ class Cluster:
             assert not leaked, f"tasks left behind: {leaked}"
 
     async def start(self, name: str) -> None:
-        """Start a node, for the first time or after `crash`."""
+        """Starts a node, for the first time or after `crash`."""
         rng = random.Random(self.rng.getrandbits(64))
         factory = RoleFactory(self.network(name), self._verifier, rng, token=service_token, doors=self._doors)
         role = factory.make(self.options[name])
@@ -128,11 +136,11 @@ class Cluster:
         return self._inner.book
 
     def network(self, name: str) -> FaultyNetwork:
-        """The network as the node `name` sees it."""
+        """Returns the network as the node `name` sees it."""
         return FaultyNetwork(self._inner, name, self.plan)
 
     async def crash(self, name: str) -> None:
-        """Kill a node: its wires break without a goodbye, its memory is gone."""
+        """Kills a node: its wires break without a goodbye, its memory is gone."""
         role = self.roles.pop(name)
         self.down.add(name)
         for wire in self.plan.wires.pop(name, []):
@@ -145,22 +153,22 @@ class Cluster:
         await role.close()
 
     async def leave(self, name: str) -> None:
-        """Stop a node gracefully: it drains, then it is closed."""
+        """Stops a node gracefully: it drains, then it is closed."""
         await self.roles[name].drain()
         self.down.add(name)
         await self.roles.pop(name).close()
         self.plan.wires.pop(name, None)
 
     def partition(self, one: str, other: str) -> None:
-        """Cut all links between two sites, or between two nodes; nobody is told."""
+        """Cuts all links between two sites, or between two nodes. Nobody is told."""
         self.plan.cuts.add(frozenset({one, other}))
 
     def heal(self) -> None:
-        """All sites and nodes reach each other again."""
+        """Lets all sites and nodes reach each other again."""
         self.plan.heal()
 
     def linked(self, one: str, other: str) -> bool:
-        """Whether one of two nodes still holds a link to the other."""
+        """Returns whether one of two nodes still holds a link to the other."""
         ends = ((one, other), (other, one))
         return any(f"{link.peer.site}/{link.peer.node}" == peer for name, peer in ends for link in links_of(self.roles[name]).links)
 
@@ -170,11 +178,11 @@ class Cluster:
         return f"{site}/{slot}"
 
     def aggregator_of(self, site: str, point: int = 0) -> str:
-        """The aggregator that an access point uses now."""
+        """Returns the aggregator that an access point uses now."""
         return str(self.of("accesspoint", site)[point].upstream.source.address)
 
     def frames(self, kind: type[F], source: str = "", target: str = "") -> list[F]:
-        """The frames of one kind that have crossed links so far, between nodes whose names begin so."""
+        """Returns the frames of one `kind` that have crossed links, from nodes whose names begin with `source` to those with `target`."""
         return [
             each.frame
             for each in self.plan.log
@@ -182,12 +190,15 @@ class Cluster:
         ]
 
     def copies(self, source: str = "", target: str = "") -> int:
-        """How many copies of events have crossed links so far, between nodes whose names begin so."""
+        """Returns how many copies of events have crossed links so far, between nodes whose names begin so."""
         return sum(len(frame.handles) for frame in self.frames(Deliver, source, target))
 
     async def settle(self) -> None:
-        """Wait until everybody knows who is there, all brokers of a site agree on its view, and every aggregator and
-        broker holds exactly the interest that follows from what clients want now (sites that are cut off are left out)."""
+        """Waits until the cluster is settled.
+
+        Then every node knows which others are there, all brokers of a site agree on its view, and every aggregator and broker holds exactly
+        the interest that follows from what clients want now. Sites that are cut off are left out.
+        """
         await self.until(lambda: not self.unsettled(), lambda: f"not settled: {self.unsettled()}")
 
     async def presence_knows(self) -> None:
@@ -195,17 +206,17 @@ class Cluster:
         await self.until(lambda: all(role.links.now_s >= role._settled_s for role in self.of("presence")))
 
     def unsettled(self) -> list[str]:
-        """What is not as it will be."""
+        """Returns what is not settled yet."""
         return [*self._unready(), *self._astray(), *self._divided()] or [*self._misplaced(), *self._uninstalled()]
 
     def _unready(self) -> Iterator[str]:
-        """Nodes that say so themselves."""
+        """Yields nodes that say themselves that they are not ready."""
         for name, role in self.roles.items():
             if (why := role.ready()) is not None:
                 yield f"{name}: {why}"
 
     def _astray(self) -> Iterator[str]:
-        """Links to nodes that are not there any more, or cannot be reached."""
+        """Yields links to nodes that are not there any more, or cannot be reached."""
         living = {name: links_of(role).incarnation for name, role in self.roles.items()}
         for name, role in self.roles.items():
             for link in links_of(role).links:
@@ -230,7 +241,7 @@ class Cluster:
         return tuple(sorted(door.node for door in self.of("broker", site)))
 
     def _misplaced(self) -> Iterator[str]:
-        """Interest that is missing somewhere, or too much."""
+        """Yields interest that is missing somewhere, or too much."""
         brokers = [door.broker for door in self.of("broker")]
         rings = {broker.site: broker.ring for broker in brokers}
         implied = interest_oracle.implied(self.of("accesspoint"), rings, self.plan.is_cut)
@@ -240,7 +251,7 @@ class Cluster:
                 yield f"{name}: {peer} and {topic!r}"
 
     def _uninstalled(self) -> Iterator[str]:
-        """Access points that do not know yet what is installed."""
+        """Yields access points that do not know yet what is installed."""
         for point in self.of("accesspoint"):
             announcer, mark = point.core.announcer, point.core.announcer.mark()
             for site in self.sites:
@@ -248,27 +259,27 @@ class Cluster:
                     yield f"{point.site}/{point.node}: {site} lags"
 
     async def until(self, condition: Callable[[], bool], why: Callable[[], str] = lambda: "condition not met") -> None:
-        """Wait for a condition on the state of the cluster. Raises AssertionError after a deadline."""
+        """Waits until `condition` holds. Raises AssertionError after a deadline; `why` is its message."""
         deadline = time.monotonic() + DEADLINE_S
         while not condition():
             assert time.monotonic() < deadline, why()
             await asyncio.sleep(POLL_S)
 
     def check(self) -> None:
-        """The invariants of every core (SB-9 among them)."""
+        """Checks the invariants of every core (SB-9 among them)."""
         for point in self.of("accesspoint"):
             check_hub(point)
 
     def of(self, role: str, site: str | None = None) -> list[Any]:
-        """The running nodes of a role."""
+        """Returns the running nodes of a role, at one site or at all."""
         return [each for each in self.roles.values() if each.role == role and site in (None, each.site)]
 
     def user(self, name: str, site: str = "sto", point: int = 0, **hello: Any) -> User:
-        """A client of an access point; a context manager."""
+        """Returns a client of an access point, which is a context manager. `hello` are fields of its first message."""
         return User(self.of("accesspoint", site)[point].address, self.token(name), hello)
 
     def token(self, user: str) -> str:
-        """A client's token."""
+        """Returns a client's token."""
         return issue(SECRET, user=user, ttl_s=3600, now_s=time.time())
 
     async def post(self, body: Any, *, site: str = "sto", broker: int = 0, service: str = "presence", **kwargs: Any) -> tuple[int, Any]:
@@ -285,7 +296,7 @@ class Cluster:
     async def notify(
         self, body: Any, *, service: str = "artist", path: str = "/v1/notifications", node: int = 0, **kwargs: Any
     ) -> tuple[int, Any]:
-        """POST to the door of a notification node; status and JSON."""
+        """Posts `body` to the door of a notification module, as `service`. Returns status and JSON."""
         door = self.of("notification")[node]
         headers = {"Authorization": f"Bearer {service_token(service)}"}
         headers |= kwargs.pop("headers", {})
@@ -294,14 +305,14 @@ class Cluster:
             return answer.status, await answer.json()
 
     async def request(self, user: str, method: str, role: str, path: str, body: Any = None) -> tuple[int, Any]:
-        """What `user` asks at the HTTP door of the first node of `role`; status and JSON, None if there is none."""
+        """Sends a request of `user` to the HTTP door of the first node of `role`. Returns status and JSON, None if there is none."""
         url = f"http://{self.of(role)[0].address}{path}"
         async with self.http.request(method, url, json=body, headers={"Authorization": f"Bearer {self.token(user)}"}) as answer:
             text = await answer.text()
             return answer.status, json.loads(text) if text else None
 
     async def play(self, user: str, *, site: str = "sto", broker: int = 0, **payload: Any) -> None:
-        """Publish a play of `user` through a broker's door."""
+        """Publishes a play of `user` at a broker."""
         event = {"topic": f"hm://presence/user/{user}/", "kind": "play", "payload": payload}
         status, answer = await self.post(event, site=site, broker=broker)
         assert (status, answer["accepted"]) == (202, 1), answer
@@ -312,7 +323,7 @@ def _calm(options: RoleOptions) -> RoleOptions:
 
 
 def impatient(options: RoleOptions, install_s: float = 0.6) -> RoleOptions:
-    """A `change`: who waits for an installation is answered `partial` after `install_s`."""
+    """Changes `options`: a client that waits for an installation is answered `partial` after `install_s`."""
     return msgspec.structs.replace(options, install_s=install_s) if isinstance(options, AccessPointOptions) else options
 
 
@@ -327,7 +338,7 @@ def name_of(options: RoleOptions) -> str:
 
 
 def check_hub(point: AccessPoint) -> None:
-    """The two maps of an access point are exact inverses, and only what is wanted is announced."""
+    """Checks that the two maps of an access point are exact inverses, and that only what is wanted is announced."""
     hub = point.core.hub
     by_topic = {(session, topic) for topic, row in hub.topics.items() for session in row}
     by_session = {(session, hub._rows[handle].topic) for session in point.core.sessions for handle in session.handles}  # type: ignore[union-attr]

@@ -53,11 +53,14 @@ class Crossing(NamedTuple):
 
 
 class FaultPlan:
-    """What is wrong between whom now, every wire by who has it, and every frame that crossed a link.
+    """The faults of a network, and what happens on it.
 
-    `cuts`: pairs of sites or of nodes that cannot reach each other; nobody is told, and what they send waits, as it would in
-    TCP: it arrives after `heal` unless the wire was given up by then. `held`: (source, target) nodes whose frames wait until
-    `release`. `lost`: how many frames `lose` has lost.
+    - `cuts`: pairs of sites or of nodes that cannot reach each other. Nobody is told. What they send waits, as it would in TCP: it arrives
+      after `heal`, unless the wire was given up by then.
+    - `held`: (source, target) nodes whose frames wait until `release`.
+    - `wires`: every wire by the node that has it.
+    - `log`: every frame that crossed a link.
+    - `lost`: how many frames `lose` has lost.
     """
 
     def __init__(self) -> None:
@@ -72,16 +75,18 @@ class FaultPlan:
         self._rng = random.Random(0)
 
     def is_cut(self, one: str, other: str) -> bool:
-        """Whether two nodes cannot reach each other."""
+        """Returns whether two nodes cannot reach each other."""
         return not self.cuts.isdisjoint((frozenset({one, other}), frozenset({_site(one), _site(other)})))
 
     def is_stopped(self, source: str, target: str) -> bool:
-        """Whether what `source` sends to `target` waits."""
+        """Returns whether what `source` sends to `target` waits."""
         return (source, target) in self.held or self.is_cut(source, target)
 
     def lose(self, share: float, seed: int = 0) -> None:
-        """From now on this share of the frames with events, calls and replies is lost on every link. The others belong to what is
-        numbered and acknowledged: on a stream they come, or the stream ends."""
+        """Loses this `share` of the frames with events, calls and replies, from now on and on every link; `seed` chooses them.
+
+        The other frames are numbered and acknowledged: on a stream they arrive, or the stream ends.
+        """
         self._loss, self._rng = share, random.Random(seed)
 
     def lose_if(self, is_doomed: Callable[[Frame], bool]) -> None:
@@ -89,7 +94,7 @@ class FaultPlan:
         self._is_doomed = is_doomed
 
     def survivors(self, frames: Sequence[F]) -> list[F]:
-        """What is left of `frames`."""
+        """Returns what is left of `frames`."""
         left = [frame for frame in frames if not (isinstance(frame, LOSABLE) and self._is_lost(frame))]
         self.lost += len(frames) - len(left)
         return left
@@ -98,7 +103,7 @@ class FaultPlan:
         return self._is_doomed(frame) or self._rng.random() < self._loss
 
     def carry(self, source: str, target: str, frames: Sequence[Frame], go: Callable[[], None]) -> None:
-        """`frames` want to go from `source` to `target`; `go` lets them."""
+        """Lets `frames` go from `source` to `target` by calling `go`, at once or when nothing stops them any more."""
         if self.is_cut(source, target):
             self.stuck.append(go)
             return
@@ -109,18 +114,18 @@ class FaultPlan:
             go()
 
     def heal(self) -> None:
-        """Everybody reaches everybody again."""
+        """Lets everybody reach everybody again."""
         self.cuts.clear()
         stuck, self.stuck = self.stuck, []
         for go in stuck:
             go()
 
     def hold(self, source: str, target: str) -> None:
-        """From now on frames from `source` to `target` wait."""
+        """Lets frames from `source` to `target` wait from now on."""
         self.held.setdefault((source, target), [])
 
     def release(self, source: str, target: str) -> None:
-        """Let go what waited, in order, and hold nothing back any more."""
+        """Lets go what waited, in order, and holds nothing back any more."""
         for go in self.held.pop((source, target)):
             go()
 
