@@ -22,7 +22,8 @@ from infra.runtime.wire.tcp import TcpNetwork
 from ..cluster.factory import RoleFactory
 from ..cluster.process import Process
 from ..cluster.process_file import ProcessFile, read
-from ..cluster.roles import ROLES, RoleOptions, RoleSpec, metrics_of
+from ..cluster.role_spec import RoleOptions, RoleSpec
+from ..cluster.roles import ROLES, metrics_of
 from ..cluster.tokens import service_token
 from .processes import run_side_by_side
 

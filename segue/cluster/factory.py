@@ -17,7 +17,8 @@ from infra.runtime.tokens import AuthOptions, Keys, Verifier
 from infra.runtime.wire.memory import MemoryNetwork
 from infra.runtime.wire.wire import Network
 
-from .roles import ROLES, Credentials, Role, RoleOptions, RoleSpec, role_of
+from .role_spec import Credentials, Role, RoleOptions, RoleSpec
+from .roles import ROLES, role_of
 from .tokens import service_token
 
 

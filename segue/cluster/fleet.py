@@ -17,7 +17,8 @@ import tomli_w
 from infra.kernel.roles import NOTIFICATION
 
 from .ports import Ports
-from .roles import ROLES, RoleOptions, in_start_order, role_of
+from .role_spec import RoleOptions
+from .roles import ROLES, in_start_order, role_of
 
 START_S: Final = 60.0
 STOP_S: Final = 10.0

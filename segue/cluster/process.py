@@ -7,7 +7,8 @@ from typing import Any, Self, TypeGuard
 from infra.runtime.ending import end_all
 
 from .factory import RoleFactory
-from .roles import ROLES, DrainingRole, Role, RoleOptions, in_start_order
+from .role_spec import DrainingRole, Role, RoleOptions
+from .roles import ROLES, in_start_order
 
 
 class Process:

@@ -10,7 +10,8 @@ from infra.runtime.config import load
 from infra.runtime.logs import LogOptions
 from infra.runtime.tokens import AuthOptions
 
-from .roles import ROLES, RoleOptions
+from .role_spec import RoleOptions
+from .roles import ROLES
 
 _STRICT: Final[Any] = {"frozen": True, "kw_only": True, "forbid_unknown_fields": True}
 

@@ -21,7 +21,8 @@ from services.playlist.options import PlaylistOptions
 from services.presence.options import PresenceOptions
 from services.social.options import SocialOptions
 
-from .roles import ROLES, RoleOptions, role_of
+from .role_spec import RoleOptions
+from .roles import ROLES, role_of
 
 SITES: Final = ("sto", "lon", "ash")
 # The ports of doors, counted from `port_base` (design 9). The sites of one shape lie a hundred ports apart.

@@ -25,7 +25,7 @@ from segue.cli.top.command import poll
 from segue.cluster.factory import RoleFactory
 from segue.cluster.fleet import Fleet
 from segue.cluster.process import Process
-from segue.cluster.roles import RoleOptions
+from segue.cluster.role_spec import RoleOptions
 from segue.cluster.shape import Shape
 from services.artist.options import ArtistOptions
 from services.presence.options import PresenceOptions

@@ -5,7 +5,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import Final
 
-from segue.cluster.roles import RoleOptions
+from segue.cluster.role_spec import RoleOptions
 from segue.cluster.shape import SITES
 
 from .captured import wanted, whole

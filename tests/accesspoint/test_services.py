@@ -9,7 +9,7 @@ import msgspec
 
 from accesspoint.options import AccessPointOptions
 from infra.kernel.frames import Call
-from segue.cluster.roles import RoleOptions
+from segue.cluster.role_spec import RoleOptions
 from tests.support.cluster import Cluster
 from tests.support.peer import Peer
 from tests.support.user import feed

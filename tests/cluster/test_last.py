@@ -10,7 +10,7 @@ import pytest
 
 from accesspoint.options import AccessPointOptions
 from infra.kernel.frames import Call
-from segue.cluster.roles import RoleOptions
+from segue.cluster.role_spec import RoleOptions
 from services.presence.options import PresenceOptions
 from tests.support.cluster import Cluster
 from tests.support.peer import Peer

@@ -8,7 +8,7 @@ import msgspec
 from accesspoint.options import AccessPointOptions
 from infra.kernel.frames import Call, Gone, Here, Reply
 from infra.kernel.link_timing import LinkTiming
-from segue.cluster.roles import RoleOptions
+from segue.cluster.role_spec import RoleOptions
 from services.presence.options import PresenceOptions
 from tests.support.cluster import DEADLINE_S, FAST, Cluster
 from tests.support.peer import Peer

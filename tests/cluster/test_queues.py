@@ -7,7 +7,7 @@ from broker.options import BrokerOptions
 from infra.kernel.frames import Subscribe
 from infra.kernel.ring import Ring
 from infra.kernel.topics import user_topic
-from segue.cluster.roles import RoleOptions
+from segue.cluster.role_spec import RoleOptions
 from tests.support.cluster import Cluster, impatient
 from tests.support.user import feed
 

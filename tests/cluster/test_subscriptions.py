@@ -11,7 +11,7 @@ from accesspoint.options import AccessPointOptions
 from infra.kernel.frames import AnyFrame, Call, Subscribe, Unsubscribe
 from infra.kernel.interest import Interest
 from infra.kernel.topics import Topic, inbox_topic, user_topic
-from segue.cluster.roles import RoleOptions
+from segue.cluster.role_spec import RoleOptions
 from tests.support.cluster import Cluster
 from tests.support.peer import Peer
 from tests.support.user import feed

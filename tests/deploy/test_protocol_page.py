@@ -12,7 +12,7 @@ import msgspec
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
 
-from segue.cluster.roles import RoleOptions
+from segue.cluster.role_spec import RoleOptions
 from services.presence.options import PresenceOptions
 from tests.notification.test_epoch import copy, put_back
 from tests.support.cluster import Cluster

@@ -21,7 +21,7 @@ from accesspoint.options import AccessPointOptions
 from infra.runtime.tokens import ensure_secret, read_secret
 from segue.cluster.fleet import Fleet
 from segue.cluster.ports import Ports
-from segue.cluster.roles import RoleOptions
+from segue.cluster.role_spec import RoleOptions
 from segue.cluster.shape import SITES, Shape
 from segue.cluster.tokens import service_token, user_token
 from tests.support.stored import album

@@ -10,7 +10,7 @@ import msgspec
 
 from accesspoint.options import AccessPointOptions
 from infra.runtime.tokens import issue
-from segue.cluster.roles import RoleOptions
+from segue.cluster.role_spec import RoleOptions
 
 from .cluster import SECRET, Cluster
 from .raw_client import RawClient

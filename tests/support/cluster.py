@@ -28,7 +28,8 @@ from infra.runtime.wire.memory import MemoryNetwork
 from notification.options import NotificationOptions
 from notification.server import NotificationModule
 from segue.cluster.factory import RoleFactory
-from segue.cluster.roles import RoleOptions, in_start_order
+from segue.cluster.role_spec import RoleOptions
+from segue.cluster.roles import in_start_order
 from segue.cluster.shape import SITES, Shape
 
 from . import interest_oracle

@@ -7,7 +7,7 @@ import msgspec
 from infra.runtime.context import Context
 from infra.runtime.metrics import Metric, Value
 from segue.cluster.imported import Imported
-from segue.cluster.roles import Credentials, RoleSpec
+from segue.cluster.role_spec import Credentials, RoleSpec
 
 METRICS: Final = (Metric("echo_calls_total", "counter", "Calls that came back.", "calls"),)
 

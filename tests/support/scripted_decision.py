@@ -11,7 +11,7 @@ from infra.kernel.frames import AnyFrame, Assignment, Followed, Frame, Survey, S
 from infra.kernel.topics import Topic
 from infra.runtime.link import Link
 from infra.runtime.link_handlers import LinkHandler
-from segue.cluster.roles import RoleOptions
+from segue.cluster.role_spec import RoleOptions
 
 from .cluster import Cluster
 from .peer import Peer

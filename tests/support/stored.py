@@ -16,7 +16,7 @@ from notification.core import Patience
 from notification.module_context import ModuleContext
 from notification.options import NotificationOptions
 from notification.store import Store
-from segue.cluster.roles import RoleOptions
+from segue.cluster.role_spec import RoleOptions
 from tests.support.cluster import Cluster
 
 AT_ONCE = Patience(email_s=0.0)

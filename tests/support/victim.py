@@ -17,7 +17,7 @@ import tomli_w
 from accesspoint.options import AccessPointOptions
 from infra.runtime.tokens import issue
 from segue.cluster.ports import Ports
-from segue.cluster.roles import RoleOptions
+from segue.cluster.role_spec import RoleOptions
 
 from .cluster import FAST, SECRET, Cluster
 

@@ -12,7 +12,7 @@ from infra.kernel.errors import ConfigError
 from infra.kernel.roles import AGGREGATOR
 from segue.cluster.factory import RoleFactory
 from segue.cluster.process import Process
-from segue.cluster.roles import Role
+from segue.cluster.role_spec import Role
 from segue.cluster.shape import Shape
 
 Method = Callable[[Any], Awaitable[None]]

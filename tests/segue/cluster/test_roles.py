@@ -16,7 +16,8 @@ from segue.cli.role import command
 from segue.cluster.factory import RoleFactory
 from segue.cluster.process import Process
 from segue.cluster.process_file import read
-from segue.cluster.roles import ROLES, RoleSpec, in_start_order, metrics_of, role_of
+from segue.cluster.role_spec import RoleSpec
+from segue.cluster.roles import ROLES, in_start_order, metrics_of, role_of
 from segue.cluster.shape import STORING, Shape
 from tests.deploy import metrics_page
 from tests.support.echo_role import ECHO, EchoOptions

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from segue import Client
-from segue.cluster.roles import RoleOptions
+from segue.cluster.role_spec import RoleOptions
 from services.social.options import SocialOptions
 from tests.services.playlist.site import quiet, uri
 from tests.support.cluster import Cluster

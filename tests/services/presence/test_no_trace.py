@@ -9,7 +9,7 @@ from infra.kernel.topics import format_topic, user_topic
 from notification.email import EmailOptions
 from notification.options import NotificationOptions
 from notification.push import PushOptions
-from segue.cluster.roles import RoleOptions
+from segue.cluster.role_spec import RoleOptions
 from services.social.options import SocialOptions
 from tests.support.cluster import Cluster
 from tests.support.push_receiver import PushReceiver
