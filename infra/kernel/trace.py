@@ -9,20 +9,21 @@ follows back. In `playlist` and `artist` topics have numbers of their own. A top
 
 from typing import Final, Literal, NamedTuple
 
+from .roles import ARTIST, PLAYLIST, PRESENCE, SOCIAL
 from .topics import Kind
 
 VERSION: Final = 1
 
 Service = Literal["presence", "playlist", "social", "artist"]
-SERVICES: Final[tuple[Service, ...]] = ("presence", "playlist", "social", "artist")
+SERVICES: Final[tuple[Service, ...]] = (PRESENCE, PLAYLIST, SOCIAL, ARTIST)
 SERVICE_OF: Final[dict[Kind, Service]] = {
-    Kind.USER: "presence",
-    Kind.PLAYLIST: "playlist",
-    Kind.SOCIAL: "social",
-    Kind.ARTIST: "artist",
+    Kind.USER: PRESENCE,
+    Kind.PLAYLIST: PLAYLIST,
+    Kind.SOCIAL: SOCIAL,
+    Kind.ARTIST: ARTIST,
 }
-# Here a topic is a user: nobody subscribes to himself, and two may follow each other.
-SOCIAL_SERVICES: Final = ("presence", "social")
+# Here a topic is a user: nobody subscribes to themselves, and two may follow each other.
+SOCIAL_SERVICES: Final = (PRESENCE, SOCIAL)
 # Kinds of events that say nothing about people: dropped before any statistics are made (WA-3).
 DIAGNOSTIC: Final = ("diagnostic", "heartbeat", "ping", "probe", "test")
 

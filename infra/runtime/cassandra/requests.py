@@ -25,14 +25,14 @@ _RETRY: Final = Backoff(base_s=0.05, cap_s=1.0)
 _SHORTEST_S: Final = 0.01
 
 
-class Answer(NamedTuple):
+class ResultPage(NamedTuple):
     """Rows (none for a write), and where the next page begins."""
 
     rows: list[Row]
     paging_state: bytes | None
 
 
-_DONE: Final = Answer([], None)
+_DONE: Final = ResultPage([], None)
 
 
 class Requests:
@@ -55,7 +55,7 @@ class Requests:
 
     async def run(
         self, query: Any, paging_state: bytes | None = None, *, repeatable: bool = True, timeout_s: float | None = None
-    ) -> Answer:
+    ) -> ResultPage:
         """The answer, after as many tries as fit into the time. What is not `repeatable` is sent again only if it was
         not carried out for sure. Raises Unavailable, and what the driver raises for a wrong query."""
         deadline_s = self._loop.time() + (timeout_s or self._timeout_s)
@@ -96,9 +96,9 @@ class Requests:
         except TimeoutError:
             raise _unavailable("no answer in time") from None
 
-    async def _try(self, query: Any, paging_state: bytes | None, deadline_s: float) -> Answer:
+    async def _try(self, query: Any, paging_state: bytes | None, deadline_s: float) -> ResultPage:
         await self._take_slot(deadline_s)
-        answer: asyncio.Future[Answer] = self._loop.create_future()
+        answer: asyncio.Future[ResultPage] = self._loop.create_future()
         self._send(answer, query, paging_state, max(_SHORTEST_S, deadline_s - self._loop.time()))
         return await answer
 
@@ -112,10 +112,10 @@ class Requests:
         except TimeoutError:
             raise _unavailable(f"{self._concurrency} requests are in flight already") from None
 
-    def _send(self, answer: "asyncio.Future[Answer]", query: Any, paging_state: bytes | None, timeout_s: float) -> None:
+    def _send(self, answer: "asyncio.Future[ResultPage]", query: Any, paging_state: bytes | None, timeout_s: float) -> None:
         """Give the request, which has a slot, to the driver. `answer` may be cancelled at any time."""
 
-        def settle(outcome: Answer | BaseException) -> None:
+        def settle(outcome: ResultPage | BaseException) -> None:
             self.in_flight -= 1
             self._slots.release()
             if answer.done():
@@ -133,9 +133,9 @@ class Requests:
             return
         response.add_callbacks(self._answered, self._failed, (response, settle), None, (settle,), None)
 
-    def _answered(self, rows: list[Row] | None, response: ResponseFuture, settle: Callable[[Answer], None]) -> None:
+    def _answered(self, rows: list[Row] | None, response: ResponseFuture, settle: Callable[[ResultPage], None]) -> None:
         """In the driver's thread."""
-        self._hop.post(settle, _DONE if rows is None else Answer(rows, ResultSet(response, rows).paging_state))
+        self._hop.post(settle, _DONE if rows is None else ResultPage(rows, ResultSet(response, rows).paging_state))
 
     def _failed(self, error: BaseException, settle: Callable[[BaseException], None]) -> None:
         """In the driver's thread; in ours if the request could not even be sent."""

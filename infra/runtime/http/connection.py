@@ -16,7 +16,7 @@ from .answers import Owed, outcome, take_known
 from .half_close import half_close
 from .message import Response, json_error
 from .request import RequestReader
-from .route import Router
+from .route_table import RouteTable
 
 # The parser cannot be stopped inside of what it was given, so it gets no more than this at once: a bound on how far the
 # number of unanswered requests can overshoot.
@@ -44,7 +44,7 @@ class HttpLimits:
 class Shared:
     """What the connections of one door have in common. `now` is the time of the last sweep: exact enough for timeouts."""
 
-    router: Router
+    routes: RouteTable
     limits: HttpLimits
     now: float = 0.0
     draining: bool = False
@@ -86,7 +86,7 @@ class HttpConnection(Protocol):
         shared, limits = self._shared, self._shared.limits
         overloaded = len(shared.open) >= limits.max_connections
         self._transport = transport
-        self._reader = RequestReader(shared.router, limits.max_head_bytes, self._owed, self._answered, overloaded=overloaded)
+        self._reader = RequestReader(shared.routes, limits.max_head_bytes, self._owed, self._answered, overloaded=overloaded)
         self._reader.last |= shared.draining
         self._deadline = shared.now + limits.head_timeout_s
         if len(shared.open) >= 2 * limits.max_connections:

@@ -1,6 +1,6 @@
 """The HTTP/1.1 door of a role: request heads find their exchange, WebSockets their protocol (design 4.1, 4.2).
 
-A request goes: `HttpConnection` (bytes, order, bounds) -> `Router` -> a factory makes an `Exchange` -> body -> answer.
+A request goes: `HttpConnection` (bytes, order, bounds) -> `RouteTable` -> a factory makes an `Exchange` -> body -> answer.
 This file holds what a role needs to put up such a door.
 """
 
@@ -13,7 +13,7 @@ from infra.kernel.every_one import for_every_one
 from ..loops import Loops
 from .connection import HttpConnection, HttpLimits, Shared
 from .message import Answer, BufferedExchange, Exchange, Factory, Head, Response, json_error
-from .route import Router, Upgrade
+from .route_table import RouteTable, Upgrade
 
 __all__ = [
     "Answer",
@@ -45,7 +45,7 @@ class HttpDoor:
         loops: Loops,
     ) -> None:
         """`routes`: (method, path) -> factory. `upgrades`: path -> who takes over its WebSockets."""
-        self._shared = Shared(router=Router(routes, upgrades or {}), limits=limits or HttpLimits())
+        self._shared = Shared(routes=RouteTable(routes, upgrades or {}), limits=limits or HttpLimits())
         self._shared.empty.set()
         self._loops = loops
         self._sweeper: Task[None] | None = None

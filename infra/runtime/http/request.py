@@ -11,7 +11,7 @@ from infra.kernel.websocket_handshake import check_handshake, handshake_response
 
 from .answers import Owed, all_known, defect
 from .message import Exchange, Head, RefusedExchange, Response, json_error
-from .route import Route, Router, Upgrade
+from .route_table import ResolvedRoute, RouteTable, Upgrade
 
 _CONTINUE: Final = b"HTTP/1.1 100 Continue\r\n\r\n"
 _HAS_BODY: Final = frozenset({b"content-length", b"transfer-encoding"})
@@ -36,7 +36,7 @@ class RequestReader:
         "_overloaded",
         "_owed",
         "_parser",
-        "_router",
+        "_routes",
         "_target",
         "_with_body",
         "barren_bytes",
@@ -46,10 +46,16 @@ class RequestReader:
     )
 
     def __init__(
-        self, router: Router, max_head_bytes: int, owed: list[Owed], on_answered: Callable[[Future[Response]], None], *, overloaded: bool
+        self,
+        routes: RouteTable,
+        max_head_bytes: int,
+        owed: list[Owed],
+        on_answered: Callable[[Future[Response]], None],
+        *,
+        overloaded: bool,
     ) -> None:
         """`on_answered` is called when an answer that was not known becomes known. `overloaded`: refuse whatever comes."""
-        self._router = router
+        self._routes = routes
         self._max_head_bytes = max_head_bytes
         self._on_answered = on_answered
         self._overloaded = self.last = overloaded
@@ -119,7 +125,7 @@ class RequestReader:
         self._with_body = method != b"HEAD"
         self._keep_alive = parser.should_keep_alive() and not upgrades
         try:
-            route = self._router.exact.get((method, target)) or self._router.find(method, target)
+            route = self._routes.exact.get((method, target)) or self._routes.find(method, target)
             self._begin(route, Head(route.method, route.path, route.query, headers, self._keep_alive), upgrades)
         except Refused as refused:
             if upgrades or b"expect" in headers or not _has_short_body(headers):
@@ -149,7 +155,7 @@ class RequestReader:
             answer.add_done_callback(self._on_answered)
         self.ended = self.last or not self._keep_alive
 
-    def _begin(self, route: Route, head: Head, upgrades: bool) -> None:
+    def _begin(self, route: ResolvedRoute, head: Head, upgrades: bool) -> None:
         """Gives the request to its exchange or to the protocol that takes over. Raises Refused."""
         headers = head.headers
         if self._overloaded:

@@ -16,7 +16,7 @@ Upgrade = Callable[[Head], Protocol]
 """Makes the protocol that takes a connection over, its handshake being checked. Raises Refused: answered over HTTP."""
 
 
-class Route(NamedTuple):
+class ResolvedRoute(NamedTuple):
     """Where a request goes: to `upgrade` if there is one and the request asks for a WebSocket, else to `factory`."""
 
     method: str
@@ -26,7 +26,7 @@ class Route(NamedTuple):
     upgrade: Upgrade | None
 
 
-class Router:
+class RouteTable:
     """Finds routes; paths are compared as they are sent. `exact` knows every route whose target has no query, by the raw
     bytes of method and target: one look-up for nearly every request."""
 
@@ -35,7 +35,7 @@ class Router:
         self._routes = {("GET", path): _refuse_plain_request for path in upgrades} | dict(routes)
         self.exact = {(method.encode(), path.encode()): self._route(method, path, "") for method, path in self._routes}
 
-    def find(self, method: bytes, target: bytes) -> Route:
+    def find(self, method: bytes, target: bytes) -> ResolvedRoute:
         """The route of any request. Raises Refused: `bad-request`, `not-found`, `bad-method`."""
         try:
             url = parse_url(target)
@@ -44,12 +44,12 @@ class Router:
         path, query = url.path or b"/", url.query or b""
         return self._route(method.decode("latin-1"), path.decode("latin-1"), query.decode("latin-1"))
 
-    def _route(self, method: str, path: str, query: str) -> Route:
+    def _route(self, method: str, path: str, query: str) -> ResolvedRoute:
         factory = self._routes.get((method, path))
         if factory is None:
             allowed = [known for known, at in self._routes if at == path]
             raise MethodRefused(method, path, allowed) if allowed else Refused("not-found", f"there is nothing at {path}")
-        return Route(method, path, query, factory, self._upgrades.get(path) if method == "GET" else None)
+        return ResolvedRoute(method, path, query, factory, self._upgrades.get(path) if method == "GET" else None)
 
 
 def _refuse_plain_request(head: Head) -> Exchange:
