@@ -1,6 +1,6 @@
 """Access: which user may see what is published on a topic, live or stored. Pure.
 
-This is the one rule: whoever follows a topic for a user, or shows them what is stored on it, asks here first.
+This is the one rule. Code that follows a topic for a user, or shows a user what is stored on a topic, asks here first.
 """
 
 from .errors import Refused
@@ -10,8 +10,9 @@ from .topics import Kind, Topic, kind_of, user_of
 def check_may_see(user: str, topic: Topic) -> None:
     """Raises `Refused("forbidden")` unless `user` may see what is published on `topic`.
 
-    An inbox is named by nobody: that of the own user comes without asking. Whose friends have joined is told to them alone.
-    Everything else may be seen by everybody.
+    - An inbox: nobody may name one. Users get their own without asking.
+    - The topic of a user's friends who have joined: this user alone.
+    - Every other topic: everybody.
     """
     kind = kind_of(topic)
     if kind is Kind.INBOX:

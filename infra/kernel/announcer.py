@@ -1,15 +1,15 @@
-"""Announcer: keeps the nodes of one site told of what this node wants, and knows what they have installed.
+"""Announcer: tells the nodes of one site which topics this node wants, and knows what they have installed.
 
-Used three times: an access point announces to its aggregator, an aggregator to the brokers of its site, a broker to
-the brokers of each other site. Which node is told of a topic is the ring over the site's view; a change of the view
-moves topics, the return of a link announces everything anew. Subscriptions are soft state: nothing else is needed.
+It is used three times. An access point announces to its aggregator, an aggregator to the brokers of its site, and a broker to the
+brokers of each other site. The ring over the site's view says which node is told of a topic. A change of the view moves topics.
+A link that comes back gets everything anew: subscriptions are soft state, and nobody stores them.
 
-Make before break: a former owner of a topic is told that it is not wanted there any more when the new one has it, and all
-sites behind it; so a move costs no event.
+Make before break. A former owner of a topic goes on serving it until the new owner has it, and all sites behind the new owner. Only
+then is the former owner told that the topic is not wanted there any more. So a move costs no event.
 
-Marks. A *mark* is a moment. It is reached at a site while everything that was wanted at that moment and still is, is
-installed there, as far as is known. So it is not reached any more when something must be announced anew: a link was
-lost or came back, topics moved to other nodes, or a node says that it lost something behind it.
+Marks. A *mark* is a moment. It is reached at a site while everything is installed there that was wanted at that moment and still is.
+Something may have to be announced anew: a link was lost or came back, topics moved to other nodes, or a node says that it lost
+something behind it. Then the mark is no longer reached.
 """
 
 from bisect import bisect_left
@@ -23,6 +23,7 @@ from .frames import Frame, Subscribe, Unsubscribe, View
 from .ring import Ring, hash64
 from .topics import Topic
 
+# Topics in one frame: so many of the longest are still far below `codec.MAX_FRAME_BYTES`.
 BULK: Final = 8192
 MAX_MARKS: Final = 1024
 # A site that is lost while topics move must not keep their former owners for ever.
@@ -35,17 +36,18 @@ Told = dict[str, int]
 
 
 class Outlet(Protocol):
-    """Where frames for one node go; they arrive in order or not at all."""
+    """The way of frames to one node. They arrive in order, or not at all."""
 
     def send(self, frame: Frame) -> None:
-        """Queue `frame`; never blocks."""
+        """Queues `frame`. It never blocks."""
 
 
 class _Node:
-    """One node of the announced site: what it was sent, what it has done of that, and what is applied at each site.
+    """One node of the announced site.
 
-    Changes are numbered and never start again, not even on a new link: a returning link gets everything under new
-    numbers, and what is known of the old link no longer counts.
+    - `sent`: the number of the last change that it was sent. Numbers never start again, not even on a new link.
+    - `done`: up to which change it has done them, on this link.
+    - `applied`: for each site, up to which change they are installed there, as this link has told.
     """
 
     __slots__ = ("applied", "done", "outlet", "sent")
@@ -55,6 +57,7 @@ class _Node:
         self.link(None)
 
     def link(self, outlet: Outlet | None) -> None:
+        # A new link gets everything under new numbers, so what the old one has answered says nothing any more.
         self.outlet = outlet
         self.done = 0
         self.applied: dict[str, int] = {}
@@ -66,8 +69,12 @@ class _Mark(NamedTuple):
 
 
 class _Parting(NamedTuple):
-    """Topics that former owners, by slot, go on serving until `mark` is reached again at `sites`, where it was. `beat`: the
-    heartbeat at which that began."""
+    """Topics that have moved, while their former owners still serve them.
+
+    - `mark`: when it is reached again at `sites`, where it was reached before the move, the former owners are told.
+    - `beat`: the heartbeat at which the move began.
+    - `topics`: slot of the former owner -> topics.
+    """
 
     mark: int
     sites: list[str]
@@ -78,8 +85,9 @@ class _Parting(NamedTuple):
 class Announcer:
     """The announcing side towards `site`. `wanted` lists all (row, topic) that are wanted now; rows are the handles.
 
-    `reached`: for each site that was heard of, the newest mark that is reached there, 0 if none is. `restored` counts how often
-    a site has reached again what was not reached there any more: what was published meanwhile may have been lost.
+    - `reached`: for each site that was heard of, the newest mark that is reached there; 0 if none is.
+    - `restored`: how often a site has reached again what was no longer reached there. What was published meanwhile may be lost.
+    - `keeps_former`: while it is set, former owners go on serving, and what is on its way to them is delivered: nothing has to be restored.
     """
 
     def __init__(self, site: str, wanted: Wanted) -> None:
@@ -89,7 +97,6 @@ class Announcer:
         self.reached: dict[str, int] = {}
         self.restored = 0
         self._fell: dict[str, int] = {}
-        # While it is set, former owners go on serving: what is on its way to them counts, and nothing has to be restored.
         self.keeps_former = False
         self._wanted = wanted
         self._nodes: dict[str, _Node] = {}
@@ -98,7 +105,7 @@ class Announcer:
         self._beat = 0
 
     def node_up(self, slot: str, outlet: Outlet) -> None:
-        """A link to `slot` stands: announce everything that it owns."""
+        """Announces to `slot`, to which a link stands, everything that it owns."""
         self._node(slot).link(outlet)
         mine = [(row, topic) for row, topic in self._wanted() if self.ring.owner(topic) == slot]
         if mine:
@@ -108,19 +115,19 @@ class Announcer:
         self._start_over()
 
     def node_down(self, slot: str) -> None:
-        """The link to `slot` is lost."""
+        """Notes that the link to `slot` is lost."""
         self._node(slot).link(None)
         self._start_over()
 
     def set_view(self, view: View) -> bool:
-        """Take over a higher view and move the topics whose owner changes. False if the view is not higher."""
+        """Takes over a higher view and moves the topics whose owner changes. Returns False if `view` is not higher."""
         if (view.number, view.slots) <= (self.view.number, self.view.slots):
             return False
         before, self.ring, self.view = self.ring, Ring(view.slots), view
         news: dict[str, list[tuple[int, Topic]]] = {}
         gone: dict[str, list[Topic]] = {}
         for row, topic in self._wanted():
-            hashed = hash64(topic)
+            hashed = hash64(topic)  # once for both rings: hashing is most of the work for a million topics
             old, new = before.owner_at(hashed), self.ring.owner_at(hashed)
             if old != new:
                 if new is not None:
@@ -129,7 +136,7 @@ class Announcer:
                     gone.setdefault(old, []).append(topic)
         for slot, moved in news.items():
             self._tell(slot, moved)
-        if gone:
+        if gone:  # after the new owners were told: the marks below must wait for them
             sites = [site for site, mark in self.reached.items() if mark]
             self._partings.append(_Parting(self._marks[-1].number, sites, self._beat, gone))
             if len(self._partings) > MAX_PARTINGS and not self.keeps_former:  # a site that stays away must not cost memory
@@ -138,13 +145,13 @@ class Announcer:
         return True
 
     def want(self, news: Iterable[tuple[int, Topic]]) -> None:
-        """Announce new wishes to their owners."""
+        """Announces topics that are newly wanted, as (row, topic), to their owners."""
         for slot, mine in self._by_owner(news).items():
             self._tell(slot, mine)
 
     def unwant(self, topics: Iterable[Topic]) -> None:
-        """Withdraw wishes from their owners, and from former owners that have not been told."""
-        if self._partings:
+        """Withdraws topics from their owners, and from former owners that still serve them."""
+        if self._partings:  # who may still serve a topic is not kept by topic, so all nodes are told
             known = list(topics)
             for slot in self._nodes:
                 self._untell(slot, known)
@@ -153,7 +160,7 @@ class Announcer:
             self._untell(slot, [topic for _, topic in mine])
 
     def mark(self) -> int:
-        """The moment now (see `reached`)."""
+        """Returns the mark of this moment (see `reached`)."""
         told = self._told_to_owners()
         if told != self._marks[-1].told:
             self._marks.append(_Mark(self._marks[-1].number + 1, told))
@@ -163,10 +170,11 @@ class Announcer:
         return self._marks[-1].number
 
     def applied(self, slot: str, n: int, sites: Mapping[str, int]) -> None:
-        """`slot` says which changes it has done, and up to which they are applied at each site now."""
+        """Notes the answer of `slot`: it has done changes up to `n`, and up to `sites[site]` they are installed at that site."""
         node = self._node(slot)
         if node.outlet is None:
             return
+        # A number above what was sent is a defect of the peer. Believed, it would say "installed" of changes to come.
         node.done = min(n, node.sent)
         node.applied = {site: min(number, node.sent) for site, number in sites.items()}
         for site in sites:
@@ -174,25 +182,27 @@ class Announcer:
         self._advance()
 
     def tick(self) -> None:
-        """A heartbeat interval has passed: former owners are kept for no longer than `PARTING_BEATS` of them."""
+        """Counts a heartbeat interval: former owners are kept for no longer than `PARTING_BEATS` of them."""
         self._beat += 1
         if self._partings:
             self._advance()
 
     def ask_all(self) -> Told:
-        """Sends an empty change to every node that is linked. Once `has_done` says so of the result, everything has come that they
-        had sent before they took that change in."""
+        """Sends an empty change to every node that is linked, and returns `told()`.
+
+        Once `has_done` is true of the result, everything has come that the nodes had sent before they took that change in.
+        """
         for slot, node in self._nodes.items():
             if node.outlet is not None:
                 self._send(slot, Subscribe, [], [])
         return self.told()
 
     def told(self) -> Told:
-        """All that was sent by now to the nodes that are linked (see `has_done`)."""
+        """Returns, for each node that is linked, the number of the last change that it was sent (see `has_done`)."""
         return {slot: node.sent for slot, node in self._nodes.items() if node.outlet is not None}
 
     def has_done(self, told: Told) -> bool:
-        """Whether every node has done what it was told, or is not linked: nothing then comes from it that knew less."""
+        """Returns whether every node has done what it was `told`, or is not linked. Then nothing comes that was sent before."""
         return all(self._nodes[slot].outlet is None or self._nodes[slot].done >= n for slot, n in told.items())
 
     def _node(self, slot: str) -> _Node:
@@ -200,7 +210,7 @@ class Announcer:
 
     def _by_owner(self, pairs: Iterable[tuple[int, Topic]]) -> dict[str, list[tuple[int, Topic]]]:
         groups: dict[str, list[tuple[int, Topic]]] = {}
-        if len(self.ring.slots) == 1:
+        if len(self.ring.slots) == 1:  # an access point has one aggregator: nothing needs to be hashed
             mine = list(pairs)
             return {self.ring.slots[0]: mine} if mine else groups
         for pair in pairs:
@@ -220,7 +230,7 @@ class Announcer:
 
     def _send(self, slot: str, change: Callable[..., Frame], *lists: Sequence[Any]) -> None:
         node = self._node(slot)
-        node.sent += 1
+        node.sent += 1  # also without a link: the mark of now then waits for the link and for what it announces
         if node.outlet is not None:
             node.outlet.send(change(node.sent, *lists))
 
@@ -228,21 +238,25 @@ class Announcer:
         return {slot: self._node(slot).sent for slot in self.view.slots}
 
     def _start_over(self) -> None:
-        """Something is announced anew: all marks wait for that, those that were reached too, so one is enough."""
+        """Makes all marks wait for what is announced anew, also those that were reached. So one mark is enough for all."""
         self._marks = deque([_Mark(self._marks[-1].number, self._told_to_owners())])
         self._advance()
 
     def _advance(self) -> None:
+        """Works out `reached`, counts sites that are restored, and lets former owners go whose time has come."""
         for site in self.reached:
+            # Marks wait for more and more, so those that a site lacks are all behind those that it has: bisection finds the border.
             held = bisect_left(self._marks, True, key=partial(self._lacks, site))
             before, now = self.reached[site], self._marks[held - 1].number if held else 0
             self.reached[site] = now
             if now < before and not self.keeps_former:
+                # The highest mark ever lost: a second fall, before the first is made good, must not lower it.
                 self._fell[site] = max(before, self._fell.get(site, 0))
             elif site in self._fell and now >= self._fell[site]:
                 del self._fell[site]
                 self.restored += 1
         lowest = min(self.reached.values(), default=0)
+        # The first mark stays: it says where a site stands that has reached no later one.
         while len(self._marks) > 1 and self._marks[1].number <= lowest:
             self._marks.popleft()
         while self._partings and self._may_part(self._partings[0]):
@@ -256,6 +270,7 @@ class Announcer:
 
     def _part(self, parting: _Parting) -> None:
         for slot, topics in parting.topics.items():
+            # A topic may have come back to its former owner in a later view: there it is wanted again.
             self._untell(slot, [topic for topic in topics if self.ring.owner(topic) != slot])
 
     def _lacks(self, site: str, mark: _Mark) -> bool:

@@ -1,8 +1,8 @@
 """What a receiver knows of the decision service's assignments: which topics are out of real time (SB spec 10). Pure.
 
-Epochs only rise: what is not newer than the current one says nothing (SB-68). A change builds on the epoch before it, so one
-that builds on another cannot be followed: its link ends, and comes back with the whole. Only the topics of users and playlists
-may leave: what is stored is never offloaded (SB-67).
+Epochs only rise: an assignment that is not newer than the current one changes nothing (SB-68). A change builds on the epoch before it.
+One that builds on another epoch cannot be followed: its link ends, and the next link begins with the whole assignment. Only the topics
+of users and playlists may leave, because what is stored is never offloaded (SB-67).
 """
 
 from collections.abc import Set as AbstractSet
@@ -20,12 +20,12 @@ MAX_TOPICS: Final = 1 << 22
 
 
 def may_leave(topic: Topic) -> bool:
-    """Whether `topic` may be out of real time at all."""
+    """Returns whether `topic` may be out of real time at all."""
     return kind_of(topic) in OFFLOADABLE
 
 
 class Switch(NamedTuple):
-    """A new epoch holds: these topics have `left` real time, those `came` back. `terms` is its last frame without its topics."""
+    """A new epoch: these topics have `left` real time, those `came` back. `terms` is its last frame without its topics."""
 
     left: AbstractSet[Topic]
     came: AbstractSet[Topic]
@@ -33,9 +33,13 @@ class Switch(NamedTuple):
 
 
 class Assigned:
-    """The assignment that holds here: `out` are the topics that are out since `epoch` (0: none was heard of yet).
+    """The assignment that holds here.
 
-    `stale`: assignments that were not newer. `passed_over`: topics of them that may never leave.
+    - `epoch`: its number; 0 before any was heard of.
+    - `every_ms`: one event in that time goes out of a topic that is out; 0: none.
+    - `out`: the topics that are out.
+    - `stale`: how many assignments were not newer.
+    - `passed_over`: how many topics were to leave that never may.
     """
 
     def __init__(self, max_topics: int = MAX_TOPICS) -> None:
@@ -47,10 +51,10 @@ class Assigned:
         self._parts: _Parts | None = None
 
     def offer(self, frame: Assignment) -> Switch | None:
-        """One frame; what it changes, if it is the last of an assignment.
+        """Takes one frame, and returns what changes if it is the last one of an assignment.
 
-        A topic that is named both to leave and to come is served. Raises `Refused`, and everything is as before: bad-link-frame if it
-        builds on an epoch that does not hold here, overloaded if it is about too many topics.
+        A topic that is named both to leave and to come is served. Raises `Refused`, and everything is as before: bad-link-frame if
+        `frame` builds on an epoch that does not hold here, overloaded if the assignment is about too many topics.
         """
         if frame.epoch <= self.epoch:
             self.stale += frame.last
@@ -68,7 +72,7 @@ class Assigned:
         return self._take(parts, frame)
 
     def cut(self) -> None:
-        """The link is gone: what was said in part is forgotten, what holds goes on."""
+        """Forgets what was said in part, because the link is gone. What holds goes on."""
         self._parts = None
 
     def _collect(self, frame: Assignment) -> "_Parts":
@@ -86,6 +90,7 @@ class Assigned:
 
     def _take(self, parts: "_Parts", last: Assignment) -> Switch:
         leave = parts.leave - parts.come
+        # A change names what comes back; a whole assignment names what is out, so everything else comes back.
         came = self.out & parts.come if last.base else self.out - leave
         left = leave - self.out
         if len(self.out) + len(left) - len(came) > self._max_topics:
@@ -97,7 +102,7 @@ class Assigned:
 
 
 class _Parts:
-    """What the frames of one epoch have said so far."""
+    """The topics that the frames of one epoch have named so far."""
 
     __slots__ = ("base", "come", "epoch", "leave")
 

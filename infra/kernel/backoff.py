@@ -1,7 +1,7 @@
-"""How long to wait before trying again: exponential growth with full jitter.
+"""Backoff: how long to wait before trying again. It grows exponentially, with full jitter.
 
-Full jitter (a uniform draw from zero to the grown limit) spreads the clients of a node that died over the whole
-interval; adding a little noise to a fixed delay would bring them all back at nearly the same moment.
+Full jitter is a uniform draw from zero to the grown limit. It spreads the clients of a node that died over the whole interval. A little
+noise on a fixed delay would bring them all back at nearly the same moment.
 """
 
 from dataclasses import dataclass
@@ -9,10 +9,10 @@ from typing import Protocol
 
 
 class Rng(Protocol):
-    """The one thing wanted of a random generator; `random.Random` has it."""
+    """A random generator; `random.Random` is one."""
 
     def random(self) -> float:
-        """A float in [0, 1)."""
+        """Returns a float in [0, 1)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,12 +27,12 @@ class Backoff:
             raise ValueError(f"backoff needs 0 < base_s <= cap_s, got base_s={self.base_s} and cap_s={self.cap_s}")
 
     def limit_s(self, attempt: int) -> float:
-        """The longest delay before try number `attempt`; 0 is the first retry."""
+        """Returns the longest delay before try number `attempt`; 0 is the first retry."""
         try:
             return min(self.cap_s, self.base_s * 2.0**attempt)
         except OverflowError:  # a peer that has been away for months
             return self.cap_s
 
     def delay_s(self, attempt: int, rng: Rng) -> float:
-        """A delay drawn evenly from [0, limit_s(attempt))."""
+        """Returns a delay drawn evenly from [0, limit_s(attempt))."""
         return rng.random() * self.limit_s(attempt)

@@ -1,7 +1,7 @@
 """What the engine writes into a trace: which events and subscriptions, under which numbers. Pure.
 
-Roles tell things as they have them, because they tell on the way of every event; who writes a segment works out numbers and
-words later, for many rows together.
+Roles tell things as they have them, because they tell on the way of every event. The writer of a segment works out numbers and words
+later, for many rows together.
 """
 
 from functools import lru_cache
@@ -28,9 +28,9 @@ Change = tuple[Told, str, Topic, Site, Literal["subscribe", "unsubscribe"]]
 
 
 class Publications:
-    """Events, one in each place of three lists: when, on which topic, and of which kind (empty where a peer got it wrong).
+    """Events as three lists of one length: when, on which topic, and of which kind (empty where a peer got it wrong).
 
-    There are so many that a tuple for each, and taking them apart again, would be most of what they cost.
+    There are very many. To make a tuple for each, and to take it apart again, would be most of what they cost.
     """
 
     __slots__ = ("kinds", "times", "topics")
@@ -44,18 +44,18 @@ class Publications:
         return len(self.times)
 
     def add(self, at_s: Told, topic: Topic, kind: bytes) -> None:
-        """One more."""
+        """Adds the event of this `kind` that was published on `topic` at `at_s`."""
         self.times.append(at_s)
         self.topics.append(topic)
         self.kinds.append(kind)
 
     def pop(self) -> None:
-        """One less: the newest."""
+        """Takes the newest event out."""
         for column in (self.times, self.topics, self.kinds):
             column.pop()
 
     def clear(self) -> None:
-        """None any more."""
+        """Takes all events out."""
         for column in (self.times, self.topics, self.kinds):
             column.clear()
 
@@ -64,13 +64,16 @@ Rows = Publications | list[Visit] | list[Change]
 
 
 class Recorder(Protocol):
-    """Where those who see the workload say what they see; never waits, never raises."""
+    """The receiver of what roles see of the workload. It never waits and never raises."""
 
     def session(self, user: str, mobile: bool, action: Literal["join", "leave"]) -> None:
-        """A connection of `user` begins or ends."""
+        """Records that a connection of `user`, on a `mobile` device or not, begins or ends (`action`)."""
 
     def subscription(self, user: str, topic: Topic, action: Literal["subscribe", "unsubscribe"], site: Site) -> None:
-        """`user`, who is connected to `site` (None: nobody knows), follows `topic` from now on, or no longer does."""
+        """Records that `user` follows `topic` from now on, or no longer does (`action`).
+
+        `site` is where they are connected; None: nobody knows.
+        """
 
 
 class Subject(NamedTuple):
@@ -92,19 +95,19 @@ class Numbers:
         return pseudonym(self._key, name.encode())
 
     def _topic(self, topic: Topic) -> Subject:
-        """Of any topic but an inbox. What is about a user has that user's number, everything else a number of its own."""
+        # An inbox has no number. What is about a user has that user's number, everything else a number of its own.
         service = SERVICE_OF[kind_of(topic)]
         return Subject(service, pseudonym(self._key, user_of(topic).encode() if service in SOCIAL_SERVICES else topic))
 
 
 def is_subscription(user: str, topic: Topic) -> bool:
-    """Whether a trace has such a pair: nobody follows an inbox by choice, or himself (see `trace`)."""
+    """Returns whether a trace has the pair (`user`, `topic`): nobody follows an inbox by choice, or themselves (see `trace`)."""
     if topic[0] == INBOX_TAG:
         return False
     return SERVICE_OF[kind_of(topic)] not in SOCIAL_SERVICES or user_of(topic) != user
 
 
 def kind_in(tail: bytes) -> bytes:
-    """The kind that an event's tail tells; empty if it tells none."""
+    """Returns the kind that an event's tail tells; empty if it tells none."""
     start = tail.find(BEFORE_KIND, 0, KIND_WITHIN) + len(BEFORE_KIND)
     return tail[start : tail.find(b'"', start)] if start >= len(BEFORE_KIND) else b""

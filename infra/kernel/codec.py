@@ -1,6 +1,6 @@
 """Frames <-> bytes: a four-byte big-endian length, then one MessagePack array.
 
-Rule: garbage in means frames out or `Refused`, never another error; lengths are checked before memory is reserved.
+Rule: garbage in means frames out or `Refused`, never another error. Lengths are checked before memory is reserved.
 """
 
 from struct import Struct
@@ -19,13 +19,13 @@ MAX_FRAME_BYTES: Final = 8 << 20
 
 
 def encode(frame: frames.Frame) -> bytes:
-    """The bytes of `frame`, length prefix included."""
+    """Returns the bytes of `frame`, with the length in front."""
     body = _ENCODER.encode(frame)
     return _LENGTH.pack(len(body)) + body
 
 
 class FrameDecoder:
-    """Incremental: bytes in any portions -> frames. Holds at most one unfinished frame."""
+    """An incremental decoder: bytes in any portions -> frames. It holds at most one unfinished frame."""
 
     __slots__ = ("_max_frame_bytes", "_needed", "_rest")
 
@@ -35,8 +35,9 @@ class FrameDecoder:
         self._max_frame_bytes = max_frame_bytes
 
     def feed(self, data: bytes) -> list[frames.AnyFrame]:
-        """Frames completed by `data`. Raises `Refused("bad-link-frame")`; the decoder is of no use afterwards."""
+        """Returns the frames that `data` completes. Raises `Refused("bad-link-frame")`; the decoder is of no use afterwards."""
         if self._rest:
+            # Appended until the frame is whole, and decoded once: a large frame in many portions is not copied again and again.
             self._rest += data
             if len(self._rest) < self._needed:
                 return []
@@ -50,12 +51,12 @@ class FrameDecoder:
         return found
 
     def _end_of_frame(self, data: bytes, start: int) -> int:
-        """Where the frame at `start` ends; where its length does, if that is not there yet."""
+        """Returns where the frame at `start` ends, or where its length ends as long as that is not there."""
         begin = start + _LENGTH.size
         if len(data) < begin:
             return begin
         (length,) = _LENGTH.unpack_from(data, start)
-        if length > self._max_frame_bytes:
+        if length > self._max_frame_bytes:  # before anything is kept: four bytes must not reserve four gigabytes
             raise Refused("bad-link-frame", f"a frame of {length} bytes is over the limit of {self._max_frame_bytes}")
         return begin + int(length)
 
@@ -70,10 +71,10 @@ def _decode(body: memoryview) -> frames.AnyFrame:
 
 
 def _check(frame: frames.AnyFrame) -> None:
-    """What the types cannot say: lists that belong together are equally long, topics are topics."""
+    """Checks what the types cannot say: lists that belong together are equally long, topics are topics."""
     match frame:
         case frames.Deliver(handles, bodies):
-            fits = len(handles) == len(bodies)
+            fits = len(handles) == len(bodies)  # first: nearly all frames are deliveries
         case frames.Subscribe(_, handles, topics):
             fits = len(handles) == len(topics) and all(map(is_topic, topics))
         case frames.Unsubscribe(_, topics):

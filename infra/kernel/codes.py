@@ -1,8 +1,8 @@
 """The one table of error and close codes, shared by code, docs (`docs/codes.md`) and tests.
 
-Rule: a *fatal* code ends the conversation. On a client WebSocket its number is also the close code, on an internal
-link it is the reason of the goodbye, over HTTP `http` is the status. A code that is not fatal is answered with one
-`error` message and the conversation goes on. `reconnect` tells a client whether trying again, unchanged, can help.
+Rule: a *fatal* code ends the conversation. On a client's WebSocket its number is also the close code, and on an internal link it is the
+reason of the goodbye. Over HTTP, `http` is the status. After a code that is not fatal, which is told in one `error` message, the
+conversation goes on. `reconnect` tells a client whether trying again, unchanged, can help.
 """
 
 from typing import Final, NamedTuple

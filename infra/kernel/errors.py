@@ -23,8 +23,8 @@ class Refused(SegueError):  # noqa: N818 - it is an answer, and reads as one
 
 
 class Unavailable(SegueError):  # noqa: N818 - as above
-    """What was asked for cannot be done now, and may or may not have been done: repeating it is safe."""
+    """A request that cannot be answered now. It may or may not have been done; repeating it is safe."""
 
 
 class ConfigError(SegueError):
-    """The configuration is wrong. The message names the file or key and the nearest thing that would be right."""
+    """A configuration that is wrong. The message names the file or key and the nearest thing that would be right."""

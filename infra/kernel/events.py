@@ -1,8 +1,8 @@
 """Events: from what a service submits to the bytes that clients get.
 
-Encode once: the broker that takes an event in builds its *tail* (all that is known there); the owner of the topic puts
-the number in front and has the *body*, the very text that clients receive. Nobody decodes or encodes it again; the
-access point may only splice in how many older events it skipped.
+Encode once. The broker that takes an event in builds its *tail*: all that is known there. The owner of the topic puts the number in
+front, and has the *body*: the very text that clients receive. Nobody decodes or encodes it again. The access point may only put in how
+many older events it skipped.
 
     body = {"op":"event","site":"sto","epoch":7,"seq":42, + tail
     tail = "topic":"hm://...","ts":...,"id":"...","kind":"play","payload":{...}}
@@ -28,7 +28,7 @@ _ID: Final = re.compile(r"[A-Za-z0-9._:-]{1,64}")
 
 
 class Submission(msgspec.Struct, forbid_unknown_fields=True):
-    """What a service sends (design 4.2). `payload` stays the JSON text that came in."""
+    """An event as a service sends it (design 4.2). `payload` stays the JSON text that came in."""
 
     topic: str
     kind: str
@@ -50,7 +50,14 @@ def waiting_bytes(texts: Collection[bytes]) -> int:
 
 
 def accept(submission: Submission, ts_ms: int, fallback_id: str, max_payload_bytes: int) -> Event:
-    """Check one submission and encode its tail. Raises `Refused` (bad-topic, bad-field, bad-utf8, too-large)."""
+    """Returns the event that a submission makes, its tail encoded.
+
+    - `ts_ms`: the Unix time of now.
+    - `fallback_id`: the id that clients see where the service gave none.
+    - `max_payload_bytes`: the largest payload that is taken.
+
+    Raises `Refused` (bad-topic, bad-field, bad-utf8, too-large).
+    """
     topic = parse_topic(submission.topic)
     if not _KIND.fullmatch(submission.kind):
         raise Refused("bad-field", "kind must be 1 to 32 characters a-z 0-9 - and start with a letter")
@@ -59,7 +66,7 @@ def accept(submission: Submission, ts_ms: int, fallback_id: str, max_payload_byt
     payload = bytes(submission.payload)
     if len(payload) > max_payload_bytes:
         raise Refused("too-large", f"payload of {len(payload)} bytes is over the limit of {max_payload_bytes}")
-    if payload[:1] != b"{":
+    if payload[:1] != b"{":  # msgspec has found it to be JSON, and its text begins at the first character
         raise Refused("bad-field", "payload must be a JSON object")
     if not payload.isascii():
         check_utf8(payload)
@@ -76,7 +83,7 @@ def check_utf8(data: bytes) -> None:
 
 
 def encode_tail(uri: str, ts_ms: int, event_id: str, kind: str, payload: bytes) -> bytes:
-    """The tail of an event whose parts have been checked: none of them needs escaping."""
+    """Returns the tail of an event. `uri`, `event_id` and `kind` have been checked, so none needs escaping; `payload` is JSON."""
     return b'"topic":"%b","ts":%d,"id":"%b","kind":"%b","payload":%b}' % (
         uri.encode(),
         ts_ms,
@@ -87,17 +94,17 @@ def encode_tail(uri: str, ts_ms: int, event_id: str, kind: str, payload: bytes) 
 
 
 def numbering(site: str, epoch: int) -> bytes:
-    """The constant part of the bodies that one owner makes; `b"%b%d,%b" % (it, seq, tail)` is a body."""
+    """Returns the constant part of the bodies that one owner makes: `b"%b%d,%b" % (it, seq, tail)` is a body."""
     return b'%b"site":"%b","epoch":%d,"seq":' % (OPENING, site.encode(), epoch)
 
 
 def with_skipped(body: bytes, skipped: int) -> bytes:
-    """The body, saying that `skipped` older events of its topic were dropped for it (design 6)."""
+    """Returns the body, saying that `skipped` older events of its topic were dropped for it (design 6)."""
     return b'%b"skipped":%d,%b' % (OPENING, skipped, body[len(OPENING) :])
 
 
 def is_presence(body: bytes) -> bool:
-    """Whether an event is on a user topic, the class that is shed first under load (design 5.3)."""
+    """Returns whether an event is on a user's topic: events of that class are shed first under load (design 5.3)."""
     return body.startswith(_PRESENCE, body.find(_TOPIC))  # what stands before it is ours and holds no such text
 
 
@@ -108,6 +115,6 @@ def place(body: bytes) -> tuple[bytes, int]:
 
 
 def origin(body: bytes) -> bytes:
-    """The site where an event was numbered."""
+    """Returns the site where an event was numbered."""
     start = len(OPENING) + len(b'"site":"')
     return body[start : body.index(b'"', start)]

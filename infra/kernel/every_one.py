@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
-# Who reads of many thousand errors reads of none.
+# Nobody reads many thousand errors, and the first ones say what is wrong.
 MOST_TOLD: Final = 8
 
 

@@ -1,11 +1,11 @@
-"""Fan-out: one event to each link that wants its topic, once, under the handle that link chose."""
+"""Fan-out: one event to each link that wants its topic, once, under the handle that this link chose."""
 
 from collections.abc import Sequence
 from typing import Final, Protocol
 
 from .interest import Interest
 
-# Many topics share few sets of links, as a rule; where they do not, lists are made again rather than kept for each.
+# As a rule many topics share few sets of links. Where they do not, lists are made again rather than kept for each set.
 MAX_TARGETS: Final = 4096
 
 
@@ -13,7 +13,7 @@ class Receiver(Protocol):
     """A subscribing link, as pure code sees it."""
 
     def deliver(self, handle: int, body: bytes) -> None:
-        """Queue `body` for the peer's topic `handle`; never blocks."""
+        """Queues `body` for the peer's topic `handle`. It never blocks."""
 
 
 class Fanout:
@@ -26,18 +26,19 @@ class Fanout:
         self._targets: dict[int, list[tuple[Receiver, Sequence[int]]]] = {}
 
     def open(self, receiver: Receiver) -> int:
-        """A subscribing link; its number. Raises `Refused("overloaded")` when there are too many."""
+        """Adds a subscribing link and returns its number. Raises `Refused("overloaded")` when there are too many."""
         bit = self.interest.open()
         self._receivers[bit] = receiver
         return bit
 
     def forget(self, bit: int) -> None:
-        """The link is gone (its interest has been closed)."""
+        """Takes a link out that is gone; its interest has been closed."""
         del self._receivers[bit]
-        self._targets.clear()
+        self._targets.clear()  # the number may be given to another link, which the lists would miss
 
     def send(self, row: int, mask: int, body: bytes) -> None:
-        """Give `body` to every link of `mask`, all of which want `row`."""
+        """Gives `body` to every link of `mask`, all of which want `row`."""
+        # One look-up for all links: the list holds their arrays of handles themselves, so a new handle needs no new list.
         targets = self._targets.get(mask)
         if targets is None:
             targets = self._resolve(mask)

@@ -1,12 +1,11 @@
 """Frames: what nodes say to each other on a link, as values.
 
-A link carries frames in order. On TCP each is length-prefixed MessagePack (`codec`); in memory the values themselves
-are handed over, so they are immutable by convention: nobody changes a list inside a frame after it was sent.
+A link carries frames in order. On TCP each is length-prefixed MessagePack (`codec`). In memory the values themselves are handed over, so
+nobody may change a list inside a frame after it was sent.
 
-Subscription changes to one node are numbered (`n`, rising, also from one link to the next); the receiver answers with
-the cumulative numbers that it and the sites behind it have installed (`Applied`). The subscribing side chooses a small
-integer *handle* for each topic; deliveries name handles, so that the receiver indexes a list instead of hashing a string
-(design 4.3).
+Subscription changes to one node are numbered (`n`, rising, also from one link to the next). The receiver answers with the cumulative
+numbers that it and the sites behind it have installed (`Applied`). The subscribing side chooses a small integer *handle* for each topic.
+Deliveries name handles, so that the receiver indexes a list instead of hashing a string (design 4.3).
 
 A peer of the same protocol version may be newer than we are: elements that it appends to a frame are passed over.
 """
@@ -38,7 +37,7 @@ class Frame(msgspec.Struct, frozen=True, array_like=True, tag_field="t", gc=Fals
 
 
 class Hello(Frame, tag=1, frozen=True):
-    """First frame, both ways. `incarnation` is new at each start of a process; `view` is of the sender's own site."""
+    """The first frame, both ways. `incarnation` is new at each start of a process; `view` is that of the sender's own site."""
 
     role: Name
     node: Name
@@ -50,7 +49,7 @@ class Hello(Frame, tag=1, frozen=True):
 
 
 class Heartbeat(Frame, tag=2, frozen=True):
-    """Sent both ways when the interval has passed; any frame counts as a sign of life."""
+    """A sign of life, both ways, when the interval has passed. Any other frame counts as one, too."""
 
     view: View
 
@@ -71,8 +70,10 @@ class Unsubscribe(Frame, tag=4, frozen=True):
 
 
 class Applied(Frame, tag=5, frozen=True):
-    """All changes of the peer up to `n` are done here, and known to every delivery that follows. For each site, all
-    changes up to that number are installed there now; the number falls when something has to be installed anew."""
+    """All changes of the peer up to `n` are done here, and known to every delivery that follows.
+
+    `sites`: all changes up to that number are installed at the site now. The number falls when something has to be installed anew.
+    """
 
     n: Number
     sites: dict[Name, Number]
@@ -96,8 +97,10 @@ class Publish(Frame, tag=7, frozen=True):
 
 
 class Published(Frame, tag=8, frozen=True):
-    """All `Publish` frames of the peer up to `n` are in the owner's memory and queued to every interested link, save
-    those newly done that `failed` names: some of their events may not have reached their owner."""
+    """All `Publish` frames of the peer up to `n` are in the owner's memory and queued to every interested link.
+
+    `failed`: the exceptions among those that were not acknowledged before. Some of their events may not have reached their owner.
+    """
 
     n: Number
     failed: list[Number] = []
@@ -136,8 +139,8 @@ class Bye(Frame, tag=11, frozen=True):
 
 
 class Leaving(Frame, tag=12, frozen=True):
-    """I am draining. A broker says it to the others of its site, which leave it out of the next view; an aggregator to its access
-    points, which go to another one."""
+    """The sender is draining. A broker says it to the others of its site, which leave it out of the next view. An aggregator says it
+    to its access points, which go to another one."""
 
 
 class Announced(Frame, tag=13, frozen=True):
@@ -147,8 +150,8 @@ class Announced(Frame, tag=13, frozen=True):
 
 
 class Here(Frame, tag=14, frozen=True):
-    """An access point says to presence: client `clients[i]` of `users[i]` is connected here, on `devices[i]` (bit 0: desktop,
-    bit 1: mobile). It holds while this link lives, and replaces what was said of that client before."""
+    """From an access point to presence: client `clients[i]` of `users[i]` is connected here, on `devices[i]` (bit 0: desktop, bit 1:
+    mobile). It holds while this link lives, and replaces what was said of that client before."""
 
     users: list[Name]
     clients: list[str]
@@ -163,7 +166,7 @@ class Gone(Frame, tag=15, frozen=True):
 
 
 class Survey(Frame, tag=16, frozen=True):
-    """The decision service asks a broker or an access point what has changed since it was asked last; `Surveyed(n)` ends the
+    """From the decision service to a broker or an access point: what has changed since you were asked last? `Surveyed(n)` ends the
     answer."""
 
     n: Number
@@ -191,20 +194,22 @@ class Unfollowed(Frame, tag=19, frozen=True):
 
 
 class Surveyed(Frame, tag=20, frozen=True):
-    """That was all there is to say to survey `n`. `epoch` is that of the assignment that holds here; 0: none was heard of."""
+    """The end of the answer to survey `n`. `epoch` is that of the assignment that holds here; 0: none was heard of."""
 
     n: Number
     epoch: Number = 0
 
 
 class Assignment(Frame, tag=21, frozen=True):
-    """Which topics the brokers serve in real time from `epoch` on: all but those that have left. From the decision service to
-    brokers and access points (thesis 6.1).
+    """The topics that brokers serve in real time from `epoch` on: all but those that have left. From the decision service to brokers
+    and access points (thesis 6.1).
 
-    It changes what was said in epoch `base`: topics `leave` real time, others `come` back. With base 0 it replaces everything, and
-    `leave` names all that are out. A large one is said in several frames of one epoch; `last` is in the last of them, and only
-    then it holds. What leaves is still served for `overlap_ms`; after that not at all, or, if `every_ms` is not 0, one event of
-    each topic in that time. `expected` and `bound` are subscribers (b3m) or a sum of fractions (fb3m).
+    - `base`: the epoch whose assignment it changes. With 0 it replaces everything, and `leave` names all topics that are out.
+    - `last`: a large assignment is said in several frames of one epoch. It holds when the last one is there.
+    - `leave`, `come`: topics that leave real time, and topics that come back.
+    - `overlap_ms`: for so long, topics that leave are still served.
+    - `every_ms`: after that, one event of each topic goes out in that time; 0: none.
+    - `expected`, `bound`: subscribers (b3m), or a sum of fractions (fb3m).
     """
 
     epoch: Number
@@ -223,19 +228,19 @@ class Assignment(Frame, tag=21, frozen=True):
 
 
 class Fence(Frame, tag=22, frozen=True):
-    """An access point asks an aggregator to answer with `Fenced(n)` when it has passed on all that brokers have sent it by now."""
+    """From an access point to an aggregator: answer with `Fenced(n)` when you have passed on all that brokers have sent you by now."""
 
     n: Number
 
 
 class Fenced(Frame, tag=23, frozen=True):
-    """Everything that brokers had sent here before `Fence(n)` came has been sent to the peer before this."""
+    """The answer to `Fence(n)`: everything that brokers had sent here before it came has been sent to the peer before this."""
 
     n: Number
 
 
 class Staying(Frame, tag=24, frozen=True):
-    """An access point says to an aggregator that leaves: there is no other one that I could go to, do not wait for me."""
+    """From an access point to an aggregator that leaves: there is no other one that I could go to, do not wait for me."""
 
 
 AnyFrame = (

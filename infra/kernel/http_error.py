@@ -27,7 +27,7 @@ class HttpError(NamedTuple):
 
 
 class MethodRefused(Refused):
-    """`bad-method`, and which methods the path takes (RFC 9110 15.5.6 wants them in the answer)."""
+    """A `bad-method` that names the methods that the path takes (RFC 9110 15.5.6 wants them in the answer)."""
 
     def __init__(self, method: str, path: str, allowed: Iterable[str]) -> None:
         methods = sorted(allowed)

@@ -1,8 +1,8 @@
 """Interest: which links want which topic, in little memory (design 5.4).
 
-A topic has a dense *row* number; a row is one bit mask of links, and per link one 32-bit handle. There is no object
-per row beyond the topic's bytes and its number. Rows are reused only after `release`, so that whoever uses row
-numbers as handles towards other nodes decides when the last delivery under an old meaning has passed.
+A topic has a dense *row* number. A row is one bit mask of links, and one 32-bit handle for each link. There is no object for a row
+beyond the topic's bytes and its number. Rows are reused only after `release`: a node that uses row numbers as handles towards other
+nodes decides when the last delivery under the old meaning has passed (see `limbo`).
 """
 
 from array import array
@@ -26,11 +26,11 @@ class Interest:
         self._free: list[int] = []
 
     def __len__(self) -> int:
-        """Rows that exist, including those nobody wants any more that have not been released."""
+        """Returns the number of rows, those included that nobody wants any more and that are not released yet."""
         return len(self.rows)
 
     def handles(self, bit: int) -> "array[int]":
-        """The handles of link `bit`, indexed by row. The same object for as long as the link exists."""
+        """Returns the handles of link `bit`, indexed by row. It is the same object for as long as the link exists."""
         return self._handles[bit]
 
     def check_room(self) -> None:
@@ -48,14 +48,17 @@ class Interest:
         return bit
 
     def subscribe(self, bit: int, topics: Sequence[Topic], handles: Sequence[int]) -> list[tuple[int, Topic, int]]:
-        """Link `bit` wants `topics`. Returns (row, topic, mask before) for each topic it did not want before."""
+        """Notes that link `bit` wants `topics`, under `handles`.
+
+        Returns (row, topic, mask before) for each topic that it did not want before.
+        """
         rows, masks, mine, flag = self.rows, self.masks, self._handles[bit], 1 << bit
         news: list[tuple[int, Topic, int]] = []
         for topic, handle in zip(topics, handles, strict=True):
             row = rows.get(topic)
             if row is None:
                 row = self._new_row(topic)
-            if row >= len(mine):
+            if row >= len(mine):  # in place, because `fanout` holds this very array; places in between are never read
                 mine.frombytes(bytes(4 * (row + 1 - len(mine))))
             mine[row] = handle
             before = masks[row]
@@ -74,25 +77,25 @@ class Interest:
         return row
 
     def unsubscribe(self, bit: int, topics: Iterable[Topic]) -> list[tuple[int, Topic, int]]:
-        """Link `bit` no longer wants `topics`. Returns (row, topic, mask after) for each that it did want."""
+        """Notes that link `bit` no longer wants `topics`. Returns (row, topic, mask after) for each that it did want."""
         rows, masks, flag = self.rows, self.masks, 1 << bit
         gone: list[tuple[int, Topic, int]] = []
         for topic in topics:
             row = rows.get(topic)
             if row is not None and masks[row] & flag:
-                masks[row] ^= flag
+                masks[row] ^= flag  # the bit is set, so this clears it; the handle stays and means nothing
                 gone.append((row, topic, masks[row]))
         return gone
 
     def close(self, bit: int) -> list[tuple[int, Topic, int]]:
-        """Link `bit` is gone: as if it had unsubscribed from everything. The number may be given out again."""
+        """Unsubscribes link `bit`, which is gone, from everything. Its number may be given out again."""
         masks, flag = self.masks, 1 << bit
         gone = self.unsubscribe(bit, [topic for topic, row in self.rows.items() if masks[row] & flag])
         del self._handles[bit]
         return gone
 
     def release(self, row: int, topic: Topic) -> bool:
-        """Forget a row that nobody wants; its number is free for another topic. False if somebody wants it again."""
+        """Forgets a row that nobody wants, so that its number is free for another topic. Returns False if it is wanted again."""
         if self.rows.get(topic) != row or self.masks[row]:
             return False
         del self.rows[topic]
@@ -100,6 +103,6 @@ class Interest:
         return True
 
     def wanted(self, mask: int) -> Iterator[tuple[int, Topic]]:
-        """(row, topic) of everything that any link of `mask` wants."""
+        """Yields (row, topic) of everything that any link of `mask` wants."""
         masks = self.masks
         return ((row, topic) for topic, row in self.rows.items() if masks[row] & mask)

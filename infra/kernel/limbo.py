@@ -1,7 +1,8 @@
 """Limbo: rows that nobody wants any more, kept until their numbers can be given to another topic.
 
-A row number is a handle towards other nodes. Deliveries under it may be on their way after it was withdrawn; once every
-linked node is known to have done the withdrawal, none can arrive any more and the number is free.
+A row number is a handle towards other nodes. Deliveries under it may still be on their way after it was withdrawn. Once every linked
+node is known to have done the withdrawal, none can arrive any more, and the number is free. Were it free earlier, an event of the old
+topic would be taken for one of the new.
 """
 
 from collections import OrderedDict
@@ -12,7 +13,7 @@ from .topics import Topic
 
 
 class Limbo:
-    """First in, first out. A row that was wanted again and withdrawn again waits for the later withdrawal."""
+    """A queue of rows: first in, first out. A row that was wanted again and withdrawn again waits for the later withdrawal."""
 
     __slots__ = ("_announcers", "_rows")
 
@@ -24,17 +25,18 @@ class Limbo:
         return len(self._rows)
 
     def add(self, rows: Iterable[tuple[int, Topic]]) -> None:
-        """`rows` were just withdrawn (the announcers have been told)."""
+        """Adds `rows`, which were just withdrawn: the announcers have been told."""
         told = tuple(announcer.told() for announcer in self._announcers)
         for row, topic in rows:
             self._rows[row] = (topic, told)
-            self._rows.move_to_end(row)
+            self._rows.move_to_end(row)  # a known row keeps its place otherwise, and would be free too early
 
     def leave(self) -> Iterator[tuple[int, Topic]]:
-        """Rows whose numbers are free now. Whoever asks checks that they are still unwanted."""
+        """Yields rows whose numbers are free now. The caller checks that they are still unwanted."""
         done: tuple[Told, ...] | None = None
         while self._rows:
             row, (topic, told) = next(iter(self._rows.items()))
+            # Rows of one `add` share one `told`, so the nodes are asked once for all of them. Later rows wait for more.
             if told is not done and not all(map(Announcer.has_done, self._announcers, told)):
                 return
             done = told

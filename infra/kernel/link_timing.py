@@ -1,4 +1,4 @@
-"""How long links wait: for a heartbeat, for a greeting, before they are dialled again."""
+"""The timing of links: how long they wait for a heartbeat, for a greeting, and before they are dialled again."""
 
 import msgspec
 
@@ -6,7 +6,14 @@ from .option_checks import check_at_least, check_numbers
 
 
 class LinkTiming(msgspec.Struct, frozen=True, kw_only=True):
-    """Seconds. `silent_s` is several heartbeats; reconnects wait between nothing and `redial_cap_s`, growing."""
+    """Times in seconds.
+
+    - `heartbeat_s`: between two heartbeats.
+    - `silent_s`: after so long without a frame a peer is dead; several heartbeats.
+    - `hello_s`: how long a peer may take to greet.
+    - `redial_base_s`, `redial_cap_s`: the pauses before a lost link is dialled again are drawn from nothing to a limit, which grows
+      from the first to the second.
+    """
 
     heartbeat_s: float = 0.5
     silent_s: float = 2.5

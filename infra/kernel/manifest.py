@@ -1,6 +1,6 @@
-"""The manifest of a trace: where it comes from, what period it covers, and which tables hold everything and which a sample.
+"""The manifest of a trace: where it comes from, which period it covers, and which tables hold everything and which a sample.
 
-A trace that several nodes captured has one file for each, `manifest-<node>.json`; readers merge them.
+A trace that several nodes captured has one file for each of them, `manifest-<node>.json`. Readers merge them.
 """
 
 import json
@@ -18,7 +18,10 @@ MANIFESTS: Final = "manifest*.json"
 
 
 class TableInfo(msgspec.Struct, frozen=True, kw_only=True):
-    """What a table holds. `fraction` of all rows, chosen independently by row, or of all users with all rows of each."""
+    """The contents of a table: so many `rows`, which are a `fraction` of all.
+
+    `sampled_by`: each row was chosen for itself, or each user with all their rows.
+    """
 
     rows: int
     fraction: float = 1.0
@@ -26,11 +29,14 @@ class TableInfo(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Manifest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """About one trace. The period is from `start_ms` to `end_ms` (exclusive), Unix milliseconds; None where the source has no times.
+    """The description of one trace.
 
-    `time_zone` is an IANA name: hours of the day are told in it. `scale`: size as a share of the profile that was generated.
-    `limits`: metric or figure -> why this source cannot support it. `notes`: what a reader must know to believe the figures.
-    `dropped`: rows that a capture could not keep, by table.
+    - `start_ms`, `end_ms`: the period, the end exclusive, in Unix milliseconds; None where the source has no times.
+    - `time_zone`: an IANA name; hours of the day are told in it.
+    - `scale`: the size, as a share of the profile that was generated.
+    - `limits`: metric or figure -> why this source cannot support it.
+    - `notes`: what a reader must know to believe the figures.
+    - `dropped`: rows that a capture could not keep, by table.
     """
 
     format: str = FORMAT
@@ -52,12 +58,12 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     dropped: dict[str, int] = {}
 
     def encode(self) -> bytes:
-        """The bytes of the file: the same manifest gives the same bytes."""
+        """Returns the bytes of the file. The same manifest gives the same bytes."""
         return json.dumps(msgspec.to_builtins(self), indent=2, ensure_ascii=False).encode() + b"\n"
 
 
 def decode(text: bytes, where: str) -> Manifest:
-    """The manifest in `text`. Raises ConfigError that begins with `where` and says what is wrong."""
+    """Returns the manifest in `text`. Raises ConfigError that begins with `where` and says what is wrong."""
     try:
         _check_format(json.loads(text), where)
         manifest = msgspec.json.decode(text, type=Manifest)
@@ -69,7 +75,7 @@ def decode(text: bytes, where: str) -> Manifest:
 
 
 def merge(parts: list[Manifest]) -> Manifest:
-    """One manifest of what several nodes captured at the same time; `parts` is not empty."""
+    """Returns one manifest of what several nodes captured at the same time. `parts` is not empty."""
     return reduce(_merged, parts)
 
 

@@ -1,14 +1,16 @@
-"""Membership: who of a site's brokers is alive, and which view says so (design 6).
+"""Membership: which of a site's brokers are alive, and which view says so (design 6).
 
-Rules. (1) A slot is alive while something was heard from it within `dead_s`, or within `suspect_s` once its link is
-lost: failure is suspected by a lost link and decided by silence. (2) The lowest slot that is alive issues a new view,
-one number higher, whenever the set of live slots is not the view's. (3) A higher view, from whomever, is taken over.
-(4) Nothing is issued in the first `grace_s` of a process unless every slot was heard, so that a restart does not
-claim the whole ring for a moment. (5) The numbers of a process are above `base`, which is higher in each life of a site
-(such as the time of its start in ms): other sites remember the last view of a site that stopped as a whole. (6) Who
-comes, or comes back, to a view that exists is in it after `grace_s`: by then all who must link to it have found it. (7) Who
-was left out by a view that it had to take over leaves nobody out in turn for `CALM` times `dead_s`: two that cannot hear
-each other, but are both heard by others, would outbid each other for ever.
+1. A slot is alive while something was heard from it within `dead_s`, or within `suspect_s` once its link is lost. So failure is
+   suspected by a lost link and decided by silence.
+2. The lowest slot that is alive issues a new view, one number higher, whenever the set of live slots is not the view's.
+3. A higher view is taken over, whoever sends it.
+4. Nothing is issued in the first `grace_s` of a process unless every slot was heard. So a restart does not claim the whole ring for a
+   moment.
+5. The numbers of a process are above `base`, which is higher in each life of a site (such as the time of its start in ms). Other sites
+   remember the last view of a site that stopped as a whole.
+6. A slot that comes, or comes back, to a view that exists is in it after `grace_s`. By then all who must link to it have found it.
+7. A slot that was left out by a view that it had to take over leaves nobody out in turn for `CALM` times `dead_s`. Two that cannot
+   hear each other, but are both heard by others, would outbid each other for ever.
 
 Time is an argument (seconds, monotonic). There is no clock here.
 """
@@ -24,7 +26,7 @@ CALM: Final = 2
 
 
 class Timing(msgspec.Struct, frozen=True, kw_only=True):
-    """Seconds. `suspect_s` < `dead_s`; both are several heartbeats. In `grace_s` everybody finds a broker that has come."""
+    """Times in seconds. `suspect_s` < `dead_s`; both are several heartbeats. In `grace_s` everybody finds a broker that has come."""
 
     suspect_s: float = 1.0
     dead_s: float = 2.5
@@ -32,9 +34,10 @@ class Timing(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Membership:
-    """The view of one broker on the brokers of its own site."""
+    """The brokers of a site as one of them sees them. `view`: the newest view that it knows."""
 
     def __init__(self, me: str, slots: Iterable[str], now: float, timing: Timing, base: int = 0) -> None:
+        """Begins at `now` as the broker `me` of the configured `slots`. `base`: see rule 5."""
         self.view = View(0, ())
         self._me = me
         self._heard: dict[str, float | None] = dict.fromkeys(sorted(slots))
@@ -48,30 +51,30 @@ class Membership:
         self._base = base
 
     def heard(self, slot: str, now: float) -> None:
-        """A frame came from `slot`."""
+        """Notes that a frame came from `slot`."""
         if slot in self._heard:
-            if not self._is_alive(slot, now):
+            if not self._is_alive(slot, now):  # asked before `_heard` changes: it has come back, and waits for `grace_s` (rule 6)
                 self._since[slot] = now
             self._heard[slot] = now
             self._suspected.discard(slot)
 
     def link_lost(self, slot: str) -> None:
-        """The link to `slot` broke: it is suspected, and dead if it stays silent for `suspect_s`."""
+        """Notes that the link to `slot` broke. It is suspected now, and dead if it stays silent for `suspect_s`."""
         if slot in self._heard:
             self._suspected.add(slot)
 
     def leave(self, slot: str) -> None:
-        """`slot` says goodbye: it is out of the next view without waiting."""
+        """Notes that `slot` says goodbye. It is not in the next view, which waits for nothing."""
         self._leaving.add(slot)
 
     def rejoin(self, slot: str) -> None:
-        """A new process of `slot` said hello."""
+        """Notes that a new process of `slot` said hello."""
         if slot in self._leaving:
             self._leaving.discard(slot)
             self._heard[slot] = None
 
     def alive(self, now: float) -> tuple[str, ...]:
-        """The slots that are alive at `now`, in ring order."""
+        """Returns the slots that are alive at `now`, sorted."""
         return tuple(slot for slot in self._heard if slot not in self._leaving and self._is_alive(slot, now))
 
     def _may_join(self, slot: str, now: float) -> bool:
@@ -86,7 +89,10 @@ class Membership:
         return heard is not None and now - heard <= limit
 
     def offer(self, view: View) -> bool:
-        """Somebody's view; taken over if it is higher. Equal numbers are decided by the slots, the same way everywhere."""
+        """Takes over `view`, which somebody sent, if it is higher, and returns whether it was.
+
+        Between equal numbers the slots decide, in the same way everywhere.
+        """
         if (view.number, view.slots) <= (self.view.number, self.view.slots):
             return False
         self._is_overruled |= self._me in self.view.slots and self._me not in view.slots
@@ -94,12 +100,13 @@ class Membership:
         return True
 
     def tick(self, now: float) -> bool:
-        """Issue a new view if that is this broker's duty and the set of live slots has changed."""
+        """Issues a new view if that is this broker's duty and the set of live slots has changed. Returns whether it did."""
         if self._is_overruled:
             self._is_overruled, self._calm_until = False, now + CALM * self._timing.dead_s
         alive = tuple(slot for slot in self.alive(now) if self._may_join(slot, now))
         if not alive or alive[0] != self._me or alive == self.view.slots or not self._settled(now):
             return False
+        # Slots that say goodbye may be left out at any time: nobody contradicts that (rule 7).
         missing = set(self.view.slots).difference(alive, self._leaving)
         if missing and now < self._calm_until:
             return False

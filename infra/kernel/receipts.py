@@ -1,4 +1,4 @@
-"""Receipts: what may be told to a subscribing link about its changes (`Applied`), site by site."""
+"""Receipts: what a subscribing link may be told about its changes (`Applied`), site by site."""
 
 from collections import deque
 from collections.abc import Mapping
@@ -11,10 +11,10 @@ MAX_PENDING: Final = 1024
 
 
 class Receipts:
-    """Turns marks reached upstream into the cumulative change numbers of one downstream link.
+    """The changes of one link below, and the marks above that they wait for (see `announcer`).
 
-    For each site there is a queue of (change, mark it waits for). Its head is kept when it was told, for what is reached
-    may fall: then nothing is installed there until the marks are reached again.
+    For each site there is a queue of (change, mark that it waits for), both rising. The change at its head stays when it has been told,
+    because what is reached may fall. Then nothing is installed there until the marks are reached again.
     """
 
     __slots__ = ("_last", "_queues", "_told")
@@ -25,7 +25,10 @@ class Receipts:
         self._told = Applied(0, {})
 
     def record(self, n: int, marks: Mapping[str, int], default: int = 0) -> None:
-        """Change `n` is done here; at a site it is installed when that site's mark is reached (`default`: others)."""
+        """Notes that change `n` is done here. At a site it is installed when the site's mark is reached.
+
+        `marks`: site -> mark. `default`: the mark of the other sites.
+        """
         self._last = (n, default)
         for site in {*self._queues, *marks}:
             queue = self._queues.setdefault(site, deque())
@@ -34,7 +37,7 @@ class Receipts:
                 self._queues[site] = deque(islice(queue, 0, None, 2))
 
     def advance(self, reached: Mapping[str, int]) -> Applied | None:
-        """What to tell now; None if nothing has changed since the last time. `reached` names every site that is known."""
+        """Returns what to tell now; None if nothing has changed since the last time. `reached` names every site that is known."""
         news = Applied(self._last[0], {site: self._installed(site, mark) for site, mark in reached.items()})
         if news == self._told:
             return None
@@ -43,8 +46,9 @@ class Receipts:
 
     def _installed(self, site: str, reached: int) -> int:
         queue = self._queues.get(site)
-        if queue is None:
+        if queue is None:  # a site that is heard of for the first time: all changes so far wait for what the last one waits for
             queue = self._queues[site] = deque([self._last])
+        # The second one is looked at, not the first: the newest change that is reached must stay at the head.
         while len(queue) > 1 and queue[1][1] <= reached:
             queue.popleft()
         n, mark = queue[0]

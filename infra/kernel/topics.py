@@ -1,7 +1,7 @@
 """Topics: the four `hm://` forms of the spec (section 2) and a user's inbox, parsed and checked here and nowhere else.
 
-Past the door a topic is a `Topic`: a compact, reversible byte string (one tag byte, then the ids). It is what brokers
-keep ten million of in memory, so it is not an object with fields: `kind_of` and `format_topic` read it when needed.
+Past the HTTP and WebSocket handlers a topic is a `Topic`: a compact, reversible byte string (one tag byte, then the ids). A broker keeps
+ten million of them in memory, so it is no object with fields: `kind_of` and `format_topic` read it when needed.
 
 =========  ==========================================================  =========================
 kind       URI                                                         compact form
@@ -14,7 +14,7 @@ inbox      hm://notifications/inbox/<username>/                        I<usernam
 =========  ==========================================================  =========================
 
 The `%` is a literal divider, never percent-encoding; the type tells an artist feed from a social feed (spec 2).
-Live copies of a user's stored notifications travel on his inbox: no client names it, the access point wants it for him.
+Live copies of a user's stored notifications travel on the user's inbox. No client names it: the access point wants it for the user.
 """
 
 import re
@@ -28,7 +28,7 @@ Topic = NewType("Topic", bytes)
 
 
 class Kind(StrEnum):
-    """What a topic is about; decides which service may publish on it (SB-45)."""
+    """The kind of a topic. It decides which service may publish on the topic (SB-45)."""
 
     USER = "user"
     PLAYLIST = "playlist"
@@ -64,7 +64,7 @@ USER_TAG: Final = ord("U")
 
 @lru_cache(maxsize=PARSED)
 def parse_topic(uri: str) -> Topic:
-    """The topic that `uri` names. Raises `Refused("bad-topic")` that says what is wrong with it (SB-1, SB-2)."""
+    """Returns the topic that `uri` names. Raises `Refused("bad-topic")` that says what is wrong with it (SB-1, SB-2)."""
     match = _URI.fullmatch(uri)
     if match is None:
         raise Refused("bad-topic", _complaint(uri))
@@ -79,17 +79,17 @@ def parse_topic(uri: str) -> Topic:
 
 
 def user_topic(username: str) -> Topic:
-    """The topic of a user's friend feed. `username` has been checked by whoever holds it."""
+    """Returns the topic of a user's friend feed. The caller has checked `username`."""
     return Topic(b"U" + username.encode())
 
 
 def inbox_topic(username: str) -> Topic:
-    """The topic of a user's notifications. `username` has been checked by whoever holds it."""
+    """Returns the topic of a user's notifications. The caller has checked `username`."""
     return Topic(b"I" + username.encode())
 
 
 def format_topic(topic: Topic) -> str:
-    """The URI of `topic`; `parse_topic(format_topic(t)) == t` for every topic."""
+    """Returns the URI of `topic`: `parse_topic(format_topic(t)) == t` for every topic."""
     text = topic[1:].decode()
     match kind_of(topic):
         case Kind.USER:
@@ -104,17 +104,17 @@ def format_topic(topic: Topic) -> str:
 
 
 def kind_of(topic: Topic) -> Kind:
-    """The kind of `topic`."""
+    """Returns the kind of `topic`."""
     return _KINDS[topic[0]]
 
 
 def user_of(topic: Topic) -> str:
-    """The user whom a friend feed, a social feed or an inbox is about."""
+    """Returns the user whom a friend feed, a social feed or an inbox is about."""
     return topic[1:].partition(b"%")[0].decode()
 
 
 def is_topic(compact: bytes) -> bool:
-    """Whether bytes that came over a link are a topic in compact form."""
+    """Returns whether bytes that came over a link are a topic in compact form."""
     return _COMPACT.fullmatch(compact) is not None
 
 

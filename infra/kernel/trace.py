@@ -1,10 +1,10 @@
-"""The trace: what a workload is written down as, by the running engine, by importers of data sets and by the generator.
+"""The trace: the form in which the running engine, the importers of data sets and the generator write a workload down.
 
 A trace is a folder: `manifest.json`, and a folder of Parquet files for each table that it has. Analytics reads no other form.
 The columns are few and plain on purpose: integers and short words, no nesting, time as Unix milliseconds.
 
-Users and topics are integers. In `presence` and `social` a topic is a user, and has that user's number: so it can be seen who
-follows back. In `playlist` and `artist` topics have numbers of their own. A topic is therefore known by (service, topic).
+Users and topics are integers. In `presence` and `social` a topic is a user and has that user's number, so it can be seen who follows
+back. In `playlist` and `artist` topics have numbers of their own. So a topic is known by (service, topic).
 """
 
 from typing import Final, Literal, NamedTuple
@@ -29,7 +29,12 @@ DIAGNOSTIC: Final = ("diagnostic", "heartbeat", "ping", "probe", "test")
 
 
 class Column(NamedTuple):
-    """One column. `type`: what Parquet has. `words`: the only values there may be. `may_be_null`: unknown is allowed."""
+    """A column.
+
+    - `type`: its type in Parquet.
+    - `words`: the only values that there may be.
+    - `may_be_null`: it may be unknown.
+    """
 
     name: str
     type: Literal["int64", "string"]
@@ -39,7 +44,11 @@ class Column(NamedTuple):
 
 
 class Table(NamedTuple):
-    """One table of a trace. `key`: the columns that make a row unique, if any do. `by_time`: rows of a file rise in time_ms."""
+    """A table of a trace.
+
+    - `key`: the columns that make a row unique, if any do.
+    - `by_time`: the rows of a file rise in `time_ms`.
+    """
 
     name: str
     meaning: str

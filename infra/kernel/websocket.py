@@ -1,7 +1,7 @@
 """WebSocket frames as a server writes them (RFC 6455 5), and the opcodes; see `websocket_reader` for the other way.
 
-Server frames are not masked and never fragmented, so a frame is a short header and the payload as it is: the same
-bytes for every receiver, encoded once (design 5).
+The frames of a server are not masked and never fragmented. So a frame is a short header and the payload as it is: the same bytes for
+every receiver, encoded once (design 5).
 """
 
 from typing import Final
@@ -19,7 +19,7 @@ _FINAL: Final = 0x80
 
 
 def _header(opcode: int, length: int) -> bytes:
-    """The header of a final, unmasked frame; the length in its shortest form (RFC 6455 5.2)."""
+    """Returns the header of a final, unmasked frame, with the length in its shortest form (RFC 6455 5.2)."""
     if length <= MAX_SMALL_BYTES:
         return bytes((_FINAL | opcode, length))
     if length < 1 << 16:
@@ -32,22 +32,23 @@ _TEXT_HEADERS: Final = tuple(_header(TEXT, length) for length in range(_READY))
 
 
 def text_frame(payload: bytes) -> bytes:
-    """One whole text message. `payload` must be UTF-8; that is not checked here."""
+    """Returns one whole text message. `payload` must be UTF-8; that is not checked here."""
     length = len(payload)
     return (_TEXT_HEADERS[length] if length < _READY else _header(TEXT, length)) + payload
 
 
 def close_frame(number: int, reason: str) -> bytes:
-    """A close frame; `reason` is cut to what fits, between two characters."""
+    """Returns a close frame. `reason` is cut to what fits, between two characters."""
+    # Cut as bytes; then half a character at the end is left out.
     text = reason.encode(errors="replace")[:_MAX_REASON_BYTES].decode(errors="ignore").encode()
     return _header(CLOSE, 2 + len(text)) + number.to_bytes(2) + text
 
 
 def ping_frame(payload: bytes = b"") -> bytes:
-    """A ping; `payload` is at most `MAX_SMALL_BYTES` long."""
+    """Returns a ping. `payload` is at most `MAX_SMALL_BYTES` long."""
     return _header(PING, len(payload)) + payload
 
 
 def pong_frame(payload: bytes = b"") -> bytes:
-    """The answer to a ping, with the payload of that ping."""
+    """Returns the answer to a ping, with the payload of that ping."""
     return _header(PONG, len(payload)) + payload

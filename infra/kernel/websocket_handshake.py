@@ -15,14 +15,14 @@ _KEY_BYTES: Final = 16
 
 
 def accept_key(key: str) -> str:
-    """The `Sec-WebSocket-Accept` value that proves that `key` was read (RFC 6455 4.2.2)."""
+    """Returns the `Sec-WebSocket-Accept` value that proves that `key` was read (RFC 6455 4.2.2)."""
     return b64encode(sha1((key + _GUID).encode(), usedforsecurity=False).digest()).decode()
 
 
 def check_handshake(method: str, headers: Mapping[bytes, bytes]) -> str:
-    """The `Sec-WebSocket-Key` of a request that may become a WebSocket (RFC 6455 4.2.1).
+    """Returns the `Sec-WebSocket-Key` of a request that may become a WebSocket (RFC 6455 4.2.1).
 
-    `headers` has lower-case names; a header that came several times is joined with commas.
+    `headers` has names in lower case; a header that came several times is joined with commas.
     Raises `Refused("bad-handshake")` with a reason that says what to send instead.
     """
     key = headers.get(b"sec-websocket-key", b"").decode("latin-1")
@@ -42,7 +42,7 @@ def check_handshake(method: str, headers: Mapping[bytes, bytes]) -> str:
 
 
 def handshake_response(key: str) -> bytes:
-    """The 101 answer to a request that `check_handshake` let pass with `key`."""
+    """Returns the 101 response to a request that `check_handshake` let pass with `key`."""
     return (
         "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
         f"Sec-WebSocket-Accept: {accept_key(key)}\r\nSec-WebSocket-Protocol: {SUBPROTOCOL}\r\n\r\n"
@@ -50,7 +50,7 @@ def handshake_response(key: str) -> bytes:
 
 
 def _tokens(headers: Mapping[bytes, bytes], name: bytes) -> set[bytes]:
-    """The members of a comma-separated header, lower-cased."""
+    """Returns the members of a comma-separated header, in lower case."""
     return {token.strip().lower() for token in headers.get(name, b"").split(b",")}
 
 

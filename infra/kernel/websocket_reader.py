@@ -1,9 +1,8 @@
-"""What a client says on a WebSocket: bytes in any portions -> messages (RFC 6455 5), without I/O.
+"""WebSocket frames as a client writes them: bytes in any portions -> messages (RFC 6455 5), without I/O.
 
-Strategy. Nearly every frame of a client is one whole, small, final text frame. `FrameReader` recognises it with one
-`struct` call and unmasks it with one big-integer XOR. Every other frame (long, fragmented, control, unfinished, broken)
-goes through `_any_frame`, which applies the rules in the order in which their bytes arrive: so a stream means the same
-in one chunk as byte by byte.
+Nearly every frame of a client is one whole, small, final text frame. `FrameReader` recognises it with one `struct` call and unmasks it
+with one big-integer XOR. Every other frame (long, fragmented, control, unfinished, broken) goes through `_any_frame`. That applies the
+rules in the order in which their bytes arrive, so a stream means the same in one portion as byte by byte.
 """
 
 from struct import Struct
@@ -37,16 +36,16 @@ _XOR_WITH: Final = tuple(bytes(byte ^ mask for byte in range(256)) for mask in r
 
 
 class FrameReader:
-    """Incremental reader of one connection. While no frame is unfinished it holds nothing but a few references.
+    """An incremental reader of one connection. While no frame is unfinished it holds nothing but a few references.
 
-    `error` is set by the first violation (`bad-frame`, `bad-utf8`, `too-large`). Messages that were complete before it
-    are still returned; what follows it is dropped, and so is what follows a close frame (RFC 6455 1.4).
+    `error` is set by the first violation (`bad-frame`, `bad-utf8`, `too-large`). Messages that were complete before it are still
+    returned. What follows it is dropped, and so is what follows a close frame (RFC 6455 1.4).
     """
 
     __slots__ = ("_ended", "_fragments", "_held", "_max_message_bytes", "error")
 
     def __init__(self, max_message_bytes: int) -> None:
-        """`max_message_bytes`: longer messages are refused by their header. ValueError below `MAX_SMALL_BYTES`."""
+        """Takes messages of at most `max_message_bytes`; a longer one is refused by its header. Raises ValueError below 125."""
         if max_message_bytes < MAX_SMALL_BYTES:
             raise ValueError(f"max_message_bytes is {max_message_bytes}; it must be at least {MAX_SMALL_BYTES}")
         self._max_message_bytes = max_message_bytes
@@ -56,7 +55,7 @@ class FrameReader:
         self.error: Refused | None = None
 
     def feed(self, data: bytes) -> list[Message]:
-        """The messages that `data` completes, in order. Look at `error` afterwards."""
+        """Returns the messages that `data` completes, in order. The caller looks at `error` afterwards."""
         messages: list[Message] = []
         held = self._held
         if held is None:
@@ -71,15 +70,16 @@ class FrameReader:
         return messages
 
     def _read(self, buffer: bytes | bytearray, messages: list[Message]) -> int:
-        """Appends to `messages` what is complete in `buffer`; returns how many of its bytes are done with."""
+        """Appends to `messages` what is complete in `buffer`, and returns how many of its bytes are done with."""
         start, size = 0, len(buffer)
         try:
             while start < size and not self._ended:
                 if size - start >= _SMALL_HEADER_BYTES:
                     first, second, mask = _small_header(buffer, start)
-                    length = second - _MASKED
+                    length = second - _MASKED  # below 0 without a mask, above 125 with a longer header: both fail the test below
                     stop = start + _SMALL_HEADER_BYTES + length
                     if first == _FINAL_TEXT and 0 <= length <= MAX_SMALL_BYTES and stop <= size and self._fragments is None:
+                        # The whole payload as one number, XORed with the mask repeated as often, less what stands over at its end.
                         masked = _from_bytes(buffer[start + _SMALL_HEADER_BYTES : stop])
                         payload = _to_bytes(masked ^ (mask * _REPEAT[length] >> _SURPLUS[length]), length)
                         messages.append((TEXT, payload if payload.isascii() else _utf8(payload)))
@@ -104,7 +104,7 @@ class FrameReader:
         if header is None:
             return start
         header_bytes, length = header
-        if first & _OPCODE < CLOSE:
+        if first & _OPCODE < CLOSE:  # control frames are at most 125 bytes, which `_check_kind` has seen
             self._check_length(length)
         body = start + header_bytes
         stop = body + length
@@ -115,7 +115,7 @@ class FrameReader:
         return stop
 
     def _check_kind(self, first: int, second: int) -> None:
-        """The rules that the first two bytes can break."""
+        """Checks the rules that the first two bytes can break. Raises Refused."""
         opcode = first & _OPCODE
         if first & _RESERVED:
             raise Refused("bad-frame", "a reserved bit is set, but no extension was agreed on")
@@ -133,13 +133,13 @@ class FrameReader:
             raise Refused("bad-frame", "a new message begins inside a fragmented one")
 
     def _check_length(self, length: int) -> None:
-        """Before memory is taken: the message so far and this frame stay within the limit."""
+        """Raises Refused, before memory is taken, if the message so far and this frame are over the limit."""
         total = length + len(self._fragments or b"")
         if total > self._max_message_bytes:
             raise Refused("too-large", f"a message of {total} bytes; the limit is {self._max_message_bytes}")
 
     def _take(self, opcode: int, payload: bytes, messages: list[Message], *, final: bool) -> None:
-        """Delivers a whole control frame or message, keeps a fragment."""
+        """Delivers a whole control frame or message, or keeps a fragment."""
         if opcode >= CLOSE:
             if opcode == CLOSE:
                 _check_close(payload)
@@ -156,7 +156,7 @@ class FrameReader:
 
 
 def _measure(buffer: bytes | bytearray, start: int) -> tuple[int, int] | None:
-    """Bytes of the header (mask included) and of the payload; None while the header is unfinished."""
+    """Returns the bytes of the header, mask included, and of the payload; None while the header is unfinished."""
     length = buffer[start + 1] & ~_MASKED
     if length <= MAX_SMALL_BYTES:
         return _SMALL_HEADER_BYTES, length
@@ -170,7 +170,7 @@ def _measure(buffer: bytes | bytearray, start: int) -> tuple[int, int] | None:
 
 
 def _unmask(payload: bytes, mask: bytes) -> bytes:
-    """`payload` XOR the four bytes of `mask` in turn (RFC 6455 5.3)."""
+    """Returns `payload` XOR the four bytes of `mask` in turn (RFC 6455 5.3)."""
     length = len(payload)
     if length < _TRANSLATE_FROM_BYTES:
         pad = (mask * (length // 4 + 1))[:length]
@@ -182,7 +182,7 @@ def _unmask(payload: bytes, mask: bytes) -> bytes:
 
 
 def _utf8(payload: bytes) -> bytes:
-    """`payload` itself if it is UTF-8."""
+    """Returns `payload` itself if it is UTF-8. Raises Refused."""
     try:
         payload.decode()
     except UnicodeDecodeError as wrong:
@@ -191,7 +191,7 @@ def _utf8(payload: bytes) -> bytes:
 
 
 def _check_close(payload: bytes) -> None:
-    """A close frame is empty, or a number that may be sent and a text (RFC 6455 5.5.1, 7.4)."""
+    """Raises Refused unless a close frame is empty, or a number that may be sent and a text (RFC 6455 5.5.1, 7.4)."""
     if payload and (len(payload) == 1 or _from_bytes(payload[:2]) not in _CLOSE_NUMBERS):
         raise Refused("bad-frame", "a close frame must be empty or begin with a close code that may be sent")
     _utf8(payload[2:])
