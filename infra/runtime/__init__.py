@@ -1,1 +1,1 @@
-"""What touches the world on behalf of every role: loops, sockets, files, configuration, logs, metrics."""
+"""The shells of every role, which touch the world: loops, sockets, files, configuration, logs, metrics."""

@@ -1,4 +1,4 @@
-"""Where a door listens or a peer is found: host and port, written `127.0.0.1:7811` or `[::1]:7811`."""
+"""Addresses, at which a process listens or a peer is found: host and port, written `127.0.0.1:7811` or `[::1]:7811`."""
 
 from typing import Self
 
@@ -6,8 +6,9 @@ from infra.kernel.errors import ConfigError
 
 
 class Address(tuple[str, int]):
-    """A frozen `(host, port)`; unpacks as such. Port 0 means: pick a free one. (A named tuple or dataclass would make
-    msgspec expect an array or a table where the file has a string.)"""
+    """A frozen `(host, port)`, which unpacks as such. Port 0 means: pick a free one."""
+
+    # No named tuple or dataclass: msgspec would expect an array or a table where the file has a string.
 
     __slots__ = ()
 
@@ -16,7 +17,7 @@ class Address(tuple[str, int]):
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """The address that `text` names. Raises `ConfigError` that shows the form."""
+        """Returns the address that `text` names. Raises `ConfigError` that shows the form."""
         host, _, port = text.rpartition(":")
         bracketed = host.startswith("[") and host.endswith("]")
         host = host[1:-1] if bracketed else host

@@ -19,7 +19,11 @@ Answerer = Callable[[Call], Awaitable[bytes]]
 
 
 class Callers:
-    """`answers` maps an op to what answers it. Calls of different queues (see `Call`) are answered side by side."""
+    """The calls that wait here for their answers. Those of different queues (see `Call`) are answered side by side.
+
+    - `answers`: op -> the coroutine that answers it.
+    - `max_waiting`, `max_bytes`: beyond so many calls, or bytes of their bodies, a call is refused at once.
+    """
 
     def __init__(
         self, answers: Mapping[str, Answerer], log: Logger, max_waiting: int = MAX_WAITING, max_bytes: int = MAX_WAITING_BYTES
@@ -34,7 +38,7 @@ class Callers:
         self._is_closed = False
 
     def take(self, link: Link, call: Call) -> None:
-        """Answer `call` on `link` when its turn comes."""
+        """Answers `call` on `link` when its turn comes."""
         if self._is_closed:  # the link outlives us for a moment
             link.send(Reply(call.n, "unavailable", "this node is closing; try again", b""))
             return
@@ -54,7 +58,7 @@ class Callers:
         runner.add_done_callback(self._runners.discard)
 
     async def close(self) -> None:
-        """Give up what is open: who asked finds the link gone. May be called twice."""
+        """Gives up what is open: callers find their link gone. May be called twice."""
         self._is_closed = True
         await end_tasks(*self._runners)
 
@@ -62,7 +66,7 @@ class Callers:
         queue = self._queues[name]
         try:
             while queue:
-                link, call = queue[0]
+                link, call = queue[0]  # it stays in the queue while it is answered, so that the next one waits
                 link.send(await self._answer(call))
                 queue.popleft()
                 self._waiting -= 1

@@ -1,9 +1,9 @@
 """TOML file and command line -> one frozen options struct per role, read once at start (design 9).
 
-A schema is a keyword-only `msgspec.Struct` whose fields are the tables of the file. Everything wrong with what the operator
-wrote is a `ConfigError` that names the file, the dotted key, and what would be right. Besides what msgspec knows, a field may
-be an `Address` or a `Path` (both strings in the file; a relative path counts from the working directory), and every struct
-of a schema may have a `check(self) -> None` that raises `ConfigError` where its fields do not fit together.
+A schema is a keyword-only `msgspec.Struct` whose fields are the tables of the file. Whatever is wrong with what the operator wrote is a
+`ConfigError` that names the file, the dotted key, and what would be right. Besides the types that msgspec knows, a field may be an
+`Address` or a `Path`. Both are strings in the file; a relative path counts from the working directory. Every struct of a schema may have
+a `check(self) -> None` that raises `ConfigError` where its fields do not fit together.
 """
 
 import re
@@ -34,10 +34,10 @@ class _Checked(Protocol):
 
 
 def load(path: Path | None, schema: type[T], overrides: Mapping[str, str] = {}) -> T:
-    """The options in the file at `path`; without a file, the defaults of `schema`.
+    """Returns the options in the file at `path`; without a file, the defaults of `schema`.
 
-    `overrides` are dotted keys with TOML literals, as in `--set broker.heartbeat_s=0.2`; they win over the file. Raises
-    `ConfigError` for a file that cannot be read, an unknown key, a missing key, a wrong type and a failed `check`.
+    `overrides` are dotted keys with TOML literals, as in `--set broker.heartbeat_s=0.2`; they win over the file. Raises `ConfigError`
+    for a file that cannot be read, an unknown key, a missing key, a wrong type and a failed `check`.
     """
     try:
         tables = _read(path) if path else {}
@@ -76,7 +76,10 @@ def _override(tables: dict[str, Any], key: str, literal: str) -> None:
 
 
 def _refuse_unknown(value: object, expected: inspect.Type, at: str) -> None:
-    """msgspec could refuse unknown fields itself, but neither names the nearest known one nor reports a dotted key."""
+    """Raises ConfigError for a key that the schema does not have, with its dotted name and the nearest known one.
+
+    msgspec could refuse unknown fields itself, and would tell neither.
+    """
     match expected, value:
         case inspect.StructType(fields=fields), dict():
             known = {field.encode_name: field.type for field in fields}
@@ -112,7 +115,7 @@ def _convert(tables: dict[str, Any], schema: type[T]) -> T:
 
 
 def _read_custom(kind: type, value: object) -> object:
-    """msgspec adds the key to a `ValueError`, and to nothing else."""
+    """Returns `value` as a type that msgspec does not know. Raises ValueError: msgspec adds the key to that, and to nothing else."""
     if not isinstance(value, str):
         raise ValueError(f"Expected `str`, got `{type(value).__name__}`")
     try:
@@ -122,7 +125,7 @@ def _read_custom(kind: type, value: object) -> object:
 
 
 def _value_at(tables: dict[str, Any], at: str) -> str:
-    """What the file has at `at`, shown; `...` where msgspec does not say which key of a free-form table it was."""
+    """Returns what the file has at `at`, as text; `...` where msgspec does not say which key of a free-form table it was."""
     found: Any = tables
     for part in re.findall(r"[^.\[\]]+|\.\.\.", at):
         try:

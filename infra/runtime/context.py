@@ -12,7 +12,7 @@ from .wire.wire import Network
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Context:
-    """What a role reaches the world by; a test gives it another world.
+    """The means by which a role reaches the world. A test gives it another world.
 
     - `network`: where its links are dialled and accepted; TCP or memory.
     - `log`: its logger, whose lines name role, node and site.

@@ -1,4 +1,4 @@
-"""The link to the decision service, as brokers and access points have it: one service at a time, which asks and says what is out."""
+"""The link to the decision service, as brokers and access points have it. There is one service at a time."""
 
 from collections.abc import Iterator, Sequence
 from typing import Protocol, Self
@@ -11,22 +11,22 @@ from .surveys import Surveys
 
 
 class Offloader(Protocol):
-    """What a role makes of the service."""
+    """A role's side of offloading: what it tells the service, and what it makes of the service's assignments."""
 
     def begin(self) -> None:
-        """The service is there, and knows nothing of this node."""
+        """Begins with a service that knows nothing of this node."""
 
     def end(self) -> None:
-        """The service is gone. What it said last goes on; what it said in part is forgotten."""
+        """Notes that the service is gone. What it said last goes on; what it said in part is forgotten."""
 
     def tell(self) -> Iterator[Sequence[Frame]]:
-        """What it does not know yet, in portions for one turn of the loop each."""
+        """Yields what the service does not know yet, in portions for one turn of the loop each."""
 
     def epoch(self) -> int:
-        """Of what it, or another one, said last; 0 if nobody said anything."""
+        """Returns the epoch of the assignment that holds here; 0 if there was none."""
 
     def assign(self, frame: Assignment) -> None:
-        """It says what is out. Raises `Refused` if that cannot be followed."""
+        """Follows what the service says is out. Raises `Refused` if it cannot be followed."""
 
 
 class DecisionLink:
@@ -43,7 +43,7 @@ class DecisionLink:
             raise _second(self._link.peer)
 
     def link_up(self, link: Link) -> Self:
-        """Tells a service that is there everything. Raises `Refused` if a link to one stands."""
+        """Tells everything to the service that has come. Raises `Refused` if a link to one stands."""
         if self._link is not None:
             raise _second(self._link.peer)
         self._owner.begin()
@@ -59,7 +59,7 @@ class DecisionLink:
         self._owner.end()
 
     def frames(self, frames: list[AnyFrame]) -> None:
-        """Does what the service says. Raises `Refused` if it cannot be followed."""
+        """Follows what the service says. Raises `Refused` if it cannot be followed."""
         assert self._surveys is not None
         for frame in frames:
             match frame:

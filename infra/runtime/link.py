@@ -1,12 +1,12 @@
 """Link: a wire after the handshake, with batching and a bound.
 
-Deliveries of one turn of the loop leave as one frame, all frames of one turn as one write: load makes batches grow by
-itself. The bound: a link is never closed for being slow while its peer shows signs of life; beyond `max_queued_bytes`
-presence events are dropped, beyond twice that everything else that is delivered, and each drop is counted (design 5.3).
+Deliveries of one turn of the loop leave as one frame, and all frames of one turn as one write. So batches grow by themselves under load.
 
-Other frames are never dropped: the two sides would hold different things for true, and nobody would know. So where even
-those pile up beyond `max_bytes`, the link is closed (`slow-link`). Both sides forget what they had from each other, dial
-again, and say everything anew.
+The bound. A link is not closed because events pile up, as long as its peer shows signs of life. Beyond `max_queued_bytes` presence events
+are dropped, and beyond twice that every event. Each drop is counted (design 5.3).
+
+Other frames are never dropped: the two sides would take different things for true, and neither would know. So where even those pile up
+beyond `max_bytes`, the link is closed (`slow-link`). Both sides forget what they had from each other, dial again, and say everything anew.
 """
 
 from collections.abc import Callable
@@ -26,15 +26,25 @@ MAX_DELIVER_BYTES: Final = 1 << 18
 
 
 def check_bounds(table: str, max_queued_bytes: int, max_bytes: int) -> None:
-    """Raises ConfigError where a link of a role with these options would be closed before events are dropped."""
+    """Raises ConfigError where a link with `max_queued_bytes` and `max_bytes` would be closed before its events are dropped.
+
+    `table`: the role's table in the file, for the message.
+    """
     keys = f"{table}.max_link_bytes", f"{table}.max_link_queue_bytes"
     why = "a link would be closed before the last events are dropped, at twice as much"
     check_at_least(keys[0], max_bytes, f"2 * {keys[1]} + 1", 2 * max_queued_bytes + 1, why)
 
 
 class Link:
-    """One live link. `heard` is the node's time of the last frame from the peer; `wake(link)` is called when there is
-    something to flush, once until that was done. `is_over`: more than `max_bytes` wait, so the link must be closed."""
+    """One live link to `peer`.
+
+    - `dialled`: the address if we have called, None if the peer has.
+    - `heard`: the node's time of the last frame from the peer.
+    - `wake(link)`: called when there is something to flush, once until that is done.
+    - `drops`: events that were dropped.
+    - `full`: how many times `max_queued_bytes` wait; from 1 on presence is dropped, from 2 on every event.
+    - `is_over`: more than `max_bytes` wait, so the link must be closed.
+    """
 
     __slots__ = (
         "_bodies",
@@ -76,7 +86,7 @@ class Link:
         return f"<link to {self.peer.role} {self.peer.site}/{self.peer.node}>"
 
     def deliver(self, handle: int, body: bytes) -> None:
-        """Queue one event for the peer's topic `handle`."""
+        """Queues one event for the peer's topic `handle`."""
         if self.full and (self.full > 1 or is_presence(body)):
             self.drops += 1
         else:
@@ -90,8 +100,8 @@ class Link:
             self._wake(self)
 
     def send(self, frame: Frame) -> None:
-        """Queue any other frame; it keeps its place behind the deliveries queued before."""
-        if self._bodies:
+        """Queues any other frame. It keeps its place behind the deliveries that were queued before it."""
+        if self._bodies:  # what follows may say what those deliveries rely on, such as `Applied`: the order must stay
             self._seal()
         self._frames.append(frame)
         if not self._woken:
@@ -105,8 +115,8 @@ class Link:
         self.full = (self.wire.queued_bytes + self._sealed_bytes) // self.max_queued_bytes  # one turn may bring very much
 
     def flush(self) -> None:
-        """Hand what is queued to the wire. The node does it: after a batch of frames, or at the end of the turn."""
-        self._woken = False
+        """Hands what is queued to the wire. The node calls it after a batch of frames, or at the end of the turn."""
+        self._woken = False  # first: what the wire makes the peer do, in one process, may queue something again
         if self._bodies:
             self._seal()
         if self._frames:
@@ -117,7 +127,7 @@ class Link:
         self.is_over = queued_bytes > self.max_bytes
 
     def close(self, code: str, reason: str = "") -> None:
-        """Say goodbye with a row of the code table and close."""
+        """Says goodbye with the row `code` of the code table, for the `reason`, and closes."""
         self.send(Bye(BY_NAME[code].number, reason or BY_NAME[code].text))
         self.flush()
         self.wire.close()

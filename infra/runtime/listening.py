@@ -1,4 +1,4 @@
-"""An address that a door or a node wants and cannot have."""
+"""Addresses that a process wants to listen at and cannot have."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,7 +9,7 @@ from .network_reason import network_reason
 
 
 class CannotListen(ConfigError):  # noqa: N818 - it says what happened
-    """Nobody can listen at `address`, for the `reason`. `option` is where it is configured."""
+    """A ConfigError: nobody can listen at `address`, for the `reason`. `option` is where it is configured."""
 
     def __init__(self, option: str, address: str, reason: str) -> None:
         self.address, self.reason = address, reason

@@ -1,4 +1,4 @@
-"""Logs tell lifecycles: connect, close, peer up, peer down, drain. Nothing per event (design 5.5).
+"""Logs. They tell lifecycles: connect, close, peer up, peer down, drain. They tell nothing per event (design 5.5).
 
 Lines go to stderr, because stdout belongs to what a command prints. Records of the standard library (asyncio, aiohttp) take
 the same form. Nothing happens at import; a process calls `configure` once, before its roles start.
@@ -17,7 +17,7 @@ Level = Literal["debug", "info", "warning", "error"]
 
 
 class Logger(Protocol):
-    """What a part says its lifecycle to; a structlog logger is one. `fields` are shown beside `event`."""
+    """A logger, such as one of structlog. `fields` are shown beside `event`."""
 
     def debug(self, event: str, /, **fields: Any) -> Any: ...
 
@@ -28,18 +28,18 @@ class Logger(Protocol):
     def error(self, event: str, /, **fields: Any) -> Any: ...
 
     def exception(self, event: str, /, **fields: Any) -> Any:
-        """As `error`, with the traceback of the exception that is handled now."""
+        """Logs as `error`, with the traceback of the exception that is handled now."""
 
 
 class LogOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """The `[log]` table."""
+    """Options of the table `[log]`."""
 
     format: Format = "console"
     level: Level = "info"
 
 
 def configure(format: Format, level: Level, stream: TextIO | None = None) -> None:
-    """Sends every record from `level` up to `stream` (default: stderr of this moment). The last call wins."""
+    """Sends every record from `level` up to `stream`, in `format`. Without a `stream`: to stderr of this moment. The last call wins."""
     stream = stream or sys.stderr
     handler = logging.StreamHandler(stream)
     handler.setFormatter(
@@ -58,7 +58,7 @@ def configure(format: Format, level: Level, stream: TextIO | None = None) -> Non
 
 
 def get_logger(role: str, node: str, site: str) -> Logger:
-    """A logger whose lines carry `role`, `node` and `site`; it follows `configure`, also a later one."""
+    """Returns a logger whose lines carry `role`, `node` and `site`. It follows `configure`, also a later one."""
     logger: Logger = structlog.get_logger(f"segue.{role}", role=role, node=node, site=site)
     return logger
 

@@ -1,4 +1,4 @@
-"""How late the event loop is: the first number to look at when one process has too much to do."""
+"""Loop lag: how late the event loop is. It is the first number to look at when a process has too much to do."""
 
 import asyncio
 from collections import deque
@@ -9,7 +9,7 @@ WINDOW: Final = 60  # samples: 15 s, so that scrapes every 15 s miss no stall, h
 
 
 class LoopLag:
-    """Asks the running loop to call back every `PERIOD_S` and remembers how late it did."""
+    """A timer of the running loop that rings every `PERIOD_S`, and how late it rang lately."""
 
     def __init__(self) -> None:
         self._samples_s: deque[float] = deque(maxlen=WINDOW)
@@ -20,13 +20,13 @@ class LoopLag:
         self._arm(asyncio.get_running_loop())
 
     def stop(self) -> None:
-        """Ends the measuring; calling it twice is fine."""
+        """Ends the measuring. May be called twice."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
 
     def worst_s(self) -> float:
-        """The longest delay, in seconds, of the last `WINDOW` samples; 0.0 before the first."""
+        """Returns the longest delay, in seconds, of the last `WINDOW` samples; 0.0 before the first."""
         return max(self._samples_s, default=0.0)
 
     def _arm(self, loop: asyncio.AbstractEventLoop) -> None:

@@ -1,7 +1,7 @@
 """Loops: what a role does again and again for as long as it lives, all under one rule.
 
-A step that raises is logged and counted, and the loop goes on with the next one. Whoever begins a loop ends it, by cancelling its
-task, which ends it at once; `close` ends those that are left.
+A step that raises is logged and counted, and the loop goes on with the next one. Whoever begins a loop also ends it, by cancelling its
+task. `close` ends those that are left.
 """
 
 import asyncio
@@ -24,11 +24,11 @@ METRICS: Final = (
 PAUSE_S: Final = 0.25
 
 Step = Callable[[], Awaitable[float | None] | float | None]
-"""Takes one step. It may return in how many seconds it wants to be called again."""
+"""One step. It may return in how many seconds it wants to be called again."""
 
 
 class Loops:
-    """All loops of one role, which tells `log` what fails."""
+    """All loops of one role. `log` is told what fails."""
 
     def __init__(self, log: Logger) -> None:
         self.failures: Counter[str] = Counter()
@@ -47,11 +47,11 @@ class Loops:
     ) -> asyncio.Task[None]:
         """Takes `step` every `period_s` seconds, counted from the end of the step before, until the returned task is cancelled.
 
-        name: one of few, from the code; it is a label of the metric.
-        at_once: the first step is not waited for.
-        wake: where it is set, the next step comes at once; it is cleared before that. With a `period_s` of None nothing else calls
-            for a step.
-        again_s: how long to wait after so many failures in a row, in seconds; `period_s` otherwise.
+        - `name`: one of few, from the code; it is a label of the metric.
+        - `at_once`: the first step comes without waiting.
+        - `wake`: when it is set, the next step comes at once; it is cleared before that. With a `period_s` of None nothing else calls
+          for a step.
+        - `again_s`: how long to wait after so many failures in a row, in seconds; `period_s` otherwise.
         """
         turn = _Turn(period_s, wake, again_s or (lambda failed: PAUSE_S if period_s == 0 else period_s))
         task = asyncio.get_running_loop().create_task(self._run(turn, step, name, at_once), name=name)
@@ -64,7 +64,7 @@ class Loops:
         await end_tasks(*self._tasks)
 
     def counters(self) -> dict[str, dict[str, int]]:
-        """Figures for `METRICS`."""
+        """Returns the figures of `METRICS`."""
         return {"loop_failures_total": dict(self.failures)}
 
     async def _run(self, turn: "_Turn", step: Step, name: str, at_once: bool) -> None:
@@ -86,7 +86,7 @@ class Loops:
                 said = self._tell(name, error, said)
 
     def _tell(self, name: str, error: BaseException, said: str) -> str:
-        """Counts each failure, and logs it unless it is the one that was `said` last; what is said now."""
+        """Counts a failure of the loop `name`, and logs it unless it is the one that was `said` last. Returns what is said now."""
         self.failures[name] += 1
         now = repr(error)
         if now != said and isinstance(error, Unavailable):
@@ -97,7 +97,7 @@ class Loops:
 
 
 class _Turn:
-    """When the next step comes."""
+    """The time of a loop's next step."""
 
     def __init__(self, period_s: float | None, wake: asyncio.Event | None, again_s: Callable[[int], float | None]) -> None:
         self.period_s, self.again_s = period_s, again_s
@@ -115,6 +115,6 @@ class _Turn:
 
 
 def _is_ours(error: BaseException) -> bool:
-    """Whether the loop is cancelled, and not something that its step waited for."""
+    """Returns whether the loop is cancelled, and not something that its step waited for."""
     task = asyncio.current_task()
     return isinstance(error, asyncio.CancelledError) and task is not None and bool(task.cancelling())

@@ -1,8 +1,8 @@
 """Metrics: what a role declares, what it shows, and how Prometheus reads it.
 
-Rule: the hot path never calls anything here. A role counts in plain attributes; a scrape asks `counters()` and
-builds the families then (practice 22, design 5.5). Labels are `site` and `node`, plus at most one more
-whose values come from a fixed set in the code: never a user, a topic or anything else that a client can invent.
+Rule: the hot path never calls anything here. A role counts in plain attributes. A scrape asks `counters()` and builds the families then
+(practice 22, design 5.5). Labels are `site` and `node`, plus at most one more whose values come from a fixed set in the code: never a
+user, a topic or anything else that a client can invent.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -21,9 +21,8 @@ Family: TypeAlias = CounterMetricFamily | GaugeMetricFamily
 class Metric:
     """One row of a role's table `METRICS`.
 
-    `name` is `<role>_<thing>_<unit>[_total]`, and ends in `_total` exactly when `kind` is "counter". `label` names the
-    bounded extra label of a metric whose value is a mapping (label value -> number); it is "" for a plain number.
-    Raises ValueError for a name that breaks the rule.
+    - `name`: `<role>_<thing>_<unit>[_total]`. It ends in `_total` exactly when `kind` is "counter"; otherwise this raises ValueError.
+    - `label`: the extra label of a metric whose value is a mapping (label value -> number); "" for a plain number.
     """
 
     name: str
@@ -38,11 +37,11 @@ class Metric:
 
 
 class Observed(Protocol):
-    """What every role object shows to operators. All members are read on the loop's thread and must not block."""
+    """A role as operators see it. All members are read on the loop's thread and must not block."""
 
     @property
     def role(self) -> str:
-        """`broker`, `aggregator`, `accesspoint` or `presence`."""
+        """The name of the role (see `infra.kernel.roles`)."""
 
     @property
     def node(self) -> str:
@@ -53,17 +52,17 @@ class Observed(Protocol):
         """The data centre that the node serves."""
 
     def ready(self) -> str | None:
-        """None when the role can do its work, otherwise why it cannot, in words for an operator."""
+        """Returns None when the role can do its work, otherwise why it cannot, in words for an operator."""
 
     def counters(self) -> Mapping[str, Value]:
-        """Name of a `Metric` -> its value now; a mapping for a metric that declares a label."""
+        """Returns the name of each `Metric` with its value now: a mapping for a metric that declares a label."""
 
 
 class RoleCollector(Collector):
-    """Reads the roles of one process when Prometheus asks.
+    """A collector that reads the roles of one process when Prometheus asks.
 
-    A name that `metrics` does not declare is exported all the same, its kind told by its ending, so that a forgotten row
-    shows up in a scrape instead of a number being lost.
+    A name that `metrics` does not declare is exported all the same, and its ending tells its kind. So a row that somebody forgot shows
+    up in a scrape, and no number is lost.
     """
 
     def __init__(self, roles: Sequence[Observed], metrics: Iterable[Metric] = ()) -> None:
@@ -71,11 +70,11 @@ class RoleCollector(Collector):
         self._declared = {metric.name: metric for metric in metrics}
 
     def describe(self) -> list[Family]:
-        """The declared families without samples: lets the registry refuse clashes and answer `?name[]=`."""
+        """Returns the declared families without samples, so that the registry can refuse clashes and answer `?name[]=`."""
         return [_family(metric) for metric in self._declared.values()]
 
     def collect(self) -> Iterable[Family]:
-        """One family per name that any role shows. Raises ValueError when a value's shape contradicts its declaration."""
+        """Returns one family for each name that any role shows. Raises ValueError when a value contradicts its declaration."""
         families: dict[str, Family] = {}
         for role in self._roles:
             for name, value in role.counters().items():
@@ -87,18 +86,25 @@ class RoleCollector(Collector):
 
 
 class LoopLagCollector(Collector):
-    """`process_loop_lag_seconds`, from a function that tells the lag in seconds."""
+    """A collector of `process_loop_lag_seconds`. `lag_s` tells the lag in seconds."""
 
     def __init__(self, lag_s: Callable[[], float]) -> None:
         self._lag_s = lag_s
 
     def collect(self) -> Iterable[Family]:
-        """One gauge."""
+        """Yields one gauge."""
         yield GaugeMetricFamily("process_loop_lag_seconds", "Longest recent delay of the event loop.", value=self._lag_s())
 
 
 def build_registry(roles: Sequence[Observed], metrics: Iterable[Metric], lag_s: Callable[[], float]) -> CollectorRegistry:
-    """A registry of its own for one process: its roles, its loop, and (on Linux) memory, CPU time and descriptors."""
+    """Returns a registry for one process.
+
+    - `roles`: the roles that it reads.
+    - `metrics`: what they declare.
+    - `lag_s`: tells the lag of the loop in seconds.
+
+    On Linux it has memory, CPU time and descriptors of the process, too.
+    """
     registry = CollectorRegistry()
     registry.register(RoleCollector(roles, metrics))
     registry.register(LoopLagCollector(lag_s))

@@ -1,4 +1,4 @@
-"""What a person is told of an error of the network: the reason alone, for the address stands beside it as it was given."""
+"""The words for an error of the network: the reason alone, because the address stands beside it as it was given."""
 
 import os
 

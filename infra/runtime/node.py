@@ -1,7 +1,7 @@
 """Node: everything that every role does with links.
 
-It listens and dials, shakes hands, sends heartbeats, notices silence, dials again with backoff and jitter, refuses a
-second process under the same name. What a link means is the role's business (`LinkRole`).
+It listens and dials, shakes hands, sends heartbeats, notices silence, dials again with backoff and jitter, and refuses a second process
+under the same name. What a link means is the role's business (`LinkRole`).
 
 The task that dials an address owns the links to it; links that came in are owned by the node. `close` ends them all.
 """
@@ -31,26 +31,26 @@ _LAST = (Bye, Hello)
 
 
 class LinkRole(Protocol):
-    """What a role makes of links. Nothing here may block; a `Refused` closes the link with its code."""
+    """A role as its links see it. Nothing here may block. A `Refused` closes the link with its code."""
 
     def view(self) -> View:
-        """The view of its site that this role knows; travels in hello and heartbeats."""
+        """Returns the view of its site that this role knows. It travels in hellos and heartbeats."""
 
     def admit(self, hello: Hello) -> None:
-        """Raise `Refused` if this peer has no business here."""
+        """Raises `Refused` if this peer has no business here."""
 
     def link_up(self, link: Link) -> LinkHandler:
         """Chooses the handler of `link`, whose handshake is done. `link.dialled` is the address if we called, None if they did.
 
-        If it raises, there is no link, and nobody is told that it is down.
+        If this raises there is no link, and nobody is told that it is down.
         """
 
     def tick(self, now: float) -> None:
-        """A heartbeat interval has passed; `now` is the node's time (see `Node`)."""
+        """Does what is due in each heartbeat interval. `now` is the node's time (see `Node`)."""
 
 
 class _Wanted:
-    """A link that is to be kept, and how calling has gone lately."""
+    """A link that is to be kept: whom to call, how often that has failed in a row, and what was logged of it last."""
 
     __slots__ = ("address", "attempt", "role", "said", "site")
 
@@ -63,8 +63,10 @@ class _Wanted:
 class Node:
     """The links of one process of one role, and its `loops`.
 
-    `now_s` is its time: seconds since its start, counted in its own heartbeats. So a process that was stalled does not
-    find, when it goes on, that all its peers have been silent.
+    - `identity`: role, name and site.
+    - `owner`: the role that takes links and frames.
+    - `now_s`: its time, in seconds since its start, counted in its own heartbeats. So a process that was stalled does not find, when
+      it goes on, that all its peers have been silent.
     """
 
     def __init__(
@@ -94,25 +96,25 @@ class Node:
         self._heartbeats = self.loops.every(timing.heartbeat_s, self._tick, "heartbeats")
 
     async def listen(self, address: str) -> str:
-        """Accept links at `address`; the address with the real port. Raises CannotListen if it is taken."""
+        """Accepts links at `address`, and returns it with the real port. Raises CannotListen if it is taken."""
         with listening(f"{self.role}.listen", address):
             listener = await self._network.listen(address, self._accept)
         self._listeners.append(listener)
         return listener.address
 
     def dial(self, address: str, role: str, site: str | None) -> None:
-        """Keep a link to `address` from now on, where a `role` of `site` (None: of any) is expected. Repeating it changes nothing."""
+        """Keeps a link to `address` from now on, where a `role` of `site` (None: of any) is expected. Repeating it changes nothing."""
         if address not in self._dialers and not self._closed:
             keep = partial(self._keep, _Wanted(address, role, site))
             self._dialers[address] = self.loops.every(0.0, keep, "dialling", at_once=True, again_s=self._redial_s)
 
     def hang_up(self, address: str) -> None:
-        """Stop dialling `address` and close the link to it."""
+        """Stops dialling `address`, and closes the link to it."""
         if task := self._dialers.pop(address, None):
             task.cancel()
 
     async def close(self) -> None:
-        """Stop listening, dialling and all other loops, close all links. May be called twice."""
+        """Stops listening, dialling and all other loops, and closes all links. May be called twice."""
         self._closed = True  # a role that loses a link may want to dial another node
         self._dialers.clear()
         await end_all(*(listener.close for listener in self._listeners), self.loops.close, self._part_from_all)
@@ -123,7 +125,7 @@ class Node:
             wire.abort()
 
     async def _keep(self, wanted: _Wanted) -> float:
-        """Calls, and holds the link for as long as it lives; returns in how many seconds to call again."""
+        """Calls, and holds the link for as long as it lives. Returns in how many seconds to call again."""
         try:
             async with asyncio.timeout(self._timing.hello_s):
                 link, gone = await self._call(wanted.address, wanted.role, wanted.site)
@@ -316,7 +318,7 @@ class Node:
             self._break(link, Refused("bad-link-frame", "hello was said already"))
 
     def _wake(self, link: Link) -> None:
-        """A link has something to send: at once after the batch of frames that caused it, else at the end of the turn."""
+        """Flushes a link that has something to send: after the batch of frames that caused it, or else at the end of the turn."""
         if not self._dirty and not self._busy:
             self._loop.call_soon(self._flush)
         self._dirty.append(link)

@@ -1,4 +1,4 @@
-"""How many files and sockets this process may have open."""
+"""Open files: how many files and sockets this process may have."""
 
 import resource
 from contextlib import suppress
@@ -7,9 +7,9 @@ from infra.kernel.errors import ConfigError
 
 
 def allow_open_files(count: int) -> int:
-    """Raises the soft limit to `count`, or as far as the hard one lets it, and returns what it is then. Never lowers it.
+    """Raises the soft limit to `count`, or as far as the hard one lets it, and returns what it is then. It is never lowered.
 
-    Shells start programs with 256 to 1,024, which is meant for programs that open files; here each client is one.
+    Shells start programs with 256 to 1,024. That is meant for programs that open files; here each client is one.
     """
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft == resource.RLIM_INFINITY:
@@ -22,6 +22,6 @@ def allow_open_files(count: int) -> int:
 
 
 def need_open_files(count: int) -> None:
-    """Raises ConfigError, which says how to get them, unless this process may have `count` files open."""
+    """Raises ConfigError unless this process may have `count` files open. It says how to get them."""
     if (allowed := allow_open_files(count)) < count:
         raise ConfigError(f"{count} open files are needed and only {allowed} allowed; ask for less, or as root: ulimit -Hn {count}")

@@ -1,7 +1,7 @@
 """SQLite for asyncio: one writer thread that groups commits, and one reader thread (design 7).
 
-Write-ahead logging: readers never wait for the writer, and what was committed survives `kill -9` at any moment. A power
-cut may cost the last commits unless `durable` is set, which waits for the disk with each commit.
+With write-ahead logging readers never wait for the writer, and what was committed survives `kill -9` at any moment. A power cut may cost
+the last commits, unless `durable` is set: then each commit waits for the disk.
 """
 
 import asyncio
@@ -22,7 +22,7 @@ from .ending import end_all
 T = TypeVar("T")
 Work = Callable[[sqlite3.Connection], T]
 
-# So many pieces of work wait for a thread at most; who comes then is told that the store is busy.
+# So many pieces of work wait for a thread at most. The next one is refused: the store is busy.
 MAX_WAITING: Final = 4096
 GROUP: Final = 256
 ROWS_AT_ONCE: Final = 128
@@ -30,7 +30,7 @@ BUSY_S: Final = 5.0
 
 
 def insert(connection: sqlite3.Connection, head: str, rows: Sequence[Sequence[Any]], tail: str = "") -> None:
-    """Insert `rows` by statements of many rows each: `head` ends in VALUES, `tail` may say what to do ON CONFLICT.
+    """Inserts `rows` by statements of many rows each. `head` ends in VALUES, and `tail` may say what to do ON CONFLICT.
 
     With `executemany` this thread would ask for the interpreter between any two rows, and wait for it while the loop is busy.
     """
@@ -61,9 +61,10 @@ class Sqlite:
 
     @classmethod
     async def open(cls, path: Path, module: str, scripts: Sequence[tuple[str, str]], *, durable: bool = False) -> "Sqlite":
-        """The database at `path`, made if it is not there, with every (name, SQL) of `scripts` run once for `module`.
+        """Returns the database at `path`, made if it is not there.
 
-        Raises ConfigError when the file cannot be used, or was written by a newer version.
+        Every (name, SQL) of `scripts` has been run once for `module`. With `durable` each commit waits for the disk. Raises ConfigError
+        when the file cannot be used, or was written by a newer version.
         """
         db = cls(path, durable=durable)
         try:
@@ -75,18 +76,18 @@ class Sqlite:
         return db
 
     async def write(self, work: Work[T]) -> T:
-        """What `work(connection)` returns, after it has been committed. It is atomic by itself: if it raises, nothing of it stays.
+        """Returns what `work(connection)` returns, after it has been committed. If it raises, nothing of it stays.
 
         Cancelling does not take the work back. Raises Unavailable when the disk or the queue is full.
         """
         return await self._writer.ask(work)
 
     async def read(self, work: Work[T]) -> T:
-        """What `work(connection)` returns; it sees everything that was committed before. Raises Unavailable."""
+        """Returns what `work(connection)` returns. It sees everything that was committed before. Raises Unavailable."""
         return await self._reader.ask(work)
 
     async def close(self) -> None:
-        """Do what was asked for, then close. May be called twice."""
+        """Does what was asked for, then closes. May be called twice."""
         await end_all(partial(asyncio.to_thread, self._reader.stop), partial(asyncio.to_thread, self._writer.stop))
 
     def _connect(self, *, read_only: bool = False) -> sqlite3.Connection:
@@ -116,7 +117,7 @@ class Sqlite:
 
 
 class _Worker:
-    """A thread with a connection of its own, and the bounded queue of what it shall do."""
+    """A thread with a connection of its own, and the bounded queue of its work."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, connect: Callable[[], sqlite3.Connection], *, grouped: bool) -> None:
         self._loop, self._connect, self._grouped = loop, connect, grouped
@@ -153,7 +154,7 @@ class _Worker:
                     return
 
     def _more(self) -> list[_Job]:
-        """What else waits already: it shares the commit."""
+        """Returns what else waits already, and can share the commit."""
         jobs: list[_Job] = []
         while len(jobs) < GROUP and not self._jobs.empty():
             job = self._jobs.get()
@@ -168,7 +169,7 @@ _Outcome = tuple[Any, BaseException | None]
 
 
 def _together(connection: sqlite3.Connection, jobs: list[_Job]) -> list[_Outcome]:
-    """All jobs in one transaction, each within a savepoint."""
+    """Does all jobs in one transaction, each within a savepoint."""
     try:
         connection.execute("BEGIN IMMEDIATE")
         outcomes = [_guarded(connection, job.work) for job in jobs]
@@ -192,16 +193,17 @@ def _guarded(connection: sqlite3.Connection, work: Work[Any]) -> _Outcome:
 
 
 def _outcome(connection: sqlite3.Connection, work: Work[Any]) -> _Outcome:
-    """A cursor stays here: let go of in another thread, it would reset its statement while this one is using it."""
+    """Returns the result or the error of `work`, as a pair."""
     try:
         result = work(connection)
+        # A cursor stays here. Let go of in another thread, it would reset its statement while this one is using it.
         return None if isinstance(result, sqlite3.Cursor) else result, None
     except BaseException as error:
         return None, _translated(error)
 
 
 def _translated(error: BaseException) -> BaseException:
-    """Locked, full and unreadable disks pass; a wrong statement is a defect and stays what it is."""
+    """Returns Unavailable for disks that are locked, full or unreadable, which may pass. A wrong statement is a defect and stays one."""
     if isinstance(error, sqlite3.OperationalError) and error.sqlite_errorcode not in (None, sqlite3.SQLITE_ERROR):
         return Unavailable(f"SQLite: {error}")
     return error

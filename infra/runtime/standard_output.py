@@ -15,7 +15,7 @@ ERRORS: Final = 2
 
 
 class _Buffer(io.BufferedWriter):
-    """What is between a text stream and a descriptor. `through`: it holds nothing back, as `PYTHONUNBUFFERED` asks for."""
+    """A buffer between a text stream and a descriptor. `through`: it holds nothing back, as `PYTHONUNBUFFERED` asks for."""
 
     def __init__(self, descriptor: int, *, through: bool) -> None:
         super().__init__(io.FileIO(descriptor, "w", closefd=False))
@@ -29,7 +29,7 @@ class _Buffer(io.BufferedWriter):
 
 
 class _Output(_Buffer):
-    """Standard output: when nobody reads it any more the command is done, and its exit code is 0."""
+    """Standard output. When nobody reads it any more the command is done, and its exit code is 0."""
 
     def write(self, data: "ReadableBuffer") -> int:
         with _heard():
@@ -41,7 +41,7 @@ class _Output(_Buffer):
 
 
 class _Errors(_Buffer):
-    """Standard error: when nobody reads it any more, the command goes on without it."""
+    """Standard error. When nobody reads it any more, the command goes on without it."""
 
     def write(self, data: "ReadableBuffer") -> int:
         with _unheard():
@@ -75,7 +75,7 @@ def _unheard() -> Iterator[None]:
 
 @contextmanager
 def guarded() -> Iterator[None]:
-    """Puts both in the place of `sys.stdout` and `sys.stderr`, unless somebody has put something else there, or they are closed.
+    """Puts buffers of ours under `sys.stdout` and `sys.stderr`, unless somebody has put something else there, or they are closed.
 
     At the end of the block everything is written. Raises SystemExit as soon as nobody reads the output, and OSError.
     """
@@ -102,7 +102,7 @@ def _text(buffer: io.BufferedWriter, like: io.TextIOWrapper) -> io.TextIOWrapper
 
 
 def _forget(descriptor: int) -> None:
-    """Lets what is buffered still, and all that comes, go nowhere: the interpreter would complain about it at the end."""
+    """Sends what is still buffered, and all that comes, nowhere: the interpreter would complain about it at the end."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, descriptor)
     os.close(nowhere)

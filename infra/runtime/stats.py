@@ -12,7 +12,7 @@ from .metrics import Observed, Value
 
 
 class ProcessStats(msgspec.Struct, frozen=True, kw_only=True):
-    """One operating system process. `id` tells processes apart, also after a restart. None: this platform does not tell."""
+    """One process of the operating system. `id` tells processes apart, also after a restart. None: this platform does not tell."""
 
     id: str
     cpu_s: float
@@ -33,14 +33,14 @@ class RoleStats(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Stats(msgspec.Struct, frozen=True, kw_only=True):
-    """The whole document."""
+    """The document of one process: itself, and its roles."""
 
     process: ProcessStats
     roles: list[RoleStats]
 
 
 class StatsReader:
-    """Builds the document of this process. `lag_s` tells the loop's lag; uptime counts from here."""
+    """The maker of this process's document. `lag_s` tells the lag of the loop; `uptime_s` counts from here."""
 
     def __init__(self, roles: Sequence[Observed], lag_s: Callable[[], float]) -> None:
         self._roles = roles
@@ -49,7 +49,7 @@ class StatsReader:
         self._platform = ProcessCollector(registry=None)
 
     def read(self) -> Stats:
-        """The numbers of this moment."""
+        """Returns the numbers of this moment."""
         return Stats(process=self._process(), roles=[_role(role) for role in self._roles])
 
     def _process(self) -> ProcessStats:

@@ -1,6 +1,6 @@
-"""How this process ends when it is asked to: by Ctrl-C, SIGTERM, or a terminal that is closed. The one home of signal handlers.
+"""Stopping: how this process ends when it is asked to, by Ctrl-C, SIGTERM, or a terminal that is closed. Signal handlers live here alone.
 
-It imports nothing that takes time, for it has to be in charge before anything else is loaded.
+It imports nothing that takes time, because it has to be in charge before anything else is loaded.
 """
 
 import atexit
@@ -13,12 +13,15 @@ from threading import current_thread, main_thread
 from typing import Any, Final, NoReturn
 
 SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-# What shells add to the number of a signal in the exit code of who ended by it.
+# Shells add this to the number of a signal, and have the exit code of a process that it ended.
 _SHELL: Final = 128
 
 
 class Stopped(SystemExit):
-    """A process was asked to end by the signal `number`. It is raised where the process was at work, so that what was begun is undone."""
+    """The exit of a process that was asked to end by the signal `number`.
+
+    It is raised where the process was at work, so that what was begun is undone.
+    """
 
     def __init__(self, number: int) -> None:
         super().__init__(_SHELL + number)
@@ -38,10 +41,9 @@ def die(number: int, _frame: object = None) -> NoReturn:
 
 @contextmanager
 def ended_by_signals() -> Iterator[None]:
-    """The life of a command: a signal ends the process at once, until `unwind` says that there is something to undo.
+    """Holds for the life of a command: a signal ends the process at once, until `unwind` says that there is something to undo.
 
-    What Stopped leaves behind when it has come through the block is the death of that signal, after everything that wants to be
-    told of an exit.
+    Where Stopped comes through the block, the process dies of that signal, after everything that wants to be told of an exit.
     """
     stopped: list[int] = []
     atexit.register(lambda: die(stopped[0]) if stopped else None)  # the first to be registered is the last to be called
@@ -54,11 +56,11 @@ def ended_by_signals() -> Iterator[None]:
 
 
 def unwind() -> None:
-    """From now on the first signal raises Stopped in the main thread, and the next one ends the process at once."""
+    """Makes the first signal from now on raise Stopped in the main thread. The next one ends the process at once."""
     report = sys.unraisablehook
 
     def lost(trouble: "sys.UnraisableHookArgs") -> None:
-        """A finalizer lets no exception out, but a process that was asked to end has to."""
+        # A finalizer lets no exception out, but a process that was asked to end has to.
         if isinstance(trouble.exc_value, Stopped):
             die(trouble.exc_value.number)
         report(trouble)
@@ -74,7 +76,10 @@ def _stop(number: int, _frame: object) -> NoReturn:
 
 @contextmanager
 def heeding(tell: Callable[[int], object], numbers: tuple[int, ...] = SIGNALS) -> Iterator[None]:
-    """While the block runs, `tell` gets the number of each signal, between any two steps of the main thread. Other threads get none."""
+    """Calls `tell` with the number of each signal of `numbers` while the block runs, between any two steps of the main thread.
+
+    In another thread it does nothing.
+    """
     if current_thread() is not main_thread():
         yield
         return
@@ -88,7 +93,7 @@ def heeding(tell: Callable[[int], object], numbers: tuple[int, ...] = SIGNALS) -
 
 @contextmanager
 def held() -> Iterator[None]:
-    """A signal that comes while the block runs is heeded at its end."""
+    """Holds each signal that comes while the block runs until its end."""
     heard: list[int] = []
     try:
         with heeding(heard.append):
@@ -99,6 +104,7 @@ def held() -> Iterator[None]:
 
 
 def _handle(handler: Callable[[int, Any], object], numbers: tuple[int, ...] = SIGNALS) -> dict[int, Any]:
-    """Puts `handler` in charge; what was before. A hang-up that somebody wants to survive, as nohup does, stays ignored."""
+    """Puts `handler` in charge of the signals `numbers`, and returns what was in charge before."""
+    # A hang-up that somebody wants to survive, as nohup does, stays ignored.
     wanted = [number for number in numbers if number != signal.SIGHUP or signal.getsignal(number) is not signal.SIG_IGN]
     return {number: signal.signal(number, handler) for number in wanted}

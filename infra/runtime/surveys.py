@@ -1,4 +1,4 @@
-"""Answers to the surveys of the decision service: a portion in each turn of the loop, so that nobody else waits for them."""
+"""Answers to the surveys of the decision service. They come a portion in each turn of the loop, so that nobody else waits for them."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final
@@ -13,10 +13,12 @@ PAUSE_S: Final = 0.05
 
 
 class Surveys:
-    """What was asked on `link` and is not answered yet. `tell()` gives what there is to say, portion by portion, and `epoch()` which
-    assignment holds here.
+    """The surveys that were asked on `link` and are not answered yet.
 
-    One survey is answered after the other. Of those that wait only the newest is: nothing is left to say to the others.
+    - `tell()`: yields what there is to say, portion by portion.
+    - `epoch()`: returns the epoch of the assignment that holds here.
+
+    One survey is answered after the other. Of those that wait, only the newest is answered: to the others nothing is left to say.
     """
 
     def __init__(self, link: Link, tell: Callable[[], Iterator[Sequence[Frame]]], epoch: Callable[[], int]) -> None:
@@ -25,14 +27,14 @@ class Surveys:
         self._over = False
 
     def ask(self, n: int | None) -> None:
-        """Survey `n`; with None everything is told as if there had been one, and no more is said."""
+        """Answers survey `n` when its turn comes. With None everything is told as if there had been one, but no end is said."""
         self._asked.append(n)
         if len(self._asked) == 1:
             in_turns(self._answers())
         del self._asked[1:-1]
 
     def end(self) -> None:
-        """The link is gone: say nothing more."""
+        """Says nothing more, because the link is gone."""
         self._over = True
 
     def _answers(self) -> Iterator[float]:

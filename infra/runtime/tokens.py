@@ -1,4 +1,4 @@
-"""JWTs: who is at the door. Users carry `sub`, services carry `svc` (SB-45); both must expire (`exp`).
+"""JWTs: which user or service makes a request. Users carry `sub`, services carry `svc` (SB-45). Both must expire (`exp`).
 
 PyJWT does the cryptography. Time is an argument, so that a reason can name both clocks. No reason repeats a token.
 """
@@ -43,13 +43,13 @@ class Service(NamedTuple):
 
 Who = TypeVar("Who", Identity, Service)
 
-# A verified token: from when until when it holds (skew included), the keys that were there when it was verified, whom it
-# names. A bare tuple, because a hit is on the path of every HTTP request.
+# A verified token: from when until when it holds (skew included), the keys that were there when it was verified, and whom it names.
+# It is a bare tuple, because a hit is on the path of every HTTP request.
 _Known: TypeAlias = tuple[float, float, Mapping[str, jwt.PyJWK], Who]
 
 
 class _Header(msgspec.Struct, frozen=True):
-    """What chooses the key. PyJWT parses and checks the header again, in whole, when it verifies."""
+    """The part of a header that chooses the key. PyJWT parses and checks the whole header again when it verifies."""
 
     alg: str
     kid: str = ""
@@ -59,10 +59,11 @@ _DECODE_HEADER: Final = msgspec.json.Decoder(_Header).decode
 
 
 class Verifier:
-    """Turns tokens into identities. Verification never waits: where a public key is unknown, `on_fetch_due` is called (at most
-    once a minute) and must start `keys.refresh()`; until that is answered such tokens are refused as `unavailable`.
+    """The check of tokens, which makes identities of them. It never waits.
 
-    The last few thousand good tokens are remembered, because a service shows the same one with every request.
+    Where a public key is unknown, `on_fetch_due` is called, at most once a minute, and must start `keys.refresh()`. Until that is
+    answered such tokens are refused as `unavailable`. The last few thousand good tokens are `remembered`, because a service shows the
+    same one with every request.
     """
 
     def __init__(self, options: AuthOptions, keys: Keys, on_fetch_due: Callable[[], object], remembered: int = REMEMBERED) -> None:
@@ -73,7 +74,7 @@ class Verifier:
         self._services = Recent[str, _Known[Service]](remembered)
 
     def client(self, token: str, now_s: float) -> Identity:
-        """The user who shows `token` at Unix time `now_s`.
+        """Returns the user who shows `token` at Unix time `now_s`.
 
         Raises `Refused`: bad-token, token-expired, token-not-yet-valid, unavailable, or forbidden for a service's token.
         """
@@ -85,7 +86,7 @@ class Verifier:
         return self._admit(token, now_s, self._clients, _identity)
 
     def service(self, token: str, now_s: float) -> Service:
-        """The service that shows `token` at Unix time `now_s`. Raises as `client`; forbidden is for a user's token."""
+        """Returns the service that shows `token` at Unix time `now_s`. Raises as `client`; forbidden is for a user's token."""
         known = self._services.young.get(token)
         if known is not None:
             start_s, end_s, keys, who = known

@@ -5,8 +5,11 @@ from collections.abc import Iterator
 
 
 def in_turns(work: Iterator[float]) -> None:
-    """Take a step of `work` in each turn from the next on, until it ends; what it yields is how many seconds it wants to wait
-    first. It is for `work` to end when what it is about is gone; what it raises ends it and goes to the loop's handler."""
+    """Takes a step of `work` in each turn of the loop, from the next one on, until it ends.
+
+    What it yields is how many seconds it wants to wait first. `work` must end by itself when what it is about is gone. What it raises
+    ends it, and goes to the loop's handler.
+    """
     loop = asyncio.get_running_loop()
 
     def step() -> None:

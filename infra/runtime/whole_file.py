@@ -5,9 +5,9 @@ from pathlib import Path
 
 
 def write_whole(path: Path, content: bytes) -> None:
-    """Writes `content` beside `path` under another name, and renames it: who reads `path` finds all of it, or what was there before.
+    """Writes `content` beside `path` under another name, and renames it. A reader of `path` finds all of it, or what was there before.
 
-    What is no file, as a pipe, is written to as it is. Raises OSError.
+    Where `path` is no file, but a pipe for example, `content` is written to it as it is. Raises OSError.
     """
     if path.exists() and not path.is_file():
         path.write_bytes(content)

@@ -1,8 +1,8 @@
 """Wires inside one process: the frames themselves are handed over, with no detour through the loop.
 
-So an event that came in with others goes through all roles of a process in one go, and everything that was read from
-sockets in one turn of the loop leaves as one batch. A receiver that is at work already, up the stack, gets its frames at
-the next turn: nobody is ever called inside its own call.
+So an event that came in with others goes through all roles of a process in one go, and everything that was read from sockets in one turn
+of the loop leaves as one batch. A receiver that is at work already, up the stack, gets its frames in the next turn: nobody is ever called
+inside its own call.
 """
 
 import asyncio
@@ -15,7 +15,7 @@ from .wire import OnFrames, OnLost, Wire
 
 
 class MemoryWire:
-    """One end."""
+    """One end of a wire in memory."""
 
     queued_bytes = 0
 
@@ -29,7 +29,7 @@ class MemoryWire:
         self._lost: str | None = None
 
     def join(self, peer: "MemoryWire") -> None:
-        """Connect with the other end."""
+        """Connects with the other end."""
         self._peer, peer._peer = peer, self
         self._open = peer._open = True
 
@@ -84,7 +84,7 @@ class MemoryWire:
 
 
 class MemoryListener:
-    """An entry in the network's table."""
+    """A listener: an entry in the network's table."""
 
     def __init__(self, network: "MemoryNetwork", address: str) -> None:
         self.address = address

@@ -14,12 +14,12 @@ from ..address import Address
 from ..http.half_close import half_close
 from .wire import OnFrames, OnLost, Wire
 
-# How long the peer has to read what was sent before the close.
+# So long the peer has to read what was sent before the close.
 GOODBYE_S = 2.0
 
 
 class TcpWire(asyncio.Protocol):
-    """One end of a TCP connection. Bytes that are no frames end it with a `Bye` and a reason for the log."""
+    """One end of a TCP connection. Bytes that are no frames end it, with a `Bye` and a reason for the log."""
 
     def __init__(self, on_wire: Callable[[Wire], None] | None = None, max_frame_bytes: int = MAX_FRAME_BYTES) -> None:
         self._on_wire = on_wire
@@ -33,7 +33,7 @@ class TcpWire(asyncio.Protocol):
         self._reason = ""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """asyncio: the connection stands."""
+        """Takes the connection, which stands (see `asyncio.Protocol`)."""
         transport = cast(asyncio.Transport, transport)  # uvloop has transports of its own
         self._transport = transport
         sock = transport.get_extra_info("socket")
@@ -54,7 +54,7 @@ class TcpWire(asyncio.Protocol):
             self._tell_lost()
 
     def data_received(self, data: bytes) -> None:
-        """asyncio: bytes from the peer."""
+        """Takes bytes from the peer (see `asyncio.Protocol`)."""
         if self._early is not None:
             self._early.append(data)
             return
@@ -77,8 +77,9 @@ class TcpWire(asyncio.Protocol):
             self._transport.write(b"".join(map(encode, frames)))
 
     def close(self) -> None:
-        """See `Wire`. The socket is only half closed and its input thrown away until the peer closes too: a peer that is
-        still sending would otherwise be reset, and what is on its way to it lost."""
+        """See `Wire`."""
+        # The socket is only half closed, and its input is thrown away until the peer closes too. A peer that is still sending would
+        # otherwise be reset, and would lose what is on its way to it.
         if self._transport is not None and not self._is_closed and not self._transport.is_closing():
             half_close(self._transport)
             self._deadline = asyncio.get_running_loop().call_later(GOODBYE_S, self._transport.abort)
@@ -91,7 +92,7 @@ class TcpWire(asyncio.Protocol):
             self._transport.abort()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """asyncio: the connection is gone."""
+        """Notes that the connection is gone (see `asyncio.Protocol`)."""
         self._transport = None
         if self._deadline is not None:
             self._deadline.cancel()
@@ -123,7 +124,7 @@ class TcpListener:
 
 
 class TcpNetwork:
-    """The real network. Addresses are "host:port". `reuse_port`: take ports that another process of ours holds open."""
+    """The real network. Addresses are "host:port". `reuse_port`: ports may be taken that another process of ours holds open."""
 
     def __init__(self, reuse_port: bool = False) -> None:
         self._reuse_port = reuse_port

@@ -1,8 +1,12 @@
-"""Wire: the port under every link. Two adapters: `wire_tcp` (bytes) and `wire_memory` (the frames themselves).
+"""Wire: the port under every link. It has two adapters: `tcp` (bytes) and `memory` (the frames themselves).
 
-Promises of a wire, checked by one contract suite on both: frames arrive in order or not at all; `send` never blocks;
-after `close` or `abort` nothing arrives here any more, after `on_lost` nothing at all; both sides are told once, also when
-the wire was lost before `start`; a wire that is closed still carries what was sent before.
+One contract suite checks the promises on both:
+
+- frames arrive in order, or not at all;
+- `send` never blocks;
+- after `close` or `abort` nothing arrives here any more, after `on_lost` nothing at all;
+- both sides are told once that the wire is lost, also when it was lost before `start`;
+- a wire that is closed still carries what was sent before.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
@@ -18,17 +22,19 @@ class Wire(Protocol):
     """One duplex connection between two nodes."""
 
     def start(self, on_frames: OnFrames, on_lost: OnLost) -> None:
-        """Begin to receive, also what came before. `on_frames` must not block and not raise; `on_lost` is called once, with
-        the reason. Neither is called before this returns."""
+        """Begins to receive, also what came before.
+
+        `on_frames` must not block and not raise. `on_lost` is called once, with the reason. Neither is called before this returns.
+        """
 
     def send(self, frames: Sequence[Frame]) -> None:
-        """Queue `frames`. On a wire that is lost they are dropped."""
+        """Queues `frames`. On a wire that is lost they are dropped."""
 
     def close(self) -> None:
-        """Deliver what was sent, then close. May be called twice."""
+        """Delivers what was sent, then closes. May be called twice."""
 
     def abort(self) -> None:
-        """Close at once; what was queued is lost."""
+        """Closes at once. What was queued is lost."""
 
     @property
     def queued_bytes(self) -> int:
@@ -36,19 +42,19 @@ class Wire(Protocol):
 
 
 class Listener(Protocol):
-    """An open door for wires."""
+    """An address that accepts wires."""
 
     address: str
 
     async def close(self) -> None:
-        """Stop accepting. Wires that stand are not touched."""
+        """Stops accepting. Wires that stand are not touched."""
 
 
 class Network(Protocol):
-    """Where nodes find each other. Addresses are strings; port 0 is replaced by a free one."""
+    """The means by which nodes find each other. Addresses are strings; port 0 is replaced by a free one."""
 
     async def listen(self, address: str, on_wire: Callable[[Wire], None]) -> Listener:
-        """Accept wires at `address`. Raises OSError if it is taken."""
+        """Accepts wires at `address`, each of which `on_wire` gets. Raises OSError if the address is taken."""
 
     def dial(self, address: str) -> Awaitable[Wire]:
-        """A new wire to `address`. Raises OSError if nobody listens. Cancelling closes it."""
+        """Returns a new wire to `address`. Raises OSError if nobody listens there. Cancelling closes it."""
