@@ -1,4 +1,4 @@
-"""The event loop of a process: uvloop where it is there, asyncio otherwise; both must pass the same tests (design 5.6)."""
+"""The event loop of a process: uvloop where it is installed, asyncio otherwise. Both must pass the same tests (design 5.6)."""
 
 import asyncio
 import gc
@@ -12,14 +12,14 @@ from .stopping import SIGNALS, Stopped, die, heeding
 
 T = TypeVar("T")
 
-# Servers hold millions of long-lived objects and make few cycles: looking for garbage after every 700 allocations, as
-# CPython does, costs a tenth of the time and finds nothing.
+# Servers hold millions of long-lived objects and make few cycles. To look for garbage after every 700 allocations, as CPython does,
+# costs a tenth of the time and finds nothing.
 YOUNG_OBJECTS: Final = 50_000
 OPEN_FILES: Final = 1 << 20
 
 
 def factory() -> Callable[[], asyncio.AbstractEventLoop]:
-    """What makes the loop of a process."""
+    """Returns the function that makes the loop of a process."""
     try:
         import uvloop
     except ImportError:  # not on this platform
@@ -30,7 +30,7 @@ def factory() -> Callable[[], asyncio.AbstractEventLoop]:
 def run(main: Coroutine[Any, Any, T]) -> T:
     """Runs `main` to its end on the best loop there is, with as many open files as this machine allows, up to `OPEN_FILES`.
 
-    The first signal cancels it, and is raised as Stopped when everything is undone; the second ends the process at once.
+    The first signal cancels it, and is raised as Stopped when everything is undone. The second one ends the process at once.
     """
     try:
         allow_open_files(OPEN_FILES)
@@ -77,7 +77,7 @@ class _Life(Generic[T]):
                 self._exit = exit
 
     def result(self) -> T:
-        """What it returned. Raises Stopped after a signal, and SystemExit if it raised that."""
+        """Returns what it returned. Raises Stopped after a signal, and SystemExit if it raised that."""
         if self._exit is not None:
             raise self._exit
         return self._results[0]
@@ -85,19 +85,22 @@ class _Life(Generic[T]):
 
 @contextmanager
 def stopped_by_signals() -> Iterator[asyncio.Event]:
-    """While the block runs, a signal sets the event instead of cancelling everything. A server says that it is ready in the block, waits
-    there, and drains behind it: the next signal cancels that (see `run`)."""
+    """Yields an event that a signal sets while the block runs, instead of cancelling everything.
+
+    A server says that it is ready in the block, waits there, and drains behind it. The next signal cancels that (see `run`).
+    """
     stopped = asyncio.Event()
     with _heard_in_loop(stopped.set):
         yield stopped
 
 
 def ended_by_ctrl_c(task: asyncio.Task[Any]) -> AbstractContextManager[None]:
-    """While the block runs, Ctrl-C cancels `task` instead of everything."""
+    """Makes Ctrl-C cancel `task` instead of everything while the block runs."""
     return _heard_in_loop(task.cancel, (signal.SIGINT,))
 
 
 def _heard_in_loop(tell: Callable[[], object], numbers: tuple[int, ...] = SIGNALS) -> AbstractContextManager[None]:
-    """Not `loop.add_signal_handler`: when that is taken back, nobody is in charge, least of all who was before."""
+    """Calls `tell` in the loop for each signal of `numbers` while the block runs."""
+    # Not by `loop.add_signal_handler`: when that is taken back, the handler of before is not in charge again.
     loop = asyncio.get_running_loop()
     return heeding(lambda _: loop.call_soon_threadsafe(tell), numbers)

@@ -1,7 +1,7 @@
 """The keys that tokens may be signed with: one shared secret (HS256), or public keys by id from a JWKS (RS256, ES256).
 
-An algorithm belongs to a kind of key and is never taken from the token alone (RFC 8725, 3.1): a secret verifies HS256 and
-nothing else, and a public key only the algorithm that its own JWK names.
+An algorithm belongs to a kind of key and is never taken from the token alone (RFC 8725, 3.1). A secret verifies HS256 and nothing else,
+and a public key only the algorithm that its own JWK names.
 """
 
 import os
@@ -31,7 +31,7 @@ MAX_JWKS_BYTES: Final = 1 << 20
 
 
 class AuthOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """The `[auth]` table: where the keys are, and what a token must say. `leeway_s` is the clock skew that is forgiven."""
+    """Options of the table `[auth]`: where the keys are, and what a token must say. `leeway_s` is the clock skew that is forgiven."""
 
     secret_file: Path | None = None
     jwks_file: Path | None = None
@@ -51,7 +51,7 @@ class AuthOptions(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Keys:
-    """What verifies signatures. Only `refresh` changes it, and only the public keys."""
+    """The keys that verify signatures. Only `refresh` changes them, and only the public ones."""
 
     def __init__(self, *, secret: bytes | None = None, public: Mapping[str, jwt.PyJWK] | None = None, url: str | None = None) -> None:
         self.secret = secret
@@ -65,7 +65,7 @@ class Keys:
 
     @classmethod
     def load(cls, options: AuthOptions) -> Self:
-        """The keys that `options` name; those behind `jwks_url` are there after the first `refresh`.
+        """Returns the keys that `options` name. Those behind `jwks_url` are there after the first `refresh`.
 
         Raises `ConfigError` for no key at all, a file that cannot be read, and a key that is weak, private or open to others.
         """
@@ -77,21 +77,21 @@ class Keys:
 
     @property
     def algorithms(self) -> tuple[str, ...]:
-        """What a token may be signed with here."""
+        """The algorithms with which a token may be signed here."""
         of_secret = (HMAC_ALGORITHM,) if self.secret else ()
         return of_secret + (PUBLIC_ALGORITHMS if self.public or self._url else ())
 
     def is_fetch_due(self, now_s: float) -> bool:
-        """An unknown key id was met: true at most once a minute, and then `refresh` must be started."""
+        """Returns whether the caller, who has met an unknown key id, must start `refresh` now: at most once a minute."""
         if self._url is None or now_s - self._asked_s < FETCH_EVERY_S:
             return False
         self._asked_s, self.is_current = now_s, False
         return True
 
     async def refresh(self) -> bool:
-        """Fetches the public keys anew, if they live behind a URL; says whether they are current now.
+        """Fetches the public keys anew, if they live behind a URL, and returns whether they are current now.
 
-        Never raises: after a failure the old keys stay and `failure` tells the operator why. Cancelling changes nothing.
+        It never raises: after a failure the old keys stay, and `failure` tells the operator why. Cancelling changes nothing.
         """
         if self._url is None:
             return True
@@ -105,7 +105,7 @@ class Keys:
 
 
 def read_secret(path: Path) -> bytes:
-    """The shared secret in `path`. Raises `ConfigError` when it is short, or when everybody on the machine may read it."""
+    """Returns the shared secret in `path`. Raises `ConfigError` when it is short, or when everybody on the machine may read it."""
     data = _read(path).strip()
     mode = path.stat().st_mode & 0o777
     if mode & 0o007:
@@ -120,7 +120,7 @@ def read_secret(path: Path) -> bytes:
 
 
 def ensure_secret(state_dir: Path) -> Path:
-    """The secret file of `state_dir`, made with random content and mode 0600 where there is none. Raises as `read_secret`."""
+    """Returns the secret file of `state_dir`, made with random content and mode 0600 where there is none. Raises as `read_secret`."""
     path = state_dir / "secret.key"
     try:
         create_secret(path)
@@ -131,14 +131,15 @@ def ensure_secret(state_dir: Path) -> Path:
 
 
 def create_secret(path: Path) -> None:
-    """A file with random content and mode 0600 at `path`, and the folder that it is in, unless they exist. Raises OSError."""
+    """Makes a file with random content and mode 0600 at `path`, and its folder, unless they exist. Raises OSError."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     if not path.exists():
         _create(path, secrets.token_hex(MIN_SECRET_BYTES).encode() + b"\n")
 
 
 def _create(path: Path, data: bytes) -> None:
-    """Whole or not at all, and the first of several processes wins: a link appears at once and never replaces."""
+    """Writes `data` to `path`, whole or not at all. The first of several processes wins."""
+    # A hard link appears at once, and never replaces a file that is there.
     with tempfile.NamedTemporaryFile(dir=path.parent) as file:  # made with mode 0600
         file.write(data)
         file.flush()
@@ -154,7 +155,7 @@ def _read(path: Path) -> bytes:
 
 
 def _parse_jwks(data: bytes, source: str) -> dict[str, jwt.PyJWK]:
-    """Key id -> key, for the keys of a JWKS that sign with an allowed algorithm; a key without id is known as ""."""
+    """Returns key id -> key, for the keys of a JWKS that sign with an allowed algorithm. A key without an id is known as ""."""
     try:
         found = jwt.PyJWKSet.from_json(data.decode())
     except (ValueError, TypeError, AttributeError, RecursionError, jwt.PyJWTError) as error:

@@ -248,7 +248,10 @@ class Node:
         _say_bye(wire, refused)
 
     def _refuse_duplicate(self, hello: Hello) -> None:
-        """One name, one process: a second one is refused while the first shows signs of life; a reconnect replaces."""
+        """Raises Refused for a second process under a name that is linked, as long as the first one shows signs of life.
+
+        A link of the same process, which has dialled again, replaces the old one.
+        """
         for link in list(self.links):
             peer = link.peer
             if link.dialled is not None or (peer.role, peer.site, peer.node) != (hello.role, hello.site, hello.node):

@@ -148,7 +148,10 @@ class Verifier:
 
 
 def issue(secret: bytes, *, user: str | None = None, service: str | None = None, ttl_s: float, now_s: float) -> str:
-    """A token for either a user or a service, valid from `now_s` on for `ttl_s`. Raises `ConfigError` for a name that no door takes."""
+    """Returns a token for either a `user` or a `service`, signed with `secret`, valid from `now_s` on for `ttl_s`.
+
+    Raises `ConfigError` for a name that nobody would accept.
+    """
     if (user is None) == (service is None):
         raise ConfigError("a token is either for a user or for a service")
     name = user if user is not None else service

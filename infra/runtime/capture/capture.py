@@ -1,8 +1,7 @@
 """Capture: a role writes down what it sees of the workload, as a trace for analytics (docs/capture.md). Off by default.
 
-The role appends what it sees to lists and never waits. A thread of the capture makes Parquet files of them, segment by segment.
-When it cannot keep up, or cannot write at all, rows are dropped and counted, and the engine goes on: a trace is worth less
-than an event.
+The role appends what it sees to lists and never waits. A thread of the capture makes Parquet files of them, segment by segment. When it
+cannot keep up, or cannot write at all, rows are dropped and counted, and the engine goes on: a trace is worth less than an event.
 """
 
 import asyncio
@@ -33,7 +32,7 @@ METRICS: Final = (
 
 
 class Capture:
-    """What one node writes. `open` makes one, `close` ends it; a `Recorder`. All but its thread runs on the loop."""
+    """The capture of one node; a `Recorder`. `open` makes one, `close` ends it. All but its thread runs on the loop."""
 
     def __init__(self, options: CaptureOptions, segments: Segments, wall: Callable[[], float], log: Logger) -> None:
         self.rows: Counter[str] = Counter()
@@ -53,7 +52,11 @@ class Capture:
 
     @classmethod
     def open(cls, options: CaptureOptions, role: str, site: str, node: str, *, wall: Callable[[], float], log: Logger) -> "Capture | None":
-        """None when no `path` is set. Raises ConfigError when pyarrow is missing, or the folder or the key cannot be used."""
+        """Returns the capture of the node `node` of `role` at `site`; None when `options` set no path.
+
+        `wall` is Unix time in seconds; `log` is told what cannot be written. Raises ConfigError when pyarrow is missing, or the folder
+        or the key cannot be used.
+        """
         if not options.path:
             return None
         options.check()
@@ -66,11 +69,11 @@ class Capture:
     # What roles tell, as they have it: this stands on the way of every event.
 
     def event(self, event: Event) -> None:
-        """An event was published here."""
+        """Records an event that was published here."""
         self._add(event.topic, kind_in(event.tail))
 
     def publication(self, topic: Topic, kind: str) -> None:
-        """Something was published on `topic` here, other than by an event."""
+        """Records that something of this `kind` was published on `topic` here, other than by an event."""
         self._add(topic, kind.encode())
 
     def _add(self, topic: Topic, kind: bytes) -> None:
@@ -98,7 +101,7 @@ class Capture:
     # Segments.
 
     def _full(self, table: str, rows: Rows) -> None:
-        """`rows` has its last one now. Where that is too much, the newest is dropped."""
+        """Begins a new segment, because `rows` are as many as one may have. If too much waits, the newest row is dropped."""
         if not self._is_open or not self._hand_over():
             rows.pop()
             self.dropped[table] += 1
@@ -109,7 +112,7 @@ class Capture:
             self._hand_over()
 
     def _hand_over(self) -> bool:
-        """All that was told goes to the thread, unless too much waits for it."""
+        """Gives all that was told to the thread. Returns False, and does nothing, if too much waits for it."""
         rows = {table: some for table, some in self._told().items() if some}
         counts = {table: len(some) for table, some in rows.items()}
         if sum(counts.values()) > self._room:
@@ -123,11 +126,11 @@ class Capture:
         return True
 
     def _told(self) -> dict[str, Rows]:
-        """What was told since the last segment."""
+        """Returns what was told since the last segment."""
         return {"publications": self._publications, "sessions": self._sessions, "subscription_log": self._changes}
 
     def _written(self, counts: dict[str, int], left: dict[str, Rows], writing: "asyncio.Future[None]") -> None:
-        """`left`: what could not be written of `counts` rows by table."""
+        """Counts the rows of a segment that the thread is done with: `counts` by table, of which `left` could not be written."""
         self._writing.discard(writing)
         self._room += sum(counts.values())
         for table, number in counts.items():
@@ -137,7 +140,7 @@ class Capture:
             self._stop()
 
     def _stop(self) -> None:
-        """Take no rows any more: each is dropped, and so are those that wait."""
+        """Takes no rows any more. Each is dropped, and so are those that wait."""
         self._is_open, self._segment_rows = False, 0
         self._timer.cancel()
         for table, rows in self._told().items():
@@ -146,7 +149,7 @@ class Capture:
                 rows.clear()
 
     async def close(self) -> None:
-        """Write everything that was told so far, then nothing more. May be called twice; cancelling leaves it to its thread."""
+        """Writes everything that was told so far, then nothing more. May be called twice. Cancelling leaves it to its thread."""
         if not self._is_closed:
             self._is_closed = True
             self._room = sys.maxsize  # whatever still waits
@@ -157,12 +160,12 @@ class Capture:
         self._thread.shutdown(wait=False)
 
     def counters(self) -> dict[str, dict[str, int]]:
-        """Figures for `METRICS`."""
+        """Returns the figures of `METRICS`."""
         return {"capture_rows_total": dict(self.rows), "capture_dropped_total": dict(self.dropped)}
 
 
 def _key_in(path: Path) -> bytes:
-    """The key that the secret in `path` makes; a secret is made where there is none. Raises ConfigError."""
+    """Returns the key that the secret in `path` makes. A secret is made where there is none. Raises ConfigError."""
     try:
         create_secret(path)
     except OSError as error:

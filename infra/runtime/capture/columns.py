@@ -1,6 +1,6 @@
-"""Rows as roles tell them -> columns of a trace. Each name is hashed once for a segment; what is done for every row, Arrow does.
+"""Rows as roles tell them -> columns of a trace. Each name is hashed once for a segment. What is done for every row, Arrow does.
 
-Imports pyarrow: only who writes a capture imports this module.
+It imports pyarrow, so it is imported by nothing but an open capture.
 """
 
 from collections.abc import Callable, Sequence
@@ -16,20 +16,20 @@ _TYPES: Final = {"int64": pa.int64(), "string": pa.string()}
 
 
 def publications(rows: Publications, numbers: Numbers, site: str) -> pa.Table:
-    """Events at `site`, in order of time."""
+    """Returns events at `site`, in order of time."""
     services, subjects = _subjects(rows.topics, numbers)
     return _table("publications", rows.times, services, subjects, pa.repeat(site, len(rows)), _kinds(rows.kinds))
 
 
 def sessions(rows: Sequence[Visit], numbers: Numbers, site: str) -> pa.Table:
-    """Connections at `site` that begin and end, in order of time."""
+    """Returns connections at `site` that begin and end, in order of time."""
     times, users, mobile, actions = zip(*rows, strict=True)
     devices = pc.if_else(pa.array(mobile), "mobile", "desktop")
     return _table("sessions", times, _users(users, numbers), pa.repeat(site, len(rows)), devices, actions)
 
 
 def subscription_log(rows: Sequence[Change], numbers: Numbers, site: str) -> pa.Table:
-    """Changes, in order of time. Each row has a site of its own."""
+    """Returns changes, in order of time. Each row has a site of its own."""
     times, users, topics, sites, actions = zip(*rows, strict=True)
     services, subjects = _subjects(topics, numbers)
     return _table("subscription_log", times, _users(users, numbers), services, subjects, sites, actions)
@@ -56,7 +56,7 @@ def _array(column: Any, type_: pa.DataType) -> pa.Array:
 
 
 def _subjects(topics: Sequence[bytes], numbers: Numbers) -> tuple[pa.Array, pa.Array]:
-    """Service and number of each."""
+    """Returns the services and the numbers of `topics`."""
     coded = pa.array(topics, pa.binary()).dictionary_encode()
     found = [numbers.topic(topic) for topic in coded.dictionary.to_pylist()]
     services, subjects = zip(*found, strict=True)
@@ -64,7 +64,7 @@ def _subjects(topics: Sequence[bytes], numbers: Numbers) -> tuple[pa.Array, pa.A
 
 
 def _kinds(kinds: Sequence[bytes]) -> pa.Array:
-    """Null where there is none."""
+    """Returns the kinds, null where there is none."""
     coded = pa.array(kinds, pa.binary()).dictionary_encode()
     return pa.array([kind.decode(errors="replace") or None for kind in coded.dictionary.to_pylist()], pa.string()).take(coded.indices)
 

@@ -1,7 +1,7 @@
-"""Segments: the files of one writer of a trace, and its manifest. Blocks: all of it belongs to the thread of one `Capture`.
+"""Segments: the files of one writer of a trace, and its manifest. They block, and belong to the thread of one `Capture`.
 
-A file appears under its name when all of it is there, and is never replaced; a process that starts again goes on counting.
-pyarrow is imported here when a capture opens, and nowhere else in the runtime.
+A file appears under its name when all of it is there, and is never replaced. A process that starts again goes on counting. pyarrow is
+imported here when a capture opens, and nowhere else in the runtime.
 """
 
 import re
@@ -25,8 +25,10 @@ _STRANGE: Final = re.compile(r"[^A-Za-z0-9._-]")
 
 
 class Segments:
-    """What `writer` at `site` has written in the folder `path`. Raises ConfigError when pyarrow is missing or the folder cannot be
-    used."""
+    """The files of `writer` at `site` in the folder `path`.
+
+    Raises ConfigError when pyarrow is missing or the folder cannot be used.
+    """
 
     def __init__(self, path: Path, writer: str, site: str, numbers: Numbers, now_ms: int) -> None:
         arrow = _arrow()
@@ -44,7 +46,8 @@ class Segments:
             raise ConfigError(f"capture.path: {path} has a file that is damaged; move it away or choose another folder: {error}") from None
 
     def _found(self, now_ms: int) -> Manifest:
-        """Of what is there already. The files are the truth: a process may have died between a file and its manifest."""
+        """Returns the manifest of what is there already."""
+        # The files are the truth: a process may have died between a file and its manifest.
         tables = {table: TableInfo(rows=rows) for table in TABLES if (rows := sum(map(_rows_in, self._files(table))))}
         if self._manifest_path.exists():
             before = decode(self._manifest_path.read_bytes(), str(self._manifest_path))
@@ -62,12 +65,12 @@ class Segments:
         )
 
     def _files(self, table: str) -> list[Path]:
-        """Those of this writer: what ap1 has written, and nothing of ap1-2."""
+        """Returns the files of this writer: those of ap1, and none of ap1-2."""
         mine = re.compile(rf"part-{re.escape(self._writer)}-[0-9]+\.parquet")
         return [each for each in (self._path / table).glob("*.parquet") if mine.fullmatch(each.name)]
 
     def write(self, rows: dict[str, Rows], dropped: Mapping[str, int], end_ms: int) -> None:
-        """A file for each table, then the manifest. What was written is taken out of `rows`.
+        """Writes a file for each table, then the manifest, which ends at `end_ms`. What was written is taken out of `rows`.
 
         `dropped`: by table, since this process has started. Raises OSError; then the manifest tells of what is there.
         """

@@ -1,8 +1,7 @@
-"""Cassandra for coroutines (design 7). The driver is imported by the modules `cassandra*` beside this one, and nowhere else.
+"""Cassandra for coroutines (design 7). The driver is imported by the modules beside this one, and nowhere else.
 
-Every statement given to `execute`, `many` and `batch` must bear repeating: it sets values that its caller chose (no
-counters, no `now()`, no lists to append to), because after a lost answer it is sent again. What may not be repeated goes
-through `swap`.
+Every statement given to `execute`, `many` and `batch` must bear repeating, because after a lost answer it is sent again. It sets values
+that its caller chose: no counters, no `now()`, no lists to append to. What may not be repeated goes through `swap`.
 """
 
 import asyncio
@@ -30,8 +29,8 @@ MAX_ROWS: Final = 5_000
 class Cassandra:
     """One keyspace. At most `options.concurrency` requests are in flight, in the order of their calls.
 
-    Each call takes `options.timeout_s` at most, waiting and retries included. Cancelling any call is safe: nobody else
-    notices; a write may have been done. After the server was away the driver connects again by itself.
+    Each call takes `options.timeout_s` at most, waiting and retries included. Cancelling a call harms no other one; a write may have
+    been done. After the server was away the driver connects again by itself.
     """
 
     def __init__(self, options: CassandraOptions, requests: Requests) -> None:
@@ -45,7 +44,7 @@ class Cassandra:
 
     @classmethod
     async def open(cls, options: CassandraOptions) -> Self:
-        """Connect; the keyspace is made if it is not there. Raises ConfigError, and Unavailable with what to do about it."""
+        """Connects, and makes the keyspace if it is not there. Raises ConfigError, and Unavailable with what to do about it."""
         options.check()
         threads = ThreadPoolExecutor(2, thread_name_prefix="cassandra")
         connecting = threads.submit(connect, options)
@@ -62,15 +61,15 @@ class Cassandra:
 
     @property
     def in_flight(self) -> int:
-        """How many requests the driver has at this moment."""
+        """The number of requests that the driver has at this moment."""
         return self._requests.in_flight
 
     async def migrate(self, module: str, scripts: Sequence[tuple[str, str]]) -> None:
-        """Run each script, a pair of name and CQL, once; see `cassandra_migrations.migrate`."""
+        """Runs each of `scripts`, pairs of name and CQL, once for `module` (see `migrations.migrate`)."""
         await migrate(self, self.options.keyspace, module, scripts)
 
     async def prepare(self, cql: str) -> Statement:
-        """The statement, prepared at its first use and remembered: `cql` is a constant of the code, with ? for values."""
+        """Returns the statement, prepared at its first use and remembered. `cql` is a constant of the code, with ? for values."""
         if cql not in self._statements:
             async with self._preparing:
                 if cql not in self._statements:
@@ -78,9 +77,9 @@ class Cassandra:
         return self._statements[cql]
 
     async def execute(self, cql: str, *values: Any) -> list[Row]:
-        """Run one statement; its rows, at most `MAX_ROWS`.
+        """Runs one statement and returns its rows, at most `MAX_ROWS`.
 
-        Raises Unavailable; ValueError if there are more rows (`pages` has no limit); what the driver raises for wrong CQL.
+        Raises Unavailable, ValueError if there are more rows (`pages` has no limit), and what the driver raises for wrong CQL.
         """
         bound = (await self.prepare(cql)).bind(values)
         bound.fetch_size = MAX_ROWS
@@ -90,10 +89,10 @@ class Cassandra:
         return rows
 
     async def many(self, cql: str, rows: Iterable[Row]) -> None:
-        """Run one statement once for each row of values, in no order. Several calls at once share their part of the slots.
+        """Runs one statement once for each row of values, in no order. Several calls at once share their part of the slots.
 
-        `rows` may be of any length and is read as it is needed. After an error no more rows are begun, those begun are
-        waited for, and the first error is raised.
+        `rows` may be of any length and is read as it is needed. After an error no more rows are begun, those that were begun are waited
+        for, and the first error is raised.
         """
         statement = await self.prepare(cql)
         source = iter(rows)
@@ -105,15 +104,18 @@ class Cassandra:
             raise failed[0]
 
     async def batch(self, statements: Sequence[tuple[str, Row]], *, logged: bool = False) -> None:
-        """Several writes as one request. Of one partition they are one mutation: all or none, also for readers. Of several
-        partitions only a `logged` one is, in the end, all or none, and costs more. Raises as `execute`."""
+        """Does several writes as one request.
+
+        In one partition they are one mutation: all or none, also for readers. Over several partitions only a `logged` batch is, in the
+        end, all or none, and it costs more. Raises as `execute`.
+        """
         batch = BatchStatement(batch_type=BatchType.LOGGED if logged else BatchType.UNLOGGED)
         for cql, values in statements:
             batch.add(await self.prepare(cql), values)
         await self._requests.run(batch)
 
     async def pages(self, cql: str, *values: Any, page_size: int = 500) -> AsyncIterator[list[Row]]:
-        """The rows, a page at a time, each asked for when it is wanted. Raises as `execute`."""
+        """Yields the rows, a page of `page_size` at a time, each asked for when it is wanted. Raises as `execute`."""
         statement = await self.prepare(cql)
         state: bytes | None = None
         while True:
@@ -126,19 +128,19 @@ class Cassandra:
                 return
 
     async def swap(self, cql: str, *values: Any) -> bool:
-        """A conditional write (`IF ...`): whether it was applied. Rows written so must be written so always.
+        """Does a conditional write (`IF ...`) and returns whether it was applied. Rows written so must always be written so.
 
-        Raises as `execute`; where an Unavailable says that it may have been applied, read before trying again.
+        Raises as `execute`. Where an Unavailable says that it may have been applied, read before trying again.
         """
         rows, _ = await self._requests.run((await self.prepare(cql)).bind(values), repeatable=False)
         return bool(rows[0][0])
 
     async def change_schema(self, cql: str) -> None:
-        """Run one statement that changes the schema and bears repeating (`IF NOT EXISTS`), until all nodes agree on it."""
+        """Runs one statement that changes the schema and bears repeating (`IF NOT EXISTS`), until all nodes agree on it."""
         await self._requests.run(SimpleStatement(cql), timeout_s=SCHEMA_TIMEOUT_S)
 
     async def close(self) -> None:
-        """Close all connections; what is in flight ends with Unavailable. May be called twice."""
+        """Closes all connections. What is in flight ends with Unavailable. May be called twice."""
         await self._requests.close()
 
     async def _write(self, statement: Statement, source: Iterator[Row], failed: list[Exception]) -> None:
@@ -154,6 +156,6 @@ class Cassandra:
 
 
 def _drop(connecting: "Future[Connected]") -> None:
-    """Close what was opened for nobody."""
+    """Closes what was opened for nobody."""
     if not connecting.cancelled() and connecting.exception() is None:
         connecting.result().cluster.shutdown()

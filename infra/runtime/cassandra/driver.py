@@ -1,4 +1,4 @@
-"""The driver, set up as we use it, and what its errors mean. Everything here blocks, and runs in a thread."""
+"""The driver, set up as we use it, and the meaning of its errors. Everything here blocks, and runs in a thread."""
 
 import logging
 from typing import Any, Final, NamedTuple
@@ -48,8 +48,10 @@ class Connected(NamedTuple):
 
 
 def connect(options: CassandraOptions) -> Connected:
-    """Connect, and make the keyspace if it is not there. Raises ConfigError for a data centre that nobody knows, and what
-    the driver raises."""
+    """Connects, and makes the keyspace if it is not there.
+
+    Raises ConfigError for a data centre that nobody knows, and what the driver raises.
+    """
     logging.getLogger("cassandra.protocol").addFilter(_is_news)
     cluster = Cluster(
         contact_points=options.hosts,
@@ -69,7 +71,8 @@ def connect(options: CassandraOptions) -> Connected:
 
 
 def _is_news(record: logging.LogRecord) -> bool:
-    """Of prepared statements after USE the server warns each connection; ours never change their keyspace."""
+    """Returns whether a record is worth logging."""
+    # The server warns each connection of prepared statements after USE; ours never change their keyspace.
     return "`USE <keyspace>` with prepared statements" not in record.getMessage()
 
 
@@ -87,7 +90,7 @@ def _session(cluster: Any, options: CassandraOptions) -> Session:
 
 
 def _profile(options: CassandraOptions) -> Any:
-    """We retry ourselves, with patience and jitter; the driver never does."""
+    """Returns how requests are made: the driver never retries, because we do, with patience and jitter."""
     return ExecutionProfile(
         load_balancing_policy=TokenAwarePolicy(DCAwareRoundRobinPolicy(local_dc=options.datacenter)),
         retry_policy=FallthroughRetryPolicy(),
@@ -105,7 +108,7 @@ def _check_datacenter(cluster: Any, name: str) -> None:
 
 
 def in_words(error: BaseException) -> str:
-    """The error as an operator reads it; of several hosts, each with its own."""
+    """Returns the error as an operator reads it; of several hosts, each with its own."""
     if isinstance(error, NoHostAvailable) and isinstance(error.errors, dict):
         return "; ".join(f"{host}: {cause}" for host, cause in error.errors.items()) or "no node is up"
     return f"{type(error).__name__}: {error}"

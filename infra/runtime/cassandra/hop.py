@@ -1,6 +1,6 @@
-"""From the driver's thread to the event loop.
+"""The hop from the driver's thread to the event loop.
 
-A completion costs the driver's thread an append; the loop is woken once for all that come before it looks.
+A completion costs the driver's thread an append. The loop is woken once for all that come before it looks.
 """
 
 import asyncio
@@ -9,14 +9,14 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, Final
 
-# So many completions a turn: whoever waits for one usually sends the next request, and others want the loop too.
+# So many completions a turn: each usually makes its waiter send the next request, and others want the loop, too.
 BURST: Final = 64
 
 Completion = Callable[[Any], None]
 
 
 class Hop:
-    """`post` from any thread, in order; the callbacks run in the loop. Bounded by the requests in flight."""
+    """A queue of callbacks: `post` in any thread, and they run in the loop, in order. The requests in flight bound it."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
@@ -24,7 +24,7 @@ class Hop:
         self._woken = False
 
     def post(self, callback: Completion, value: Any) -> None:
-        """Have `callback(value)` called by the loop; after the loop was closed nothing happens."""
+        """Makes the loop call `callback(value)`. After the loop was closed nothing happens."""
         self._done.append((callback, value))
         if not self._woken:
             self._woken = True

@@ -1,8 +1,8 @@
-"""Scripts of CQL, each run once for a keyspace, whichever node comes first.
+"""Migrations: scripts of CQL, each run once for a keyspace, whichever node comes first.
 
-A node takes the module's lock (a conditional write that expires by itself), looks again what is done, runs what is not, and
-records each script when its last statement is through. A node that dies in the middle leaves a script half done and not
-recorded: the next one runs it from its start, so every statement must bear repeating (`IF NOT EXISTS`).
+A node takes the module's lock (a conditional write that expires by itself), looks again what is done, runs what is not, and records each
+script when its last statement is through. A node that dies in the middle leaves a script half done and not recorded. The next node runs
+it from its start, so every statement must bear repeating (`IF NOT EXISTS`).
 """
 
 import asyncio
@@ -40,7 +40,7 @@ _PIECE: Final = re.compile(
 
 
 class Schema(Protocol):
-    """What is wanted of the store; `Cassandra` has it."""
+    """A store as migrations see it; `Cassandra` is one."""
 
     async def execute(self, cql: str, *values: Any) -> list[Row]: ...
 
@@ -50,10 +50,10 @@ class Schema(Protocol):
 
 
 async def migrate(store: Schema, keyspace: str, module: str, scripts: Sequence[tuple[str, str]]) -> None:
-    """Run those of `scripts`, pairs of name and text, that were never run for this module, in their order.
+    """Runs those of `scripts`, pairs of name and text, that were never run for this `module` of `keyspace`, in their order.
 
-    Raises ConfigError for a script that was changed after it was run, and Unavailable, also if another node holds the lock
-    for too long. Cancelling leaves a script half done, to be begun again.
+    Raises ConfigError for a script that was changed after it was run, and Unavailable, also if another node holds the lock for too long.
+    Cancelling leaves a script half done, to be begun again.
     """
     known = {name for (name,) in await store.execute(_KNOWN_TABLES, keyspace)}
     for table, cql in _TABLES.items():
@@ -102,7 +102,7 @@ def _digest(text: str) -> str:
 
 
 def statements(text: str) -> list[str]:
-    """The statements of a script, without comments and the semicolons between them."""
+    """Returns the statements of a script, without comments and the semicolons between them."""
     found = [""]
     for piece in _PIECE.finditer(text):
         match piece.lastgroup:

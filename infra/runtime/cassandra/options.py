@@ -1,4 +1,4 @@
-"""The `cassandra` table of a role: where the store is and how sure an answer must be."""
+"""Options of the table `cassandra` of a role: where the store is, and how sure an answer must be."""
 
 import re
 from pathlib import Path
@@ -12,8 +12,12 @@ Consistency = Literal["ONE", "LOCAL_ONE", "LOCAL_QUORUM", "QUORUM", "EACH_QUORUM
 
 
 class CassandraOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """`timeout_s` is the patience with one call, its waiting and its retries included; `concurrency` how many requests may be
-    in flight at once; `replication` the copies in `datacenter`, used when the keyspace is made."""
+    """The way to one keyspace.
+
+    - `timeout_s`: the patience with one call, its waiting and its retries included.
+    - `concurrency`: how many requests may be in flight at once.
+    - `replication`: the copies in `datacenter`, used when the keyspace is made.
+    """
 
     hosts: list[str] = msgspec.field(default_factory=lambda: ["127.0.0.1"])
     port: int = 9042
@@ -43,7 +47,7 @@ class CassandraOptions(msgspec.Struct, frozen=True, kw_only=True):
             raise ConfigError("cassandra.username and cassandra.password_file are given both or not at all")
 
     def password(self) -> str:
-        """The first line of the password file. Raises ConfigError."""
+        """Returns the first line of the password file. Raises ConfigError."""
         assert self.password_file is not None
         try:
             return self.password_file.read_text(encoding="utf-8").partition("\n")[0]

@@ -1,6 +1,6 @@
 """Requests to the store: so many at once, repeated while there is time, answered in the loop.
 
-The driver has a thread of its own. A request goes out from the loop; its completion comes back through `Hop`.
+The driver has a thread of its own. A request goes out from the loop, and its completion comes back through `Hop`.
 """
 
 import asyncio
@@ -26,7 +26,7 @@ _SHORTEST_S: Final = 0.01
 
 
 class ResultPage(NamedTuple):
-    """Rows (none for a write), and where the next page begins."""
+    """A page of a result: its rows (none for a write), and where the next page begins."""
 
     rows: list[Row]
     paging_state: bytes | None
@@ -36,10 +36,10 @@ _DONE: Final = ResultPage([], None)
 
 
 class Requests:
-    """At most `concurrency` are in flight; who comes later waits, in order, and his waiting counts as time.
+    """The requests of one keyspace. At most `concurrency` are in flight. Others wait, in order, and their waiting counts as time.
 
-    A slot is free again when the driver is done with the request, not when its caller has given up: so the bound holds for
-    the server too.
+    A slot is free again when the driver is done with the request, not when its caller has given up. So the bound holds for the server,
+    too.
     """
 
     def __init__(self, connected: Connected, threads: ThreadPoolExecutor, concurrency: int, timeout_s: float) -> None:
@@ -56,19 +56,25 @@ class Requests:
     async def run(
         self, query: Any, paging_state: bytes | None = None, *, repeatable: bool = True, timeout_s: float | None = None
     ) -> ResultPage:
-        """The answer, after as many tries as fit into the time. What is not `repeatable` is sent again only if it was
-        not carried out for sure. Raises Unavailable, and what the driver raises for a wrong query."""
+        """Returns a page of the result of `query`, after as many tries as fit into the time.
+
+        - `paging_state`: where the page begins.
+        - `repeatable`: otherwise it is sent again only if it was not carried out for sure.
+        - `timeout_s`: instead of the one that all have.
+
+        Raises Unavailable, and what the driver raises for a wrong query.
+        """
         deadline_s = self._loop.time() + (timeout_s or self._timeout_s)
         return await self._retrying(lambda: self._try(query, paging_state, deadline_s), deadline_s, repeatable)
 
     async def prepare(self, cql: str) -> Any:
-        """The prepared statement. Raises as `run`."""
+        """Returns the prepared statement. Raises as `run`."""
         deadline_s = self._loop.time() + self._timeout_s
         prepare = partial(self._session.prepare, cql)
         return await self._retrying(lambda: self._in_thread(prepare, deadline_s), deadline_s, repeatable=True)
 
     async def close(self) -> None:
-        """Close all connections; what is in flight ends with Unavailable. May be called twice."""
+        """Closes all connections. What is in flight ends with Unavailable. May be called twice."""
         if not self._closed:
             self._closed = True
             await self._loop.run_in_executor(self._threads, self._cluster.shutdown)
@@ -113,7 +119,7 @@ class Requests:
             raise _unavailable(f"{self._concurrency} requests are in flight already") from None
 
     def _send(self, answer: "asyncio.Future[ResultPage]", query: Any, paging_state: bytes | None, timeout_s: float) -> None:
-        """Give the request, which has a slot, to the driver. `answer` may be cancelled at any time."""
+        """Gives the request, which has a slot, to the driver. `answer` may be cancelled at any time."""
 
         def settle(outcome: ResultPage | BaseException) -> None:
             self.in_flight -= 1
@@ -134,11 +140,11 @@ class Requests:
         response.add_callbacks(self._answered, self._failed, (response, settle), None, (settle,), None)
 
     def _answered(self, rows: list[Row] | None, response: ResponseFuture, settle: Callable[[ResultPage], None]) -> None:
-        """In the driver's thread."""
+        """Passes the rows on to the loop. It runs in the driver's thread."""
         self._hop.post(settle, _DONE if rows is None else ResultPage(rows, ResultSet(response, rows).paging_state))
 
     def _failed(self, error: BaseException, settle: Callable[[BaseException], None]) -> None:
-        """In the driver's thread; in ours if the request could not even be sent."""
+        """Passes the error on to the loop. It runs in the driver's thread, or in ours if the request could not even be sent."""
         self._hop.post(settle, error)
 
 

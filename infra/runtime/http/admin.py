@@ -1,4 +1,4 @@
-"""The admin door of one process (design 4.2): health, readiness, metrics and stats over HTTP.
+"""The admin listener of one process (design 4.2): health, readiness, metrics and stats over HTTP.
 
 It is for operators and monitors, has no authentication, and so belongs on an address that clients cannot reach.
 """
@@ -23,14 +23,14 @@ from .web_runner import WebRunner
 
 
 class Admin:
-    """`async with Admin(roles, host, port) as admin:` serves while the block runs; `admin.address` is its URL.
+    """An HTTP listener: `async with Admin(roles, host, port) as admin:` serves while the block runs. `admin.address` is its URL.
 
-    roles: read at each request; the sequence may grow and shrink while the door is open.
-    port: 0 takes a free one.
-    metrics: the tables of the roles, for help texts and labels in `/metrics`.
+    - `roles`: read at each request; the sequence may grow and shrink meanwhile.
+    - `port`: 0 takes a free one.
+    - `metrics`: the tables of the roles, for help texts and labels in `/metrics`.
 
-    Entering raises CannotListen when the address cannot be listened on. Leaving closes the door, idle connections at once
-    and open requests within a second; cancelling it leaves nothing open.
+    Entering raises CannotListen when the address is taken. Leaving closes idle connections at once and open requests within a second;
+    cancelling it leaves nothing open.
     """
 
     def __init__(self, roles: Sequence[Observed], host: str, port: int, metrics: Iterable[Metric] = ()) -> None:

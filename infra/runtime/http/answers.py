@@ -16,13 +16,16 @@ Owed = tuple[Answer | bytes, bool]
 
 
 def all_known(owed: list[Owed]) -> bool:
-    """Whether `take_known` would leave nothing behind."""
+    """Returns whether `take_known` would leave nothing behind."""
     return all(answer.done() for answer, _ in owed if isinstance(answer, Future))
 
 
 def take_known(owed: list[Owed], *, closing: bool) -> bytes:
-    """Removes the answers that are known from the front of `owed` and returns their bytes; one that is not known yet holds
-    back those behind it. `closing`: nothing will be added, so the very last answer says that the connection ends."""
+    """Removes the answers that are known from the front of `owed`, and returns their bytes.
+
+    One that is not known yet holds back those behind it. `closing`: nothing will be added, so the very last answer says that the
+    connection ends.
+    """
     known: list[bytes] = []
     for answer, with_body in owed:
         if isinstance(answer, Future):
@@ -37,7 +40,7 @@ def take_known(owed: list[Owed], *, closing: bool) -> bytes:
 
 
 def outcome(answer: Future[Response]) -> Response:
-    """What a finished future answers: its result, its refusal, or `internal-error` (logged) for anything else."""
+    """Returns what a finished future answers: its result, its refusal, or `internal-error` (logged) for anything else."""
     if answer.cancelled():
         return json_error(Refused("unavailable", "the answer was given up; try again"))
     error = answer.exception()

@@ -1,9 +1,10 @@
-"""One HTTP/1.1 connection of a door: keeps order and bounds between a transport and its `RequestReader`.
+"""One HTTP/1.1 connection: order and bounds between a transport and its `RequestReader`.
 
-Rules. Answers leave in the order of their requests, all that are known in one write. While `max_unanswered` requests wait
-for their answer, or the client does not read, nothing is parsed and the socket is not read. The reader is dropped
-(`_reader is None`) as soon as no further request will be taken: what still arrives is thrown away, and when the last answer
-is written the connection ends. There is no timer here: the door calls `sweep`.
+- Answers leave in the order of their requests, all that are known in one write.
+- While `max_unanswered` requests wait for their answers, or the client does not read, nothing is parsed and the socket is not read.
+- The reader is dropped (`_reader is None`) as soon as no further request will be taken. What still arrives is thrown away, and when the
+  last answer is written the connection ends.
+- There is no timer here: `HttpDoor` calls `sweep`.
 """
 
 from asyncio import BaseTransport, Event, Future, Protocol, Transport
@@ -18,18 +19,19 @@ from .message import Response, json_error
 from .request import RequestReader
 from .route_table import RouteTable
 
-# The parser cannot be stopped inside of what it was given, so it gets no more than this at once: a bound on how far the
-# number of unanswered requests can overshoot.
+# The parser cannot be stopped inside of what it was given, so it gets no more than this at once. It bounds how far the number of
+# unanswered requests can overshoot.
 _PORTION_BYTES: Final = 8192
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HttpLimits:
-    """Bounds of a door. Times are exact to one `sweep_interval_s`.
+    """The bounds of all connections. Times are exact to one `sweep_interval_s`.
 
-    Over `max_connections` requests are answered `overloaded`, over twice as many connections are cut unheard.
-    `head_timeout_s`: from the first byte of a request (or the connection) to the end of its head, and between two pieces of
-    its body. `idle_timeout_s`: between two requests, and for a client that does not read its answers.
+    - `max_connections`: with more, requests are answered `overloaded`; with twice as many, connections are cut unheard.
+    - `max_unanswered`: requests of one connection that wait for their answers.
+    - `head_timeout_s`: from the first byte of a request (or the connection) to the end of its head, and between two pieces of its body.
+    - `idle_timeout_s`: between two requests, and for a client that does not read its answers.
     """
 
     max_connections: int = 10_000
@@ -42,7 +44,7 @@ class HttpLimits:
 
 @dataclass(slots=True, kw_only=True)
 class Shared:
-    """What the connections of one door have in common. `now` is the time of the last sweep: exact enough for timeouts."""
+    """The state that the connections of one listener share. `now` is the time of the last sweep: exact enough for timeouts."""
 
     routes: RouteTable
     limits: HttpLimits
@@ -81,7 +83,7 @@ class HttpConnection(Protocol):
     # asyncio
 
     def connection_made(self, transport: BaseTransport) -> None:
-        """asyncio: the connection stands."""
+        """Takes the connection, which stands (see `asyncio.Protocol`)."""
         transport = cast(Transport, transport)  # uvloop has transports of its own
         shared, limits = self._shared, self._shared.limits
         overloaded = len(shared.open) >= limits.max_connections
@@ -95,7 +97,7 @@ class HttpConnection(Protocol):
         shared.empty.clear()
 
     def data_received(self, data: bytes) -> None:
-        """asyncio: bytes from the client."""
+        """Takes bytes from the client."""
         if self._reading_paused:
             self._held += data  # had left the socket already
             return
@@ -103,22 +105,22 @@ class HttpConnection(Protocol):
         self._flush()
 
     def eof_received(self) -> bool:
-        """asyncio: the client will send nothing more; it may still wait for answers."""
+        """Notes that the client will send nothing more. It may still wait for answers."""
         self._client_done = True
         self._stop_reading()
         return bool(self._owed)
 
     def pause_writing(self) -> None:
-        """asyncio: the client does not read its answers."""
+        """Notes that the client does not read its answers."""
         self._writing_paused = True
 
     def resume_writing(self) -> None:
-        """asyncio: the client reads again."""
+        """Goes on, because the client reads again."""
         self._writing_paused = False
         self._resume()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """asyncio: the connection is gone. Answers that are still being worked on are not cancelled, only thrown away."""
+        """Notes that the connection is gone. Answers that are still being worked on are not cancelled, only thrown away."""
         self._stop_reading()
         self._transport = None
         self._held = b""
@@ -162,7 +164,7 @@ class HttpConnection(Protocol):
     # reading
 
     def _read(self, data: bytes) -> None:
-        """Parses `data` as far as the bounds allow and holds the rest. Nothing is in the way at the beginning."""
+        """Parses `data` as far as the bounds allow, and holds the rest. It is called when nothing is in the way."""
         reader, start = self._reader, 0
         if reader is not None and not reader.barren_bytes:
             self._deadline = self._shared.now + self._shared.limits.head_timeout_s
@@ -180,7 +182,7 @@ class HttpConnection(Protocol):
             reader = self._reader
 
     def _read_portion(self, reader: RequestReader, portion: bytes) -> int:
-        """How many bytes the reader took. What cannot be read is answered, as the last thing on this connection."""
+        """Returns how many bytes the reader took. What cannot be read is answered, as the last thing on this connection."""
         try:
             used = reader.read(portion)
         except Refused as refused:
@@ -219,14 +221,14 @@ class HttpConnection(Protocol):
     # answering
 
     def _answered(self, answer: Future[Response]) -> None:
-        """An answer became known after its request was complete."""
+        """Goes on with an answer that became known after its request was complete."""
         if self._transport is None:
             outcome(answer)  # nobody is left to be told, but a defect is logged
         else:
             self._resume()
 
     def _resume(self) -> None:
-        """Something is out of the way: writes what can be written, then parses what was held."""
+        """Writes what can be written, then parses what was held: something is out of the way."""
         self._flush()
         if self._held and not self._is_blocked():
             held, self._held = self._held, b""
@@ -261,7 +263,7 @@ class HttpConnection(Protocol):
             transport.resume_reading()
 
     def _finish(self, transport: Transport) -> None:
-        """Closes our half; the rest follows when the client closes too, or with the sweep.
+        """Closes our half. The rest follows when the client closes, too, or with the sweep.
 
         A client that is still sending would be reset by a full close and could lose the answer (RFC 9112 9.6).
         """

@@ -1,7 +1,7 @@
-"""The HTTP/1.1 door of a role: request heads find their exchange, WebSockets their protocol (design 4.1, 4.2).
+"""The HTTP/1.1 server of a role: request heads find their exchange, WebSockets their protocol (design 4.1, 4.2).
 
-A request goes: `HttpConnection` (bytes, order, bounds) -> `RouteTable` -> a factory makes an `Exchange` -> body -> answer.
-This file holds what a role needs to put up such a door.
+A request goes: `HttpConnection` (bytes, order, bounds) -> `RouteTable` -> a factory makes an `Exchange` -> body -> answer. This file
+holds what a role needs to put up such a server.
 """
 
 from asyncio import Task, get_running_loop
@@ -32,8 +32,8 @@ __all__ = [
 class HttpDoor:
     """All connections of one listening socket: `await loop.create_server(door.protocol_factory, host, port)`.
 
-    One loop, of `loops`, sweeps all connections for those that keep us waiting. The door does not own the socket: to stop, close
-    the server, `drain()`, wait for `drained()` as long as you like, `close()`.
+    One loop, of `loops`, sweeps all connections for those that keep us waiting. The socket is not owned here. To stop, close the server,
+    `drain()`, wait for `drained()` as long as you like, and `close()`.
     """
 
     def __init__(
@@ -44,7 +44,11 @@ class HttpDoor:
         *,
         loops: Loops,
     ) -> None:
-        """`routes`: (method, path) -> factory. `upgrades`: path -> who takes over its WebSockets."""
+        """Begins with these routes and `limits`, and without connections.
+
+        - `routes`: (method, path) -> factory of exchanges.
+        - `upgrades`: path -> what makes the protocol of its WebSockets.
+        """
         self._shared = Shared(routes=RouteTable(routes, upgrades or {}), limits=limits or HttpLimits())
         self._shared.empty.set()
         self._loops = loops
@@ -52,11 +56,11 @@ class HttpDoor:
 
     @property
     def connections(self) -> int:
-        """Open HTTP connections. One that became a WebSocket no longer counts here."""
+        """The number of open HTTP connections. One that became a WebSocket no longer counts here."""
         return len(self._shared.open)
 
     def protocol_factory(self) -> HttpConnection:
-        """The protocol of a new connection, for `loop.create_server`."""
+        """Returns the protocol of a new connection, for `loop.create_server`."""
         if self._sweeper is None:
             now = get_running_loop().time
             self._shared.now = now()

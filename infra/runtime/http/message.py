@@ -1,4 +1,4 @@
-"""What passes through an HTTP door, as values: request heads, answers, and who takes the body in between."""
+"""Requests and answers of HTTP as values: heads, responses, and the exchanges that take the body in between."""
 
 from asyncio import Future
 from collections.abc import Callable
@@ -13,8 +13,12 @@ from infra.kernel.http_error import JSON, http_error
 
 
 class Head(msgspec.Struct, frozen=True, gc=False):
-    """The head of a request. `path` and `query` are as sent, not percent-decoded; header names are in lower case, a
-    header that came several times is joined with ", ". `keep_alive`: whether the client may send another request."""
+    """The head of a request.
+
+    - `path`, `query`: as they were sent, not percent-decoded.
+    - `headers`: their names are in lower case; a header that came several times is joined with ", ".
+    - `keep_alive`: whether the client may send another request.
+    """
 
     method: str
     path: str
@@ -32,7 +36,7 @@ class Response(msgspec.Struct, frozen=True, gc=False):
     headers: tuple[tuple[str, str], ...] = ()
 
     def encode(self, *, keep_alive: bool = True, with_body: bool = True) -> bytes:
-        """The bytes on the wire. `with_body=False` answers HEAD: the same header, no body."""
+        """Returns the bytes on the wire. `with_body=False` answers HEAD: the same headers, no body."""
         prefix = _prefix(self.status, self.content_type, self.headers, keep_alive)
         return b"%b%d\r\n\r\n%b" % (prefix, len(self.body), self.body if with_body else b"")
 
@@ -58,13 +62,13 @@ Answer = Response | Future[Response]
 
 
 class Exchange(Protocol):
-    """One request after its head. Dropped without `end` when the client leaves or breaks the protocol first."""
+    """One request after its head. It is dropped without `end` when the client leaves or breaks the protocol first."""
 
     def chunk(self, data: bytes) -> None:
         """Takes the next bytes of the body. Raises Refused: answered at once, and the connection is closed."""
 
     def end(self) -> Answer:
-        """The body is complete. Raises Refused: answered, and the connection goes on."""
+        """Returns the answer, now that the body is complete. Raises Refused: answered, and the connection goes on."""
 
 
 Factory = Callable[[Head], Exchange]
@@ -72,7 +76,7 @@ Factory = Callable[[Head], Exchange]
 
 
 class BufferedExchange:
-    """Collects the body, at most `max_body_bytes` of it (`too-large`), and answers it as one."""
+    """An exchange that collects the body, at most `max_body_bytes` of it (`too-large`), and answers it as one."""
 
     __slots__ = ("_answer", "_body", "_head", "_max_body_bytes")
 
@@ -105,7 +109,7 @@ class BufferedExchange:
 
 
 class RefusedExchange:
-    """Lets a short body pass by and then answers with what was wrong with the head; so the connection can go on."""
+    """An exchange that lets a short body pass by, and then answers what was wrong with the head. So the connection can go on."""
 
     __slots__ = ("_response",)
 

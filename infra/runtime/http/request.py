@@ -15,16 +15,17 @@ from .route_table import ResolvedRoute, RouteTable, Upgrade
 
 _CONTINUE: Final = b"HTTP/1.1 100 Continue\r\n\r\n"
 _HAS_BODY: Final = frozenset({b"content-length", b"transfer-encoding"})
-# A refused request may still send this much, which is thrown away; with more to come, the connection is closed instead.
+# A refused request may still send this much, which is thrown away. With more to come, the connection is closed instead.
 _SHORT_BODY_BYTES: Final = 64 << 10
 
 
 class RequestReader:
-    """Reads requests and appends what is owed for each to `owed`, in their order.
+    """The reader of one connection's requests. It appends what is owed for each to `owed`, in their order.
 
-    `barren_bytes`: received since the last complete head, piece of a body or end of a request.
-    `last`: the request that is read now, or the next one, is the last. `ended`: it is complete, read no more.
-    `takeover`: the protocol that gets the rest of the bytes, and the 101 to send before it does.
+    - `barren_bytes`: received since the last complete head, piece of a body or end of a request.
+    - `last`: the request that is read now, or the next one, is the last.
+    - `ended`: it is complete, and nothing more is read.
+    - `takeover`: the protocol that gets the rest of the bytes, and the 101 to send before it does.
     """
 
     __slots__ = (
@@ -54,7 +55,13 @@ class RequestReader:
         *,
         overloaded: bool,
     ) -> None:
-        """`on_answered` is called when an answer that was not known becomes known. `overloaded`: refuse whatever comes."""
+        """Begins to read.
+
+        - `routes`: find the exchange of a request.
+        - `max_head_bytes`: a longer head is refused.
+        - `on_answered`: called when an answer that was not known becomes known.
+        - `overloaded`: whatever comes is refused.
+        """
         self._routes = routes
         self._max_head_bytes = max_head_bytes
         self._on_answered = on_answered
@@ -71,11 +78,11 @@ class RequestReader:
 
     @property
     def in_request(self) -> bool:
-        """A request has begun and is not complete."""
+        """Whether a request has begun and is not complete."""
         return self.barren_bytes > 0 or self._exchange is not None
 
     def read(self, data: bytes) -> int:
-        """Takes `data`; returns how many bytes of it were HTTP, fewer than all if there is a `takeover`.
+        """Takes `data`, and returns how many bytes of it were HTTP: fewer than all if there is a `takeover`.
 
         Raises Refused, after which nothing more can be read: what was sent is wrong, or will not be taken.
         """
@@ -101,17 +108,17 @@ class RequestReader:
     # Callbacks of httptools. What they raise is raised by `read`.
 
     def on_url(self, target: bytes) -> None:
-        """A piece of the request target."""
+        """Takes a piece of the request target."""
         self._target += target
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """One header, or one trailer after a body in chunks."""
+        """Takes one header, or one trailer after a body in chunks."""
         name = name.lower()
         headers = self._headers
         headers[name] = headers[name] + b", " + value if name in headers else value
 
     def on_headers_complete(self) -> None:
-        """The head is complete: finds who takes the request."""
+        """Finds the exchange of a request whose head is complete."""
         parser = self._parser
         if parser is None or self.ended:
             raise Refused("draining")
@@ -133,13 +140,13 @@ class RequestReader:
             self._exchange = RefusedExchange(json_error(refused))
 
     def on_body(self, data: bytes) -> None:
-        """A piece of the body."""
+        """Takes a piece of the body."""
         self.barren_bytes = 0
         assert self._exchange is not None
         self._exchange.chunk(data)
 
     def on_message_complete(self) -> None:
-        """The request is complete."""
+        """Ends the request, which is complete."""
         self.barren_bytes = 0
         if self._headers:
             self._headers = {}  # trailers, of which we have no use
@@ -179,7 +186,10 @@ class RequestReader:
         return upgrade(head), handshake_response(key)
 
     def _check_head_size(self, target: bytes, headers: dict[bytes, bytes]) -> None:
-        """Called when much was received before the head was complete; part of that may be an earlier request."""
+        """Raises Refused for a head that is too large.
+
+        It is called when much was received before the head was complete; part of that may be an earlier request.
+        """
         size_bytes = len(target) + sum(len(name) + len(value) + 4 for name, value in headers.items())
         if size_bytes > self._max_head_bytes:
             raise self._head_too_large()

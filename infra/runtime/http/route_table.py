@@ -1,4 +1,4 @@
-"""Which exchange takes a request."""
+"""The routes of an HTTP server: which exchange takes a request."""
 
 from asyncio import Protocol
 from collections.abc import Callable, Mapping
@@ -17,7 +17,7 @@ Upgrade = Callable[[Head], Protocol]
 
 
 class ResolvedRoute(NamedTuple):
-    """Where a request goes: to `upgrade` if there is one and the request asks for a WebSocket, else to `factory`."""
+    """The way of one request: to `upgrade` if there is one and the request asks for a WebSocket, else to `factory`."""
 
     method: str
     path: str
@@ -27,8 +27,10 @@ class ResolvedRoute(NamedTuple):
 
 
 class RouteTable:
-    """Finds routes; paths are compared as they are sent. `exact` knows every route whose target has no query, by the raw
-    bytes of method and target: one look-up for nearly every request."""
+    """All routes of a server. Paths are compared as they are sent.
+
+    `exact` knows every route whose target has no query, by the raw bytes of method and target: one look-up for nearly every request.
+    """
 
     def __init__(self, routes: Mapping[tuple[str, str], Factory], upgrades: Mapping[str, Upgrade]) -> None:
         self._upgrades = dict(upgrades)
@@ -36,7 +38,7 @@ class RouteTable:
         self.exact = {(method.encode(), path.encode()): self._route(method, path, "") for method, path in self._routes}
 
     def find(self, method: bytes, target: bytes) -> ResolvedRoute:
-        """The route of any request. Raises Refused: `bad-request`, `not-found`, `bad-method`."""
+        """Returns the route of any request. Raises Refused: `bad-request`, `not-found`, `bad-method`."""
         try:
             url = parse_url(target)
         except HttpParserInvalidURLError:
@@ -53,6 +55,6 @@ class RouteTable:
 
 
 def _refuse_plain_request(head: Head) -> Exchange:
-    """The factory of a path where there are only WebSockets: says what the request lacks."""
+    """Raises Refused that says what the request lacks, at a path where there are only WebSockets."""
     check_handshake(head.method, head.headers)
     raise Refused("bad-handshake", "the Upgrade and Connection headers do not ask for a WebSocket")

@@ -1,6 +1,6 @@
-"""The HTTP door of a service (design 4.2): aiohttp routes, tokens, typed JSON, errors from the code table.
+"""The HTTP server of a service (design 4.2): aiohttp routes, tokens, typed JSON, errors from the code table.
 
-The engine's own doors stand on `http.py`; this one is for doors where storage, not the door, decides how fast an answer is.
+The engine's own servers stand on `door`. This one is for services, where storage decides how fast an answer is, and not HTTP.
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -29,7 +29,7 @@ VerifyService = Callable[[str, float], Service]
 
 
 class Answer(NamedTuple):
-    """A status and a document (None: an empty body; bytes: the body as it is)."""
+    """The answer of a handler: a status and a document (None: an empty body; bytes: the body as it is)."""
 
     status: int = 200
     document: object = None
@@ -37,7 +37,7 @@ class Answer(NamedTuple):
 
 
 class Request:
-    """What a handler gets. `user` is empty for a service, `service` for a user, both where anybody may ask."""
+    """A request as a handler gets it. `user` is empty for a service, `service` for a user, and both where anybody may ask."""
 
     def __init__(self, raw: web.Request, user: str, service: str) -> None:
         self.raw, self.user, self.service = raw, user, service
@@ -46,18 +46,18 @@ class Request:
         self.headers: Mapping[str, str] = raw.headers
 
     async def body(self, kind: type[T]) -> T:
-        """The body as a value of `kind`. Raises `Refused` (bad-content-type, too-large, bad-json, bad-utf8, bad-field)."""
+        """Returns the body as a value of `kind`. Raises `Refused` (bad-content-type, too-large, bad-json, bad-utf8, bad-field)."""
         return typed(await self.json_bytes(), kind)
 
     async def json_bytes(self) -> bytes:
-        """The body, which says that it is JSON. Raises `Refused` (bad-content-type, too-large)."""
+        """Returns the body, which says that it is JSON. Raises `Refused` (bad-content-type, too-large)."""
         if self.raw.content_type != JSON:
             raise Refused("bad-content-type", f"the body must be {JSON}, not {self.raw.content_type}")
         return await self.raw.read()
 
 
 class Route(NamedTuple):
-    """A path in aiohttp's form and whose token it takes."""
+    """A path in aiohttp's form, and whose token it takes."""
 
     method: str
     path: str
@@ -66,7 +66,12 @@ class Route(NamedTuple):
 
 
 class Web:
-    """A door with `routes`. `wall` is Unix time in seconds; no body may be over `max_body_bytes`, unless a handler streams it."""
+    """An HTTP server with `routes`.
+
+    - `verify_user`, `verify_service`: check a token at a time, and return who shows it.
+    - `wall`: Unix time in seconds.
+    - `max_body_bytes`: no body may be longer, unless a handler streams it.
+    """
 
     def __init__(
         self,
@@ -95,11 +100,11 @@ class Web:
         return str(Address(*self._runner.addresses[0][:2]))
 
     def drain(self) -> None:
-        """Answer everything from now on with `draining`."""
+        """Answers everything from now on with `draining`."""
         self._draining = True
 
     async def close(self) -> None:
-        """Close the door; open requests get a second. May be called twice."""
+        """Stops serving. Open requests get a second. May be called twice."""
         await self._runner.cleanup()
 
     def _serve(self, route: Route) -> Handler:
@@ -112,7 +117,7 @@ class Web:
         return handle
 
     def _who(self, who: str, raw: web.Request) -> tuple[str, str]:
-        """(user, service) of the token. Raises `Refused` (bad-token, token-expired, token-not-yet-valid, forbidden)."""
+        """Returns (user, service) of the token. Raises `Refused` (bad-token, token-expired, token-not-yet-valid, forbidden)."""
         if who == "nobody":
             return "", ""
         now_s, token = self._wall(), bearer_token(raw.headers.get("Authorization", ""))

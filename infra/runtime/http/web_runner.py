@@ -1,4 +1,4 @@
-"""aiohttp under a door whose errors are those of `http_error`, whoever finds them: a handler, the router or aiohttp's own reader."""
+"""An aiohttp server whose errors are those of `http_error`, whoever finds them: a handler, the router or aiohttp's own reader."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -15,7 +15,7 @@ CLOSING_S: Final = 1.0
 
 
 class WebRunner(web.AppRunner):
-    """Runs `app`. `hint` ends the reason for a path where there is nothing. Open requests get a second when it closes."""
+    """The server of `app`. `hint` ends the reason for a path where there is nothing. Open requests get a second when it closes."""
 
     def __init__(self, app: web.Application, hint: str = "") -> None:
         super().__init__(app, access_log=None, shutdown_timeout=CLOSING_S)
@@ -27,7 +27,7 @@ class WebRunner(web.AppRunner):
 
 
 class _Guard:
-    """Answers a request, and whatever goes wrong with it from the code table; the next one finds the door as it was."""
+    """A handler around `handler`. Whatever goes wrong with a request is answered from the code table, and harms no other request."""
 
     def __init__(self, handler: Callable[[web.BaseRequest], Awaitable[web.StreamResponse]], hint: str) -> None:
         self._handler, self._hint = handler, hint
@@ -61,7 +61,7 @@ class _Guard:
 
 
 class _Server(web.Server):
-    """Makes connections that refuse as we do."""
+    """A factory of connections that refuse as we do."""
 
     def __call__(self) -> web.RequestHandler:
         return _Connection(self, loop=asyncio.get_running_loop(), **self._kwargs)
@@ -75,7 +75,10 @@ class _Connection(web.RequestHandler):
     def handle_error(
         self, request: web.BaseRequest, status: int = 500, exc: BaseException | None = None, message: str | None = None
     ) -> web.StreamResponse:
-        """Refuses what aiohttp could not read, or a defect, and ends the connection. Raises ConnectionError if an answer has begun."""
+        """Returns the refusal of `request`: of what aiohttp could not read (`exc`, with a `status` below 500), or of a defect.
+
+        It ends the connection. Raises ConnectionError if an answer has begun.
+        """
         if request.writer.output_size > 0:
             raise ConnectionError("an answer has begun, so no error can be told")
         response = error_response(_unreadable(exc) if status < 500 else defect(exc or TimeoutError("nobody answered")))
