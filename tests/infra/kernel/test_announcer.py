@@ -47,7 +47,7 @@ class AnnouncerMachine(RuleBasedStateMachine):
 
     @initialize()
     def begin(self) -> None:
-        """A site that is whole; what comes then breaks it."""
+        """Begins with a site that is whole. What comes then breaks it."""
         self.change_view(set(SLOTS))
         for slot in SLOTS:
             self.link_up(slot)
@@ -70,7 +70,7 @@ class AnnouncerMachine(RuleBasedStateMachine):
 
     @rule()
     def mark(self) -> None:
-        """A mark that is given again stands for now, too."""
+        """Takes a mark. One that is given again stands for now, too."""
         self.marks.setdefault(self.announcer.mark(), set()).update(self.wanted)
 
     @rule()
@@ -97,7 +97,7 @@ class AnnouncerMachine(RuleBasedStateMachine):
 
     @rule(slot=st.sampled_from(SLOTS))
     def link_up(self, slot: str) -> None:
-        """Also in place of one whose end was not noticed."""
+        """Links a node, also in place of a link whose end was not noticed."""
         self.lose(slot)
         node = self.nodes[slot]
         node.reset()
@@ -112,13 +112,13 @@ class AnnouncerMachine(RuleBasedStateMachine):
         self.announcer.node_down(slot)
 
     def lose(self, slot: str) -> None:
-        """What is on its way from there never comes."""
+        """Loses a link: what is on its way from there never comes."""
         for _, coming in self.fences:
             coming.pop(slot, None)
 
     @rule(site=st.sampled_from(FAR))
     def meet_site(self, site: str) -> None:
-        """All brokers of a site know the same other sites."""
+        """Makes all brokers know one more site: those of a site know the same ones."""
         for node in self.nodes.values():
             node.behind.setdefault(site, (0, set()))
 
@@ -165,7 +165,7 @@ class AnnouncerMachine(RuleBasedStateMachine):
 
     @rule(slot=st.sampled_from(SLOTS))
     def exchange(self, slot: str) -> None:
-        """Everything arrives, and all sites behind catch up."""
+        """Lets everything arrive, and all sites behind catch up."""
         node = self.nodes[slot]
         self.work(slot, len(node.inbox))
         for site in node.behind:
@@ -201,7 +201,7 @@ class AnnouncerMachine(RuleBasedStateMachine):
     @precondition(lambda self: self.announcer.view.slots)
     @rule()
     def settle(self) -> None:
-        """Every node of the view is linked, everything arrives, all sites catch up: all is as it should be."""
+        """Links every node of the view, and lets everything arrive and all sites catch up: all is as it should be."""
         for slot in self.announcer.view.slots:
             if not self.nodes[slot].up:
                 self.link_up(slot)
@@ -220,7 +220,7 @@ TestAnnouncer.settings = settings(max_examples=60, stateful_step_count=50)
 
 
 def linked(*slots: str, wanted: dict[Topic, int]) -> tuple[Announcer, dict[str, SimulatedNode]]:
-    """An announcer whose view is `slots`, all of them linked, with both other sites behind them."""
+    """Returns an announcer whose view is `slots`, all of them linked, with both other sites behind them."""
     announcer = Announcer(HERE, lambda: [(row, topic) for topic, row in wanted.items()])
     nodes = {slot: SimulatedNode(HERE) for slot in slots}
     announcer.set_view(View(1, slots))
@@ -232,7 +232,7 @@ def linked(*slots: str, wanted: dict[Topic, int]) -> tuple[Announcer, dict[str, 
 
 
 def exchange(announcer: Announcer, nodes: dict[str, SimulatedNode], *sites: str) -> None:
-    """Everything arrives and is answered; of the other sites only `sites` catch up."""
+    """Lets everything arrive and be answered. Of the other sites only `sites` catch up."""
     for slot, node in nodes.items():
         while node.inbox:
             node.work()

@@ -16,7 +16,7 @@ STORED = (inbox_topic("bob"), parse_topic("hm://notifications/feed/a%new-album/"
 
 
 def taken(assigned: Assigned, *frames: object) -> Switch:
-    """What the last of the frames changes; the others change nothing yet."""
+    """Returns what the last of the frames changes. The others change nothing yet."""
     *parts, last = frames
     assert [assigned.offer(part) for part in parts] == [None] * len(parts)  # type: ignore[arg-type]
     switch = assigned.offer(last)  # type: ignore[arg-type]
@@ -97,7 +97,7 @@ def test_there_is_a_bound_to_what_may_be_out_and_to_what_is_said_in_parts() -> N
 
 
 class Step(NamedTuple):
-    """What the service does next: decide, then say it whole or as a change, in so many parts, perhaps cut off or repeated."""
+    """A step of the service: decide, then say it whole or as a change, in so many parts, perhaps cut off or repeated."""
 
     leave: frozenset[Topic]
     come: frozenset[Topic]

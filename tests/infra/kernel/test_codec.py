@@ -84,12 +84,12 @@ def framed(body: bytes) -> bytes:
 
 
 def packed(*array: Any) -> bytes:
-    """A frame of any content."""
+    """Returns a frame of any content."""
     return framed(msgspec.msgpack.encode(array))
 
 
 def refusal(data: bytes) -> str:
-    """Why `data` is refused; whatever is fed byte by byte must be refused as well."""
+    """Returns why `data` is refused. Fed byte by byte it must be refused for the same reason."""
     reasons = []
     for portions in ([data], singly(data)):
         with pytest.raises(Refused, match="bad-link-frame") as refused:
@@ -100,18 +100,18 @@ def refusal(data: bytes) -> str:
 
 
 def singly(data: bytes) -> list[bytes]:
-    """Byte by byte."""
+    """Returns `data` byte by byte."""
     return [bytes([byte]) for byte in data]
 
 
 def read(portions: list[bytes]) -> list[frames.AnyFrame]:
-    """What is decoded from good bytes."""
+    """Returns what is decoded from good bytes."""
     decoder = FrameDecoder()
     return [frame for portion in portions for frame in decoder.feed(portion)]
 
 
 def outcome(portions: list[bytes]) -> tuple[list[frames.AnyFrame], str | None]:
-    """What is decoded, and the code that it ended with. Any other error fails the test."""
+    """Returns what is decoded, and the code that it ended with. Any other error fails the test."""
     decoder, found = FrameDecoder(max_frame_bytes=256), list[frames.AnyFrame]()
     for portion in portions:
         try:
@@ -138,7 +138,7 @@ def test_a_large_frame_is_put_together_from_many_portions() -> None:
 
 
 def spoilt(frame: frames.AnyFrame, place: int, byte: int) -> bytes:
-    """The bytes of a frame with one of them changed."""
+    """Returns the bytes of a frame with one of them changed."""
     data = bytearray(encode(frame))
     data[place % len(data)] = byte
     return bytes(data)
@@ -171,7 +171,7 @@ def test_garbage_gives_frames_or_a_refusal_and_the_same_whole_or_byte_by_byte(fi
 
 @contextmanager
 def frugal(limit_bytes: int = 1 << 18) -> Iterator[None]:
-    """The block never holds more than `limit_bytes` at once."""
+    """Fails if the block holds more than `limit_bytes` at once."""
     tracemalloc.start()
     try:
         yield

@@ -30,14 +30,14 @@ SPACE = st.text(" \t\r\n", max_size=3)
 
 
 def submit(payload: bytes, *, limit_bytes: int = 4096, fallback_id: str = "b1-7", **fields: str) -> Event:
-    """`payload`, with the other fields as they usually are, the way it takes through a broker's door."""
+    """Returns the event of `payload`, with the other fields as they usually are, the way it takes through a broker's door."""
     rest = json.dumps({"topic": USER, "kind": "play"} | fields).encode()
     submission = msgspec.json.decode(b'{"payload":%b,%b' % (payload, rest[1:]), type=Submission)
     return accept(submission, ts_ms=1234, fallback_id=fallback_id, max_payload_bytes=limit_bytes)
 
 
 def refusal(payload: bytes = b"{}", *, limit_bytes: int = 4096, **fields: str) -> tuple[str, str]:
-    """The code and the reason that `payload` and `fields` are refused with."""
+    """Returns the code and the reason that `payload` and `fields` are refused with."""
     with pytest.raises(Refused) as refused:
         submit(payload, limit_bytes=limit_bytes, **fields)
     return refused.value.code.name, refused.value.reason

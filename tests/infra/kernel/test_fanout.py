@@ -12,7 +12,7 @@ TOPICS = st.sampled_from([user_topic(f"u{n}") for n in range(6)])
 
 
 class RecordingReceiver:
-    """Keeps what it was given since the last look."""
+    """A receiver that keeps what it was given since the last look."""
 
     def __init__(self) -> None:
         self.got: list[tuple[int, bytes]] = []
@@ -48,7 +48,7 @@ class FanoutMachine(RuleBasedStateMachine):
 
     @rule(bit=links, topic=TOPICS)
     def subscribe(self, bit: int, topic: Topic) -> None:
-        """Also again: then the handle is the new one."""
+        """Subscribes, also again: then the handle is the new one."""
         self.numbers += 1
         self.fanout.interest.subscribe(bit, [topic], [self.numbers])
         self.wants[bit][topic] = self.numbers

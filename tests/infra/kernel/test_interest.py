@@ -80,7 +80,7 @@ class InterestMachine(RuleBasedStateMachine):
 
     @invariant()
     def is_like_the_twin(self) -> None:
-        """The masks and handles are right, and no row belongs to two topics or to a topic that is gone."""
+        """Checks that the masks and handles are right, and no row belongs to two topics or to a topic that is gone."""
         topics = {topic for mine in self.wants.values() for topic in mine}
         rows = self.interest.rows
         assert {rows[topic] for topic in topics}.isdisjoint(self.withdrawn)

@@ -18,7 +18,7 @@ def test_a_user_has_one_number_as_a_subscriber_and_as_a_topic() -> None:
 
 
 def test_a_playlist_and_an_artist_have_numbers_of_their_own() -> None:
-    """Also where the artist is called like a user, and each of his feeds."""
+    """Also where the artist is called like a user, and each of their feeds."""
     numbers = Numbers(KEY)
     uris = ["hm://playlist/user/bob/playlist/bob/", "hm://notifications/feed/bob%new-album/", "hm://notifications/feed/bob%new-track/"]
     found = [numbers.topic(parse_topic(uri)) for uri in uris]

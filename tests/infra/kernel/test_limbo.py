@@ -54,7 +54,7 @@ class LimboMachine(RuleBasedStateMachine):
 
     @rule(place=SOME_PLACES)
     def link(self, place: tuple[str, str]) -> None:
-        """Also in place of a link that stood."""
+        """Links a node, also in place of a link that stood."""
         node = self.nodes[place]
         node.reset()
         node.up = True
@@ -93,7 +93,7 @@ class LimboMachine(RuleBasedStateMachine):
 
     @rule()
     def settle(self) -> None:
-        """Once everything has arrived and was answered, only what is wanted has a row."""
+        """Lets everything arrive and be answered. Then only what is wanted has a row."""
         for place, node in [*self.nodes.items()] * 2:
             while node.inbox:
                 self.work(place)

@@ -39,7 +39,7 @@ class Simulation:
         self.last: dict[str, int] = {}
 
     def start(self, slot: str) -> None:
-        """A new process; links of the one before are replaced."""
+        """Starts a new process. It replaces the links of the one before."""
         self.leaving.discard(slot)
         for link in [link for link in self.links if slot in link]:
             self.unlink(link)
@@ -47,7 +47,7 @@ class Simulation:
         self.lives[slot] = Membership(slot, self.slots, self.clock(slot), TIMING, base=int(self.now * 1000))
 
     def restart(self, slot: str) -> None:
-        """Only what is dead can be started."""
+        """Starts a process again; only what is dead can be started."""
         if slot in self.slots and slot not in self.lives:
             self.start(slot)
 
@@ -58,18 +58,18 @@ class Simulation:
         self.deaf = part
 
     def clock(self, slot: str) -> float:
-        """Monotonic clocks have nothing to do with each other."""
+        """Returns the time of a node: monotonic clocks have nothing to do with each other."""
         return self.now + 1000 * self.slots.index(slot)
 
     def crash(self, slot: str, is_noticed: bool = True) -> None:
-        """The others notice a broken link at once, or find out by the silence."""
+        """Kills a broker. The others notice a broken link at once, or find out by the silence."""
         self.lives.pop(slot, None)
         for link in [link for link in self.links if slot in link]:
             if is_noticed:
                 self.unlink(link)
 
     def leave(self, slot: str) -> None:
-        """A broker that drains tells those that it can reach."""
+        """Drains a broker, which tells those that it can reach."""
         if slot in self.lives:
             self.leaving.add(slot)
             for each in self.reachable(slot):
@@ -131,7 +131,7 @@ class Simulation:
         return {broker.view for broker in self.lives.values()}
 
     def check_agreement(self) -> None:
-        """One view for all, of exactly those who live and stay, and nothing more happens to it."""
+        """Checks that there is one view for all, of exactly those who live and stay, and that nothing more happens to it."""
         self.cut(set())
         self.lose(0.0)
         self.run(AGREED_S)
@@ -143,7 +143,7 @@ class Simulation:
 
 
 def whole(count: int = 3) -> Simulation:
-    """A site whose brokers agree."""
+    """Returns a site whose brokers agree."""
     site = Simulation(count, seed=1)
     for slot in site.slots:
         site.start(slot)

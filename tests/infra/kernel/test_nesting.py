@@ -15,7 +15,7 @@ values = st.recursive(leaves, lambda inner: st.lists(inner, max_size=3) | st.dic
 
 
 def levels(value: Any) -> int:
-    """Counted as plainly as it can be."""
+    """Counts the levels, as plainly as it can be done."""
     inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else None
     return 0 if inner is None else 1 + max(map(levels, inner), default=0)
 

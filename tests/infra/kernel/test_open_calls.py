@@ -23,7 +23,7 @@ LATER = st.tuples(st.just("later"), st.none(), st.integers(0, 4))
 
 @dataclass
 class Twin:
-    """What should be open, and how each call has ended."""
+    """The calls that should be open, and how each other one has ended."""
 
     calls: dict[int, tuple[str, float, int]] = field(default_factory=dict)
     ended: list[tuple[int, str]] = field(default_factory=list)

@@ -13,7 +13,7 @@ MEET = st.tuples(st.just("meet"), st.sampled_from(SITES), st.integers(0, 9))
 
 
 def installed(changes: list[tuple[int, dict[str, int]]], site: str, reached: int) -> int:
-    """The twin: the last change before the first one that still waits."""
+    """Returns the last of `changes` at `site` before the first one that still waits when `reached` is: the twin."""
     done = [n for n, marks in changes if marks[site] <= reached]
     return max(done, default=0)
 

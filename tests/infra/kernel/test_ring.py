@@ -33,18 +33,18 @@ class Move(NamedTuple):
 
 
 def ranges(*rings: Ring) -> Iterator[tuple[int, int]]:
-    """The hash space, cut wherever an owner may change on any of `rings`."""
+    """Returns the hash space, cut wherever an owner may change on any of `rings`."""
     return pairwise(sorted({0, SPACE, *(point for ring in rings for point in ring._points)}))
 
 
 def moves(before: Ring, after: Ring) -> list[Move]:
-    """All that changes hands when `after` replaces `before`, exactly."""
+    """Returns all that changes hands when `after` replaces `before`, exactly."""
     found = [Move(start, end, before.owner_at(start), after.owner_at(start)) for start, end in ranges(before, after)]
     return [move for move in found if move.source != move.target]
 
 
 def shares(ring: Ring) -> dict[str | None, float]:
-    """Each slot's share of the hash space, exactly."""
+    """Returns each slot's share of the hash space, exactly."""
     lengths = Counter[str | None]()
     for start, end in ranges(ring):
         lengths[ring.owner_at(start)] += end - start
@@ -52,7 +52,7 @@ def shares(ring: Ring) -> dict[str | None, float]:
 
 
 def deviation(share: float, draws: int) -> float:
-    """The standard deviation of the part of `draws` that hits a share."""
+    """Returns the standard deviation of the part of `draws` that hits a share."""
     return float((share * (1 - share) / draws) ** 0.5)
 
 
@@ -62,7 +62,7 @@ def moved(moves: Iterable[Move]) -> float:
 
 @pytest.fixture
 def coarse(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A hash with few values: slots share points all the time."""
+    """Takes a hash with few values: slots share points all the time."""
     monkeypatch.setattr(ring_module, "hash64", lambda key: hash64(key) % FAR_APART)
 
 

@@ -34,7 +34,7 @@ HALF_RIGHT = st.text(ID_CHARACTERS + "/%UPASI\n", max_size=20).map(str.encode)
 
 
 def ids(count: int) -> list[str]:
-    """Random ids of every length, the longest often."""
+    """Returns random ids of every length, the longest often."""
     rng = random.Random(1)
     lengths = [rng.choice((rng.randint(1, MAX_ID), rng.randint(1, 12), MAX_ID)) for _ in range(count)]
     return ["".join(rng.choices(ID_CHARACTERS, k=length)) for length in lengths]

@@ -11,7 +11,7 @@ from infra.kernel.websocket import CLOSE, PING, PONG, TEXT, close_frame, ping_fr
 
 
 def read_back(data: bytes) -> Frame:
-    """The one frame in `data`, as the `websockets` package understands an unmasked one."""
+    """Returns the one frame in `data`, as the `websockets` package understands an unmasked one."""
     stream = StreamReader()
     stream.feed_data(data)
     stream.feed_eof()

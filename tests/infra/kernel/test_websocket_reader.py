@@ -23,7 +23,7 @@ messages = st.lists(st.tuples(st.just(TEXT), texts) | controls, max_size=8)
 
 
 def read(chunks: Iterable[bytes], limit: int = LIMIT) -> tuple[list[Message], str]:
-    """All messages in `chunks`, and the name of the refusal that ended them or ""."""
+    """Returns all messages in `chunks`, and the name of the refusal that ended them or ""."""
     reader = FrameReader(limit)
     found = [message for chunk in chunks for message in reader.feed(chunk)]
     return found, reader.error.code.name if reader.error else ""

@@ -9,7 +9,7 @@ from tests.services.recording_intake import eventually
 
 
 class RecordingLink:
-    """Where replies go."""
+    """A link that keeps replies."""
 
     def __init__(self) -> None:
         self.replies: list[Reply] = []

@@ -44,7 +44,7 @@ def write(folder: Path, text: str) -> Path:
 
 
 def complaint(folder: Path, text: str, **overrides: str) -> str:
-    """What the operator reads, without the file name, which is always there."""
+    """Returns what the operator reads, without the file name, which is always there."""
     path = write(folder, text)
     with pytest.raises(ConfigError) as refusal:
         load(path, Options, {key.replace("__", "."): literal for key, literal in overrides.items()})

@@ -20,7 +20,7 @@ BOUND_BYTES = 1000
 
 
 class RecordingWire:
-    """Keeps each call of `send`; `queued_bytes` is what the test says."""
+    """A wire that keeps each call of `send`. `queued_bytes` is what the test says."""
 
     def __init__(self) -> None:
         self.sent: list[list[Frame]] = []
@@ -112,7 +112,7 @@ def test_a_frame_of_deliveries_is_sealed_when_it_is_large(link: Link, wire: Reco
 
 
 def offer(link: Link, wire: RecordingWire, queued_bytes: int) -> list[bytes]:
-    """One event of each class, while so much waits on the wire; what is let through."""
+    """Offers one event of each class while so much waits on the wire, and returns what is let through."""
     wire.queued_bytes = queued_bytes
     link.flush()
     wire.sent.clear()

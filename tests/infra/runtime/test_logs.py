@@ -13,7 +13,7 @@ from infra.runtime.logs import configure, get_logger
 
 @pytest.fixture(autouse=True)
 def as_it_was() -> Iterator[None]:
-    """Logging is the process's; these tests give it back as they found it."""
+    """Gives logging, which is the process's, back as it was found."""
     root = logging.getLogger()
     handlers, level = root.handlers[:], root.level
     root.handlers = []

@@ -36,7 +36,7 @@ class Steps:
 
 
 def told(log: RecordingLog) -> list[str]:
-    """What was said of each trouble."""
+    """Returns what was said of each trouble."""
     return [fields["reason"] if level == "warning" else repr(fields["exc_info"]) for level, _, fields in log.lines]
 
 

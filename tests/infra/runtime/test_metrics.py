@@ -53,7 +53,7 @@ class Showing:
 
 
 def samples(*roles: Showing, metrics: tuple[Metric, ...] = tuple(DECLARED.values())) -> dict[tuple[str, ...], float]:
-    """(sample name, label values in the order of their names) -> value, as a scraper reads them."""
+    """Returns (sample name, label values in the order of their names) -> value, as a scraper reads them."""
     registry = CollectorRegistry()
     registry.register(RoleCollector(roles, metrics))
     families = text_string_to_metric_families(generate_latest(registry).decode())

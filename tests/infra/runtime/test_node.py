@@ -136,7 +136,7 @@ async def make(network: Network) -> AsyncIterator[Make]:
 
 
 async def until(condition: Callable[[], object]) -> None:
-    """Wait for a condition on the state of nodes. Fails after a deadline."""
+    """Waits for a condition on the state of nodes. Fails after a deadline."""
     deadline_s = time.monotonic() + DEADLINE_S
     while not condition():
         assert time.monotonic() < deadline_s, "condition not met"
@@ -152,7 +152,7 @@ def hello(name: str = "x", *, role: str = "broker", incarnation: int = 7, versio
 
 
 async def stranger(network: Network, party: Party, *said: AnyFrame) -> End:
-    """A peer that is no node: it says `said` and nothing else."""
+    """Returns a peer that is no node: it says `said` and nothing else."""
     end = End(await network.dial(party.address)).start()
     party.strangers.append(end)
     if said:

@@ -11,7 +11,7 @@ from infra.runtime.open_files import allow_open_files, need_open_files
 
 @pytest.fixture
 def hard() -> Iterator[int]:
-    """The hard limit, after the soft one was made lower; the soft one is put back."""
+    """Yields the hard limit, after the soft one was made lower. The soft one is put back."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (200, hard))
     yield hard

@@ -44,7 +44,7 @@ class Place:
             await asyncio.sleep(0)
 
     async def rest(self) -> None:
-        """More turns than anything here could take."""
+        """Waits for more turns than anything here could take."""
         for _ in range(50):
             await asyncio.sleep(0)
 

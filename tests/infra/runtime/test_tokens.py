@@ -30,12 +30,12 @@ def verifier(keys: Keys | None = None, **options: Any) -> Verifier:
 
 
 def hs256(**claims: Any) -> str:
-    """A well-signed token; a claim that is None is left out."""
+    """Returns a well-signed token. A claim that is None is left out."""
     return sign({name: value for name, value in (CLAIMS | claims).items() if value is not None}, SECRET, "HS256")
 
 
 def raw(header: Any, claims: Any = CLAIMS, signature: bytes = b"") -> str:
-    """A token put together by hand, as a forger does it."""
+    """Returns a token of `header`, `claims` and `signature`, put together by hand, as a forger does it."""
     parts = (json.dumps(header).encode(), json.dumps(claims).encode(), signature)
     return ".".join(base64.urlsafe_b64encode(part).rstrip(b"=").decode() for part in parts)
 

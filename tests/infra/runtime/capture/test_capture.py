@@ -37,7 +37,7 @@ class Clock:
 
 
 def opened(tmp_path: Path, node: str = "b1", **options: Any) -> Capture:
-    """A capture of a broker at sto into the folder "trace"."""
+    """Returns a capture of a broker at sto into the folder "trace"."""
     wanted = CaptureOptions(path=str(tmp_path / "trace"), key_file=str(tmp_path / "capture.key"), **options)
     capture = Capture.open(wanted, "broker", "sto", node, wall=Clock(), log=get_logger("broker", node, "sto"))
     assert capture is not None
@@ -45,7 +45,7 @@ def opened(tmp_path: Path, node: str = "b1", **options: Any) -> Capture:
 
 
 def rows(tmp_path: Path, table: str) -> list[dict[str, Any]]:
-    """Everything of one table, file by file in the order of their names."""
+    """Returns everything of one table, file by file in the order of their names."""
     files = sorted((tmp_path / "trace" / table).glob("*.parquet"))
     return [row for file in files for row in pq.ParquetFile(file).read().to_pylist()]
 

@@ -21,7 +21,7 @@ ALL_OF_ONE = "SELECT seq, body FROM inbox WHERE follower = ?"
 
 @pytest.fixture
 async def store(cassandra_store: Cassandra) -> Cassandra:
-    """With a table."""
+    """Yields a store with a table."""
     await cassandra_store.change_schema(TABLE)
     return cassandra_store
 

@@ -22,14 +22,14 @@ SLACK_S = 3.0
 
 
 class Ledger:
-    """What was acknowledged."""
+    """The rows that were acknowledged."""
 
     def __init__(self) -> None:
         self.acknowledged: set[tuple[int, int]] = set()
         self.enough = asyncio.Event()
 
     async def write(self, store: Cassandra, writer: int) -> float:
-        """One row after another until the store cannot; how long the last call took."""
+        """Writes one row after another until the store cannot, and returns how long the last call took."""
         for seq in count():
             begun_s = time.monotonic()
             try:
@@ -50,7 +50,7 @@ async def refused_within(call_s: float, store: Cassandra) -> None:
 
 
 async def answers_again(store: Cassandra) -> None:
-    """Without being opened anew."""
+    """Waits until the store answers again, without being opened anew."""
     async with asyncio.timeout(30):
         while True:
             try:
@@ -83,7 +83,7 @@ async def test_no_acknowledged_write_is_lost_when_the_server_is_killed_and_calls
 
 
 async def check_that_bulk_writes_stop(store: Cassandra) -> None:
-    """They draw what may be in flight, and wait with it: memory does not grow with the outage."""
+    """Checks that bulk writes draw what may be in flight, and wait with it: memory does not grow with the outage."""
     drawn = 0
 
     def endless() -> Iterator[Row]:

@@ -105,7 +105,7 @@ async def a_client_that_is_still_sending_reads_why_it_was_refused(port: int) -> 
 
 
 async def a_slow_reader_gets_everything_in_order_although_it_stops_the_reading(port: int) -> None:
-    """More answers than the sockets hold: the door must stop, and go on when they are read."""
+    """Asks for more answers than the sockets hold: the server must stop, and go on when they are read."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=1 << 12)
     size, count = 100_000, 100
 

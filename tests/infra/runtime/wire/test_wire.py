@@ -38,7 +38,7 @@ class Door:
 
 
 async def with_door(network: Network, scenario: "Scenario") -> None:
-    """Run a scenario, end all wires that came in and see that it is the end of all that was started."""
+    """Runs a scenario, ends all wires that came in and sees that it is the end of all that was started."""
     door = Door()
     await door.open(network)
     try:
@@ -58,7 +58,7 @@ TCP = [pytest.param(TcpNetwork, asyncio.new_event_loop, id="tcp"), pytest.param(
 
 
 def on(wires: list[Any]) -> Callable[[Scenario], Callable[[Any, Any], None]]:
-    """A test of each kind of wire, on its kind of loop."""
+    """Makes a test of each kind of wire, on its kind of loop."""
 
     def decorate(scenario: Scenario) -> Callable[[Any, Any], None]:
         @pytest.mark.parametrize(("network", "loop"), wires)
@@ -77,7 +77,7 @@ on_tcp = on(TCP)
 
 
 async def pair(network: Network, door: Door, *, started: bool = True) -> tuple[End, End]:
-    """Both ends of a new wire: who dialled, and who was called."""
+    """Returns both ends of a new wire: who dialled, and who was called."""
     here = End(await network.dial(door.listener.address))
     async with asyncio.timeout(DEADLINE_S):
         there = await door.ends.get()
@@ -253,7 +253,7 @@ async def test_dialling_that_is_cancelled_leaves_no_wire_behind(network: Network
 
 @pytest.fixture
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nobody is cut off while a test runs."""
+    """Cuts nobody off while a test runs."""
     monkeypatch.setattr(wire_tcp, "GOODBYE_S", 10 * DEADLINE_S)
 
 
@@ -281,7 +281,7 @@ async def test_garbage_gets_a_goodbye_with_a_reason_and_disturbs_nobody_else(net
 
 
 async def answer_to(portions: list[bytes], door: Door) -> tuple[Bye, str]:
-    """What a peer reads that sends bytes, and what our side says of the end."""
+    """Returns what a peer reads that sends bytes, and what our side says of the end."""
     reader, writer, victim = await connect(door)
     for portion in portions:
         writer.write(portion)
@@ -297,7 +297,7 @@ async def answer_to(portions: list[bytes], door: Door) -> tuple[Bye, str]:
 
 
 async def connect(door: Door) -> tuple[asyncio.StreamReader, asyncio.StreamWriter, End]:
-    """A peer made of bytes, and our end."""
+    """Returns a peer made of bytes, and our end."""
     reader, writer = await asyncio.open_connection(*door.listener.address.split(":"))
     return reader, writer, (await door.ends.get()).start()
 
