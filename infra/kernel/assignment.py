@@ -1,4 +1,4 @@
-"""What a receiver knows of the decision service's assignments: which topics are out of real time (SB spec 10). Pure.
+"""The decision service's assignments as a receiver knows them: which topics are out of real time (SB spec 10). Pure.
 
 Epochs only rise: an assignment that is not newer than the current one changes nothing (SB-68). A change builds on the epoch before it.
 One that builds on another epoch cannot be followed: its link ends, and the next link begins with the whole assignment. Only the topics

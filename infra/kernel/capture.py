@@ -1,4 +1,4 @@
-"""What the engine writes into a trace: which events and subscriptions, under which numbers. Pure.
+"""Rows of a trace as the engine writes them: which events and subscriptions, under which numbers. Pure.
 
 Roles tell things as they have them, because they tell on the way of every event. The writer of a segment works out numbers and words
 later, for many rows together.

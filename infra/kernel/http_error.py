@@ -1,4 +1,4 @@
-"""The one form in which every HTTP door says no: a status, headers and a JSON body, all from the code table. Pure."""
+"""The one form in which every HTTP handler says no: a status, headers and a JSON body, all from the code table. Pure."""
 
 from collections.abc import Iterable
 from typing import Final, NamedTuple

@@ -15,7 +15,7 @@ class LiveNode(NamedTuple, Generic[L]):
 
 
 class LiveNodes(Generic[L]):
-    """All nodes that are up. What is about one user goes to one of them, by the ring, as long as the same nodes are up."""
+    """All nodes that are up. While the same ones are up, everything that is about one user goes to one of them, by the ring."""
 
     def __init__(self) -> None:
         self._links: dict[str, L] = {}

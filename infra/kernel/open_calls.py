@@ -1,8 +1,8 @@
 """Open calls: requests that were sent over links, and whose answers are owed. Pure.
 
-Whoever makes a call chooses the link and sends the `Call`; this table gives it a number and remembers who owes the answer. Each call ends
-once: with its reply, with the loss of the link, or because the time is over. What comes later is ignored, and so is a reply from somebody
-who was not asked.
+The caller chooses the link and sends the `Call`. This table gives it a number and remembers which peer owes the answer. Each call ends
+once: with its reply, with the loss of the link, or because its time is over. A reply that comes later is ignored, and so is one from a
+peer that was not asked.
 """
 
 from collections.abc import Callable, Hashable
@@ -52,7 +52,7 @@ class OpenCalls(Generic[Peer]):
     def open(self, peer: Peer, size_bytes: int, now_s: float, then: Then) -> int:
         """Returns the number of a new call.
 
-        - `peer`: who owes the answer.
+        - `peer`: owes the answer.
         - `size_bytes`: what the call holds until it ends.
         - `then`: called when it ends, unless it is given up.
 

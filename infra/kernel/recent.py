@@ -30,7 +30,7 @@ class _Generations(Generic[G]):
 
 
 class Recent(_Generations[dict[K, V]]):
-    """Values of the keys that were used lately. Whoever uses a value takes it and adds it again, and then it is young."""
+    """Values of the keys that were used lately. To use a value is to take it and add it again; then it is young."""
 
     __slots__ = ()
 

@@ -1,7 +1,7 @@
 """Loops: what a role does again and again for as long as it lives, all under one rule.
 
-A step that raises is logged and counted, and the loop goes on with the next one. Whoever begins a loop also ends it, by cancelling its
-task. `close` ends those that are left.
+A step that raises is logged and counted, and the loop goes on with the next one. The part that begins a loop also ends it, by cancelling
+its task. `close` ends those that are left.
 """
 
 import asyncio

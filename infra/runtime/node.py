@@ -236,7 +236,7 @@ class Node:
         if not isinstance(first, Hello):
             raise Refused("bad-link-frame", f"the first frame must be Hello, not {type(first).__name__}")
         _check_version(first)
-        self._refuse_duplicate(first)  # first: who comes back gives up the old link, and needs no room beside it
+        self._refuse_duplicate(first)  # first: a peer that comes back gives up its old link, and needs no room beside it
         self._owner.admit(first)
         wire.send([self._hello()])
         return self._up(wire, first, None)

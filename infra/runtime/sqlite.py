@@ -150,7 +150,7 @@ class _Worker:
                 outcomes = _together(connection, jobs) if self._grouped else [_outcome(connection, job.work) for job in jobs]
                 try:
                     self._loop.call_soon_threadsafe(_settle, jobs, outcomes)
-                except RuntimeError:  # the loop is gone, and with it whoever waited
+                except RuntimeError:  # the loop is gone, and with it those that waited
                     return
 
     def _more(self) -> list[_Job]:

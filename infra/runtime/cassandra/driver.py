@@ -82,7 +82,7 @@ def _session(cluster: Any, options: CassandraOptions) -> Session:
     except NoHostAvailable:
         _check_datacenter(cluster, options.datacenter)
         raise
-    if options.keyspace not in cluster.metadata.keyspaces:  # so that whoever made it by hand need not give us the right to
+    if options.keyspace not in cluster.metadata.keyspaces:  # where it was made by hand, we need no right to make one
         replication = f"{{'class': 'NetworkTopologyStrategy', '{options.datacenter}': {options.replication}}}"
         session.execute(f"CREATE KEYSPACE IF NOT EXISTS {options.keyspace} WITH replication = {replication}", timeout=SCHEMA_TIMEOUT_S)
     session.set_keyspace(options.keyspace)

@@ -1,1 +1,1 @@
-"""HTTP and WebSocket: the engine's own door on httptools, and aiohttp under every other door."""
+"""HTTP and WebSocket: the engine's own server on httptools, and aiohttp under every other one."""

@@ -128,7 +128,7 @@ class HttpConnection(Protocol):
         if not self._shared.open:
             self._shared.empty.set()
 
-    # the door
+    # what `HttpDoor` calls
 
     def sweep(self, now: float) -> None:
         """Ends the connection if the client has kept us waiting for too long; it may wait for our answers as it likes."""

@@ -1,4 +1,4 @@
-"""An aiohttp server whose errors are those of `http_error`, whoever finds them: a handler, the router or aiohttp's own reader."""
+"""An aiohttp server whose errors are those of `http_error`, whether a handler, the router or aiohttp's own reader finds them."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
