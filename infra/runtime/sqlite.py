@@ -53,20 +53,22 @@ class _Job(NamedTuple):
 class Sqlite:
     """An open database. `open` makes one; `close` ends it after what was asked for is done."""
 
-    def __init__(self, path: Path, *, durable: bool = False) -> None:
+    def __init__(self, path: Path, *, durable: bool = False, max_waiting: int = MAX_WAITING) -> None:
         self._path, self._durable = path, durable
         self._loop = asyncio.get_running_loop()
-        self._writer = _Worker(self._loop, lambda: self._connect(), grouped=True)
-        self._reader = _Worker(self._loop, lambda: self._connect(read_only=True), grouped=False)
+        self._writer = _Worker(self._loop, lambda: self._connect(), max_waiting, grouped=True)
+        self._reader = _Worker(self._loop, lambda: self._connect(read_only=True), max_waiting, grouped=False)
 
     @classmethod
-    async def open(cls, path: Path, module: str, scripts: Sequence[tuple[str, str]], *, durable: bool = False) -> "Sqlite":
+    async def open(
+        cls, path: Path, module: str, scripts: Sequence[tuple[str, str]], *, durable: bool = False, max_waiting: int = MAX_WAITING
+    ) -> "Sqlite":
         """Returns the database at `path`, made if it is not there.
 
-        Every (name, SQL) of `scripts` has been run once for `module`. With `durable` each commit waits for the disk. Raises ConfigError
-        when the file cannot be used, or was written by a newer version.
+        Every (name, SQL) of `scripts` has been run once for `module`. With `durable` each commit waits for the disk. Of
+        reads and of writes at most `max_waiting` wait. Raises ConfigError when the file cannot be used, or was written by a newer version.
         """
-        db = cls(path, durable=durable)
+        db = cls(path, durable=durable, max_waiting=max_waiting)
         try:
             await asyncio.to_thread(db._prepare, module, scripts)
         except (sqlite3.Error, OSError) as error:
@@ -119,8 +121,10 @@ class Sqlite:
 class _Worker:
     """A thread with a connection of its own, and the bounded queue of its work."""
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, connect: Callable[[], sqlite3.Connection], *, grouped: bool) -> None:
-        self._loop, self._connect, self._grouped = loop, connect, grouped
+    def __init__(
+        self, loop: asyncio.AbstractEventLoop, connect: Callable[[], sqlite3.Connection], max_waiting: int, *, grouped: bool
+    ) -> None:
+        self._loop, self._connect, self._max_waiting, self._grouped = loop, connect, max_waiting, grouped
         self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
         self._thread: threading.Thread | None = None
 
@@ -137,8 +141,8 @@ class _Worker:
     async def ask(self, work: Work[T]) -> T:
         if self._thread is None:
             raise Unavailable("the store is closed")
-        if self._jobs.qsize() >= MAX_WAITING:
-            raise Unavailable(f"{MAX_WAITING} requests wait for the store already")
+        if self._jobs.qsize() >= self._max_waiting:
+            raise Unavailable(f"{self._max_waiting} requests wait for the store already")
         done: asyncio.Future[T] = self._loop.create_future()
         self._jobs.put(_Job(work, done))
         return await done

@@ -68,11 +68,12 @@ async def test_a_full_disk_is_said_and_passes(db: Sqlite) -> None:
     assert await db.read(count) == 2
 
 
-async def test_too_many_who_wait_are_told_so(db: Sqlite, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sqlite, "MAX_WAITING", 3)
+async def test_too_many_who_wait_are_told_so(tmp_path: Path) -> None:
+    db = await Sqlite.open(tmp_path / "a.db", "test", SCRIPTS, max_waiting=3)
     results = await asyncio.gather(*(db.write(put(k)) for k in range(200)), return_exceptions=True)
     assert {type(each) for each in results} == {int, Unavailable}
     assert await db.read(count) == results.count(1)
+    await db.close()
 
 
 async def test_a_cancelled_write_harms_nobody(db: Sqlite) -> None:
