@@ -6,13 +6,13 @@ from configparser import ConfigParser
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-ROLES = ("accesspoint", "aggregator", "broker", "notification", "rule_engine", "services")
+FOLDERS = ("accesspoint", "aggregator", "broker", "infra/kernel", "notification", "rule_engine", "segue", "services")
 CALLS_ITSELF_PURE = re.compile(r"\bPure[.:;]|; pure\.")
 
 
 def modules() -> dict[str, str]:
-    """Returns the docstring of each module of the roles and the kernel, by its dotted name."""
-    files = [file for folder in (*ROLES, "infra/kernel") for file in (ROOT / folder).rglob("*.py")]
+    """Returns the docstring of each module of the roles, the kernel and what composes them, by its dotted name."""
+    files = [file for folder in FOLDERS for file in (ROOT / folder).rglob("*.py")]
     names = {".".join(file.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): file for file in files}
     return {name: ast.get_docstring(ast.parse(file.read_text())) or "" for name, file in names.items()}
 
