@@ -6,35 +6,35 @@ from typing import Literal
 from infra.kernel.capture import Recorder
 from infra.kernel.topics import Kind, Topic, kind_of
 
-from .follows import PAGE, Follows
-from .page import Page
+from .follows import PAGE, FollowStore
+from .list_page import ListPage
 
 
 class CapturedFollows:
-    """`follows`, and `recorder` is told of what changes for topics of `kind`. A `Follows`.
+    """`follows`, and `recorder` is told of what changes for topics of `kind`. A `FollowStore`.
 
     What a client subscribes to over its connection is in the log of its access point already: such calls go to `follows` itself.
     """
 
-    def __init__(self, follows: Follows, recorder: Recorder, kind: Kind) -> None:
+    def __init__(self, follows: FollowStore, recorder: Recorder, kind: Kind) -> None:
         self._follows, self._recorder, self._kind = follows, recorder, kind
 
     async def add(self, user: str, topics: Sequence[Topic]) -> list[Topic]:
-        """See `Follows`."""
+        """See `FollowStore`."""
         news = await self._follows.add(user, topics)
         for topic in news:
             self._tell(user, topic, "subscribe")
         return news
 
     async def remove(self, user: str, topics: Sequence[Topic]) -> None:
-        """See `Follows`."""
+        """See `FollowStore`."""
         held = [topic for topic in dict.fromkeys(topics) if (await self._follows.follows(topic, [user]))[0]]
         await self._follows.remove(user, topics)
         for topic in held:
             self._tell(user, topic, "unsubscribe")
 
     async def add_followers(self, topic: Topic, users: Sequence[str]) -> None:
-        """See `Follows`."""
+        """See `FollowStore`."""
         are_there = await self._follows.follows(topic, users)
         await self._follows.add_followers(topic, users)
         for user, is_there in zip(users, are_there, strict=True):
@@ -42,7 +42,7 @@ class CapturedFollows:
                 self._tell(user, topic, "subscribe")
 
     async def remove_followers(self, topic: Topic, users: Sequence[str]) -> None:
-        """See `Follows`."""
+        """See `FollowStore`."""
         are_there = await self._follows.follows(topic, users)
         await self._follows.remove_followers(topic, users)
         for user, is_there in zip(users, are_there, strict=True):
@@ -53,18 +53,18 @@ class CapturedFollows:
         if kind_of(topic) is self._kind:
             self._recorder.subscription(user, topic, action, None)
 
-    async def followers(self, topic: Topic, after: str = "", limit: int = PAGE) -> Page[str]:
-        """See `Follows`."""
+    async def followers(self, topic: Topic, after: str = "", limit: int = PAGE) -> ListPage[str]:
+        """See `FollowStore`."""
         return await self._follows.followers(topic, after, limit)
 
-    async def topics(self, user: str, after: str = "", limit: int = PAGE) -> Page[Topic]:
-        """See `Follows`."""
+    async def topics(self, user: str, after: str = "", limit: int = PAGE) -> ListPage[Topic]:
+        """See `FollowStore`."""
         return await self._follows.topics(user, after, limit)
 
     async def follows(self, topic: Topic, users: Sequence[str]) -> list[bool]:
-        """See `Follows`."""
+        """See `FollowStore`."""
         return await self._follows.follows(topic, users)
 
     async def count(self, topic: Topic) -> int:
-        """See `Follows`."""
+        """See `FollowStore`."""
         return await self._follows.count(topic)

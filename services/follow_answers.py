@@ -4,10 +4,10 @@ from infra.kernel.frames import Call
 from infra.kernel.topics import Kind
 from infra.runtime.callers import Answerer
 
-from .follows import Follows, read_topics
+from .follows import FollowStore, read_topics
 
 
-def follow_answers(follows: Follows, kinds: frozenset[Kind]) -> dict[str, Answerer]:
+def follow_answers(follows: FollowStore, kinds: frozenset[Kind]) -> dict[str, Answerer]:
     """By op. Topics of other `kinds` are refused."""
 
     async def follow(call: Call) -> bytes:

@@ -12,14 +12,14 @@ from infra.kernel.access import check_may_see
 from infra.kernel.errors import Refused
 from infra.kernel.topics import Kind, Topic, kind_of, parse_topic
 
-from .page import Page
+from .list_page import ListPage
 
 MAX_TOPICS: Final = 10_000
 MAX_PER_CALL: Final = 5_000
 PAGE: Final = 1000
 
 
-class Follows(Protocol):
+class FollowStore(Protocol):
     """Pairs of a user and a topic; adding and removing are idempotent (SB-3).
 
     Every method raises Unavailable when the store cannot answer now; repeating is safe. Cancelling does not take back.
@@ -38,10 +38,10 @@ class Follows(Protocol):
     async def remove_followers(self, topic: Topic, users: Sequence[str]) -> None:
         """Let none of `users` follow `topic`."""
 
-    async def followers(self, topic: Topic, after: str = "", limit: int = PAGE) -> Page[str]:
+    async def followers(self, topic: Topic, after: str = "", limit: int = PAGE) -> ListPage[str]:
         """Up to `limit` followers of `topic`, each on one page only."""
 
-    async def topics(self, user: str, after: str = "", limit: int = PAGE) -> Page[Topic]:
+    async def topics(self, user: str, after: str = "", limit: int = PAGE) -> ListPage[Topic]:
         """Up to `limit` topics that `user` follows, in the order of their compact forms."""
 
     async def follows(self, topic: Topic, users: Sequence[str]) -> list[bool]:
@@ -76,7 +76,7 @@ def read_topics(user: str, body: bytes, kinds: frozenset[Kind]) -> list[Topic]:
     return topics
 
 
-async def follower_pages(follows: Follows, topic: Topic, limit: int = PAGE) -> AsyncIterator[list[str]]:
+async def follower_pages(follows: FollowStore, topic: Topic, limit: int = PAGE) -> AsyncIterator[list[str]]:
     """All followers of `topic`, page by page; no page is empty. Who follows or unfollows meanwhile may be in it or not."""
     after: str | None = ""
     while after is not None:

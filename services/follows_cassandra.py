@@ -15,7 +15,7 @@ from infra.kernel.topics import Topic
 from infra.runtime.cassandra.client import Cassandra
 
 from .follows import MAX_TOPICS, PAGE
-from .page import Page
+from .list_page import ListPage
 
 PARTS: Final = 64
 # So many topics are looked up, or changed in both tables by one logged batch.
@@ -33,13 +33,13 @@ _REMOVE: Final = (
 
 
 class FollowsCassandra:
-    """See `Follows`. `db` has the module "follows"; `service` keeps the lists of its users apart from those of others."""
+    """See `FollowStore`. `db` has the module "follows"; `service` keeps the lists of its users apart from those of others."""
 
     def __init__(self, db: Cassandra, service: str, max_topics: int = MAX_TOPICS) -> None:
         self._db, self._service, self._max_topics = db, service, max_topics
 
     async def add(self, user: str, topics: Sequence[Topic]) -> list[Topic]:
-        """See `Follows`."""
+        """See `FollowStore`."""
         known = await self._known(user, topics)
         new = [topic for topic in dict.fromkeys(topics) if topic not in known]
         if new:
@@ -51,19 +51,19 @@ class FollowsCassandra:
         return new
 
     async def remove(self, user: str, topics: Sequence[Topic]) -> None:
-        """See `Follows`."""
+        """See `FollowStore`."""
         await self._change(_REMOVE, user, topics)
 
     async def add_followers(self, topic: Topic, users: Sequence[str]) -> None:
-        """See `Follows`. When it fails it may be half done, and one direction may know what the other does not: repeat it."""
+        """See `FollowStore`. When it fails it may be half done, and one direction may know what the other does not: repeat it."""
         await self._many(_ADD, topic, users)
 
     async def remove_followers(self, topic: Topic, users: Sequence[str]) -> None:
         """See `add_followers`."""
         await self._many(_REMOVE, topic, users)
 
-    async def followers(self, topic: Topic, after: str = "", limit: int = PAGE) -> Page[str]:
-        """See `Follows`."""
+    async def followers(self, topic: Topic, after: str = "", limit: int = PAGE) -> ListPage[str]:
+        """See `FollowStore`."""
         start, last = _position(after)
         found: list[str] = []
         step = 1  # growing: a popular topic fills the page from its first part, one with few followers needs all parts
@@ -75,23 +75,23 @@ class FollowsCassandra:
                 room = limit - len(found)
                 found += users[:room]
                 if len(users) >= room:
-                    return Page(found, f"{part}:{found[-1]}")
+                    return ListPage(found, f"{part}:{found[-1]}")
             first, step = first + step, step * 2
-        return Page(found, None)
+        return ListPage(found, None)
 
     async def _part(self, topic: Topic, part: int, last: str, limit: int) -> list[str]:
         query = "SELECT follower FROM followers WHERE topic = ? AND part = ? AND follower > ? LIMIT ?"
         return [user for (user,) in await self._db.execute(query, topic, part, last, limit)]
 
-    async def topics(self, user: str, after: str = "", limit: int = PAGE) -> Page[Topic]:
-        """See `Follows`."""
+    async def topics(self, user: str, after: str = "", limit: int = PAGE) -> ListPage[Topic]:
+        """See `FollowStore`."""
         query = "SELECT topic FROM followed WHERE service = ? AND follower = ? AND topic > ? LIMIT ?"
         rows = await self._db.execute(query, self._service, user, after.encode(), limit)
         topics = [Topic(topic) for (topic,) in rows]
-        return Page(topics, topics[-1].decode() if len(topics) == limit else None)
+        return ListPage(topics, topics[-1].decode() if len(topics) == limit else None)
 
     async def follows(self, topic: Topic, users: Sequence[str]) -> list[bool]:
-        """See `Follows`."""
+        """See `FollowStore`."""
         query = "SELECT follower FROM followers WHERE topic = ? AND part = ? AND follower IN ?"
         by_part: defaultdict[int, list[str]] = defaultdict(list)
         for user in users:
@@ -101,7 +101,7 @@ class FollowsCassandra:
         return [user in found for user in users]
 
     async def count(self, topic: Topic) -> int:
-        """See `Follows`. It reads every part: what costs grows with what there is."""
+        """See `FollowStore`. It reads every part: what costs grows with what there is."""
         query = "SELECT count(*) FROM followers WHERE topic = ? AND part = ?"
         rows = await asyncio.gather(*(self._db.execute(query, topic, part) for part in range(PARTS)))
         return sum(count for ((count,),) in rows)

@@ -9,7 +9,7 @@ from infra.kernel.topics import Topic
 from infra.runtime.sqlite import Sqlite
 
 from .follows import MAX_TOPICS, PAGE
-from .page import Page
+from .list_page import ListPage
 
 SCRIPTS: Final = (
     (
@@ -25,13 +25,13 @@ _REMOVE: Final = "DELETE FROM follows WHERE topic = ? AND user = ?"
 
 
 class FollowsSqlite:
-    """See `Follows`. `db` was opened with `SCRIPTS` among its scripts."""
+    """See `FollowStore`. `db` was opened with `SCRIPTS` among its scripts."""
 
     def __init__(self, db: Sqlite, max_topics: int = MAX_TOPICS) -> None:
         self._db, self._max_topics = db, max_topics
 
     async def add(self, user: str, topics: Sequence[Topic]) -> list[Topic]:
-        """See `Follows`."""
+        """See `FollowStore`."""
 
         def work(connection: sqlite3.Connection) -> list[Topic]:
             new = [topic for topic in topics if connection.execute(_ADD, (topic, user)).rowcount]
@@ -44,15 +44,15 @@ class FollowsSqlite:
         return await self._db.write(work)
 
     async def remove(self, user: str, topics: Sequence[Topic]) -> None:
-        """See `Follows`."""
+        """See `FollowStore`."""
         await self._many(_REMOVE, ((topic, user) for topic in topics))
 
     async def add_followers(self, topic: Topic, users: Sequence[str]) -> None:
-        """See `Follows`."""
+        """See `FollowStore`."""
         await self._many(_ADD, ((topic, user) for user in users))
 
     async def remove_followers(self, topic: Topic, users: Sequence[str]) -> None:
-        """See `Follows`."""
+        """See `FollowStore`."""
         await self._many(_REMOVE, ((topic, user) for user in users))
 
     async def _many(self, statement: str, pairs: Iterable[tuple[Topic, str]]) -> None:
@@ -61,20 +61,20 @@ class FollowsSqlite:
 
         await self._db.write(work)
 
-    async def followers(self, topic: Topic, after: str = "", limit: int = PAGE) -> Page[str]:
-        """See `Follows`. Pages follow each other in the order of names."""
+    async def followers(self, topic: Topic, after: str = "", limit: int = PAGE) -> ListPage[str]:
+        """See `FollowStore`. Pages follow each other in the order of names."""
         query = "SELECT user FROM follows WHERE topic = ? AND user > ? ORDER BY user LIMIT ?"
         users = [user for (user,) in await self._all(query, topic, after, limit)]
-        return Page(users, users[-1] if len(users) == limit else None)
+        return ListPage(users, users[-1] if len(users) == limit else None)
 
-    async def topics(self, user: str, after: str = "", limit: int = PAGE) -> Page[Topic]:
-        """See `Follows`."""
+    async def topics(self, user: str, after: str = "", limit: int = PAGE) -> ListPage[Topic]:
+        """See `FollowStore`."""
         query = "SELECT topic FROM follows WHERE user = ? AND topic > ? ORDER BY topic LIMIT ?"
         topics = [Topic(topic) for (topic,) in await self._all(query, user, after.encode(), limit)]
-        return Page(topics, topics[-1].decode() if len(topics) == limit else None)
+        return ListPage(topics, topics[-1].decode() if len(topics) == limit else None)
 
     async def follows(self, topic: Topic, users: Sequence[str]) -> list[bool]:
-        """See `Follows`."""
+        """See `FollowStore`."""
         query = "SELECT EXISTS (SELECT 1 FROM follows WHERE topic = ? AND user = ?)"
 
         def work(connection: sqlite3.Connection) -> list[bool]:
@@ -83,7 +83,7 @@ class FollowsSqlite:
         return await self._db.read(work)
 
     async def count(self, topic: Topic) -> int:
-        """See `Follows`."""
+        """See `FollowStore`."""
         ((count,),) = await self._all("SELECT count(*) FROM follows WHERE topic = ?", topic)
         return int(count)
 

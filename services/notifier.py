@@ -23,7 +23,7 @@ FINAL: Final = (400, 403, 409, 413, 415)
 _ENCODER: Final = msgspec.json.Encoder()
 
 
-class Notification(msgspec.Struct, frozen=True):
+class OutgoingNotification(msgspec.Struct, frozen=True):
     """What is told. `producer` is the artist or user whose followers are told; `payload` a JSON object."""
 
     id: str
@@ -66,7 +66,7 @@ class Notifier:
         if self._http is not None:
             await self._http.close()
 
-    async def notify(self, notification: Notification, audience: AsyncIterator[Audience]) -> int:
+    async def notify(self, notification: OutgoingNotification, audience: AsyncIterator[Audience]) -> int:
         """Have `notification` stored for everybody in `audience`; to how many followers that was.
 
         Raises Refused when it will never be taken, Unavailable when it was not taken now: repeat it with the same id and
@@ -83,7 +83,7 @@ class Notifier:
         self.accepted += accepted
         return accepted
 
-    async def _post(self, url: str, notification: Notification, audience: AsyncIterator[Audience]) -> int:
+    async def _post(self, url: str, notification: OutgoingNotification, audience: AsyncIterator[Audience]) -> int:
         headers = {"Authorization": f"Bearer {self._token()}", "Content-Type": "application/x-ndjson"}
         try:
             async with asyncio.timeout(self._idle_s) as idle:
@@ -100,7 +100,7 @@ class Notifier:
         return self._http
 
 
-async def _lines(notification: Notification, audience: AsyncIterator[Audience], alive: Callable[[], None]) -> AsyncIterator[bytes]:
+async def _lines(notification: OutgoingNotification, audience: AsyncIterator[Audience], alive: Callable[[], None]) -> AsyncIterator[bytes]:
     yield _ENCODER.encode(notification) + b"\n"
     async for page in audience:
         alive()

@@ -18,7 +18,7 @@ from infra.runtime.ending import end_tasks
 from infra.runtime.logs import Logger
 from infra.runtime.loops import Loops
 
-from .tasks import Outbox, Stored, Task
+from .tasks import OutboxTask, Stored, TaskOutbox
 
 MAX_HELD: Final = 1024
 MAX_PER_KEY: Final = 64
@@ -26,7 +26,7 @@ PARALLEL: Final = 32
 READ: Final = 256
 
 
-class Relay:
+class OutboxRelay:
     """Performs the tasks of one lane of an outbox. `perform(task)` raises Unavailable to be called again later, with growing delays, and
     Refused to have the task set aside; any other exception is logged and repeated like Unavailable.
 
@@ -36,8 +36,8 @@ class Relay:
 
     def __init__(
         self,
-        outbox: Outbox,
-        perform: Callable[[Task], Awaitable[None]],
+        outbox: TaskOutbox,
+        perform: Callable[[OutboxTask], Awaitable[None]],
         *,
         rng: random.Random,
         loops: Loops,

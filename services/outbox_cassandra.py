@@ -10,7 +10,7 @@ from typing import Final, Self
 
 from infra.runtime.cassandra.client import Cassandra, Row
 
-from .tasks import Stored, Task
+from .tasks import OutboxTask, Stored
 
 BUCKET_US: Final = 60_000_000
 # What a node of Cassandra missed, or a coordinator had to replay, has arrived by then.
@@ -30,7 +30,7 @@ async def never(guard: str) -> bool:
 
 
 class OutboxCassandra:
-    """See `Outbox`. `open` makes one. `db` has the module "outbox"; `owner` names the node whose promises these are, in all its
+    """See `TaskOutbox`. `open` makes one. `db` has the module "outbox"; `owner` names the node whose promises these are, in all its
     lives, such as "playlist/sto/l1". One process has an owner's outbox at a time. `wall` is Unix time in seconds."""
 
     def __init__(self, db: Cassandra, owner: str, wall: Callable[[], float], happened: Callable[[str], Awaitable[bool]] = never) -> None:
@@ -47,7 +47,7 @@ class OutboxCassandra:
         return outbox
 
     @asynccontextmanager
-    async def writing(self, tasks: Sequence[Task], guard: str = "") -> AsyncIterator[Statements]:
+    async def writing(self, tasks: Sequence[OutboxTask], guard: str = "") -> AsyncIterator[Statements]:
         """The statements that write `tasks`, for a logged batch that is run within the block. Tasks that are written later are not
         shown by `undone` before the block is left: so none is passed over."""
         numbers = [self._number() for _ in tasks]
@@ -69,7 +69,7 @@ class OutboxCassandra:
         self._last = max(self._last + 1, int(self._wall() * 1_000_000))
         return self._last
 
-    def _statements(self, numbers: Sequence[int], tasks: Sequence[Task], guard: str) -> Statements:
+    def _statements(self, numbers: Sequence[int], tasks: Sequence[OutboxTask], guard: str) -> Statements:
         rows = [
             (self._owner, task.lane, n // BUCKET_US, n, task.id, task.key, task.op, task.body, guard)
             for n, task in zip(numbers, tasks, strict=True)
@@ -78,7 +78,7 @@ class OutboxCassandra:
         return [*((_BUCKET, bucket) for bucket in buckets), *((_INSERT, row) for row in rows)]
 
     async def undone(self, after: int, limit: int, lane: str = "") -> Sequence[Stored]:
-        """See `Outbox`."""
+        """See `TaskOutbox`."""
         # What has a higher number may come to be seen before what has a lower one.
         until = min(self._writing, default=self._last + 1) - 1
         found: list[Stored] = []
@@ -102,7 +102,7 @@ class OutboxCassandra:
             await self._forget(lane, bucket)
         while rows:
             for n, *task, guard in rows:
-                after, stored = n, Stored(n, Task(*task))
+                after, stored = n, Stored(n, OutboxTask(*task))
                 if not guard or await self._has_happened(stored, guard):
                     found.append(stored)
             if len(found) == limit:
@@ -123,11 +123,11 @@ class OutboxCassandra:
             await self._db.execute("DELETE FROM outbox_buckets WHERE owner = ? AND lane = ? AND bucket = ?", self._owner, lane, bucket)
 
     async def done(self, stored: Stored) -> None:
-        """See `Outbox`."""
+        """See `TaskOutbox`."""
         await self._db.execute(_DELETE, *self._key(stored))
 
     async def set_aside(self, stored: Stored, reason: str) -> None:
-        """See `Outbox`."""
+        """See `TaskOutbox`."""
         task = stored.task
         refused = "INSERT INTO outbox_refused (owner, n, id, key, op, body, lane, reason) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
         row = self._owner, stored.n, task.id, task.key, task.op, task.body, task.lane, reason

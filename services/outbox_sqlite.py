@@ -6,7 +6,7 @@ from typing import Final
 
 from infra.runtime.sqlite import Sqlite
 
-from .tasks import Stored, Task
+from .tasks import OutboxTask, Stored
 
 SCRIPTS: Final = (
     (
@@ -20,30 +20,30 @@ SCRIPTS: Final = (
 )
 
 
-def put(connection: sqlite3.Connection, tasks: Iterable[Task]) -> None:
+def put(connection: sqlite3.Connection, tasks: Iterable[OutboxTask]) -> None:
     """Write `tasks` as part of the transaction that `connection` is in."""
     rows = ((task.id, task.key, task.op, task.body, task.lane) for task in tasks)
     connection.executemany("INSERT INTO outbox (id, key, op, body, lane) VALUES (?, ?, ?, ?, ?)", rows)
 
 
 class OutboxSqlite:
-    """See `Outbox`. `db` was opened with `SCRIPTS` among its scripts; use `put` to write."""
+    """See `TaskOutbox`. `db` was opened with `SCRIPTS` among its scripts; use `put` to write."""
 
     def __init__(self, db: Sqlite) -> None:
         self._db = db
 
     async def undone(self, after: int, limit: int, lane: str = "") -> Sequence[Stored]:
-        """See `Outbox`."""
+        """See `TaskOutbox`."""
         query = "SELECT n, id, key, op, body, lane FROM outbox WHERE lane = ? AND n > ? ORDER BY n LIMIT ?"
         rows = await self._db.read(lambda connection: connection.execute(query, (lane, after, limit)).fetchall())
-        return [Stored(n, Task(*task)) for n, *task in rows]
+        return [Stored(n, OutboxTask(*task)) for n, *task in rows]
 
     async def done(self, stored: Stored) -> None:
-        """See `Outbox`."""
+        """See `TaskOutbox`."""
         await self._db.write(lambda connection: _delete(connection, stored))
 
     async def set_aside(self, stored: Stored, reason: str) -> None:
-        """See `Outbox`."""
+        """See `TaskOutbox`."""
         query = "INSERT OR IGNORE INTO outbox_refused SELECT n, id, key, op, body, lane, ?, datetime('now') FROM outbox WHERE n = ?"
 
         def work(connection: sqlite3.Connection) -> None:

@@ -20,7 +20,7 @@ from infra.runtime.tokens import Identity, Service
 from infra.runtime.wrong_peer import wrong_peer
 
 from .captured_follows import CapturedFollows
-from .follows import Follows
+from .follows import FollowStore
 from .notifier import Notifier
 from .options import ServiceOptions
 from .peers import Peers
@@ -121,7 +121,7 @@ class ServiceRole(Generic[Options]):
         missing = self.peers.missing()
         return f"no link to any service of {', '.join(missing)}" if missing else None
 
-    def captured(self, follows: Follows, kind: Kind) -> Follows:
+    def captured(self, follows: FollowStore, kind: Kind) -> FollowStore:
         """`follows`, whose changes are captured if that is wanted."""
         return follows if self._capture is None else CapturedFollows(follows, self._capture, kind)
 

@@ -6,7 +6,7 @@ from typing import Protocol
 import msgspec
 
 
-class Task(msgspec.Struct, frozen=True):
+class OutboxTask(msgspec.Struct, frozen=True):
     """Something to do for others: `op` and `body` say what. `id` is what the receiver knows a repetition by; `key` orders, on one
     lane."""
 
@@ -21,10 +21,10 @@ class Stored(msgspec.Struct, frozen=True):
     """A task with the number that the outbox gave it: rising in the order of writing."""
 
     n: int
-    task: Task
+    task: OutboxTask
 
 
-class Outbox(Protocol):
+class TaskOutbox(Protocol):
     """Where tasks wait. How they get there is the business of each store's adapter. Methods raise Unavailable."""
 
     async def undone(self, after: int, limit: int, lane: str = "") -> Sequence[Stored]:

@@ -30,7 +30,7 @@ def topics_of(keys: Keys) -> Keys:
     return keys & _TOPIC
 
 
-class Follows:
+class PairSet:
     """The pairs of one access point."""
 
     def __init__(self) -> None:

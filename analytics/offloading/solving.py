@@ -27,7 +27,7 @@ _SOLVERS: Final[dict[Metric, Callable[[Instance, int, int], Solution]]] = {"b3m"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Problem:
+class OffloadingProblem:
     """`pairs` of each access point, the `events` expected of each topic (0: idle), which topics are `out` of real time now, which of
     them are still `remembered`, and what is `leftover` of each if it is out."""
 
@@ -39,7 +39,7 @@ class Problem:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Answer:
+class OffloadingChoice:
     """`served` of the topics that have events and followers, what they cost, what is delivered of the others in the next period all
     the same (`reduced`), and which topics are `out` from now on. `value` and `bound` are by what is served alone."""
 
@@ -52,7 +52,7 @@ class Answer:
     bound: float
 
 
-def solve(problem: Problem, metric: Metric, threshold: int, capacity: int | None, solver: Solver = "fresh") -> Answer:
+def solve(problem: OffloadingProblem, metric: Metric, threshold: int, capacity: int | None, solver: Solver = "fresh") -> OffloadingChoice:
     """The best choice that the greedy algorithm finds, or the online variant from the choice of before, with fewer moves.
 
     What is out at a reduced rate has its room in the capacity; the overlap of what leaves has none, as it is over soon. The choice of
@@ -71,7 +71,7 @@ def solve(problem: Problem, metric: Metric, threshold: int, capacity: int | None
     served = found.topic_ids[chosen]
     out[served] = False
     bound = getattr(bounds(found, threshold, limit), metric)
-    return Answer(served, out, len(found.events), case.cost(chosen), _without(first, chosen), case.value(chosen), bound)
+    return OffloadingChoice(served, out, len(found.events), case.cost(chosen), _without(first, chosen), case.value(chosen), bound)
 
 
 def warm(metric: Metric, solver: Solver) -> None:
@@ -79,8 +79,8 @@ def warm(metric: Metric, solver: Solver) -> None:
     keys = np.array([pair(1, 0), pair(1, 1), pair(3, 1), pair(3, 2), pair(3, 3)])
     events = np.array([0, 1, 2, 3])
     none, nothing = np.zeros(len(events), np.bool_), Leftover(np.zeros(len(events)), np.zeros(len(events)))
-    first = solve(Problem([keys], events, none, none, nothing), metric, 2, 4)
-    solve(Problem([keys], events, first.out, none, nothing), metric, 2, 3, solver)
+    first = solve(OffloadingProblem([keys], events, none, none, nothing), metric, 2, 4)
+    solve(OffloadingProblem([keys], events, first.out, none, nothing), metric, 2, 3, solver)
 
 
 def _without(deliveries: Floats, topics: Ints) -> int:

@@ -40,9 +40,9 @@ def _decision(options: "DecisionOptions", context: "Context", _: Credentials) ->
 
 
 def _presence(options: "PresenceOptions", context: "Context", _: Credentials) -> Role:
-    from services.presence.server import Presence
+    from services.presence.server import PresenceService
 
-    return Presence(options, context)
+    return PresenceService(options, context)
 
 
 def _notification(options: "NotificationOptions", context: "Context", credentials: Credentials) -> Role:
@@ -52,21 +52,21 @@ def _notification(options: "NotificationOptions", context: "Context", credential
 
 
 def _social(options: "SocialOptions", context: "Context", credentials: Credentials) -> Role:
-    from services.social.server import Social
+    from services.social.server import SocialService
 
-    return Social(options, context, credentials.verifier, credentials.token)
+    return SocialService(options, context, credentials.verifier, credentials.token)
 
 
 def _playlist(options: "PlaylistOptions", context: "Context", credentials: Credentials) -> Role:
-    from services.playlist.server import Playlist
+    from services.playlist.server import PlaylistService
 
-    return Playlist(options, context, credentials.verifier, credentials.token)
+    return PlaylistService(options, context, credentials.verifier, credentials.token)
 
 
 def _artist(options: "ArtistOptions", context: "Context", credentials: Credentials) -> Role:
-    from services.artist.server import Artist
+    from services.artist.server import ArtistService
 
-    return Artist(options, context, credentials.verifier, credentials.token)
+    return ArtistService(options, context, credentials.verifier, credentials.token)
 
 
 def _aggregator(options: "AggregatorOptions", context: "Context", _: Credentials) -> Role:

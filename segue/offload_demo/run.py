@@ -25,7 +25,7 @@ from .play import PeriodPlayer
 from .stage import Stage
 
 if TYPE_CHECKING:
-    from services.decision.decision import Decision
+    from services.decision.decision import OffloadingDecision
     from services.decision.server import DecisionService
 
 READY_S: Final = 30.0
@@ -71,7 +71,7 @@ async def _engine(stage: Stage, sites: Sequence[str], secret: bytes, rng: random
         yield process
 
 
-async def _decide(process: Process, stage: Stage, show: Show) -> "Decision":
+async def _decide(process: Process, stage: Stage, show: Show) -> "OffloadingDecision":
     """Has the service decide. Returns the decision when every broker and access point goes by it."""
     with show.phase("decide") as phase:
         decision = await _decision(process).decide()
@@ -101,13 +101,13 @@ async def _until(condition: Callable[[], bool], what: str) -> None:
         raise OffloadDemoError(f"after {READY_S:g} s it is not so that {what}. Is this machine very busy? Try again later.")
 
 
-def _out_for(user: str, stage: Stage, decision: "Decision") -> frozenset[str]:
+def _out_for(user: str, stage: Stage, decision: "OffloadingDecision") -> frozenset[str]:
     """Returns the topics that are out, of those that `user` follows."""
     out = {topic.decode()[1:] for topic in decision.out}
     return frozenset(topic_of(friend) for friend in stage.friends[user] if friend in out)
 
 
-def _outcome(stage: Stage, decision: "Decision", count: Count, untold: int, refused: int) -> OffloadOutcome:
+def _outcome(stage: Stage, decision: "OffloadingDecision", count: Count, untold: int, refused: int) -> OffloadOutcome:
     from analytics.planning.satisfaction.cuckoo import cuckoo
 
     rule = cuckoo(stage.instance(), stage.threshold, stage.capacity, stage.metric)

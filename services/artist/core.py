@@ -27,7 +27,7 @@ class Standing(IntEnum):
     FIRST = 2
 
 
-class Item(msgspec.Struct, frozen=True, kw_only=True):
+class CatalogueItem(msgspec.Struct, frozen=True, kw_only=True):
     """One line of a catalogue. `artist` is the id in topics, `id` is unique among the artist's items of this type."""
 
     artist: Annotated[str, msgspec.Meta(pattern=_ID)]
@@ -57,10 +57,10 @@ class Item(msgspec.Struct, frozen=True, kw_only=True):
         return {"artist": self.artist, "name": self.name, "id": self.id, "title": self.title, "released": self.released}
 
 
-_DECODER: Final = msgspec.json.Decoder(Item)
+_DECODER: Final = msgspec.json.Decoder(CatalogueItem)
 
 
-def parse_line(line: bytes) -> Item:
+def parse_line(line: bytes) -> CatalogueItem:
     """Returns one line of a catalogue. Raises `Refused` (bad-json, bad-field, bad-utf8)."""
     return read_json(line, _DECODER)
 

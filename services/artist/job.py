@@ -15,16 +15,16 @@ from infra.kernel.errors import Refused
 from infra.kernel.topics import Topic, format_topic
 from infra.runtime.logs import Logger
 
-from ..follows import Follows, follower_pages
-from ..notifier import Audience, Notification, Notifier
+from ..follows import FollowStore, follower_pages
+from ..notifier import Audience, Notifier, OutgoingNotification
 from .catalogue import Catalogue
-from .core import Item, Standing, parse_line
-from .store import Run, Seen
+from .core import CatalogueItem, Standing, parse_line
+from .store import Run, SeenItems
 
 COMPLAINTS: Final = 10
 
 
-class Tally(msgspec.Struct, kw_only=True):
+class RunTally(msgspec.Struct, kw_only=True):
     """What one run did so far: items announced, items of new artists learned in silence, notifications that nobody will ever
     take, lines that are no items."""
 
@@ -38,21 +38,21 @@ class Tally(msgspec.Struct, kw_only=True):
     wrong: int = 0
 
 
-class Job:
+class DailyJob:
     """`run_once` is the job. `wall` is Unix time in seconds."""
 
     def __init__(
         self,
         catalogue: Catalogue,
-        seen: Seen,
-        follows: Follows,
+        seen: SeenItems,
+        follows: FollowStore,
         notifier: Notifier,
         *,
         announce_first: bool,
         wall: Callable[[], float],
         log: Logger,
     ) -> None:
-        self.tally: Tally | None = None
+        self.tally: RunTally | None = None
         self.finished = self.failed = self.announced = 0
         self._catalogue, self._seen, self._follows, self._notifier = catalogue, seen, follows, notifier
         self._announce_first, self._wall, self._log = announce_first, wall, log
@@ -63,7 +63,7 @@ class Job:
         """Whether a run is under way here."""
         return self._running.locked()
 
-    async def run_once(self) -> Tally:
+    async def run_once(self) -> RunTally:
         """Announce each item of the catalogue that was never seen, once; running it again announces 0 (SB-35).
 
         An artist who was never seen is learned in silence, unless `announce_first`: his old albums are no news. Raises
@@ -77,11 +77,11 @@ class Job:
                 self.failed += 1
                 raise
 
-    async def _run(self) -> Tally:
+    async def _run(self) -> RunTally:
         run = await self._seen.begin(self._wall())
         if self.tally is None or self.tally.run != run.number:  # else it goes on with one that broke off
             self._log.info("artist run started", run=run.number)
-        tally = self.tally = Tally(run=run.number, started_s=run.started_s)
+        tally = self.tally = RunTally(run=run.number, started_s=run.started_s)
         async with aclosing(self._catalogue.batches()) as batches:
             async for lines in batches:
                 await self._take(run, self._items(lines, tally), tally)
@@ -91,9 +91,9 @@ class Job:
         self._log.info("artist run finished", **msgspec.structs.asdict(tally))
         return tally
 
-    def _items(self, lines: list[bytes], tally: Tally) -> list[Item]:
+    def _items(self, lines: list[bytes], tally: RunTally) -> list[CatalogueItem]:
         """Each item of a batch, once."""
-        items: dict[bytes, Item] = {}
+        items: dict[bytes, CatalogueItem] = {}
         for line in filter(bytes.strip, lines):
             try:
                 item = parse_line(line)
@@ -104,7 +104,7 @@ class Job:
                     self._log.warning("catalogue line is no item", line=line[:200].decode(errors="replace"), reason=refused.reason)
         return list(items.values())
 
-    async def _take(self, run: Run, items: list[Item], tally: Tally) -> None:
+    async def _take(self, run: Run, items: list[CatalogueItem], tally: RunTally) -> None:
         standings = await self._seen.standing(run, items)
         tally.items += len(items)
         learned = []
@@ -116,9 +116,9 @@ class Job:
         await self._seen.mark(learned)
         tally.learned += len(learned)
 
-    async def _announce(self, item: Item, tally: Tally) -> None:
+    async def _announce(self, item: CatalogueItem, tally: RunTally) -> None:
         payload = msgspec.Raw(msgspec.json.encode(item.payload()))
-        news = Notification(item.notification_id(), format_topic(item.topic), item.type, payload, item.artist)
+        news = OutgoingNotification(item.notification_id(), format_topic(item.topic), item.type, payload, item.artist)
         try:
             await self._notifier.notify(news, _audience(self._follows, item.topic))
             tally.announced += 1
@@ -129,6 +129,6 @@ class Job:
         await self._seen.mark([item])
 
 
-async def _audience(follows: Follows, topic: Topic) -> AsyncIterator[Audience]:
+async def _audience(follows: FollowStore, topic: Topic) -> AsyncIterator[Audience]:
     async for users in follower_pages(follows, topic):
         yield Audience(users)

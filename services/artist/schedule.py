@@ -10,8 +10,8 @@ from infra.runtime.ending import end_tasks
 from infra.runtime.loops import Loops
 
 from .core import is_due
-from .job import Job
-from .store import Seen
+from .job import DailyJob
+from .store import SeenItems
 
 LOOK_S: Final = 1.0
 AGAIN: Final = Backoff(base_s=0.1, cap_s=300.0)
@@ -20,7 +20,7 @@ AGAIN: Final = Backoff(base_s=0.1, cap_s=300.0)
 class Schedule:
     """`at_s` is the moment of the day, in seconds after midnight UTC; `wall` is Unix time in seconds."""
 
-    def __init__(self, job: Job, seen: Seen, at_s: int, *, wall: Callable[[], float], rng: random.Random, loops: Loops) -> None:
+    def __init__(self, job: DailyJob, seen: SeenItems, at_s: int, *, wall: Callable[[], float], rng: random.Random, loops: Loops) -> None:
         self._job, self._seen, self._at_s, self._wall, self._rng, self._loops = job, seen, at_s, wall, rng, loops
         self._task: asyncio.Task[None] | None = None
 

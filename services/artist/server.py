@@ -9,11 +9,11 @@ from ..follow_answers import follow_answers
 from ..service import ServiceRole
 from .catalogue import catalogue_of
 from .core import time_of_day_s
-from .door import Door
-from .job import Job, Tally
+from .handlers import ArtistHandlers
+from .job import DailyJob, RunTally
 from .options import ArtistOptions
 from .schedule import Schedule
-from .store import Stores
+from .store import ArtistStores
 from .store_cassandra import open_cassandra
 from .store_sqlite import open_sqlite
 
@@ -21,12 +21,12 @@ ROLE: Final = "artist"
 KINDS: Final = frozenset({Kind.ARTIST})
 
 
-class Artist(ServiceRole[ArtistOptions]):
+class ArtistService(ServiceRole[ArtistOptions]):
     """One artist monitoring service. `start` opens its store and its doors, `close` ends it."""
 
     role = ROLE
-    stores: Stores | None = None
-    _job: Job | None = None
+    stores: ArtistStores | None = None
+    _job: DailyJob | None = None
     _schedule: Schedule | None = None
 
     async def start(self) -> None:
@@ -34,7 +34,7 @@ class Artist(ServiceRole[ArtistOptions]):
         options = self.options
         stores = self.stores = await self._open_store()
         self.opened.push_async_callback(stores.close)
-        job = self._job = Job(
+        job = self._job = DailyJob(
             catalogue_of(options.catalogue),
             stores.seen,
             stores.follows,
@@ -43,7 +43,7 @@ class Artist(ServiceRole[ArtistOptions]):
             wall=self._wall,
             log=self._log,
         )
-        door = Door(self.captured(stores.follows, Kind.ARTIST), job, self._log)
+        door = ArtistHandlers(self.captured(stores.follows, Kind.ARTIST), job, self._log)
         self.opened.push_async_callback(door.close)
         await self.open(door.routes(), follow_answers(stores.follows, KINDS))
         if options.at:
@@ -52,14 +52,14 @@ class Artist(ServiceRole[ArtistOptions]):
             self._schedule.start()
             self.opened.push_async_callback(self._schedule.close)
 
-    async def _open_store(self) -> Stores:
+    async def _open_store(self) -> ArtistStores:
         options = self.options
         if options.store == "cassandra":
             return await open_cassandra(options.cassandra, options.max_followed)
         return await open_sqlite(Path(options.path), options.max_followed)
 
-    async def run_once(self) -> Tally:
-        """Run the job now. See `Job.run_once`; to be called after `start`."""
+    async def run_once(self) -> RunTally:
+        """Run the job now. See `DailyJob.run_once`; to be called after `start`."""
         assert self._job is not None
         return await self._job.run_once()
 

@@ -3,8 +3,8 @@
 from collections.abc import Awaitable, Callable, Sequence
 from typing import NamedTuple, Protocol
 
-from ..follows import Follows
-from .core import Item, Standing
+from ..follows import FollowStore
+from .core import CatalogueItem, Standing
 
 
 class Run(NamedTuple):
@@ -15,7 +15,7 @@ class Run(NamedTuple):
     finished: bool
 
 
-class Seen(Protocol):
+class SeenItems(Protocol):
     """Called by one job at a time. All methods may raise Unavailable; repeating them is safe."""
 
     async def last(self) -> Run | None:
@@ -27,17 +27,17 @@ class Seen(Protocol):
     async def finish(self, run: Run) -> None:
         """The run is done: artists that it met for the first time are known from now on."""
 
-    async def standing(self, run: Run, items: Sequence[Item]) -> list[Standing]:
+    async def standing(self, run: Run, items: Sequence[CatalogueItem]) -> list[Standing]:
         """How each item stands, at the same position. Artists who were not known are remembered as first met in this run,
         so that the answer is the same when an unfinished run is gone on with."""
 
-    async def mark(self, items: Sequence[Item]) -> None:
+    async def mark(self, items: Sequence[CatalogueItem]) -> None:
         """These items have been seen; durable when this returns."""
 
 
-class Stores(NamedTuple):
+class ArtistStores(NamedTuple):
     """All that an artist monitoring service keeps, in one database."""
 
-    seen: Seen
-    follows: Follows
+    seen: SeenItems
+    follows: FollowStore
     close: Callable[[], Awaitable[None]]

@@ -8,8 +8,8 @@ from infra.runtime.cassandra.client import Cassandra, CassandraOptions
 from ..cql import scripts
 from ..follows import MAX_TOPICS
 from ..follows_cassandra import FollowsCassandra
-from .core import Item, Standing
-from .store import Run, Stores
+from .core import CatalogueItem, Standing
+from .store import ArtistStores, Run
 
 JOB: Final = "daily"
 LOOKED_UP: Final = 100
@@ -17,7 +17,7 @@ LOOKED_UP: Final = 100
 _BEGIN: Final = "INSERT INTO artist_runs (job, number, started_s, finished) VALUES (?, ?, ?, ?)"
 
 
-async def open_cassandra(options: CassandraOptions, max_followed: int = MAX_TOPICS) -> Stores:
+async def open_cassandra(options: CassandraOptions, max_followed: int = MAX_TOPICS) -> ArtistStores:
     """The stores in a keyspace. Raises ConfigError and Unavailable."""
     db = await Cassandra.open(options)
     try:
@@ -27,26 +27,26 @@ async def open_cassandra(options: CassandraOptions, max_followed: int = MAX_TOPI
         raise
 
 
-async def use_cassandra(db: Cassandra, max_followed: int = MAX_TOPICS) -> Stores:
+async def use_cassandra(db: Cassandra, max_followed: int = MAX_TOPICS) -> ArtistStores:
     """The stores in `db`, whose tables are made if they are not there."""
     for module in ("follows", "artist"):
         await db.migrate(module, scripts(module))
-    return Stores(SeenCassandra(db), FollowsCassandra(db, "artist", max_followed), db.close)
+    return ArtistStores(SeenCassandra(db), FollowsCassandra(db, "artist", max_followed), db.close)
 
 
 class SeenCassandra:
-    """See `Seen`. `db` has the module "artist"."""
+    """See `SeenItems`. `db` has the module "artist"."""
 
     def __init__(self, db: Cassandra) -> None:
         self._db = db
 
     async def last(self) -> Run | None:
-        """See `Seen`."""
+        """See `SeenItems`."""
         rows = await self._db.execute("SELECT number, started_s, finished FROM artist_runs WHERE job = ? LIMIT 1", JOB)
         return Run(*rows[0]) if rows else None
 
     async def begin(self, now_s: float) -> Run:
-        """See `Seen`."""
+        """See `SeenItems`."""
         last = await self.last()
         if last is not None and not last.finished:
             return last
@@ -55,17 +55,17 @@ class SeenCassandra:
         return run
 
     async def finish(self, run: Run) -> None:
-        """See `Seen`."""
+        """See `SeenItems`."""
         await self._db.execute(_BEGIN, JOB, run.number, run.started_s, True)
 
-    async def standing(self, run: Run, items: Sequence[Item]) -> list[Standing]:
-        """See `Seen`."""
+    async def standing(self, run: Run, items: Sequence[CatalogueItem]) -> list[Standing]:
+        """See `SeenItems`."""
         first = await self._first_runs(run, {item.artist for item in items})
         seen = {key for (key,) in await self._among("SELECT item FROM artist_seen WHERE item IN ?", [item.key for item in items])}
         return [_standing(run, item.key in seen, first[item.artist]) for item in items]
 
-    async def mark(self, items: Sequence[Item]) -> None:
-        """See `Seen`."""
+    async def mark(self, items: Sequence[CatalogueItem]) -> None:
+        """See `SeenItems`."""
         await self._db.many("INSERT INTO artist_seen (item) VALUES (?)", ((item.key,) for item in items))
 
     async def _first_runs(self, run: Run, artists: set[str]) -> dict[str, int]:

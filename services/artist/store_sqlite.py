@@ -10,8 +10,8 @@ from infra.runtime.sqlite import Sqlite
 from .. import follows_sqlite
 from ..follows import MAX_TOPICS
 from ..follows_sqlite import FollowsSqlite
-from .core import Item, Standing
-from .store import Run, Stores
+from .core import CatalogueItem, Standing
+from .store import ArtistStores, Run
 
 FILE: Final = "artist.sqlite"
 SCRIPTS: Final = (
@@ -27,24 +27,24 @@ SCRIPTS: Final = (
 )
 
 
-async def open_sqlite(folder: Path, max_followed: int = MAX_TOPICS) -> Stores:
+async def open_sqlite(folder: Path, max_followed: int = MAX_TOPICS) -> ArtistStores:
     """The stores in `folder`. Raises ConfigError when it cannot be used."""
     db = await Sqlite.open(folder / FILE, "artist", SCRIPTS)
-    return Stores(SeenSqlite(db), FollowsSqlite(db, max_followed), db.close)
+    return ArtistStores(SeenSqlite(db), FollowsSqlite(db, max_followed), db.close)
 
 
 class SeenSqlite:
-    """See `Seen`."""
+    """See `SeenItems`."""
 
     def __init__(self, db: Sqlite) -> None:
         self._db = db
 
     async def last(self) -> Run | None:
-        """See `Seen`."""
+        """See `SeenItems`."""
         return await self._db.read(_last)
 
     async def begin(self, now_s: float) -> Run:
-        """See `Seen`."""
+        """See `SeenItems`."""
 
         def work(connection: sqlite3.Connection) -> Run:
             last = _last(connection)
@@ -57,11 +57,11 @@ class SeenSqlite:
         return await self._db.write(work)
 
     async def finish(self, run: Run) -> None:
-        """See `Seen`."""
+        """See `SeenItems`."""
         await self._db.write(lambda connection: connection.execute("UPDATE runs SET finished = 1 WHERE number = ?", (run.number,)).rowcount)
 
-    async def standing(self, run: Run, items: Sequence[Item]) -> list[Standing]:
-        """See `Seen`."""
+    async def standing(self, run: Run, items: Sequence[CatalogueItem]) -> list[Standing]:
+        """See `SeenItems`."""
 
         def work(connection: sqlite3.Connection) -> list[Standing]:
             connection.executemany("INSERT OR IGNORE INTO artists VALUES (?, ?)", {(item.artist, run.number) for item in items})
@@ -69,8 +69,8 @@ class SeenSqlite:
 
         return await self._db.write(work)
 
-    async def mark(self, items: Sequence[Item]) -> None:
-        """See `Seen`."""
+    async def mark(self, items: Sequence[CatalogueItem]) -> None:
+        """See `SeenItems`."""
         keys = [(item.key,) for item in items]
         await self._db.write(lambda connection: connection.executemany("INSERT OR IGNORE INTO seen VALUES (?)", keys).rowcount)
 
@@ -80,7 +80,7 @@ def _last(connection: sqlite3.Connection) -> Run | None:
     return Run(row[0], row[1], bool(row[2])) if row else None
 
 
-def _standing(connection: sqlite3.Connection, run: Run, item: Item) -> Standing:
+def _standing(connection: sqlite3.Connection, run: Run, item: CatalogueItem) -> Standing:
     if connection.execute("SELECT 1 FROM seen WHERE item = ?", (item.key,)).fetchone():
         return Standing.SEEN
     (first_run,) = connection.execute("SELECT first_run FROM artists WHERE artist = ?", (item.artist,)).fetchone()

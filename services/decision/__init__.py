@@ -1,1 +1,1 @@
-"""The Offloading Decision Service: which topics the brokers serve in real time when capacity is short (thesis 6.1; spec C7)."""
+"""The decision service: which topics the brokers serve in real time when capacity is short (thesis 6.1; spec C7)."""

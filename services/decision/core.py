@@ -12,13 +12,13 @@ import numpy as np
 
 from analytics.offloading.leftover import leftover
 from analytics.offloading.numbering import Numbering
-from analytics.offloading.pairs import Follows, pair, topics_of, users_of
+from analytics.offloading.pairs import PairSet, pair, topics_of, users_of
 from analytics.offloading.rates import Ints, Rates
-from analytics.offloading.solving import Answer, Problem
+from analytics.offloading.solving import OffloadingChoice, OffloadingProblem
 from infra.kernel.assignment import may_leave
 from infra.kernel.topics import Topic
 
-from .decision import Decision
+from .decision import OffloadingDecision
 from .options import DecisionOptions
 
 # Numbers that may lie idle before all are given anew, besides as many as are in use.
@@ -31,8 +31,8 @@ PointName = tuple[str, str]
 class _Point:
     """What an access point has told on this link (`fresh` until the first report is whole) and on the one before."""
 
-    known: Follows = field(default_factory=Follows)
-    fresh: Follows | None = None
+    known: PairSet = field(default_factory=PairSet)
+    fresh: PairSet | None = None
     gone_s: float | None = None
 
 
@@ -66,7 +66,7 @@ class DecisionCore:
     def link_up(self, point: PointName) -> None:
         """An access point is there and will tell everything anew; until it has, what it told before counts as well."""
         known = self._points.setdefault(point, _Point())
-        known.fresh, known.gone_s = Follows(), None
+        known.fresh, known.gone_s = PairSet(), None
 
     def link_down(self, point: PointName, now_s: float) -> None:
         """An access point is gone; what it told counts for `keep_s`."""
@@ -109,16 +109,16 @@ class DecisionCore:
 
     # What follows from it.
 
-    def problem(self) -> Problem:
+    def problem(self) -> OffloadingProblem:
         """End the period: what is to be solved. Numbers hold until the next call."""
         for follows in self._all():
             self._settle(follows)
         events = self._tidy(self._rates.close(len(self._topics)))
         out = np.fromiter((topic in self.out for topic in self._topics.names), np.bool_, len(self._topics))
         left = leftover(events, out, self._options.plan, len(self._options.sites))
-        return Problem([follows.keys for follows in self._all()], events, out, self._rates.forecast > 0, left)
+        return OffloadingProblem([follows.keys for follows in self._all()], events, out, self._rates.forecast > 0, left)
 
-    def decide(self, answer: Answer, run_ms: int) -> Decision:
+    def decide(self, answer: OffloadingChoice, run_ms: int) -> OffloadingDecision:
         """The decision that an answer to the last problem means; it holds from now on."""
         names = self._topics.names
         out = frozenset(names[number] for number in np.flatnonzero(answer.out).tolist())
@@ -126,7 +126,7 @@ class DecisionCore:
         base, self.epoch = self.epoch, max(self.epoch + 1, self._least_epoch)
         self.out = out
         self.moves += len(left) + len(came)
-        return Decision(
+        return OffloadingDecision(
             epoch=self.epoch,
             base=base,
             plan=self._options.plan,
@@ -146,7 +146,7 @@ class DecisionCore:
         """Pairs that are kept, a user at two access points twice."""
         return sum(map(len, self._all()))
 
-    def _all(self) -> list[Follows]:
+    def _all(self) -> list[PairSet]:
         kept = (follows for point in self._points.values() for follows in (point.known, point.fresh))
         return [follows for follows in kept if follows is not None]
 
@@ -156,7 +156,7 @@ class DecisionCore:
         if told.note(key, follows):
             self._settle(told)
 
-    def _settle(self, follows: Follows) -> None:
+    def _settle(self, follows: PairSet) -> None:
         self.pairs_refused += follows.settle(self._options.max_pairs - self.pairs())
 
     def _tidy(self, events: Ints) -> Ints:

@@ -13,7 +13,7 @@ FRAME_TOPICS: Final = 4096
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Decision:
+class OffloadingDecision:
     """One round (spec C7): of the topics with events and followers, `served` stay in real time; `out` are all topics that are not,
     `left` and `came` what that changes. Expected for the next period: the `cost` of what is served, in deliveries; those that are made
     of what is out all the same, `reduced`; by what is served alone, the `value`, and its `bound`."""

@@ -13,7 +13,7 @@ import time
 from functools import partial
 from typing import Any, Final
 
-from analytics.offloading.solving import Problem, solve, warm
+from analytics.offloading.solving import OffloadingProblem, solve, warm
 from infra.kernel.errors import Refused
 from infra.kernel.frames import AnyFrame, Assignment, Followed, Heartbeat, Hello, Surveyed, Tally, Unfollowed, View
 from infra.kernel.topics import Topic
@@ -25,7 +25,7 @@ from infra.runtime.node import Node
 from infra.runtime.wrong_peer import wrong_peer
 
 from .core import DecisionCore
-from .decision import Decision
+from .decision import OffloadingDecision
 from .options import DecisionOptions
 from .surveyor import Surveyor
 
@@ -44,7 +44,7 @@ class DecisionService:
     ) -> None:
         self.options, self.site, self.node = options, options.site, options.node
         self.address = options.listen
-        self.decision: Decision | None = None
+        self.decision: OffloadingDecision | None = None
         self.rounds = self.failures = 0
         self.core = DecisionCore(options, int(context.wall() * 1000))
         self.links = Node((ROLE, self.node, self.site), context, self, timing=options.link)
@@ -53,7 +53,7 @@ class DecisionService:
         self._told: dict[Link, int] = {}  # the epoch that each link knows, 0 for none: always the last one otherwise
         self._surveyor = Surveyor(context.log)
         self._warm: asyncio.Task[None] | None = None
-        self._round: asyncio.Task[Decision] | None = None
+        self._round: asyncio.Task[OffloadingDecision] | None = None
         self._schedule: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
@@ -77,7 +77,7 @@ class DecisionService:
 
     # Rounds.
 
-    def decide(self) -> "asyncio.Task[Decision]":
+    def decide(self) -> "asyncio.Task[OffloadingDecision]":
         """A round now, or the one that is under way. It raises PlanError if there is too much to be added up; the last decision
         stands then."""
         if self._round is None or self._round.done():
@@ -91,7 +91,7 @@ class DecisionService:
         await asyncio.gather(self.decide(), return_exceptions=True)  # what went wrong has been logged
         return max(0.0, due_s - now())
 
-    async def _decide(self) -> Decision:
+    async def _decide(self) -> OffloadingDecision:
         try:
             plan = self.options.plan
             await self._surveyor.ask(self._told, plan.survey_s)
@@ -110,7 +110,7 @@ class DecisionService:
         self._tell_all(self.decision)
         return self.decision
 
-    def _warn_of_half(self, problem: Problem) -> None:
+    def _warn_of_half(self, problem: OffloadingProblem) -> None:
         """Without counts, or without followers, nothing can leave; another service may have the other half."""
         events, pairs = bool(problem.events.any()), any(map(len, problem.pairs))
         if events != pairs:
@@ -118,7 +118,7 @@ class DecisionService:
             advice = f"nothing can leave; is there a second decision service, or does no {who} reach this one?"
             self._log.warning(advice, missing=missing, links=len(self._told))
 
-    def _tell_all(self, decision: Decision) -> None:
+    def _tell_all(self, decision: OffloadingDecision) -> None:
         whole = decision.whole() if 0 in self._told.values() else []
         change = decision.change()
         for link, epoch in self._told.items():

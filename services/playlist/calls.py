@@ -10,7 +10,7 @@ from infra.runtime.callers import Answerer
 from infra.runtime.http.web import typed
 
 from ..follow_answers import follow_answers
-from ..follows import Follows
+from ..follows import FollowStore
 from .core import playlist_topic
 from .parameters import checked_name
 from .store import Playlists
@@ -24,7 +24,7 @@ class Owner(msgspec.Struct, frozen=True):
     owner: str
 
 
-def answers(playlists: Playlists, follows: Follows) -> dict[str, Answerer]:
+def answers(playlists: Playlists, follows: FollowStore) -> dict[str, Answerer]:
     """Op -> what answers it. Who follows an owner is kept as a follower of the owner's feed, a topic that no client's follow reaches
     here."""
 

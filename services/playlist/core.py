@@ -7,7 +7,7 @@ import msgspec
 from infra.kernel.errors import Refused
 from infra.kernel.topics import Topic, format_topic
 
-from ..tasks import Task
+from ..tasks import OutboxTask
 from .change import Add, Change, Create, Delete, Edit, Rename, SetCollaborative, edit_tracks, names_positions
 
 # What is told of a change is small: with more, followers are told to fetch.
@@ -55,7 +55,7 @@ class Told(msgspec.Struct, frozen=True, omit_defaults=True):
     change: Change | None = None
 
 
-class Promise(msgspec.Struct, frozen=True):
+class ChangeEvent(msgspec.Struct, frozen=True):
     """The body of a task: one event, as everybody who is told of it needs it."""
 
     id: str
@@ -67,21 +67,21 @@ class Promise(msgspec.Struct, frozen=True):
     payload: msgspec.Raw
 
 
-class Step(msgspec.Struct, frozen=True):
+class PlaylistStep(msgspec.Struct, frozen=True):
     """A playlist after a change, the event that tells of it, and what is promised to others with it."""
 
     playlist: Playlist
     event_id: str
-    tasks: list[Task]
+    tasks: list[OutboxTask]
 
 
-def create(owner: str, playlist_id: str, wanted: Create, now_ms: int, event_id: str) -> Step:
+def create(owner: str, playlist_id: str, wanted: Create, now_ms: int, event_id: str) -> PlaylistStep:
     """A new playlist, version 1."""
     playlist = Playlist(owner, playlist_id, 1, wanted.name, wanted.collaborative, wanted.tracks, now_ms)
-    return Step(playlist, event_id, _promises(playlist, owner, wanted, event_id))
+    return PlaylistStep(playlist, event_id, _promises(playlist, owner, wanted, event_id))
 
 
-def edit(playlist: Playlist, user: str, wanted: Edit, version: int | None, now_ms: int, event_id: str) -> Step:
+def edit(playlist: Playlist, user: str, wanted: Edit, version: int | None, now_ms: int, event_id: str) -> PlaylistStep:
     """The next version. Raises Refused: forbidden (SB-7), conflict (it was meant for another version), bad-field, too-large."""
     _check_writer(playlist, user, wanted)
     _check_version(playlist, version)
@@ -95,15 +95,15 @@ def edit(playlist: Playlist, user: str, wanted: Edit, version: int | None, now_m
             after = msgspec.structs.replace(after, collaborative=collaborative)
         case Add(tracks, None):
             wanted = Add(tracks, len(playlist.tracks))
-    return Step(after, event_id, _promises(after, user, wanted, event_id))
+    return PlaylistStep(after, event_id, _promises(after, user, wanted, event_id))
 
 
-def delete(playlist: Playlist, user: str, version: int | None, now_ms: int, event_id: str) -> Step:
+def delete(playlist: Playlist, user: str, version: int | None, now_ms: int, event_id: str) -> PlaylistStep:
     """The last version. Raises Refused: forbidden, conflict."""
     _check_writer(playlist, user, Delete())
     _check_version(playlist, version)
     after = msgspec.structs.replace(playlist, version=playlist.version + 1, changed_ms=now_ms, tracks=[], deleted=True)
-    return Step(after, event_id, _promises(after, user, Delete(), event_id))
+    return PlaylistStep(after, event_id, _promises(after, user, Delete(), event_id))
 
 
 def _check_writer(playlist: Playlist, user: str, change: Change) -> None:
@@ -120,29 +120,29 @@ def _check_version(playlist: Playlist, version: int | None) -> None:
         raise Refused("conflict", f"the change is for version {version}, the playlist is at {playlist.version}; fetch it again")
 
 
-def _promises(playlist: Playlist, by: str, change: Change, event_id: str) -> list[Task]:
+def _promises(playlist: Playlist, by: str, change: Change, event_id: str) -> list[OutboxTask]:
     """One task for each way in which a change is told, so that a slow one holds up no other (SB-8, SB-31)."""
     payload = _ENCODER.encode(Told(playlist.version, by, playlist.name, change))
     if len(payload) > MAX_TOLD_BYTES:
         payload = _ENCODER.encode(Told(playlist.version, by, playlist.name))
     op = str(change.__struct_config__.tag)
-    promise = Promise(event_id, playlist.owner, playlist.id, by, playlist.changed_ms, op, msgspec.Raw(payload))
+    promise = ChangeEvent(event_id, playlist.owner, playlist.id, by, playlist.changed_ms, op, msgspec.Raw(payload))
     body, topic = _ENCODER.encode(promise), playlist.topic.decode()
     ways = [(ENGINE, "publish", topic), (FEED, "act", by), (WALL, "post", by), (STORED, "notify", topic)]
     if isinstance(change, Create):
         ways.insert(0, (STORED, "enlist", topic))
     if isinstance(change, Delete):
         ways.append((STORED, "dismiss", topic))
-    return [Task(event_id, key, op, body, lane) for lane, op, key in ways]
+    return [OutboxTask(event_id, key, op, body, lane) for lane, op, key in ways]
 
 
-def act_message(promise: Promise) -> bytes:
+def act_message(promise: ChangeEvent) -> bytes:
     """The line in the friend feed of whoever made the change: what presence takes from clients (SB-8)."""
     topic = format_topic(playlist_topic(promise.owner, promise.playlist))
     return _ENCODER.encode({"op": "act", "kind": KIND, "topic": topic, "event": promise.id, "change": promise.op})
 
 
-def wall_message(promise: Promise) -> bytes:
+def wall_message(promise: ChangeEvent) -> bytes:
     """What goes on the wall of whoever made the change, if they want posts (SB-34)."""
     topic = format_topic(playlist_topic(promise.owner, promise.playlist))
     return _ENCODER.encode({"id": promise.id, "kind": KIND, "payload": {"topic": topic, "change": promise.op}})

@@ -15,27 +15,27 @@ from infra.kernel.errors import Refused, Unavailable
 from infra.kernel.events import Event, encode_tail
 from infra.kernel.topics import format_topic, user_topic
 
-from ..follows import Follows, follower_pages
-from ..notifier import Audience, Notification, Notifier
+from ..follows import FollowStore, follower_pages
+from ..notifier import Audience, Notifier, OutgoingNotification
 from ..peers import Peers
-from ..tasks import Task
-from .core import KIND, Promise, act_message, playlist_topic, wall_message
+from ..tasks import OutboxTask
+from .core import KIND, ChangeEvent, act_message, playlist_topic, wall_message
 
 PUBLISH_S: Final = 5.0
 FEED_S: Final = 60.0
 
-_DECODER: Final = msgspec.json.Decoder(Promise)
+_DECODER: Final = msgspec.json.Decoder(ChangeEvent)
 
 
-class Courier:
-    """`perform` does one task (see `Relay`)."""
+class PlaylistCourier:
+    """`perform` does one task (see `OutboxRelay`)."""
 
     def __init__(
         self,
         brokers: SiteClient,
         peers: Peers,
         notifier: Notifier,
-        follows: Follows,
+        follows: FollowStore,
         *,
         wall: Callable[[], float],
         tells_presence: bool,
@@ -45,7 +45,7 @@ class Courier:
         self._brokers, self._peers, self._notifier, self._follows = brokers, peers, notifier, follows
         self._wall, self._tells_presence, self._asks_social = wall, tells_presence, asks_social
 
-    async def perform(self, task: Task) -> None:
+    async def perform(self, task: OutboxTask) -> None:
         """Raises Unavailable and Refused."""
         promise = _DECODER.decode(task.body)
         match task.op:
@@ -64,30 +64,30 @@ class Courier:
             case op:
                 raise Refused("unknown-op", f"{op}: a newer version of this service has promised it")
 
-    async def _act(self, promise: Promise) -> None:
+    async def _act(self, promise: ChangeEvent) -> None:
         """A line in the friend feed. Feeds show what is happening and keep nothing: a line that is late is left out."""
         if not self._tells_presence or self._wall() * 1000 - promise.ts_ms > FEED_S * 1000:
             return
         await self._peers.call("presence", promise.by, "act", act_message(promise))
 
-    async def _post(self, promise: Promise) -> None:
+    async def _post(self, promise: ChangeEvent) -> None:
         """A wall post; social knows whether they want any."""
         if self._asks_social:
             await self._peers.call("social", promise.by, "post", wall_message(promise))
 
-    async def _enlist(self, promise: Promise) -> None:
+    async def _enlist(self, promise: ChangeEvent) -> None:
         """Who follows the owner follows the new playlist by default (SB-6)."""
         topic = playlist_topic(promise.owner, promise.playlist)
         async for users in follower_pages(self._follows, user_topic(promise.owner)):
             await self._follows.add_followers(topic, users)
 
-    async def _dismiss(self, promise: Promise) -> None:
+    async def _dismiss(self, promise: ChangeEvent) -> None:
         """Nobody follows a playlist that is gone."""
         topic = playlist_topic(promise.owner, promise.playlist)
         async for users in follower_pages(self._follows, topic):
             await self._follows.remove_followers(topic, users)
 
-    async def _publish(self, promise: Promise) -> None:
+    async def _publish(self, promise: ChangeEvent) -> None:
         topic = playlist_topic(promise.owner, promise.playlist)
         tail = encode_tail(format_topic(topic), promise.ts_ms, promise.id, KIND, bytes(promise.payload))
         taken: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
@@ -106,12 +106,12 @@ class Courier:
             raise Unavailable("no broker took the event")
         self.published += 1
 
-    async def _notify(self, promise: Promise) -> None:
+    async def _notify(self, promise: ChangeEvent) -> None:
         uri = format_topic(playlist_topic(promise.owner, promise.playlist))
-        notification = Notification(promise.id, uri, KIND, promise.payload, promise.owner)
+        notification = OutgoingNotification(promise.id, uri, KIND, promise.payload, promise.owner)
         await self._notifier.notify(notification, self._audience(promise))
 
-    async def _audience(self, promise: Promise) -> AsyncIterator[Audience]:
+    async def _audience(self, promise: ChangeEvent) -> AsyncIterator[Audience]:
         """The owner and all followers, but not who made the change. Friends of the owner have it through the engine already (SB-31)."""
         owner, topic = promise.owner, playlist_topic(promise.owner, promise.playlist)
         if promise.by != owner:

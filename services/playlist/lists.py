@@ -5,16 +5,16 @@ import msgspec
 from infra.kernel.topics import Kind, format_topic, kind_of
 from infra.runtime.http.web import Answer, Request, Route
 
-from ..follows import Follows
+from ..follows import FollowStore
 from .core import playlist_topic
 from .parameters import checked_name, page_of, topic_of
 from .store import Playlists, Summary, find, names_of
 
 
-class Lists:
+class PlaylistListHandlers:
     """Answers over HTTP, page by page."""
 
-    def __init__(self, playlists: Playlists, follows: Follows) -> None:
+    def __init__(self, playlists: Playlists, follows: FollowStore) -> None:
         self._playlists, self._follows = playlists, follows
 
     def routes(self) -> list[Route]:

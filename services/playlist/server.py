@@ -8,15 +8,15 @@ from infra.kernel.backoff import Backoff
 from infra.kernel.topics import Kind
 
 from ..follow_answers import follow_answers
-from ..outbox import Relay
+from ..outbox import OutboxRelay
 from ..service import ServiceRole
 from .calls import KINDS, answers
 from .core import LANES
-from .courier import Courier
-from .door import Door
-from .lists import Lists
+from .courier import PlaylistCourier
+from .handlers import PlaylistHandlers
+from .lists import PlaylistListHandlers
 from .options import PlaylistOptions
-from .store import Stores
+from .store import PlaylistStores
 from .store_cassandra import open_cassandra
 from .store_sqlite import open_sqlite
 
@@ -24,14 +24,14 @@ ROLE: Final = "playlist"
 RETRY: Final = Backoff(base_s=0.1, cap_s=5.0)
 
 
-class Playlist(ServiceRole[PlaylistOptions]):
+class PlaylistService(ServiceRole[PlaylistOptions]):
     """One playlist service. `start` opens its store and its doors, `close` ends it: what is promised and not done waits in the store."""
 
     role = ROLE
-    stores: Stores | None = None
-    courier: Courier | None = None
-    door: Door | None = None
-    _relays: Sequence[Relay] = ()
+    stores: PlaylistStores | None = None
+    courier: PlaylistCourier | None = None
+    door: PlaylistHandlers | None = None
+    _relays: Sequence[OutboxRelay] = ()
 
     def broker_addresses(self) -> Mapping[str, str]:
         """See `ServiceRole`."""
@@ -47,7 +47,7 @@ class Playlist(ServiceRole[PlaylistOptions]):
         stores = self.stores = await self._open_store()
         self.opened.push_async_callback(stores.close)
         follows = self.captured(stores.follows, Kind.PLAYLIST)
-        self.courier = Courier(
+        self.courier = PlaylistCourier(
             self.brokers,
             self.peers,
             self.notifier,
@@ -57,18 +57,18 @@ class Playlist(ServiceRole[PlaylistOptions]):
             asks_social=bool(options.social),
         )
         self._relays = [
-            Relay(stores.outbox, self.courier.perform, rng=self._rng, loops=self.links.loops, log=self._log, lane=lane, backoff=RETRY)
+            OutboxRelay(stores.outbox, self.courier.perform, rng=self._rng, loops=self.links.loops, log=self._log, lane=lane, backoff=RETRY)
             for lane in LANES
         ]
-        self.door = Door(stores.playlists, follows, rng=self._rng, wall=self._wall, written=self._wake)
+        self.door = PlaylistHandlers(stores.playlists, follows, rng=self._rng, wall=self._wall, written=self._wake)
         for relay in self._relays:
             relay.start()
             self.opened.push_async_callback(relay.close)
-        lists = Lists(stores.playlists, stores.follows)
+        lists = PlaylistListHandlers(stores.playlists, stores.follows)
         called = answers(stores.playlists, follows) | follow_answers(stores.follows, KINDS)  # those of clients are captured elsewhere
         await self.open(self.door.routes() + lists.routes(), called)
 
-    async def _open_store(self) -> Stores:
+    async def _open_store(self) -> PlaylistStores:
         options, bounds = self.options, (self.options.max_followed, self.options.max_playlists)
         if options.store == "cassandra":
             return await open_cassandra(options.cassandra, f"{self.site}/{self.node}", self._wall, *bounds)

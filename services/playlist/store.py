@@ -8,10 +8,10 @@ import msgspec
 from infra.kernel.errors import Refused
 from infra.kernel.topics import Topic
 
-from ..follows import PAGE, Follows
-from ..page import Page
-from ..tasks import Outbox
-from .core import Playlist, Step
+from ..follows import PAGE, FollowStore
+from ..list_page import ListPage
+from ..tasks import TaskOutbox
+from .core import Playlist, PlaylistStep
 
 MAX_OWNED: Final = 5_000
 
@@ -34,26 +34,26 @@ class Playlists(Protocol):
     async def get(self, owner: str, playlist_id: str) -> Playlist | None:
         """The newest version, also of one that is deleted."""
 
-    async def create(self, step: Step) -> bool:
+    async def create(self, step: PlaylistStep) -> bool:
         """Write version 1 and its tasks. False, and nothing is written, if the id is in use or was. Raises
         Refused("too-many-topics") when the owner has as many as one may have."""
 
-    async def replace(self, step: Step) -> bool:
+    async def replace(self, step: PlaylistStep) -> bool:
         """Write a version and its tasks. False, and nothing is written, unless the version before it is the newest."""
 
-    async def owned(self, owner: str, after: str = "", limit: int = PAGE) -> Page[Summary]:
+    async def owned(self, owner: str, after: str = "", limit: int = PAGE) -> ListPage[Summary]:
         """Up to `limit` playlists of `owner` that are not deleted, by id."""
 
     async def summaries(self, topics: Sequence[Topic]) -> list[Summary]:
         """Those of `topics` that are there and not deleted, in no order."""
 
 
-class Stores(NamedTuple):
+class PlaylistStores(NamedTuple):
     """All that a playlist service keeps, in one database."""
 
     playlists: Playlists
-    follows: Follows
-    outbox: Outbox
+    follows: FollowStore
+    outbox: TaskOutbox
     close: Callable[[], Awaitable[None]]
 
 

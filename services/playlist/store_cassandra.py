@@ -18,10 +18,10 @@ from infra.runtime.cassandra.client import Cassandra, CassandraOptions
 from ..cql import scripts
 from ..follows import MAX_TOPICS, PAGE
 from ..follows_cassandra import FollowsCassandra
+from ..list_page import ListPage
 from ..outbox_cassandra import OutboxCassandra
-from ..page import Page
-from .core import Playlist, Step
-from .store import MAX_OWNED, Stores, Summary, names_of
+from .core import Playlist, PlaylistStep
+from .store import MAX_OWNED, PlaylistStores, Summary, names_of
 
 # A node that was away for longer does not know any more whether the change that it was at was done.
 CHANGES_S: Final = 30 * 24 * 3600
@@ -46,7 +46,7 @@ class _Guard(msgspec.Struct, array_like=True):
 
 async def open_cassandra(
     options: CassandraOptions, node: str, wall: Callable[[], float], max_followed: int = MAX_TOPICS, max_owned: int = MAX_OWNED
-) -> Stores:
+) -> PlaylistStores:
     """The stores in a keyspace; `node` names this service in all its lives. Raises ConfigError and Unavailable."""
     db = await Cassandra.open(options)
     try:
@@ -60,11 +60,11 @@ async def open_cassandra(
 
 async def use_cassandra(
     db: Cassandra, node: str, wall: Callable[[], float], max_followed: int = MAX_TOPICS, max_owned: int = MAX_OWNED
-) -> Stores:
+) -> PlaylistStores:
     """The stores in a keyspace that has the modules follows, outbox and playlist."""
     changes = _Changes(db)
     outbox = await OutboxCassandra.open(db, f"playlist/{node}", wall, changes.happened)
-    return Stores(PlaylistsCassandra(db, outbox, max_owned), FollowsCassandra(db, "playlist", max_followed), outbox, db.close)
+    return PlaylistStores(PlaylistsCassandra(db, outbox, max_owned), FollowsCassandra(db, "playlist", max_followed), outbox, db.close)
 
 
 class _Changes:
@@ -106,7 +106,7 @@ class PlaylistsCassandra:
         listed = msgspec.json.decode(tracks, type=list[str])
         return Playlist(owner, playlist_id, version, name, collaborative, listed, changed_ms, deleted)
 
-    async def create(self, step: Step) -> bool:
+    async def create(self, step: PlaylistStep) -> bool:
         """See `Playlists`. Two at once may lead to one too many."""
         new = step.playlist
         ((count,),) = await self._db.execute("SELECT count(*) FROM playlists_by_owner WHERE owner = ?", new.owner)
@@ -115,7 +115,7 @@ class PlaylistsCassandra:
         await self._db.execute("INSERT INTO playlists_by_owner (owner, id) VALUES (?, ?)", new.owner, new.id)
         return await self._write(step, None)
 
-    async def replace(self, step: Step) -> bool:
+    async def replace(self, step: PlaylistStep) -> bool:
         """See `Playlists`."""
         new = step.playlist
         done = await self._write(step, new.version - 1)
@@ -124,7 +124,7 @@ class PlaylistsCassandra:
                 await self._db.execute("DELETE FROM playlists_by_owner WHERE owner = ? AND id = ?", new.owner, new.id)
         return done
 
-    async def _write(self, step: Step, before: int | None) -> bool:
+    async def _write(self, step: PlaylistStep, before: int | None) -> bool:
         new = step.playlist
         guard = msgspec.json.encode(_Guard(new.owner, new.id, new.version, step.event_id)).decode()
         async with self._outbox.writing(step.tasks, guard) as statements:
@@ -136,12 +136,12 @@ class PlaylistsCassandra:
                 await (self._outbox.confirm(statements) if done else self._outbox.withdraw(statements))
         return done
 
-    async def owned(self, owner: str, after: str = "", limit: int = PAGE) -> Page[Summary]:
+    async def owned(self, owner: str, after: str = "", limit: int = PAGE) -> ListPage[Summary]:
         """See `Playlists`."""
         query = "SELECT id FROM playlists_by_owner WHERE owner = ? AND id > ? LIMIT ?"
         ids = [playlist_id for (playlist_id,) in await self._db.execute(query, owner, after, limit)]
         found = await self._summaries([(owner, playlist_id) for playlist_id in ids])
-        return Page(found, ids[-1] if len(ids) == limit else None)
+        return ListPage(found, ids[-1] if len(ids) == limit else None)
 
     async def summaries(self, topics: Sequence[Topic]) -> list[Summary]:
         """See `Playlists`."""

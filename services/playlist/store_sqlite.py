@@ -14,10 +14,10 @@ from infra.runtime.sqlite import Sqlite
 from .. import follows_sqlite, outbox_sqlite
 from ..follows import MAX_TOPICS, PAGE
 from ..follows_sqlite import FollowsSqlite
+from ..list_page import ListPage
 from ..outbox_sqlite import OutboxSqlite
-from ..page import Page
-from .core import Playlist, Step
-from .store import MAX_OWNED, Stores, Summary, names_of
+from .core import Playlist, PlaylistStep
+from .store import MAX_OWNED, PlaylistStores, Summary, names_of
 
 FILE: Final = "playlist.sqlite"
 SCRIPTS: Final = (
@@ -37,10 +37,10 @@ SCRIPTS: Final = (
 _SUMMARY: Final = "SELECT owner, id, version, name, collaborative, length, changed_ms FROM playlists"
 
 
-async def open_sqlite(folder: Path, max_followed: int = MAX_TOPICS, max_owned: int = MAX_OWNED) -> Stores:
+async def open_sqlite(folder: Path, max_followed: int = MAX_TOPICS, max_owned: int = MAX_OWNED) -> PlaylistStores:
     """The stores in `folder`. Raises ConfigError when it cannot be used."""
     db = await Sqlite.open(folder / FILE, "playlist", SCRIPTS)
-    return Stores(PlaylistsSqlite(db, max_owned), FollowsSqlite(db, max_followed), OutboxSqlite(db), db.close)
+    return PlaylistStores(PlaylistsSqlite(db, max_owned), FollowsSqlite(db, max_followed), OutboxSqlite(db), db.close)
 
 
 class PlaylistsSqlite:
@@ -59,7 +59,7 @@ class PlaylistsSqlite:
         listed = msgspec.json.decode(tracks, type=list[str])
         return Playlist(owner, playlist_id, version, name, bool(collaborative), listed, changed_ms, bool(deleted))
 
-    async def create(self, step: Step) -> bool:
+    async def create(self, step: PlaylistStep) -> bool:
         """See `Playlists`."""
         new = step.playlist
 
@@ -75,7 +75,7 @@ class PlaylistsSqlite:
 
         return await self._db.write(work)
 
-    async def replace(self, step: Step) -> bool:
+    async def replace(self, step: PlaylistStep) -> bool:
         """See `Playlists`."""
         new = step.playlist
 
@@ -91,12 +91,12 @@ class PlaylistsSqlite:
 
         return await self._db.write(work)
 
-    async def owned(self, owner: str, after: str = "", limit: int = PAGE) -> Page[Summary]:
+    async def owned(self, owner: str, after: str = "", limit: int = PAGE) -> ListPage[Summary]:
         """See `Playlists`."""
         query = f"{_SUMMARY} WHERE owner = ? AND id > ? AND NOT deleted ORDER BY id LIMIT ?"
         rows = await self._db.read(lambda connection: connection.execute(query, (owner, after, limit)).fetchall())
         found = [_summary(row) for row in rows]
-        return Page(found, found[-1].id if len(found) == limit else None)
+        return ListPage(found, found[-1].id if len(found) == limit else None)
 
     async def summaries(self, topics: Sequence[Topic]) -> list[Summary]:
         """See `Playlists`."""

@@ -28,7 +28,7 @@ OPS: Final = {
 }
 
 
-class Presence:
+class PresenceService:
     """One presence service. `start` opens its door, `close` ends it."""
 
     role = ROLE

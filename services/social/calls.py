@@ -11,7 +11,7 @@ from infra.kernel.topics import Kind
 from infra.runtime.callers import Answerer
 from infra.runtime.http.web import typed
 
-from ..follows import PAGE, Follows, read_topics
+from ..follows import PAGE, FollowStore, read_topics
 from .core import EventId, EventKind
 from .friends import Friends
 
@@ -27,7 +27,7 @@ class FriendsOf(msgspec.Struct, frozen=True):
     limit: int = PAGE
 
 
-class Act(msgspec.Struct, frozen=True):
+class NewPost(msgspec.Struct, frozen=True):
     """Body of `post`: what the caller's user did. `id` makes repeating safe."""
 
     id: EventId
@@ -38,7 +38,7 @@ class Act(msgspec.Struct, frozen=True):
 _IS_FRIEND: Final = msgspec.msgpack.Decoder(tuple[str, list[str]])
 
 
-def answers(friends: Friends, follows: Follows) -> dict[str, Answerer]:
+def answers(friends: Friends, follows: FollowStore) -> dict[str, Answerer]:
     """Op -> what answers it."""
 
     async def follow(call: Call) -> bytes:
@@ -59,7 +59,7 @@ def answers(friends: Friends, follows: Follows) -> dict[str, Answerer]:
         return bytes(await friends.are_friends(owner, users))
 
     async def post(call: Call) -> bytes:
-        act = typed(call.body, Act)
+        act = typed(call.body, NewPost)
         await friends.tell_wall(call.user, act.id, act.kind, act.payload)
         return b""
 

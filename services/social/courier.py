@@ -8,10 +8,10 @@ import msgspec
 from infra.kernel.errors import Refused
 from infra.kernel.topics import format_topic
 
-from ..follows import Follows
-from ..notifier import Audience, Notification, Notifier
+from ..follows import FollowStore
+from ..notifier import Audience, Notifier, OutgoingNotification
 from ..peers import Peers
-from ..tasks import Task
+from ..tasks import OutboxTask
 from .core import joined_topic
 from .friends import Friends
 from .promise import Match, PutUp, Share, TellJoined
@@ -20,14 +20,14 @@ from .wall import Wall
 KIND: Final = "friend-joined"
 
 
-class Courier:
+class SocialCourier:
     """`perform` is what the relay calls."""
 
-    def __init__(self, friends: Friends, follows: Follows, notifier: Notifier, peers: Peers, wall: Wall | None) -> None:
+    def __init__(self, friends: Friends, follows: FollowStore, notifier: Notifier, peers: Peers, wall: Wall | None) -> None:
         self.joined = self.posted = 0
         self._friends, self._follows, self._notifier, self._peers, self._wall = friends, follows, notifier, peers, wall
 
-    async def perform(self, task: Task) -> None:
+    async def perform(self, task: OutboxTask) -> None:
         """Do it. Raises Unavailable to be called again, Refused for what will never be possible."""
         match task.op:
             case Match.op:
@@ -52,7 +52,7 @@ class Courier:
         if not (await self._follows.follows(topic, [joined.user]))[0]:
             return
         payload = {"user": joined.newcomer}
-        news = Notification(joined.id, format_topic(topic), KIND, msgspec.Raw(msgspec.json.encode(payload)), joined.newcomer)
+        news = OutgoingNotification(joined.id, format_topic(topic), KIND, msgspec.Raw(msgspec.json.encode(payload)), joined.newcomer)
         await self._notifier.notify(news, _alone(joined.user))
         self.joined += 1
         await self._friends.tell_wall(joined.user, joined.id, KIND, dict(payload))

@@ -1,6 +1,6 @@
 """Friends: the graph, linked address books, wall posts. What was answered is durable, and so is what it promises to others.
 
-A *friend* is a user whom one follows; the graph is `Follows` on user topics. So the friends of u who are subscribed to u's
+A *friend* is a user whom one follows; the graph is `FollowStore` on user topics. So the friends of u who are subscribed to u's
 feed are the followers of u's topic (spec 3.6).
 """
 
@@ -10,8 +10,8 @@ from typing import Final
 from infra.kernel.errors import Refused
 from infra.kernel.topics import Kind, kind_of, user_topic
 
-from ..follows import PAGE, Follows
-from ..page import Page
+from ..follows import PAGE, FollowStore
+from ..list_page import ListPage
 from .core import Contacts, digest, hashed, hashed_contacts, joined_topic
 from .post import Post
 from .promise import Match, Promise, PutUp, Share, TellJoined
@@ -28,7 +28,7 @@ class Friends:
 
     def __init__(
         self,
-        follows: Follows,
+        follows: FollowStore,
         store: SocialStore,
         wake: Callable[[], None],
         *,
@@ -55,12 +55,12 @@ class Friends:
         await self._follows.remove(user, [user_topic(friend)])
         await self._promise(self._shares(user, friend))
 
-    async def followed(self, user: str, after: str, limit: int) -> Page[str]:
+    async def followed(self, user: str, after: str, limit: int) -> ListPage[str]:
         """Whom `user` follows."""
         page = await self._follows.topics(user, after, limit)
-        return Page([topic[1:].decode() for topic in page.items if kind_of(topic) is Kind.USER], page.next)
+        return ListPage([topic[1:].decode() for topic in page.items if kind_of(topic) is Kind.USER], page.next)
 
-    async def subscribed(self, user: str, after: str = "", limit: int = PAGE) -> Page[str]:
+    async def subscribed(self, user: str, after: str = "", limit: int = PAGE) -> ListPage[str]:
         """The friends of `user` who are subscribed to his feed (SB-34)."""
         return await self._follows.followers(user_topic(user), after, limit)
 

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import msgspec
 
-from ..tasks import Task
+from ..tasks import OutboxTask
 from .core import digest
 from .post import Post
 
@@ -23,9 +23,9 @@ class Promise(msgspec.Struct, frozen=True):
         """The same whenever the same is promised."""
         return f"{self.op}-{digest(*msgspec.structs.astuple(self))}"
 
-    def task(self) -> Task:
+    def task(self) -> OutboxTask:
         """The task that keeps it."""
-        return Task(self.id, f"{self.op}:{self.user}", self.op, msgspec.msgpack.encode(self))
+        return OutboxTask(self.id, f"{self.op}:{self.user}", self.op, msgspec.msgpack.encode(self))
 
 
 class Match(Promise, frozen=True):

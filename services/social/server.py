@@ -4,14 +4,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from ..outbox import Relay
+from ..outbox import OutboxRelay
 from ..service import ServiceRole
 from .calls import answers
-from .courier import Courier
-from .door import Door
+from .courier import SocialCourier
 from .friends import Friends
+from .handlers import SocialHandlers
 from .options import SocialOptions
-from .store import Stores
+from .store import SocialStores
 from .store_cassandra import open_cassandra
 from .store_sqlite import open_sqlite
 from .wall import wall_of
@@ -19,13 +19,13 @@ from .wall import wall_of
 ROLE: Final = "social"
 
 
-class Social(ServiceRole[SocialOptions]):
+class SocialService(ServiceRole[SocialOptions]):
     """One social service. `start` opens its store and its doors, `close` ends it: what is promised and not done waits in the store."""
 
     role = ROLE
-    stores: Stores | None = None
-    _courier: Courier | None = None
-    _relay: Relay | None = None
+    stores: SocialStores | None = None
+    _courier: SocialCourier | None = None
+    _relay: OutboxRelay | None = None
 
     def peer_addresses(self) -> Mapping[str, Sequence[str]]:
         """See `ServiceRole`."""
@@ -46,13 +46,13 @@ class Social(ServiceRole[SocialOptions]):
             has_wall=posts is not None,
             now_ms=lambda: int(self._wall() * 1000),
         )
-        self._courier = Courier(friends, stores.follows, self.notifier, self.peers, posts)
-        relay = self._relay = Relay(stores.outbox, self._courier.perform, rng=self._rng, loops=self.links.loops, log=self._log)
+        self._courier = SocialCourier(friends, stores.follows, self.notifier, self.peers, posts)
+        relay = self._relay = OutboxRelay(stores.outbox, self._courier.perform, rng=self._rng, loops=self.links.loops, log=self._log)
         relay.start()
         self.opened.push_async_callback(relay.close)
-        await self.open(Door(friends).routes(), answers(friends, stores.follows))
+        await self.open(SocialHandlers(friends).routes(), answers(friends, stores.follows))
 
-    async def _open_store(self) -> Stores:
+    async def _open_store(self) -> SocialStores:
         options, bounds = self.options, (self.options.max_followed, self.options.max_contacts)
         if options.store == "cassandra":
             return await open_cassandra(options.cassandra, f"{self.site}/{self.node}", self._wall, *bounds)

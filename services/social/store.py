@@ -5,8 +5,8 @@ from typing import Final, NamedTuple, Protocol
 
 from infra.kernel.errors import Refused
 
-from ..follows import Follows
-from ..tasks import Outbox, Task
+from ..follows import FollowStore
+from ..tasks import OutboxTask, TaskOutbox
 
 # Contacts of one user at one provider, those of all his address books together.
 MAX_CONTACTS: Final = 20_000
@@ -25,7 +25,7 @@ class SocialStore(Protocol):
     salt: bytes
     """Sixteen random bytes or more, made when the store was."""
 
-    async def link(self, user: str, provider: str, me: bytes, contacts: Sequence[bytes], task: Task) -> None:
+    async def link(self, user: str, provider: str, me: bytes, contacts: Sequence[bytes], task: OutboxTask) -> None:
         """`me` is `user` at `provider` from now on, he knows `contacts`, and `task` will find what follows from it. Contacts that
         were settled before stay so. Raises `Refused` and changes nothing: conflict when `me` is another user's, or when this
         user has linked another id there; too-large when he would have more contacts there than the store's `max_contacts`."""
@@ -48,16 +48,16 @@ class SocialStore(Protocol):
     async def posting(self, user: str) -> bool:
         """Whether `user` opted in to wall posts (SB-34)."""
 
-    async def promise(self, tasks: Sequence[Task]) -> None:
+    async def promise(self, tasks: Sequence[OutboxTask]) -> None:
         """Write `tasks` into the outbox."""
 
 
-class Stores(NamedTuple):
+class SocialStores(NamedTuple):
     """All that a social service keeps, in one database."""
 
     social: SocialStore
-    follows: Follows
-    outbox: Outbox
+    follows: FollowStore
+    outbox: TaskOutbox
     close: Callable[[], Awaitable[None]]
 
 

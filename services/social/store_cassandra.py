@@ -11,8 +11,8 @@ from ..cql import scripts
 from ..follows import MAX_TOPICS
 from ..follows_cassandra import FollowsCassandra
 from ..outbox_cassandra import OutboxCassandra
-from ..tasks import Task
-from .store import MAX_CONTACTS, Matches, Stores, check_claim, check_count
+from ..tasks import OutboxTask
+from .store import MAX_CONTACTS, Matches, SocialStores, check_claim, check_count
 
 T = TypeVar("T")
 
@@ -28,7 +28,7 @@ _CONTACTS: Final = "SELECT contact, settled FROM social_contacts WHERE member = 
 
 async def open_cassandra(
     options: CassandraOptions, node: str, wall: Callable[[], float], max_followed: int = MAX_TOPICS, max_contacts: int = MAX_CONTACTS
-) -> Stores:
+) -> SocialStores:
     """The stores in a keyspace; `node` names this service in all its lives. Raises ConfigError and Unavailable."""
     db = await Cassandra.open(options)
     try:
@@ -40,13 +40,13 @@ async def open_cassandra(
 
 async def use_cassandra(
     db: Cassandra, node: str, wall: Callable[[], float], max_followed: int = MAX_TOPICS, max_contacts: int = MAX_CONTACTS
-) -> Stores:
+) -> SocialStores:
     """The stores in `db`, whose tables are made if they are not there."""
     for module in ("follows", "outbox", "social"):
         await db.migrate(module, scripts(module))
     outbox = await OutboxCassandra.open(db, f"social/{node}", wall)
     social = SocialStoreCassandra(db, await _salt(db), outbox, max_contacts)
-    return Stores(social, FollowsCassandra(db, "social", max_followed), outbox, db.close)
+    return SocialStores(social, FollowsCassandra(db, "social", max_followed), outbox, db.close)
 
 
 class SocialStoreCassandra:
@@ -56,7 +56,7 @@ class SocialStoreCassandra:
         self.salt = salt
         self._db, self._outbox, self._max_contacts = db, outbox, max_contacts
 
-    async def link(self, user: str, provider: str, me: bytes, contacts: Sequence[bytes], task: Task) -> None:
+    async def link(self, user: str, provider: str, me: bytes, contacts: Sequence[bytes], task: OutboxTask) -> None:
         """See `SocialStore`. The task is written last: whoever has no answer repeats, and finds what was written."""
         known = {contact: settled async for contact, settled in self._contacts(user, provider)}
         check_count(len(known.keys() | contacts), self._max_contacts)
@@ -134,7 +134,7 @@ class SocialStoreCassandra:
         """See `SocialStore`."""
         return bool(await self._db.execute("SELECT member FROM social_posting WHERE member = ?", user))
 
-    async def promise(self, tasks: Sequence[Task]) -> None:
+    async def promise(self, tasks: Sequence[OutboxTask]) -> None:
         """See `SocialStore`."""
         for some in _chunks(tasks, SETTLED):
             async with self._outbox.writing(some) as statements:

@@ -12,8 +12,8 @@ from .. import follows_sqlite, outbox_sqlite
 from ..follows import MAX_TOPICS
 from ..follows_sqlite import FollowsSqlite
 from ..outbox_sqlite import OutboxSqlite, put
-from ..tasks import Task
-from .store import MAX_CONTACTS, Matches, Stores, check_claim, check_count
+from ..tasks import OutboxTask
+from .store import MAX_CONTACTS, Matches, SocialStores, check_claim, check_count
 
 FILE: Final = "social.sqlite"
 SCRIPTS: Final = (
@@ -34,11 +34,11 @@ SCRIPTS: Final = (
 )
 
 
-async def open_sqlite(folder: Path, max_followed: int = MAX_TOPICS, max_contacts: int = MAX_CONTACTS) -> Stores:
+async def open_sqlite(folder: Path, max_followed: int = MAX_TOPICS, max_contacts: int = MAX_CONTACTS) -> SocialStores:
     """The stores in `folder`. Raises ConfigError when it cannot be used."""
     db = await Sqlite.open(folder / FILE, "social", SCRIPTS)
     social = SocialStoreSqlite(db, await db.write(_salt), max_contacts)
-    return Stores(social, FollowsSqlite(db, max_followed), OutboxSqlite(db), db.close)
+    return SocialStores(social, FollowsSqlite(db, max_followed), OutboxSqlite(db), db.close)
 
 
 class SocialStoreSqlite:
@@ -48,7 +48,7 @@ class SocialStoreSqlite:
         self.salt = salt
         self._db, self._max_contacts = db, max_contacts
 
-    async def link(self, user: str, provider: str, me: bytes, contacts: Sequence[bytes], task: Task) -> None:
+    async def link(self, user: str, provider: str, me: bytes, contacts: Sequence[bytes], task: OutboxTask) -> None:
         """See `SocialStore`."""
         rows = [(user, provider, contact) for contact in contacts]
 
@@ -104,7 +104,7 @@ class SocialStoreSqlite:
         found = await self._db.read(lambda connection: connection.execute("SELECT 1 FROM posting WHERE user = ?", (user,)).fetchone())
         return found is not None
 
-    async def promise(self, tasks: Sequence[Task]) -> None:
+    async def promise(self, tasks: Sequence[OutboxTask]) -> None:
         """See `SocialStore`."""
         await self._db.write(lambda connection: put(connection, tasks))
 

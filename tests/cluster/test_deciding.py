@@ -10,7 +10,7 @@ from analytics.offloading.plan import PlanOptions
 from infra.kernel.frames import Followed, Frame, Heartbeat, Hello, Surveyed, Tally, Unfollowed
 from infra.runtime.context import Context
 from infra.runtime.logs import get_logger
-from services.decision.decision import Decision
+from services.decision.decision import OffloadingDecision
 from services.decision.options import DecisionOptions
 from services.decision.server import DecisionService
 from tests.support.cluster import FAST, Cluster
@@ -56,9 +56,9 @@ class Deciding(Cluster):
         await super().settle()
         await self.until(lambda: len(self.decision.links.links) == len(self.of("broker")) + len(self.of("accesspoint")))
 
-    async def decide(self) -> Decision:
+    async def decide(self) -> OffloadingDecision:
         """A decision, once it holds everywhere."""
-        made: Decision = await self.decision.decide()
+        made: OffloadingDecision = await self.decision.decide()
         await self.until(lambda: self.epochs() == {made.epoch})
         return made
 

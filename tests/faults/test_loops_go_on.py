@@ -26,7 +26,7 @@ from services.artist.options import ArtistOptions
 from services.artist.schedule import Schedule
 from services.decision.server import DecisionService
 from services.outbox_sqlite import OutboxSqlite
-from services.presence.server import Presence
+from services.presence.server import PresenceService
 from services.service import ServiceRole
 from tests.support.cluster import FAST
 
@@ -35,7 +35,7 @@ DEADLINE_S = 10.0
 STEPS: list[tuple[str, type, str, int, str]] = [
     ("broker", Broker, "tick", 2, "heartbeats"),
     ("aggregator", Aggregator, "tick", 1, "heartbeats"),
-    ("presence", Presence, "tick", 1, "heartbeats"),
+    ("presence", PresenceService, "tick", 1, "heartbeats"),
     ("decision", DecisionService, "tick", 1, "heartbeats"),
     ("decision", DecisionService, "decide", 1, "decisions"),
     ("accesspoint", AccessPoint, "sweep", 1, "timeouts of clients"),

@@ -13,7 +13,7 @@ from infra.runtime.cassandra.client import Cassandra
 from infra.runtime.sqlite import Sqlite
 from segue.cassandra import Server
 from services import follows_sqlite
-from services.follows import Follows, follower_pages
+from services.follows import FollowStore, follower_pages
 from services.follows_cassandra import FollowsCassandra
 from services.follows_sqlite import FollowsSqlite
 from tests.services.shared_keyspace import empty_keyspace
@@ -21,12 +21,12 @@ from tests.services.shared_keyspace import empty_keyspace
 ANN, BOB = user_topic("ann"), user_topic("bob")
 
 
-async def everybody(follows: Follows, topic: Topic, limit: int = 3) -> list[str]:
+async def everybody(follows: FollowStore, topic: Topic, limit: int = 3) -> list[str]:
     """All followers, through pages."""
     return [user async for page in follower_pages(follows, topic, limit) for user in page]
 
 
-async def everything(follows: Follows, user: str, limit: int = 3) -> list[Topic]:
+async def everything(follows: FollowStore, user: str, limit: int = 3) -> list[Topic]:
     """All topics of a user, through pages."""
     found: list[Topic] = []
     after: str | None = ""
@@ -39,14 +39,14 @@ async def everything(follows: Follows, user: str, limit: int = 3) -> list[Topic]
 class FollowsContract:
     """What holds for every store. `follows` lets a user follow 100 topics."""
 
-    async def test_following_twice_leaves_one_pair_and_only_the_first_is_new(self, follows: Follows) -> None:
+    async def test_following_twice_leaves_one_pair_and_only_the_first_is_new(self, follows: FollowStore) -> None:
         """SB-3."""
         assert await follows.add("u", [ANN]) == [ANN]
         assert await follows.add("u", [ANN, BOB]) == [BOB]
         assert await follows.add("u", [ANN, BOB]) == []
         assert (await follows.count(ANN), await everybody(follows, ANN)) == (1, ["u"])
 
-    async def test_unfollowing_ends_it_and_may_be_repeated(self, follows: Follows) -> None:
+    async def test_unfollowing_ends_it_and_may_be_repeated(self, follows: FollowStore) -> None:
         await follows.add("u", [ANN, BOB])
         for _ in range(2):
             await follows.remove("u", [ANN])
@@ -54,7 +54,7 @@ class FollowsContract:
         assert (await follows.count(ANN), await follows.count(BOB)) == (0, 1)
         assert await follows.add("u", [ANN]) == [ANN]
 
-    async def test_the_list_of_followers_and_the_list_of_topics_are_two_views_of_the_same_pairs(self, follows: Follows) -> None:
+    async def test_the_list_of_followers_and_the_list_of_topics_are_two_views_of_the_same_pairs(self, follows: FollowStore) -> None:
         """SB-32: over random changes, compared with a set."""
         rng, pairs = random.Random(32), set[tuple[str, Topic]]()
         users, topics = [f"u{n}" for n in range(12)], [parse_topic(f"hm://playlist/user/o/playlist/p{n}/") for n in range(9)]
@@ -81,7 +81,7 @@ class FollowsContract:
         for user in users:
             assert await everything(follows, user) == sorted(topic for each, topic in pairs if each == user)
 
-    async def test_who_would_follow_too_much_is_refused_and_follows_what_he_did_before(self, follows: Follows) -> None:
+    async def test_who_would_follow_too_much_is_refused_and_follows_what_he_did_before(self, follows: FollowStore) -> None:
         topics = [user_topic(f"t{n}") for n in range(101)]
         await follows.add("u", topics[:99])
         with pytest.raises(Refused, match="too-many-topics"):
@@ -93,7 +93,7 @@ class FollowsContract:
 
 class TestSqlite(FollowsContract):
     @pytest.fixture
-    async def follows(self, tmp_path: Path) -> AsyncIterator[Follows]:
+    async def follows(self, tmp_path: Path) -> AsyncIterator[FollowStore]:
         db = await Sqlite.open(tmp_path / "follows.sqlite", "follows", follows_sqlite.SCRIPTS)
         yield FollowsSqlite(db, max_topics=100)
         await db.close()
@@ -106,20 +106,20 @@ class TestCassandra(FollowsContract):
             yield db
 
     @pytest.fixture
-    def follows(self, db: Cassandra) -> Follows:
+    def follows(self, db: Cassandra) -> FollowStore:
         return FollowsCassandra(db, "test", max_topics=100)
 
-    async def test_services_have_lists_of_their_own(self, db: Cassandra, follows: Follows) -> None:
+    async def test_services_have_lists_of_their_own(self, db: Cassandra, follows: FollowStore) -> None:
         other = FollowsCassandra(db, "other")
         await follows.add("u", [ANN])
         await other.add("u", [BOB])
         assert (await everything(follows, "u"), await everything(other, "u")) == ([ANN], [BOB])
 
-    async def test_a_cursor_that_is_made_up_is_refused(self, follows: Follows) -> None:
+    async def test_a_cursor_that_is_made_up_is_refused(self, follows: FollowStore) -> None:
         with pytest.raises(Refused, match="bad-field"):
             await follows.followers(ANN, "made up")
 
-    async def test_a_large_audience_comes_once_whatever_the_page(self, follows: Follows) -> None:
+    async def test_a_large_audience_comes_once_whatever_the_page(self, follows: FollowStore) -> None:
         names = [f"u{n:05d}" for n in range(1200)]
         await follows.add_followers(ANN, names)
         for limit in (500, 90):

@@ -7,11 +7,11 @@ import msgspec
 import pytest
 
 from infra.kernel.errors import Refused, Unavailable
-from services.notifier import Audience, Notification, Notifier
+from services.notifier import Audience, Notifier, OutgoingNotification
 from tests.services.recording_intake import RecordingIntake
 from tests.support.samples import service_token
 
-ALBUM = Notification("ev-1", "hm://notifications/feed/a1%new-album/", "album", msgspec.Raw(b'{"title":"Takk"}'), "a1")
+ALBUM = OutgoingNotification("ev-1", "hm://notifications/feed/a1%new-album/", "album", msgspec.Raw(b'{"title":"Takk"}'), "a1")
 
 
 @pytest.fixture

@@ -15,12 +15,12 @@ from infra.runtime.logs import get_logger
 from infra.runtime.loops import Loops
 from infra.runtime.sqlite import Sqlite
 from services import outbox_sqlite
-from services.outbox import MAX_HELD, Relay
+from services.outbox import MAX_HELD, OutboxRelay
 from services.outbox_sqlite import OutboxSqlite
-from services.tasks import Outbox, Task
+from services.tasks import OutboxTask, TaskOutbox
 
 QUICK = Backoff(base_s=0.001, cap_s=0.002)
-Perform = Callable[[Task], Awaitable[None]]
+Perform = Callable[[OutboxTask], Awaitable[None]]
 
 
 @pytest.fixture
@@ -30,16 +30,16 @@ async def db(tmp_path: Path) -> AsyncIterator[Sqlite]:
     await db.close()
 
 
-def make(db: Sqlite, perform: Perform, lane: str = "", backoff: Backoff = QUICK) -> Relay:
+def make(db: Sqlite, perform: Perform, lane: str = "", backoff: Backoff = QUICK) -> OutboxRelay:
     return relay_of(OutboxSqlite(db), perform, lane, backoff)
 
 
-def relay_of(outbox: Outbox, perform: Perform, lane: str = "", backoff: Backoff = QUICK) -> Relay:
+def relay_of(outbox: TaskOutbox, perform: Perform, lane: str = "", backoff: Backoff = QUICK) -> OutboxRelay:
     log = get_logger("outbox", "o1", "sto")
-    return Relay(outbox, perform, rng=random.Random(1), loops=Loops(log), log=log, lane=lane, backoff=backoff)
+    return OutboxRelay(outbox, perform, rng=random.Random(1), loops=Loops(log), log=log, lane=lane, backoff=backoff)
 
 
-async def put(db: Sqlite, *tasks: Task) -> None:
+async def put(db: Sqlite, *tasks: OutboxTask) -> None:
     await db.write(lambda connection: outbox_sqlite.put(connection, tasks))
 
 
@@ -48,19 +48,19 @@ async def left(db: Sqlite, table: str = "outbox") -> int:
     return int(count)
 
 
-def task(n: int, key: str = "k") -> Task:
-    return Task(f"id-{n}", key, "tell", b"%d" % n)
+def task(n: int, key: str = "k") -> OutboxTask:
+    return OutboxTask(f"id-{n}", key, "tell", b"%d" % n)
 
 
 class Receiver:
     """Takes tasks; `until` waits for as many as are expected."""
 
     def __init__(self) -> None:
-        self.taken: list[Task] = []
-        self.trouble: Callable[[Task], Exception | None] = lambda task: None
+        self.taken: list[OutboxTask] = []
+        self.trouble: Callable[[OutboxTask], Exception | None] = lambda task: None
         self._news = asyncio.Event()
 
-    async def perform(self, task: Task) -> None:
+    async def perform(self, task: OutboxTask) -> None:
         if (error := self.trouble(task)) is not None:
             raise error
         self.taken.append(task)

@@ -15,23 +15,23 @@ from segue.cassandra import Server
 from services import outbox_sqlite
 from services.outbox_cassandra import BUCKET_US, LATE_BUCKETS, OutboxCassandra
 from services.outbox_sqlite import OutboxSqlite
-from services.tasks import Outbox, Task
+from services.tasks import OutboxTask, TaskOutbox
 from tests.services.shared_keyspace import empty_keyspace
 
 
-def task(n: int) -> Task:
-    return Task(f"id-{n}", f"k{n % 3}", "tell", b"%d" % n)
+def task(n: int) -> OutboxTask:
+    return OutboxTask(f"id-{n}", f"k{n % 3}", "tell", b"%d" % n)
 
 
 class Store(NamedTuple):
     """`put` writes tasks as a change of state does; `reopen` gives the outbox of the next life."""
 
-    outbox: Outbox
-    put: Callable[[list[Task]], Awaitable[None]]
-    reopen: Callable[[], Awaitable[Outbox]]
+    outbox: TaskOutbox
+    put: Callable[[list[OutboxTask]], Awaitable[None]]
+    reopen: Callable[[], Awaitable[TaskOutbox]]
 
 
-async def bodies(outbox: Outbox, limit: int = 100, lane: str = "") -> list[int]:
+async def bodies(outbox: TaskOutbox, limit: int = 100, lane: str = "") -> list[int]:
     """All that is undone on a lane, in its order, through pages."""
     found: list[int] = []
     after = 0
@@ -80,10 +80,10 @@ class TestSqlite(OutboxContract):
     async def store(self, tmp_path: Path) -> AsyncIterator[Store]:
         db = await Sqlite.open(tmp_path / "outbox.sqlite", "outbox", outbox_sqlite.SCRIPTS)
 
-        async def put(tasks: list[Task]) -> None:
+        async def put(tasks: list[OutboxTask]) -> None:
             await db.write(lambda connection: outbox_sqlite.put(connection, tasks))
 
-        async def reopen() -> Outbox:
+        async def reopen() -> TaskOutbox:
             return OutboxSqlite(db)
 
         yield Store(OutboxSqlite(db), put, reopen)
@@ -129,11 +129,11 @@ class TestCassandra(OutboxContract):
     def store(self, db: Cassandra, outbox: OutboxCassandra, clock: Clock, truth: dict[str, bool]) -> Store:
         latest = [outbox]
 
-        async def put(tasks: list[Task]) -> None:
+        async def put(tasks: list[OutboxTask]) -> None:
             async with latest[0].writing(tasks) as statements:
                 await db.batch(statements, logged=True)
 
-        async def reopen() -> Outbox:
+        async def reopen() -> TaskOutbox:
             clock.now_s -= 3600  # set back while it was down
             latest[0] = await self.open(db, clock, truth)
             return latest[0]

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from analytics.offloading import pairs as follows_module
-from analytics.offloading.pairs import Follows, pair, topics_of, users_of
+from analytics.offloading.pairs import PairSet, pair, topics_of, users_of
 
 CHANGES = st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5), st.booleans()), max_size=30)
 
@@ -14,7 +14,7 @@ CHANGES = st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5), st.booleans()
 @given(st.lists(CHANGES, max_size=4))
 @settings(max_examples=60, deadline=None)
 def test_any_changes_leave_what_a_set_would_hold(batches: list[list[tuple[int, int, bool]]]) -> None:
-    follows, model = Follows(), set[tuple[int, int]]()
+    follows, model = PairSet(), set[tuple[int, int]]()
     for batch in batches:
         for user, topic, begins in batch:
             follows.note(pair(user, topic), begins)
@@ -24,7 +24,7 @@ def test_any_changes_leave_what_a_set_would_hold(batches: list[list[tuple[int, i
 
 
 def test_what_there_is_no_room_for_is_counted_and_what_ends_makes_room() -> None:
-    follows = Follows()
+    follows = PairSet()
     for topic in range(5):
         follows.note(pair(1, topic), True)
     assert (follows.settle(3), len(follows)) == (2, 3)
@@ -35,13 +35,13 @@ def test_what_there_is_no_room_for_is_counted_and_what_ends_makes_room() -> None
 
 def test_many_changes_ask_to_be_merged(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(follows_module, "MAX_CHANGES", 3)
-    follows = Follows()
+    follows = PairSet()
     assert [follows.note(pair(0, topic), True) for topic in (7, 7, 8, 9)] == [False, False, False, True]
 
 
 def test_the_largest_numbers_fit_and_numbers_can_be_given_anew() -> None:
     most = (1 << 31) - 1
-    follows = Follows()
+    follows = PairSet()
     follows.note(pair(most, most), True)
     follows.note(pair(3, 9), True)
     follows.settle(9)

@@ -8,7 +8,7 @@ import pytest
 
 from analytics.offloading.leftover import Leftover
 from analytics.offloading.pairs import Keys, pair
-from analytics.offloading.solving import Problem, solve
+from analytics.offloading.solving import OffloadingProblem, solve
 from analytics.planning.instance import instance
 from analytics.planning.satisfaction.cuckoo import cuckoo
 from analytics.planning.satisfaction.solution import Metric, evaluate
@@ -21,13 +21,15 @@ def generated() -> Drawn:
     return drawn("spotify", 0.01, 1)
 
 
-def problem(of: Drawn, points: int = 3) -> Problem:
+def problem(of: Drawn, points: int = 3) -> OffloadingProblem:
     """As access points would tell it: each subscriber at one of them, every seventh at two."""
     keys = of.subscriber << 32 | of.topic
     at = [(of.subscriber % points == point) | ((of.subscriber % 7 == 0) & (of.subscriber % points == point - 1)) for point in range(points)]
     parts: list[Keys] = [np.sort(keys[here]) for here in at]
     events = of.events.astype(np.int64)
-    return Problem(parts, events, np.zeros(len(events), np.bool_), events > 0, Leftover(np.zeros(len(events)), np.zeros(len(events))))
+    return OffloadingProblem(
+        parts, events, np.zeros(len(events), np.bool_), events > 0, Leftover(np.zeros(len(events)), np.zeros(len(events)))
+    )
 
 
 @pytest.mark.parametrize("share", [0.01, 0.1, 0.3])
@@ -51,7 +53,7 @@ def test_an_answer_that_is_as_good_as_before_moves_nothing(generated: Drawn) -> 
     """Spec C7: the same again, from the sides of before."""
     first = problem(generated)
     once = solve(first, "b3m", 3, 100_000)
-    again = solve(Problem(first.pairs, first.events, once.out, first.remembered, first.leftover), "b3m", 3, 100_000)
+    again = solve(OffloadingProblem(first.pairs, first.events, once.out, first.remembered, first.leftover), "b3m", 3, 100_000)
     assert (again.out == once.out).all()
     assert again.value == once.value
 
@@ -63,7 +65,7 @@ def test_when_rates_change_the_online_answer_is_nearly_as_good(generated: Drawn,
     capacity = int(instance(generated.subscriber, generated.topic, generated.events).cost.sum()) // 10
     before = solve(first, metric, 27, capacity, "online").out
     drift = np.random.default_rng(5).lognormal(0, 0.5, len(first.events))
-    now = Problem(first.pairs, np.ceil(first.events * drift).astype(np.int64), before, first.remembered, first.leftover)
+    now = OffloadingProblem(first.pairs, np.ceil(first.events * drift).astype(np.int64), before, first.remembered, first.leftover)
     online, fresh = solve(now, metric, 27, capacity, "online"), solve(now, metric, 27, capacity, "fresh")
     assert online.cost <= capacity
     assert online.value >= 0.95 * fresh.value
@@ -71,7 +73,9 @@ def test_when_rates_change_the_online_answer_is_nearly_as_good(generated: Drawn,
 
 
 def test_without_pairs_there_is_nothing_to_decide() -> None:
-    found = solve(Problem([], np.array([3]), np.array([True]), np.array([True]), Leftover(np.zeros(1), np.zeros(1))), "b3m", 3, 10)
+    found = solve(
+        OffloadingProblem([], np.array([3]), np.array([True]), np.array([True]), Leftover(np.zeros(1), np.zeros(1))), "b3m", 3, 10
+    )
     assert (found.topics, found.cost, found.value, found.out.tolist()) == (0, 0, 0, [False])
 
 
@@ -88,7 +92,7 @@ import numpy as np
 from numba.core.dispatcher import Dispatcher
 from analytics.offloading.pairs import pair
 from analytics.offloading.leftover import Leftover
-from analytics.offloading.solving import Problem, solve, warm
+from analytics.offloading.solving import OffloadingProblem, solve, warm
 
 def compiled():
     return sum(len(each.signatures) for each in gc.get_objects() if isinstance(each, Dispatcher))
@@ -102,7 +106,7 @@ keys = np.unique(rng.integers(0, 900, 5000) << 32 | rng.integers(0, 300, 5000))
 none = Leftover(np.zeros(300), np.zeros(300))
 out = np.zeros(300, np.bool_)
 for capacity in (9000, 4000, 100):
-    out = solve(Problem([keys], events, out, events > 0, none), metric, 7, capacity, solver).out
+    out = solve(OffloadingProblem([keys], events, out, events > 0, none), metric, 7, capacity, solver).out
 print(before, compiled() - before, int(out.sum()) > 0)
 """
 

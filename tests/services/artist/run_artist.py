@@ -12,7 +12,7 @@ from infra.runtime.logs import get_logger
 from infra.runtime.tokens import AuthOptions, Keys, Verifier, issue
 from infra.runtime.wire.memory import MemoryNetwork
 from services.artist.options import ArtistOptions
-from services.artist.server import Artist
+from services.artist.server import ArtistService
 
 
 async def run(catalogue: Path, intake: str, secret: bytes) -> None:
@@ -30,7 +30,7 @@ async def run(catalogue: Path, intake: str, secret: bytes) -> None:
     verifier = Verifier(AuthOptions(), Keys(secret=secret), lambda: None)
     token = partial(_token, secret)
     log = get_logger("artist", "m1", "sto")
-    artist = Artist(options, Context(network=MemoryNetwork(), log=log, rng=random.Random(1)), verifier, token)
+    artist = ArtistService(options, Context(network=MemoryNetwork(), log=log, rng=random.Random(1)), verifier, token)
     await artist.start()
     await artist.run_once()
     await artist.close()

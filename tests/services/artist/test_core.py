@@ -9,13 +9,13 @@ from hypothesis import strategies as st
 from infra.kernel.errors import ConfigError, Refused
 from infra.kernel.events import Submission, accept
 from infra.kernel.topics import format_topic
-from services.artist.core import DAY_S, Item, is_due, parse_line, time_of_day_s
+from services.artist.core import DAY_S, CatalogueItem, is_due, parse_line, time_of_day_s
 
 ALBUM = {"artist": "a1", "name": "Sigur Rós", "type": "album", "id": "al-7", "title": "Valtari", "released": "2012-05-23"}
 SIX_S = 6 * 3600
 
 
-def item(**fields: str) -> Item:
+def item(**fields: str) -> CatalogueItem:
     return parse_line(json.dumps(ALBUM | fields).encode())
 
 

@@ -2,7 +2,7 @@
 
 from typing import Any, cast
 
-from services.artist.door import Door
+from services.artist.handlers import ArtistHandlers
 from tests.services.artist.openapi_page import OpenapiPage
 
 PAGE = OpenapiPage("openapi-artist.json")
@@ -14,4 +14,4 @@ def test_the_document_holds_in_itself() -> None:
 
 def test_every_route_is_described_and_no_other() -> None:
     anything = cast(Any, None)
-    PAGE.check_routes(Door(anything, anything, anything).routes())
+    PAGE.check_routes(ArtistHandlers(anything, anything, anything).routes())

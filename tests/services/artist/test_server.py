@@ -24,10 +24,10 @@ from infra.runtime.loops import METRICS as LOOPS
 from infra.runtime.tokens import AuthOptions, Keys, Verifier
 from infra.runtime.wire.memory import MemoryNetwork
 from services.artist import schedule
-from services.artist.core import DAY_S, Item
+from services.artist.core import DAY_S, CatalogueItem
 from services.artist.metrics import METRICS
 from services.artist.options import ArtistOptions
-from services.artist.server import Artist
+from services.artist.server import ArtistService
 from tests.services.artist.contract_intake import ContractIntake
 from tests.services.artist.openapi_page import OpenapiPage
 from tests.services.recording_intake import eventually
@@ -50,7 +50,7 @@ class House:
         self.intake, self._folder = intake, folder
         self.network = MemoryNetwork()
         self.point = ScriptedService(self.network, "accesspoint", "sto/ap1")
-        self.role: Artist
+        self.role: ArtistService
 
     async def start(self, **options: Any) -> None:
         """Start the service, also anew after `role.close`. By itself it does nothing, unless `options` have an `at`."""
@@ -68,7 +68,7 @@ class House:
         verifier = Verifier(AuthOptions(), Keys(secret=SECRET), lambda: None)
         log = get_logger("artist", "m1", "sto")
         context = Context(network=self.network, log=log, rng=random.Random(1), wall=lambda: self.now_s)
-        self.role = Artist(shape, context, verifier, service_token)
+        self.role = ArtistService(shape, context, verifier, service_token)
         await self.role.start()
 
     def release(self, artist: str, *ids: str, kind: str = "album") -> None:
@@ -215,7 +215,7 @@ async def test_the_first_run_goes_on_in_silence_when_it_was_broken_off(house: Ho
 async def test_a_notification_that_is_refused_for_ever_stops_no_other_and_is_not_tried_again(house: House) -> None:
     await start_knowing(house, "a1")
     house.release("a1", "bad", "good")
-    house.intake.refuses.add(Item(artist="a1", type="album", id="bad", title="").notification_id())
+    house.intake.refuses.add(CatalogueItem(artist="a1", type="album", id="bad", title="").notification_id())
     tally = await house.role.run_once()
     assert (tally.refused, tally.announced, [item for item, _ in house.told()]) == (1, 1, ["good"])
     assert (await house.role.run_once()).refused == 0

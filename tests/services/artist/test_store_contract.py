@@ -6,22 +6,22 @@ from pathlib import Path
 import pytest
 
 from infra.runtime.cassandra.client import Cassandra
-from services.artist.core import Item, Standing
-from services.artist.store import Run, Seen
+from services.artist.core import CatalogueItem, Standing
+from services.artist.store import Run, SeenItems
 from services.artist.store_cassandra import use_cassandra
 from services.artist.store_sqlite import open_sqlite
 
 FIRST, NEW, SEEN = Standing.FIRST, Standing.NEW, Standing.SEEN
 
 
-def album(artist: str, item_id: str) -> Item:
-    return Item(artist=artist, type="album", id=item_id, title="")
+def album(artist: str, item_id: str) -> CatalogueItem:
+    return CatalogueItem(artist=artist, type="album", id=item_id, title="")
 
 
 class SeenContract:
     """What holds for every store."""
 
-    async def test_runs_are_numbered_and_one_that_did_not_finish_is_gone_on_with(self, seen: Seen) -> None:
+    async def test_runs_are_numbered_and_one_that_did_not_finish_is_gone_on_with(self, seen: SeenItems) -> None:
         assert await seen.last() is None
         first = await seen.begin(10.0)
         assert (first, await seen.begin(20.0), await seen.last()) == (Run(1, 10.0, False), first, first)
@@ -29,7 +29,7 @@ class SeenContract:
         assert await seen.last() == Run(1, 10.0, True)
         assert await seen.begin(30.0) == Run(2, 30.0, False)
 
-    async def test_items_of_an_artist_are_first_until_the_run_that_met_him_is_finished(self, seen: Seen) -> None:
+    async def test_items_of_an_artist_are_first_until_the_run_that_met_him_is_finished(self, seen: SeenItems) -> None:
         run = await seen.begin(1.0)
         assert await seen.standing(run, [album("a", "1"), album("a", "2")]) == [FIRST, FIRST]
         await seen.mark([album("a", "1")])
@@ -39,7 +39,7 @@ class SeenContract:
         second = await seen.begin(3.0)
         assert await seen.standing(second, [album("a", "1"), album("a", "3"), album("b", "1")]) == [SEEN, NEW, FIRST]
 
-    async def test_marking_twice_and_marking_nothing_are_nothing_special(self, seen: Seen) -> None:
+    async def test_marking_twice_and_marking_nothing_are_nothing_special(self, seen: SeenItems) -> None:
         run = await seen.begin(1.0)
         await seen.mark([])
         assert await seen.standing(run, []) == []
@@ -47,7 +47,7 @@ class SeenContract:
             await seen.mark([album("a", "1"), album("a", "1")])
         assert await seen.standing(run, [album("a", "1")]) == [SEEN]
 
-    async def test_many_items_keep_their_places(self, seen: Seen) -> None:
+    async def test_many_items_keep_their_places(self, seen: SeenItems) -> None:
         run = await seen.begin(1.0)
         items = [album(f"a{n % 7}", str(n)) for n in range(500)]
         await seen.mark(items[::2])
@@ -56,7 +56,7 @@ class SeenContract:
 
 class TestSqlite(SeenContract):
     @pytest.fixture
-    async def seen(self, tmp_path: Path) -> AsyncIterator[Seen]:
+    async def seen(self, tmp_path: Path) -> AsyncIterator[SeenItems]:
         stores = await open_sqlite(tmp_path)
         yield stores.seen
         await stores.close()
@@ -64,5 +64,5 @@ class TestSqlite(SeenContract):
 
 class TestCassandra(SeenContract):
     @pytest.fixture
-    async def seen(self, cassandra_store: Cassandra) -> Seen:
+    async def seen(self, cassandra_store: Cassandra) -> SeenItems:
         return (await use_cassandra(cassandra_store)).seen

@@ -16,7 +16,7 @@ from infra.kernel.topics import Topic, inbox_topic, user_topic
 from services.decision import core as core_module
 from services.decision import decision as decision_module
 from services.decision.core import DecisionCore
-from services.decision.decision import Decision
+from services.decision.decision import OffloadingDecision
 from services.decision.options import DecisionOptions
 from tests.support.assignments import assignment
 
@@ -46,7 +46,7 @@ def tally(found: DecisionCore, **counts: int) -> None:
     found.tally(list(map(user_topic, counts)), counts.values())
 
 
-def decide(found: DecisionCore) -> Decision:
+def decide(found: DecisionCore) -> OffloadingDecision:
     plan = found._options.plan
     return found.decide(solve(found.problem(), plan.metric, plan.threshold, plan.capacity), 3)
 

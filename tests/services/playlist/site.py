@@ -16,7 +16,7 @@ from infra.runtime.logs import get_logger
 from infra.runtime.tokens import AuthOptions, Keys, Verifier
 from services.playlist.core import LANES
 from services.playlist.options import PlaylistOptions
-from services.playlist.server import Playlist
+from services.playlist.server import PlaylistService
 from tests.services.recording_intake import DEADLINE_S, RecordingIntake, eventually
 from tests.services.scripted_service import ScriptedService
 from tests.support.cluster import FAST, SECRET, Cluster
@@ -47,7 +47,7 @@ class Site:
             path=str(folder),
         )
         self.options = msgspec.structs.replace(usual, **options)
-        self.service: Playlist
+        self.service: PlaylistService
 
     def _answer(self, call: Call) -> bytes:
         if call.op == "post":
@@ -60,7 +60,7 @@ class Site:
         verifier = Verifier(AuthOptions(), Keys(secret=SECRET), lambda: None)
         rng = random.Random(self.c.rng.getrandbits(64))
         context = Context(network=self.c.network(NAME), log=get_logger("playlist", "l1", "sto"), rng=rng)
-        self.service = Playlist(self.options, context, verifier, service_token)
+        self.service = PlaylistService(self.options, context, verifier, service_token)
         await self.service.start()
         if ready:
             await eventually(lambda: self.service.ready() is None)
@@ -103,7 +103,7 @@ class Site:
         await quiet(self.service)
 
 
-async def quiet(service: Playlist) -> None:
+async def quiet(service: PlaylistService) -> None:
     """Everything that `service` promised is done."""
     assert service.stores is not None
     deadline_s = time.monotonic() + DEADLINE_S

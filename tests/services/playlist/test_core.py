@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from infra.kernel.errors import Refused
 from services.playlist import core
 from services.playlist.change import MAX_TRACKS, Add, Create, Edit, Remove, Rename, Reorder, SetCollaborative, edit_tracks
-from services.playlist.core import MAX_TOLD_BYTES, Playlist, Promise, Told
+from services.playlist.core import MAX_TOLD_BYTES, ChangeEvent, Playlist, Told
 
 LISTS = st.lists(st.sampled_from("abcdef"), max_size=8)
 
@@ -18,9 +18,9 @@ def playlist(**fields: object) -> Playlist:
     return msgspec.structs.replace(Playlist("ann", "p", 3, "Ró", False, ["a", "b"], 1), **fields)
 
 
-def told(step: core.Step) -> Told:
+def told(step: core.PlaylistStep) -> Told:
     """What followers are told."""
-    promise = msgspec.json.decode(step.tasks[0].body, type=Promise)
+    promise = msgspec.json.decode(step.tasks[0].body, type=ChangeEvent)
     return msgspec.json.decode(promise.payload, type=Told)
 
 

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from infra.kernel.codes import BY_NAME
-from services.playlist.door import Editing, Wanted
-from services.playlist.lists import Lists
+from services.playlist.handlers import Editing, Wanted
+from services.playlist.lists import PlaylistListHandlers
 from tests.services.playlist.site import Site, site
 from tests.support.samples import service_token, user_token
 
@@ -79,7 +79,7 @@ async def test_the_door_has_the_paths_that_are_described_and_takes_the_tokens_th
     async with site(tmp_path) as s:
         assert s.service.door is not None
         assert s.service.stores is not None
-        lists = Lists(s.service.stores.playlists, s.service.stores.follows)
+        lists = PlaylistListHandlers(s.service.stores.playlists, s.service.stores.follows)
         routes = {(route.method, route.path): route.who for route in s.service.door.routes() + lists.routes()}
         assert routes.keys() == OPERATIONS.keys()
         for key, each in OPERATIONS.items():

@@ -16,8 +16,8 @@ from infra.runtime.cassandra.client import Cassandra, Row
 from segue.cassandra import Server
 from services.playlist import core
 from services.playlist.change import Add, Create, Rename
-from services.playlist.core import LANES, Playlist, Step, playlist_topic
-from services.playlist.store import Stores
+from services.playlist.core import LANES, Playlist, PlaylistStep, playlist_topic
+from services.playlist.store import PlaylistStores
 from services.playlist.store_cassandra import use_cassandra
 from services.playlist.store_sqlite import open_sqlite
 from tests.services.shared_keyspace import empty_keyspace
@@ -26,30 +26,30 @@ MAX_OWNED = 4
 ROOT = Path(__file__).resolve().parents[3]
 
 
-def new(playlist_id: str = "p", owner: str = "ann", **fields: Any) -> Step:
+def new(playlist_id: str = "p", owner: str = "ann", **fields: Any) -> PlaylistStep:
     """A step that creates a playlist."""
     wanted: dict[str, Any] = {"name": "Ró", "collaborative": False, "tracks": ["a", "b"], **fields}
     return core.create(owner, playlist_id, Create(**wanted), 1, f"ev-{owner}-{playlist_id}")
 
 
-def add(playlist: Playlist, track: str) -> Step:
+def add(playlist: Playlist, track: str) -> PlaylistStep:
     """A step that adds a track."""
     return core.edit(playlist, playlist.owner, Add([track]), None, playlist.changed_ms + 1, f"ev-{track}")
 
 
-async def promised(stores: Stores) -> list[tuple[str, str]]:
+async def promised(stores: PlaylistStores) -> list[tuple[str, str]]:
     """Event and op of all that is promised, by event."""
     found = [stored for lane in LANES for stored in await stores.outbox.undone(0, 100, lane)]
     return [(stored.task.id, stored.task.op) for stored in sorted(found, key=lambda stored: stored.n)]
 
 
-def tasks(*steps: Step) -> list[tuple[str, str]]:
+def tasks(*steps: PlaylistStep) -> list[tuple[str, str]]:
     """What steps promise."""
     return [(task.id, task.op) for step in steps for task in step.tasks]
 
 
 class StoreContract:
-    async def test_a_playlist_is_kept_as_it_is_with_what_is_promised_about_it(self, stores: Stores) -> None:
+    async def test_a_playlist_is_kept_as_it_is_with_what_is_promised_about_it(self, stores: PlaylistStores) -> None:
         assert await stores.playlists.get("ann", "p") is None
         created = new(name="Ágætis", collaborative=True)
         assert await stores.playlists.create(created)
@@ -59,7 +59,7 @@ class StoreContract:
         assert await stores.playlists.get("ann", "p") == renamed.playlist
         assert await promised(stores) == tasks(created, renamed)
 
-    async def test_an_id_is_used_once_also_when_its_playlist_is_gone(self, stores: Stores) -> None:
+    async def test_an_id_is_used_once_also_when_its_playlist_is_gone(self, stores: PlaylistStores) -> None:
         created = new()
         assert await stores.playlists.create(created)
         assert not await stores.playlists.create(new(name="another"))
@@ -69,7 +69,7 @@ class StoreContract:
         assert await stores.playlists.get("ann", "p") == gone.playlist
         assert await promised(stores) == tasks(created, gone)
 
-    async def test_of_changes_to_one_version_one_is_done_and_the_others_leave_nothing(self, stores: Stores) -> None:
+    async def test_of_changes_to_one_version_one_is_done_and_the_others_leave_nothing(self, stores: PlaylistStores) -> None:
         created = new()
         await stores.playlists.create(created)
         steps = [add(created.playlist, f"t{n}") for n in range(5)]
@@ -79,7 +79,7 @@ class StoreContract:
         assert await stores.playlists.get("ann", "p") == winner.playlist
         assert await promised(stores) == tasks(created, winner)
 
-    async def test_lists_show_what_is_there_and_no_more_than_one_may_have(self, stores: Stores) -> None:
+    async def test_lists_show_what_is_there_and_no_more_than_one_may_have(self, stores: PlaylistStores) -> None:
         steps = {playlist_id: new(playlist_id) for playlist_id in ("p1", "p2", "p3", "p4")}
         for step in steps.values():
             await stores.playlists.create(step)
@@ -100,7 +100,7 @@ class StoreContract:
 
 class TestSqlite(StoreContract):
     @pytest.fixture
-    async def stores(self, tmp_path: Path) -> AsyncIterator[Stores]:
+    async def stores(self, tmp_path: Path) -> AsyncIterator[PlaylistStores]:
         stores = await open_sqlite(tmp_path, max_owned=MAX_OWNED)
         yield stores
         await stores.close()
@@ -137,13 +137,15 @@ class TestCassandra(StoreContract):
             yield Hesitant(db)
 
     @pytest.fixture
-    async def stores(self, db: Hesitant) -> Stores:
+    async def stores(self, db: Hesitant) -> PlaylistStores:
         return await self.open(db)
 
-    async def open(self, db: Hesitant) -> Stores:
+    async def open(self, db: Hesitant) -> PlaylistStores:
         return await use_cassandra(db, "sto/l1", time.time, max_owned=MAX_OWNED)  # type: ignore[arg-type]
 
-    async def test_after_a_lost_answer_promises_are_there_exactly_if_the_change_was_done(self, db: Hesitant, stores: Stores) -> None:
+    async def test_after_a_lost_answer_promises_are_there_exactly_if_the_change_was_done(
+        self, db: Hesitant, stores: PlaylistStores
+    ) -> None:
         created = new()
         await stores.playlists.create(created)
         lost, done, late = add(created.playlist, "lost"), add(created.playlist, "done"), new("q")
@@ -161,7 +163,7 @@ class TestCassandra(StoreContract):
         assert await stores.playlists.replace(following)
         assert await promised(stores) == tasks(created, done, late, following)
 
-    async def test_a_version_that_was_given_up_can_still_be_made_by_the_next_change(self, db: Hesitant, stores: Stores) -> None:
+    async def test_a_version_that_was_given_up_can_still_be_made_by_the_next_change(self, db: Hesitant, stores: PlaylistStores) -> None:
         created = new()
         await stores.playlists.create(created)
         db.trouble = "before"
@@ -203,5 +205,5 @@ async def test_what_a_process_answered_for_before_it_was_killed_is_there_with_it
 
 def test_what_is_promised_can_be_read_back() -> None:
     for task in new().tasks:
-        promise = msgspec.json.decode(task.body, type=core.Promise)
+        promise = msgspec.json.decode(task.body, type=core.ChangeEvent)
         assert (promise.id, promise.owner, promise.playlist, promise.op) == ("ev-ann-p", "ann", "p", "create")

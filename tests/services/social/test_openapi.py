@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from services.social.core import Contacts
-from services.social.door import Door
+from services.social.handlers import SocialHandlers
 from tests.services.artist.openapi_page import OpenapiPage
 
 PAGE = OpenapiPage("openapi-social.json")
@@ -17,7 +17,7 @@ def test_the_document_holds_in_itself() -> None:
 
 
 def test_every_route_is_described_and_no_other() -> None:
-    PAGE.check_routes(Door(cast(Any, None)).routes())
+    PAGE.check_routes(SocialHandlers(cast(Any, None)).routes())
 
 
 @pytest.mark.parametrize("me", ["", "x", "x" * 320, "x" * 321])

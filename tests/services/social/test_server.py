@@ -21,7 +21,7 @@ from infra.runtime.tokens import AuthOptions, Keys, Verifier
 from infra.runtime.wire.memory import MemoryNetwork
 from services.social.metrics import METRICS
 from services.social.options import SocialOptions
-from services.social.server import Social
+from services.social.server import SocialService
 from tests.services.artist.contract_intake import ContractIntake
 from tests.services.artist.openapi_page import OpenapiPage
 from tests.services.recording_intake import DEADLINE_S, eventually
@@ -43,7 +43,7 @@ class House:
         self.network = MemoryNetwork()
         self.point = ScriptedService(self.network, "accesspoint", "sto/ap1")
         self.playlist = ScriptedService(self.network, "playlist", "sto/l1")
-        self.role: Social
+        self.role: SocialService
 
     async def start(self, **options: Any) -> None:
         """Start the service, also anew after `role.close`."""
@@ -53,7 +53,7 @@ class House:
         )
         verifier = Verifier(AuthOptions(), Keys(secret=SECRET), lambda: None)
         log = get_logger("social", "f1", "sto")
-        self.role = Social(shape, Context(network=self.network, log=log, rng=random.Random(1)), verifier, service_token)
+        self.role = SocialService(shape, Context(network=self.network, log=log, rng=random.Random(1)), verifier, service_token)
         await self.role.start()
 
     async def ask(self, user: str, method: str, path: str, body: Any = None, token: str = "") -> tuple[int, Any]:

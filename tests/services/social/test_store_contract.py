@@ -10,10 +10,10 @@ import pytest
 from infra.kernel.errors import Refused
 from infra.runtime.cassandra.client import Cassandra
 from services.social.core import hashed
-from services.social.store import Matches, Stores
+from services.social.store import Matches, SocialStores
 from services.social.store_cassandra import use_cassandra
 from services.social.store_sqlite import open_sqlite
-from services.tasks import Task
+from services.tasks import OutboxTask
 
 P = "facebook"
 NOBODY = Matches([], [])
@@ -23,12 +23,12 @@ def h(name: str) -> bytes:
     return hashed(b"salt", P, name)
 
 
-async def link(stores: Stores, user: str, *contacts: str, provider: str = P, me: str = "") -> None:
-    task = Task(f"{user}-{provider}", user, "match", b"")
+async def link(stores: SocialStores, user: str, *contacts: str, provider: str = P, me: str = "") -> None:
+    task = OutboxTask(f"{user}-{provider}", user, "match", b"")
     await stores.social.link(user, provider, h(me or user), [h(contact) for contact in contacts], task)
 
 
-async def matches(stores: Stores, user: str, limit: int = 100) -> tuple[list[str], list[str]]:
+async def matches(stores: SocialStores, user: str, limit: int = 100) -> tuple[list[str], list[str]]:
     found = await stores.social.matches(user, P, limit)
     assert len(found.contacts) <= limit
     assert len(found.waiting) <= limit
@@ -38,7 +38,7 @@ async def matches(stores: Stores, user: str, limit: int = 100) -> tuple[list[str
 class SocialContract:
     """What holds for every store. `stores` remember 100 contacts of each user."""
 
-    async def test_who_knows_whom_is_found_from_both_sides(self, stores: Stores) -> None:
+    async def test_who_knows_whom_is_found_from_both_sides(self, stores: SocialStores) -> None:
         """SB-4 and SB-5: contacts who are users, and users who remembered the newcomer."""
         await link(stores, "ann", "bob", "cyd")
         assert await matches(stores, "ann") == ([], [])
@@ -48,7 +48,7 @@ class SocialContract:
         await link(stores, "dan", "ann", "bob", "eve")
         assert await matches(stores, "dan") == (["ann", "bob"], [])
 
-    async def test_what_is_settled_is_no_match_any_more_from_either_side_whatever_is_linked_again(self, stores: Stores) -> None:
+    async def test_what_is_settled_is_no_match_any_more_from_either_side_whatever_is_linked_again(self, stores: SocialStores) -> None:
         await link(stores, "ann", "bob")
         await link(stores, "bob", "ann")
         found = await stores.social.matches("bob", P, 10)
@@ -61,7 +61,7 @@ class SocialContract:
             await link(stores, "bob", "ann")
         assert await matches(stores, "bob") == ([], [])
 
-    async def test_many_matches_come_a_part_at_a_time(self, stores: Stores) -> None:
+    async def test_many_matches_come_a_part_at_a_time(self, stores: SocialStores) -> None:
         users = [f"u{n}" for n in range(25)]
         for user in users:
             await link(stores, user, "ann")
@@ -79,13 +79,13 @@ class SocialContract:
             assert rounds < 20
         assert contacts == waiting == set(users)
 
-    async def test_providers_do_not_know_of_each_other(self, stores: Stores) -> None:
+    async def test_providers_do_not_know_of_each_other(self, stores: SocialStores) -> None:
         await link(stores, "ann", "bob")
         await link(stores, "bob", provider="address-book")
         assert await matches(stores, "ann") == ([], [])
         assert await stores.social.matches("bob", "address-book", 10) == NOBODY
 
-    async def test_an_external_id_is_one_users_and_a_user_has_one(self, stores: Stores) -> None:
+    async def test_an_external_id_is_one_users_and_a_user_has_one(self, stores: SocialStores) -> None:
         await link(stores, "ann", me="x")
         await link(stores, "ann", me="x")
         with pytest.raises(Refused, match=r"conflict.*another user"):
@@ -95,13 +95,13 @@ class SocialContract:
         assert await stores.social.links("ann") == {P: 0}
         assert await stores.social.links("bob") == {}
 
-    async def test_of_many_who_claim_an_id_at_once_one_has_it(self, stores: Stores) -> None:
+    async def test_of_many_who_claim_an_id_at_once_one_has_it(self, stores: SocialStores) -> None:
         outcomes = await asyncio.gather(*(link(stores, f"u{n}", me="x") for n in range(8)), return_exceptions=True)
         assert sorted(isinstance(outcome, Refused) for outcome in outcomes) == [False] + [True] * 7
         (winner,) = [n for n in range(8) if await stores.social.links(f"u{n}")]
         assert outcomes[winner] is None
 
-    async def test_unlinking_forgets_id_and_contacts_and_gives_the_id_free(self, stores: Stores) -> None:
+    async def test_unlinking_forgets_id_and_contacts_and_gives_the_id_free(self, stores: SocialStores) -> None:
         await link(stores, "ann", "bob", "cyd", me="x")
         assert await stores.social.links("ann") == {P: 2}
         for _ in range(2):
@@ -112,21 +112,21 @@ class SocialContract:
         await link(stores, "dan", me="x")
         await link(stores, "ann", me="y")
 
-    async def test_linking_promises_in_the_same_breath(self, stores: Stores) -> None:
+    async def test_linking_promises_in_the_same_breath(self, stores: SocialStores) -> None:
         await link(stores, "ann", "bob")
-        await stores.social.promise([Task("a", "k", "op", b"1"), Task("b", "k", "op", b"2")])
+        await stores.social.promise([OutboxTask("a", "k", "op", b"1"), OutboxTask("b", "k", "op", b"2")])
         await stores.social.promise([])
         undone = await stores.outbox.undone(0, 10)
         assert sorted((stored.task.id, stored.task.body) for stored in undone) == [("a", b"1"), ("ann-facebook", b""), ("b", b"2")]
 
-    async def test_an_address_book_that_grows_without_end_is_refused(self, stores: Stores) -> None:
+    async def test_an_address_book_that_grows_without_end_is_refused(self, stores: SocialStores) -> None:
         await link(stores, "ann", *(str(n) for n in range(60)))
         await link(stores, "ann", *(str(n) for n in range(30, 100)))
         with pytest.raises(Refused, match="too-large"):
             await link(stores, "ann", "one more")
         assert await stores.social.links("ann") == {P: 100}
 
-    async def test_nobody_wants_posts_who_has_not_said_so(self, stores: Stores) -> None:
+    async def test_nobody_wants_posts_who_has_not_said_so(self, stores: SocialStores) -> None:
         """SB-34."""
         assert not await stores.social.posting("ann")
         for _ in range(2):
@@ -139,7 +139,7 @@ class SocialContract:
 
 class TestSqlite(SocialContract):
     @pytest.fixture
-    async def stores(self, tmp_path: Path) -> AsyncIterator[Stores]:
+    async def stores(self, tmp_path: Path) -> AsyncIterator[SocialStores]:
         stores = await open_sqlite(tmp_path, max_contacts=100)
         yield stores
         await stores.close()
@@ -147,10 +147,10 @@ class TestSqlite(SocialContract):
 
 class TestCassandra(SocialContract):
     @pytest.fixture
-    async def stores(self, cassandra_store: Cassandra) -> Stores:
+    async def stores(self, cassandra_store: Cassandra) -> SocialStores:
         return await use_cassandra(cassandra_store, "sto/f1", time.time, max_contacts=100)
 
-    async def test_the_salt_is_made_once(self, cassandra_store: Cassandra, stores: Stores) -> None:
+    async def test_the_salt_is_made_once(self, cassandra_store: Cassandra, stores: SocialStores) -> None:
         again = await use_cassandra(cassandra_store, "sto/f2", time.time)
         assert again.social.salt == stores.social.salt
         assert len(again.social.salt) >= 16

@@ -7,14 +7,14 @@ from infra.runtime.context import Context
 from infra.runtime.logs import get_logger
 from infra.runtime.tokens import AuthOptions, Keys, Verifier
 from services.social.options import SocialOptions
-from services.social.server import Social
+from services.social.server import SocialService
 from tests.services.playlist.site import NAME, Site, site
 from tests.services.recording_intake import eventually
 from tests.support.cluster import FAST, SECRET
 from tests.support.samples import service_token, user_token
 
 
-async def change(s: Site, social: Social, method: str) -> None:
+async def change(s: Site, social: SocialService, method: str) -> None:
     """ann follows bob, or no more; the playlist service has heard of it when this returns."""
     headers = {"Authorization": f"Bearer {user_token('ann')}"}
     done = social.counters()["social_outbox_done_total"]
@@ -43,7 +43,7 @@ async def test_following_a_user_follows_the_playlists_that_he_has_and_those_that
         )
         verifier = Verifier(AuthOptions(), Keys(secret=SECRET), lambda: None)
         log = get_logger("social", "f1", "sto")
-        social = Social(options, Context(network=s.c.network("sto/f1"), log=log, rng=random.Random(1)), verifier, service_token)
+        social = SocialService(options, Context(network=s.c.network("sto/f1"), log=log, rng=random.Random(1)), verifier, service_token)
         await social.start()
         await s.create("bob", "old")
         await change(s, social, "PUT")

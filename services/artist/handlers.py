@@ -11,9 +11,9 @@ from infra.runtime.ending import end_tasks
 from infra.runtime.http.web import Answer, Request, Route
 from infra.runtime.logs import Logger
 
-from ..follows import PAGE, Follows
+from ..follows import PAGE, FollowStore
 from .core import artist_uri
-from .job import Job
+from .job import DailyJob
 
 OPERATOR: Final = "operator"
 LIMIT: Final = 100
@@ -21,10 +21,10 @@ LIMIT: Final = 100
 Limit = Annotated[int, msgspec.Meta(ge=1, le=PAGE)]
 
 
-class Door:
+class ArtistHandlers:
     """Answers requests."""
 
-    def __init__(self, follows: Follows, job: Job, log: Logger) -> None:
+    def __init__(self, follows: FollowStore, job: DailyJob, log: Logger) -> None:
         self._follows, self._job, self._log = follows, job, log
         self._run: asyncio.Task[None] | None = None
 

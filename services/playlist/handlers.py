@@ -11,10 +11,10 @@ from infra.kernel.errors import Refused
 from infra.kernel.topics import format_topic, parse_topic
 from infra.runtime.http.web import Answer, Request, Route
 
-from ..follows import Follows
+from ..follows import FollowStore
 from . import core
 from .change import Create, Edit, Name, Tracks
-from .core import Playlist, Step
+from .core import Playlist, PlaylistStep
 from .parameters import number_of, topic_of
 from .store import Playlists, find, names_of
 
@@ -51,11 +51,11 @@ class Shown(msgspec.Struct, frozen=True):
     changed_ms: int
 
 
-class Door:
+class PlaylistHandlers:
     """Answers requests. `written` is called when there may be something new in the outbox."""
 
     def __init__(
-        self, playlists: Playlists, follows: Follows, *, rng: random.Random, wall: Callable[[], float], written: Callable[[], None]
+        self, playlists: Playlists, follows: FollowStore, *, rng: random.Random, wall: Callable[[], float], written: Callable[[], None]
     ) -> None:
         self.changes: Counter[str] = Counter()
         self.conflicts = 0
@@ -103,7 +103,7 @@ class Door:
         self.changes["delete"] += 1
         return Answer(204)
 
-    async def _step(self, request: Request, version: int | None, make: Callable[[Playlist], Step]) -> Step:
+    async def _step(self, request: Request, version: int | None, make: Callable[[Playlist], PlaylistStep]) -> PlaylistStep:
         """Make and store a step. Raises Refused("conflict") when the playlist is, or has just become, another version."""
         for _ in range(TRIES if version is None else 1):
             try:

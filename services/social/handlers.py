@@ -24,7 +24,7 @@ class Posting(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     enabled: bool
 
 
-class Door:
+class SocialHandlers:
     """Answers requests."""
 
     def __init__(self, friends: Friends) -> None:
