@@ -37,6 +37,24 @@ class OffloadingDecision:
         """The value, as a part of the bound."""
         return self.value / self.bound if self.bound else 1.0
 
+    def figures(self) -> dict[str, int | float | None]:
+        """Returns the line of the log: how much was decided, and what is expected of it."""
+        return {
+            "epoch": self.epoch,
+            "topics": self.topics,
+            "served": len(self.served),
+            "offloaded": len(self.out),
+            "left": len(self.left),
+            "came": len(self.came),
+            "deliveries": self.cost,
+            "reduced": self.reduced,
+            "capacity": self.plan.capacity,
+            "expected": round(self.value, 3),
+            "bound": round(self.bound, 3),
+            "ratio": round(self.ratio, 3),
+            "run_ms": self.run_ms,
+        }
+
     def change(self) -> list[Assignment]:
         """For a link that was told of the decision before."""
         return self._frames(self.base, self.left, self.came)

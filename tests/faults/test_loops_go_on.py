@@ -24,6 +24,7 @@ from segue.cluster.roles import role_of
 from segue.cluster.shape import Shape
 from services.artist.options import ArtistOptions
 from services.artist.schedule import Schedule
+from services.decision.rounds import Rounds
 from services.decision.server import DecisionService
 from services.outbox_sqlite import OutboxSqlite
 from services.presence.server import PresenceService
@@ -37,7 +38,7 @@ STEPS: list[tuple[str, type, str, int, str]] = [
     ("aggregator", Aggregator, "tick", 1, "heartbeats"),
     ("presence", PresenceService, "tick", 1, "heartbeats"),
     ("decision", DecisionService, "tick", 1, "heartbeats"),
-    ("decision", DecisionService, "decide", 1, "decisions"),
+    ("decision", Rounds, "decide", 1, "decisions"),
     ("accesspoint", AccessPoint, "sweep", 1, "timeouts of clients"),
     ("playlist", ServiceRole, "tick", 1, "heartbeats"),
     ("playlist", OutboxSqlite, "undone", 1, "outbox reader"),
