@@ -204,7 +204,7 @@ class Cluster:
 
     async def presence_knows(self) -> None:
         """Wait until presence says who is online: it does not know when it has just been started."""
-        await self.until(lambda: all(role.links.now_s >= role._settled_s for role in self.of("presence")))
+        await self.until(lambda: all(role.answers.is_settled() for role in self.of("presence")))
 
     def unsettled(self) -> list[str]:
         """Returns what is not settled yet."""
