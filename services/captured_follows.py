@@ -68,3 +68,8 @@ class CapturedFollows:
     async def count(self, topic: Topic) -> int:
         """See `FollowStore`."""
         return await self._follows.count(topic)
+
+
+def captured(follows: FollowStore, capture: Recorder | None, kind: Kind) -> FollowStore:
+    """Returns `follows`, of whose topics of `kind` the `capture` is told if there is one."""
+    return follows if capture is None else CapturedFollows(follows, capture, kind)

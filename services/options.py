@@ -1,6 +1,6 @@
 """Options that every publisher service with a store has."""
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 import msgspec
 
@@ -17,6 +17,7 @@ class ServiceOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
     promised to others is kept under it.
     """
 
+    role: ClassVar[str]
     site: str
     node: str
     listen: str
@@ -32,8 +33,7 @@ class ServiceOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
 
     def check(self) -> None:
         """Raises ConfigError when fields contradict each other."""
-        role = type(self).__name__.removesuffix("Options").lower()
         if not self.notification:
-            raise ConfigError(f'{role}.notification is empty; name an intake, such as "http://127.0.0.1:7720"')
-        check_numbers(role, self)
-        self.link.check_in(role)
+            raise ConfigError(f'{self.role}.notification is empty; name an intake, such as "http://127.0.0.1:7720"')
+        check_numbers(self.role, self)
+        self.link.check_in(self.role)

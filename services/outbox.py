@@ -7,15 +7,14 @@ Rule 4: tasks whose receivers fail apart from each other are on *lanes* of their
 """
 
 import asyncio
-import random
 from collections import deque
 from collections.abc import Awaitable, Callable
 from typing import Final
 
 from infra.kernel.backoff import Backoff
 from infra.kernel.errors import Refused, Unavailable
+from infra.runtime.context import Context
 from infra.runtime.ending import end_tasks
-from infra.runtime.logs import Logger
 from infra.runtime.loops import Loops
 
 from .tasks import OutboxTask, Stored, TaskOutbox
@@ -24,11 +23,18 @@ MAX_HELD: Final = 1024
 MAX_PER_KEY: Final = 64
 PARALLEL: Final = 32
 READ: Final = 256
+# How often what is in the store is looked through from the beginning.
+SWEEP_S: Final = 60.0
 
 
 class OutboxRelay:
-    """Performs the tasks of one lane of an outbox. `perform(task)` raises Unavailable to be called again later, with growing delays, and
-    Refused to have the task set aside; any other exception is logged and repeated like Unavailable.
+    """Performs the tasks of one lane of an outbox.
+
+    - `perform`: does a task. It raises Unavailable to be called again later, with growing delays, and Refused to have the task set
+      aside. Any other exception is logged, and the task is tried again as after Unavailable.
+    - `lane`: whose tasks it performs.
+    - `backoff`: the delays before a task is tried again, and before the store is read again.
+    - `news`: is set by whoever writes tasks; `wake` sets it, too.
 
     At most `MAX_HELD` tasks are in memory, of one key at most `MAX_PER_KEY`: a receiver that is away costs no memory and, if
     it concerns some keys only, stops no others.
@@ -38,17 +44,16 @@ class OutboxRelay:
         self,
         outbox: TaskOutbox,
         perform: Callable[[OutboxTask], Awaitable[None]],
-        *,
-        rng: random.Random,
+        context: Context,
         loops: Loops,
-        log: Logger,
+        *,
         lane: str = "",
         backoff: Backoff = Backoff(base_s=0.1, cap_s=30.0),  # noqa: B008 - a frozen value
-        sweep_s: float = 60.0,
+        news: asyncio.Event | None = None,
     ) -> None:
         self.performed = self.retried = self.refused = 0
-        self._outbox, self._perform, self._rng, self._loops, self._log = outbox, perform, rng, loops, log
-        self._lane, self._backoff, self._sweep_s = lane, backoff, sweep_s
+        self._outbox, self._perform, self._loops = outbox, perform, loops
+        self._rng, self._log, self._lane, self._backoff = context.rng, context.log, lane, backoff
         self._queues: dict[str, deque[Stored]] = {}
         self._held: set[int] = set()
         self._finished: set[int] = set()
@@ -56,7 +61,7 @@ class OutboxRelay:
         self._again = False
         self._after = 0
         self._swept_s = 0.0
-        self._news = asyncio.Event()
+        self._news = news or asyncio.Event()
         self._slots = asyncio.Semaphore(PARALLEL)
         self._runners: set[asyncio.Task[None]] = set()
         self._reader: asyncio.Task[None] | None = None
@@ -74,7 +79,7 @@ class OutboxRelay:
         """Begin with what an earlier life of the process has left."""
         self._swept_s = asyncio.get_running_loop().time()
         self._reader = self._loops.every(
-            self._sweep_s,
+            SWEEP_S,
             self._read_news,
             "outbox reader",
             at_once=True,
@@ -92,7 +97,7 @@ class OutboxRelay:
 
     async def _read_news(self) -> None:
         now_s = asyncio.get_running_loop().time()
-        if self._again or now_s - self._swept_s >= self._sweep_s:
+        if self._again or now_s - self._swept_s >= SWEEP_S:
             self._swept_s, self._after, self._again = now_s, 0, False
             self._behind.clear()
         while len(self._held) < MAX_HELD:

@@ -1,183 +1,182 @@
-"""What every publisher service with a store is: links in and out, the HTTP door, a notifier, perhaps a capture, and their order."""
+"""What every publisher service with a store is: links in and out, an HTTP listener, a notifier, perhaps a capture, and their order."""
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from functools import partial
-from typing import Any, Final, Generic, Protocol, TypeVar
+from typing import Any, ClassVar, Final, Generic, Protocol, TypeVar
 
 from broker.client import SiteClient
-from infra.kernel.errors import Refused
-from infra.kernel.frames import AnyFrame, Call, Heartbeat, Hello, Reply, View
-from infra.kernel.topics import Kind
+from infra.kernel.frames import Hello, View
+from infra.kernel.roles import ACCESSPOINT, ARTIST, NOTIFICATION, PLAYLIST, PRESENCE, SOCIAL
 from infra.runtime.callers import Answerer, Callers
 from infra.runtime.context import Context
 from infra.runtime.ending import end_all
 from infra.runtime.http.web import Route, Web
 from infra.runtime.link import Link
-from infra.runtime.link_handlers import LinkHandler, ToRole
+from infra.runtime.link_handlers import LinkHandler
 from infra.runtime.node import Node
-from infra.runtime.tokens import Identity, Service
+from infra.runtime.tokens import Tokens
 from infra.runtime.wrong_peer import wrong_peer
 
-from .captured_follows import CapturedFollows
-from .follows import FollowStore
+from .links import CalledService, ServiceCaller
+from .neighbours import Neighbours
 from .notifier import Notifier
 from .options import ServiceOptions
 from .peers import Peers
 
-Options = TypeVar("Options", bound=ServiceOptions)
-
 # Who may call a publisher service over a link.
-CALLERS: Final = frozenset({"accesspoint", "presence", "playlist", "social", "artist", "notification"})
+CALLERS: Final = frozenset({ACCESSPOINT, PRESENCE, PLAYLIST, SOCIAL, ARTIST, NOTIFICATION})
 
 
-class Tokens(Protocol):
-    """Who is at the HTTP door; `Verifier` has it. Both raise Refused."""
+class ServiceWork(Protocol):
+    """What a service does with its open store. It is made as a whole when the store is open, so nothing in it is ever missing."""
 
-    def client(self, token: str, now_s: float) -> Identity:
-        """The user who shows `token`."""
+    def routes(self) -> Sequence[Route]:
+        """Returns what is answered over HTTP."""
 
-    def service(self, token: str, now_s: float) -> Service:
-        """The service that shows `token`."""
+    def answers(self) -> Mapping[str, Answerer]:
+        """Returns what is answered over links, by op."""
+
+    def start(self) -> None:
+        """Begins what the service does by itself."""
+
+    async def close(self) -> None:
+        """Ends that. May be called twice."""
+
+    def counters(self) -> dict[str, Any]:
+        """Returns the figures of the service's own, for its `metrics.METRICS`."""
 
 
-class ServiceRole(Generic[Options]):
-    """A service is one of these. Its `start` opens its store, starts its own tasks, and last calls `open` with what it answers; what is
-    to be closed again goes to `opened`. `token(service)` makes a service token."""
+Options = TypeVar("Options", bound=ServiceOptions)
+Work = TypeVar("Work", bound=ServiceWork)
 
-    role: str
 
-    def __init__(
-        self,
-        options: Options,
-        context: Context,
-        tokens: Tokens,
-        token: Callable[[str], str],
-    ) -> None:
+class ServiceRole(Generic[Options, Work]):
+    """A publisher service. `start` opens its store, then its listeners; `close` ends it.
+
+    - `options`, `context`: see there.
+    - `tokens`: reads the tokens of who asks over HTTP.
+    - `token`: makes a token for the service of a name.
+
+    A service says in `open_work` what it does, and in `broker_addresses` and `peer_addresses` whom it reaches. From `start` on
+    `work` is what it does.
+    """
+
+    role: ClassVar[str]
+    work: Work
+
+    def __init__(self, options: Options, context: Context, tokens: Tokens, token: Callable[[str], str]) -> None:
         self.options, self.site, self.node = options, options.site, options.node
         self.address = options.door
+        self.context = context
         self.links = Node((self.role, self.node, self.site), context, self, timing=options.link)
-        self.brokers = SiteClient(self.links, self.site, self.broker_addresses())
-        self.peers = Peers(self.links, self.site, self.peer_addresses())
-        self.notifier = Notifier(options.notification, partial(token, self.role))
+        self.neighbours = Neighbours(
+            SiteClient(self.links, self.site, self.broker_addresses()),
+            Peers(self.links, self.site, self.peer_addresses()),
+            Notifier(options.notification, partial(token, self.role)),
+            self.links.loops,
+        )
         self.opened = AsyncExitStack()
+        """What `close` closes again, the last first."""
         self._tokens = tokens
-        self._log, self._rng, self._wall, self._capture = context.log, context.rng, context.wall, context.capture
-        self._callers = Callers({}, context.log)
-        self._web: Web | None = None
+        self._callers: Callers
+        self._web: Web | None = None  # None until there is something to answer with
         if context.capture is not None:
             self.opened.push_async_callback(context.capture.close)
-        self.opened.push_async_callback(self.notifier.close)
+        self.opened.push_async_callback(self.neighbours.notifier.close)
 
     def broker_addresses(self) -> Mapping[str, str]:
-        """Slot -> address of the brokers that it publishes through, if it does."""
+        """Returns slot -> address of the brokers that it publishes through, if it does."""
         return {}
 
     def peer_addresses(self) -> Mapping[str, Sequence[str]]:
-        """Role -> addresses of the services that it calls."""
+        """Returns role -> addresses of the services that it calls."""
         return {}
 
-    async def open(self, routes: Sequence[Route], answers: Mapping[str, Answerer]) -> None:
-        """Opens the HTTP door with `routes`, listens for calls, which `answers` (by op) answer, then dials brokers and peers.
+    async def open_work(self) -> Work:
+        """Opens the store, which goes to `opened`, and returns what works on it. Raises ConfigError and Unavailable."""
+        raise NotImplementedError
 
-        Raises CannotListen if an address is taken.
+    async def start(self) -> None:
+        """Opens the store, goes on with what was left to do, then listens, and dials brokers and peers last.
+
+        Raises ConfigError, Unavailable, and CannotListen if an address is taken.
         """
-        options, tokens = self.options, self._tokens
-        self._callers = Callers(answers, self._log)
-        self._web = Web(
+        self.work = work = await self.open_work()
+        self.opened.push_async_callback(work.close)
+        work.start()
+        # The order matters when it is undone: listeners go first, then links, and what answers calls when no call can come.
+        self._callers = Callers(work.answers(), self.context.log)
+        self.opened.push_async_callback(self._callers.close)
+        self.opened.push_async_callback(self.links.close)
+        self._web = self._web_of(work.routes())
+        self.opened.push_async_callback(self._web.close)
+        self.address = await self._web.start(f"{self.role}.door", self.options.door)
+        await self.links.listen(self.options.listen)
+        self.neighbours.brokers.start()
+        self.neighbours.peers.start()
+
+    def _web_of(self, routes: Sequence[Route]) -> Web:
+        return Web(
             routes,
-            verify_user=tokens.client,
-            verify_service=tokens.service,
-            wall=self._wall,
-            max_body_bytes=options.max_body_bytes,
-            log=self._log,
+            verify_user=self._tokens.client,
+            verify_service=self._tokens.service,
+            wall=self.context.wall,
+            max_body_bytes=self.options.max_body_bytes,
+            log=self.context.log,
         )
-        self.address = await self._web.start(f"{self.role}.door", options.door)
-        await self.links.listen(options.listen)
-        self.brokers.start()
-        self.peers.start()
 
     async def drain(self) -> None:
-        """Take nothing new over HTTP."""
+        """Takes nothing new over HTTP."""
         if self._web is not None:
             self._web.drain()
 
     async def close(self) -> None:
-        """Close the door and the links, giving up calls that are open, then what was `opened`, the last first. May be called twice."""
-        await end_all(
-            self.drain,
-            self._web.close if self._web is not None else None,
-            self.links.close,
-            self._callers.close,
-            self.opened.aclose,
-        )
+        """Closes listeners and links, giving up calls that are open, then what was opened, the last first. May be called twice."""
+        await end_all(self.drain, self.opened.aclose, self.links.close)
 
     def ready(self) -> str | None:
-        """Why not everything can be done now; None when it can."""
+        """Returns why not everything can be done now; None when it can."""
         if self._web is None:
             return "it is starting"
-        if self.broker_addresses() and (why := self.brokers.ready()):
+        if self.broker_addresses() and (why := self.neighbours.brokers.ready()):
             return why
-        missing = self.peers.missing()
+        missing = self.neighbours.peers.missing()
         return f"no link to any service of {', '.join(missing)}" if missing else None
 
-    def captured(self, follows: FollowStore, kind: Kind) -> FollowStore:
-        """`follows`, whose changes are captured if that is wanted."""
-        return follows if self._capture is None else CapturedFollows(follows, self._capture, kind)
-
     def counters(self) -> dict[str, Any]:
-        """Figures for `metrics.service_metrics(role)`, and for a capture."""
-        captured: dict[str, Any] = self._capture.counters() if self._capture is not None else {}
-        others = captured | self.links.loops.counters()
+        """Returns the figures for `metrics.service_metrics(role)`, for the service's own metrics, and for a capture."""
+        capture = self.context.capture
+        others = (capture.counters() if capture is not None else {}) | self.links.loops.counters()
+        if self._web is None:
+            return others
         return others | {
             f"{self.role}_links": len(self.links.links),
-            f"{self.role}_http_requests_total": self._web.requests if self._web is not None else 0,
+            f"{self.role}_http_requests_total": self._web.requests,
             f"{self.role}_calls_total": dict(self._callers.answered),
             f"{self.role}_calls_refused_total": self._callers.refused,
-            f"{self.role}_notified_total": self.notifier.accepted,
+            f"{self.role}_notified_total": self.neighbours.notifier.accepted,
+            **self.work.counters(),
         }
 
     # Links (see `LinkRole`).
 
     def view(self) -> View:
-        """The newest view of the site."""
-        return self.brokers.view
+        """Returns the newest view of the site."""
+        return self.neighbours.brokers.view
 
     def admit(self, hello: Hello) -> None:
-        """Access points, of any site: one service may serve several; and services of this site."""
-        if hello.role not in CALLERS or (hello.role != "accesspoint" and hello.site != self.site):
+        """Raises `Refused` for all but access points, of any site as one service may serve several, and services of this site."""
+        if hello.role not in CALLERS or (hello.role != ACCESSPOINT and hello.site != self.site):
             raise wrong_peer(hello, f"{self.role} of {self.site}", "access points, and services of its site")
 
     def link_up(self, link: Link) -> LinkHandler:
-        """A broker or a peer answered, or somebody called."""
-        if self.brokers.concerns(link):
-            self.brokers.link_up(link)
-        elif self.peers.concerns(link):
-            self.peers.link_up(link)
-        return ToRole(self, link)
-
-    def link_down(self, link: Link, reason: str) -> None:
-        """A node is gone."""
-        if self.brokers.concerns(link):
-            self.brokers.link_down(link)
-        elif self.peers.concerns(link):
-            self.peers.link_down(link)
-
-    def frames(self, link: Link, frames: list[AnyFrame]) -> None:
-        """Acknowledgements from brokers, replies of peers, calls from everybody else."""
-        if self.brokers.concerns(link):
-            self.brokers.frames(link, frames)
-            return
-        for frame in frames:
-            match frame:
-                case Call() if link.dialled is None:
-                    self._callers.take(link, frame)
-                case Reply() if link.dialled is not None:
-                    self.peers.reply(link, frame)
-                case Heartbeat():
-                    pass
-                case _:
-                    raise Refused("bad-link-frame", f"{type(frame).__name__} from a {link.peer.role} makes no sense here")
+        """Returns the handler of a link to a broker or a service that answered, or to somebody who called."""
+        if self.neighbours.brokers.concerns(link):
+            return self.neighbours.brokers.link_up(link)
+        if link.dialled is not None:
+            return CalledService(link, self.neighbours.peers)
+        return ServiceCaller(link, self._callers)
 
     def tick(self, now: float) -> None:
-        """Nothing to decide on time here."""
+        """Does nothing: no decision here waits for a moment."""

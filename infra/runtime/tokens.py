@@ -6,7 +6,7 @@ PyJWT does the cryptography. Time is an argument, so that a reason can name both
 import re
 from base64 import urlsafe_b64decode
 from collections.abc import Callable, Mapping
-from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
+from typing import Any, Final, NamedTuple, Protocol, TypeAlias, TypeVar
 
 import jwt
 import msgspec
@@ -17,7 +17,7 @@ from infra.kernel.topics import MAX_ID
 
 from .keys import HMAC_ALGORITHM, AuthOptions, Keys, ensure_secret, read_secret
 
-__all__ = ["AuthOptions", "Identity", "Keys", "Service", "Verifier", "ensure_secret", "issue", "read_secret"]
+__all__ = ["AuthOptions", "Identity", "Keys", "Service", "Tokens", "Verifier", "ensure_secret", "issue", "read_secret"]
 
 MAX_TOKEN_CHARS: Final = 8192
 REMEMBERED: Final = 4096
@@ -39,6 +39,16 @@ class Service(NamedTuple):
 
     name: str
     expires_s: float
+
+
+class Tokens(Protocol):
+    """The reading of tokens, as handlers of requests need it; `Verifier` does it. Both methods raise `Refused`."""
+
+    def client(self, token: str, now_s: float) -> Identity:
+        """Returns the user who shows `token` at Unix time `now_s`."""
+
+    def service(self, token: str, now_s: float) -> Service:
+        """Returns the service that shows `token` at Unix time `now_s`."""
 
 
 Who = TypeVar("Who", Identity, Service)

@@ -5,7 +5,7 @@ So a crash at any point costs no item, and the intake drops the one that it has 
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import aclosing
 from typing import Final
 
@@ -13,13 +13,13 @@ import msgspec
 
 from infra.kernel.errors import Refused
 from infra.kernel.topics import Topic, format_topic
-from infra.runtime.logs import Logger
+from infra.runtime.context import Context
 
 from ..follows import FollowStore, follower_pages
 from ..notifier import Audience, Notifier, OutgoingNotification
 from .catalogue import Catalogue
 from .core import CatalogueItem, Standing, parse_line
-from .store import Run, SeenItems
+from .store import ArtistStores, Run
 
 COMPLAINTS: Final = 10
 
@@ -39,23 +39,14 @@ class RunTally(msgspec.Struct, kw_only=True):
 
 
 class DailyJob:
-    """`run_once` is the job. `wall` is Unix time in seconds."""
+    """`run_once` is the job. With `announce_first` it announces the items of artists who were never seen, too."""
 
-    def __init__(
-        self,
-        catalogue: Catalogue,
-        seen: SeenItems,
-        follows: FollowStore,
-        notifier: Notifier,
-        *,
-        announce_first: bool,
-        wall: Callable[[], float],
-        log: Logger,
-    ) -> None:
+    def __init__(self, catalogue: Catalogue, stores: ArtistStores, notifier: Notifier, context: Context, *, announce_first: bool) -> None:
         self.tally: RunTally | None = None
         self.finished = self.failed = self.announced = 0
-        self._catalogue, self._seen, self._follows, self._notifier = catalogue, seen, follows, notifier
-        self._announce_first, self._wall, self._log = announce_first, wall, log
+        self._catalogue, self._notifier, self._announce_first = catalogue, notifier, announce_first
+        self._seen, self._follows = stores.seen, stores.follows
+        self._wall, self._log = context.wall, context.log
         self._running = asyncio.Lock()
 
     @property

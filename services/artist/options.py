@@ -1,9 +1,12 @@
 """Options of an artist monitoring service."""
 
+from typing import ClassVar
+
 import msgspec
 
 from infra.kernel.capture_options import CaptureOptions
 from infra.kernel.errors import ConfigError
+from infra.kernel.roles import ARTIST
 
 from ..options import ServiceOptions
 from .core import time_of_day_s
@@ -16,6 +19,7 @@ class ArtistOptions(ServiceOptions, frozen=True, kw_only=True, forbid_unknown_fi
     has an `at`. With `announce_first` the items of an artist who was never seen are announced instead of learned in silence.
     """
 
+    role: ClassVar[str] = ARTIST
     notification: list[str] = msgspec.field(default_factory=lambda: ["http://127.0.0.1:7720"])
     listen: str = "127.0.0.1:7825"
     door: str = "127.0.0.1:7732"

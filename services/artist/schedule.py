@@ -1,11 +1,10 @@
 """Runs the job about once a day, and again soon when it could not finish."""
 
 import asyncio
-import random
-from collections.abc import Callable
 from typing import Final
 
 from infra.kernel.backoff import Backoff
+from infra.runtime.context import Context
 from infra.runtime.ending import end_tasks
 from infra.runtime.loops import Loops
 
@@ -18,22 +17,29 @@ AGAIN: Final = Backoff(base_s=0.1, cap_s=300.0)
 
 
 class Schedule:
-    """`at_s` is the moment of the day, in seconds after midnight UTC; `wall` is Unix time in seconds."""
+    """The schedule of `job`. `at_s` is the moment of the day, in seconds after midnight UTC; None: it never runs by itself."""
 
-    def __init__(self, job: DailyJob, seen: SeenItems, at_s: int, *, wall: Callable[[], float], rng: random.Random, loops: Loops) -> None:
-        self._job, self._seen, self._at_s, self._wall, self._rng, self._loops = job, seen, at_s, wall, rng, loops
+    def __init__(self, job: DailyJob, seen: SeenItems, at_s: int | None, context: Context, loops: Loops) -> None:
+        self._job, self._seen, self._at_s, self._loops = job, seen, at_s, loops
+        self._wall, self._rng = context.wall, context.rng
         self._task: asyncio.Task[None] | None = None
 
     def start(self) -> None:
-        """Look at the clock from now on."""
-        self._task = self._loops.every(LOOK_S, self._look, "artist schedule", at_once=True, again_s=self._again_s)
+        """Looks at the clock from now on."""
+        if self._at_s is not None:
+            self._task = self._loops.every(LOOK_S, self._look, "artist schedule", at_once=True, again_s=self._again_s)
 
     async def close(self) -> None:
         """Stop, also in the middle of a run: the next start goes on with it. May be called twice."""
         await end_tasks(self._task)
 
     async def run_if_due(self) -> bool:
-        """Run the job if the newest run has not finished, or if that of today has not begun. Whether it did. Raises as `run_once`."""
+        """Runs the job if the newest run has not finished, or if that of today has not begun; returns whether it did.
+
+        Raises as `DailyJob.run_once`.
+        """
+        if self._at_s is None:
+            return False
         last = await self._seen.last()
         due = last is None or not last.finished or is_due(self._wall(), self._at_s, last.started_s)
         if due and not self._job.is_running:

@@ -10,14 +10,13 @@ from typing import Final
 
 import msgspec
 
-from broker.client import SiteClient
 from infra.kernel.errors import Refused, Unavailable
 from infra.kernel.events import Event, encode_tail
 from infra.kernel.topics import format_topic, user_topic
 
 from ..follows import FollowStore, follower_pages
-from ..notifier import Audience, Notifier, OutgoingNotification
-from ..peers import Peers
+from ..neighbours import Neighbours
+from ..notifier import Audience, OutgoingNotification
 from ..tasks import OutboxTask
 from .core import KIND, ChangeEvent, act_message, playlist_topic, wall_message
 
@@ -32,17 +31,16 @@ class PlaylistCourier:
 
     def __init__(
         self,
-        brokers: SiteClient,
-        peers: Peers,
-        notifier: Notifier,
         follows: FollowStore,
-        *,
+        neighbours: Neighbours,
         wall: Callable[[], float],
+        *,
         tells_presence: bool,
         asks_social: bool,
     ) -> None:
         self.published = 0
-        self._brokers, self._peers, self._notifier, self._follows = brokers, peers, notifier, follows
+        self._follows = follows
+        self._brokers, self._peers, self._notifier = neighbours.brokers, neighbours.peers, neighbours.notifier
         self._wall, self._tells_presence, self._asks_social = wall, tells_presence, asks_social
 
     async def perform(self, task: OutboxTask) -> None:

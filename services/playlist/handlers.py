@@ -1,6 +1,5 @@
 """The HTTP door of the playlist service: requests become steps, and steps are stored."""
 
-import random
 from collections import Counter
 from collections.abc import Awaitable, Callable
 from typing import Final
@@ -9,6 +8,7 @@ import msgspec
 
 from infra.kernel.errors import Refused
 from infra.kernel.topics import format_topic, parse_topic
+from infra.runtime.context import Context
 from infra.runtime.http.web import Answer, Request, Route
 
 from ..follows import FollowStore
@@ -54,12 +54,11 @@ class Shown(msgspec.Struct, frozen=True):
 class PlaylistHandlers:
     """Answers requests. `written` is called when there may be something new in the outbox."""
 
-    def __init__(
-        self, playlists: Playlists, follows: FollowStore, *, rng: random.Random, wall: Callable[[], float], written: Callable[[], None]
-    ) -> None:
+    def __init__(self, playlists: Playlists, follows: FollowStore, context: Context, *, written: Callable[[], None]) -> None:
         self.changes: Counter[str] = Counter()
         self.conflicts = 0
-        self._playlists, self._follows, self._rng, self._wall, self._written = playlists, follows, rng, wall, written
+        self._playlists, self._follows, self._written = playlists, follows, written
+        self._rng, self._wall = context.rng, context.wall
 
     def routes(self) -> list[Route]:
         """What the HTTP door takes."""

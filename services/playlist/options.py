@@ -1,9 +1,12 @@
 """Options of a playlist service."""
 
+from typing import ClassVar
+
 import msgspec
 
 from infra.kernel.capture_options import CaptureOptions
 from infra.kernel.errors import ConfigError
+from infra.kernel.roles import PLAYLIST
 
 from ..options import ServiceOptions
 
@@ -12,6 +15,7 @@ class PlaylistOptions(ServiceOptions, frozen=True, kw_only=True, forbid_unknown_
     """One playlist service. `brokers` maps each slot of its site to a link address. `presence` and `social` list link addresses of
     such services of the site: without the first there are no lines in friend feeds, without the second nobody is a friend."""
 
+    role: ClassVar[str] = PLAYLIST
     brokers: dict[str, str]
     presence: list[str] = msgspec.field(default_factory=list)
     social: list[str] = msgspec.field(default_factory=list)

@@ -9,8 +9,8 @@ from infra.kernel.errors import Refused
 from infra.kernel.topics import format_topic
 
 from ..follows import FollowStore
-from ..notifier import Audience, Notifier, OutgoingNotification
-from ..peers import Peers
+from ..neighbours import Neighbours
+from ..notifier import Audience, OutgoingNotification
 from ..tasks import OutboxTask
 from .core import joined_topic
 from .friends import Friends
@@ -23,9 +23,10 @@ KIND: Final = "friend-joined"
 class SocialCourier:
     """`perform` is what the relay calls."""
 
-    def __init__(self, friends: Friends, follows: FollowStore, notifier: Notifier, peers: Peers, wall: Wall | None) -> None:
+    def __init__(self, friends: Friends, follows: FollowStore, neighbours: Neighbours, wall: Wall | None) -> None:
         self.joined = self.posted = 0
-        self._friends, self._follows, self._notifier, self._peers, self._wall = friends, follows, notifier, peers, wall
+        self._friends, self._follows, self._wall = friends, follows, wall
+        self._notifier, self._peers = neighbours.notifier, neighbours.peers
 
     async def perform(self, task: OutboxTask) -> None:
         """Do it. Raises Unavailable to be called again, Refused for what will never be possible."""

@@ -1,8 +1,11 @@
 """Options of a social service."""
 
+from typing import ClassVar
+
 import msgspec
 
 from infra.kernel.errors import ConfigError
+from infra.kernel.roles import SOCIAL
 
 from ..options import ServiceOptions
 from .store import MAX_CONTACTS
@@ -15,6 +18,7 @@ class SocialOptions(ServiceOptions, frozen=True, kw_only=True, forbid_unknown_fi
     `wall` is where posts of users who opted in go: a URL that takes them as JSON, or a file that gets a line for each.
     """
 
+    role: ClassVar[str] = SOCIAL
     notification: list[str] = msgspec.field(default_factory=lambda: ["http://127.0.0.1:7720"])
     listen: str = "127.0.0.1:7824"
     door: str = "127.0.0.1:7731"

@@ -11,9 +11,11 @@ import pytest
 
 from infra.kernel.backoff import Backoff
 from infra.kernel.errors import Refused, Unavailable
+from infra.runtime.context import Context
 from infra.runtime.logs import get_logger
 from infra.runtime.loops import Loops
 from infra.runtime.sqlite import Sqlite
+from infra.runtime.wire.memory import MemoryNetwork
 from services import outbox_sqlite
 from services.outbox import MAX_HELD, OutboxRelay
 from services.outbox_sqlite import OutboxSqlite
@@ -35,8 +37,8 @@ def make(db: Sqlite, perform: Perform, lane: str = "", backoff: Backoff = QUICK)
 
 
 def relay_of(outbox: TaskOutbox, perform: Perform, lane: str = "", backoff: Backoff = QUICK) -> OutboxRelay:
-    log = get_logger("outbox", "o1", "sto")
-    return OutboxRelay(outbox, perform, rng=random.Random(1), loops=Loops(log), log=log, lane=lane, backoff=backoff)
+    context = Context(network=MemoryNetwork(), log=get_logger("outbox", "o1", "sto"), rng=random.Random(1))
+    return OutboxRelay(outbox, perform, context, Loops(context.log), lane=lane, backoff=backoff)
 
 
 async def put(db: Sqlite, *tasks: OutboxTask) -> None:

@@ -32,7 +32,7 @@ async def run(catalogue: Path, intake: str, secret: bytes) -> None:
     log = get_logger("artist", "m1", "sto")
     artist = ArtistService(options, Context(network=MemoryNetwork(), log=log, rng=random.Random(1)), verifier, token)
     await artist.start()
-    await artist.run_once()
+    await artist.work.job.run_once()
     await artist.close()
 
 

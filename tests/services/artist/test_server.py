@@ -111,7 +111,7 @@ async def start_knowing(house: House, *artists: str, **options: Any) -> None:
     for artist in artists:
         house.release(artist, f"old-{artist}")
         await house.ask("PUT", f"/{artist}/follow")
-    await house.role.run_once()
+    await house.role.work.job.run_once()
 
 
 async def test_each_new_item_is_announced_once_to_all_followers_of_its_feed(house: House) -> None:
@@ -121,10 +121,10 @@ async def test_each_new_item_is_announced_once_to_all_followers_of_its_feed(hous
     house.release("a1", "al")
     house.release("a1", "tr", kind="track")
     house.release("a2", "pl", kind="playlist")
-    tally = await house.role.run_once()
+    tally = await house.role.work.job.run_once()
     assert (tally.announced, tally.learned, tally.finished) == (3, 0, True)
     assert house.told() == [("al", ["ann", "bob"]), ("pl", ["ann"]), ("tr", ["ann"])]
-    assert (await house.role.run_once()).announced == 0
+    assert (await house.role.work.job.run_once()).announced == 0
     assert house.intake.posts.total() == 3
     (album,) = (head for head in house.intake.heads.values() if head["kind"] == "album")
     assert (album["topic"], album["producer"]) == (FEED.format("a1", "new-album"), "a1")
@@ -135,18 +135,18 @@ async def test_the_first_run_learns_an_artist_in_silence(house: House) -> None:
     """His old albums are no news; what comes later is."""
     await house.start()
     house.release("a1", "1", "2")
-    tally = await house.role.run_once()
+    tally = await house.role.work.job.run_once()
     assert (tally.learned, tally.announced, house.intake.posts.total()) == (2, 0, 0)
     house.release("a1", "3")
     house.release("a2", "1")
-    tally = await house.role.run_once()
+    tally = await house.role.work.job.run_once()
     assert (tally.learned, tally.announced, house.told()) == (1, 1, [("3", [])])
 
 
 async def test_the_first_run_announces_all_where_that_is_wanted(house: House) -> None:
     await house.start(announce_first=True)
     house.release("a1", "1", "2")
-    assert (await house.role.run_once()).announced == 2
+    assert (await house.role.work.job.run_once()).announced == 2
 
 
 async def test_an_audience_of_thousands_goes_out_in_pages_and_nobody_is_doubled(house: House) -> None:
@@ -156,7 +156,7 @@ async def test_an_audience_of_thousands_goes_out_in_pages_and_nobody_is_doubled(
     users = [f"u{n}" for n in range(2500)]
     await asyncio.gather(*(house.call(user, "follow", topic) for user in users))
     house.release("a1", "new")
-    await house.role.run_once()
+    await house.role.work.job.run_once()
     assert house.told() == [("new", sorted([*users, "ann"]))]
 
 
@@ -166,15 +166,15 @@ async def test_a_run_that_is_killed_in_the_middle_is_finished_by_the_next_one_wi
     house.release("a1", *(f"n{n}" for n in range(6)))
     house.intake.stops_at = 3
     with pytest.raises(Unavailable):
-        await house.role.run_once()
+        await house.role.work.job.run_once()
     assert len(house.intake.heads) == 3
     await house.role.close()
     await house.start()
-    tally = await house.role.run_once()
+    tally = await house.role.work.job.run_once()
     assert (tally.run, tally.announced) == (2, 4)
     assert house.told() == [(f"n{n}", ["ann"]) for n in range(6)]
     assert sorted(house.intake.posts.values()) == [1, 1, 1, 1, 1, 2]
-    assert (await house.role.run_once()).announced == 0
+    assert (await house.role.work.job.run_once()).announced == 0
 
 
 @pytest.mark.slow
@@ -189,9 +189,9 @@ async def test_a_process_that_is_killed_in_the_middle_of_a_run_costs_nothing(hou
     assert await process.wait() == -signal.SIGKILL
     assert len(house.intake.heads) == 3
     await house.start()
-    assert (await house.role.run_once()).announced == 3
+    assert (await house.role.work.job.run_once()).announced == 3
     assert house.told() == [(f"n{n}", ["ann"]) for n in range(5)]
-    assert (await house.role.run_once()).announced == 0
+    assert (await house.role.work.job.run_once()).announced == 0
 
 
 async def test_more_artists_than_one_may_follow_are_refused(house: House) -> None:
@@ -206,9 +206,9 @@ async def test_the_first_run_goes_on_in_silence_when_it_was_broken_off(house: Ho
     house.release("a1", "1")
     away = house.catalogue.rename(house.catalogue.with_suffix(".away"))
     with pytest.raises(Unavailable, match=r"catalogue\.jsonl cannot be read"):
-        await house.role.run_once()
+        await house.role.work.job.run_once()
     away.rename(house.catalogue)
-    tally = await house.role.run_once()
+    tally = await house.role.work.job.run_once()
     assert (tally.run, tally.learned, tally.announced) == (1, 1, 0)
 
 
@@ -216,16 +216,16 @@ async def test_a_notification_that_is_refused_for_ever_stops_no_other_and_is_not
     await start_knowing(house, "a1")
     house.release("a1", "bad", "good")
     house.intake.refuses.add(CatalogueItem(artist="a1", type="album", id="bad", title="").notification_id())
-    tally = await house.role.run_once()
+    tally = await house.role.work.job.run_once()
     assert (tally.refused, tally.announced, [item for item, _ in house.told()]) == (1, 1, ["good"])
-    assert (await house.role.run_once()).refused == 0
+    assert (await house.role.work.job.run_once()).refused == 0
 
 
 async def test_lines_that_are_no_items_are_counted_and_the_others_are_taken(house: House) -> None:
     await start_knowing(house, "a1")
     house.lines += ["{", "", '{"artist":"a/1"}']
     house.release("a1", "new", "new")
-    tally = await house.role.run_once()
+    tally = await house.role.work.job.run_once()
     assert (tally.wrong, tally.announced) == (2, 1)
 
 
@@ -241,7 +241,7 @@ async def test_ten_days_show_one_spike_a_day(house: House) -> None:
             house.release("a1", f"n{step}")
         house.now_s += 600
         before = len(house.intake.heads)
-        await house.role.run_if_due()
+        await house.role.work.schedule.run_if_due()
         await eventually(lambda: not house.role.counters()["artist_running"])  # the service may have looked at its clock, too
         if new := len(house.intake.heads) - before:
             spikes[step] = new
@@ -349,12 +349,12 @@ async def test_all_of_it_on_cassandra(house: House, cassandra_store: Cassandra) 
     house.release("a1", "n1", "n2", "n3")
     house.intake.stops_at = 2
     with pytest.raises(Unavailable):
-        await house.role.run_once()
+        await house.role.work.job.run_once()
     await house.role.close()
     await house.start(**options)
-    assert (await house.role.run_once()).announced == 2
+    assert (await house.role.work.job.run_once()).announced == 2
     assert house.told() == [(item, ["ann"]) for item in ("n1", "n2", "n3")]
-    assert (await house.role.run_once()).announced == 0
+    assert (await house.role.work.job.run_once()).announced == 0
 
 
 async def test_everything_that_is_counted_is_described(house: House) -> None:

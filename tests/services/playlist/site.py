@@ -105,9 +105,8 @@ class Site:
 
 async def quiet(service: PlaylistService) -> None:
     """Everything that `service` promised is done."""
-    assert service.stores is not None
     deadline_s = time.monotonic() + DEADLINE_S
-    while [lane for lane in LANES if await service.stores.outbox.undone(0, 1, lane)]:
+    while [lane for lane in LANES if await service.work.stores.outbox.undone(0, 1, lane)]:
         assert time.monotonic() < deadline_s, "promises are not kept"
         await asyncio.sleep(0.001)
 

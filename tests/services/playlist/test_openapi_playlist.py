@@ -13,7 +13,6 @@ from jsonschema import Draft202012Validator
 
 from infra.kernel.codes import BY_NAME
 from services.playlist.handlers import Editing, Wanted
-from services.playlist.lists import PlaylistListHandlers
 from tests.services.playlist.site import Site, site
 from tests.support.samples import service_token, user_token
 
@@ -77,10 +76,7 @@ def test_every_code_that_is_named_has_the_status_under_which_it_is_named() -> No
 
 async def test_the_door_has_the_paths_that_are_described_and_takes_the_tokens_that_are_described(tmp_path: Path) -> None:
     async with site(tmp_path) as s:
-        assert s.service.door is not None
-        assert s.service.stores is not None
-        lists = PlaylistListHandlers(s.service.stores.playlists, s.service.stores.follows)
-        routes = {(route.method, route.path): route.who for route in s.service.door.routes() + lists.routes()}
+        routes = {(route.method, route.path): route.who for route in s.service.work.routes()}
         assert routes.keys() == OPERATIONS.keys()
         for key, each in OPERATIONS.items():
             assert (routes[key] == "any") == ({"serviceToken": []} in each["security"])
@@ -119,8 +115,7 @@ async def test_refusals_are_as_described(tmp_path: Path) -> None:
             await ask(s, "PUT", SUMMER + "/follow", token=service_token("social")),
         ]
         assert [status for status, _ in tried] == [409, 400, 400, 415, 413, 403, 409, 404, 401, 403]
-        assert s.service.stores is not None
-        await s.service.stores.close()
+        await s.service.work.stores.close()
         assert (await ask(s, "GET", SUMMER))[1]["code"] == "unavailable"
         await s.service.drain()
         assert (await ask(s, "GET", SUMMER))[1]["code"] == "draining"

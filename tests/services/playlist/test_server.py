@@ -236,8 +236,7 @@ async def test_a_promise_that_is_kept_twice_is_shown_once(tmp_path: Path) -> Non
         await cyd.ask("subscribe", topics=[uri("ann/p")], wait="local")
         step = create("ann", "p", Create("n", False, []), 1, "ev-1")
         for task in step.tasks * 2:
-            assert s.service.courier is not None
-            await s.service.courier.perform(task)
+            await s.service.work.courier.perform(task)
         await s.create("ann", "p")
         assert (await cyd.heard(2))[0]["id"] == "ev-1"
         await cyd.fence()
@@ -263,17 +262,15 @@ async def test_a_line_for_the_friend_feed_that_is_late_is_left_out(tmp_path: Pat
         for age_ms in (1000, 3_600_000):
             step = create("ann", "p", Create("n", False, []), now_ms - age_ms, f"ev-{age_ms}")
             (line,) = (task for task in step.tasks if task.op == "act")
-            assert s.service.courier is not None
-            await s.service.courier.perform(line)
+            await s.service.work.courier.perform(line)
         assert [json.loads(call.body)["event"] for call in s.presence.calls] == ["ev-1000"]
 
 
 async def test_a_promise_that_nobody_here_knows_is_set_aside(tmp_path: Path) -> None:
     async with site(tmp_path) as s:
         (task, *_) = create("ann", "p", Create("n", False, []), 1, "ev-1").tasks
-        assert s.service.courier is not None
         with pytest.raises(Refused, match="unknown-op"):
-            await s.service.courier.perform(msgspec.structs.replace(task, op="paint"))
+            await s.service.work.courier.perform(msgspec.structs.replace(task, op="paint"))
 
 
 async def test_who_is_no_neighbour_gets_no_link(tmp_path: Path) -> None:
@@ -346,7 +343,7 @@ async def test_a_deleted_playlist_has_no_followers_when_they_have_been_told(tmp_
         assert (notification["payload"]["change"], pages) == ({"op": "delete"}, [{"followers": ["u1", "u2"]}])
         await s.quiet()
         assert (await s.ask("x", "GET", "/v1/users/u1/followed"))[1]["playlists"] == []
-        assert await s.service.stores.follows.topics("u1") == ([], None)  # type: ignore[union-attr]
+        assert await s.service.work.stores.follows.topics("u1") == ([], None)
 
 
 @pytest.mark.parametrize(

@@ -94,9 +94,8 @@ class House:
 
     async def quiet(self) -> None:
         """Everything that was promised is done."""
-        assert self.role.stores is not None
         deadline_s = time.monotonic() + DEADLINE_S
-        while await self.role.stores.outbox.undone(0, 1):
+        while await self.role.work.stores.outbox.undone(0, 1):
             assert time.monotonic() < deadline_s, "promises are not kept"
             await asyncio.sleep(0.001)
 

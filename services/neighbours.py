@@ -1,0 +1,24 @@
+"""The neighbours of a publisher service: whom it reaches by itself."""
+
+from typing import NamedTuple
+
+from broker.client import SiteClient
+from infra.runtime.loops import Loops
+
+from .notifier import Notifier
+from .peers import Peers
+
+
+class Neighbours(NamedTuple):
+    """What the work of a service reaches others by.
+
+    - `brokers`: take its events.
+    - `peers`: other services of the site, which it calls.
+    - `notifier`: hands notifications to the notification module.
+    - `loops`: run what the service does again and again.
+    """
+
+    brokers: SiteClient
+    peers: Peers
+    notifier: Notifier
+    loops: Loops

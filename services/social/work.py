@@ -1,0 +1,64 @@
+"""What the social service does with its open store: handlers of requests, and the courier that keeps its promises."""
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+
+from infra.kernel.roles import SOCIAL
+from infra.runtime.callers import Answerer
+from infra.runtime.context import Context
+from infra.runtime.ending import end_all
+from infra.runtime.http.web import Route
+
+from ..neighbours import Neighbours
+from ..outbox import OutboxRelay
+from .calls import answers
+from .courier import SocialCourier
+from .friends import Friends
+from .handlers import SocialHandlers
+from .options import SocialOptions
+from .store import SocialStores
+from .wall import wall_of
+
+
+class SocialWork:
+    """The work of one social service (see `ServiceWork`)."""
+
+    def __init__(self, options: SocialOptions, stores: SocialStores, neighbours: Neighbours, context: Context) -> None:
+        self.stores = stores
+        self._wall = wall_of(options.wall) if options.wall else None
+        # The courier makes friends, and friends promise what the relay has the courier do: this breaks the circle.
+        promised = asyncio.Event()
+        friends = Friends(
+            stores.follows,
+            stores.social,
+            promised.set,
+            has_playlists=bool(options.playlist),
+            has_wall=self._wall is not None,
+            now_ms=lambda: int(context.wall() * 1000),
+        )
+        self._courier = SocialCourier(friends, stores.follows, neighbours, self._wall)
+        self._relay = OutboxRelay(stores.outbox, self._courier.perform, context, neighbours.loops, news=promised)
+        self._handlers = SocialHandlers(friends)
+        self._answers = answers(friends, stores.follows)
+
+    def routes(self) -> list[Route]:
+        """See `ServiceWork`."""
+        return self._handlers.routes()
+
+    def answers(self) -> Mapping[str, Answerer]:
+        """See `ServiceWork`."""
+        return self._answers
+
+    def start(self) -> None:
+        """See `ServiceWork`."""
+        self._relay.start()
+
+    async def close(self) -> None:
+        """See `ServiceWork`."""
+        await end_all(self._relay.close, self._wall.close if self._wall is not None else None)
+
+    def counters(self) -> dict[str, Any]:
+        """See `ServiceWork`."""
+        own = {"social_joined_total": self._courier.joined, "social_posted_total": self._courier.posted}
+        return own | self._relay.counters(SOCIAL)
