@@ -5,7 +5,7 @@ from infra.runtime.callers import Callers
 from infra.runtime.link import Link
 from infra.runtime.link_handlers import makes_no_sense
 
-from .peers import Peers
+from .peers import ServicePeers
 
 
 class CalledService:
@@ -13,7 +13,7 @@ class CalledService:
 
     __slots__ = ("_link", "_peers")
 
-    def __init__(self, link: Link, peers: Peers) -> None:
+    def __init__(self, link: Link, peers: ServicePeers) -> None:
         self._link, self._peers = link, peers
         peers.link_up(link)
 
@@ -22,7 +22,7 @@ class CalledService:
         for frame in frames:
             match frame:
                 case Reply():
-                    self._peers.reply(frame)
+                    self._peers.reply(self._link, frame)
                 case Heartbeat():
                     pass
                 case _:

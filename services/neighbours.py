@@ -6,7 +6,7 @@ from broker.client import SiteClient
 from infra.runtime.loops import Loops
 
 from .notifier import Notifier
-from .peers import Peers
+from .peers import ServicePeers
 
 
 class Neighbours(NamedTuple):
@@ -19,6 +19,6 @@ class Neighbours(NamedTuple):
     """
 
     brokers: SiteClient
-    peers: Peers
+    peers: ServicePeers
     notifier: Notifier
     loops: Loops

@@ -17,7 +17,7 @@ TIMEOUT_S: Final = 5.0
 PASSING: Final = ("unavailable", "draining", "internal-error")
 
 
-class Peers:
+class ServicePeers:
     """Links to the nodes at `addresses` (role -> link addresses), all of one site. A user's calls go to one node of a role, by the
     ring over those that can be reached."""
 

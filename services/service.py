@@ -22,7 +22,7 @@ from .links import CalledService, ServiceCaller
 from .neighbours import Neighbours
 from .notifier import Notifier
 from .options import ServiceOptions
-from .peers import Peers
+from .peers import ServicePeers
 
 # Who may call a publisher service over a link.
 CALLERS: Final = frozenset({ACCESSPOINT, PRESENCE, PLAYLIST, SOCIAL, ARTIST, NOTIFICATION})
@@ -72,7 +72,7 @@ class ServiceRole(Generic[Options, Work]):
         self.links = Node((self.role, self.node, self.site), context, self, timing=options.link)
         self.neighbours = Neighbours(
             SiteClient(self.links, self.site, self.broker_addresses()),
-            Peers(self.links, self.site, self.peer_addresses()),
+            ServicePeers(self.links, self.site, self.peer_addresses()),
             Notifier(options.notification, partial(token, self.role)),
             self.links.loops,
         )

@@ -12,7 +12,7 @@ from infra.runtime.link import Link
 from . import questions
 from .core import PresenceCore
 from .leases import Leases
-from .peers import Peers
+from .peers import PresencePeers
 
 # Answers a call on its link, at once or later. Raises Refused.
 PresenceAnswer = Callable[[Link, Call], None]
@@ -37,7 +37,7 @@ class PresenceAnswers:
         core: PresenceCore,
         leases: Leases,
         brokers: SiteClient,
-        peers: Peers,
+        peers: PresencePeers,
         *,
         wall: Callable[[], float],
         now_s: Callable[[], float],

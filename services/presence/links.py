@@ -8,7 +8,7 @@ from infra.runtime.link_handlers import makes_no_sense
 
 from .answers import PresenceAnswers
 from .leases import Leases
-from .peers import Peers
+from .peers import PresencePeers
 
 
 class AskedNode:
@@ -16,7 +16,7 @@ class AskedNode:
 
     __slots__ = ("_address", "_link", "_peers")
 
-    def __init__(self, link: Link, address: str, peers: Peers) -> None:
+    def __init__(self, link: Link, address: str, peers: PresencePeers) -> None:
         self._link, self._address, self._peers = link, address, peers
         peers.link_up(address, link)
 

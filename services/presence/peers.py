@@ -34,7 +34,7 @@ class _Question:
         self.answers: list[bytes] = []
 
 
-class Peers:
+class PresencePeers:
     """Open questions to the nodes at `addresses`. `unanswered` counts the answers that did not come."""
 
     def __init__(

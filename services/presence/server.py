@@ -16,7 +16,7 @@ from .core import PresenceCore
 from .leases import Leases
 from .links import AskedNode, PresenceCaller, PresenceReporter
 from .options import PresenceOptions
-from .peers import Peers
+from .peers import PresencePeers
 
 
 class PresenceService:
@@ -32,7 +32,7 @@ class PresenceService:
         self.leases = Leases(options.grace_s, options.jitter_s, options.max_users)
         self._brokers = SiteClient(self.links, self.site, options.brokers)
         self._sites = {address: site for site, addresses in options.peers.items() for address in addresses if address != options.listen}
-        self._peers = Peers(self._sites, options.peer_s)
+        self._peers = PresencePeers(self._sites, options.peer_s)
         self.answers = PresenceAnswers(
             self.core,
             self.leases,

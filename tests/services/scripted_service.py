@@ -12,16 +12,17 @@ from infra.runtime.link_handlers import LinkHandler, ToRole
 from infra.runtime.logs import get_logger
 from infra.runtime.node import Node
 from infra.runtime.wire.wire import Network
-from services.peers import Peers
+from services.peers import ServicePeers
 from tests.support.cluster import FAST
 
-Script = Callable[[Call], bytes]
+# The body of the reply; None for no reply at all. Raises Refused.
+Script = Callable[[Call], bytes | None]
 
 
 class ScriptedService:
     """`async with ScriptedService(network, "social", "sto/s1", script) as social:` listens at its name; `calls` grows.
 
-    `script` gives the body of the reply; a Refused that it raises becomes one. `dial` makes it a caller: `peers.call`.
+    `script` says what is replied. `dial` makes it a caller: `peers.call`.
     """
 
     def __init__(self, network: Network, role: str, name: str, script: Script = lambda call: b"") -> None:
@@ -31,7 +32,7 @@ class ScriptedService:
         self.node = Node(
             (role, node, site), Context(network=network, log=get_logger(role, node, site), rng=random.Random(1)), self, timing=FAST
         )
-        self.peers = Peers(self.node, site, {})
+        self.peers = ServicePeers(self.node, site, {})
 
     async def __aenter__(self) -> Self:
         await self.node.listen(self._name)
@@ -40,9 +41,9 @@ class ScriptedService:
     async def __aexit__(self, *exc: object) -> None:
         await self.node.close()
 
-    def dial(self, role: str, *addresses: str, timeout_s: float = 5.0) -> Peers:
+    def dial(self, role: str, *addresses: str, timeout_s: float = 5.0) -> ServicePeers:
         """Link to nodes of a role, to call them."""
-        self.peers = Peers(self.node, self._site, {role: addresses}, timeout_s)
+        self.peers = ServicePeers(self.node, self._site, {role: addresses}, timeout_s)
         self.peers.start()
         return self.peers
 
@@ -67,13 +68,15 @@ class ScriptedService:
         for frame in frames:
             if isinstance(frame, Call):
                 self.calls.append(frame)
-                link.send(self._reply(frame))
+                if (reply := self._reply(frame)) is not None:
+                    link.send(reply)
             elif isinstance(frame, Reply):
                 self.peers.reply(link, frame)
 
-    def _reply(self, call: Call) -> Reply:
+    def _reply(self, call: Call) -> Reply | None:
         try:
-            return Reply(call.n, "", "", self.script(call))
+            body = self.script(call)
+            return None if body is None else Reply(call.n, "", "", body)
         except Refused as refused:
             return Reply(call.n, refused.code.name, refused.reason, b"")
 

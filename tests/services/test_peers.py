@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from infra.kernel.errors import Refused, Unavailable
-from infra.kernel.frames import Call, Reply
+from infra.kernel.frames import Call
 from infra.runtime.wire.memory import MemoryNetwork
 from tests.services.recording_intake import eventually
 from tests.services.scripted_service import ScriptedService
@@ -56,9 +56,7 @@ async def test_without_a_node_without_an_answer_and_with_a_node_that_goes_a_call
         peers = caller.dial("social", "sto/s1", timeout_s=0.02)
         with pytest.raises(Unavailable, match="no social service"):
             await peers.call("social", "ann", "is-friend", b"")
-        social = ScriptedService(network, "social", "sto/s1")
-        social._reply = lambda call: Reply(0, "", "", b"")  # type: ignore[method-assign]
-        async with social:
+        async with ScriptedService(network, "social", "sto/s1", lambda call: None):
             await eventually(lambda: not peers.missing())
             with pytest.raises(Unavailable, match="social did not answer is-friend: no answer within"):
                 await peers.call("social", "ann", "is-friend", b"")

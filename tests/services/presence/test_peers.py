@@ -1,7 +1,7 @@
 """What is asked of all other presence nodes is answered once, in time, with what has come by then."""
 
 from infra.kernel.frames import NOBODY, Call, Frame, Reply
-from services.presence.peers import Peers
+from services.presence.peers import PresencePeers
 
 
 class Outlet(list[Frame]):
@@ -17,10 +17,10 @@ class Outlet(list[Frame]):
         return self[-1].n
 
 
-def linked(*addresses: str, away: int = 0, **bounds: int) -> tuple[Peers, dict[str, Outlet]]:
+def linked(*addresses: str, away: int = 0, **bounds: int) -> tuple[PresencePeers, dict[str, Outlet]]:
     """Returns presence nodes at `addresses` that are linked, and `away` others that are not."""
     outlets = {address: Outlet() for address in addresses}
-    peers = Peers([*addresses, *(f"away{n}" for n in range(away))], 1.0, **bounds)
+    peers = PresencePeers([*addresses, *(f"away{n}" for n in range(away))], 1.0, **bounds)
     for address, outlet in outlets.items():
         peers.link_up(address, outlet)
     return peers, outlets
