@@ -1,1 +1,1 @@
-"""The publisher services: presence; playlist, social and artist monitoring have their place here."""
+"""The services behind the engine: presence, playlist, social and artist monitoring publish; decision chooses what is in real time."""

@@ -11,9 +11,10 @@ from .list_page import ListPage
 
 
 class CapturedFollows:
-    """`follows`, and `recorder` is told of what changes for topics of `kind`. A `FollowStore`.
+    """A `FollowStore` that passes all on to `follows`, and tells `recorder` what changes for topics of `kind`.
 
-    What a client subscribes to over its connection is in the log of its access point already: such calls go to `follows` itself.
+    What a client subscribes to over its connection is in the capture of its access point already. So such calls go to `follows`
+    itself.
     """
 
     def __init__(self, follows: FollowStore, recorder: Recorder, kind: Kind) -> None:

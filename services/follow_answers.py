@@ -8,7 +8,7 @@ from .follows import FollowStore, read_topics
 
 
 def follow_answers(follows: FollowStore, kinds: frozenset[Kind]) -> dict[str, Answerer]:
-    """By op. Topics of other `kinds` are refused."""
+    """Returns op -> what answers it from `follows`. Topics of other `kinds` are refused."""
 
     async def follow(call: Call) -> bytes:
         await follows.add(call.user, read_topics(call.user, call.body, kinds))

@@ -20,39 +20,41 @@ PAGE: Final = 1000
 
 
 class FollowStore(Protocol):
-    """Pairs of a user and a topic; adding and removing are idempotent (SB-3).
+    """The pairs of a user and a topic. Adding and removing are idempotent (SB-3).
 
     Every method raises Unavailable when the store cannot answer now; repeating is safe. Cancelling does not take back.
     """
 
     async def add(self, user: str, topics: Sequence[Topic]) -> list[Topic]:
-        """Let `user` follow `topics`; those that are new. Raises Refused("too-many-topics") and adds none when he would
-        follow more than the store's `max_topics`."""
+        """Lets `user` follow `topics`; returns those that are new.
+
+        Raises Refused("too-many-topics") and adds none when the user would follow more than the store's `max_topics`.
+        """
 
     async def remove(self, user: str, topics: Sequence[Topic]) -> None:
-        """Let `user` follow none of `topics`."""
+        """Lets `user` follow none of `topics`."""
 
     async def add_followers(self, topic: Topic, users: Sequence[str]) -> None:
-        """Let each of `users` follow `topic`, whatever else they follow."""
+        """Lets each of `users` follow `topic`, whatever else they follow."""
 
     async def remove_followers(self, topic: Topic, users: Sequence[str]) -> None:
-        """Let none of `users` follow `topic`."""
+        """Lets none of `users` follow `topic`."""
 
     async def followers(self, topic: Topic, after: str = "", limit: int = PAGE) -> ListPage[str]:
-        """Up to `limit` followers of `topic`, each on one page only."""
+        """Returns up to `limit` followers of `topic`, from the cursor `after` on, each on one page only."""
 
     async def topics(self, user: str, after: str = "", limit: int = PAGE) -> ListPage[Topic]:
-        """Up to `limit` topics that `user` follows, in the order of their compact forms."""
+        """Returns up to `limit` topics that `user` follows, from the cursor `after` on, in the order of their compact forms."""
 
     async def follows(self, topic: Topic, users: Sequence[str]) -> list[bool]:
-        """Whether each of `users` follows `topic`."""
+        """Returns whether each of `users` follows `topic`."""
 
     async def count(self, topic: Topic) -> int:
-        """How many follow `topic`."""
+        """Returns how many users follow `topic`."""
 
 
 class Following(msgspec.Struct, frozen=True):
-    """Body of the calls `follow` and `unfollow`: URIs. Other fields of the client's message are passed over."""
+    """The body of the calls `follow` and `unfollow`: URIs. Other fields of the client's message are ignored."""
 
     topics: list[str]
 
@@ -61,7 +63,10 @@ _DECODER: Final = msgspec.json.Decoder(Following)
 
 
 def read_topics(user: str, body: bytes, kinds: frozenset[Kind]) -> list[Topic]:
-    """Returns the topics that a follow or unfollow of `user` names. Raises Refused (bad-field, bad-topic, forbidden, too-many-topics)."""
+    """Returns the topics that the `body` of a follow or unfollow of `user` names; they must be of `kinds`.
+
+    Raises Refused (bad-field, bad-topic, forbidden, too-many-topics).
+    """
     try:
         uris = _DECODER.decode(body).topics
     except msgspec.DecodeError as wrong:
@@ -77,7 +82,10 @@ def read_topics(user: str, body: bytes, kinds: frozenset[Kind]) -> list[Topic]:
 
 
 async def follower_pages(follows: FollowStore, topic: Topic, limit: int = PAGE) -> AsyncIterator[list[str]]:
-    """All followers of `topic`, page by page; no page is empty. Who follows or unfollows meanwhile may be in it or not."""
+    """Yields all followers of `topic` in pages of up to `limit`; no page is empty.
+
+    A user who follows or unfollows meanwhile may be among them or not.
+    """
     after: str | None = ""
     while after is not None:
         users, after = await follows.followers(topic, after, limit)

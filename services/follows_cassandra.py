@@ -18,7 +18,7 @@ from .follows import MAX_TOPICS, PAGE
 from .list_page import ListPage
 
 PARTS: Final = 64
-# So many topics are looked up, or changed in both tables by one logged batch.
+# How many topics are looked up at once, and how many are changed in both tables by one logged batch.
 LOOKED_UP: Final = 500
 CHANGED: Final = 50
 
@@ -33,7 +33,7 @@ _REMOVE: Final = (
 
 
 class FollowsCassandra:
-    """See `FollowStore`. `db` has the module "follows"; `service` keeps the lists of its users apart from those of others."""
+    """The follows of one `service`; see `FollowStore`. `db` has the module "follows". The topics of a user are kept per service."""
 
     def __init__(self, db: Cassandra, service: str, max_topics: int = MAX_TOPICS) -> None:
         self._db, self._service, self._max_topics = db, service, max_topics
@@ -55,7 +55,7 @@ class FollowsCassandra:
         await self._change(_REMOVE, user, topics)
 
     async def add_followers(self, topic: Topic, users: Sequence[str]) -> None:
-        """See `FollowStore`. When it fails it may be half done, and one direction may know what the other does not: repeat it."""
+        """See `FollowStore`. If it fails, one direction may know what the other does not: repeat it."""
         await self._many(_ADD, topic, users)
 
     async def remove_followers(self, topic: Topic, users: Sequence[str]) -> None:
@@ -66,7 +66,8 @@ class FollowsCassandra:
         """See `FollowStore`."""
         start, last = _position(after)
         found: list[str] = []
-        step = 1  # growing: a popular topic fills the page from its first part, one with few followers needs all parts
+        # Steps grow: a popular topic fills the page from its first part, and one with few followers needs all 64.
+        step = 1
         first = start
         while first < PARTS:
             parts = range(first, min(first + step, PARTS))
@@ -101,7 +102,7 @@ class FollowsCassandra:
         return [user in found for user in users]
 
     async def count(self, topic: Topic) -> int:
-        """See `FollowStore`. It reads every part: what costs grows with what there is."""
+        """See `FollowStore`. It reads every part, so its cost grows with the number of followers."""
         query = "SELECT count(*) FROM followers WHERE topic = ? AND part = ?"
         rows = await asyncio.gather(*(self._db.execute(query, topic, part) for part in range(PARTS)))
         return sum(count for ((count,),) in rows)
@@ -130,7 +131,7 @@ def _part_of(user: str) -> int:
 
 
 def _position(after: str) -> tuple[int, str]:
-    """Part and name that a cursor stands for. Raises Refused("bad-field")."""
+    """Returns the part and the name that a cursor stands for. Raises Refused("bad-field")."""
     part, _, last = after.partition(":")
     if after and not (part.isascii() and part.isdigit() and len(part) < 4):
         raise Refused("bad-field", "`after` is what `next` was on the page before")

@@ -25,7 +25,7 @@ _REMOVE: Final = "DELETE FROM follows WHERE topic = ? AND user = ?"
 
 
 class FollowsSqlite:
-    """See `FollowStore`. `db` was opened with `SCRIPTS` among its scripts."""
+    """The follows in one file; see `FollowStore`. `db` was opened with `SCRIPTS` among its scripts."""
 
     def __init__(self, db: Sqlite, max_topics: int = MAX_TOPICS) -> None:
         self._db, self._max_topics = db, max_topics

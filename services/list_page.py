@@ -6,8 +6,11 @@ T = TypeVar("T")
 
 
 class ListPage(NamedTuple, Generic[T]):
-    """`next` is given back as `after` to go on; it is opaque, and None behind the last page. A page may hold less than was asked
-    for, even nothing, and not be the last."""
+    """One page of a list.
+
+    - `items`: what is on it: less than was asked for, even nothing, does not mean that it is the last one.
+    - `next`: the cursor with which the next page is asked for, as `after`; None behind the last page. It is opaque.
+    """
 
     items: list[T]
     next: str | None

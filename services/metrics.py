@@ -4,7 +4,7 @@ from infra.runtime.metrics import Metric
 
 
 def service_metrics(role: str) -> tuple[Metric, ...]:
-    """The rows of `ServiceRole.counters` and of an outbox, under the name of `role`."""
+    """Returns the rows of `ServiceRole.counters` and of an outbox, under the name of `role`."""
     return (
         Metric(f"{role}_links", "gauge", "Open links: access points, brokers and other services.", "links"),
         Metric(f"{role}_http_requests_total", "counter", "HTTP requests, whatever the answer.", "requests"),

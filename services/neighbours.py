@@ -10,7 +10,7 @@ from .peers import ServicePeers
 
 
 class Neighbours(NamedTuple):
-    """What the work of a service reaches others by.
+    """The neighbours of one service.
 
     - `brokers`: take its events.
     - `peers`: other services of the site, which it calls.

@@ -17,14 +17,14 @@ from infra.runtime.network_reason import network_reason
 
 IDLE_S: Final = 60.0
 CONNECT_S: Final = 5.0
-# Statuses that say that this very notification will never be taken. Everything else is a matter of time or configuration.
+# With these statuses this very notification will never be taken. All others are a matter of time or of configuration.
 FINAL: Final = (400, 403, 409, 413, 415)
 
 _ENCODER: Final = msgspec.json.Encoder()
 
 
 class OutgoingNotification(msgspec.Struct, frozen=True):
-    """What is told. `producer` is the artist or user whose followers are told; `payload` a JSON object."""
+    """A notification on its way to an intake. `producer` is the artist or user whose followers get it; `payload` is a JSON object."""
 
     id: str
     topic: str
@@ -34,7 +34,11 @@ class OutgoingNotification(msgspec.Struct, frozen=True):
 
 
 class Audience(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A page of followers. `friend`: they are friends of the producer; `sent`: they have it through the engine already."""
+    """A page of followers.
+
+    - `friend`: they are friends of the producer.
+    - `sent`: they have the news through the engine already.
+    """
 
     followers: Sequence[str]
     friend: bool = False
@@ -52,7 +56,10 @@ class _Error(msgspec.Struct):
 
 
 class Notifier:
-    """Posts to the intakes at `urls`, moving on to the next one after each failure. `token` makes a fresh service token."""
+    """A client of the intakes at `urls`. It moves on to the next one after each failure.
+
+    `token` makes a fresh service token. An intake that takes nothing for `idle_s` has failed.
+    """
 
     def __init__(self, urls: Sequence[str], token: Callable[[], str], *, idle_s: float = IDLE_S) -> None:
         self.accepted = 0
@@ -62,15 +69,15 @@ class Notifier:
         self._http: aiohttp.ClientSession | None = None
 
     async def close(self) -> None:
-        """Close the connections. May be called twice."""
+        """Closes the connections. May be called twice."""
         if self._http is not None:
             await self._http.close()
 
     async def notify(self, notification: OutgoingNotification, audience: AsyncIterator[Audience]) -> int:
-        """Have `notification` stored for everybody in `audience`; to how many followers that was.
+        """Has `notification` stored for all followers in `audience`; returns how many they were.
 
-        Raises Refused when it will never be taken, Unavailable when it was not taken now: repeat it with the same id and
-        nothing is lost or doubled. What `audience` raises ends as Unavailable, too. Cancelling leaves open what was taken.
+        Raises Refused when it will never be taken, and Unavailable when it was not taken now: repeat it with the same id, and
+        nothing is lost or doubled. What `audience` raises becomes Unavailable, too. Cancelling leaves open what was taken.
         """
         if not self._urls:
             raise Unavailable("no notification intake is configured")
@@ -109,7 +116,7 @@ async def _lines(notification: OutgoingNotification, audience: AsyncIterator[Aud
 
 
 def _read(url: str, status: int, body: bytes) -> int:
-    """How many followers an answer accepts. Raises Refused or Unavailable for one that accepts nothing."""
+    """Returns how many followers an answer accepts. Raises Refused or Unavailable for one that accepts nothing."""
     try:
         if status == 202:
             return msgspec.json.decode(body, type=_Accepted).accepted

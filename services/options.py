@@ -11,10 +11,11 @@ from infra.runtime.cassandra.options import CassandraOptions
 
 
 class ServiceOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """`notification` lists the URLs of notification intakes, such as "http://127.0.0.1:7720"; they are tried in turn.
+    """The options that all services with a store have in common.
 
-    `path` is the folder of the SQLite file. With `store` "cassandra" a node's name must outlive its process: what it has
-    promised to others is kept under it.
+    - `notification`: the URLs of notification intakes, such as "http://127.0.0.1:7720". They are tried in turn.
+    - `path`: the folder of the SQLite file.
+    - `node`: with `store` "cassandra" this name must outlive the process: what the node has promised to others is kept under it.
     """
 
     role: ClassVar[str]

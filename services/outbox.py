@@ -2,8 +2,8 @@
 
 Rule 1: a task is written in the same atomic write as the change that promised it; so neither is there without the other.
 Rule 2: tasks of one key are performed one after the other, in the order in which they were written.
-Rule 3: a task is performed until it succeeds: at least once, so whoever receives it must know it again by its id.
-Rule 4: tasks whose receivers fail apart from each other are on *lanes* of their own: a lane that is stuck stops no other.
+Rule 3: a task is performed until it succeeds, so it may be performed twice. Its receiver knows a repetition by its id.
+Rule 4: tasks whose receivers fail independently are on *lanes* of their own. A lane that is stuck stops no other.
 """
 
 import asyncio
@@ -36,8 +36,8 @@ class OutboxRelay:
     - `backoff`: the delays before a task is tried again, and before the store is read again.
     - `news`: is set by whoever writes tasks; `wake` sets it, too.
 
-    At most `MAX_HELD` tasks are in memory, of one key at most `MAX_PER_KEY`: a receiver that is away costs no memory and, if
-    it concerns some keys only, stops no others.
+    At most `MAX_HELD` tasks are in memory, and of one key at most `MAX_PER_KEY`. So a receiver that is away costs little memory.
+    If it concerns some keys only, it stops no others.
     """
 
     def __init__(
@@ -54,9 +54,12 @@ class OutboxRelay:
         self.performed = self.retried = self.refused = 0
         self._outbox, self._perform, self._loops = outbox, perform, loops
         self._rng, self._log, self._lane, self._backoff = context.rng, context.log, lane, backoff
+        # Tasks in memory, by key; the numbers of the same tasks; and those that were finished while the store is being read.
         self._queues: dict[str, deque[Stored]] = {}
         self._held: set[int] = set()
         self._finished: set[int] = set()
+        # Keys that have tasks in the store for which there was no room. Until the store is read again from its beginning,
+        # no later task of such a key may be taken, or it would overtake them.
         self._behind: set[str] = set()
         self._again = False
         self._after = 0
@@ -67,7 +70,7 @@ class OutboxRelay:
         self._reader: asyncio.Task[None] | None = None
 
     def counters(self, role: str) -> dict[str, int]:
-        """Figures for `metrics.service_metrics(role)`."""
+        """Returns the figures for `metrics.service_metrics(role)`."""
         return {
             f"{role}_outbox_waiting": len(self._held),
             f"{role}_outbox_done_total": self.performed,
@@ -76,7 +79,7 @@ class OutboxRelay:
         }
 
     def start(self) -> None:
-        """Begin with what an earlier life of the process has left."""
+        """Begins with what an earlier life of the process has left."""
         self._swept_s = asyncio.get_running_loop().time()
         self._reader = self._loops.every(
             SWEEP_S,
@@ -88,11 +91,11 @@ class OutboxRelay:
         )
 
     def wake(self) -> None:
-        """Tasks were written: perform them now and not at the next sweep."""
+        """Has tasks that were written performed now, and not at the next sweep."""
         self._news.set()
 
     async def close(self) -> None:
-        """Stop; what is not done will be done in the next life. May be called twice."""
+        """Stops. What is not done will be done in the next life. May be called twice."""
         await end_tasks(*self._runners, self._reader)
 
     async def _read_news(self) -> None:
@@ -148,7 +151,7 @@ class OutboxRelay:
             self.wake()
 
     async def _try(self, stored: Stored, attempt: int) -> bool:
-        """Whether the task is out of the way."""
+        """Performs a task; returns whether it is out of the way."""
         task = stored.task
         try:
             async with self._slots:

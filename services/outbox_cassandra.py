@@ -13,7 +13,7 @@ from infra.runtime.cassandra.client import Cassandra, Row
 from .tasks import OutboxTask, Stored
 
 BUCKET_US: Final = 60_000_000
-# What a node of Cassandra missed, or a coordinator had to replay, has arrived by then.
+# By then whatever a node of Cassandra missed, or a coordinator had to replay, has arrived.
 LATE_BUCKETS: Final = 60
 BUCKETS: Final = 500
 
@@ -25,31 +25,40 @@ Statements = list[tuple[str, Row]]
 
 
 async def never(guard: str) -> bool:
-    """For a service whose tasks have no guards."""
+    """Raises AssertionError: this is for a service whose tasks have no guards."""
     raise AssertionError(f"a task with a guard, {guard}, in the outbox of a service that sets none")
 
 
 class OutboxCassandra:
-    """See `TaskOutbox`. `open` makes one. `db` has the module "outbox"; `owner` names the node whose promises these are, in all its
-    lives, such as "playlist/sto/l1". One process has an owner's outbox at a time. `wall` is Unix time in seconds."""
+    """The outbox of one node; see `TaskOutbox`. `open` makes it.
 
-    def __init__(self, db: Cassandra, owner: str, wall: Callable[[], float], happened: Callable[[str], Awaitable[bool]] = never) -> None:
-        self._db, self._owner, self._wall, self._happened = db, owner, wall, happened
-        self._last = 0
+    - `db`: has the module "outbox".
+    - `owner`: the node whose promises these are, under one name in all its lives, such as "playlist/sto/l1". One process at a time
+      has an owner's outbox.
+    - `wall`: Unix time in seconds.
+    - `happened`: says from the guard of a task whether the change behind it was done.
+    - `last`: the highest number that a task has had.
+    """
+
+    def __init__(self, db: Cassandra, owner: str, wall: Callable[[], float], happened: Callable[[str], Awaitable[bool]], last: int) -> None:
+        self._db, self._owner, self._wall, self._happened, self._last = db, owner, wall, happened, last
         self._writing: set[int] = set()
 
     @classmethod
     async def open(cls, db: Cassandra, owner: str, wall: Callable[[], float], happened: Callable[[str], Awaitable[bool]] = never) -> Self:
-        """The outbox, ready to number tasks above all that are there, whatever the clock says now."""
-        outbox = cls(db, owner, wall, happened)
+        """Returns the outbox of `owner` in `db`; for `wall` and `happened` see the class.
+
+        It numbers tasks above all that are there, also if the clock was set back since.
+        """
         ((bucket,),) = await db.execute("SELECT max(bucket) FROM outbox_buckets WHERE owner = ?", owner)
-        outbox._last = 0 if bucket is None else (bucket + 1) * BUCKET_US
-        return outbox
+        return cls(db, owner, wall, happened, 0 if bucket is None else (bucket + 1) * BUCKET_US)
 
     @asynccontextmanager
     async def writing(self, tasks: Sequence[OutboxTask], guard: str = "") -> AsyncIterator[Statements]:
-        """The statements that write `tasks`, for a logged batch that is run within the block. Tasks that are written later are not
-        shown by `undone` before the block is left: so none is passed over."""
+        """Yields the statements that write `tasks` under a `guard`, for a logged batch that is run within the block.
+
+        Until the block is left, `undone` shows no task that was written later. So none is passed over.
+        """
         numbers = [self._number() for _ in tasks]
         self._writing.update(numbers)
         try:
@@ -58,11 +67,11 @@ class OutboxCassandra:
             self._writing.difference_update(numbers)
 
     async def confirm(self, statements: Statements) -> None:
-        """Say, within the block of `writing`, that the change was done. If it fails, `happened` will be asked."""
+        """Says, within the block of `writing`, that the change was done. If that fails, `happened` will be asked."""
         await self._db.batch([(cql, (*values[:-1], "")) for cql, values in statements if cql == _INSERT])
 
     async def withdraw(self, statements: Statements) -> None:
-        """Say, within the block of `writing`, that the change was not done. If it fails, `happened` will be asked."""
+        """Says, within the block of `writing`, that the change was not done. If that fails, `happened` will be asked."""
         await self._db.batch([(_DELETE, values[:4]) for cql, values in statements if cql == _INSERT])
 
     def _number(self) -> int:
@@ -79,7 +88,7 @@ class OutboxCassandra:
 
     async def undone(self, after: int, limit: int, lane: str = "") -> Sequence[Stored]:
         """See `TaskOutbox`."""
-        # What has a higher number may come to be seen before what has a lower one.
+        # A task may become visible before one with a lower number. Who reads on from the higher one would never see the lower.
         until = min(self._writing, default=self._last + 1) - 1
         found: list[Stored] = []
         first: int | None = after // BUCKET_US
@@ -111,14 +120,14 @@ class OutboxCassandra:
         return found
 
     async def _has_happened(self, stored: Stored, guard: str) -> bool:
-        """Whether the change behind a task was done. If not, the task is forgotten."""
+        """Returns whether the change behind a task was done. Forgets the task if not."""
         if await self._happened(guard):
             return True
         await self.done(stored)
         return False
 
     async def _forget(self, lane: str, bucket: int) -> None:
-        """A bucket that is empty, and so old that nothing comes late any more."""
+        """Forgets a bucket that is empty, if it is so old that nothing comes late any more."""
         if bucket < self._wall() * 1_000_000 // BUCKET_US - LATE_BUCKETS:
             await self._db.execute("DELETE FROM outbox_buckets WHERE owner = ? AND lane = ? AND bucket = ?", self._owner, lane, bucket)
 
@@ -137,7 +146,7 @@ class OutboxCassandra:
         return self._owner, stored.task.lane, stored.n // BUCKET_US, stored.n
 
     async def _buckets(self, lane: str, first: int) -> tuple[list[int], int | None]:
-        """Some minutes of a lane from `first` on, and where those behind them begin; None if there are none."""
+        """Returns some minutes of a lane from `first` on, and where the next ones begin; None if there are none."""
         query = "SELECT bucket FROM outbox_buckets WHERE owner = ? AND lane = ? AND bucket >= ? LIMIT ?"
         buckets = [bucket for (bucket,) in await self._db.execute(query, self._owner, lane, first, BUCKETS)]
         return buckets, buckets[-1] + 1 if len(buckets) == BUCKETS else None

@@ -21,13 +21,13 @@ SCRIPTS: Final = (
 
 
 def put(connection: sqlite3.Connection, tasks: Iterable[OutboxTask]) -> None:
-    """Write `tasks` as part of the transaction that `connection` is in."""
+    """Writes `tasks` as part of the transaction that `connection` is in."""
     rows = ((task.id, task.key, task.op, task.body, task.lane) for task in tasks)
     connection.executemany("INSERT INTO outbox (id, key, op, body, lane) VALUES (?, ?, ?, ?, ?)", rows)
 
 
 class OutboxSqlite:
-    """See `TaskOutbox`. `db` was opened with `SCRIPTS` among its scripts; use `put` to write."""
+    """The outbox in one file; see `TaskOutbox`. `db` was opened with `SCRIPTS` among its scripts; `put` writes."""
 
     def __init__(self, db: Sqlite) -> None:
         self._db = db

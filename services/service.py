@@ -29,7 +29,7 @@ CALLERS: Final = frozenset({ACCESSPOINT, PRESENCE, PLAYLIST, SOCIAL, ARTIST, NOT
 
 
 class ServiceWork(Protocol):
-    """What a service does with its open store. It is made as a whole when the store is open, so nothing in it is ever missing."""
+    """The work of a service on its open store. It is made as a whole when the store is open, so nothing in it is ever missing."""
 
     def routes(self) -> Sequence[Route]:
         """Returns what is answered over HTTP."""

@@ -7,8 +7,13 @@ import msgspec
 
 
 class OutboxTask(msgspec.Struct, frozen=True):
-    """Something to do for others: `op` and `body` say what. `id` is what the receiver knows a repetition by; `key` orders, on one
-    lane."""
+    """A promise to another part of Segue.
+
+    - `id`: the receiver knows a repetition by it.
+    - `key`: tasks of one key are performed in their order.
+    - `op`, `body`: what is to be done.
+    - `lane`: tasks of different lanes do not wait for each other.
+    """
 
     id: str
     key: str
@@ -25,13 +30,13 @@ class Stored(msgspec.Struct, frozen=True):
 
 
 class TaskOutbox(Protocol):
-    """Where tasks wait. How they get there is the business of each store's adapter. Methods raise Unavailable."""
+    """The place where tasks wait. Each store writes them there in its own way. Methods raise Unavailable."""
 
     async def undone(self, after: int, limit: int, lane: str = "") -> Sequence[Stored]:
-        """Up to `limit` tasks of a lane with a number above `after`, rising."""
+        """Returns up to `limit` tasks of a `lane` with a number above `after`, rising."""
 
     async def done(self, stored: Stored) -> None:
-        """Forget a task."""
+        """Forgets a task."""
 
     async def set_aside(self, stored: Stored, reason: str) -> None:
-        """Keep a task that nobody will ever take out of the way, for an operator to look at."""
+        """Puts a task that nobody will ever take out of the way, with the `reason`, for an operator to look at."""

@@ -10,7 +10,7 @@ Name = TypeVar("Name", bound=Hashable)
 
 
 class Numbering(Generic[Name]):
-    """Names numbered from 0 in the order in which they came, `most` of them."""
+    """A numbering from 0, in the order in which names came; at most `most` have a number."""
 
     def __init__(self, most: int) -> None:
         self.names: list[Name] = []
@@ -21,7 +21,7 @@ class Numbering(Generic[Name]):
         return len(self.names)
 
     def number(self, name: Name) -> int | None:
-        """Its number, a new one if it has none; None if there are too many."""
+        """Returns the number of `name`, a new one if it has none; None if there are too many names."""
         number = self._numbers.get(name)
         if number is None and len(self.names) < self._most:
             number = self._numbers[name] = len(self.names)
@@ -29,10 +29,10 @@ class Numbering(Generic[Name]):
         return number
 
     def known(self, name: Name) -> int | None:
-        """Its number if it has one."""
+        """Returns the number of `name` if it has one."""
         return self._numbers.get(name)
 
     def keep(self, used: NDArray[np.int64]) -> None:
-        """Forget all but the `used` numbers (rising); `used[i]` is i from now on."""
+        """Forgets all but the `used` numbers (rising). The name of `used[i]` has the number i from now on."""
         self.names = [self.names[number] for number in used.tolist()]
         self._numbers = {name: number for number, name in enumerate(self.names)}

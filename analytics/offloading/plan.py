@@ -1,4 +1,4 @@
-"""What the decision service decides, and how often: its table `[decision.plan]`."""
+"""The plan of the decision service: what it decides, and how often; its table `[decision.plan]`."""
 
 import math
 from typing import Final, Literal
@@ -15,12 +15,13 @@ MOST_THRESHOLD: Final = 1 << 60
 
 
 class PlanOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What is decided, and how often.
+    """The options of a plan.
 
-    `capacity` is in deliveries in a period, of user and playlist topics to all their followers, with those at a reduced rate; None is
-    no limit, and nothing is offloaded then. `threshold` is the number of events in a period that satisfies a subscriber. `weight` is
-    that of the last period in the forecast of a topic's events; the rest is the forecast before. `solver`: "fresh" chooses anew each
-    time, "online" goes on from the last choice, which moves fewer topics where rates are noisy.
+    - `capacity`: in deliveries in a period, of user and playlist topics to all their followers, with those at a reduced rate. None
+      is no limit: nothing is offloaded then.
+    - `threshold`: the number of events in a period that satisfies a subscriber.
+    - `solver`: "fresh" chooses anew each time. "online" goes on from the last choice, and moves fewer topics where rates are noisy.
+    - `weight`: the weight of the last period in the forecast of a topic's events; the forecast before has the rest.
     """
 
     capacity: int | None = None

@@ -1,4 +1,4 @@
-"""One problem of the decision service and its answer: arrays in, arrays out, as long as it takes (spec C7)."""
+"""One problem of the decision service and the choice that solves it: arrays in, arrays out, as long as it takes (spec C7)."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ from .pairs import Keys, pair, topics_of, users_of
 Solver = Literal["online", "fresh"]
 # Sums of fractions that differ by less are equal.
 TOLERANCE: Final = 1e-9
-# Room of which part of the capacity is worth another try, and how many there are.
+# Another try is worth it if it gains this part of the capacity; and how many tries there are.
 _WORTH: Final = 0.01
 _TRIES: Final = 4
 _SOLVERS: Final[dict[Metric, Callable[[Instance, int, int], Solution]]] = {"b3m": greedy_b3m, "fb3m": greedy_fb3m}
@@ -28,8 +28,14 @@ _SOLVERS: Final[dict[Metric, Callable[[Instance, int, int], Solution]]] = {"b3m"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class OffloadingProblem:
-    """`pairs` of each access point, the `events` expected of each topic (0: idle), which topics are `out` of real time now, which of
-    them are still `remembered`, and what is `leftover` of each if it is out."""
+    """A problem. All arrays but `pairs` have the shape (topics,).
+
+    - `pairs`: those of each access point, rising; shape (pairs,) each.
+    - `events`: how many are expected of each topic; 0 is idle.
+    - `out`: which topics are out of real time now.
+    - `remembered`: which topics are not forgotten yet.
+    - `leftover`: what is delivered of each topic if it is out.
+    """
 
     pairs: list[Keys]
     events: Ints
@@ -40,8 +46,15 @@ class OffloadingProblem:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class OffloadingChoice:
-    """`served` of the topics that have events and followers, what they cost, what is delivered of the others in the next period all
-    the same (`reduced`), and which topics are `out` from now on. `value` and `bound` are by what is served alone."""
+    """A choice of topics.
+
+    - `served`: the numbers of the topics that stay in real time, of those that have events and followers.
+    - `out`: which topics are out from now on; shape (topics,).
+    - `topics`: how many topics have events and followers.
+    - `cost`: the deliveries of what is served.
+    - `reduced`: the deliveries of the others in the next period.
+    - `value`, `bound`: the satisfaction by what is served alone, and what no choice could surpass.
+    """
 
     served: Ints
     out: NDArray[np.bool_]
@@ -53,12 +66,17 @@ class OffloadingChoice:
 
 
 def solve(problem: OffloadingProblem, metric: Metric, threshold: int, capacity: int | None, solver: Solver = "fresh") -> OffloadingChoice:
-    """The best choice that the greedy algorithm finds, or the online variant from the choice of before, with fewer moves.
+    """Returns the best choice that the greedy algorithm finds, or the online variant, which moves fewer topics.
 
-    What is out at a reduced rate has its room in the capacity; the overlap of what leaves has none, as it is over soon. The choice of
+    - `metric`, `threshold`: what satisfies a subscriber.
+    - `capacity`: in deliveries; None is no limit.
+    - `solver`: "fresh" chooses anew, "online" goes on from the choice before.
+
+    Deliveries at a reduced rate have their room in the capacity. The overlap of what leaves has none, as it is over soon. The choice
     before stays if it is as good and still fits, so that nothing moves. Idle topics stay on their side while they are remembered.
     Raises PlanError for deliveries too many to be added up.
     """
+    # A user who is at two access points follows a topic once.
     pairs = np.unique(np.concatenate([np.empty(0, np.int64), *problem.pairs]))
     found = instance(users_of(pairs), topics_of(pairs), problem.events)
     limit = int(found.cost.sum()) if capacity is None else capacity
@@ -75,7 +93,7 @@ def solve(problem: OffloadingProblem, metric: Metric, threshold: int, capacity: 
 
 
 def warm(metric: Metric, solver: Solver) -> None:
-    """Has the kernels compiled, or loaded, that `solve` uses, which takes seconds in a new installation."""
+    """Compiles or loads the kernels that `solve` uses. That takes seconds in a new installation."""
     keys = np.array([pair(1, 0), pair(1, 1), pair(3, 1), pair(3, 2), pair(3, 3)])
     events = np.array([0, 1, 2, 3])
     none, nothing = np.zeros(len(events), np.bool_), Leftover(np.zeros(len(events)), np.zeros(len(events)))
@@ -84,13 +102,13 @@ def warm(metric: Metric, solver: Solver) -> None:
 
 
 def _without(deliveries: Floats, topics: Ints) -> int:
-    """The deliveries of all other topics; less than a whole one is none."""
+    """Returns the deliveries of all topics but these. Less than a whole one is none."""
     return int(np.delete(deliveries, topics).sum())
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Case:
-    """What to choose in: `leftover` deliveries of each topic while it is out, and the topics that were served `before`."""
+    """A problem of topics with events and followers: `leftover` of each while it is out, and the topics that were served `before`."""
 
     found: Instance
     leftover: Floats
@@ -119,7 +137,9 @@ class _Case:
         return best.topics
 
     def _best(self) -> Solution:
-        """Room is kept for what is left over: of all topics at first, which is too much, then of those that the last try leaves out."""
+        """Returns a good choice that leaves room for the leftover of all other topics."""
+        # The room depends on the choice, and the choice on the room. At first room is kept for the leftover of all topics, which is
+        # too much; then for that of the topics that the last try leaves out.
         kept = _without(self.leftover, self.before[:0])
         best = self._within(self.limit - kept)
         for _ in range(_TRIES):

@@ -1,1 +1,1 @@
-"""Artist monitoring: about once a day, what is new in a catalogue becomes one notification for each item (SB-35, SB-36)."""
+"""Artist monitoring: about once a day each new item of a catalogue becomes one notification (SB-35, SB-36)."""

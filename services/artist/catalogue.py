@@ -19,15 +19,17 @@ STALLED_S: Final = 60.0
 
 
 class Catalogue(Protocol):
-    """What artists have released. The job reads it from the beginning in each run."""
+    """A list of what artists have released. The job reads it from the beginning in each run."""
 
     def batches(self) -> AsyncGenerator[list[bytes], None]:
-        """All lines, at most `BATCH_LINES` at a time; empty ones may be among them. Raises Unavailable when it cannot be read now.
-        Whoever does not read to the end closes it."""
+        """Yields all lines, at most `BATCH_LINES` at a time; empty ones may be among them.
+
+        Raises Unavailable when it cannot be read now. A caller who does not read to the end closes it.
+        """
 
 
 class FileCatalogue:
-    """A file on this host. Whoever writes it should replace it as a whole (rename), so that no run sees half of it."""
+    """A catalogue in a file on this host. It should be replaced as a whole (rename), so that no run sees half of it."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -42,12 +44,12 @@ class FileCatalogue:
             raise Unavailable(f"the catalogue {self._path} cannot be read: {error.strerror}; artist.catalogue names the file") from error
 
     def _opened(self) -> BinaryIO:
-        """Opens it here and not in a thread: a file that a thread opens for a caller who is cancelled meanwhile stays open."""
+        """Opens the file here and not in a thread: if the caller were cancelled meanwhile, nobody would close it."""
         return self._path.open("rb")
 
 
 class HttpCatalogue:
-    """A document at a URL. A server that says nothing for a minute has failed."""
+    """A catalogue in a document at a URL. A server that says nothing for a minute has failed."""
 
     def __init__(self, url: str) -> None:
         self._url = url
@@ -82,5 +84,5 @@ async def _lines(chunks: AsyncIterator[bytes]) -> AsyncIterator[list[bytes]]:
 
 
 def catalogue_of(place: str) -> Catalogue:
-    """The catalogue at `place`: a URL or a path."""
+    """Returns the catalogue at `place`: a URL or a path."""
     return HttpCatalogue(place) if place.startswith(("http://", "https://")) else FileCatalogue(Path(place))

@@ -20,7 +20,7 @@ _Text = Annotated[str, msgspec.Meta(max_length=MAX_TEXT)]
 
 
 class Standing(IntEnum):
-    """How an item stands to what is remembered: seen before, new, or of an artist whom nobody had heard of before this run."""
+    """The standing of an item: seen before, new, or of an artist who was never met before this run."""
 
     SEEN = 0
     NEW = 1
@@ -28,7 +28,7 @@ class Standing(IntEnum):
 
 
 class CatalogueItem(msgspec.Struct, frozen=True, kw_only=True):
-    """One line of a catalogue. `artist` is the id in topics, `id` is unique among the artist's items of this type."""
+    """One line of a catalogue. `artist` is the id in topics; `id` is unique among the artist's items of this type."""
 
     artist: Annotated[str, msgspec.Meta(pattern=_ID)]
     type: Literal["album", "track", "playlist"]
@@ -49,11 +49,11 @@ class CatalogueItem(msgspec.Struct, frozen=True, kw_only=True):
         return parse_topic(artist_uri(self.artist, _TYPE_OF[self.type]))
 
     def notification_id(self) -> str:
-        """The same in every run: a receiver drops what it had before (SB-35)."""
+        """Returns an id that is the same in every run, so that a receiver drops what it had before (SB-35)."""
         return f"artist-{self.key.hex()}"
 
     def payload(self) -> dict[str, str]:
-        """What followers are told."""
+        """Returns what followers are told."""
         return {"artist": self.artist, "name": self.name, "id": self.id, "title": self.title, "released": self.released}
 
 
@@ -66,12 +66,12 @@ def parse_line(line: bytes) -> CatalogueItem:
 
 
 def artist_uri(artist: str, kind: str) -> str:
-    """The URI of one of an artist's feeds."""
+    """Returns the URI of one of an artist's feeds."""
     return f"hm://notifications/feed/{artist}%{kind}/"
 
 
 def time_of_day_s(text: str) -> int:
-    """Seconds after midnight of "06:00". Raises ConfigError."""
+    """Returns the seconds after midnight of a `text` such as "06:00". Raises ConfigError."""
     hour, colon, minute = text.partition(":")
     if not (colon and len(hour) == len(minute) == 2 and (hour + minute).isascii() and (hour + minute).isdigit()):
         raise ConfigError(f'a time of day is HH:MM in UTC, for example "06:00"; got {text!r}')
@@ -81,11 +81,13 @@ def time_of_day_s(text: str) -> int:
 
 
 def is_due(now_s: float, at_s: int, started_s: float | None) -> bool:
-    """Whether the run of the newest moment `at_s` (after midnight UTC) up to `now_s` has not started yet.
+    """Returns whether a run is due at `now_s`.
 
-    `started_s` is when the last run started, None if there was none. A service that was down at that moment runs when it is up
-    again; one that runs for the first time runs at once. A run of the future was started by a clock that was wrong, and does not
-    count.
+    - `at_s`: the moment of the day, in seconds after midnight UTC. The newest such moment is the one that counts.
+    - `started_s`: when the last run started; None if there was none.
+
+    A service that was down at that moment runs when it is up again. One that runs for the first time runs at once.
     """
+    # A run that started in the future was started by a clock that was wrong. It does not count, or no run would be due for long.
     newest_s = (now_s - at_s) // DAY_S * DAY_S + at_s
     return started_s is None or not newest_s <= started_s <= now_s + SKEW_S

@@ -1,4 +1,4 @@
-"""The HTTP door of artist monitoring, as docs/openapi-artist.json describes it."""
+"""The HTTP handlers of artist monitoring, as docs/openapi-artist.json describes them."""
 
 import asyncio
 from typing import Annotated, Final
@@ -22,14 +22,14 @@ Limit = Annotated[int, msgspec.Meta(ge=1, le=PAGE)]
 
 
 class ArtistHandlers:
-    """Answers requests."""
+    """The handlers of requests."""
 
     def __init__(self, follows: FollowStore, job: DailyJob, log: Logger) -> None:
         self._follows, self._job, self._log = follows, job, log
         self._run: asyncio.Task[None] | None = None
 
     def routes(self) -> list[Route]:
-        """What the HTTP door takes."""
+        """Returns what is answered over HTTP."""
         return [
             Route("GET", "/v1/artists/followed", "user", self._list),
             Route("PUT", "/v1/artists/{artist}/follow", "user", self._follow),
@@ -39,7 +39,7 @@ class ArtistHandlers:
         ]
 
     async def close(self) -> None:
-        """Stop a run that was asked for. May be called twice."""
+        """Stops a run that was asked for. May be called twice."""
         await end_tasks(self._run)
 
     async def _list(self, request: Request) -> Answer:
@@ -81,7 +81,7 @@ def _operator(request: Request) -> None:
 
 
 def _feeds(artist: str) -> list[Topic]:
-    """All feeds of an artist. Raises `Refused("bad-topic")`."""
+    """Returns all feeds of an artist. Raises `Refused("bad-topic")`."""
     return [parse_topic(artist_uri(artist, kind)) for kind in ARTIST_TYPES]
 
 
@@ -91,7 +91,7 @@ def _named(topic: Topic) -> dict[str, str]:
 
 
 def _limit(request: Request) -> int:
-    """How long a page may be. Raises `Refused("bad-field")`."""
+    """Returns how long a page may be. Raises `Refused("bad-field")`."""
     try:
         return msgspec.convert(request.query.get("limit", str(LIMIT)), Limit, strict=False)
     except msgspec.ValidationError as wrong:

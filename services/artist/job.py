@@ -1,7 +1,7 @@
-"""The daily job: reads the catalogue, announces what is new, remembers what it saw (spec 3.6, SB-35).
+"""The daily job: it reads the catalogue, announces what is new, and remembers what it saw (spec 3.6, SB-35).
 
-Rule: an item is remembered after the notification module has taken it, and its notification has the same id in every run.
-So a crash at any point costs no item, and the intake drops the one that it has had.
+Rule: an item is remembered only after the notification module has taken it, and its notification has the same id in every run.
+So a crash at any point costs no item, and the intake drops an item that it has had.
 """
 
 import asyncio
@@ -25,8 +25,13 @@ COMPLAINTS: Final = 10
 
 
 class RunTally(msgspec.Struct, kw_only=True):
-    """What one run did so far: items announced, items of new artists learned in silence, notifications that nobody will ever
-    take, lines that are no items."""
+    """The counts of one run so far.
+
+    - `announced`: items that followers were told of.
+    - `learned`: items of new artists, remembered in silence.
+    - `refused`: notifications that nobody will ever take.
+    - `wrong`: lines that are no items.
+    """
 
     run: int
     started_s: float
@@ -39,7 +44,7 @@ class RunTally(msgspec.Struct, kw_only=True):
 
 
 class DailyJob:
-    """`run_once` is the job. With `announce_first` it announces the items of artists who were never seen, too."""
+    """The job. With `announce_first` it announces the items of artists who were never seen, too."""
 
     def __init__(self, catalogue: Catalogue, stores: ArtistStores, notifier: Notifier, context: Context, *, announce_first: bool) -> None:
         self.tally: RunTally | None = None
@@ -55,10 +60,10 @@ class DailyJob:
         return self._running.locked()
 
     async def run_once(self) -> RunTally:
-        """Announce each item of the catalogue that was never seen, once; running it again announces 0 (SB-35).
+        """Announces each item of the catalogue that was never seen, once. Running it again announces 0 (SB-35).
 
-        An artist who was never seen is learned in silence, unless `announce_first`: his old albums are no news. Raises
-        Unavailable when catalogue, store or intake cannot answer; the next run goes on where this one ended. Cancelling is safe.
+        An artist who was never seen is learned in silence, unless `announce_first`: the old albums are no news. Raises
+        Unavailable when catalogue, store or intake cannot answer. The next run goes on where this one ended. Cancelling is safe.
         Two callers get a run each, one after the other.
         """
         async with self._running:
@@ -83,7 +88,7 @@ class DailyJob:
         return tally
 
     def _items(self, lines: list[bytes], tally: RunTally) -> list[CatalogueItem]:
-        """Each item of a batch, once."""
+        """Returns each item of a batch, once."""
         items: dict[bytes, CatalogueItem] = {}
         for line in filter(bytes.strip, lines):
             try:
@@ -114,7 +119,7 @@ class DailyJob:
             await self._notifier.notify(news, _audience(self._follows, item.topic))
             tally.announced += 1
             self.announced += 1
-        except Refused as refused:  # it would be refused for ever, and must not stand in the way of the others
+        except Refused as refused:  # It would be refused for ever, so it is remembered all the same: the others must go on.
             tally.refused += 1
             self._log.error("notification refused", id=news.id, topic=news.topic, reason=refused.reason)
         await self._seen.mark([item])

@@ -13,10 +13,11 @@ from .core import time_of_day_s
 
 
 class ArtistOptions(ServiceOptions, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One artist monitoring service. `catalogue` is the path or URL of JSON lines.
+    """The options of one artist monitoring service.
 
-    The job runs once a day at the time of day `at`, in UTC; with `at = ""` only when it is asked to. One node of all sites
-    has an `at`. With `announce_first` the items of an artist who was never seen are announced instead of learned in silence.
+    - `catalogue`: path or URL of JSON lines.
+    - `at`: the time of day, in UTC, at which the job runs. With "" it runs only when it is asked to. One node of all sites has one.
+    - `announce_first`: the items of an artist who was never seen are announced, instead of learned in silence.
     """
 
     role: ClassVar[str] = ARTIST

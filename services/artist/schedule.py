@@ -1,4 +1,4 @@
-"""Runs the job about once a day, and again soon when it could not finish."""
+"""The schedule of the daily job: about once a day, and again soon when a run could not finish."""
 
 import asyncio
 from typing import Final
@@ -30,7 +30,7 @@ class Schedule:
             self._task = self._loops.every(LOOK_S, self._look, "artist schedule", at_once=True, again_s=self._again_s)
 
     async def close(self) -> None:
-        """Stop, also in the middle of a run: the next start goes on with it. May be called twice."""
+        """Stops, also in the middle of a run: the next start goes on with it. May be called twice."""
         await end_tasks(self._task)
 
     async def run_if_due(self) -> bool:

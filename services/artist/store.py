@@ -1,4 +1,4 @@
-"""What artist monitoring remembers between runs: which items were seen, and where the last run stands (spec 3.6)."""
+"""The port of what artist monitoring remembers: which items were seen, and where the last run stands (spec 3.6)."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from typing import NamedTuple, Protocol
@@ -8,7 +8,7 @@ from .core import CatalogueItem, Standing
 
 
 class Run(NamedTuple):
-    """A run of the job: numbered from 1, started at a Unix time. What has not finished is gone on with under its number."""
+    """A run of the job, numbered from 1. The next start goes on with a run that has not finished, under its number."""
 
     number: int
     started_s: float
@@ -16,27 +16,29 @@ class Run(NamedTuple):
 
 
 class SeenItems(Protocol):
-    """Called by one job at a time. All methods may raise Unavailable; repeating them is safe."""
+    """The items that were seen. One job calls it at a time. All methods may raise Unavailable; repeating them is safe."""
 
     async def last(self) -> Run | None:
-        """The newest run; None if there was none."""
+        """Returns the newest run; None if there was none."""
 
     async def begin(self, now_s: float) -> Run:
-        """The unfinished run, or a new one that is durable when this returns."""
+        """Returns the unfinished run, or a new one that is durable when this returns. `now_s` is Unix time."""
 
     async def finish(self, run: Run) -> None:
-        """The run is done: artists that it met for the first time are known from now on."""
+        """Notes that the run is done. Artists that it met for the first time are known from now on."""
 
     async def standing(self, run: Run, items: Sequence[CatalogueItem]) -> list[Standing]:
-        """How each item stands, at the same position. Artists who were not known are remembered as first met in this run,
-        so that the answer is the same when an unfinished run is gone on with."""
+        """Returns how each item stands, at the same position.
+
+        Artists who were not known are remembered as first met in this run. So the answer is the same when an unfinished run goes on.
+        """
 
     async def mark(self, items: Sequence[CatalogueItem]) -> None:
-        """These items have been seen; durable when this returns."""
+        """Notes that these items have been seen. That is durable when this returns."""
 
 
 class ArtistStores(NamedTuple):
-    """All that an artist monitoring service keeps, in one database."""
+    """The stores of an artist monitoring service, all in one database."""
 
     seen: SeenItems
     follows: FollowStore

@@ -1,4 +1,4 @@
-"""What artist monitoring remembers, in Cassandra. One node runs the job, so nothing here is a conditional write."""
+"""What artist monitoring remembers, in Cassandra. Only one node runs the job, so nothing here is a conditional write."""
 
 from collections.abc import Sequence
 from typing import Any, Final
@@ -18,7 +18,7 @@ _BEGIN: Final = "INSERT INTO artist_runs (job, number, started_s, finished) VALU
 
 
 async def open_cassandra(options: CassandraOptions, max_followed: int = MAX_TOPICS) -> ArtistStores:
-    """The stores in a keyspace. Raises ConfigError and Unavailable."""
+    """Opens the stores in a keyspace. Raises ConfigError and Unavailable."""
     db = await Cassandra.open(options)
     try:
         return await use_cassandra(db, max_followed)
@@ -28,14 +28,14 @@ async def open_cassandra(options: CassandraOptions, max_followed: int = MAX_TOPI
 
 
 async def use_cassandra(db: Cassandra, max_followed: int = MAX_TOPICS) -> ArtistStores:
-    """The stores in `db`, whose tables are made if they are not there."""
+    """Opens the stores in `db`; makes its tables if they are not there."""
     for module in ("follows", "artist"):
         await db.migrate(module, scripts(module))
     return ArtistStores(SeenCassandra(db), FollowsCassandra(db, "artist", max_followed), db.close)
 
 
 class SeenCassandra:
-    """See `SeenItems`. `db` has the module "artist"."""
+    """The items that were seen; see `SeenItems`. `db` has the module "artist"."""
 
     def __init__(self, db: Cassandra) -> None:
         self._db = db

@@ -28,13 +28,13 @@ SCRIPTS: Final = (
 
 
 async def open_sqlite(folder: Path, max_followed: int = MAX_TOPICS) -> ArtistStores:
-    """The stores in `folder`. Raises ConfigError when it cannot be used."""
+    """Opens the stores in `folder`. Raises ConfigError when it cannot be used."""
     db = await Sqlite.open(folder / FILE, "artist", SCRIPTS)
     return ArtistStores(SeenSqlite(db), FollowsSqlite(db, max_followed), db.close)
 
 
 class SeenSqlite:
-    """See `SeenItems`."""
+    """The items that were seen; see `SeenItems`."""
 
     def __init__(self, db: Sqlite) -> None:
         self._db = db

@@ -1,7 +1,7 @@
-"""What the decision service knows, and what it makes of it: no links, no clock (spec C7; SB-63).
+"""The knowledge of the decision service, and the problems and decisions that it makes of it (spec C7; SB-63). Pure.
 
-It hears how many events topics had and who follows them, never an event. Users and topics are numbers here; what is forgotten gives
-its number back.
+It hears how many events topics had and who follows them, never an event. Users and topics are numbers here, so that arrays can
+hold them. What is forgotten gives its number back.
 """
 
 from collections.abc import Iterable
@@ -21,7 +21,7 @@ from infra.kernel.topics import Topic
 from .decision import OffloadingDecision
 from .options import DecisionOptions
 
-# Numbers that may lie idle before all are given anew, besides as many as are in use.
+# All numbers are given anew when more lie idle than this and as many as are in use.
 SPARE: Final = 4096
 
 PointName = tuple[str, str]
@@ -29,7 +29,12 @@ PointName = tuple[str, str]
 
 @dataclass(slots=True)
 class _Point:
-    """What an access point has told on this link (`fresh` until the first report is whole) and on the one before."""
+    """An access point.
+
+    - `known`: what it has reported.
+    - `fresh`: what it has told so far on a new link, until that is a whole report; `known` is from the link before then.
+    - `gone_s`: when its link was lost, None while it stands.
+    """
 
     known: PairSet = field(default_factory=PairSet)
     fresh: PairSet | None = None
@@ -37,7 +42,10 @@ class _Point:
 
 
 class DecisionCore:
-    """Counts and follows come in, problems and decisions go out."""
+    """The core: counts and follows come in, problems and decisions go out.
+
+    `born_ms` is the Unix time of its start. Epochs begin there, so that they rise over restarts.
+    """
 
     def __init__(self, options: DecisionOptions, born_ms: int) -> None:
         self.pairs_refused = self.counts_refused = self.moves = 0
@@ -53,7 +61,7 @@ class DecisionCore:
     # What brokers and access points tell.
 
     def tally(self, topics: Iterable[Topic], counts: Iterable[int]) -> None:
-        """Topics have had so many further events."""
+        """Notes that topics have had so many further events."""
         for topic, count in zip(topics, counts, strict=True):
             if not may_leave(topic):
                 continue
@@ -64,22 +72,22 @@ class DecisionCore:
                 self._rates.count(number, count)
 
     def link_up(self, point: PointName) -> None:
-        """An access point is there and will tell everything anew; until it has, what it told before counts as well."""
+        """Notes that an access point is there and will tell everything anew. Until it has, what it told before counts as well."""
         known = self._points.setdefault(point, _Point())
         known.fresh, known.gone_s = PairSet(), None
 
     def link_down(self, point: PointName, now_s: float) -> None:
-        """An access point is gone; what it told counts for `keep_s`."""
+        """Notes that an access point is gone. What it told counts for `keep_s`."""
         self._points[point].gone_s = now_s
 
     def reported(self, point: PointName) -> None:
-        """An access point has told everything there was to tell."""
+        """Notes that an access point has told everything there was to tell."""
         known = self._points[point]
         if known.fresh is not None:
             known.known, known.fresh = known.fresh, None
 
     def followed(self, point: PointName, users: Iterable[str], topics: Iterable[Topic]) -> None:
-        """Users have begun to follow topics at an access point."""
+        """Notes that `users` have begun to follow `topics` at an access point, one of each at a time."""
         for user, topic in zip(users, topics, strict=True):
             if not may_leave(topic):
                 continue
@@ -90,18 +98,18 @@ class DecisionCore:
                 self._note(point, pair(name, number), True)
 
     def unfollowed(self, point: PointName, users: Iterable[str], topics: Iterable[Topic]) -> None:
-        """Users follow topics at an access point no more."""
+        """Notes that `users` follow `topics` at an access point no more, one of each at a time."""
         for user, topic in zip(users, topics, strict=True):
             name, number = self._users.known(user), self._topics.known(topic)
             if name is not None and number is not None:
                 self._note(point, pair(name, number), False)
 
     def holds(self, epoch: int) -> None:
-        """Somebody goes by the assignment of this epoch, whoever made it: the next decision must be newer (SB-68)."""
+        """Notes that somebody goes by the assignment of this epoch, whoever made it. The next decision must be newer (SB-68)."""
         self._least_epoch = max(self._least_epoch, epoch + 1)
 
     def tick(self, now_s: float) -> None:
-        """Forget access points that are gone for too long."""
+        """Forgets access points that are gone for too long."""
         keep_s = self._options.keep_s
         late = [name for name, point in self._points.items() if point.gone_s is not None and now_s - point.gone_s > keep_s]
         for name in late:
@@ -110,7 +118,8 @@ class DecisionCore:
     # What follows from it.
 
     def problem(self) -> OffloadingProblem:
-        """End the period: what is to be solved. Numbers hold until the next call."""
+        """Ends the period; returns what is to be solved. The numbers in it hold until the next call."""
+        # Settled first: pairs that still wait as changes are not in the arrays, and their numbers would seem to be idle.
         for follows in self._all():
             self._settle(follows)
         events = self._tidy(self._rates.close(len(self._topics)))
@@ -119,7 +128,7 @@ class DecisionCore:
         return OffloadingProblem([follows.keys for follows in self._all()], events, out, self._rates.forecast > 0, left)
 
     def decide(self, answer: OffloadingChoice, run_ms: int) -> OffloadingDecision:
-        """The decision that an answer to the last problem means; it holds from now on."""
+        """Returns the decision that `answer` to the last problem means. It holds from now on. `run_ms` is how long it took."""
         names = self._topics.names
         out = frozenset(names[number] for number in np.flatnonzero(answer.out).tolist())
         left, came = sorted(out - self.out), sorted(self.out - out)
@@ -143,7 +152,7 @@ class DecisionCore:
         )
 
     def pairs(self) -> int:
-        """Pairs that are kept, a user at two access points twice."""
+        """Returns how many pairs are kept. A user at two access points counts twice."""
         return sum(map(len, self._all()))
 
     def _all(self) -> list[PairSet]:
@@ -160,13 +169,15 @@ class DecisionCore:
         self.pairs_refused += follows.settle(self._options.max_pairs - self.pairs())
 
     def _tidy(self, events: Ints) -> Ints:
-        """Give numbers anew if more lie idle than are in use; `events` by the new ones."""
+        """Gives numbers anew if many lie idle; returns `events` by the numbers that hold then."""
+        # A number is in use if a pair has it. A topic without followers keeps its number while its forecast is remembered.
         users, topics = np.zeros(len(self._users), np.bool_), self._rates.forecast > 0
         for follows in self._all():
             users[users_of(follows.keys)] = True
             topics[topics_of(follows.keys)] = True
         if all(len(used) <= 2 * np.count_nonzero(used) + SPARE for used in (users, topics)):
             return events
+        # All who hold numbers must change in the same step: the two tables of names, the rates, and every array of pairs.
         users_kept, topics_kept = np.flatnonzero(users), np.flatnonzero(topics)
         self._users.keep(users_kept)
         self._topics.keep(topics_kept)

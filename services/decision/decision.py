@@ -1,4 +1,4 @@
-"""What the decision service has decided, and how links are told."""
+"""A decision of the decision service, and the frames in which peers are told of it."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -14,9 +14,17 @@ FRAME_TOPICS: Final = 4096
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OffloadingDecision:
-    """One round (spec C7): of the topics with events and followers, `served` stay in real time; `out` are all topics that are not,
-    `left` and `came` what that changes. Expected for the next period: the `cost` of what is served, in deliveries; those that are made
-    of what is out all the same, `reduced`; by what is served alone, the `value`, and its `bound`."""
+    """The outcome of one round (spec C7).
+
+    - `epoch`, `base`: its number, and that of the decision before.
+    - `plan`: the options by which it was made.
+    - `topics`: how many topics had events and followers.
+    - `served`: those of them that stay in real time.
+    - `out`: all topics that are not in real time; `left` and `came` are what changes.
+    - `cost`, `reduced`: expected deliveries of the next period, of what is served, and of what is out at a reduced rate.
+    - `value`, `bound`: the expected satisfaction by what is served alone, and what no choice could surpass.
+    - `run_ms`: how long it took.
+    """
 
     epoch: int
     base: int
@@ -34,7 +42,7 @@ class OffloadingDecision:
 
     @property
     def ratio(self) -> float:
-        """The value, as a part of the bound."""
+        """The value as a part of the bound."""
         return self.value / self.bound if self.bound else 1.0
 
     def figures(self) -> dict[str, int | float | None]:
@@ -56,16 +64,17 @@ class OffloadingDecision:
         }
 
     def change(self) -> list[Assignment]:
-        """For a link that was told of the decision before."""
+        """Returns the frames for a peer that knows the decision before."""
         return self._frames(self.base, self.left, self.came)
 
     def whole(self) -> list[Assignment]:
-        """For a link that was not."""
+        """Returns the frames for a peer that does not."""
         return self._frames(0, sorted(self.out), [])
 
     def _frames(self, base: int, left: list[Topic], came: list[Topic]) -> list[Assignment]:
         leaving = [self._frame(base, part, []) for part in _parts(left)]
         coming = [self._frame(base, [], part) for part in _parts(came)]
+        # The last frame makes a decision whole, so there is one also if nothing changes.
         frames = [*leaving, *coming] or [self._frame(base, [], [])]
         return [*frames[:-1], msgspec.structs.replace(frames[-1], last=True)]
 

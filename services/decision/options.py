@@ -9,8 +9,12 @@ from infra.kernel.option_checks import check_numbers
 
 
 class DecisionOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One decision service for all sites. `sites` names every broker there is, as in the brokers' files; access points of any site
-    link to `listen`."""
+    """The options of the one decision service of all sites.
+
+    - `sites`: site -> slot -> link address of every broker there is, as in the brokers' files.
+    - `listen`: where access points of any site link to.
+    - `plan`: what is decided, and how often.
+    """
 
     site: str
     node: str
@@ -19,10 +23,10 @@ class DecisionOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
     listen: str = "127.0.0.1:7826"
     admin: str = "127.0.0.1:7798"
     link: LinkTiming = LinkTiming()
-    # Whoever follows beyond these is not planned for, and counted; topics that are not known are served.
+    # Follows beyond these are not planned for, and counted. Topics that are not known are served.
     max_pairs: int = 20_000_000
     max_topics: int = 2_000_000
-    # How long what an access point has told counts when its link is gone.
+    # How long the report of an access point counts when its link is gone.
     keep_s: float = 60.0
 
     def check(self) -> None:

@@ -13,7 +13,7 @@ from .surveyor import Surveyor
 
 
 class DecisionPeer:
-    """What the links to brokers and to access points have in common (see `LinkHandler`).
+    """The base of the handlers of links to brokers and to access points (see `LinkHandler`).
 
     - `link`: the link.
     - `epoch`: the decision whose change the peer can follow: the last one, or 0 for none. A peer at 0 is told the whole next time.

@@ -1,4 +1,4 @@
-"""A survey: everybody is asked at once, and whoever does not answer in time is left out."""
+"""Surveys: all peers are asked at once, and a peer that does not answer in time is left out."""
 
 import asyncio
 from collections.abc import Collection
@@ -9,7 +9,7 @@ from infra.runtime.logs import Logger
 
 
 class Surveyor:
-    """One survey at a time. `late` counts those who were left out."""
+    """The surveyor makes one survey at a time. `late` counts the peers that were left out."""
 
     def __init__(self, log: Logger) -> None:
         self.late = 0
@@ -19,7 +19,7 @@ class Surveyor:
         self._over = asyncio.Event()
 
     async def ask(self, links: Collection[Link], within_s: float) -> None:
-        """Returns when all have answered or are gone, or after `within_s`. Cancelling it asks nobody again."""
+        """Asks all peers; returns when all have answered or are gone, or after `within_s`. After a cancel nobody is asked again."""
         self._n += 1
         self._waiting = set(links)
         self._over.clear()
@@ -35,12 +35,12 @@ class Surveyor:
             self._log.warning("left out of this round: no answer in time", peers=names, after_s=within_s)
 
     def answered(self, link: Link, n: int) -> None:
-        """Survey `n` has its answer; it may be an earlier one."""
+        """Notes an answer to survey `n`, which may be an earlier one."""
         if n == self._n:
             self.gone(link)
 
     def gone(self, link: Link) -> None:
-        """Nobody waits for it."""
+        """Waits for the peer of `link` no longer."""
         self._waiting.discard(link)
         self._check()
 

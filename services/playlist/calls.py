@@ -19,18 +19,21 @@ KINDS: Final = frozenset({Kind.PLAYLIST})
 
 
 class Owner(msgspec.Struct, frozen=True):
-    """Body of `follow-owner` and `unfollow-owner`."""
+    """The body of `follow-owner` and `unfollow-owner`."""
 
     owner: str
 
 
 def answers(playlists: Playlists, follows: FollowStore) -> dict[str, Answerer]:
-    """Op -> what answers it. Who follows an owner is kept as a follower of the owner's feed, a topic that no client's follow reaches
-    here."""
+    """Returns op -> what answers it.
+
+    Users who follow an owner are kept as followers of the owner's feed. No client's follow reaches that topic here.
+    """
 
     async def follow_owner(call: Call) -> bytes:
         owner = checked_name(typed(call.body, Owner).owner)
-        await follows.add_followers(user_topic(owner), [call.user])  # first: what is made meanwhile finds him
+        # The owner first: a playlist that is made meanwhile finds the user among the owner's followers.
+        await follows.add_followers(user_topic(owner), [call.user])
         after: str | None = ""
         while after is not None:
             owned, after = await playlists.owned(owner, after)

@@ -1,6 +1,6 @@
-"""Changes of a playlist: what a user may ask for, what followers are told, and how anybody applies one (SB-33).
+"""Changes of a playlist: what a user may ask for, what followers are told, and how anybody applies one (SB-33). Pure.
 
-The same values go both ways: a client that holds version n and hears of change n+1 applies it as `apply` does; one that
+The same values go both ways. A client that holds version n and hears of change n+1 applies it as `edit_tracks` does. A client that
 missed a version fetches the playlist.
 """
 
@@ -33,8 +33,10 @@ class SetCollaborative(msgspec.Struct, frozen=True, tag_field="op", tag="collabo
 
 
 class Add(msgspec.Struct, frozen=True, tag_field="op", tag="add", forbid_unknown_fields=True):
-    """`tracks` stand at `position` now, and what stood there behind them. A request without a position means the end; what
-    followers are told always has one."""
+    """`tracks` stand at `position` now, and what stood there comes behind them.
+
+    A request without a position means the end. What followers are told always has a position.
+    """
 
     tracks: Tracks
     position: Position | None = None
@@ -48,7 +50,7 @@ class Remove(msgspec.Struct, frozen=True, tag_field="op", tag="remove", forbid_u
 
 
 class Reorder(msgspec.Struct, frozen=True, tag_field="op", tag="reorder", forbid_unknown_fields=True):
-    """`count` tracks from `position` on stand before the track that was at `to` (a position of the list as it was)."""
+    """`count` tracks from `position` on stand before the track that was at `to`; both are positions of the list as it was."""
 
     position: Position
     to: Position
@@ -56,7 +58,7 @@ class Reorder(msgspec.Struct, frozen=True, tag_field="op", tag="reorder", forbid
 
 
 class Create(msgspec.Struct, frozen=True, tag_field="op", tag="create"):
-    """The playlist is new. Only followers are told so; it is asked for by other means."""
+    """The playlist is new. This is only told to followers; a client asks for a playlist by other means."""
 
     name: str
     collaborative: bool
@@ -64,7 +66,7 @@ class Create(msgspec.Struct, frozen=True, tag_field="op", tag="create"):
 
 
 class Delete(msgspec.Struct, frozen=True, tag_field="op", tag="delete"):
-    """The playlist is gone. Only followers are told so."""
+    """The playlist is gone. This is only told to followers."""
 
 
 Edit: TypeAlias = Rename | SetCollaborative | Add | Remove | Reorder
@@ -72,12 +74,12 @@ Change: TypeAlias = Edit | Create | Delete
 
 
 def names_positions(edit: Edit) -> bool:
-    """Whether an edit means something else when the list has changed since it was looked at."""
+    """Returns whether an edit means something else when the list has changed since the user looked at it."""
     return isinstance(edit, Remove | Reorder) or (isinstance(edit, Add) and edit.position is not None)
 
 
 def edit_tracks(tracks: list[str], edit: Edit) -> list[str]:
-    """The tracks after `edit`. Raises Refused (bad-field, too-large)."""
+    """Returns the tracks after `edit`. Raises Refused (bad-field, too-large)."""
     match edit:
         case Add(new, position):
             at = len(tracks) if position is None else position
@@ -98,6 +100,7 @@ def _reordered(tracks: list[str], position: int, to: int, count: int) -> list[st
     _check_range(tracks, to, 0)
     if position < to < position + count:
         raise Refused("bad-field", f"to={to} lies within the tracks that are moved, {position} to {position + count - 1}")
+    # `to` counts in the list as it was. Without the moved tracks, all places behind them are `count` lower.
     moved = tracks[position : position + count]
     rest = [*tracks[:position], *tracks[position + count :]]
     at = to if to <= position else to - count

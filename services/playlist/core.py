@@ -1,4 +1,4 @@
-"""What the playlist service decides: who may write, what a change makes of a playlist, and what others are told. Pure."""
+"""The decisions of the playlist service: who may write, what a change makes of a playlist, and what others are told. Pure."""
 
 from typing import Final
 
@@ -10,7 +10,7 @@ from infra.kernel.topics import Topic, format_topic
 from ..tasks import OutboxTask
 from .change import Add, Change, Create, Delete, Edit, Rename, SetCollaborative, edit_tracks, names_positions
 
-# What is told of a change is small: with more, followers are told to fetch.
+# A larger change is not told in full: followers are told to fetch the playlist.
 MAX_TOLD_BYTES: Final = 4096
 KIND: Final = "playlist"
 # The ways on which a change is told are lanes of the outbox.
@@ -24,12 +24,12 @@ _ENCODER: Final = msgspec.json.Encoder()
 
 
 def playlist_topic(owner: str, playlist_id: str) -> Topic:
-    """Where changes of a playlist are published. Both ids have been checked by whoever holds them."""
+    """Returns the topic on which changes of a playlist are published. The ids of `owner` and playlist must have been checked."""
     return Topic(f"P{owner}/{playlist_id}".encode())
 
 
 class Playlist(msgspec.Struct, frozen=True):
-    """One version of a playlist. A deleted one is kept without tracks, so that its id and its versions are not used again."""
+    """One version of a playlist. A deleted playlist is kept without tracks, so that its id and its versions are not used again."""
 
     owner: str
     id: str
@@ -47,7 +47,7 @@ class Playlist(msgspec.Struct, frozen=True):
 
 
 class Told(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The payload of an event: change `version` by user `by`. Without a change it is too large to tell: fetch."""
+    """The payload of an event: user `by` has made `version`. Without a `change` the client fetches: the change was too large."""
 
     version: int
     by: str
@@ -56,7 +56,7 @@ class Told(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class ChangeEvent(msgspec.Struct, frozen=True):
-    """The body of a task: one event, as everybody who is told of it needs it."""
+    """The body of a task: one event of a playlist, with what each receiver needs to know of it."""
 
     id: str
     owner: str
@@ -68,7 +68,7 @@ class ChangeEvent(msgspec.Struct, frozen=True):
 
 
 class PlaylistStep(msgspec.Struct, frozen=True):
-    """A playlist after a change, the event that tells of it, and what is promised to others with it."""
+    """A playlist after a change, the id of the event that tells of it, and what is promised to others with it."""
 
     playlist: Playlist
     event_id: str
@@ -76,13 +76,17 @@ class PlaylistStep(msgspec.Struct, frozen=True):
 
 
 def create(owner: str, playlist_id: str, wanted: Create, now_ms: int, event_id: str) -> PlaylistStep:
-    """A new playlist, version 1."""
+    """Returns version 1 of a new playlist of `owner`. `event_id` will be the id of its event on all ways."""
     playlist = Playlist(owner, playlist_id, 1, wanted.name, wanted.collaborative, wanted.tracks, now_ms)
     return PlaylistStep(playlist, event_id, _promises(playlist, owner, wanted, event_id))
 
 
 def edit(playlist: Playlist, user: str, wanted: Edit, version: int | None, now_ms: int, event_id: str) -> PlaylistStep:
-    """The next version. Raises Refused: forbidden (SB-7), conflict (it was meant for another version), bad-field, too-large."""
+    """Returns the next version of `playlist`, as `user` has `wanted` it.
+
+    With a `version` the edit is for that one only. Raises Refused: forbidden (SB-7), conflict (it is another version), bad-field,
+    too-large.
+    """
     _check_writer(playlist, user, wanted)
     _check_version(playlist, version)
     if version is None and names_positions(wanted):
@@ -93,13 +97,14 @@ def edit(playlist: Playlist, user: str, wanted: Edit, version: int | None, now_m
             after = msgspec.structs.replace(after, name=name)
         case SetCollaborative(collaborative):
             after = msgspec.structs.replace(after, collaborative=collaborative)
+        # Followers apply the change to a list of their own, so they are told where "at the end" was.
         case Add(tracks, None):
             wanted = Add(tracks, len(playlist.tracks))
     return PlaylistStep(after, event_id, _promises(after, user, wanted, event_id))
 
 
 def delete(playlist: Playlist, user: str, version: int | None, now_ms: int, event_id: str) -> PlaylistStep:
-    """The last version. Raises Refused: forbidden, conflict."""
+    """Returns the last version of `playlist`, which `user` deletes. Raises Refused: forbidden, conflict (see `edit`)."""
     _check_writer(playlist, user, Delete())
     _check_version(playlist, version)
     after = msgspec.structs.replace(playlist, version=playlist.version + 1, changed_ms=now_ms, tracks=[], deleted=True)
@@ -121,7 +126,7 @@ def _check_version(playlist: Playlist, version: int | None) -> None:
 
 
 def _promises(playlist: Playlist, by: str, change: Change, event_id: str) -> list[OutboxTask]:
-    """One task for each way in which a change is told, so that a slow one holds up no other (SB-8, SB-31)."""
+    """Returns one task for each way on which a change is told, so that a slow way holds up no other (SB-8, SB-31)."""
     payload = _ENCODER.encode(Told(playlist.version, by, playlist.name, change))
     if len(payload) > MAX_TOLD_BYTES:
         payload = _ENCODER.encode(Told(playlist.version, by, playlist.name))
@@ -130,19 +135,21 @@ def _promises(playlist: Playlist, by: str, change: Change, event_id: str) -> lis
     body, topic = _ENCODER.encode(promise), playlist.topic.decode()
     ways = [(ENGINE, "publish", topic), (FEED, "act", by), (WALL, "post", by), (STORED, "notify", topic)]
     if isinstance(change, Create):
+        # Tasks of one key keep their order: first the owner's followers follow the playlist, then they are notified.
         ways.insert(0, (STORED, "enlist", topic))
     if isinstance(change, Delete):
+        # Last, for the same reason: who no longer follows would not be notified that the playlist is gone.
         ways.append((STORED, "dismiss", topic))
     return [OutboxTask(event_id, key, op, body, lane) for lane, op, key in ways]
 
 
 def act_message(promise: ChangeEvent) -> bytes:
-    """The line in the friend feed of whoever made the change: what presence takes from clients (SB-8)."""
+    """Returns the line for the friend feed of the user who made the change, as presence takes it from clients (SB-8)."""
     topic = format_topic(playlist_topic(promise.owner, promise.playlist))
     return _ENCODER.encode({"op": "act", "kind": KIND, "topic": topic, "event": promise.id, "change": promise.op})
 
 
 def wall_message(promise: ChangeEvent) -> bytes:
-    """What goes on the wall of whoever made the change, if they want posts (SB-34)."""
+    """Returns what goes on the wall of the user who made the change, if they want posts (SB-34)."""
     topic = format_topic(playlist_topic(promise.owner, promise.playlist))
     return _ENCODER.encode({"id": promise.id, "kind": KIND, "payload": {"topic": topic, "change": promise.op}})

@@ -1,7 +1,7 @@
-"""The courier keeps what was promised with a change: the engine, the friend feed, walls and the notification module hear of it.
+"""The courier of the playlist service: it tells the engine, the friend feed, walls and the notification module of each change.
 
-Each way has a task of its own. The event has one id on all of them, so that a client that hears of it twice shows it once,
-and so that a repetition after a crash is known as such.
+Each way has a task of its own. The event has one id on all of them. So a client that hears of it twice shows it once, and a
+repetition after a crash is known as such.
 """
 
 import asyncio
@@ -27,7 +27,12 @@ _DECODER: Final = msgspec.json.Decoder(ChangeEvent)
 
 
 class PlaylistCourier:
-    """`perform` does one task (see `OutboxRelay`)."""
+    """The courier; `perform` is what each `OutboxRelay` calls.
+
+    - `follows`: who is told.
+    - `wall`: Unix time in seconds.
+    - `tells_presence`, `asks_social`: whether such services are configured.
+    """
 
     def __init__(
         self,
@@ -44,7 +49,7 @@ class PlaylistCourier:
         self._wall, self._tells_presence, self._asks_social = wall, tells_presence, asks_social
 
     async def perform(self, task: OutboxTask) -> None:
-        """Raises Unavailable and Refused."""
+        """Does one task. Raises Unavailable to be called again, and Refused for what will never be possible."""
         promise = _DECODER.decode(task.body)
         match task.op:
             case "enlist":
@@ -63,24 +68,24 @@ class PlaylistCourier:
                 raise Refused("unknown-op", f"{op}: a newer version of this service has promised it")
 
     async def _act(self, promise: ChangeEvent) -> None:
-        """A line in the friend feed. Feeds show what is happening and keep nothing: a line that is late is left out."""
+        """Adds a line to the friend feed. Feeds show what is happening and keep nothing, so a line that is late is left out."""
         if not self._tells_presence or self._wall() * 1000 - promise.ts_ms > FEED_S * 1000:
             return
         await self._peers.call("presence", promise.by, "act", act_message(promise))
 
     async def _post(self, promise: ChangeEvent) -> None:
-        """A wall post; social knows whether they want any."""
+        """Has social put up a wall post; it knows whether the user wants any."""
         if self._asks_social:
             await self._peers.call("social", promise.by, "post", wall_message(promise))
 
     async def _enlist(self, promise: ChangeEvent) -> None:
-        """Who follows the owner follows the new playlist by default (SB-6)."""
+        """Lets all who follow the owner follow the new playlist, as is the default (SB-6)."""
         topic = playlist_topic(promise.owner, promise.playlist)
         async for users in follower_pages(self._follows, user_topic(promise.owner)):
             await self._follows.add_followers(topic, users)
 
     async def _dismiss(self, promise: ChangeEvent) -> None:
-        """Nobody follows a playlist that is gone."""
+        """Lets nobody follow a playlist that is gone."""
         topic = playlist_topic(promise.owner, promise.playlist)
         async for users in follower_pages(self._follows, topic):
             await self._follows.remove_followers(topic, users)
@@ -110,7 +115,10 @@ class PlaylistCourier:
         await self._notifier.notify(notification, self._audience(promise))
 
     async def _audience(self, promise: ChangeEvent) -> AsyncIterator[Audience]:
-        """The owner and all followers, but not who made the change. Friends of the owner have it through the engine already (SB-31)."""
+        """Yields the owner and all followers, save the user who made the change.
+
+        Friends of the owner have it through the engine already (SB-31).
+        """
         owner, topic = promise.owner, playlist_topic(promise.owner, promise.playlist)
         if promise.by != owner:
             yield Audience([owner])

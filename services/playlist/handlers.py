@@ -1,4 +1,4 @@
-"""The HTTP door of the playlist service: requests become steps, and steps are stored."""
+"""The HTTP handlers of the playlist service: requests become steps, and steps are stored."""
 
 from collections import Counter
 from collections.abc import Awaitable, Callable
@@ -18,12 +18,12 @@ from .core import Playlist, PlaylistStep
 from .parameters import number_of, topic_of
 from .store import Playlists, find, names_of
 
-# Changes without a version are made anew when somebody else was quicker.
+# How often a change without a version is made anew when somebody else was quicker.
 TRIES: Final = 8
 
 
 class Wanted(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Body of a request for a new playlist. Without an `id` one is made."""
+    """The body of a request for a new playlist. Without an `id` one is made."""
 
     name: Name
     id: str = ""
@@ -32,7 +32,7 @@ class Wanted(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Editing(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Body of a change. With a `version` it is refused as a conflict unless the playlist is at that one."""
+    """The body of a change. With a `version` it is refused as a conflict unless the playlist is at that one."""
 
     change: Edit
     version: int | None = None
@@ -52,7 +52,7 @@ class Shown(msgspec.Struct, frozen=True):
 
 
 class PlaylistHandlers:
-    """Answers requests. `written` is called when there may be something new in the outbox."""
+    """The handlers of requests. They call `written` when there may be something new in the outbox."""
 
     def __init__(self, playlists: Playlists, follows: FollowStore, context: Context, *, written: Callable[[], None]) -> None:
         self.changes: Counter[str] = Counter()
@@ -61,7 +61,7 @@ class PlaylistHandlers:
         self._rng, self._wall = context.rng, context.wall
 
     def routes(self) -> list[Route]:
-        """What the HTTP door takes."""
+        """Returns what is answered over HTTP."""
         one = "/v1/playlists/{owner}/{id}"
         return [
             Route("POST", "/v1/playlists", "user", self._create),
@@ -103,7 +103,7 @@ class PlaylistHandlers:
         return Answer(204)
 
     async def _step(self, request: Request, version: int | None, make: Callable[[Playlist], PlaylistStep]) -> PlaylistStep:
-        """Make and store a step. Raises Refused("conflict") when the playlist is, or has just become, another version."""
+        """Makes and stores a step. Raises Refused("conflict") when the playlist is, or has just become, another version."""
         for _ in range(TRIES if version is None else 1):
             try:
                 step = make(await self._get(request))
@@ -131,7 +131,7 @@ class PlaylistHandlers:
         try:
             return await writing
         finally:
-            self._written()  # also when nobody knows whether it was
+            self._written()  # also after an error: the write may have been done
 
     def _now_ms(self) -> int:
         return int(self._wall() * 1000)

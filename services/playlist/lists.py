@@ -1,4 +1,4 @@
-"""The two questions that the playlist service answers: who follows a playlist, and whose playlists there are (SB-32)."""
+"""The HTTP handlers of lists: who follows a playlist, and which playlists a user has and follows (SB-32)."""
 
 import msgspec
 
@@ -12,13 +12,13 @@ from .store import Playlists, Summary, find, names_of
 
 
 class PlaylistListHandlers:
-    """Answers over HTTP, page by page."""
+    """The handlers of requests for lists, which are answered page by page."""
 
     def __init__(self, playlists: Playlists, follows: FollowStore) -> None:
         self._playlists, self._follows = playlists, follows
 
     def routes(self) -> list[Route]:
-        """What the HTTP door takes."""
+        """Returns what is answered over HTTP."""
         return [
             Route("GET", "/v1/playlists/{owner}/{id}/followers", "any", self._followers),
             Route("GET", "/v1/users/{user}/playlists", "any", self._owned),
@@ -29,7 +29,7 @@ class PlaylistListHandlers:
         topic = (await find(self._playlists, *names_of(topic_of(request)))).topic
         after, limit = page_of(request)
         page = await self._follows.followers(topic, after, limit)
-        count = None if after else await self._follows.count(topic)  # it looks at every follower: once is enough
+        count = None if after else await self._follows.count(topic)  # counting looks at every follower: once is enough
         return Answer(200, {"followers": page.items, "count": count, "next": page.next})
 
     async def _owned(self, request: Request) -> Answer:

@@ -12,8 +12,12 @@ from ..options import ServiceOptions
 
 
 class PlaylistOptions(ServiceOptions, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One playlist service. `brokers` maps each slot of its site to a link address. `presence` and `social` list link addresses of
-    such services of the site: without the first there are no lines in friend feeds, without the second nobody is a friend."""
+    """The options of one playlist service.
+
+    - `brokers`: slot -> link address of each broker of the site.
+    - `presence`: link addresses of the site's presence services. Without any there are no lines in friend feeds.
+    - `social`: link addresses of the site's social services. Without any nobody is a friend.
+    """
 
     role: ClassVar[str] = PLAYLIST
     brokers: dict[str, str]

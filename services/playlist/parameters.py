@@ -1,4 +1,4 @@
-"""What requests say in their paths and queries, checked."""
+"""Parameters of requests: what their paths and queries say, checked."""
 
 from typing import Final
 
@@ -12,18 +12,18 @@ DEFAULT_LIMIT: Final = 100
 
 
 def topic_of(request: Request) -> Topic:
-    """The playlist that the path names. Raises Refused("bad-topic")."""
+    """Returns the topic of the playlist that the path names. Raises Refused("bad-topic")."""
     return parse_topic(f"hm://playlist/user/{request.path['owner']}/playlist/{request.path['id']}/")
 
 
 def checked_name(name: str) -> str:
-    """A user's name that came from outside. Raises Refused("bad-topic")."""
+    """Returns a user's `name` that came from outside. Raises Refused("bad-topic")."""
     parse_topic(f"hm://presence/user/{name}/")
     return name
 
 
 def page_of(request: Request) -> tuple[str, int]:
-    """`after` and `limit`. Raises Refused("bad-field")."""
+    """Returns `after` and `limit` of the query. Raises Refused("bad-field")."""
     limit = number_of(request, "limit")
     if limit is None:
         limit = DEFAULT_LIMIT
@@ -33,7 +33,7 @@ def page_of(request: Request) -> tuple[str, int]:
 
 
 def number_of(request: Request, name: str) -> int | None:
-    """A number of the query; None if it is not there. Raises Refused("bad-field")."""
+    """Returns the number `name` of the query; None if it is not there. Raises Refused("bad-field")."""
     text = request.query.get(name)
     if text is None:
         return None

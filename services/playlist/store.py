@@ -1,4 +1,4 @@
-"""The port of the playlist store: playlists, in the same atomic write with what is promised about them."""
+"""The port of the playlist store. A playlist and what is promised about it are one atomic write."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Final, NamedTuple, Protocol
@@ -29,27 +29,29 @@ class Summary(msgspec.Struct, frozen=True):
 
 
 class Playlists(Protocol):
-    """All methods raise Unavailable when the store cannot answer now. A write that did so may have been done."""
+    """The playlists. All methods raise Unavailable when the store cannot answer now. A write that did so may have been done."""
 
     async def get(self, owner: str, playlist_id: str) -> Playlist | None:
-        """The newest version, also of one that is deleted."""
+        """Returns the newest version, also of a playlist that is deleted; None if there never was one."""
 
     async def create(self, step: PlaylistStep) -> bool:
-        """Write version 1 and its tasks. False, and nothing is written, if the id is in use or was. Raises
-        Refused("too-many-topics") when the owner has as many as one may have."""
+        """Writes version 1 and its tasks; returns whether it did. If the id is in use, or ever was, nothing is written.
+
+        Raises Refused("too-many-topics") when the owner has as many playlists as a user may have.
+        """
 
     async def replace(self, step: PlaylistStep) -> bool:
-        """Write a version and its tasks. False, and nothing is written, unless the version before it is the newest."""
+        """Writes a version and its tasks; returns whether it did. Unless the version before it is the newest, nothing is written."""
 
     async def owned(self, owner: str, after: str = "", limit: int = PAGE) -> ListPage[Summary]:
-        """Up to `limit` playlists of `owner` that are not deleted, by id."""
+        """Returns up to `limit` playlists of `owner` that are not deleted, by id, from the cursor `after` on."""
 
     async def summaries(self, topics: Sequence[Topic]) -> list[Summary]:
-        """Those of `topics` that are there and not deleted, in no order."""
+        """Returns the playlists of `topics` that are there and not deleted, in no order."""
 
 
 class PlaylistStores(NamedTuple):
-    """All that a playlist service keeps, in one database."""
+    """The stores of a playlist service, all in one database."""
 
     playlists: Playlists
     follows: FollowStore
@@ -58,7 +60,7 @@ class PlaylistStores(NamedTuple):
 
 
 async def find(playlists: Playlists, owner: str, playlist_id: str) -> Playlist:
-    """A playlist that is there. Raises Refused("not-found") and Unavailable."""
+    """Returns the playlist `playlist_id` of `owner`. Raises Refused("not-found") and Unavailable."""
     playlist = await playlists.get(owner, playlist_id)
     if playlist is None or playlist.deleted:
         raise Refused("not-found", f"{owner} has no playlist {playlist_id}")
@@ -66,6 +68,6 @@ async def find(playlists: Playlists, owner: str, playlist_id: str) -> Playlist:
 
 
 def names_of(topic: Topic) -> tuple[str, str]:
-    """Owner and id of the playlist whose topic this is."""
+    """Returns owner and id of the playlist whose topic this is."""
     owner, _, playlist_id = topic[1:].decode().partition("/")
     return owner, playlist_id

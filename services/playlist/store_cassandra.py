@@ -1,7 +1,7 @@
 """The playlist store in Cassandra: one partition for each playlist, changed by conditional writes (SB-33: versions are a line).
 
-A conditional write cannot be in one batch with the outbox, so tasks are written before it under a guard that names the
-change; see `OutboxCassandra`.
+A conditional write cannot be in one batch with the outbox. So tasks are written before it, under a guard that names the change;
+see `OutboxCassandra`.
 """
 
 import asyncio
@@ -23,7 +23,7 @@ from ..outbox_cassandra import OutboxCassandra
 from .core import Playlist, PlaylistStep
 from .store import MAX_OWNED, PlaylistStores, Summary, names_of
 
-# A node that was away for longer does not know any more whether the change that it was at was done.
+# How long it is known which changes were done. A node that is away for longer cannot tell what became of its last one.
 CHANGES_S: Final = 30 * 24 * 3600
 
 _REPLACE: Final = f"""
@@ -47,7 +47,7 @@ class _Guard(msgspec.Struct, array_like=True):
 async def open_cassandra(
     options: CassandraOptions, node: str, wall: Callable[[], float], max_followed: int = MAX_TOPICS, max_owned: int = MAX_OWNED
 ) -> PlaylistStores:
-    """The stores in a keyspace; `node` names this service in all its lives. Raises ConfigError and Unavailable."""
+    """Opens the stores in a keyspace. `node` names this service in all its lives. Raises ConfigError and Unavailable."""
     db = await Cassandra.open(options)
     try:
         for module in ("follows", "outbox", "playlist"):
@@ -61,25 +61,23 @@ async def open_cassandra(
 async def use_cassandra(
     db: Cassandra, node: str, wall: Callable[[], float], max_followed: int = MAX_TOPICS, max_owned: int = MAX_OWNED
 ) -> PlaylistStores:
-    """The stores in a keyspace that has the modules follows, outbox and playlist."""
+    """Opens the stores in `db`, which has the modules follows, outbox and playlist. `node` names this service in all its lives."""
     changes = _Changes(db)
     outbox = await OutboxCassandra.open(db, f"playlist/{node}", wall, changes.happened)
     return PlaylistStores(PlaylistsCassandra(db, outbox, max_owned), FollowsCassandra(db, "playlist", max_followed), outbox, db.close)
 
 
 class _Changes:
-    """Which changes were done."""
+    """The changes that were done."""
 
     def __init__(self, db: Cassandra) -> None:
         self._db = db
 
     async def happened(self, guard: str) -> bool:
-        """Whether a change was done; asked for one that nobody is at any more.
-
-        A conditional write to its partition ends whatever is still on its way there, this way or the other.
-        """
+        """Returns whether the change of a `guard` was done. It is asked for changes of an earlier life only."""
         change = msgspec.json.decode(guard, type=_Guard)
         key = change.owner, change.id, change.version
+        # The change may still be on its way. A conditional write to its partition ends that: the change is done by then, or never.
         settle = f"INSERT INTO playlists (owner, id, change, event) VALUES (?, ?, ?, '') IF NOT EXISTS USING TTL {CHANGES_S}"
         if await self._db.swap(settle, *key):
             return False
@@ -89,7 +87,7 @@ class _Changes:
 
 
 class PlaylistsCassandra:
-    """See `Playlists`."""
+    """The playlists; see `Playlists`."""
 
     def __init__(self, db: Cassandra, outbox: OutboxCassandra, max_owned: int = MAX_OWNED) -> None:
         self._db, self._outbox, self._max_owned = db, outbox, max_owned
@@ -107,7 +105,7 @@ class PlaylistsCassandra:
         return Playlist(owner, playlist_id, version, name, collaborative, listed, changed_ms, deleted)
 
     async def create(self, step: PlaylistStep) -> bool:
-        """See `Playlists`. Two at once may lead to one too many."""
+        """See `Playlists`. Two at once may make one too many."""
         new = step.playlist
         ((count,),) = await self._db.execute("SELECT count(*) FROM playlists_by_owner WHERE owner = ?", new.owner)
         if count >= self._max_owned and await self.get(new.owner, new.id) is None:
@@ -132,7 +130,7 @@ class PlaylistsCassandra:
             values = new.version, new.name, new.collaborative, len(new.tracks), new.changed_ms, new.deleted, msgspec.json.encode(new.tracks)
             change = new.owner, new.id, new.version, step.event_id
             done = await self._db.swap(_REPLACE, *values, new.owner, new.id, before, *change)
-            with suppress(Unavailable):  # then the guard tells
+            with suppress(Unavailable):  # the guard will tell
                 await (self._outbox.confirm(statements) if done else self._outbox.withdraw(statements))
         return done
 

@@ -25,7 +25,7 @@ SCRIPTS: Final = (
     *outbox_sqlite.SCRIPTS,
     (
         "playlist-0001",
-        # The list of tracks is long and comes last: whoever wants a summary does not read over it.
+        # The list of tracks is long, so it comes last: a summary is read without it.
         """
         CREATE TABLE playlists (
             owner TEXT, id TEXT, version INTEGER, name TEXT, collaborative INTEGER, length INTEGER, changed_ms INTEGER, deleted INTEGER,
@@ -38,13 +38,13 @@ _SUMMARY: Final = "SELECT owner, id, version, name, collaborative, length, chang
 
 
 async def open_sqlite(folder: Path, max_followed: int = MAX_TOPICS, max_owned: int = MAX_OWNED) -> PlaylistStores:
-    """The stores in `folder`. Raises ConfigError when it cannot be used."""
+    """Opens the stores in `folder`. Raises ConfigError when it cannot be used."""
     db = await Sqlite.open(folder / FILE, "playlist", SCRIPTS)
     return PlaylistStores(PlaylistsSqlite(db, max_owned), FollowsSqlite(db, max_followed), OutboxSqlite(db), db.close)
 
 
 class PlaylistsSqlite:
-    """See `Playlists`."""
+    """The playlists; see `Playlists`."""
 
     def __init__(self, db: Sqlite, max_owned: int = MAX_OWNED) -> None:
         self._db, self._max_owned = db, max_owned
@@ -110,7 +110,7 @@ class PlaylistsSqlite:
 
 
 def _columns(playlist: Playlist) -> tuple[int | str | bytes, ...]:
-    """The columns behind the key, in the order of the table."""
+    """Returns the columns behind the key, in the order of the table."""
     tracks = msgspec.json.encode(playlist.tracks)
     flags = int(playlist.collaborative), len(playlist.tracks), playlist.changed_ms, int(playlist.deleted)
     return (playlist.version, playlist.name, *flags, tracks)

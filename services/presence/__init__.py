@@ -1,1 +1,1 @@
-"""Presence: takes friend-feed actions from clients, keeps the last event of each user in memory, publishes it (SB-29)."""
+"""The presence service: it publishes what users do, and knows in memory what each did last and who is online (SB-29, SB-30)."""

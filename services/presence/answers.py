@@ -1,4 +1,4 @@
-"""What presence answers to calls: actions are published, questions about users are answered with what all nodes know."""
+"""The answers of presence to calls: actions are published, questions about users are answered with what all nodes know."""
 
 from collections.abc import Callable, Mapping
 from functools import partial

@@ -1,4 +1,4 @@
-"""What presence decides: which actions there are, and what a user's last event is. In memory only (SB-29, SB-30)."""
+"""The decisions of presence: which actions there are, and what a user's last event is. In memory only (SB-29, SB-30). Pure."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -19,7 +19,7 @@ _OWN_FIELDS: Final = ("op", "id", "kind")
 
 
 class PresenceCore:
-    """The last event of each user. When more than `max_users` are known the one heard longest ago is forgotten."""
+    """The last event of each user. With more than `max_users` the user whose last event is the oldest is forgotten."""
 
     def __init__(self, prefix: str, max_payload_bytes: int, max_users: int) -> None:
         self.last: dict[str, Event] = {}
@@ -30,9 +30,9 @@ class PresenceCore:
         self._n = 0
 
     def act(self, user: str, message: bytes, ts_ms: int) -> Event:
-        """The event that a client's `act` message makes. Raises `Refused` (bad-field, too-large).
+        """Returns the event that a client's `act` message makes at `ts_ms`. Raises `Refused` (bad-field, too-large).
 
-        Its payload is what the message holds besides op, id and kind, as it was written.
+        Its payload is what the `message` of `user` holds besides op, id and kind, as it was written.
         """
         try:
             fields = _DECODER.decode(message)
@@ -50,12 +50,13 @@ class PresenceCore:
         return self._remember(user, kind, Event(topic, b"", tail))
 
     def tails(self, users: Iterable[str]) -> list[bytes]:
-        """The last event of each user as an event's tail (see `events`); empty for one that has none."""
+        """Returns the last event of each user as an event's tail (see `events`); empty for a user who has none."""
         found = (self.last.get(user) for user in users)
         return [event.tail if event is not None else b"" for event in found]
 
     def _remember(self, user: str, kind: str, event: Event) -> Event:
         self.actions[kind] += 1
+        # Taken out first: a dictionary keeps its order, so the first user in it is the one to forget.
         self.last.pop(user, None)
         self.last[user] = event
         if len(self.last) > self._max_users:

@@ -8,13 +8,16 @@ from infra.kernel.errors import ConfigError
 from infra.kernel.link_timing import LinkTiming
 from infra.kernel.option_checks import check_numbers
 
-# An answer to `last` with 500 events of this size fits into a frame of a link.
+# An answer to `last` with 500 events of this size still fits into a frame of a link.
 LARGEST_PAYLOAD_BYTES: Final = 16 << 10
 
 
 class PresenceOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One presence service. `brokers` maps each slot of its site to a link address, `peers` each site to the link addresses
-    of all presence services there; its own address among them is passed over."""
+    """The options of one presence service.
+
+    - `brokers`: slot -> link address of each broker of its site.
+    - `peers`: site -> link addresses of all presence services there. Its own address among them is ignored.
+    """
 
     site: str
     node: str
@@ -25,7 +28,7 @@ class PresenceOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
     link: LinkTiming = LinkTiming()
     max_payload_bytes: int = LARGEST_PAYLOAD_BYTES
     max_users: int = 5_000_000
-    # How long a user stays online after its last connection; more, by chance, when a whole access point is lost.
+    # How long a user stays online after their last connection; with up to `jitter_s` more if a whole access point was lost.
     grace_s: float = 5.0
     jitter_s: float = 5.0
     # How long peers may take to answer before they count as knowing nobody.

@@ -62,8 +62,10 @@ class PresencePeers:
         self._calls.lost(address, _LOST)
 
     def ask(self, op: str, body: bytes, now_s: float, done: Done) -> None:
-        """Asks all peers for `op` with `body`, at `now_s`. `done` is called when all have answered or are late, perhaps before this
-        returns."""
+        """Asks all peers for `op` with `body`, at `now_s`.
+
+        `done` is called when all have answered or are late, perhaps before this returns.
+        """
         asked = self._links if self._questions < self._max_questions else {}
         self.unanswered += len(self.addresses) - len(asked)
         if not asked:

@@ -34,12 +34,12 @@ _STAMPED: Final = msgspec.json.Decoder(_Stamped)
 
 
 def encode_users(users: Sequence[str]) -> bytes:
-    """A question to a peer."""
+    """Returns the body of a question to a peer."""
     return _ENCODE(users)
 
 
 def decode_users(body: bytes) -> list[str]:
-    """The users that a question is about. Raises `Refused("bad-field")`."""
+    """Returns the users that a question is about. Raises `Refused("bad-field")`."""
     try:
         return _USERS.decode(body)
     except msgspec.DecodeError as wrong:
@@ -47,7 +47,8 @@ def decode_users(body: bytes) -> list[str]:
 
 
 def merge_whereabouts(own: bytes, others: Iterable[bytes]) -> bytes:
-    """Online anywhere is online. An answer about another number of users is passed over."""
+    """Returns the devices on which each user is online anywhere. An answer about another number of users is ignored."""
+    # Each byte is the devices of a user. As one large number, all users are merged by one "or".
     bits = int.from_bytes(own)
     for other in others:
         if len(other) == len(own):
@@ -56,8 +57,10 @@ def merge_whereabouts(own: bytes, others: Iterable[bytes]) -> bytes:
 
 
 def read_last(user: str, body: bytes) -> tuple[list[str], bytes]:
-    """Returns the users about whom `user` asks, each once, and the id as it was written. Raises `Refused` (bad-field, too-many-topics,
-    bad-topic, forbidden)."""
+    """Returns the users about whom `user` asks in `body`, each once, and the id as it was written.
+
+    Raises `Refused` (bad-field, too-many-topics, bad-topic, forbidden).
+    """
     try:
         said = _LAST.decode(body)
     except (msgspec.DecodeError, RecursionError) as wrong:
@@ -76,12 +79,12 @@ def _asked_about(user: str, uri: str) -> str:
 
 
 def encode_tails(tails: Sequence[bytes]) -> bytes:
-    """The answer to a peer."""
+    """Returns the body of the answer to a peer."""
     return _ENCODE(tails)
 
 
 def merge_tails(own: Sequence[bytes], others: Iterable[bytes]) -> list[bytes]:
-    """The newest tail of each user. An answer that cannot be read is passed over."""
+    """Returns the newest tail of each user. An answer that cannot be read is ignored."""
     newest = list(own)
     for body in others:
         try:
@@ -97,6 +100,6 @@ def _ts_of(tail: bytes) -> int:
 
 
 def answer_last(id_: bytes, tails: Iterable[bytes]) -> bytes:
-    """What the client gets: the users that have a last event."""
+    """Returns what the client gets: the last events, of the users who have one."""
     events = b",".join(b"{" + tail for tail in tails if tail)
     return b'{"op":"last","id":%b,"events":[%b]}' % (id_, events)

@@ -1,1 +1,1 @@
-"""Social: who is whose friend, who of an address book joined, and wall posts for those who want them (SB-4, SB-5, SB-34)."""
+"""The social service: who is whose friend, which contacts have joined, and wall posts for users who want them (SB-4, SB-5, SB-34)."""

@@ -1,5 +1,4 @@
-"""The calls that social answers: follow and unfollow from access points, questions from other services, and what they
-put on walls (SB-12, SB-34)."""
+"""The calls that social answers: follow and unfollow from access points, questions and wall posts from services (SB-12, SB-34)."""
 
 from typing import Final
 
@@ -20,7 +19,7 @@ KINDS: Final = frozenset({Kind.SOCIAL})
 
 
 class FriendsOf(msgspec.Struct, frozen=True):
-    """Body of `friends`: the friends of `user` who are subscribed to his feed, from `after` on."""
+    """The body of `friends`: asks for the friends of `user` who are subscribed to the feed of `user`, from `after` on."""
 
     user: str
     after: str = ""
@@ -28,7 +27,7 @@ class FriendsOf(msgspec.Struct, frozen=True):
 
 
 class NewPost(msgspec.Struct, frozen=True):
-    """Body of `post`: what the caller's user did. `id` makes repeating safe."""
+    """The body of `post`: what the caller's user did. `id` makes repeating safe."""
 
     id: EventId
     kind: EventKind
@@ -39,7 +38,7 @@ _IS_FRIEND: Final = msgspec.msgpack.Decoder(tuple[str, list[str]])
 
 
 def answers(friends: Friends, follows: FollowStore) -> dict[str, Answerer]:
-    """Op -> what answers it."""
+    """Returns op -> what answers it."""
 
     async def follow(call: Call) -> bytes:
         await follows.add(call.user, read_topics(call.user, call.body, KINDS))
@@ -67,7 +66,7 @@ def answers(friends: Friends, follows: FollowStore) -> dict[str, Answerer]:
 
 
 def _pairs(body: bytes) -> tuple[str, list[str]]:
-    """An owner, and the users of whom it is asked whether they are his friends. Raises `Refused("bad-field")`."""
+    """Returns an owner, and the users who may be friends of that owner. Raises `Refused("bad-field")`."""
     try:
         owner, users = _IS_FRIEND.decode(body)
     except msgspec.DecodeError as wrong:

@@ -1,4 +1,4 @@
-"""What social decides: how external ids are remembered, and what it owes to others when two become friends. Pure."""
+"""The decisions of social: how external ids are remembered, and by which ids repetitions are known. Pure."""
 
 import unicodedata
 from collections.abc import Iterable
@@ -28,23 +28,27 @@ class Contacts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def joined_topic(user: str) -> Topic:
-    """The feed that tells `user` which of his friends have joined."""
+    """Returns the feed that tells `user` which of their friends have joined."""
     return parse_topic(f"hm://notifications/feed/{user}%friend-joined/")
 
 
 def hashed(salt: bytes, provider: str, external_id: str) -> bytes:
-    """What is remembered of an external id: without the store's salt nobody can try out which mail address it was."""
+    """Returns what is remembered of an external id at `provider`.
+
+    Without the `salt` of the store nobody can try out which mail address it was.
+    """
+    # People write one address in several ways; all of them must be one contact.
     plain = unicodedata.normalize("NFKC", external_id).strip().casefold()
     return blake2b(f"{provider}\0{plain}".encode(), digest_size=HASH_BYTES, key=salt).digest()
 
 
 def hashed_contacts(salt: bytes, provider: str, me: bytes, contacts: Iterable[str]) -> list[bytes]:
-    """Each contact once, in the order given; the caller himself is none of his contacts."""
+    """Returns the hash of each of `contacts` once, in the order given, without the caller, whose own hash is `me`."""
     hashes = dict.fromkeys(hashed(salt, provider, contact) for contact in contacts)
     hashes.pop(me, None)
     return list(hashes)
 
 
 def digest(*parts: str) -> str:
-    """The same text for the same parts."""
+    """Returns a text that is the same for the same parts."""
     return blake2b("\0".join(parts).encode(), digest_size=HASH_BYTES).hexdigest()

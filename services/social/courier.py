@@ -1,4 +1,4 @@
-"""Keeps what social has promised: each task of the outbox, as often as it takes."""
+"""The courier of social: it keeps what was promised, each task of the outbox, as often as it takes."""
 
 from collections.abc import AsyncIterator
 from typing import Final
@@ -21,7 +21,7 @@ KIND: Final = "friend-joined"
 
 
 class SocialCourier:
-    """`perform` is what the relay calls."""
+    """The courier; `perform` is what the relay calls. Without a `wall` nothing is put up."""
 
     def __init__(self, friends: Friends, follows: FollowStore, neighbours: Neighbours, wall: Wall | None) -> None:
         self.joined = self.posted = 0
@@ -29,7 +29,7 @@ class SocialCourier:
         self._notifier, self._peers = neighbours.notifier, neighbours.peers
 
     async def perform(self, task: OutboxTask) -> None:
-        """Do it. Raises Unavailable to be called again, Refused for what will never be possible."""
+        """Does one task. Raises Unavailable to be called again, and Refused for what will never be possible."""
         match task.op:
             case Match.op:
                 found = msgspec.msgpack.decode(task.body, type=Match)

@@ -1,4 +1,4 @@
-"""The HTTP door of social, as docs/openapi-social.json describes it."""
+"""The HTTP handlers of social, as docs/openapi-social.json describes them."""
 
 from collections.abc import Mapping
 from typing import Annotated, Final, TypeVar
@@ -19,19 +19,19 @@ T = TypeVar("T")
 
 
 class Posting(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Whether the caller wants wall posts."""
+    """The wish of the caller: whether they want wall posts."""
 
     enabled: bool
 
 
 class SocialHandlers:
-    """Answers requests."""
+    """The handlers of requests."""
 
     def __init__(self, friends: Friends) -> None:
         self._friends = friends
 
     def routes(self) -> list[Route]:
-        """What the HTTP door takes."""
+        """Returns what is answered over HTTP."""
         return [
             Route("GET", "/v1/social/friends", "user", self._list),
             Route("PUT", "/v1/social/friends/{user}", "user", self._befriend),
@@ -89,7 +89,7 @@ class SocialHandlers:
 
 
 def _checked(value: str, kind: type[T], name: str) -> T:
-    """A part of the path or the query as a value of `kind`. Raises `Refused("bad-field")`."""
+    """Returns the part `name` of the path or the query as a value of `kind`. Raises `Refused("bad-field")`."""
     try:
         return msgspec.convert(value, kind, strict=False)
     except msgspec.ValidationError as wrong:
@@ -97,5 +97,5 @@ def _checked(value: str, kind: type[T], name: str) -> T:
 
 
 def _page(query: Mapping[str, str]) -> tuple[str, int]:
-    """Where a page begins, and how long it may be. Raises `Refused("bad-field")`."""
+    """Returns where a page begins, and how long it may be. Raises `Refused("bad-field")`."""
     return query.get("after", ""), _checked(query.get("limit", str(LIMIT)), Limit, "limit")

@@ -12,10 +12,11 @@ from .store import MAX_CONTACTS
 
 
 class SocialOptions(ServiceOptions, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One social service. `playlist` lists link addresses of playlist services: whoever follows a user follows his playlists too.
+    """The options of one social service.
 
-    At each provider a user's address books may have `max_contacts` contacts in all.
-    `wall` is where posts of users who opted in go: a URL that takes them as JSON, or a file that gets a line for each.
+    - `playlist`: link addresses of playlist services. With any, all who follow a user follow the playlists of that user too.
+    - `max_contacts`: how many contacts a user's address books at one provider may have in all.
+    - `wall`: where posts of users who opted in go: a URL that takes them as JSON, or a file that gets a line for each.
     """
 
     role: ClassVar[str] = SOCIAL

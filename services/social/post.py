@@ -4,7 +4,7 @@ import msgspec
 
 
 class Post(msgspec.Struct, frozen=True, kw_only=True):
-    """One post. `id` is the same whenever it is repeated, so that a receiver can show it once; `ts_ms` is Unix time."""
+    """One post. `id` is the same whenever the post is repeated, so that a receiver can show it once. `ts_ms` is Unix time."""
 
     id: str
     user: str

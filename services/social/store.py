@@ -1,4 +1,4 @@
-"""What social remembers besides the graph: linked accounts, contacts, who wants wall posts. External ids come hashed."""
+"""The port of what social remembers besides the graph: linked accounts, contacts, who wants wall posts. External ids come hashed."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Final, NamedTuple, Protocol
@@ -8,52 +8,60 @@ from infra.kernel.errors import Refused
 from ..follows import FollowStore
 from ..tasks import OutboxTask, TaskOutbox
 
-# Contacts of one user at one provider, those of all his address books together.
+# Contacts of one user at one provider, those of all their address books together.
 MAX_CONTACTS: Final = 20_000
 
 
 class Matches(NamedTuple):
-    """Pairs of hash and user: contacts of a user who are users themselves, and users who remembered him as a contact."""
+    """The matches of a user at one provider.
+
+    - `contacts`: hash and name of contacts of the user who are users themselves.
+    - `waiting`: users who have this user among their contacts.
+    """
 
     contacts: list[tuple[bytes, str]]
     waiting: list[str]
 
 
 class SocialStore(Protocol):
-    """All methods may raise Unavailable; repeating them is safe."""
+    """The store. All methods may raise Unavailable; repeating them is safe."""
 
     salt: bytes
     """Sixteen random bytes or more, made when the store was."""
 
     async def link(self, user: str, provider: str, me: bytes, contacts: Sequence[bytes], task: OutboxTask) -> None:
-        """`me` is `user` at `provider` from now on, he knows `contacts`, and `task` will find what follows from it. Contacts that
-        were settled before stay so. Raises `Refused` and changes nothing: conflict when `me` is another user's, or when this
-        user has linked another id there; too-large when he would have more contacts there than the store's `max_contacts`."""
+        """Notes that `user` is `me` at `provider` and knows `contacts`. `task` will find what follows from that.
+
+        Contacts that were settled before stay so. Raises `Refused` and changes nothing:
+
+        - conflict when `me` is another user's, or when this user has linked another id there;
+        - too-large when the user would have more contacts there than the store's `max_contacts`.
+        """
 
     async def matches(self, user: str, provider: str, limit: int) -> Matches:
-        """What is to be settled, at most `limit` of each."""
+        """Returns what is to be settled for `user` at `provider`, at most `limit` of each sort."""
 
     async def settle(self, user: str, provider: str, matches: Matches) -> None:
-        """These have become friends: they are no matches any more, whatever is linked again."""
+        """Notes that `matches` have become friends of `user`. They are no matches at `provider` any more, whatever is linked again."""
 
     async def unlink(self, user: str, provider: str) -> None:
-        """Forget the user's id and his contacts at `provider`."""
+        """Forgets the id of `user`, and their contacts, at `provider`."""
 
     async def links(self, user: str) -> dict[str, int]:
-        """Provider -> number of contacts that are remembered."""
+        """Returns provider -> number of contacts that are remembered."""
 
     async def set_posting(self, user: str, wanted: bool) -> None:
-        """Whether `user` wants wall posts; nobody does who has not said so."""
+        """Notes whether `user` wants wall posts. A user who has not said so wants none."""
 
     async def posting(self, user: str) -> bool:
-        """Whether `user` opted in to wall posts (SB-34)."""
+        """Returns whether `user` opted in to wall posts (SB-34)."""
 
     async def promise(self, tasks: Sequence[OutboxTask]) -> None:
-        """Write `tasks` into the outbox."""
+        """Writes `tasks` into the outbox."""
 
 
 class SocialStores(NamedTuple):
-    """All that a social service keeps, in one database."""
+    """The stores of a social service, all in one database."""
 
     social: SocialStore
     follows: FollowStore

@@ -1,4 +1,4 @@
-"""What social remembers, in Cassandra. Who an external id is, is decided by conditional writes; all else is idempotent."""
+"""What social remembers, in Cassandra. Conditional writes decide whose an external id is. All else is idempotent."""
 
 import secrets
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
@@ -29,7 +29,7 @@ _CONTACTS: Final = "SELECT contact, settled FROM social_contacts WHERE member = 
 async def open_cassandra(
     options: CassandraOptions, node: str, wall: Callable[[], float], max_followed: int = MAX_TOPICS, max_contacts: int = MAX_CONTACTS
 ) -> SocialStores:
-    """The stores in a keyspace; `node` names this service in all its lives. Raises ConfigError and Unavailable."""
+    """Opens the stores in a keyspace. `node` names this service in all its lives. Raises ConfigError and Unavailable."""
     db = await Cassandra.open(options)
     try:
         return await use_cassandra(db, node, wall, max_followed, max_contacts)
@@ -41,7 +41,7 @@ async def open_cassandra(
 async def use_cassandra(
     db: Cassandra, node: str, wall: Callable[[], float], max_followed: int = MAX_TOPICS, max_contacts: int = MAX_CONTACTS
 ) -> SocialStores:
-    """The stores in `db`, whose tables are made if they are not there."""
+    """Opens the stores in `db`; makes its tables if they are not there. `node` names this service in all its lives."""
     for module in ("follows", "outbox", "social"):
         await db.migrate(module, scripts(module))
     outbox = await OutboxCassandra.open(db, f"social/{node}", wall)
@@ -50,14 +50,14 @@ async def use_cassandra(
 
 
 class SocialStoreCassandra:
-    """See `SocialStore`. `db` has the modules "outbox" and "social"."""
+    """The store in a keyspace; see `SocialStore`. `db` has the modules "outbox" and "social"."""
 
     def __init__(self, db: Cassandra, salt: bytes, outbox: OutboxCassandra, max_contacts: int) -> None:
         self.salt = salt
         self._db, self._outbox, self._max_contacts = db, outbox, max_contacts
 
     async def link(self, user: str, provider: str, me: bytes, contacts: Sequence[bytes], task: OutboxTask) -> None:
-        """See `SocialStore`. The task is written last: whoever has no answer repeats, and finds what was written."""
+        """See `SocialStore`. The task is written last: a caller without an answer repeats, and finds what was written."""
         known = {contact: settled async for contact, settled in self._contacts(user, provider)}
         check_count(len(known.keys() | contacts), self._max_contacts)
         await self._claim(user, provider, me)
@@ -66,6 +66,8 @@ class SocialStoreCassandra:
         await self.promise([task])
 
     async def _claim(self, user: str, provider: str, me: bytes) -> None:
+        # First the link of the user, then the account: if the account is another user's, the link is taken back. A crash between
+        # the two leaves a link that the same user may claim again, and that blocks nobody else.
         await self._db.swap("INSERT INTO social_links (member, provider, id) VALUES (?, ?, ?) IF NOT EXISTS", user, provider, me)
         check_claim(provider, me, await self._id(user, provider))
         await self._db.swap("INSERT INTO social_accounts (provider, id, member) VALUES (?, ?, ?) IF NOT EXISTS", provider, me, user)

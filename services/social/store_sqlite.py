@@ -35,14 +35,14 @@ SCRIPTS: Final = (
 
 
 async def open_sqlite(folder: Path, max_followed: int = MAX_TOPICS, max_contacts: int = MAX_CONTACTS) -> SocialStores:
-    """The stores in `folder`. Raises ConfigError when it cannot be used."""
+    """Opens the stores in `folder`. Raises ConfigError when it cannot be used."""
     db = await Sqlite.open(folder / FILE, "social", SCRIPTS)
     social = SocialStoreSqlite(db, await db.write(_salt), max_contacts)
     return SocialStores(social, FollowsSqlite(db, max_followed), OutboxSqlite(db), db.close)
 
 
 class SocialStoreSqlite:
-    """See `SocialStore`."""
+    """The store in one file; see `SocialStore`."""
 
     def __init__(self, db: Sqlite, salt: bytes, max_contacts: int) -> None:
         self.salt = salt

@@ -16,17 +16,17 @@ TIMEOUT_S: Final = 10.0
 
 
 class Wall(Protocol):
-    """Where posts go. Called for users who opted in only, one post at a time."""
+    """A place where posts go. It is called only for users who opted in, one post at a time."""
 
     async def post(self, post: Post) -> None:
-        """Publish it. Raises Unavailable when it should be tried again, `Refused` when it will never be taken."""
+        """Publishes it. Raises Unavailable when it should be tried again, `Refused` when it will never be taken."""
 
     async def close(self) -> None:
-        """Let go of connections. May be called twice."""
+        """Closes connections. May be called twice."""
 
 
 class FileWall:
-    """Appends each post as a JSON line, on the disk when `post` returns. After a crash a line may be there twice, with its id."""
+    """A wall in a file: a JSON line for each post, on the disk when `post` returns. After a crash a line may be there twice."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -48,7 +48,7 @@ class FileWall:
 
 
 class WebhookWall:
-    """POSTs each post as JSON. 2xx is taken; 4xx will never be, save 408 and 429; anything else is tried again."""
+    """A wall at a URL: a POST of JSON for each post. 2xx takes it; 4xx never will, save 408 and 429; all else is tried again."""
 
     def __init__(self, url: str) -> None:
         self._url = url
@@ -73,5 +73,5 @@ class WebhookWall:
 
 
 def wall_of(place: str) -> Wall:
-    """The wall at `place`: a URL or a path. Call it within a running loop."""
+    """Returns the wall at `place`: a URL or a path. It must be called within a running loop."""
     return WebhookWall(place) if place.startswith(("http://", "https://")) else FileWall(Path(place))
