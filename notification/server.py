@@ -16,6 +16,7 @@ from infra.runtime.link import Link
 from infra.runtime.link_handlers import LinkHandler
 from infra.runtime.metrics import Value
 from infra.runtime.node import Node
+from infra.runtime.tokens import Tokens
 from infra.runtime.wrong_peer import wrong_peer
 from rule_engine.load import default_text, load
 from rule_engine.rules import RuleSet
@@ -23,7 +24,7 @@ from rule_engine.rules import RuleSet
 from .link_handlers import AskedLink, AskingLink
 from .online import Online
 from .options import NotificationOptions
-from .stored_path import StoredPath, Surroundings, Tokens
+from .stored_path import StoredPath, Surroundings
 from .stores import OpenStore, open_store
 
 

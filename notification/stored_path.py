@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable
 from functools import partial
-from typing import Final, NamedTuple, Protocol
+from typing import Final, NamedTuple
 
 from broker.client import SiteClient
 from infra.kernel.events import Event
@@ -14,7 +14,7 @@ from infra.runtime.ending import end_all, end_tasks
 from infra.runtime.http.web import Web
 from infra.runtime.metrics import Value
 from infra.runtime.node import Node
-from infra.runtime.tokens import Identity, Service, ensure_secret, read_secret
+from infra.runtime.tokens import Tokens, ensure_secret, read_secret
 from rule_engine.rules import RuleSet
 
 from .agenda import Agenda
@@ -49,16 +49,6 @@ OPS: Final = ("pull", "seen", "read", "history")
 SWEEP_S: Final = 60.0
 SWEEP_ROWS: Final = 2000
 AGAIN_S: Final = 0.1
-
-
-class Tokens(Protocol):
-    """The tokens of the HTTP handlers. Both methods raise Refused."""
-
-    def client(self, token: str, now_s: float) -> Identity:
-        """Returns the user who shows `token`."""
-
-    def service(self, token: str, now_s: float) -> Service:
-        """Returns the service that shows `token`."""
 
 
 class Surroundings(NamedTuple):

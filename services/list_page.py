@@ -1,8 +1,13 @@
 """A page of a list that may be long: what it holds, and where the next one begins."""
 
-from typing import Generic, NamedTuple, TypeVar
+from typing import Annotated, Generic, NamedTuple, TypeAlias, TypeVar
+
+import msgspec
 
 T = TypeVar("T")
+
+NextPage: TypeAlias = Annotated[str | None, msgspec.Meta(description="`after` of the next page; null behind the last one.")]
+"""The cursor at the end of an answer."""
 
 
 class ListPage(NamedTuple, Generic[T]):

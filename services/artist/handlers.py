@@ -1,7 +1,7 @@
 """The HTTP handlers of artist monitoring, as docs/openapi-artist.json describes them."""
 
 import asyncio
-from typing import Annotated, Final
+from typing import Annotated, Final, cast
 
 import msgspec
 
@@ -12,6 +12,7 @@ from infra.runtime.http.web import Answer, Request, Route
 from infra.runtime.logs import Logger
 
 from ..follows import PAGE, FollowStore
+from .answers import FeedType, FollowedArtist, FollowedFeed, FollowedFeeds, RunStarted, RunState
 from .core import artist_uri
 from .job import DailyJob
 
@@ -44,12 +45,12 @@ class ArtistHandlers:
 
     async def _list(self, request: Request) -> Answer:
         topics, after = await self._follows.topics(request.user, request.query.get("after", ""), _limit(request))
-        return Answer(200, {"topics": [_named(topic) for topic in topics], "next": after})
+        return Answer(200, FollowedFeeds([_named(topic) for topic in topics], after))
 
     async def _follow(self, request: Request) -> Answer:
         artist = request.path["artist"]
         await self._follows.add(request.user, _feeds(artist))
-        return Answer(200, {"artist": artist, "types": ARTIST_TYPES})
+        return Answer(200, FollowedArtist(artist, list(ARTIST_TYPES)))
 
     async def _unfollow(self, request: Request) -> Answer:
         await self._follows.remove(request.user, _feeds(request.path["artist"]))
@@ -57,14 +58,14 @@ class ArtistHandlers:
 
     async def _state(self, request: Request) -> Answer:
         _operator(request)
-        return Answer(200, {"running": self._job.is_running, "last": self._job.tally})
+        return Answer(200, RunState(self._job.is_running, self._job.tally))
 
     async def _start(self, request: Request) -> Answer:
         _operator(request)
         started = not self._job.is_running and (self._run is None or self._run.done())
         if started:
             self._run = asyncio.get_running_loop().create_task(self._run_once(), name="artist run")
-        return Answer(202, {"started": started})
+        return Answer(202, RunStarted(started))
 
     async def _run_once(self) -> None:
         try:
@@ -85,9 +86,9 @@ def _feeds(artist: str) -> list[Topic]:
     return [parse_topic(artist_uri(artist, kind)) for kind in ARTIST_TYPES]
 
 
-def _named(topic: Topic) -> dict[str, str]:
+def _named(topic: Topic) -> FollowedFeed:
     artist, _, kind = topic[1:].decode().rpartition("%")
-    return {"artist": artist, "type": kind}
+    return FollowedFeed(artist, cast(FeedType, kind))  # `parse_topic` has let in no other kind
 
 
 def _limit(request: Request) -> int:

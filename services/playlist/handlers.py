@@ -13,6 +13,7 @@ from infra.runtime.http.web import Answer, Request, Route
 
 from ..follows import FollowStore
 from . import core
+from .answers import PlaylistChanged
 from .change import Create, Edit, Name, Tracks
 from .core import Playlist, PlaylistStep
 from .parameters import number_of, topic_of
@@ -94,7 +95,7 @@ class PlaylistHandlers:
             request, body.version, lambda now: core.edit(now, request.user, body.change, body.version, self._now_ms(), self._make_id())
         )
         self.changes[str(body.change.__struct_config__.tag)] += 1
-        return Answer(200, {"version": step.playlist.version})
+        return Answer(200, PlaylistChanged(step.playlist.version))
 
     async def _delete(self, request: Request) -> Answer:
         version = number_of(request, "version")

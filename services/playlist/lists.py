@@ -6,6 +6,7 @@ from infra.kernel.topics import Kind, format_topic, kind_of
 from infra.runtime.http.web import Answer, Request, Route
 
 from ..follows import FollowStore
+from .answers import ListedPlaylist, PlaylistFollowers, PlaylistsPage
 from .core import playlist_topic
 from .parameters import checked_name, page_of, topic_of
 from .store import Playlists, Summary, find, names_of
@@ -30,18 +31,19 @@ class PlaylistListHandlers:
         after, limit = page_of(request)
         page = await self._follows.followers(topic, after, limit)
         count = None if after else await self._follows.count(topic)  # counting looks at every follower: once is enough
-        return Answer(200, {"followers": page.items, "count": count, "next": page.next})
+        return Answer(200, PlaylistFollowers(page.items, count, page.next))
 
     async def _owned(self, request: Request) -> Answer:
         page = await self._playlists.owned(checked_name(request.path["user"]), *page_of(request))
-        return Answer(200, {"playlists": [_shown(each) for each in page.items], "next": page.next})
+        return Answer(200, PlaylistsPage([_shown(each) for each in page.items], page.next))
 
     async def _followed(self, request: Request) -> Answer:
         page = await self._follows.topics(checked_name(request.path["user"]), *page_of(request))
         topics = [topic for topic in page.items if kind_of(topic) is Kind.PLAYLIST]
         found = sorted(await self._playlists.summaries(topics), key=lambda each: (each.owner, each.id))
-        return Answer(200, {"playlists": [_shown(each) for each in found], "next": page.next})
+        return Answer(200, PlaylistsPage([_shown(each) for each in found], page.next))
 
 
-def _shown(summary: Summary) -> dict[str, object]:
-    return {"topic": format_topic(playlist_topic(summary.owner, summary.id)), **msgspec.structs.asdict(summary)}
+def _shown(summary: Summary) -> ListedPlaylist:
+    topic = format_topic(playlist_topic(summary.owner, summary.id))
+    return ListedPlaylist(**msgspec.structs.asdict(summary), topic=topic)

@@ -11,6 +11,7 @@ from infra.runtime.callers import Answerer
 from infra.runtime.http.web import typed
 
 from ..follows import PAGE, FollowStore, read_topics
+from .answers import SubscribedFriends
 from .core import EventId, EventKind
 from .friends import Friends
 
@@ -51,7 +52,7 @@ def answers(friends: Friends, follows: FollowStore) -> dict[str, Answerer]:
     async def friends_of(call: Call) -> bytes:
         asked = typed(call.body, FriendsOf)
         page = await friends.subscribed(asked.user, asked.after, max(1, min(asked.limit, PAGE)))
-        return msgspec.json.encode({"friends": page.items, "next": page.next})
+        return msgspec.json.encode(SubscribedFriends(page.items, page.next))
 
     async def is_friend(call: Call) -> bytes:
         owner, users = _pairs(call.body)

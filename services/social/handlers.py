@@ -9,6 +9,7 @@ from infra.kernel.errors import Refused
 from infra.runtime.http.web import Answer, Request, Route
 
 from ..follows import PAGE
+from .answers import Friend, FriendsPage, LinkedAccount, LinkedAccounts, SubscribedFriends
 from .core import Contacts, Name, Provider
 from .friends import Friends
 
@@ -47,13 +48,13 @@ class SocialHandlers:
     async def _list(self, request: Request) -> Answer:
         users, after = await self._friends.followed(request.user, *_page(request.query))
         mutual = await self._friends.are_friends(request.user, users)
-        friends = [{"user": user, "mutual": both} for user, both in zip(users, mutual, strict=True)]
-        return Answer(200, {"friends": friends, "next": after})
+        friends = [Friend(user, both) for user, both in zip(users, mutual, strict=True)]
+        return Answer(200, FriendsPage(friends, after))
 
     async def _befriend(self, request: Request) -> Answer:
         friend = _checked(request.path["user"], Name, "user")
         mutual = await self._friends.befriend(request.user, friend)
-        return Answer(200, {"user": friend, "mutual": mutual})
+        return Answer(200, Friend(friend, mutual))
 
     async def _unfriend(self, request: Request) -> Answer:
         await self._friends.unfriend(request.user, _checked(request.path["user"], Name, "user"))
@@ -64,28 +65,28 @@ class SocialHandlers:
         if request.user not in ("", user):
             raise Refused("forbidden", "who is subscribed to a user's feed is told to that user and to services")
         friends, after = await self._friends.subscribed(user, *_page(request.query))
-        return Answer(200, {"friends": friends, "next": after})
+        return Answer(200, SubscribedFriends(friends, after))
 
     async def _links(self, request: Request) -> Answer:
         links = await self._friends.links(request.user)
-        return Answer(200, {"links": [{"provider": provider, "contacts": count} for provider, count in links.items()]})
+        return Answer(200, LinkedAccounts([LinkedAccount(provider, count) for provider, count in links.items()]))
 
     async def _link(self, request: Request) -> Answer:
         provider = _checked(request.path["provider"], Provider, "provider")
         count = await self._friends.link(request.user, provider, await request.body(Contacts))
-        return Answer(202, {"provider": provider, "contacts": count})
+        return Answer(202, LinkedAccount(provider, count))
 
     async def _unlink(self, request: Request) -> Answer:
         await self._friends.unlink(request.user, _checked(request.path["provider"], Provider, "provider"))
         return Answer(204)
 
     async def _posting(self, request: Request) -> Answer:
-        return Answer(200, {"enabled": await self._friends.posting(request.user)})
+        return Answer(200, Posting(await self._friends.posting(request.user)))
 
     async def _set_posting(self, request: Request) -> Answer:
         posting = await request.body(Posting)
         await self._friends.set_posting(request.user, posting.enabled)
-        return Answer(200, {"enabled": posting.enabled})
+        return Answer(200, posting)
 
 
 def _checked(value: str, kind: type[T], name: str) -> T:
