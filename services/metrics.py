@@ -1,4 +1,4 @@
-"""What every publisher service with a store counts."""
+"""The metrics that every publisher service with a store has."""
 
 from infra.runtime.metrics import Metric
 

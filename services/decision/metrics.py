@@ -1,4 +1,4 @@
-"""What the decision service counts."""
+"""The metrics of the decision service."""
 
 from typing import Final
 

@@ -6,6 +6,7 @@ from analytics.offloading.plan import MOST, PlanOptions
 from infra.kernel.errors import ConfigError
 from infra.kernel.link_timing import LinkTiming
 from infra.kernel.option_checks import check_numbers
+from infra.kernel.roles import DECISION
 
 
 class DecisionOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -35,5 +36,5 @@ class DecisionOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
             raise ConfigError('decision.sites is empty; name each broker of each site, such as [decision.sites.sto] b1 = "127.0.0.1:7811"')
         if not (0 < self.max_pairs <= MOST and 0 < self.max_topics <= MOST):
             raise ConfigError(f"decision.max_pairs and max_topics must be from 1 to {MOST}")
-        check_numbers("decision", self, ("keep_s",))
-        self.link.check_in("decision")
+        check_numbers(DECISION, self, ("keep_s",))
+        self.link.check_in(DECISION)

@@ -12,6 +12,7 @@ import msgspec
 
 from infra.kernel.errors import Refused, Unavailable
 from infra.kernel.events import Event, encode_tail
+from infra.kernel.roles import PRESENCE, SOCIAL
 from infra.kernel.topics import format_topic, user_topic
 
 from ..follows import FollowStore, follower_pages
@@ -71,12 +72,12 @@ class PlaylistCourier:
         """Adds a line to the friend feed. Feeds show what is happening and keep nothing, so a line that is late is left out."""
         if not self._tells_presence or self._wall() * 1000 - promise.ts_ms > FEED_S * 1000:
             return
-        await self._peers.call("presence", promise.by, "act", act_message(promise))
+        await self._peers.call(PRESENCE, promise.by, "act", act_message(promise))
 
     async def _post(self, promise: ChangeEvent) -> None:
         """Has social put up a wall post; it knows whether the user wants any."""
         if self._asks_social:
-            await self._peers.call("social", promise.by, "post", wall_message(promise))
+            await self._peers.call(SOCIAL, promise.by, "post", wall_message(promise))
 
     async def _enlist(self, promise: ChangeEvent) -> None:
         """Lets all who follow the owner follow the new playlist, as is the default (SB-6)."""
@@ -135,7 +136,7 @@ class PlaylistCourier:
     async def _are_friends(self, owner: str, users: list[str]) -> bytes:
         if not (users and self._asks_social):
             return bytes(len(users))
-        answer = await self._peers.call("social", owner, "is-friend", msgspec.msgpack.encode((owner, users)))
+        answer = await self._peers.call(SOCIAL, owner, "is-friend", msgspec.msgpack.encode((owner, users)))
         if len(answer) != len(users):
             raise Unavailable(f"social answered for {len(answer)} users, {len(users)} were asked for")
         return answer

@@ -1,4 +1,4 @@
-"""What the presence service counts."""
+"""The metrics of the presence service."""
 
 from typing import Final
 

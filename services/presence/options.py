@@ -7,6 +7,7 @@ import msgspec
 from infra.kernel.errors import ConfigError
 from infra.kernel.link_timing import LinkTiming
 from infra.kernel.option_checks import check_numbers
+from infra.kernel.roles import PRESENCE
 
 # An answer to `last` with 500 events of this size still fits into a frame of a link.
 LARGEST_PAYLOAD_BYTES: Final = 16 << 10
@@ -40,5 +41,5 @@ class PresenceOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
             raise ConfigError('presence.brokers is empty; name each broker of the site, such as b1 = "127.0.0.1:7811"')
         if not 0 < self.max_payload_bytes <= LARGEST_PAYLOAD_BYTES:
             raise ConfigError(f"presence.max_payload_bytes must be from 1 to {LARGEST_PAYLOAD_BYTES}, or answers to last do not fit")
-        check_numbers("presence", self, ("grace_s", "jitter_s"))
-        self.link.check_in("presence")
+        check_numbers(PRESENCE, self, ("grace_s", "jitter_s"))
+        self.link.check_in(PRESENCE)

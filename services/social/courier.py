@@ -6,6 +6,7 @@ from typing import Final
 import msgspec
 
 from infra.kernel.errors import Refused
+from infra.kernel.roles import PLAYLIST
 from infra.kernel.topics import format_topic
 
 from ..follows import FollowStore
@@ -46,7 +47,7 @@ class SocialCourier:
     async def _share(self, pair: Share) -> None:
         (is_friend,) = await self._friends.are_friends(pair.owner, [pair.user])
         op = "follow-owner" if is_friend else "unfollow-owner"
-        await self._peers.call("playlist", pair.user, op, msgspec.json.encode({"owner": pair.owner}))
+        await self._peers.call(PLAYLIST, pair.user, op, msgspec.json.encode({"owner": pair.owner}))
 
     async def _tell(self, joined: TellJoined) -> None:
         topic = joined_topic(joined.user)

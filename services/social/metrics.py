@@ -1,13 +1,14 @@
-"""What the social service counts."""
+"""The metrics of the social service."""
 
 from typing import Final
 
+from infra.kernel.roles import SOCIAL
 from infra.runtime.metrics import Metric
 
 from ..metrics import service_metrics
 
 METRICS: Final = (
-    *service_metrics("social"),
+    *service_metrics(SOCIAL),
     Metric("social_joined_total", "counter", "Users who were told that a friend has joined (SB-5).", "users"),
     Metric("social_posted_total", "counter", "Wall posts that were taken (SB-34).", "posts"),
 )

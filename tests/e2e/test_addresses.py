@@ -12,7 +12,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def segue(*arguments: str) -> tuple[int, list[str]]:
-    """Exit code and lines on standard error of a command that cannot start."""
+    """Returns exit code and lines on standard error of a command that cannot start."""
     command = [sys.executable, "-m", "segue", *arguments]
     ended = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, timeout=60)
     return ended.returncode, ended.stderr.splitlines()

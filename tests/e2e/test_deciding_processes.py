@@ -45,7 +45,7 @@ async def test_a_service_of_its_own_decides_by_the_clock_and_clients_are_told(tm
 
 
 async def publish(http: aiohttp.ClientSession, broker: Child, secret: bytes) -> None:
-    """One event of one user after the other, and none of anybody else."""
+    """Publishes at `broker` one event of one user after the other, and none of anybody else."""
     headers = {"Authorization": f"Bearer {service_token(secret, 'presence')}"}
     event = {"topic": feed("loud"), "kind": "play", "payload": {}}
     while True:

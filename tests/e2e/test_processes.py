@@ -61,7 +61,7 @@ async def check_delivery(http: aiohttp.ClientSession, fleet: Fleet, secret: byte
 
 
 async def check_kill(http: aiohttp.ClientSession, fleet: Fleet, secret: bytes, users: tuple[User, User]) -> None:
-    """The broker that is killed is the lowest slot, the one that issued the views."""
+    """Kills the broker of the lowest slot of `fleet`, which issued the views, and checks what `users` get."""
     victim, survivor = fleet.of("broker", "sto")
     victim.process.kill()
     killed_s = time.monotonic()
@@ -97,7 +97,7 @@ def has_heard_since_the_kill(user: User, friend: str) -> bool:
 
 
 async def publish(http: aiohttp.ClientSession, broker: Child, secret: bytes, friend: str, number: int) -> bool:
-    """Whether the event was accepted."""
+    """Publishes event `number` of `friend` at `broker`; returns whether it was accepted."""
     event = {"topic": feed(friend), "kind": "play", "payload": {"number": number}, "id": f"event-{number}"}
     headers = {"Authorization": f"Bearer {service_token(secret, 'presence')}"}
     async with http.post(f"http://{broker.door}/v1/events", json=event, headers=headers) as answer:
@@ -153,12 +153,12 @@ async def test_an_aggregator_that_is_stopped_under_load_costs_no_event(tmp_path:
 
 
 def moved(options: AccessPointOptions, node: str) -> bool:
-    """Whether an access point begins with the aggregator `node`."""
+    """Returns whether an access point begins with the aggregator `node`."""
     return options.aggregators[zlib.crc32(options.node.encode()) % len(options.aggregators)].endswith(node)
 
 
 async def publish_all(http: aiohttp.ClientSession, fleet: Fleet, secret: bytes, number: int) -> None:
-    """An event of every friend."""
+    """Publishes event `number` of every friend."""
     events = [{"topic": feed(friend), "kind": "play", "payload": {"number": number}} for friend in FRIENDS]
     headers = {"Authorization": f"Bearer {service_token(secret, 'presence')}"}
     async with http.post(f"http://{fleet.of('broker')[0].door}/v1/events", json=events, headers=headers) as answer:

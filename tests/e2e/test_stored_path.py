@@ -43,12 +43,12 @@ class Intake:
         self._http, self._headers = http, {"Authorization": f"Bearer {service_token(secret, 'artist')}"}
 
     async def tell_all(self, notices: Iterator[dict[str, Any]]) -> None:
-        """Have notices accepted, one after the other; others may take from the same ones."""
+        """Has notices accepted, one after the other; others may take from the same ones."""
         for notice in notices:
             await self._tell(notice)
 
     async def _tell(self, notice: dict[str, Any]) -> None:
-        """Repeat it with the same id until it is accepted."""
+        """Repeats it with the same id until it is accepted."""
         for turn in count():
             self.repeated += turn > 0
             if await self._try(notice):
@@ -97,7 +97,7 @@ async def test_nothing_is_lost_and_nothing_doubled_when_the_notification_process
 
 
 def engine(notification: str) -> list[RoleOptions]:
-    """Two sites, whose access points know the notification module at the link address `notification`."""
+    """Yields two sites, whose access points know the notification module at the link address `notification`."""
     found: list[RoleOptions] = []
     for options in Shape(sites=SITES[:2]).options():
         if isinstance(options, AccessPointOptions):
@@ -108,7 +108,7 @@ def engine(notification: str) -> list[RoleOptions]:
 
 
 def configured(folder: Path, listen: str) -> Path:
-    """The module's file, made from that of its site's presence service."""
+    """Writes the module's file, made from that of its site's presence service."""
     presence = tomllib.loads((folder / "sto-p1.toml").read_text(encoding="utf-8"))
     table = {key: presence["presence"][key] for key in ("site", "brokers")} | {"presence": [presence["presence"]["listen"]]}
     table |= {"node": "n1", "listen": listen, "door": "127.0.0.1:0", "admin": "127.0.0.1:0", "path": str(folder / "store")}
@@ -118,13 +118,13 @@ def configured(folder: Path, listen: str) -> Path:
 
 
 def check(items: list[tuple[int, str]]) -> None:
-    """Each album once, marks from 1 without a gap."""
+    """Checks that each album is there once, with marks from 1 without a gap."""
     assert [mark for mark, _ in items] == list(range(1, ALBUMS + 1))
     assert sorted(id_ for _, id_ in items) == sorted(f"bjork-{n}" for n in range(ALBUMS))
 
 
 async def until_shown(url: str, token: str) -> list[tuple[int, str]]:
-    """What the SDK shows a user who stays, until it is as much as there is."""
+    """Returns what the SDK shows a user who stays, once it is as much as there is."""
     items: list[tuple[int, str]] = []
     async with segue.Client(url, token, client="laptop") as client:
         async for item in client.notifications():
@@ -135,7 +135,7 @@ async def until_shown(url: str, token: str) -> list[tuple[int, str]]:
 
 
 async def pulled(door: str, token: str) -> list[tuple[int, str]]:
-    """A user's whole inbox, pulled until every notice has been decided."""
+    """Returns a user's whole inbox, pulled until every notice has been decided."""
     async with User(door, token) as user:
         while True:
             answer = await user.ask("pull", since=0, limit=500)
@@ -146,7 +146,7 @@ async def pulled(door: str, token: str) -> list[tuple[int, str]]:
 
 @asynccontextmanager
 async def notification(config: Path) -> AsyncIterator[tuple[Process, str]]:
-    """The module as a process, and where its door is; killed at the end if it still runs."""
+    """Yields the module as a process, and its HTTP address. It is killed at the end if it still runs."""
     command = [sys.executable, "-m", "segue", "notification", "--config", str(config), "--json", "--shared-ports"]
     process = await asyncio.create_subprocess_exec(*command, stdout=PIPE, start_new_session=True)
     try:

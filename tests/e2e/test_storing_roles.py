@@ -43,7 +43,7 @@ def item(number: int) -> str:
 
 
 async def run(http: aiohttp.ClientSession, artist: str, secret: bytes) -> dict[str, Any]:
-    """Have the job run, and wait until it has; what it did."""
+    """Has the job of `artist` run; returns what it did."""
     operator = {"Authorization": f"Bearer {service_token(secret, 'operator')}"}
     deadline, asked = time.monotonic() + DEADLINE_S, False
     while True:

@@ -62,19 +62,19 @@ class RecordingIntake:
         news.set()
 
     async def until(self, condition: Callable[[], bool]) -> None:
-        """Wait until `condition` holds, looking after each request. Raises TimeoutError."""
+        """Waits until `condition` holds, looking after each request. Raises TimeoutError."""
         async with asyncio.timeout(DEADLINE_S):
             while not condition():
                 await self._news.wait()
 
     async def told(self, number: int) -> list[tuple[dict[str, Any], list[dict[str, Any]]]]:
-        """What was accepted, once it is so much, in order."""
+        """Returns what was accepted, in order, once it is so much."""
         await self.until(lambda: len(self.taken) >= number)
         return list(self.taken.values())
 
 
 async def eventually(condition: Callable[[], object], why: str = "it did not come") -> None:
-    """Wait for a condition on what runs in this process. Raises AssertionError after a deadline."""
+    """Waits for a condition on what runs in this process. Raises AssertionError after a deadline."""
     deadline_s = time.monotonic() + DEADLINE_S
     while not condition():
         assert time.monotonic() < deadline_s, why

@@ -42,7 +42,7 @@ class ScriptedService:
         await self.node.close()
 
     def dial(self, role: str, *addresses: str, timeout_s: float = 5.0) -> ServicePeers:
-        """Link to nodes of a role, to call them."""
+        """Links to nodes of a role, to call them."""
         self.peers = ServicePeers(self.node, self._site, {role: addresses}, timeout_s)
         self.peers.start()
         return self.peers

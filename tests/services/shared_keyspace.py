@@ -12,7 +12,7 @@ KEPT = frozenset({"migrations", "migration_locks"})
 
 @asynccontextmanager
 async def empty_keyspace(server: Server, *modules: str) -> AsyncIterator[Cassandra]:
-    """A store with the tables of `modules`, all of them empty."""
+    """Returns a store with the tables of `modules`, all of them empty."""
     keyspace = f"shared_{'_'.join(modules)}"
     store = await Cassandra.open(CassandraOptions(port=server.port, keyspace=keyspace))
     try:

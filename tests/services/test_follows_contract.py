@@ -22,12 +22,12 @@ ANN, BOB = user_topic("ann"), user_topic("bob")
 
 
 async def everybody(follows: FollowStore, topic: Topic, limit: int = 3) -> list[str]:
-    """All followers, through pages."""
+    """Returns all followers of `topic`, through pages of `limit`."""
     return [user async for page in follower_pages(follows, topic, limit) for user in page]
 
 
 async def everything(follows: FollowStore, user: str, limit: int = 3) -> list[Topic]:
-    """All topics of a user, through pages."""
+    """Returns all topics of a user, through pages."""
     found: list[Topic] = []
     after: str | None = ""
     while after is not None:
@@ -37,7 +37,7 @@ async def everything(follows: FollowStore, user: str, limit: int = 3) -> list[To
 
 
 class FollowsContract:
-    """What holds for every store. `follows` lets a user follow 100 topics."""
+    """The contract of every store. `follows` lets a user follow 100 topics."""
 
     async def test_following_twice_leaves_one_pair_and_only_the_first_is_new(self, follows: FollowStore) -> None:
         """SB-3."""

@@ -55,7 +55,7 @@ def task(n: int, key: str = "k") -> OutboxTask:
 
 
 class Receiver:
-    """Takes tasks; `until` waits for as many as are expected."""
+    """A receiver of tasks; `until` waits for as many as are expected."""
 
     def __init__(self) -> None:
         self.taken: list[OutboxTask] = []

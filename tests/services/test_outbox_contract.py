@@ -32,7 +32,7 @@ class Store(NamedTuple):
 
 
 async def bodies(outbox: TaskOutbox, limit: int = 100, lane: str = "") -> list[int]:
-    """All that is undone on a lane, in its order, through pages."""
+    """Returns all that is undone on a `lane`, in its order, through pages of `limit`."""
     found: list[int] = []
     after = 0
     while some := await outbox.undone(after, limit, lane):
@@ -107,7 +107,7 @@ class TestCassandra(OutboxContract):
 
     @pytest.fixture
     def truth(self) -> dict[str, bool]:
-        """Guard -> whether its change was done."""
+        """Returns guard -> whether its change was done."""
         return {}
 
     @pytest.fixture

@@ -42,14 +42,14 @@ class Teller:
         self.node = Node((role, node, site), Context(network=network, log=log, rng=random.Random(name)), self, timing=FAST)
 
     async def start(self) -> None:
-        """A broker listens, an access point dials."""
+        """Listens, as a broker, or dials, as an access point."""
         if self.role == "broker":
             await self.node.listen(self.name)
         else:
             self.node.dial(ADDRESS, "decision", None)
 
     def say(self, *frames: Frame) -> None:
-        """Say it now."""
+        """Says it now."""
         assert self.link is not None
         for frame in frames:
             self.link.send(frame)
@@ -120,27 +120,27 @@ class DecisionWorld:
             await peer.node.close()
 
     async def start(self) -> None:
-        """Start the decision service."""
+        """Starts the decision service."""
         log = get_logger("decision", "decision1", "sto")
         self.decision = DecisionService(self.options, Context(network=self.network, log=log, rng=random.Random(), wall=self.wall))
         await self.decision.start()
 
     async def add(self, role: str, name: str) -> Teller:
-        """A further peer."""
+        """Adds a further peer."""
         peer = self.peers[name] = Teller(self.network, role, name)
         await peer.start()
         return peer
 
     async def remove(self, name: str) -> None:
-        """A peer is gone."""
+        """Removes a peer."""
         await self.peers.pop(name).node.close()
 
     async def linked(self) -> None:
-        """Everybody has a link to the service that runs now."""
+        """Waits until everybody has a link to the service that runs now."""
         await self.until(lambda: len(self.decision.links.links) == len(self.peers) and all(peer.link for peer in self.peers.values()))
 
     async def until(self, condition: Callable[[], bool]) -> None:
-        """Wait for it. Raises AssertionError after a deadline."""
+        """Waits for it. Raises AssertionError after a deadline."""
         deadline = time.monotonic() + DEADLINE_S
         while not condition():
             assert time.monotonic() < deadline, "condition not met"
@@ -148,11 +148,11 @@ class DecisionWorld:
 
 
 def tally(**counts: int) -> Tally:
-    """`bob=3`: the feed of bob had three events."""
+    """Returns the counts: with `bob=3` the feed of bob had three events."""
     return Tally([user_topic(name) for name in counts], list(counts.values()))
 
 
 def followed(user: str, names: Iterable[str]) -> Followed:
-    """`user` follows the feeds of `names`."""
+    """Returns that `user` follows the feeds of `names`."""
     topics: list[bytes] = [user_topic(name) for name in names]
     return Followed([user] * len(topics), topics)

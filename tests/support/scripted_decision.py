@@ -20,7 +20,7 @@ NAME = "sto/decision1"
 
 
 def deciding(*names: str) -> Callable[[RoleOptions], RoleOptions]:
-    """A `change` of a cluster: access points link to decision services of these names, or to the usual one."""
+    """Returns a `change` of a cluster: access points link to decision services of these names, or to the usual one."""
 
     def change(options: RoleOptions) -> RoleOptions:
         if isinstance(options, AccessPointOptions):
@@ -53,19 +53,19 @@ class ScriptedDecision(Peer):
         return self
 
     async def say(self, *frames: Assignment) -> None:
-        """Tell everybody, and wait until it holds everywhere."""
+        """Tells everybody, and waits until it holds everywhere."""
         for link in self.node.links:
             for frame in frames:
                 link.send(frame)
         await self._cluster.until(lambda: self.epochs() == {frames[-1].epoch})
 
     def epochs(self) -> set[int]:
-        """The epochs that hold anywhere now."""
+        """Returns the epochs that hold anywhere now."""
         points = [point.core.offloaded.assigned for point in self._cluster.of("accesspoint")]
         return {assigned.epoch for assigned in (*points, *(door.broker.offloading.assigned for door in self._cluster.of("broker")))}
 
     async def survey(self) -> None:
-        """Ask everybody, and wait until all have answered: `counts` and `pairs` have grown."""
+        """Asks everybody, and waits until all have answered: `counts` and `pairs` have grown."""
         self._asked += 1
         asked = len(self.node.links)
         for link in self.node.links:
@@ -73,7 +73,7 @@ class ScriptedDecision(Peer):
         await self._cluster.until(lambda: self._answers[self._asked] == asked)
 
     def followed(self) -> set[tuple[str, bytes]]:
-        """Who follows what, at all access points that are linked."""
+        """Returns who follows what, at all access points that are linked."""
         return set().union(*self.pairs.values())
 
     def link_up(self, link: Link) -> LinkHandler:

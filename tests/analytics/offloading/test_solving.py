@@ -17,12 +17,12 @@ from tests.support.generated import Drawn, drawn
 
 @pytest.fixture(scope="module")
 def generated() -> Drawn:
-    """A hundredth of the published workload of presence."""
+    """Returns a hundredth of the published workload of presence."""
     return drawn("spotify", 0.01, 1)
 
 
 def problem(of: Drawn, points: int = 3) -> OffloadingProblem:
-    """As access points would tell it: each subscriber at one of them, every seventh at two."""
+    """Returns the problem as access points would tell it: each subscriber at one of them, every seventh at two."""
     keys = of.subscriber << 32 | of.topic
     at = [(of.subscriber % points == point) | ((of.subscriber % 7 == 0) & (of.subscriber % points == point - 1)) for point in range(points)]
     parts: list[Keys] = [np.sort(keys[here]) for here in at]

@@ -78,7 +78,7 @@ class ContractIntake:
         self.flags[first["id"]] = {(line.get("friend", False), line.get("sent", False)) for line in lines}
 
     def _check(self, request: web.Request, first: dict[str, Any], lines: list[dict[str, Any]]) -> None:
-        """What the contract of the intake asks of a service."""
+        """Checks what the contract of the intake asks of a service."""
         service = self._verifier.service(request.headers["Authorization"].removeprefix("Bearer "), time.time()).name
         rules = {
             "content type": request.content_type == "application/x-ndjson",

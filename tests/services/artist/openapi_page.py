@@ -23,13 +23,13 @@ class OpenapiPage:
         self._document: dict[str, Any] = json.loads((DOCS / name).read_text(encoding="utf-8"))
 
     def operations(self) -> dict[tuple[str, str], dict[str, Any]]:
-        """Each operation by method and path."""
+        """Returns each operation by method and path."""
         return {
             (method.upper(), path): item[method] for path, item in self._document["paths"].items() for method in METHODS if method in item
         }
 
     def check_answer(self, method: str, path: str, status: int, body: Any) -> None:
-        """An answer to a request of `path` is one that is described. Raises AssertionError, ValidationError."""
+        """Checks that an answer to a request of `path` is one that is described. Raises AssertionError, ValidationError."""
         described = self._operation(method, path.partition("?")[0])["responses"]
         assert str(status) in described, f"{method} {path} answers {status}, which is not described"
         content = self._resolved(described[str(status)]).get("content")
@@ -40,7 +40,7 @@ class OpenapiPage:
             assert f"`{body['code']}`" in self._resolved(described[str(status)])["description"]
 
     def check_routes(self, routes: list[Route]) -> None:
-        """All routes are described, with whose token they take, and nothing else is."""
+        """Checks that all routes are described, with whose token they take, and nothing else."""
         assert {(route.method, route.path): WHO[route.who] for route in routes} == {
             where: {name for each in operation["security"] for name in each} for where, operation in self.operations().items()
         }
@@ -57,13 +57,13 @@ class OpenapiPage:
                 assert str(BY_NAME[name].http) == status
 
     def requests(self) -> Iterator[tuple[str, str, Any]]:
-        """The requests that are shown: method, path, body."""
+        """Yields the requests that are shown: method, path, body."""
         for (method, path), operation in self.operations().items():
             if "requestBody" in operation:
                 yield method, path, operation["requestBody"]["content"]["application/json"]["example"]
 
     def accepts(self, schema: str, value: Any) -> bool:
-        """Whether a schema of the document takes `value`."""
+        """Returns whether a schema of the document takes `value`."""
         return bool(self._validator({"$ref": f"#/components/schemas/{schema}"}).is_valid(value))
 
     def _operation(self, method: str, path: str) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from services.artist.server import ArtistService
 
 
 async def run(catalogue: Path, intake: str, secret: bytes) -> None:
-    """One run of the job. Its store is beside the catalogue."""
+    """Runs the job once. Its store is beside the catalogue."""
     options = ArtistOptions(
         site="sto",
         node="m1",

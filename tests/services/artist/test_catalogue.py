@@ -13,7 +13,7 @@ from services.artist.catalogue import BATCH_LINES, CHUNK_BYTES, Catalogue, FileC
 
 @asynccontextmanager
 async def served(folder: Path) -> AsyncIterator[str]:
-    """The folder over HTTP."""
+    """Serves the folder over HTTP."""
     app = web.Application()
     app.router.add_static("/", folder)
     runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1)
@@ -26,7 +26,7 @@ async def served(folder: Path) -> AsyncIterator[str]:
 
 
 async def read(catalogue: Catalogue) -> list[bytes]:
-    """All lines that are not empty; batches are bounded."""
+    """Returns all lines that are not empty; checks that batches are bounded."""
     batches = [batch async for batch in catalogue.batches()]
     assert max(map(len, batches)) <= BATCH_LINES
     return [line for batch in batches for line in batch if line]

@@ -13,13 +13,13 @@ PAGE = Path(__file__).resolve().parents[3] / "docs" / "artists.md"
 
 
 def read(folder: Path, text: str) -> ArtistOptions:
-    """The options that a file with `text` has."""
+    """Returns the options that a file with `text` has."""
     (folder / "artist.toml").write_text(text, encoding="utf-8")
     return load(folder / "artist.toml", ArtistOptions)
 
 
 def shown() -> str:
-    """The sample on the page, without the name of its table."""
+    """Returns the sample on the page, without the name of its table."""
     (sample,) = re.findall(r"^```toml\n\[artist\]\n(.*?)^```", PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
     return str(sample)
 

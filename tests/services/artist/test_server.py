@@ -53,7 +53,7 @@ class House:
         self.role: ArtistService
 
     async def start(self, **options: Any) -> None:
-        """Start the service, also anew after `role.close`. By itself it does nothing, unless `options` have an `at`."""
+        """Starts the service, also anew after `role.close`. By itself it does nothing, unless `options` have an `at`."""
         wanted = {"at": "", "notification": [self.intake.url]} | options
         shape = ArtistOptions(
             site="sto",
@@ -72,7 +72,7 @@ class House:
         await self.role.start()
 
     def release(self, artist: str, *ids: str, kind: str = "album") -> None:
-        """The catalogue has these items, too."""
+        """Adds these items to the catalogue."""
         self.lines += [json.dumps({"artist": artist, "name": "N", "type": kind, "id": each, "title": f"T {each}"}) for each in ids]
         self.catalogue.write_text("\n".join(self.lines) + "\n", encoding="utf-8")
 
@@ -86,12 +86,12 @@ class House:
         return answer.status, document
 
     async def call(self, user: str, op: str, *topics: str) -> None:
-        """An access point relays a subscription."""
+        """Relays a subscription, as an access point does."""
         await eventually(lambda: not self.point.peers.missing())
         await self.point.peers.call("artist", user, op, msgspec.json.encode({"topics": topics}))
 
     def told(self) -> list[tuple[str, list[str]]]:
-        """Which item was told to whom, in order of the items."""
+        """Returns which item was told to whom, in order of the items."""
         return sorted((head["payload"]["id"], sorted(self.intake.followers[n].elements())) for n, head in self.intake.heads.items())
 
 
@@ -106,7 +106,7 @@ async def house(tmp_path: Path) -> AsyncIterator[House]:
 
 
 async def start_knowing(house: House, *artists: str, **options: Any) -> None:
-    """Start a service that knows `artists`, whom ann follows."""
+    """Starts a service that knows `artists`, whom ann follows."""
     await house.start(**options)
     for artist in artists:
         house.release(artist, f"old-{artist}")
@@ -132,7 +132,7 @@ async def test_each_new_item_is_announced_once_to_all_followers_of_its_feed(hous
 
 
 async def test_the_first_run_learns_an_artist_in_silence(house: House) -> None:
-    """His old albums are no news; what comes later is."""
+    """The old albums are no news; what comes later is."""
     await house.start()
     house.release("a1", "1", "2")
     tally = await house.role.work.job.run_once()

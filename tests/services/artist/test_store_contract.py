@@ -19,7 +19,7 @@ def album(artist: str, item_id: str) -> CatalogueItem:
 
 
 class SeenContract:
-    """What holds for every store."""
+    """The contract of every store."""
 
     async def test_runs_are_numbered_and_one_that_did_not_finish_is_gone_on_with(self, seen: SeenItems) -> None:
         assert await seen.last() is None

@@ -25,7 +25,7 @@ BORN_MS = 1_700_000_000_000
 
 
 def core(max_pairs: int = 1000, max_topics: int = 1000, keep_s: float = 60.0, **plan: object) -> DecisionCore:
-    """A core that wants two events for everybody and takes the last period for the next, but for `plan`."""
+    """Returns a core that wants two events for everybody and takes the last period for the next, but for `plan`."""
     wanted = PlanOptions(**({"threshold": 2, "weight": 1.0} | plan))  # type: ignore[arg-type]
     options = DecisionOptions(
         site="sto", node="o", sites={"sto": {}}, plan=wanted, max_pairs=max_pairs, max_topics=max_topics, keep_s=keep_s
@@ -37,7 +37,7 @@ def core(max_pairs: int = 1000, max_topics: int = 1000, keep_s: float = 60.0, **
 
 
 def follow(found: DecisionCore, point: tuple[str, str], **follows: str) -> None:
-    """`ann="bob eve"`: ann follows bob and eve there."""
+    """Notes that with `ann="bob eve"` ann follows bob and eve there."""
     pairs = [(user, user_topic(name)) for user, names in follows.items() for name in names.split()]
     found.followed(point, *zip(*pairs, strict=True))
 

@@ -56,7 +56,7 @@ class Site:
         return bytes(user in self.friends for user in users)
 
     async def start(self, *, ready: bool = True) -> None:
-        """Start the playlist service, also anew after `stop`."""
+        """Starts the playlist service, also anew after `stop`."""
         verifier = Verifier(AuthOptions(), Keys(secret=SECRET), lambda: None)
         rng = random.Random(self.c.rng.getrandbits(64))
         context = Context(network=self.c.network(NAME), log=get_logger("playlist", "l1", "sto"), rng=rng)
@@ -66,45 +66,45 @@ class Site:
             await eventually(lambda: self.service.ready() is None)
 
     async def stop(self) -> None:
-        """Stop it."""
+        """Stops it."""
         await self.service.close()
 
     async def ask(self, user: str, method: str, path: str, body: Any = None, token: str | None = None) -> tuple[int, Any]:
-        """Status and document of an HTTP request of `user`."""
+        """Returns status and document of an HTTP request of `user`."""
         headers = {"Authorization": f"Bearer {token or user_token(user)}"}
         extra = {} if body is None else {"json": body}
         async with self.c.http.request(method, f"http://{self.service.address}{path}", headers=headers, **extra) as answer:
             return answer.status, await answer.json() if answer.content_type == "application/json" else None
 
     async def create(self, user: str, playlist_id: str = "p", **fields: Any) -> dict[str, Any]:
-        """A new playlist."""
+        """Returns a new playlist."""
         status, document = await self.ask(user, "POST", "/v1/playlists", {"id": playlist_id, "name": "A name", **fields})
         assert status == 201, document
         return dict(document)
 
     async def edit(self, user: str, path: str, change: dict[str, Any], version: int | None = None) -> tuple[int, Any]:
-        """A change of a playlist "owner/id"."""
+        """Returns status and document of a change of a playlist "owner/id"."""
         body = {"change": change} | ({} if version is None else {"version": version})
         return await self.ask(user, "POST", f"/v1/playlists/{path}/changes", body)
 
     async def show(self, path: str) -> dict[str, Any]:
-        """A playlist "owner/id"."""
+        """Returns a playlist "owner/id"."""
         status, document = await self.ask("anybody", "GET", f"/v1/playlists/{path}")
         assert status == 200, document
         return dict(document)
 
     async def call(self, user: str, op: str, body: Any) -> bytes:
-        """A call over a link, as of an access point or another service."""
+        """Calls `op` for `user` with `body` over a link, as an access point or another service does."""
         await eventually(lambda: not self.caller.peers.missing())
         return await self.caller.peers.call("playlist", user, op, msgspec.json.encode(body))
 
     async def quiet(self) -> None:
-        """Everything that was promised is done."""
+        """Waits until everything that was promised is done."""
         await quiet(self.service)
 
 
 async def quiet(service: PlaylistService) -> None:
-    """Everything that `service` promised is done."""
+    """Waits until everything that `service` promised is done."""
     deadline_s = time.monotonic() + DEADLINE_S
     while [lane for lane in LANES if await service.work.stores.outbox.undone(0, 1, lane)]:
         assert time.monotonic() < deadline_s, "promises are not kept"
@@ -113,7 +113,7 @@ async def quiet(service: PlaylistService) -> None:
 
 @asynccontextmanager
 async def site(folder: Path, **options: Any) -> AsyncIterator[Site]:
-    """A site that is ready."""
+    """Yields a site that is ready."""
     async with Cluster(sites=1) as c, RecordingIntake() as intake:
         it = Site(c, folder, intake, **options)
         async with it.presence, it.social, it.caller:
@@ -126,6 +126,6 @@ async def site(folder: Path, **options: Any) -> AsyncIterator[Site]:
 
 
 def uri(path: str) -> str:
-    """The topic of a playlist "owner/id"."""
+    """Returns the topic of a playlist "owner/id"."""
     owner, _, playlist_id = path.partition("/")
     return f"hm://playlist/user/{owner}/playlist/{playlist_id}/"

@@ -14,12 +14,12 @@ LISTS = st.lists(st.sampled_from("abcdef"), max_size=8)
 
 
 def playlist(**fields: object) -> Playlist:
-    """A playlist of ann at version 3."""
+    """Returns a playlist of ann at version 3."""
     return msgspec.structs.replace(Playlist("ann", "p", 3, "Ró", False, ["a", "b"], 1), **fields)
 
 
 def told(step: core.PlaylistStep) -> Told:
-    """What followers are told."""
+    """Returns what followers are told."""
     promise = msgspec.json.decode(step.tasks[0].body, type=ChangeEvent)
     return msgspec.json.decode(promise.payload, type=Told)
 

@@ -27,12 +27,12 @@ def validator(schema: dict[str, Any]) -> Draft202012Validator:
 
 
 def examples(content: dict[str, Any]) -> list[Any]:
-    """The values that a JSON body shows."""
+    """Yields the values that a JSON body shows."""
     return [each["value"] for each in content["application/json"].get("examples", {}).values()]
 
 
 async def ask(s: Site, method: str, path: str, *, token: str | None = None, **body: Any) -> tuple[int, Any]:
-    """A request; its answer is one that its operation describes."""
+    """Asks with `method` and `path`; checks that the answer is one that the operation describes."""
     headers = {"Authorization": f"Bearer {user_token('ann') if token is None else token}"}
     async with s.c.http.request(method, f"http://{s.service.address}{path}", headers=headers, **body) as answer:
         document = await answer.json() if answer.content_type == "application/json" else None
@@ -47,7 +47,7 @@ async def ask(s: Site, method: str, path: str, *, token: str | None = None, **bo
 
 
 def operation(method: str, path: str) -> dict[str, Any]:
-    """The operation that a request is for."""
+    """Returns the operation that a request is for."""
     found = [
         each
         for (verb, form), each in OPERATIONS.items()
@@ -160,7 +160,7 @@ def test_the_schema_of_a_new_playlist_takes_exactly_what_the_door_takes(field: d
 
 
 def is_taken(body: Any, kind: type[Any]) -> bool:
-    """Whether the door can read it."""
+    """Returns whether the handlers can read it."""
     try:
         msgspec.json.decode(json.dumps(body), type=kind)
     except msgspec.ValidationError:

@@ -28,7 +28,7 @@ async def follow(s: Site, topic: str, *users: str) -> None:
 
 
 async def followers(s: Site, path: str) -> list[str]:
-    """All, through pages of two."""
+    """Returns all followers, through pages of two."""
     found: list[str] = []
     after: str | None = ""
     while after is not None:
@@ -197,7 +197,7 @@ async def test_all_online_devices_of_all_followers_hold_the_same_content_after_e
 
 
 async def heard(s: Site, held: dict[str, Any], payload: dict[str, Any]) -> dict[str, Any]:
-    """What a client makes of an event: it applies the next change, passes over an old one, and fetches for anything else."""
+    """Returns what a client makes of an event: it applies the change next to what it `held`, ignores an old one, and else fetches."""
     tracks, version = held["tracks"], payload["version"]
     if version <= held["version"]:
         return held

@@ -27,24 +27,24 @@ ROOT = Path(__file__).resolve().parents[3]
 
 
 def new(playlist_id: str = "p", owner: str = "ann", **fields: Any) -> PlaylistStep:
-    """A step that creates a playlist."""
+    """Returns a step that creates a playlist."""
     wanted: dict[str, Any] = {"name": "Ró", "collaborative": False, "tracks": ["a", "b"], **fields}
     return core.create(owner, playlist_id, Create(**wanted), 1, f"ev-{owner}-{playlist_id}")
 
 
 def add(playlist: Playlist, track: str) -> PlaylistStep:
-    """A step that adds a track."""
+    """Returns a step that adds a track."""
     return core.edit(playlist, playlist.owner, Add([track]), None, playlist.changed_ms + 1, f"ev-{track}")
 
 
 async def promised(stores: PlaylistStores) -> list[tuple[str, str]]:
-    """Event and op of all that is promised, by event."""
+    """Returns event and op of all that is promised, by event."""
     found = [stored for lane in LANES for stored in await stores.outbox.undone(0, 100, lane)]
     return [(stored.task.id, stored.task.op) for stored in sorted(found, key=lambda stored: stored.n)]
 
 
 def tasks(*steps: PlaylistStep) -> list[tuple[str, str]]:
-    """What steps promise."""
+    """Returns what steps promise."""
     return [(task.id, task.op) for step in steps for task in step.tasks]
 
 

@@ -20,7 +20,7 @@ INBOX = "hm://notifications/inbox/bob/"
 
 @asynccontextmanager
 async def whole(folder: Path, **social: Any) -> AsyncIterator[Cluster]:
-    """A site whose presence service knows who is online. `social`: options of that service."""
+    """Yields a site whose presence service knows who is online. `social`: options of that service."""
 
     def change(options: RoleOptions) -> RoleOptions:
         return msgspec.structs.replace(options, **social) if isinstance(options, SocialOptions) else options
@@ -31,7 +31,7 @@ async def whole(folder: Path, **social: Any) -> AsyncIterator[Cluster]:
 
 
 async def create(c: Cluster, owner: str, playlist_id: str, **fields: Any) -> None:
-    """A new playlist; whoever follows from now on is not told of it."""
+    """Creates the playlist `playlist_id` of `owner`. Who follows from now on is not told of it."""
     status, answer = await c.request(owner, "POST", "playlist", "/v1/playlists", {"id": playlist_id, "name": "A name", **fields})
     assert status == 201, answer
     await quiet(c.of("playlist")[0])
@@ -50,7 +50,7 @@ async def follow(c: Cluster, path: str, *users: str) -> None:
 
 
 def bell(user: User) -> list[dict[str, Any]]:
-    """The items that came live."""
+    """Returns the items that came live."""
     return [event["payload"] for event in user.events if event["kind"] == "notification"]
 
 

@@ -12,7 +12,7 @@ from services.presence.core import ACTIONS, PresenceCore
 
 
 def act(core: PresenceCore, user: str, ts_ms: int = 1, **fields: object) -> dict[str, object]:
-    """The event that an action makes, as clients will see it."""
+    """Returns the event that an action of `user` at `ts_ms` makes, as clients will see it."""
     message = json.dumps({"op": "act", "id": 1, "kind": "play", **fields}).encode()
     found: dict[str, object] = json.loads(b"{" + core.act(user, message, ts_ms).tail)
     return found

@@ -63,7 +63,7 @@ class Leasing(RuleBasedStateMachine):
         data=st.data(), user=st.sampled_from(USERS), client=st.sampled_from(["c1", "c2"]), devices=st.integers(1, 3), is_here=st.booleans()
     )
     def tell(self, data: st.DataObject, user: str, client: str, devices: int, is_here: bool) -> None:
-        """Here or gone; gone without having been here too."""
+        """Tells that a `client` of `user` is here (`is_here`) or gone, perhaps without having been here."""
         node = data.draw(st.sampled_from(sorted(self.up)))
         key = node, user, client
         if is_here:
@@ -90,7 +90,7 @@ class Leasing(RuleBasedStateMachine):
 
     @rule()
     def sweep(self) -> None:
-        """A whole round, or more."""
+        """Sweeps a whole round, or more."""
         for _ in range(int(2 * SWEEP_S / 0.5) + 2):
             self.leases.tick(self.now_s, 0.5)
         stays = [*self.here.values(), *self.past]

@@ -21,12 +21,12 @@ STORES = {"notification.sqlite", "playlist.sqlite", "social.sqlite"}
 
 
 def found(folder: Path, text: str) -> set[str]:
-    """The files that hold `text`, their logs of writes among them, whatever is free in them, too."""
+    """Returns the files that hold `text`, their logs of writes among them, whatever is free in them, too."""
     return {path.name.removesuffix("-wal") for path in folder.rglob("*") if path.is_file() and text.encode() in path.read_bytes()}
 
 
 def sent(smtp: ScriptedSmtp, receiver: PushReceiver) -> Iterator[str]:
-    """All mails, decoded, and all pushes, decrypted."""
+    """Returns all mails, decoded, and all pushes, decrypted."""
     for _, mail in smtp.mails:
         yield "\n".join(f"{name}: {value}" for name, value in mail.items())
         yield from (str(part.get_content()) for part in mail.walk() if not part.is_multipart())

@@ -22,7 +22,7 @@ OURS = {
 
 
 def imported(tree: ast.Module) -> set[str]:
-    """All modules that a module imports from outside its own package."""
+    """Returns all modules that a module imports from outside its own package."""
     names = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
     return names | {node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and not node.level}
 

@@ -13,13 +13,13 @@ PAGE = Path(__file__).resolve().parents[3] / "docs" / "friends.md"
 
 
 def read(folder: Path, text: str) -> SocialOptions:
-    """The options that a file with `text` has."""
+    """Returns the options that a file with `text` has."""
     (folder / "social.toml").write_text(text, encoding="utf-8")
     return load(folder / "social.toml", SocialOptions)
 
 
 def shown() -> str:
-    """The sample on the page, without the name of its table."""
+    """Returns the sample on the page, without the name of its table."""
     (sample,) = re.findall(r"^```toml\n\[social\]\n(.*?)^```", PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
     return str(sample)
 

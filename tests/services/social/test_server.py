@@ -46,7 +46,7 @@ class House:
         self.role: SocialService
 
     async def start(self, **options: Any) -> None:
-        """Start the service, also anew after `role.close`."""
+        """Starts the service, also anew after `role.close`."""
         wanted = {"playlist": ["sto/l1"], "wall": str(self.wall), "notification": [self.intake.url]} | options
         shape = SocialOptions(
             site="sto", node="f1", listen="sto/f1", door="127.0.0.1:0", link=FAST, path=str(self.folder / "state"), **wanted
@@ -57,7 +57,7 @@ class House:
         await self.role.start()
 
     async def ask(self, user: str, method: str, path: str, body: Any = None, token: str = "") -> tuple[int, Any]:
-        """Status and document, which are as docs/openapi-social.json describes them."""
+        """Returns status and document of `method` and `path` for `user`, which are as docs/openapi-social.json describes them."""
         headers = {"Authorization": f"Bearer {token or user_token(user)}"}
         extra = {} if body is None else {"json": body}
         url = f"http://{self.role.address}/v1/social{path}"
@@ -71,14 +71,14 @@ class House:
             assert (await self.ask(user, "PUT", f"/friends/{friend}"))[0] == 200
 
     async def link(self, user: str, *contacts: str, provider: str = FACEBOOK) -> None:
-        """`user` is "id of user" at the provider. What follows from it has been done when this returns."""
+        """Links `user`, who is "id of user" at the provider. What follows from it has been done when this returns."""
         book = {"me": f"id of {user}", "contacts": [f"id of {contact}" for contact in contacts]}
         status, answer = await self.ask(user, "PUT", f"/links/{provider}", book)
         assert (status, answer) == (202, {"provider": provider, "contacts": len(set(contacts) - {user})})
         await self.quiet()
 
     async def friends(self, user: str) -> dict[str, bool]:
-        """Whom `user` follows, and whether it is mutual; through pages."""
+        """Returns whom `user` follows, and whether it is mutual; through pages."""
         found: dict[str, bool] = {}
         after: str | None = ""
         while after is not None:
@@ -88,30 +88,30 @@ class House:
         return found
 
     async def call(self, user: str, op: str, body: bytes) -> bytes:
-        """A call of an access point or of another service."""
+        """Calls `op` for `user` with `body`, as an access point or another service does."""
         await eventually(lambda: not self.point.peers.missing())
         return await self.point.peers.call("social", user, op, body)
 
     async def quiet(self) -> None:
-        """Everything that was promised is done."""
+        """Waits until everything that was promised is done."""
         deadline_s = time.monotonic() + DEADLINE_S
         while await self.role.work.stores.outbox.undone(0, 1):
             assert time.monotonic() < deadline_s, "promises are not kept"
             await asyncio.sleep(0.001)
 
     def shares(self) -> list[tuple[str, str, str]]:
-        """Who was made to follow, or not to follow, whose playlists."""
+        """Returns who was made to follow, or not to follow, whose playlists."""
         return sorted((call.op, call.user, json.loads(call.body)["owner"]) for call in self.playlist.calls)
 
     def told(self) -> list[tuple[str, str]]:
-        """Who was told that who has joined."""
+        """Returns who was told that who has joined."""
         for head in self.intake.heads.values():
             (follower,) = self.intake.followers[head["id"]]
             assert (head["topic"], head["kind"], head["producer"]) == (JOINED.format(follower), "friend-joined", head["payload"]["user"])
         return sorted((next(iter(self.intake.followers[n])), head["payload"]["user"]) for n, head in self.intake.heads.items())
 
     def posts(self) -> list[tuple[str, str]]:
-        """What is on walls: user and kind."""
+        """Returns what is on walls: user and kind."""
         lines = self.wall.read_text(encoding="utf-8").splitlines() if self.wall.exists() else []
         return [(post["user"], post["kind"]) for post in map(json.loads, lines)]
 
@@ -164,7 +164,7 @@ async def test_linking_an_account_makes_friends_of_all_contacts_who_are_users_bo
     assert await house.friends("dan") == {}
     pairs = [("ann", "bob"), ("ann", "cyd"), ("bob", "ann"), ("cyd", "ann")]
     assert house.shares() == [("follow-owner", user, owner) for user, owner in pairs]
-    assert house.told() == []  # they did not wait for her
+    assert house.told() == []  # they did not wait for this user
 
 
 async def test_when_a_contact_joins_later_each_friend_who_waited_is_told_once_and_both_follow_each_other(house: House) -> None:

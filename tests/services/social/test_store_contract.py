@@ -36,7 +36,7 @@ async def matches(stores: SocialStores, user: str, limit: int = 100) -> tuple[li
 
 
 class SocialContract:
-    """What holds for every store. `stores` remember 100 contacts of each user."""
+    """The contract of every store. `stores` remember 100 contacts of each user."""
 
     async def test_who_knows_whom_is_found_from_both_sides(self, stores: SocialStores) -> None:
         """SB-4 and SB-5: contacts who are users, and users who remembered the newcomer."""

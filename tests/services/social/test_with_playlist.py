@@ -15,7 +15,7 @@ from tests.support.samples import service_token, user_token
 
 
 async def change(s: Site, social: SocialService, method: str) -> None:
-    """ann follows bob, or no more; the playlist service has heard of it when this returns."""
+    """Lets ann follow bob, or no more, by `method` at `social`. The playlist service has heard of it when this returns."""
     headers = {"Authorization": f"Bearer {user_token('ann')}"}
     done = social.counters()["social_outbox_done_total"]
     async with s.c.http.request(method, f"http://{social.address}/v1/social/friends/bob", headers=headers) as answer:
