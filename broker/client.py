@@ -5,19 +5,18 @@ role's `Node` dials, and the role passes on what concerns these links.
 """
 
 from collections.abc import Iterable, Mapping
-from typing import Final
 
 from infra.kernel.announcer import Announcer, Wanted
 from infra.kernel.errors import Refused
 from infra.kernel.events import Event
 from infra.kernel.frames import Announced, AnyFrame, Applied, Deliver, Heartbeat, Published, View
+from infra.kernel.roles import BROKER
 from infra.kernel.topics import Topic
 from infra.runtime.link import Link
+from infra.runtime.link_handlers import makes_no_sense
 from infra.runtime.node import Node
 
 from .forwarder import MAX_WAITING_BYTES, Done, Forwarder
-
-ROLE: Final = "broker"
 
 
 class SiteClient:
@@ -45,7 +44,7 @@ class SiteClient:
     def start(self) -> None:
         """Dial every broker of the site, and go on doing so."""
         for address in self._brokers.values():
-            self._node.dial(address, ROLE, self.site)
+            self._node.dial(address, BROKER, self.site)
 
     def concerns(self, link: Link) -> bool:
         """Whether `link` is one of ours."""
@@ -87,6 +86,8 @@ class SiteClient:
                     self.forwarder.published(self._slot(link), frame)
                 case Heartbeat(view):
                     self.set_view(view)
+                case _:
+                    raise makes_no_sense(frame, link.peer)
         return deliveries
 
     def set_view(self, view: View) -> bool:
@@ -137,7 +138,7 @@ class SiteClient:
 
 
 class BrokerLink:
-    """The handler of a link to a broker (see `LinkHandler`), as one has it who publishes and wants no events."""
+    """The handler of a link to a broker. Who only publishes returns it to the node as it is; who wants events asks for `deliveries`."""
 
     __slots__ = ("_client", "_link")
 
@@ -145,9 +146,13 @@ class BrokerLink:
         self._client, self._link = client, link
 
     def frames(self, frames: list[AnyFrame]) -> None:
-        """Takes acknowledgements and the view. No event comes to one who wants none."""
+        """Takes acknowledgements and views. No event comes to one who wants none."""
         self._client.frames(self._link, frames)
 
+    def deliveries(self, frames: list[AnyFrame]) -> list[Deliver]:
+        """Takes acknowledgements and views; returns the deliveries among `frames`, in order."""
+        return self._client.frames(self._link, frames)
+
     def down(self, reason: str) -> None:
-        """Gives up what the broker has not acknowledged."""
+        """Gives up what the broker has not acknowledged, and what was installed there."""
         self._client.link_down(self._link)

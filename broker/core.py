@@ -11,46 +11,70 @@ one starts above every number this process ever gave: within an epoch the number
 """
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Final
 
+from infra.kernel.assignment import Assigned, Switch
 from infra.kernel.events import Event, numbering
 from infra.kernel.fanout import Fanout, Receiver
+from infra.kernel.frames import Assignment
 from infra.kernel.recent import RecentIds
 from infra.kernel.topics import Topic
+
+from .gate import Gate
+from .topic_counts import TopicCounts
 
 RETAINED_COUNTS: Final = 1 << 16
 
 Rows = list[tuple[int, Topic]]
+Record = Callable[[Event], None]
 
 
 class BrokerCore:
-    """The interest of one broker and what follows from it. `owner_at(site, topic)`: the slot that owns it there.
+    """The interest of one broker, the numbers of its topics, and what of them is out.
 
-    `record`, if there is one, is told of every event that is published here, wanted or not. `passes`, if there is one, says
-    of a wanted event's topic whether it is delivered; an event that is not has used its number up (SB-64).
+    - `site`, `epoch`: stand in front of every number that is given here.
+    - `owner_at(site, topic)`: returns the slot that owns `topic` at another site; None while nobody knows.
+    - `record`: is told of every event that is published here, wanted or not.
+
+    A subscribing link is a number, the *bit*: bit `b` of a row's mask says that link `b` wants the row's topic.
     """
 
-    def __init__(self, site: str, epoch: int, owner_at: Callable[[str, Topic], str | None] = lambda site, topic: None) -> None:
+    def __init__(
+        self,
+        site: str,
+        epoch: int,
+        owner_at: Callable[[str, Topic], str | None] = lambda site, topic: None,
+        record: Record | None = None,
+    ) -> None:
         self.fanout = Fanout()
         self.interest = self.fanout.interest
-        self.record: Callable[[Event], None] | None = None
-        self.passes: Callable[[Topic], bool] | None = None
+        self.assigned = Assigned()
+        self.gate = Gate(self.assigned.out)
+        self.counts = TopicCounts()
         self.matched = self.unmatched = self.duplicates = self.offloaded = 0
         self.site_copies = self.site_events = self.stale = 0
         self._numbering = numbering(site, epoch)
+        # Masks of all aggregators of this site, and of all brokers of others.
         self._local = 0
         self._far = 0
+        # site -> slot -> mask with the one bit of that broker's link.
         self._sites: dict[str, dict[str, int]] = {}
         self._owner_at = owner_at
+        # None, both, while nobody wants to know and nothing is out: then `publish` pays one check for each, and no call.
+        self._recorded = self._record = record
+        self._passes: Callable[[Topic], bool] | None = None
         self._seqs: dict[int, int] = {}
         self._retained: dict[Topic, int] = {}
         self._stamped = 0
         self._recent = RecentIds()
 
     def open(self, receiver: Receiver, far: bool, peer: tuple[str, str] = ("", "")) -> int:
-        """A subscribing link: an aggregator of this site, or (`far`) a broker of another one. Its number.
+        """Returns the number of a new subscribing link.
 
-        `peer`: the site and the name of the node at the other end.
+        - `receiver`: what takes the events for it.
+        - `far`: whether it is that of a broker of another site, and not of an aggregator of this one.
+        - `peer`: the site and the name of the node at the other end.
         """
         bit = self.fanout.open(receiver)
         if far:
@@ -61,88 +85,104 @@ class BrokerCore:
         return bit
 
     def close(self, bit: int) -> tuple[Rows, Rows]:
-        """The link is gone. Returns what `unsubscribe` of all its topics returns."""
+        """Forgets a link that is gone. Returns what `unsubscribe` of all its topics returns."""
         gone = self.interest.close(bit)
         local = bool(self._local & 1 << bit)
+        # The next link may get the same number: every mask that holds the bit must lose it now.
         self._local &= ~(1 << bit)
         self._far &= ~(1 << bit)
         for links in self._sites.values():
+            # By value: a broker that came back has a newer link under its name, which stays.
             for slot in [slot for slot, flag in links.items() if flag == 1 << bit]:
                 del links[slot]
         self.fanout.forget(bit)
         return self._withdrawn(gone, local, self._local)
 
     def subscribe(self, bit: int, topics: Sequence[Topic], handles: Sequence[int]) -> Rows:
-        """Interest of link `bit`. Returns the (row, topic) that this site did not want before: other sites must hear."""
+        """Adds interest of link `bit` in `topics`; it gets their events under `handles`.
+
+        Returns the (row, topic) that this site did not want before: other sites must hear of them.
+        """
         news = self.interest.subscribe(bit, topics, handles)
         if not self._local & 1 << bit:
-            return []
+            return []  # rule 3: what another site wants is not told to a third one
         return [(row, topic) for row, topic, before in news if not before & self._local]
 
     def unsubscribe(self, bit: int, topics: Iterable[Topic]) -> tuple[Rows, Rows]:
-        """Link `bit` loses interest. Returns (rows this site no longer wants, rows that nobody wants)."""
+        """Takes interest of link `bit` away. Returns (rows this site no longer wants, rows that nobody wants)."""
         return self._withdrawn(self.interest.unsubscribe(bit, topics), bool(self._local & 1 << bit), self._local)
 
     @staticmethod
     def _withdrawn(gone: list[tuple[int, Topic, int]], was_local: bool, local: int) -> tuple[Rows, Rows]:
+        # `after` is the mask of those that still want the row. A far link that leaves never silences this site.
         silent = [(row, topic) for row, topic, after in gone if was_local and not after & local]
         dead = [(row, topic) for row, topic, after in gone if not after]
         return silent, dead
 
     def release(self, row: int, topic: Topic) -> None:
-        """The number of a dead row may be used again."""
+        """Lets the number of a dead row be used again, unless somebody wants it again."""
         if self.interest.release(row, topic) and (seq := self._seqs.pop(row, None)) is not None:
+            # The count moves from the row, which may soon be another topic's, to the topic.
             self._retained[topic] = seq
             if len(self._retained) > RETAINED_COUNTS:
-                del self._retained[next(iter(self._retained))]
+                del self._retained[next(iter(self._retained))]  # the oldest: dicts keep the order of insertion
 
     def wanted_here(self) -> Iterable[tuple[int, Topic]]:
-        """All (row, topic) that local aggregators want: what every other site must know."""
+        """Returns all (row, topic) that local aggregators want: what every other site must know."""
         return self.interest.wanted(self._local)
 
+    # Events.
+
     def publish(self, event: Event) -> None:
-        """Number and deliver an event whose topic this broker owns (SB-18, SB-24)."""
+        """Numbers and delivers an event whose topic this broker owns (SB-18, SB-24)."""
         if event.id and self._recent.seen(b"%b %b" % (event.topic, event.id)):
             self.duplicates += 1
             return
-        if self.record is not None:
-            self.record(event)
+        if self._record is not None:
+            self._record(event)
         row = self.interest.rows.get(event.topic)
         mask = self.interest.masks[row] if row is not None else 0
         if row is None or not mask:
             self._miss(row, event.topic)
             return
+        # Before the gate: an event that is not delivered has used its number up, so a gap shows (SB-64).
         seq = self._next(row, event.topic)
         self.matched += 1
-        if self.passes is not None and not self.passes(event.topic):
+        if self._passes is not None and not self._passes(event.topic):
             self.offloaded += 1
             return
         body = b"%b%d,%b" % (self._numbering, seq, event.tail)
         if far := mask & self._far:
+            # `x & x - 1` clears the lowest bit: it is 0 when x has one bit, and then there is nothing to choose.
             once = self._once_per_site(far, event.topic) if far & far - 1 else far
-            mask ^= far ^ once
+            mask ^= far ^ once  # `once` is a part of `far`: this clears the bits that were left out
             self.site_copies += once.bit_count()
         self.fanout.send(row, mask, body)
 
     def _once_per_site(self, far: int, topic: Topic) -> int:
-        """While a topic moves at another site, two of its brokers want it: one copy goes there, to the owner if it can."""
+        """Returns `far` with one bit for each site.
+
+        While a topic moves at another site, two of its brokers want it. The copy goes to the owner if it is one of them.
+        """
         for site, links in self._sites.items():
             found = far & sum(links.values())
             if found & found - 1:
                 to_owner = found & links.get(self._owner_at(site, topic) or "", 0)
-                far ^= found ^ (to_owner or found & -found)
+                far ^= found ^ (to_owner or found & -found)  # `x & -x` is the lowest bit of x: one of them, always the same
         return far
 
     def _next(self, row: int, topic: Topic) -> int:
+        """Returns the next number of `topic`, which has `row`."""
         self._stamped += 1
         seq = self._seqs.get(row)
         if seq is None:
+            # `_stamped` counts all numbers that were ever given here, so none is higher, nor was one of this topic.
             seq = self._retained.pop(topic, self._stamped - 1)
         self._seqs[row] = seq = seq + 1
         return seq
 
     def _miss(self, row: int | None, topic: Topic) -> None:
-        """Nobody wants this event; if somebody did a moment ago, its number is used up all the same."""
+        """Counts an event that nobody wants; if somebody did a moment ago, its number is used up all the same."""
         self.unmatched += 1
         if row is not None and row in self._seqs:
             self._next(row, topic)
@@ -151,13 +191,42 @@ class BrokerCore:
             self._retained[topic] += 1
 
     def relay(self, handles: Sequence[int], bodies: Sequence[bytes]) -> None:
-        """Events from another site, under the handles (rows) announced to it: local aggregators only (SB-25)."""
+        """Delivers events from another site, under the handles (rows) announced to it, to local aggregators only (SB-25)."""
         masks, local = self.interest.masks, self._local
         rows = len(masks)
         self.site_events += len(handles)
         for row, body in zip(handles, bodies, strict=True):
+            # A row is not given to another topic while a delivery may come under it (`Limbo`), so its mask is this topic's.
             mask = masks[row] & local if row < rows else 0
             if mask:
                 self.fanout.send(row, mask, body)
             else:
                 self.stale += 1
+
+    # Offloading.
+
+    def begin_counts(self) -> None:
+        """Counts the events of topics from now on: a decision service is there."""
+        self._record = self.counts.event if self._recorded is None else partial(_both, self._recorded, self.counts.event)
+
+    def end_counts(self) -> None:
+        """Counts no more, and forgets the counts and what was said of an assignment in part: the service is gone."""
+        self._record = self._recorded
+        self.counts.clear()
+        self.assigned.cut()
+
+    def assign(self, frame: Assignment) -> Switch | None:
+        """Delivers by an assignment, when its last frame has come. Returns what it switches, None if it does not hold (yet).
+
+        Raises `Refused` as `Assigned.offer` does.
+        """
+        switch = self.assigned.offer(frame)
+        if switch is not None:
+            self.gate.switch(switch)
+            self._passes = self.gate.passes if self.assigned.out else None
+        return switch
+
+
+def _both(one: Record, other: Record, event: Event) -> None:
+    one(event)
+    other(event)

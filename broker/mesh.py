@@ -2,20 +2,27 @@
 
 from collections.abc import Callable
 
-from infra.kernel.frames import Hello, Leaving, View
+from infra.kernel.frames import AnyFrame, Heartbeat, Leaving, View
 from infra.kernel.membership import Membership
 from infra.runtime.link import Link
+from infra.runtime.link_handlers import LinkHandler
 from infra.runtime.node import Node
 
-from .client import ROLE, SiteClient
+from .client import SiteClient
 from .options import BrokerOptions
 
 
 class Mesh:
-    """What one broker knows of it. `changed()` is called when another view holds."""
+    """One broker's picture of the brokers of its `site`.
+
+    - `client`: the links to the others, by which events are forwarded.
+    - `membership`: who lives, and the view that follows.
+    - `changed()`: is called when another view holds.
+    """
 
     def __init__(self, options: BrokerOptions, node: Node, born_ms: int, changed: Callable[[], None]) -> None:
         slots = options.sites[options.site]
+        self.site = options.site
         self.draining = False
         self.membership = Membership(options.slot, sorted(slots), node.now_s, options.membership, born_ms)
         others = {slot: address for slot, address in slots.items() if slot != options.slot}
@@ -28,61 +35,83 @@ class Mesh:
         """The view that holds."""
         return self.membership.view
 
-    def concerns(self, peer: Hello) -> bool:
-        """Whether `peer` is one of these brokers."""
-        return peer.role == ROLE and peer.site == self.client.site
-
-    def link_up(self, link: Link) -> None:
-        """One of them is there; it called, or it was called, and then it can be forwarded to."""
-        if link.dialled is not None:
-            self.client.link_up(link)
-            if self.draining:
-                link.send(Leaving())
+    def join(self, link: Link) -> None:
+        """Takes in a broker that is linked, whichever of us has called."""
+        if link.dialled is not None and self.draining:
+            link.send(Leaving())
         self.membership.rejoin(link.peer.node)
-        self.heard(link)
+        self.heard(link.peer.node)
 
-    def link_down(self, link: Link) -> None:
-        """A link is lost: who was there is suspected."""
-        if link.dialled is not None:
-            self.client.link_down(link)
-        self.membership.link_lost(link.peer.node)
+    def lost(self, slot: str) -> None:
+        """Suspects the broker `slot`, a link with which is lost."""
+        self.membership.link_lost(slot)
 
-    def heard(self, link: Link) -> None:
-        """A sign of life."""
-        self.membership.heard(link.peer.node, self._node.now_s)
+    def heard(self, slot: str) -> None:
+        """Notes a sign of life of the broker `slot`."""
+        self.membership.heard(slot, self._node.now_s)
 
     def offer(self, view: View) -> None:
-        """What somebody takes for the view."""
+        """Takes over `view`, which somebody takes for the view of this site, if it is newer than ours."""
         if self.membership.offer(view):
             self._changed()
         self.tick()
 
     def tick(self) -> None:
-        """Is it on us to issue a view?"""
+        """Issues a view if that is on us."""
         if self.membership.tick(self._node.now_s):
             self._changed()
         slots = self.view.slots
         self._is_met = self._is_met or (self._me in slots and {*slots} <= {self._me, *self.client.links})
 
     def leave(self) -> None:
-        """Take leave of the others, for good."""
+        """Takes leave of the others, for good."""
         self.draining = True
         self.membership.leave(self._me)
         for link in self.client.links.values():
             link.send(Leaving())
 
     def has_successor(self) -> bool:
-        """Whether another one is alive, which takes over."""
+        """Tells whether another one is alive, which takes over."""
         return bool(self.membership.alive(self._node.now_s))
 
     def ready(self) -> str | None:
-        """Why this broker cannot own topics yet; None when it can.
+        """Returns why this broker cannot own topics yet; None when it can.
 
-        It can from the first time that all brokers of the view are linked; later, one that is lost is waited out by the others
-        without refusing everybody else's events.
+        It can from the first time that all brokers of the view are linked. One that is lost later is waited out by the others,
+        and everybody else's events are not refused meanwhile.
         """
         if self.draining:
             return "draining"
         if self._me not in self.view.slots:
             return "not in the site's view yet"
         return None if self._is_met else "not linked yet to every broker of the site's view"
+
+
+class SiblingLink:
+    """The handler of a link between two brokers of one site.
+
+    - `rest`: the handler of what is forwarded: to us where the other has called, from us where we have.
+    - `left(slot)`: is called when the other says that it leaves.
+    """
+
+    __slots__ = ("_left", "_mesh", "_rest", "_slot")
+
+    def __init__(self, mesh: Mesh, link: Link, rest: LinkHandler, left: Callable[[str], None]) -> None:
+        self._mesh, self._slot, self._rest, self._left = mesh, link.peer.node, rest, left
+
+    def frames(self, frames: list[AnyFrame]) -> None:
+        """Takes signs of life, views, and what is forwarded, in order: events count under the view that came before them."""
+        self._mesh.heard(self._slot)
+        for frame in frames:
+            match frame:
+                case Heartbeat(view):
+                    self._mesh.offer(view)
+                case Leaving():
+                    self._left(self._slot)
+                case _:
+                    self._rest.frames([frame])
+
+    def down(self, reason: str) -> None:
+        """Suspects the other broker."""
+        self._rest.down(reason)
+        self._mesh.lost(self._slot)

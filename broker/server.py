@@ -1,105 +1,127 @@
-"""The broker as a process: links in and out around the pure core, and the order in which they learn of each other.
+"""The broker as a process: its links, its HTTP door, and the order in which both learn of a view.
 
-Who is at the other end decides what a frame means:
-
-====================  ======================================  ===================================
-peer                  it called us                            we called it
-====================  ======================================  ===================================
-aggregator            subscribes; gets events of all sites    -
-broker, other site    subscribes; gets events of this site    gives us that site's events
-broker, this site     forwards events that we own             takes events that it owns
-service               publishes on its kinds of topics        -
-decision service      asks for counts, says what is served    -
-====================  ======================================  ===================================
+The decisions are in `core`, `handover` and `event_router`; `peers` says who is at the other end of a link, and `handlers` answers
+what comes over HTTP.
 """
 
 import asyncio
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 from infra.kernel.announcer import Announcer
 from infra.kernel.errors import Refused
 from infra.kernel.events import Event
-from infra.kernel.frames import (
-    Announced,
-    AnyFrame,
-    Applied,
-    Deliver,
-    Heartbeat,
-    Hello,
-    Leaving,
-    Publish,
-    Published,
-    Subscribe,
-    Unsubscribe,
-    View,
-)
+from infra.kernel.frames import Deliver, Heartbeat, Hello, View
 from infra.kernel.ring import Ring
-from infra.kernel.roles import DECISION
+from infra.kernel.roles import AGGREGATOR, BROKER, DECISION
 from infra.kernel.topics import Topic
+from infra.runtime.address import Address
 from infra.runtime.context import Context
 from infra.runtime.decision_link import DecisionLink
 from infra.runtime.ending import end_all
+from infra.runtime.http.door import HttpDoor, HttpLimits
 from infra.runtime.link import Link
-from infra.runtime.link_handlers import LinkHandler, ToRole
+from infra.runtime.link_handlers import LinkHandler
+from infra.runtime.listening import listening
 from infra.runtime.node import Node
 from infra.runtime.wrong_peer import wrong_peer
 
-from .client import ROLE, SiteClient
+from .client import SiteClient
 from .core import BrokerCore
+from .event_router import Done, EventRouter
+from .grants import Grants, Verify
+from .handlers import PATH, EventHandlers
 from .handover import Handover
 from .mesh import Mesh
 from .offloading import Offloading
 from .options import SLOT_BITS, BrokerOptions
-from .publisher import SERVICE_KINDS, Publisher
-from .router import Done, Router
-from .subscribers import Subscriber, Subscribers
+from .peers import Aggregators, OtherBrokers, PeerRole, PublishingServices
+from .publishing import SERVICE_KINDS
+from .subscribers import Subscribers
+
+BACKLOG: Final = 4096
 
 
 class Broker:
-    """One broker. `start` opens its doors, `drain` leaves the ring, `close` ends it."""
+    """One broker. `start` opens its doors, `drain` leaves the ring, `close` ends it.
 
-    role = ROLE
+    `verify(token, wall_s)` returns the service that may publish over HTTP, and raises `Refused` for everybody else.
+    """
 
-    def __init__(
-        self,
-        options: BrokerOptions,
-        context: Context,
-    ) -> None:
+    role = BROKER
+
+    def __init__(self, options: BrokerOptions, context: Context, verify: Verify) -> None:
         self.options, self.site, self.node = options, options.site, options.slot
+        self.address = options.door
+        self._log, self._capture = context.log, context.capture
         born_ms = int(context.wall() * 1000)
-        self.core = BrokerCore(self.site, born_ms << SLOT_BITS | sorted(options.sites[self.site]).index(self.node), self._owner_at)
-        self._capture = context.capture
-        if context.capture is not None:
-            self.core.record = context.capture.event
-        self.link_drops = 0
-        self._log = context.log
-        self.links = Node((ROLE, self.node, self.site), context, self, timing=options.link)
+        epoch = born_ms << SLOT_BITS | sorted(options.sites[self.site]).index(self.node)
+        record = context.capture.event if context.capture is not None else None
+        self.core = BrokerCore(self.site, epoch, self._owner_at, record)
+        self.links = Node((BROKER, self.node, self.site), context, self, timing=options.link)
         self.mesh = Mesh(options, self.links, born_ms, self._view_changed)
         self.handover = Handover(self.node, options.handover_s, options.max_handover_bytes)
-        self._far = {
+        self.far = {
             site: SiteClient(self.links, site, brokers, self.core.wanted_here)
             for site, brokers in options.sites.items()
             if site != self.site
         }
-        self._router = Router(self.node, self.core.publish, self.mesh.client.forwarder, self.handover)
-        self._subscribers = Subscribers(self.site, self.core, self._far, self.handover)
-        self._publishers: dict[Link, Publisher] = {}
+        self.router = EventRouter(self.node, self.core.publish, self.mesh.client.forwarder, self.handover)
         self.offloading = Offloading(self.core, context.log)
-        self._decision = DecisionLink(self.offloading)
+        self.subscribers = Subscribers(self.core, self.mesh, self.far, self.handover)
+        self._peers = self._peer_roles()
+        self.handlers = EventHandlers(
+            options,
+            Grants(verify, context.wall),
+            context.wall,
+            prefix=f"{self.links.incarnation:x}",
+            submit=self.submit,
+            check_open=self._check_open,
+        )
+        limits = HttpLimits(max_connections=options.max_connections)
+        self._http = HttpDoor({("POST", PATH): self.handlers.exchange}, limits=limits, loops=self.links.loops)
+        self._server: asyncio.Server | None = None
         self._left = asyncio.Event()
 
+    def _peer_roles(self) -> dict[str, PeerRole]:
+        brokers = OtherBrokers(
+            self.options,
+            self.core,
+            self.mesh,
+            self.far,
+            self.subscribers,
+            submit=self.submit,
+            relay=self._relay,
+            left=self._sibling_left,
+        )
+        services = PublishingServices(self.mesh, self.submit)
+        return {
+            AGGREGATOR: Aggregators(self.core, self.mesh, self.subscribers),
+            BROKER: brokers,
+            DECISION: DecisionLink(self.offloading),
+            **dict.fromkeys(SERVICE_KINDS, services),
+        }
+
     async def start(self) -> None:
-        """Listen for links and dial the other brokers. Raises CannotListen if the address is taken."""
+        """Listens for links, dials the other brokers, then opens the HTTP door. Raises CannotListen if an address is taken."""
         await self.links.listen(self.options.listen)
-        for client in (self.mesh.client, *self._far.values()):
+        for client in (self.mesh.client, *self.far.values()):
             client.start()
         self.tick(self.links.now_s)
+        host, port = Address.parse(self.options.door)
+        with listening("broker.door", self.options.door):
+            loop = asyncio.get_running_loop()
+            self._server = await loop.create_server(self._http.protocol_factory, host, port, backlog=BACKLOG)
+        self.address = str(Address(*self._server.sockets[0].getsockname()[:2]))
 
     async def drain(self) -> None:
-        """Leave the ring: take nothing new, wait until the others have taken over and no aggregator gets anything from here
-        any more (at most `drain_s`)."""
+        """Leaves the ring, takes nothing new, and answers what was asked; takes at most `drain_s` for either."""
+        await end_all(self.leave, self._http.drain, self._answered)
+
+    async def leave(self) -> None:
+        """Leaves the ring. Waits, for at most `drain_s`, until the others have taken over and no aggregator gets anything from here."""
         self.mesh.leave()
         self._check_left()
         try:
@@ -112,139 +134,77 @@ class Broker:
         if not self.mesh.has_successor() or (self.node not in self.ring.slots and not any(self.core.wanted_here())):
             self._left.set()
 
+    async def _answered(self) -> None:
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._http.drained(), self.options.drain_s)
+
     async def close(self) -> None:
-        """Close all links. May be called twice."""
-        await end_all(self.links.close, self._capture.close if self._capture is not None else None)
+        """Closes the HTTP door, its connections and all links. May be called twice."""
+        await end_all(
+            self._server.close if self._server is not None else None,
+            self._http.close,
+            self.links.close,
+            self._capture.close if self._capture is not None else None,
+        )
 
     def ready(self) -> str | None:
-        """Why this broker cannot own topics yet; None when it can."""
+        """Returns why this broker cannot own topics yet; None when it can."""
         return self.mesh.ready()
+
+    def _check_open(self) -> None:
+        """Raises `Refused` while this broker cannot bring an event to its owner."""
+        if self.mesh.draining:
+            raise Refused("draining")
+        if (why := self.ready()) is not None:
+            raise Refused("unavailable", why)
 
     # Links (see `LinkRole`).
 
     def view(self) -> View:
-        """The view of this site."""
+        """Returns the view of this site."""
         return self.mesh.view
 
     def admit(self, hello: Hello) -> None:
         """Admits aggregators and services of this site, brokers of any site that the configuration names, and one decision service
         of any; those that subscribe only while there is room."""
-        if hello.role == ROLE:
-            if hello.node not in self.options.sites.get(hello.site, {}):
-                raise Refused("wrong-peer", f"no broker {hello.node} of site {hello.site} is configured here")
-        elif hello.role == DECISION:
-            self._decision.admit(hello)
-        elif hello.site != self.site:
-            raise Refused("wrong-peer", f"{hello.role} of site {hello.site} belongs to the brokers of its own site, this is {self.site}")
-        elif hello.role != "aggregator" and hello.role not in SERVICE_KINDS:
+        peers = self._peers.get(hello.role)
+        if peers is None:
             raise wrong_peer(hello, f"broker {self.node} of {self.site}", f"aggregators, {', '.join(sorted(SERVICE_KINDS))}")
-        if self._subscribes(hello):
-            self.core.interest.check_room()
-
-    def _subscribes(self, peer: Hello) -> bool:
-        """Whether `peer`, which has called, is one that wants events."""
-        return peer.role == "aggregator" or (peer.role == ROLE and peer.site != self.site)
+        peers.admit(hello)
 
     def link_up(self, link: Link) -> LinkHandler:
-        """A peer is there: give it its place."""
+        """Returns the handler for a peer of this role."""
         link.max_queued_bytes, link.max_bytes = self.options.max_link_queue_bytes, self.options.max_link_bytes
-        peer = link.peer
-        if peer.role == DECISION:
-            return self._decision.link_up(link)
-        if self.mesh.concerns(peer):
-            self.mesh.link_up(link)
-        elif link.dialled is not None:
-            self._far[peer.site].link_up(link)
-        if link.dialled is None:
-            if self._subscribes(peer):
-                self._subscribers.link_up(link)
-            else:
-                self._publishers[link] = Publisher(link, self.submit)
-        self._offer(peer.site, peer.view)
-        return ToRole(self, link)
-
-    def link_down(self, link: Link, reason: str) -> None:
-        """A peer is gone: forget what it wanted; suspect it if it is a broker of this site."""
-        self.link_drops += link.drops
-        if self.mesh.concerns(link.peer):
-            self.mesh.link_down(link)
-        elif link.dialled is not None:
-            self._far[link.peer.site].link_down(link)
-            self._subscribers.tell_all()
-        self._subscribers.link_down(link)
-        self._publishers.pop(link, None)
-
-    def frames(self, link: Link, frames: list[AnyFrame]) -> None:
-        """A batch from a peer. Raises `Refused` if the peer may not say that."""
-        if self.mesh.concerns(link.peer):
-            self.mesh.heard(link)
-        client = self._client_of(link)
-        if client is not None:
-            for deliver in client.frames(link, frames):
-                self._relay(deliver)
-            if client is not self.mesh.client:
-                self._subscribers.tell_all()
-        publisher, subscriber = self._publishers.get(link), self._subscribers.links.get(link)
-        for frame in frames:
-            match frame:
-                case Heartbeat(view):
-                    self._offer(link.peer.site, view)
-                case Leaving() if self.mesh.concerns(link.peer):
-                    self.mesh.membership.leave(link.peer.node)
-                    self.tick(self.links.now_s)
-                case Subscribe() | Unsubscribe() if subscriber is not None:
-                    self._subscribers.change(link, frame)
-                case Announced(view) if subscriber is not None:
-                    self._announced(link, subscriber, view)
-                case Publish() if publisher is not None:
-                    publisher.take(frame)
-                case Deliver() | Applied() | Published() if client is not None:
-                    pass
-                case _:
-                    raise Refused("bad-link-frame", f"{type(frame).__name__} from a {link.peer.role} makes no sense here")
-        if subscriber is not None:
-            self._subscribers.tell(link)
+        return self._peers[link.peer.role].link_up(link)
 
     def tick(self, now: float) -> None:
-        """Heartbeat interval: is it on us to issue a view?"""
+        """Does what is due once in a heartbeat interval: a view, the end of a handover or an overlap, rows that are free again."""
         self.mesh.tick()
         self.handover.tick(now)
         self.offloading.tick(now)
-        for client in self._far.values():
+        for client in self.far.values():
             client.announcer.tick()
-        self._subscribers.release()
+        self.subscribers.release()
         if self.mesh.draining:
             self._check_left()
 
-    def _client_of(self, link: Link) -> SiteClient | None:
-        if link.dialled is None:
-            return None
-        return self.mesh.client if link.peer.site == self.site else self._far[link.peer.site]
-
     # Views.
 
-    def _offer(self, site: str, view: View) -> None:
-        if site == self.site:
-            self.mesh.offer(view)
-        elif site in self._far and self._far[site].set_view(view):
-            self._subscribers.tell_all()
+    def _sibling_left(self, slot: str) -> None:
+        self.mesh.membership.leave(slot)
+        self.tick(self.links.now_s)
 
     def _view_changed(self) -> None:
         view, before = self.mesh.view, self.ring
-        self._router.ring = Ring(view.slots)
+        self.router.follow(Ring(view.slots))
         self._log.info("view", number=view.number, slots=list(view.slots))
+        # Before anything is answered under the new view: on each link the view comes first.
         for link in self.links.links:
             link.send(Heartbeat(view))
-        self.handover.begin(before, self._subscribers.late(view), self.links.now_s)
-
-    def _announced(self, link: Link, subscriber: Subscriber, view: View) -> None:
-        subscriber.view = view
-        self._offer(self.site, view)  # whoever knows a higher one: a site that lost its memory must not go on below it
-        if view == self.mesh.view:
-            self.handover.announced(link)
+        self.handover.begin(before, self.subscribers.late(view), self.links.now_s)
 
     def _owner_at(self, site: str, topic: Topic) -> str | None:
-        return self._far[site].announcer.ring.owner(topic)
+        return self.far[site].announcer.ring.owner(topic)
 
     # Events.
 
@@ -255,43 +215,43 @@ class Broker:
             relay()
 
     def submit(self, events: Sequence[Event], hops: int, done: Done) -> None:
-        """See `Router.submit`."""
-        self._router.submit(events, hops, done)
+        """Brings `events` to their owners; see `EventRouter.submit` for `hops` and `done`."""
+        self.router.submit(events, hops, done)
 
     @property
     def ring(self) -> Ring:
         """Who owns what, under the newest view of this site."""
-        return self._router.ring
+        return self.router.ring
 
     def announcers(self) -> dict[str, Announcer]:
-        """The announcing side towards each other site; for tests and stats."""
-        return {site: client.announcer for site, client in self._far.items()}
+        """Returns the announcing side towards each other site; for tests and stats."""
+        return {site: client.announcer for site, client in self.far.items()}
 
     def counters(self) -> dict[str, Any]:
-        """Figures for `metrics.METRICS`; the door adds its own."""
+        """Returns the figures for `metrics.METRICS`."""
         core, forwarder = self.core, self.mesh.client.forwarder
         captured: dict[str, Any] = self._capture.counters() if self._capture is not None else {}
-        others = captured | self.offloading.counters() | self.links.loops.counters()
+        others = captured | self.handlers.counters() | self.offloading.counters() | self.links.loops.counters()
         return others | {
             "broker_events_matched_total": core.matched,
             "broker_events_unmatched_total": core.unmatched,
             "broker_deliveries_total": core.fanout.deliveries,
             "broker_events_forwarded_total": forwarder.forwarded,
             "broker_events_duplicate_total": core.duplicates,
-            "broker_events_misrouted_total": self._router.misrouted,
+            "broker_events_misrouted_total": self.router.misrouted,
             "broker_site_copies_total": core.site_copies,
             "broker_site_events_received_total": core.site_events,
             "broker_site_events_stale_total": core.stale,
             "broker_interest_rows": len(core.interest),
             "broker_links": len(self.links.links),
-            "broker_sites_live": sum(client.alive for client in self._far.values()) + 1,
+            "broker_sites_live": sum(client.alive for client in self.far.values()) + 1,
             "broker_view_number": self.mesh.view.number,
-            "broker_link_queue_bytes": sum(link.wire.queued_bytes for link in self.links.links),
+            "broker_link_queue_bytes": self.links.queued_bytes,
             "broker_links_slow_total": self.links.slow,
             "broker_forward_bytes": forwarder.waiting_bytes,
             "broker_forward_refused_total": forwarder.refused,
             "broker_handover_bytes": self.handover.held_bytes,
             "broker_handover_overflow_total": self.handover.overflowed,
-            "broker_link_drops_total": self.link_drops + sum(link.drops for link in self.links.links),
+            "broker_link_drops_total": self.links.drops,
             "broker_protocol_errors_total": self.links.refused,
         }

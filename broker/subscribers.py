@@ -3,68 +3,106 @@
 The other sites hear of what aggregators want here; an aggregator hears how far that is installed at each of them.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
-from infra.kernel.frames import Subscribe, Unsubscribe, View
+from infra.kernel.frames import Announced, AnyFrame, Heartbeat, Subscribe, Unsubscribe, View
 from infra.kernel.limbo import Limbo
 from infra.kernel.receipts import Receipts
 from infra.kernel.topics import Topic
 from infra.runtime.link import Link
+from infra.runtime.link_handlers import makes_no_sense
 
 from .client import SiteClient
 from .core import BrokerCore, Rows
 from .handover import Handover
+from .mesh import Mesh
 
 
 class Subscriber:
-    """What a subscribing link has and was told, and the view of this site under which it has announced everything."""
+    """The handler of a link that subscribes.
 
-    __slots__ = ("bit", "receipts", "view")
+    - `bit`: its number in the table of interest.
+    - `receipts`: which of its changes are applied, and what it was told of them.
+    - `view`: the view of this site under which it has announced everything.
+    - `learn(view)`: is called with the view of its own site, which its heartbeats carry.
+    """
 
-    def __init__(self, bit: int) -> None:
-        self.bit = bit
+    __slots__ = ("_all", "_learn", "bit", "link", "receipts", "view")
+
+    def __init__(self, everyone: "Subscribers", link: Link, bit: int, learn: Callable[[View], None]) -> None:
+        self.link, self.bit = link, bit
         self.receipts = Receipts()
         self.view = View(0, ())
+        self._all, self._learn = everyone, learn
+
+    def frames(self, frames: list[AnyFrame]) -> None:
+        """Takes changes of what it wants; then says what of them is installed."""
+        for frame in frames:
+            match frame:
+                case Subscribe() | Unsubscribe():
+                    self._all.change(self, frame)
+                case Announced(view):
+                    self._all.announced(self, view)
+                case Heartbeat(view):
+                    self._learn(view)
+                case _:
+                    raise makes_no_sense(frame, self.link.peer)
+        # Behind the whole batch: one answer for all of its changes, and a view that changed meanwhile has been sent before it.
+        self._all.tell(self)
+
+    def down(self, reason: str) -> None:
+        """Withdraws everything that it wanted."""
+        self._all.lose(self)
 
 
 class Subscribers:
-    """All of one broker of `site`. `far` has the client of every other site."""
+    """All subscribing links of one broker. `far` has the client of every other site."""
 
-    def __init__(self, site: str, core: BrokerCore, far: Mapping[str, SiteClient], handover: Handover) -> None:
-        self.links: dict[Link, Subscriber] = {}
-        self._site, self._core, self._far, self._handover = site, core, far, handover
+    def __init__(self, core: BrokerCore, mesh: Mesh, far: Mapping[str, SiteClient], handover: Handover) -> None:
+        self._core, self._mesh, self._far, self._handover = core, mesh, far, handover
+        self._site = mesh.site
+        self.everyone: dict[Subscriber, None] = {}
         self._limbo = Limbo([client.announcer for client in far.values()])
 
-    def link_up(self, link: Link) -> None:
-        """One more, which wants nothing yet."""
+    def link_up(self, link: Link, learn: Callable[[View], None]) -> Subscriber:
+        """Returns the handler of one more link, which wants nothing yet; see `Subscriber` for `learn`."""
         site, node = link.peer.site, link.peer.node
-        self.links[link] = Subscriber(self._core.open(link, site != self._site, (site, node)))
+        subscriber = Subscriber(self, link, self._core.open(link, site != self._site, (site, node)), learn)
+        self.everyone[subscriber] = None
+        return subscriber
 
-    def link_down(self, link: Link) -> None:
-        """It is gone, and what it wanted with it. Any other link changes nothing."""
-        if subscriber := self.links.pop(link, None):
-            self._withdraw(*self._core.close(subscriber.bit))
-            self._handover.announced(link)
+    def lose(self, subscriber: Subscriber) -> None:
+        """Forgets one whose link is gone, and what it wanted with it."""
+        del self.everyone[subscriber]
+        self._withdraw(*self._core.close(subscriber.bit))
+        self._handover.announced(subscriber)
 
-    def late(self, view: View) -> list[Link]:
-        """Those that have not announced everything under `view` yet."""
-        return [link for link, subscriber in self.links.items() if subscriber.view != view]
+    def late(self, view: View) -> list[Subscriber]:
+        """Returns those that have not announced everything under `view` yet."""
+        return [subscriber for subscriber in self.everyone if subscriber.view != view]
 
-    def change(self, link: Link, frame: Subscribe | Unsubscribe) -> None:
-        """It wants more, or less; `tell` says when that is installed."""
-        subscriber = self.links[link]
+    def announced(self, subscriber: Subscriber, view: View) -> None:
+        """Notes that `subscriber` has announced everything under `view`."""
+        subscriber.view = view
+        self._mesh.offer(view)  # whoever knows a higher one: a site that lost its memory must not go on below it
+        if view == self._mesh.view:
+            self._handover.announced(subscriber)
+
+    def change(self, subscriber: Subscriber, frame: Subscribe | Unsubscribe) -> None:
+        """Changes what `subscriber` wants; `tell` says when that is installed."""
         topics: Sequence[Topic] = frame.topics  # type: ignore[assignment]  # the codec has checked them
         if isinstance(frame, Unsubscribe):
             self._withdraw(*self._core.unsubscribe(subscriber.bit, topics))
         elif news := self._core.subscribe(subscriber.bit, topics, frame.handles):
             for client in self._far.values():
                 client.want(news)
-        marks = {site: client.announcer.mark() for site, client in self._seen_by(link).items()}
+        # After `want`: the mark of a site says how far it must get for this very change to be installed there.
+        marks = {site: client.announcer.mark() for site, client in self._seen_by(subscriber).items()}
         subscriber.receipts.record(frame.n, {self._site: 0} | marks)
 
-    def _seen_by(self, link: Link) -> Mapping[str, SiteClient]:
-        """The sites at which it matters to `link` what is installed: a broker of another site cares about this one only."""
-        return self._far if link.peer.site == self._site else {}
+    def _seen_by(self, subscriber: Subscriber) -> Mapping[str, SiteClient]:
+        """Returns the sites whose state matters to `subscriber`: none but this one matters to a broker of another site."""
+        return self._far if subscriber.link.peer.site == self._site else {}
 
     def _withdraw(self, silent: Rows, dead: Rows) -> None:
         if silent:
@@ -75,19 +113,19 @@ class Subscribers:
             self.release()
 
     def release(self) -> None:
-        """Free the numbers of rows that nobody wants any more, as far as no delivery can come under them."""
+        """Frees the numbers of rows that nobody wants any more, as far as no delivery can come under them."""
         if self._handover.over:  # what it holds names rows
             for row, topic in self._limbo.leave():
                 self._core.release(row, topic)
 
     def tell_all(self) -> None:
-        """Another site has got further, or is lost."""
+        """Tells everybody what is installed, after another site has got further or is lost."""
         self.release()
-        for link in self.links:
-            self.tell(link)
+        for subscriber in self.everyone:
+            self.tell(subscriber)
 
-    def tell(self, link: Link) -> None:
-        """Say what of its changes is installed, and where, if that is news."""
-        reached = {site: client.announcer.reached.get(site, 0) for site, client in self._seen_by(link).items()}
-        if (news := self.links[link].receipts.advance({self._site: 0} | reached)) is not None:
-            link.send(news)
+    def tell(self, subscriber: Subscriber) -> None:
+        """Tells `subscriber` which of its changes are installed, and where, if that is news."""
+        reached = {site: client.announcer.reached.get(site, 0) for site, client in self._seen_by(subscriber).items()}
+        if (news := subscriber.receipts.advance({self._site: 0} | reached)) is not None:
+            subscriber.link.send(news)

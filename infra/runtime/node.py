@@ -82,6 +82,7 @@ class Node:
         self.now_s = 0.0
         self.links: set[Link] = set()
         self.refused = self.slow = 0
+        self._dropped = 0
         self._owner, self._timing = owner, timing
         self._network, self._rng, self._log, self._wall = context.network, context.rng, context.log, context.wall
         self._loop = asyncio.get_running_loop()
@@ -94,6 +95,16 @@ class Node:
         self._backoff = Backoff(base_s=timing.redial_base_s, cap_s=timing.redial_cap_s)
         self.loops = Loops(self._log)
         self._heartbeats = self.loops.every(timing.heartbeat_s, self._tick, "heartbeats")
+
+    @property
+    def drops(self) -> int:
+        """How many deliveries were dropped, on all links that there are and were."""
+        return self._dropped + sum(link.drops for link in self.links)
+
+    @property
+    def queued_bytes(self) -> int:
+        """How much waits to be written, on all links together."""
+        return sum(link.wire.queued_bytes for link in self.links)
 
     async def listen(self, address: str) -> str:
         """Accepts links at `address`, and returns it with the real port. Raises CannotListen if it is taken."""
@@ -286,6 +297,7 @@ class Node:
     def _lost(self, link: Link, reason: str) -> None:
         if (handler := self._handlers.pop(link, None)) is not None:
             self.links.discard(link)
+            self._dropped += link.drops
             self._log.info("link down", peer=link.peer.node, peer_role=link.peer.role, peer_site=link.peer.site, reason=reason)
             handler.down(reason)
 

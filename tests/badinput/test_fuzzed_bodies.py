@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from broker.door import MAX_REJECTED, NDJSON, Door
+from broker.grants import NDJSON
+from broker.handlers import MAX_REJECTED
 from broker.options import BrokerOptions
 from broker.server import Broker
 from infra.kernel.codes import BY_NAME
@@ -24,29 +25,30 @@ from infra.runtime.wire.memory import MemoryNetwork
 
 
 class Desk:
-    """A started door that is handed requests without sockets."""
+    """A started broker whose handlers are given requests without sockets."""
 
     def __init__(self) -> None:
         self._runner = asyncio.Runner()
-        self.door: Door = self._runner.run(self._start())
+        self.broker: Broker = self._runner.run(self._start())
 
-    async def _start(self) -> Door:
+    async def _start(self) -> Broker:
         options = BrokerOptions(site="sto", slot="b1", sites={"sto": {"b1": "sto/b1"}}, door="127.0.0.1:0")
-        broker = Broker(options, Context(network=MemoryNetwork(), log=get_logger("broker", "b1", "sto"), rng=random.Random(1)))
-        door = Door(broker, lambda token, now_s: Service("presence", 1e12), lambda: 1.0)
-        await door.start()
-        assert door.ready() is None
-        return door
+        log = get_logger("broker", "b1", "sto")
+        context = Context(network=MemoryNetwork(), log=log, rng=random.Random(1), wall=lambda: 1.0)
+        broker = Broker(options, context, lambda token, now_s: Service("presence", 1e12))
+        await broker.start()
+        assert broker.ready() is None
+        return broker
 
     def close(self) -> None:
-        self._runner.run(self.door.close())
+        self._runner.run(self.broker.close())
         self._runner.close()
 
     def request(self, content_type: bytes, chunks: Sequence[bytes]) -> tuple[int, dict[str, Any]]:
         """Status and JSON, as `HttpDoor` would answer."""
         head = Head("POST", "/v1/events", "", {b"content-type": content_type, b"authorization": b"Bearer x"}, True)
         try:
-            exchange = self.door._exchange(head)
+            exchange = self.broker.handlers.exchange(head)
             for chunk in chunks:
                 exchange.chunk(chunk)
             answer = exchange.end()

@@ -109,7 +109,7 @@ async def test_a_peer_that_sends_garbage_loses_its_link_and_nobody_else_does(nam
 async def test_a_peer_that_asks_too_much_of_a_broker_loses_its_link_and_nobody_else_does(name: str, place: Watched) -> None:
     """SB-45 for services on a link."""
     data, code = TO_A_BROKER[name]
-    node = place.door.broker.links
+    node = place.door.links
     links = set(node.links)
     bye = await answered(node._listeners[0].address, data)
     assert (bye.number, bool(bye.reason)) == (BY_NAME[code].number, True)

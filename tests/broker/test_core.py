@@ -9,6 +9,7 @@ import pytest
 from broker.core import RETAINED_COUNTS, BrokerCore
 from infra.kernel.events import Event, encode_tail
 from infra.kernel.topics import Topic, format_topic, user_topic
+from tests.support.assignments import assignment
 
 DAN, EVE = user_topic("dan"), user_topic("eve")
 
@@ -223,18 +224,16 @@ def test_an_id_is_published_once_per_topic() -> None:
 
 def test_what_does_not_pass_reaches_nobody_and_uses_its_number_up() -> None:
     """SB-64: no link of this site and no other site; who comes back sees a gap of exactly what was held back."""
-    core, here, lon = BrokerCore("sto", 7), Receiver(), Receiver()
+    recorded: list[Event] = []
+    core, here, lon = BrokerCore("sto", 7, record=recorded.append), Receiver(), Receiver()
     core.subscribe(core.open(here, False), [DAN, EVE], [1, 2])
     core.subscribe(core.open(lon, True, ("lon", "b1")), [DAN], [1])
-    recorded: list[Event] = []
-    core.record = recorded.append
     core.publish(event())
-    out = {DAN}
-    core.passes = lambda topic: topic not in out
+    core.assign(assignment(1, DAN))
     for _ in range(3):
         core.publish(event())
     core.publish(event(EVE))
-    out.clear()
+    core.assign(assignment(2, base=1, come=(DAN,)))
     core.publish(event())
     (first, last), (_, second) = [body["seq"] for handle, body in here if handle == 1], seqs(lon)
     assert last == second == first + 4  # type: ignore[operator]
@@ -244,6 +243,6 @@ def test_what_does_not_pass_reaches_nobody_and_uses_its_number_up() -> None:
 
 def test_what_nobody_wants_is_not_offloaded_but_unmatched() -> None:
     core = BrokerCore("sto", 7)
-    core.passes = lambda topic: False
+    core.assign(assignment(1, DAN))
     core.publish(event())
     assert (core.unmatched, core.offloaded) == (1, 0)

@@ -65,7 +65,7 @@ class Deciding(Cluster):
     def epochs(self) -> set[int]:
         """The epochs that hold anywhere."""
         points = {point.core.offloaded.assigned.epoch for point in self.of("accesspoint")}
-        return points | {door.broker.offloading.assigned.epoch for door in self.of("broker")}
+        return points | {broker.core.assigned.epoch for broker in self.of("broker")}
 
     async def period(self, events: Mapping[str, int]) -> None:
         """Everybody publishes; which broker takes an event, and of which site, does not matter."""
@@ -172,7 +172,7 @@ async def test_a_service_that_is_back_with_its_clock_behind_is_heard_at_once(tcp
         await c.period(EVENTS)
         after = await c.decide()
         assert (after.epoch, after.out) == (before.epoch + 1, before.out)
-        assert all(door.broker.counters()["broker_assignments_stale_total"] == 0 for door in c.of("broker"))
+        assert all(door.counters()["broker_assignments_stale_total"] == 0 for door in c.of("broker"))
 
 
 async def test_at_a_reduced_rate_what_is_counted_is_what_was_predicted_and_within_the_limit(tcp: bool) -> None:

@@ -82,7 +82,7 @@ async def test_the_last_broker_of_a_site_waits_for_no_successor() -> None:
             for user in USERS:
                 await c.play(user)
         await ann.heard(2 * len(USERS))
-        async with asyncio.timeout(c.of("broker")[0].broker.options.drain_s / 2):
+        async with asyncio.timeout(c.of("broker")[0].options.drain_s / 2):
             await c.leave("sto/b2")
 
 
@@ -95,7 +95,7 @@ async def test_a_broker_that_leaves_takes_nothing_new_and_passes_on_what_still_c
         for source in ("sto/b2", "sto/a1", "sto/p1"):
             c.plan.hold(source, "sto/b1")
         leaving = asyncio.create_task(c.roles["sto/b2"].drain())
-        await c.until(lambda: c.roles["sto/b2"].broker.mesh.draining)
+        await c.until(lambda: c.roles["sto/b2"].mesh.draining)
         status, answer = await c.post(event, broker=1)
         assert (status, answer["code"]) == (503, "draining")
         asked = asyncio.create_task(c.post(event, broker=0))

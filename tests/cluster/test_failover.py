@@ -25,7 +25,7 @@ async def test_a_dead_brokers_topics_are_served_again_within_the_scaled_five_sec
             await follower.follow(*USERS)
         lost = {name for name in USERS if c.owner(name) == "sto/b2"}
         assert lost
-        clock = c.roles["sto/b1"].broker.links
+        clock = c.roles["sto/b1"].links
         crashed_s = clock.now_s
         await c.crash("sto/b2")
         await c.settle()
@@ -108,7 +108,7 @@ def holders(c: Cluster) -> dict[str, list[str]]:
 
 def _holders(c: Cluster, user: str) -> Iterable[str]:
     for each in c.of("broker"):
-        interest = each.broker.core.interest
+        interest = each.core.interest
         row = interest.rows.get(user_topic(user))
         if row is not None and interest.masks[row]:
             yield f"{each.site}/{each.node}"
@@ -125,7 +125,7 @@ async def test_clients_of_a_dead_access_point_connect_elsewhere_and_get_events_a
             await c.crash("sto/ap1")
             await ann.until(lambda: ann.closed is not None)
         await c.settle()
-        brokers = {each.site: each.broker.core.interest for each in c.of("broker")}
+        brokers = {each.site: each.core.interest for each in c.of("broker")}
         await c.until(lambda: {topic for _, topic in brokers["sto"].wanted(-1)} == {user_topic("eve")})
         await c.until(lambda: {topic for _, topic in brokers["lon"].wanted(-1)} == {user_topic("eve")})
         async with c.user("ann", "sto", 0) as again:
@@ -155,7 +155,7 @@ async def test_events_of_a_dead_brokers_topics_wait_for_the_aggregator_to_announ
         await ann.follow(user)
         c.plan.hold("sto/a1", "sto/b1")
         await c.crash("sto/b2")
-        broker = c.roles["sto/b1"].broker
+        broker = c.roles["sto/b1"]
         await c.until(lambda: broker.view().slots == ("b1",))
         posted = asyncio.create_task(c.play(user, broker=0))
         await c.until(lambda: len(broker.handover._held) == 1)
@@ -171,12 +171,12 @@ async def test_a_process_that_was_stalled_does_not_take_its_peers_for_dead() -> 
     async with Cluster(sites=2, brokers=2) as c, c.user("ann") as ann:
         await ann.follow("dan")
         links = {name: set(links_of(role).links) for name, role in c.roles.items()}
-        views = [door.broker.view() for door in c.of("broker")]
+        views = [door.view() for door in c.of("broker")]
         time.sleep(2 * FAST.silent_s)  # noqa: ASYNC251 - the stall itself
         beats_s = links_of(c.roles["sto/b1"]).now_s + 5 * FAST.heartbeat_s
         await c.until(lambda: links_of(c.roles["sto/b1"]).now_s > beats_s)
         assert {name: set(links_of(role).links) for name, role in c.roles.items()} == links
-        assert [door.broker.view() for door in c.of("broker")] == views
+        assert [door.view() for door in c.of("broker")] == views
         await c.play("dan", site="lon")
         await ann.heard(1)
 

@@ -74,7 +74,7 @@ async def unlinked(c: Cluster, one: str, other: str) -> None:
     """Both sides have noticed that they cannot reach each other."""
 
     def linked(here: str, there: str) -> bool:
-        return any(link.peer.site == there for each in c.of("broker", here) for link in each.broker.links.links)
+        return any(link.peer.site == there for each in c.of("broker", here) for link in each.links.links)
 
     await c.until(lambda: not linked(one, other) and not linked(other, one))
 

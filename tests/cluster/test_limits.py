@@ -20,7 +20,7 @@ async def test_as_many_may_subscribe_as_a_mask_has_bits_and_one_more_is_refused_
     """Of the cluster one is there already. Who is refused has no link for a moment, so nothing is announced in vain."""
     async with AsyncExitStack() as stack:
         c = await stack.enter_async_context(Cluster(sites=1))
-        node = c.roles[target].broker.links if callee == "broker" else c.roles[target].links
+        node = c.roles[target].links
         others = [await stack.enter_async_context(Peer(c, role, f"sto/x{n}")) for n in range(MAX_LINKS - 1)]
         for other in others:
             await other.dial(target, callee)

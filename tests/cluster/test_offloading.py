@@ -20,7 +20,7 @@ MIX = parse_topic(MIX_URI)
 def end_overlaps(c: Cluster, now_s: float = 1e9) -> None:
     """For every broker the overlap of what has left is over."""
     for door in c.of("broker"):
-        door.broker.offloading.tick(now_s)
+        door.offloading.tick(now_s)
 
 
 class Stream:
@@ -54,7 +54,7 @@ async def heard_of(user: User, epoch: int) -> dict[str, Any]:
 
 
 def held_back(c: Cluster) -> int:
-    return sum(door.broker.core.offloaded for door in c.of("broker"))
+    return sum(door.core.offloaded for door in c.of("broker"))
 
 
 async def test_what_is_out_reaches_nobody_at_any_site_and_comes_back_with_the_true_gap(tcp: bool) -> None:
@@ -182,7 +182,7 @@ async def test_a_stale_epoch_is_ignored_everywhere(tcp: bool) -> None:
         for stale in (assignment(4, EVE), assignment(5), assignment(3, EVE, base=2)):
             for link in decision.node.links:
                 link.send(stale)
-        await c.until(lambda: all(door.broker.counters()["broker_assignments_stale_total"] == 3 for door in c.of("broker")))
+        await c.until(lambda: all(door.counters()["broker_assignments_stale_total"] == 3 for door in c.of("broker")))
         (point,) = c.of("accesspoint")
         await c.until(lambda: point.counters()["accesspoint_assignments_stale_total"] == 3)
         await c.play("bob", n=1)
@@ -281,7 +281,7 @@ async def test_after_a_link_that_broke_access_points_tell_everything_again_and_b
             await decision.survey()
             assert (decision.counts, decision.followed(), decision.repeated) == ({BOB: 1}, {("ann", BOB)}, 0)
         await c.play("bob", n=3)
-        assert len(c.of("broker")[0].broker.offloading.tally) == 0
+        assert len(c.of("broker")[0].core.counts) == 0
 
 
 async def test_there_is_one_decision_service_at_a_time_and_another_takes_over_when_it_is_gone(tcp: bool) -> None:
@@ -292,14 +292,14 @@ async def test_there_is_one_decision_service_at_a_time_and_another_takes_over_wh
             second = ScriptedDecision(c, "sto/decision2")
             await second.node.listen(second.name)
             second.node.dial("sto/b1", "broker", "sto")
-            await c.until(lambda: door.broker.links.refused > 0)
+            await c.until(lambda: door.links.refused > 0)
             await c.until(lambda: any("there is one at a time" in reason for reason in second.lost))
             await first.say(assignment(1, BOB))
         await c.until(lambda: len(second.node.links) == 2)
         await second.say(assignment(2, EVE))
         await second.survey()
         assert second.followed() == {("ann", BOB)}
-        assert point.core.offloaded.assigned.out == door.broker.offloading.assigned.out == {EVE}
+        assert point.core.offloaded.assigned.out == door.core.assigned.out == {EVE}
         await second.node.close()
 
 

@@ -78,7 +78,7 @@ async def test_after_a_partition_inside_a_site_the_higher_view_wins(tcp: bool) -
             await user.follow(*users)
         for other in c.roles.keys() - {"sto/b1"}:
             c.partition("sto/b1", other)
-        views = {each.node: each.broker.view for each in c.of("broker", "sto")}
+        views = {each.node: each.view for each in c.of("broker", "sto")}
         await c.until(lambda: (views["b1"]().slots, views["b2"]().slots) == (("b1",), ("b2", "b3")))
         split = max(view().number for view in views.values())
         c.heal()
@@ -102,9 +102,9 @@ async def test_two_brokers_that_only_cannot_see_each_other_do_not_outbid_each_ot
         for user in (ann, bob):
             await user.follow(*users)
         c.partition("sto/b1", "sto/b2")
-        views = {each.node: each.broker.view for each in c.of("broker", "sto")}
+        views = {each.node: each.view for each in c.of("broker", "sto")}
         await c.until(lambda: views["b1"]() == views["b2"]() and len(views["b1"]().slots) == 1)
-        brokers = [each.broker for each in c.of("broker", "sto")]
+        brokers = c.of("broker", "sto")
         passed_s = brokers[0].links.now_s + CALM * QUICK.dead_s
         held: set[int] = set()
 

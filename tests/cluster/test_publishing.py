@@ -60,7 +60,7 @@ def publish(n: int, topic: str) -> Publish:
 async def test_on_links_a_fourth_service_is_not_let_in(tcp: bool, role: str) -> None:
     """SB-45: brokers hang up on a role that is no input of the engine."""
     async with Cluster(sites=1, tcp=tcp) as c, Peer(c, role, "sto/x1") as peer:
-        broker = c.of("broker")[0].broker
+        broker = c.of("broker")[0]
         peer.node.dial("sto/b1", "broker", "sto")
         await c.until(lambda: broker.links.refused > 0)
         assert role not in {link.peer.role for link in broker.links.links}
@@ -80,7 +80,7 @@ async def test_on_links_a_lie_that_can_be_seen_through_gets_nobody_in(tcp: bool,
     """SB-45: they say that they are an input of the engine, from another site, from a slot that there is not, under another's name."""
     async with Cluster(sites=1, tcp=tcp) as c, c.user("ann") as ann:
         await ann.ask("subscribe", topics=list(TOPICS.values()), wait="all")
-        broker = c.of("broker")[0].broker
+        broker = c.of("broker")[0]
         before = {link.peer.incarnation for link in broker.links.links}
         liar = Peer(c, role, name)
         liar.node.dial("sto/b1", "broker", "sto")
@@ -130,7 +130,7 @@ async def test_only_a_service_or_a_broker_publishes_on_a_link(tcp: bool) -> None
         peer.send("sto/b1", publish(1, TOPICS["user"]))
         await c.until(lambda: len(peer.lost) > 0)
         assert peer.lost[0].startswith("bad-link-frame")
-        assert c.of("broker")[0].broker.core.unmatched == 0
+        assert c.of("broker")[0].core.unmatched == 0
 
 
 def feeds_of(c: Cluster) -> dict[str, str]:
@@ -146,7 +146,7 @@ async def test_a_forwarded_event_is_accepted_when_its_owner_has_it_and_not_befor
     async with Cluster(sites=1, brokers=2, tcp=tcp) as c, c.user("ann") as ann:
         user = feeds_of(c)["sto/b2"]
         await ann.follow(user)
-        owner = c.roles["sto/b2"].broker
+        owner = c.roles["sto/b2"]
         c.plan.hold("sto/b1", "sto/b2")
         c.plan.hold("sto/b2", "sto/b1")
         asked = asyncio.create_task(c.post(event(feed(user)), broker=0))
@@ -196,7 +196,7 @@ async def test_a_publisher_that_repeats_an_event_with_the_same_id_publishes_it_o
             ]
             assert [each["id"] for each in user.events if each["topic"] == feed("eve")] == ["e1"]
             assert len(user.events) == 3
-        assert sum(each.broker.core.duplicates for each in c.of("broker", "sto")) == 3
+        assert sum(each.core.duplicates for each in c.of("broker", "sto")) == 3
 
 
 async def test_a_retry_after_a_lost_answer_publishes_once(tcp: bool) -> None:

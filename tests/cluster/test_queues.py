@@ -47,7 +47,7 @@ async def test_events_of_another_site_that_find_no_room_end_the_handover_in_orde
 
     async with Cluster(sites=2, tcp=tcp, change=change) as c, c.user("ann", "lon") as ann:
         await ann.follow("dan")
-        broker = c.roles["lon/b1"].broker
+        broker = c.roles["lon/b1"]
         broker.handover.begin(Ring(("b1",)), ["nobody"], broker.links.now_s)
         for n in range(2):
             await c.play("dan", site="sto", n=n)

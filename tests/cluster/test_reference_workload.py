@@ -119,7 +119,7 @@ async def test_about_a_tenth_as_much_crosses_the_links_between_sites_as_those_wi
         replay.subscribe()
         await replay.installed()
         published = await replay.publish()
-        brokers = [door.broker.core for door in c.of("broker")]
+        brokers = [door.core for door in c.of("broker")]
         await c.until(lambda: sum(core.matched + core.unmatched for core in brokers) == published)
         await c.until(lambda: sum(core.site_events for core in brokers) == sum(core.site_copies for core in brokers))
 

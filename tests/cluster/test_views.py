@@ -43,7 +43,7 @@ async def test_an_event_at_a_broker_with_an_old_view_is_forwarded_once_more_and_
         for other in others:
             c.plan.hold(other, "sto/b2")
         await c.restart("sto/b3")
-        b1, b2, b3 = (c.roles[f"sto/{slot}"].broker for slot in SLOTS)
+        b1, b2, b3 = (c.roles[f"sto/{slot}"] for slot in SLOTS)
         await c.until(lambda: b1.view().slots == b3.view().slots == SLOTS)
         await c.until(lambda: user_topic(user) in b3.core.interest.rows and "b3" in b1.mesh.client.links)
         assert b2.view().slots == SLOTS[:2]
@@ -65,12 +65,12 @@ async def test_an_event_between_brokers_whose_views_contradict_each_other_ends_a
     """Each names another as the owner: after two hops the event is given up, counted, and rejected as unavailable."""
     async with Cluster(sites=1, brokers=3, tcp=tcp) as c:
         for slot, believed in zip(SLOTS, ("b2", "b3", "b1"), strict=True):
-            c.roles[f"sto/{slot}"].broker._router.ring = Ring((believed,))
+            c.roles[f"sto/{slot}"].router.follow(Ring((believed,)))
         status, answer = await c.post([{"topic": feed("dan"), "kind": "play", "payload": {}}])
         assert (status, answer["accepted"]) == (202, 0)
         assert [(each["index"], each["code"]) for each in answer["rejected"]] == [(0, "unavailable")]
         assert len(c.frames(Publish)) == 2
-        assert sum(each.broker.counters()["broker_events_misrouted_total"] for each in c.of("broker")) == 1
+        assert sum(each.counters()["broker_events_misrouted_total"] for each in c.of("broker")) == 1
 
 
 async def test_a_subscription_at_a_broker_that_is_not_the_owner_any_more_goes_to_the_owner_and_only_then_counts(tcp: bool) -> None:
@@ -83,7 +83,7 @@ async def test_a_subscription_at_a_broker_that_is_not_the_owner_any_more_goes_to
         for slot in SLOTS:
             c.plan.hold(f"sto/{slot}", "sto/a1")
         await c.restart("sto/b3")
-        b1, b2, b3 = (c.roles[f"sto/{slot}"].broker for slot in SLOTS)
+        b1, b2, b3 = (c.roles[f"sto/{slot}"] for slot in SLOTS)
         await c.until(lambda: b1.view().slots == b2.view().slots == b3.view().slots == SLOTS)
         await c.until(lambda: "b3" in b1.mesh.client.links and any(link.peer.node == "a1" for link in b3.links.links))
         asked = asyncio.create_task(ann.follow(user))
@@ -110,7 +110,7 @@ async def test_what_a_broker_answers_to_a_subscription_comes_behind_its_newest_v
     """Whoever subscribes under a view that does not hold any more learns so before it is told that anything is installed."""
     async with Cluster(sites=2, brokers=3, tcp=tcp) as c:
         await c.crash("lon/b3")
-        b2, before = c.roles["sto/b2"].broker, c.roles["sto/b2"].broker.view()
+        b2, before = c.roles["sto/b2"], c.roles["sto/b2"].view()
         async with Peer(c, role, name) as peer:
             await peer.dial("sto/b2")
             await c.crash("sto/b3")  # b1 issues the view, b2 takes it over

@@ -217,5 +217,5 @@ async def test_a_request_that_is_no_handshake(house: House) -> None:
 async def test_a_door_that_is_draining(door: str, house: House) -> None:
     (role,) = house.process.of(door)
     # A broker closes its door as soon as nobody is in it; until then it says why it takes nothing.
-    await (role.broker if door == "broker" else role).drain()
+    await (role.leave if door == "broker" else role.drain)()
     check(await house.ask(token=house.door.token), "draining")

@@ -17,7 +17,7 @@ import msgspec
 
 from accesspoint.options import AccessPointOptions
 from accesspoint.server import AccessPoint
-from broker.door import Door
+from broker.server import Broker
 from infra.kernel.frames import Deliver, Frame
 from infra.kernel.link_timing import LinkTiming
 from infra.kernel.membership import Timing
@@ -175,7 +175,7 @@ class Cluster:
 
     def owner(self, user: str, site: str = "sto") -> str:
         """The broker that owns the feed of `user` at a site, under the view of that site's first broker."""
-        slot = self.of("broker", site)[0].broker.ring.owner(user_topic(user))
+        slot = self.of("broker", site)[0].ring.owner(user_topic(user))
         return f"{site}/{slot}"
 
     def aggregator_of(self, site: str, point: int = 0) -> str:
@@ -227,11 +227,11 @@ class Cluster:
 
     def _divided(self) -> Iterator[str]:
         """Brokers, aggregators and other sites that go by another view than the one of the living brokers."""
-        views = {site: doors[0].broker.view() for site in self.sites if (doors := self.of("broker", site))}
+        views = {site: doors[0].view() for site in self.sites if (doors := self.of("broker", site))}
         for door in self.of("broker"):
-            if door.broker.view() != views[door.site] or door.broker.view().slots != self._slots(door.site):
-                yield f"{door.site}/{door.node}: view {door.broker.view()}"
-            for site, announcer in door.broker.announcers().items():
+            if door.view() != views[door.site] or door.view().slots != self._slots(door.site):
+                yield f"{door.site}/{door.node}: view {door.view()}"
+            for site, announcer in door.announcers().items():
                 if site in views and not self.plan.is_cut(f"{door.site}/{door.node}", f"{site}/") and announcer.view != views[site]:
                     yield f"{door.site}/{door.node}: goes by {announcer.view} of {site}"
         for aggregator in self.of("aggregator"):
@@ -243,7 +243,7 @@ class Cluster:
 
     def _misplaced(self) -> Iterator[str]:
         """Yields interest that is missing somewhere, or too much."""
-        brokers = [door.broker for door in self.of("broker")]
+        brokers = self.of("broker")
         rings = {broker.site: broker.ring for broker in brokers}
         implied = interest_oracle.implied(self.of("accesspoint"), rings, self.plan.is_cut)
         held = interest_oracle.held(self.of("aggregator"), brokers)
@@ -285,7 +285,7 @@ class Cluster:
 
     async def post(self, body: Any, *, site: str = "sto", broker: int = 0, service: str = "presence", **kwargs: Any) -> tuple[int, Any]:
         """POST to a broker's door; status and JSON."""
-        door: Door = self.of("broker", site)[broker]
+        door: Broker = self.of("broker", site)[broker]
         headers = {"Authorization": f"Bearer {service_token(service)}"}
         headers |= kwargs.pop("headers", {})
         payload = {"data": body} if isinstance(body, bytes) else {"json": body}
@@ -330,7 +330,7 @@ def impatient(options: RoleOptions, install_s: float = 0.6) -> RoleOptions:
 
 def links_of(role: Any) -> Node:
     """The links of any role."""
-    node: Node = (role.broker if isinstance(role, Door) else role.upstream if isinstance(role, AccessPoint) else role).links
+    node: Node = (role.upstream if isinstance(role, AccessPoint) else role).links
     return node
 
 

@@ -33,16 +33,17 @@ def held(aggregators: Iterable[Any], brokers: Iterable[Any]) -> Tables:
     """What the nodes really hold."""
     tables: Tables = defaultdict(set)
     for aggregator in aggregators:
-        tables[name_of(aggregator)] = set(_rows(aggregator.core.interest, aggregator._points))
+        tables[name_of(aggregator)] = set(_rows(aggregator.core.interest, aggregator.points.everyone))
     for broker in brokers:
-        tables[name_of(broker)] = set(_rows(broker.core.interest, broker._subscribers.links))
+        tables[name_of(broker)] = set(_rows(broker.core.interest, broker.subscribers.everyone))
     return tables
 
 
-def _rows(interest: Interest, links: dict[Any, Any]) -> Iterator[tuple[Topic, str]]:
-    for link, subscriber in links.items():
+def _rows(interest: Interest, subscribers: Iterable[Any]) -> Iterator[tuple[Topic, str]]:
+    for subscriber in subscribers:
+        peer = subscriber.link.peer
         for _, topic in interest.wanted(1 << subscriber.bit):
-            yield topic, f"{link.peer.site}/{link.peer.node}"
+            yield topic, f"{peer.site}/{peer.node}"
 
 
 def name_of(node: Any) -> str:

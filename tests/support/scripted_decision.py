@@ -62,7 +62,7 @@ class ScriptedDecision(Peer):
     def epochs(self) -> set[int]:
         """Returns the epochs that hold anywhere now."""
         points = [point.core.offloaded.assigned for point in self._cluster.of("accesspoint")]
-        return {assigned.epoch for assigned in (*points, *(door.broker.offloading.assigned for door in self._cluster.of("broker")))}
+        return {assigned.epoch for assigned in (*points, *(broker.core.assigned for broker in self._cluster.of("broker")))}
 
     async def survey(self) -> None:
         """Asks everybody, and waits until all have answered: `counts` and `pairs` have grown."""

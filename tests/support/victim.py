@@ -69,7 +69,7 @@ class Scene:
 
     async def linked(self) -> None:
         """Waits until the module has linked to the broker and to presence."""
-        nodes = [self.cluster.of("broker")[0].broker, self.cluster.of("presence")[0]]
+        nodes = [self.cluster.of("broker")[0], self.cluster.of("presence")[0]]
         await self.cluster.until(lambda: all(any(link.peer.role == "notification" for link in node.links.links) for node in nodes))
 
     def rows(self, sql: str) -> list[tuple[Any, ...]]:

@@ -1,12 +1,12 @@
-"""Tally: how many events each topic had that this broker owns, since the decision service asked last. Pure."""
+"""How many events each topic had that this broker owns, since the decision service asked last. Pure."""
 
 from collections.abc import Iterator
 from itertools import islice
 from typing import Final
 
-from infra.kernel import frames
 from infra.kernel.assignment import may_leave
 from infra.kernel.events import Event
+from infra.kernel.frames import Tally
 from infra.kernel.topics import Topic
 
 # A count costs about two hundred bytes.
@@ -15,7 +15,7 @@ MAX_TOPICS: Final = 1 << 20
 BULK: Final = 4096
 
 
-class Tally:
+class TopicCounts:
     """Counts of topics that may be offloaded, at most `max_topics`; events of further ones are `missed`."""
 
     def __init__(self, max_topics: int = MAX_TOPICS) -> None:
@@ -38,12 +38,12 @@ class Tally:
             else:
                 self.missed += 1
 
-    def take(self) -> Iterator[tuple[frames.Tally]]:
+    def take(self) -> Iterator[tuple[Tally]]:
         """Everything, in frames of `BULK` topics at most; counting begins anew when the first is asked for."""
         counts, self._counts = self._counts, {}
         items = iter(counts.items())
         while some := list(islice(items, BULK)):
-            yield (frames.Tally([topic for topic, _ in some], [count for _, count in some]),)
+            yield (Tally([topic for topic, _ in some], [count for _, count in some]),)
 
     def clear(self) -> None:
         """Nobody wants to know."""

@@ -1,8 +1,8 @@
 """The way of a batch: what is published here, what is forwarded, what has failed, by position."""
 
+from broker.event_router import EventRouter
 from broker.forwarder import Forwarder
 from broker.handover import Handover
-from broker.router import Router
 from infra.kernel.events import Event, waiting_bytes
 from infra.kernel.frames import Frame, Publish, Published
 from infra.kernel.ring import Ring
@@ -28,8 +28,8 @@ class Site:
         for slot, outlet in self.outlets.items():
             self.forwarder.up(slot, outlet)
         self.handover = Handover("b1", 1.0)
-        self.router = Router("b1", lambda event: self.published.append(event.topic), self.forwarder, self.handover)
-        self.router.ring = ring
+        self.router = EventRouter("b1", lambda event: self.published.append(event.topic), self.forwarder, self.handover)
+        self.router.follow(ring)
         self.failed: list[list[int]] = []
 
     def submit(self, events: list[Event], hops: int = 0) -> None:
@@ -85,7 +85,7 @@ def test_without_a_view_or_after_two_hops_events_are_given_up_and_counted() -> N
 def test_events_of_topics_that_have_just_come_wait_for_the_end_of_the_handover() -> None:
     """Others go on; what waits is published in order, under the ring of that moment."""
     site, events = Site(), events_of("b1", "b1", "b2")
-    site.router.ring = Ring(("b1", "b2"))
+    site.router.follow(Ring(("b1", "b2")))
     moved = [event for event in events_of(*["b3"] * 9) if site.router.ring.owner(event.topic) == "b1"]
     site.handover.begin(RING, ["a1"], 0.0)
     site.submit([events[0], *moved[:2]])
@@ -102,7 +102,7 @@ def test_what_waited_is_forwarded_when_its_topic_has_moved_on() -> None:
     (event,) = events_of("b3")
     site.handover.begin(RING, ["a1"], 0.0)
     site.submit([event], hops=1)
-    site.router.ring = RING
+    site.router.follow(RING)
     site.handover.announced("a1")
     assert [(frame.hops, frame.topics) for frame in site.outlets["b3"] if isinstance(frame, Publish)] == [(2, [event.topic])]
     site.forwarder.published("b3", Published(1))
@@ -112,8 +112,8 @@ def test_what_waited_is_forwarded_when_its_topic_has_moved_on() -> None:
 def test_more_than_may_wait_is_refused() -> None:
     site = Site(Ring(("b1",)))
     site.handover = Handover("b1", 1.0, max_held_bytes=2 * waiting_bytes([b""]))
-    site.router = Router("b1", lambda event: site.published.append(event.topic), site.forwarder, site.handover)
-    site.router.ring = Ring(("b1",))
+    site.router = EventRouter("b1", lambda event: site.published.append(event.topic), site.forwarder, site.handover)
+    site.router.follow(Ring(("b1",)))
     site.handover.begin(RING, ["a1"], 0.0)
     for _ in range(3):
         site.submit(events_of("b2"))

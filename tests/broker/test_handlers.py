@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from broker.door import MAX_REJECTED
+from broker.handlers import MAX_REJECTED
 from infra.kernel.frames import View
 from infra.runtime.tokens import issue
 from tests.support.bystander import Watched
@@ -152,12 +152,12 @@ async def test_one_that_drains_takes_nothing_new_and_says_when_to_come_back() ->
 async def test_one_that_is_not_in_the_view_of_its_site_yet_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     async with Cluster(sites=1) as cluster:
         door = cluster.of("broker")[0]
-        monkeypatch.setattr(door.broker.mesh.membership, "tick", lambda now: False)  # it would be back within a heartbeat
-        monkeypatch.setattr(door.broker.mesh.membership, "offer", lambda view: False)  # and an aggregator's heartbeat would remind it
-        view, door.broker.mesh.membership.view = door.broker.mesh.membership.view, View(0, ())
+        monkeypatch.setattr(door.mesh.membership, "tick", lambda now: False)  # it would be back within a heartbeat
+        monkeypatch.setattr(door.mesh.membership, "offer", lambda view: False)  # and an aggregator's heartbeat would remind it
+        view, door.mesh.membership.view = door.mesh.membership.view, View(0, ())
         status, answer = await cluster.post([event()])
         assert (status, answer["code"], answer["reason"]) == (503, "unavailable", "not in the site's view yet")
-        door.broker.mesh.membership.view = view
+        door.mesh.membership.view = view
 
 
 @pytest.mark.parametrize("lost", ["before", "after"])
@@ -172,7 +172,7 @@ async def test_an_event_whose_owner_is_lost_is_unavailable_and_the_others_are_ac
             await cluster.crash("sto/b2")
         posts = [asyncio.create_task(cluster.post(body)) for body in (theirs, [mine, theirs])]
         if lost == "after":
-            await cluster.until(lambda: door.broker.mesh.client.forwarder.forwarded == 2)
+            await cluster.until(lambda: door.mesh.client.forwarder.forwarded == 2)
             assert not any(post.done() for post in posts)
             await cluster.crash("sto/b2")
         (status, alone), (_, among) = await asyncio.gather(*posts)

@@ -1,4 +1,4 @@
-"""Router: the way of events inside a site. What this broker owns it publishes, the rest it forwards, twice at most."""
+"""The way of events inside a site. What this broker owns it publishes, the rest it forwards, twice at most."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -17,13 +17,17 @@ MAX_HOPS: Final = 2
 Done = Callable[[list[int]], None]
 
 
-class Router:
+class EventRouter:
     """`ring` is the one of the newest view; events that this broker owns under it go to `publish`."""
 
     def __init__(self, me: str, publish: Callable[[Event], None], forwarder: Forwarder, handover: Handover) -> None:
         self.ring = Ring(())
         self.misrouted = 0
         self._me, self._publish, self._forwarder, self._handover = me, publish, forwarder, handover
+
+    def follow(self, ring: Ring) -> None:
+        """Goes by `ring` from now on."""
+        self.ring = ring
 
     def submit(self, events: Sequence[Event], hops: int, done: Done) -> None:
         """Bring each event to its owner; `done` is called when all owners have their part, perhaps before this returns.

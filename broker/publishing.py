@@ -1,22 +1,28 @@
-"""A link that publishes: a service, or a broker of this site that forwards what is ours; what it may publish and what it is told."""
+"""A link that publishes: that of a service, or of a broker of this site that forwards what is ours; what it may publish, and what it
+is told."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 from infra.kernel.errors import Refused
 from infra.kernel.events import Event
-from infra.kernel.frames import Publish
+from infra.kernel.frames import AnyFrame, Heartbeat, Publish, View
+from infra.kernel.roles import NOTIFICATION, PLAYLIST, PRESENCE
 from infra.kernel.topics import Kind, Topic, kind_of
 from infra.runtime.link import Link
+from infra.runtime.link_handlers import makes_no_sense
 
+from .event_router import Done
 from .forwarder import Prefix
-from .router import Done
+
+# `submit(events, hops, done)`, see `EventRouter.submit`.
+Submit = Callable[[Sequence[Event], int, Done], None]
 
 # Engine inputs are exactly three (SB-45). A service with a link or a token may publish on these kinds and no others.
 SERVICE_KINDS: Final[dict[str, frozenset[Kind]]] = {
-    "presence": frozenset({Kind.USER}),
-    "playlist": frozenset({Kind.PLAYLIST}),
-    "notification": frozenset({Kind.PLAYLIST, Kind.ARTIST, Kind.SOCIAL, Kind.INBOX}),
+    PRESENCE: frozenset({Kind.USER}),
+    PLAYLIST: frozenset({Kind.PLAYLIST}),
+    NOTIFICATION: frozenset({Kind.PLAYLIST, Kind.ARTIST, Kind.SOCIAL, Kind.INBOX}),
 }
 
 # Where somebody goes who has something to tell on topics that are not theirs.
@@ -34,16 +40,36 @@ def not_yours(kinds: frozenset[Kind], kind: Kind) -> Refused:
     return Refused("forbidden", f"this service may publish on {', '.join(sorted(kinds))} topics, not on {kind}; {_WAY[kind]}")
 
 
-class Publisher:
-    """The one at the other end of `link`; what it publishes goes to `submit` (see `Router.submit`)."""
+class PublishingLink:
+    """The handler of a link that publishes.
 
-    def __init__(self, link: Link, submit: Callable[[Sequence[Event], int, Done], None]) -> None:
-        self._link, self._submit = link, submit
+    - `submit`: takes the events.
+    - `learn(view)`: is called with the view of the site, which heartbeats carry.
+    """
+
+    __slots__ = ("_kinds", "_learn", "_link", "_prefix", "_submit")
+
+    def __init__(self, link: Link, submit: Submit, learn: Callable[[View], None]) -> None:
+        self._link, self._submit, self._learn = link, submit, learn
         self._kinds = SERVICE_KINDS.get(link.peer.role)
         self._prefix = Prefix()
 
+    def frames(self, frames: list[AnyFrame]) -> None:
+        """Takes events, and the view. Raises `Refused` as `take` does."""
+        for frame in frames:
+            match frame:
+                case Publish():
+                    self.take(frame)
+                case Heartbeat(view):
+                    self._learn(view)
+                case _:
+                    raise makes_no_sense(frame, self._link.peer)
+
+    def down(self, reason: str) -> None:
+        """Does nothing: what was published goes on, and nobody is there to hear of it."""
+
     def take(self, frame: Publish) -> None:
-        """Events. Raises `Refused`, and none of them is published, if a service may not publish one."""
+        """Takes events. Raises `Refused`, and none of them is published, if a service may not publish one."""
         topics: Iterable[Topic] = frame.topics  # type: ignore[assignment]  # the codec has checked them
         events = [Event(*parts) for parts in zip(topics, frame.ids, frame.tails, strict=True)]
         if self._kinds is not None and not self._kinds.issuperset(map(kind_of, topics)):

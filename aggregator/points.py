@@ -1,0 +1,167 @@
+"""The access points of an aggregator: what they want, and what they are told of it."""
+
+from collections.abc import Callable, Iterable, Sequence
+
+from broker.client import BrokerLink, SiteClient
+from infra.kernel.announcer import Told
+from infra.kernel.frames import AnyFrame, Applied, Fence, Fenced, Heartbeat, Leaving, Staying, Subscribe, Unsubscribe
+from infra.kernel.limbo import Limbo
+from infra.kernel.receipts import Receipts
+from infra.kernel.topics import Topic
+from infra.runtime.link import Link
+from infra.runtime.link_handlers import makes_no_sense
+
+from .core import AggregatorCore, Rows
+
+
+class PointLink:
+    """The handler of a link from an access point.
+
+    - `bit`: its number in the table of interest.
+    - `receipts`: which of its changes are installed, and what it was told of them.
+    - `fence`: the number of the fence that it waits for, and what brokers must have done before; None while it waits for none.
+    - `stays`: whether it has said that it has nowhere else to go.
+    """
+
+    __slots__ = ("_points", "bit", "fence", "link", "receipts", "stays")
+
+    def __init__(self, points: "AccessPoints", link: Link, bit: int) -> None:
+        self.link, self.bit = link, bit
+        self.receipts = Receipts()
+        self.fence: tuple[int, Told] | None = None
+        self.stays = False
+        self._points = points
+
+    def frames(self, frames: list[AnyFrame]) -> None:
+        """Takes changes of what it wants, and its part of a move; then says what of that is done."""
+        for frame in frames:
+            match frame:
+                case Subscribe() | Unsubscribe():
+                    self._points.change(self, frame)
+                case Fence(n):
+                    self.fence = (n, self._points.fence())
+                case Staying():
+                    self._points.stay(self)
+                case Heartbeat():
+                    pass
+                case _:
+                    raise makes_no_sense(frame, self.link.peer)
+        self._points.tell(self)
+
+    def down(self, reason: str) -> None:
+        """Withdraws everything that it wanted."""
+        self._points.lose(self)
+
+
+class AccessPoints:
+    """All access points of one aggregator.
+
+    - `core`: whose interest they have.
+    - `brokers`: where that is announced.
+    - `gone()`: is called when one has left, or has said that it cannot.
+    """
+
+    def __init__(self, core: AggregatorCore, brokers: SiteClient, gone: Callable[[], None]) -> None:
+        self.everyone: dict[PointLink, None] = {}
+        self._core, self._brokers, self._gone = core, brokers, gone
+        self._limbo = Limbo([brokers.announcer])
+
+    def __len__(self) -> int:
+        return len(self.everyone)
+
+    @property
+    def staying(self) -> int:
+        """How many have nowhere else to go."""
+        return sum(point.stays for point in self.everyone)
+
+    @property
+    def topics_in_limbo(self) -> int:
+        """How many topics nobody wants any more whose rows are not free yet."""
+        return len(self._limbo)
+
+    def link_up(self, link: Link) -> PointLink:
+        """Returns the handler of one more link, which wants nothing yet."""
+        point = PointLink(self, link, self._core.open(link))
+        self.everyone[point] = None
+        return point
+
+    def lose(self, point: PointLink) -> None:
+        """Forgets one whose link is gone, and what it wanted with it."""
+        del self.everyone[point]
+        self._withdraw(self._core.close(point.bit))
+        self._gone()
+
+    def leave(self) -> None:
+        """Asks them all to go to another aggregator."""
+        for point in self.everyone:
+            point.link.send(Leaving())
+
+    def stay(self, point: PointLink) -> None:
+        """Notes that `point` has nowhere else to go."""
+        point.stays = True
+        self._gone()
+
+    def fence(self) -> Told:
+        """Asks every broker for a sign; returns what they must have done until it has come."""
+        return self._brokers.announcer.ask_all()
+
+    def change(self, point: PointLink, frame: Subscribe | Unsubscribe) -> None:
+        """Changes what `point` wants; `tell` says when that is installed."""
+        topics: Sequence[Topic] = frame.topics  # type: ignore[assignment]  # the codec has checked them
+        if isinstance(frame, Subscribe):
+            self._brokers.want(self._core.subscribe(point.bit, topics, frame.handles))
+        else:
+            self._withdraw(self._core.unsubscribe(point.bit, topics))
+        # After that: the mark says how far brokers must get for this very change to be installed.
+        point.receipts.record(frame.n, {}, self._brokers.announcer.mark())
+
+    def _withdraw(self, rows: Rows) -> None:
+        if rows:
+            self._brokers.unwant(topic for _, topic in rows)
+            self._limbo.add(rows)
+
+    def release(self) -> None:
+        """Frees the rows that nobody wants any more, as far as no delivery can come under them."""
+        for row, topic in self._limbo.leave():
+            self._core.interest.release(row, topic)
+
+    def tell_all(self) -> None:
+        """Tells everybody what is installed, after brokers have got further or one is lost."""
+        self.release()
+        for point in self.everyone:
+            self.tell(point)
+
+    def tell(self, point: PointLink) -> None:
+        """Tells `point` which of its changes are installed, and that its fence has come through, if that is news."""
+        if (news := point.receipts.advance(self._brokers.announcer.reached)) is not None:
+            point.link.send(news)
+        if point.fence is not None and self._brokers.announcer.has_done(point.fence[1]):
+            point.link.send(Fenced(point.fence[0]))
+            point.fence = None
+
+
+class FeedingLink:
+    """The handler of a link to a broker, which gives us the events of its topics."""
+
+    __slots__ = ("_broker", "_core", "_lost", "_points")
+
+    def __init__(self, broker: BrokerLink, core: AggregatorCore, points: AccessPoints, lost: Callable[[], None]) -> None:
+        self._broker, self._core, self._points, self._lost = broker, core, points, lost
+
+    def frames(self, frames: list[AnyFrame]) -> None:
+        """Takes events, and news of what is installed."""
+        for deliver in self._broker.deliveries(frames):
+            self._core.fan_out(deliver.handles, deliver.bodies)
+        # Behind the events: who waits for a fence gets what came in front of it first.
+        if _has_news(frames):
+            self._points.tell_all()
+
+    def down(self, reason: str) -> None:
+        """Takes what was installed there for lost."""
+        self._lost()
+        self._broker.down(reason)
+        self._points.tell_all()
+
+
+def _has_news(frames: Iterable[AnyFrame]) -> bool:
+    return any(isinstance(frame, Applied | Heartbeat) for frame in frames)

@@ -1,0 +1,60 @@
+"""What the head of a publishing request allows: who sends it, on which kinds of topic they may publish, and in which form."""
+
+from collections.abc import Callable
+from typing import Any, Final, NamedTuple
+
+from infra.kernel.bearer import bearer_token
+from infra.kernel.errors import Refused
+from infra.kernel.topics import Kind
+
+from .publishing import SERVICE_KINDS
+
+NDJSON: Final = b"application/x-ndjson"
+JSON: Final = b"application/json"
+GRANT_S: Final = 1.0
+MAX_GRANTS: Final = 1024
+
+# `verify(token, wall_s)` returns who may publish; raises `Refused`.
+Verify = Callable[[str, float], Any]
+
+
+class Grant(NamedTuple):
+    """The kinds of topic that a service may publish on, the form of its body, and until when that need not be looked at again."""
+
+    kinds: frozenset[Kind]
+    is_lines: bool
+    until_s: float
+
+
+class Grants:
+    """The grants of heads, each remembered for `GRANT_S`: a service sends the same fields with every request.
+
+    `verify(token, wall_s)` tells who shows a token; `wall` is Unix time in seconds.
+    """
+
+    def __init__(self, verify: Verify, wall: Callable[[], float]) -> None:
+        self._verify, self._wall = verify, wall
+        self._grants: dict[tuple[bytes | None, ...], Grant] = {}
+
+    def of(self, headers: dict[bytes, bytes]) -> Grant:
+        """Returns what a head with these `headers` allows. Raises `Refused` if that is nothing."""
+        key = headers.get(b"authorization"), headers.get(b"content-type"), headers.get(b"content-encoding")
+        grant = self._grants.get(key)
+        if grant is None or grant.until_s < self._wall():
+            grant = self._judge(*key)
+            if len(self._grants) >= MAX_GRANTS:  # here only: who shows bad tokens cannot empty the table
+                self._grants.clear()
+            self._grants[key] = grant
+        return grant
+
+    def _judge(self, authorization: bytes | None, content_type: bytes | None, encoding: bytes | None) -> Grant:
+        now_s = self._wall()
+        service = self._verify(bearer_token((authorization or b"").decode("latin-1")), now_s).name
+        if service not in SERVICE_KINDS:
+            raise Refused("forbidden", f"service {service!r} may not publish; only {', '.join(sorted(SERVICE_KINDS))} may")
+        if (encoding or b"identity").lower() != b"identity":
+            raise Refused("bad-content-type", "send the body as it is; no Content-Encoding is understood here")
+        kind = (content_type or JSON).partition(b";")[0].strip().lower()
+        if kind not in (JSON, NDJSON):
+            raise Refused("bad-content-type", f"the body must be {JSON.decode()} or {NDJSON.decode()}")
+        return Grant(SERVICE_KINDS[service], kind == NDJSON, now_s + GRANT_S)

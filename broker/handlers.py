@@ -1,0 +1,229 @@
+"""The HTTP handlers of a broker: `POST /v1/events`, for publishing services (design 4.2).
+
+The body is one event, a JSON array, or NDJSON in a stream of any length. The answer says how many were accepted and which were
+not, by position. An accepted event is in its owner's memory and queued to every interested link; it is not stored.
+"""
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable, Iterable
+from itertools import count
+from typing import Any, Final, NamedTuple
+
+import msgspec
+
+from infra.kernel.codes import Code
+from infra.kernel.errors import Refused
+from infra.kernel.events import Event, Submission, accept
+from infra.kernel.http_error import rejection
+from infra.kernel.nesting import check_nesting
+from infra.kernel.topics import Kind, kind_of
+from infra.runtime.http.door import Answer, BufferedExchange, Exchange, Head, Response, json_error
+
+from .grants import Grants
+from .options import BrokerOptions
+from .publishing import Submit, not_yours
+from .submissions import decode_array, decode_lines, decode_one
+
+PATH: Final = "/v1/events"
+ROOM_FOR_FIELDS: Final = 1024
+# With more events rejected than this a request is refused as a whole: its answer must not outgrow it a hundred times.
+MAX_REJECTED: Final = 1000
+
+_ENCODE: Final = msgspec.json.Encoder().encode
+
+
+class EventHandlers:
+    """The handlers, and what they count.
+
+    - `grants`: what each head allows.
+    - `wall`: Unix time in seconds.
+    - `prefix`: is in front of the ids of events that come without one, so that no two processes give the same.
+    - `submit`: takes the events that are right.
+    - `check_open`: raises `Refused` while nothing can be published here.
+    """
+
+    def __init__(
+        self,
+        options: BrokerOptions,
+        grants: Grants,
+        wall: Callable[[], float],
+        *,
+        prefix: str,
+        submit: Submit,
+        check_open: Callable[[], None],
+    ) -> None:
+        self.requests = self.accepted = 0
+        self.rejected: Counter[str] = Counter()
+        self.max_payload_bytes, self.max_body_bytes = options.max_payload_bytes, options.max_body_bytes
+        self.wall, self.submit = wall, submit
+        self._grants, self._prefix, self._check_open = grants, prefix, check_open
+        self._numbers = count(1)
+
+    def exchange(self, head: Head) -> Exchange:
+        """Returns what takes the body of a request with this `head`. Raises `Refused` before any of it is read."""
+        self.requests += 1
+        try:
+            grant = self._grants.of(head.headers)
+            self._check_open()
+        except Refused as refused:
+            self.rejected[refused.code.name] += 1
+            raise
+        if grant.is_lines:
+            return _Lines(self, grant.kinds)
+        return BufferedExchange(head, _Document(self, grant.kinds).answer_to, self.max_body_bytes)
+
+    def check(self, submission: Submission, kinds: frozenset[Kind], ts_ms: int) -> Event:
+        """Returns the event that `submission` is, taken in at `ts_ms`, ready to be numbered.
+
+        Raises `Refused` if something is wrong with it, or if its topic is of none of the `kinds`.
+        """
+        check_nesting(bytes(submission.payload))
+        event = accept(submission, ts_ms, f"{self._prefix}-{next(self._numbers)}", self.max_payload_bytes)
+        if (kind := kind_of(event.topic)) not in kinds:
+            raise not_yours(kinds, kind)
+        return event
+
+    def counters(self) -> dict[str, Any]:
+        """Returns the figures of HTTP for `metrics.METRICS`."""
+        return {
+            "broker_http_requests_total": self.requests,
+            "broker_events_accepted_total": self.accepted,
+            "broker_events_rejected_total": dict(self.rejected),
+        }
+
+
+class _Rejection(NamedTuple):
+    """Why an event was rejected, in words: the exception would keep the whole part of the request alive."""
+
+    position: int
+    code: Code
+    reason: str
+
+    def refused(self) -> Refused:
+        return Refused(self.code.name, self.reason)
+
+
+class _Request:
+    """One request: which of its events were accepted, by position, across all its parts."""
+
+    def __init__(self, handlers: EventHandlers, kinds: frozenset[Kind]) -> None:
+        self._handlers = handlers
+        self._kinds = kinds
+        self._total = 0
+        self._rejected: list[_Rejection] = []
+        self._open = 0
+        self._answer: asyncio.Future[Response] | None = None
+
+    def take(self, items: Iterable[Submission | Refused]) -> None:
+        """Publishes what is right, and notes what is not. Raises `Refused` when too much is wrong."""
+        self._check_rejected()
+        handlers = self._handlers
+        events: list[Event] = []
+        positions: list[int] = []
+        ts_ms = int(handlers.wall() * 1000)
+        for item in items:
+            try:
+                if isinstance(item, Refused):
+                    raise item
+                events.append(handlers.check(item, self._kinds, ts_ms))
+                positions.append(self._total)
+            except Refused as refused:
+                self._reject(self._total, refused)
+                self._check_rejected()
+            self._total += 1
+        if events:
+            self._open += 1
+            handlers.submit(events, 0, lambda failed: self._published(positions, failed))
+
+    def _reject(self, position: int, refused: Refused) -> None:
+        self._rejected.append(_Rejection(position, refused.code, refused.reason))
+        self._handlers.rejected[refused.code.name] += 1
+
+    def _check_rejected(self) -> None:
+        if len(self._rejected) > MAX_REJECTED:
+            first = self._rejected[0]
+            raise Refused(first.code.name, f"over {MAX_REJECTED} events were rejected, the first at {first.position}: {first.reason}")
+
+    def _published(self, positions: list[int], failed: list[int]) -> None:
+        self._open -= 1
+        self._handlers.accepted += len(positions) - len(failed)
+        for index in failed:
+            refused = Refused("unavailable", "the owner of this topic cannot be reached; repeating it with the same id is safe")
+            self._reject(positions[index], refused)
+        if not self._open and self._answer is not None and not self._answer.done():
+            self._answer.set_result(self._response())
+
+    def answer(self) -> Answer:
+        """Returns the answer, or the future of it while the owners of forwarded events do not have them yet."""
+        if not self._open:
+            return self._response()
+        self._answer = asyncio.get_running_loop().create_future()
+        return self._answer
+
+    def _response(self) -> Response:
+        accepted = self._total - len(self._rejected)
+        if not self._rejected:
+            return Response(202, b'{"accepted":%d,"rejected":[]}' % accepted)
+        rejected = [rejection(each.position, each.refused()) for each in sorted(self._rejected)]
+        return Response(202, _ENCODE({"accepted": accepted, "rejected": rejected}))
+
+
+class _Document(_Request):
+    """A body that is one JSON event or an array of them. Where a single event is rejected the status says it."""
+
+    _is_array = False
+
+    def answer_to(self, head: Head, body: bytes) -> Answer:
+        """Takes the whole body; see `BufferedExchange`."""
+        self._is_array = body.lstrip()[:1] == b"["
+        self.take(decode_array(body) if self._is_array else [decode_one(body)])
+        return self.answer()
+
+    def _response(self) -> Response:
+        if self._rejected and not self._is_array:
+            return json_error(self._rejected[0].refused())
+        return super()._response()
+
+
+class _Lines(_Request):
+    """NDJSON: each line is published as soon as it is whole; only an unfinished line is kept.
+
+    A line that is too long is rejected by its position, like any other event that is wrong; its rest is passed over,
+    unless it is longer than any body may be.
+    """
+
+    def __init__(self, handlers: EventHandlers, kinds: frozenset[Kind]) -> None:
+        super().__init__(handlers, kinds)
+        self._rest = b""
+        self._passing_over = False
+        self._passed_bytes = 0
+        self._longest = handlers.max_payload_bytes + ROOM_FOR_FIELDS
+
+    def chunk(self, data: bytes) -> None:
+        """Takes some bytes of the body; see `Exchange`."""
+        if self._passing_over:
+            data = self._pass_over(data)
+        whole, newline, rest = data.rpartition(b"\n")
+        if newline:
+            whole, self._rest = self._rest + whole, rest
+            self.take(decode_lines(whole))
+        else:
+            self._rest += data
+        if len(self._rest) > self._longest:
+            self._rest, self._passing_over, self._passed_bytes = b"", True, len(self._rest)
+            self.take([Refused("too-large", f"a line is longer than {self._longest} bytes")])
+
+    def _pass_over(self, data: bytes) -> bytes:
+        passed, newline, rest = data.partition(b"\n")
+        self._passing_over = not newline
+        self._passed_bytes += len(passed)
+        if self._passed_bytes > self._handlers.max_body_bytes:
+            raise Refused("too-large", f"a line is longer than {self._handlers.max_body_bytes} bytes")
+        return rest
+
+    def end(self) -> Answer:
+        """Takes the last line, which has no line end; see `Exchange`."""
+        if self._rest.strip():
+            self.take(decode_lines(self._rest))
+        return self.answer()

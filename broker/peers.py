@@ -1,0 +1,159 @@
+"""The peers of a broker, by role: who is admitted, and what handles their links.
+
+Who is at the other end decides what a frame means:
+
+====================  ==============================================  ==========================================
+peer                  it called us                                    we called it
+====================  ==============================================  ==========================================
+aggregator            it subscribes, and gets events of all sites     -
+broker, other site    it subscribes, and gets events of this site     it gives us the events of its site
+broker, this site     it forwards events that we own                  it takes events that it owns
+service               it publishes on its kinds of topics             -
+decision service      it asks for counts, and says what is served     -
+====================  ==============================================  ==========================================
+
+The decision service is admitted and handled by `infra.runtime.decision_link.DecisionLink`.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Protocol
+
+from infra.kernel.errors import Refused
+from infra.kernel.frames import AnyFrame, Applied, Deliver, Heartbeat, Hello, View
+from infra.runtime.link import Link
+from infra.runtime.link_handlers import LinkHandler
+
+from .client import BrokerLink, SiteClient
+from .core import BrokerCore
+from .mesh import Mesh, SiblingLink
+from .options import BrokerOptions
+from .publishing import PublishingLink, Submit
+from .subscribers import Subscribers
+
+
+class PeerRole(Protocol):
+    """What the broker does with the nodes of one role."""
+
+    def admit(self, hello: Hello) -> None:
+        """Raises `Refused` if the node that says `hello` has no business here."""
+
+    def link_up(self, link: Link) -> LinkHandler:
+        """Gives the peer its place; returns the handler of its link."""
+
+
+class Aggregators:
+    """The aggregators of this site, which subscribe."""
+
+    def __init__(self, core: BrokerCore, mesh: Mesh, subscribers: Subscribers) -> None:
+        self._core, self._mesh, self._subscribers = core, mesh, subscribers
+
+    def admit(self, hello: Hello) -> None:
+        """Raises `Refused` for one of another site, or when there is no room for one more."""
+        _check_site(hello, self._mesh.site)
+        self._core.interest.check_room()
+
+    def link_up(self, link: Link) -> LinkHandler:
+        """Returns the handler of a subscribing link."""
+        subscriber = self._subscribers.link_up(link, self._mesh.offer)
+        self._mesh.offer(link.peer.view)
+        return subscriber
+
+
+class PublishingServices:
+    """The services of this site that publish."""
+
+    def __init__(self, mesh: Mesh, submit: Submit) -> None:
+        self._mesh, self._submit = mesh, submit
+
+    def admit(self, hello: Hello) -> None:
+        """Raises `Refused` for a service of another site."""
+        _check_site(hello, self._mesh.site)
+
+    def link_up(self, link: Link) -> LinkHandler:
+        """Returns the handler of a publishing link."""
+        self._mesh.offer(link.peer.view)
+        return PublishingLink(link, self._submit, self._mesh.offer)
+
+
+class OtherBrokers:
+    """The other brokers, of this site and of all others.
+
+    - `mesh`: those of this site; `left(slot)` is called when one of them says that it leaves.
+    - `far`: the client of each other site; `relay` takes the events that come from there.
+    - `subscribers`: where the counterparts that call us go.
+    - `submit`: where events go that a broker of this site forwards.
+    """
+
+    def __init__(
+        self,
+        options: BrokerOptions,
+        core: BrokerCore,
+        mesh: Mesh,
+        far: Mapping[str, SiteClient],
+        subscribers: Subscribers,
+        *,
+        submit: Submit,
+        relay: Callable[[Deliver], None],
+        left: Callable[[str], None],
+    ) -> None:
+        self._sites, self._core, self._mesh, self._far, self._subscribers = options.sites, core, mesh, far, subscribers
+        self._submit, self._relay, self._left = submit, relay, left
+
+    def admit(self, hello: Hello) -> None:
+        """Raises `Refused` for one that the configuration does not name, or when there is no room for one that subscribes."""
+        if hello.node not in self._sites.get(hello.site, {}):
+            raise Refused("wrong-peer", f"no broker {hello.node} of site {hello.site} is configured here")
+        if hello.site != self._mesh.site:
+            self._core.interest.check_room()
+
+    def link_up(self, link: Link) -> LinkHandler:
+        """Returns the handler of a link within the site, from a counterpart that subscribes, or to one that gives us events."""
+        if link.peer.site == self._mesh.site:
+            return self._sibling(link)
+        client, handler = self._far[link.peer.site], self._far_handler(link)
+        self._learn(client, link.peer.view)
+        return handler
+
+    def _sibling(self, link: Link) -> LinkHandler:
+        called = link.dialled is not None
+        rest = self._mesh.client.link_up(link) if called else PublishingLink(link, self._submit, self._mesh.offer)
+        self._mesh.join(link)
+        self._mesh.offer(link.peer.view)
+        return SiblingLink(self._mesh, link, rest, self._left)
+
+    def _far_handler(self, link: Link) -> LinkHandler:
+        client = self._far[link.peer.site]
+        if link.dialled is not None:
+            return FarBrokerLink(client.link_up(link), self._relay, self._subscribers.tell_all)
+        return self._subscribers.link_up(link, lambda view: self._learn(client, view))
+
+    def _learn(self, client: SiteClient, view: View) -> None:
+        if client.set_view(view):
+            self._subscribers.tell_all()
+
+
+class FarBrokerLink:
+    """The handler of a link to a counterpart, which gives us the events of its site. `changed` is called when more or less may be
+    installed there than before."""
+
+    __slots__ = ("_broker", "_changed", "_relay")
+
+    def __init__(self, broker: BrokerLink, relay: Callable[[Deliver], None], changed: Callable[[], None]) -> None:
+        self._broker, self._relay, self._changed = broker, relay, changed
+
+    def frames(self, frames: list[AnyFrame]) -> None:
+        """Takes events, and news of what is installed at the other site."""
+        for deliver in self._broker.deliveries(frames):
+            self._relay(deliver)
+        if any(isinstance(frame, Applied | Heartbeat) for frame in frames):
+            self._changed()
+
+    def down(self, reason: str) -> None:
+        """Takes what was installed there for lost."""
+        self._broker.down(reason)
+        self._changed()
+
+
+def _check_site(hello: Hello, site: str) -> None:
+    if hello.site != site:
+        raise Refused("wrong-peer", f"{hello.role} of site {hello.site} belongs to the brokers of its own site, this is {site}")
