@@ -7,12 +7,14 @@ out once per turn of the loop, as one frame of each kind.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Final
 
 from infra.kernel.announcer import Outlet
 from infra.kernel.frames import Gone, Here
 from infra.kernel.ring import Ring, hash64
+
+from .soon import Soon
 
 # As many of the longest names fit into a frame of a link.
 BULK: Final = 8192
@@ -35,10 +37,10 @@ class _Batches(defaultdict[str | None, list[Client]]):
 
 
 class Attendance:
-    """All clients that said hello. `wake()` is called when there is something to `report`, once until that was done."""
+    """All clients that said hello. `soon(report)` is called when there is something to report, once until that was done."""
 
-    def __init__(self, wake: Callable[[], None] = lambda: None) -> None:
-        self.wake = wake
+    def __init__(self, soon: Soon) -> None:
+        self._soon = soon
         self._counts: dict[Client, int] = {}
         self._changed: dict[Client, None] = {}
         self._outlets: dict[str, Outlet] = {}
@@ -64,7 +66,7 @@ class Attendance:
             del self._counts[client]
         if self._outlets and _devices(before) != _devices(count):
             if not self._changed:
-                self.wake()
+                self._soon(self.report)
             self._changed[client] = None
 
     def report(self) -> None:

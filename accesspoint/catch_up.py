@@ -12,7 +12,7 @@ from typing import Final
 from infra.kernel.backoff import Backoff, Rng
 
 from .options import AccessPointOptions
-from .session import Session, State
+from .session import Session, SessionState
 
 # So many a second disturb nobody: a small access point need not take its time.
 CALM_PER_S: Final = 50
@@ -49,7 +49,7 @@ class CatchUp:
         if not self._left:
             self._begin_round()
         share = min(len(self._left), ceil(self._per_s * period_s))
-        now = [session for _ in range(share) if (session := self._left.popleft()).state is State.READY]
+        now = [session for _ in range(share) if (session := self._left.popleft()).state is SessionState.READY]
         self.pulls += len(now)
         return now
 

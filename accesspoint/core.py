@@ -13,7 +13,7 @@ from infra.kernel.backoff import Rng
 from infra.kernel.capture import Recorder
 from infra.kernel.errors import Refused
 from infra.kernel.every_one import for_every_one
-from infra.kernel.roles import DECISION
+from infra.kernel.roles import DECISION, NOTIFICATION
 from infra.kernel.topics import inbox_topic
 
 from . import messages
@@ -23,18 +23,19 @@ from .catch_up import CatchUp
 from .follows import Follows
 from .hub import Hub
 from .journal import Journal
-from .offloaded import Offloaded
+from .offload_notices import OffloadNotices
 from .options import AccessPointOptions
 from .relay import Relay
-from .session import Session, State
+from .session import Session, SessionState
 from .silence import Silence
+from .soon import Soon
 from .subscriptions import Subscriptions
 
 # What an access point asks for a client that has not asked.
 FIRST_PULL: Final = b'{"op":"pull","limit":50}'
 
 
-class Identity(Protocol):
+class TokenBearer(Protocol):
     """Who a token says its bearer is."""
 
     @property
@@ -42,7 +43,7 @@ class Identity(Protocol):
         """The user name."""
 
 
-Verify = Callable[[str, float], Identity]
+Verify = Callable[[str, float], TokenBearer]
 
 
 class Chance(Rng, Protocol):
@@ -56,16 +57,31 @@ class Chance(Rng, Protocol):
 
 
 class AccessPointCore:
-    """All sessions of one access point. `verify(token, wall_s)` raises `Refused`. `recorder`: is told of what is captured."""
+    """All sessions of one access point, and what they share.
 
-    def __init__(self, options: AccessPointOptions, verify: Verify, rng: Chance, recorder: Recorder | None = None) -> None:
+    - `verify(token, wall_s)`: returns who shows a token. Raises `Refused`.
+    - `rng`: its randomness.
+    - `soon(step)`: has a step called in the next turn of the loop.
+    - `recorder`: is told of what is captured.
+    """
+
+    def __init__(
+        self,
+        options: AccessPointOptions,
+        verify: Verify,
+        rng: Chance,
+        soon: Soon,
+        recorder: Recorder | None = None,
+    ) -> None:
         self.hub = Hub()
         self.announcer = Announcer(options.site, self.hub.wanted)
         self.calls = Calls(options.max_calls, options.max_calls_bytes, options.call_s)
-        self.attendance = Attendance()
-        self.offloaded = Offloaded(self.hub, options.max_topics_per_message)
-        self.journal: Journal | None = None
-        self.follows: Follows | None = None
+        self.attendance = Attendance(soon)
+        self.offload_notices = OffloadNotices(self.hub, options.max_topics_per_message, soon)
+        # For a capture, and for the decision service if there may be one; for nobody else, because they cost time.
+        self.follows = Follows() if DECISION in options.services else None
+        recorders = [each for each in (recorder, self.follows) if each is not None]
+        self.journal = Journal(self.hub, options.site, recorders) if recorders else None
         self.sessions: dict[Session, None] = {}
         self.draining = False
         self.connects = self.evictions = self.skipped = self.paused = 0
@@ -76,9 +92,8 @@ class AccessPointCore:
         self._options = options
         self._verify = verify
         self._rng = rng
-        self._keep_journal(recorder)
         self.subscriptions = Subscriptions(options, self.hub, self.announcer, self.journal)
-        self._has_inboxes = "notification" in options.services
+        self._has_inboxes = NOTIFICATION in options.services
         self._silence = Silence(options, self.sessions)
         self.catch_up = CatchUp(options, self.sessions, rng)
         self._restored = 0
@@ -88,14 +103,6 @@ class AccessPointCore:
             "topics": options.max_topics,
             "messages_per_s": options.max_messages_per_s,
         }
-
-    def _keep_journal(self, recorder: Recorder | None) -> None:
-        """For a capture, and for the decision service if there may be one; for nobody else, because it costs time."""
-        if recorder is not None or DECISION in self._options.services:
-            self.journal = Journal(self.hub, self._options.site, () if recorder is None else (recorder,))
-        if self.journal is not None and DECISION in self._options.services:
-            self.follows = Follows(self.journal.followed)
-            self.journal.recorders.append(self.follows)
 
     # Life of a session.
 
@@ -116,11 +123,11 @@ class AccessPointCore:
         if session not in self.sessions:
             return
         del self.sessions[session]
-        if session.state is State.READY:
+        if session.state is SessionState.READY:
             self.attendance.leave((session.user, session.client), session.mobile)
             if self.journal is not None:
                 self.journal.left(session, self.hub.held(session))
-        session.state = State.ENDED
+        session.state = SessionState.ENDED
         self.disconnects[why] += 1
         if session.outbox is not None:
             self.resumed(session)
@@ -134,7 +141,7 @@ class AccessPointCore:
                 raise Refused("rate-limited", f"more than {self._options.max_messages_per_s} messages in one second")
             message = messages.parse(text)
             session.expect(message)
-            is_hello = isinstance(message, messages.Hello)
+            is_hello = isinstance(message, messages.HelloMessage)
             self._act_on(session, message, text, now_s, wall_s)
         except Refused as refused:
             self.refusals[refused.code.name] += 1
@@ -142,26 +149,25 @@ class AccessPointCore:
                 raise
             session.say(messages.error(refused, messages.id_of(text)))
 
-    def _act_on(self, session: Session, message: messages.Message, text: bytes, now_s: float, wall_s: float) -> None:
-        self.said[type(message).__name__.lower()] += 1
+    def _act_on(self, session: Session, message: messages.ClientMessage, text: bytes, now_s: float, wall_s: float) -> None:
+        self.said[message.op] += 1
         match message:
-            case messages.Subscribe():
+            case messages.SubscribeMessage():
                 self._subscribe(session, message, now_s)
-            case messages.Unsubscribe():
+            case messages.UnsubscribeMessage():
                 self._unsubscribe(session, message, now_s)
-            case messages.Ping():
+            case messages.PingMessage():
                 session.say(messages.pong(int(wall_s * 1000)))
-            case messages.Hello():
+            case messages.HelloMessage():
                 self._hello(session, message, now_s, wall_s)
             case _:
-                op = type(message).__name__.lower()
-                self.relay.ask(session, op, text, message.id, now_s)
+                self.relay.ask(session, message.op, text, message.id, now_s)
 
-    def _hello(self, session: Session, hello: messages.Hello, now_s: float, wall_s: float) -> None:
+    def _hello(self, session: Session, hello: messages.HelloMessage, now_s: float, wall_s: float) -> None:
         user = self._verify(hello.token, wall_s).user
         if hello.user is not None and hello.user != user:
             raise Refused("wrong-user", f"hello says {hello.user!r:.80}, but the token is {user!r}'s")
-        session.user, session.client, session.state = user, hello.client, State.READY
+        session.user, session.client, session.state = user, hello.client, SessionState.READY
         session.mobile = hello.device == "mobile"
         session.id = f"{self._rng.getrandbits(64):016x}"
         self.attendance.arrive((user, hello.client), session.mobile)
@@ -180,7 +186,7 @@ class AccessPointCore:
         """
 
         def pull(installed: str, missing_sites: list[str], installed_s: float) -> None:
-            if session.state is State.READY and self.calls.has("notification"):
+            if session.state is SessionState.READY and self.calls.has(NOTIFICATION):
                 self.relay.ask(session, "pull", FIRST_PULL, None, installed_s)
 
         self.subscriptions.add(session, [inbox_topic(session.user)])
@@ -188,18 +194,18 @@ class AccessPointCore:
 
     # Subscriptions.
 
-    def _subscribe(self, session: Session, message: messages.Subscribe, now_s: float) -> None:
+    def _subscribe(self, session: Session, message: messages.SubscribeMessage, now_s: float) -> None:
         topics, rejected = self.subscriptions.subscribe(session, message.topics)
         self.relay.follow(session, "follow", topics, now_s)
 
         def answer(installed: str, missing_sites: list[str], _: float) -> None:
-            if session.state is State.READY:
+            if session.state is SessionState.READY:
                 session.say(messages.subscribed(message.id, installed, missing_sites, rejected))
-                self.offloaded.subscribed(session, topics)
+                self.offload_notices.subscribed(session, topics)
 
         self.subscriptions.when_installed(message.wait, now_s, answer)
 
-    def _unsubscribe(self, session: Session, message: messages.Unsubscribe, now_s: float) -> None:
+    def _unsubscribe(self, session: Session, message: messages.UnsubscribeMessage, now_s: float) -> None:
         topics = self.subscriptions.unsubscribe(session, message.topics)
         session.say(messages.unsubscribed(message.id))
         self.relay.follow(session, "unfollow", topics, now_s)
@@ -216,12 +222,12 @@ class AccessPointCore:
         if session.outbox is not None:
             self.skipped += session.outbox.skipped
             session.outbox = None
-            self.offloaded.resumed(session)
+            self.offload_notices.resumed(session)
 
     def check_slow(self, session: Session, now_s: float) -> None:
         """Send a client away that keeps too much waiting, or for too long."""
         outbox = session.outbox
-        if outbox is None or session.state is State.ENDED:
+        if outbox is None or session.state is SessionState.ENDED:
             return
         options = self._options
         if outbox.is_full:
@@ -245,7 +251,7 @@ class AccessPointCore:
         if self.announcer.restored != self._restored:
             self._restored = self.announcer.restored
             self.catch_up.want()
-        if self.calls.has("notification"):
+        if self.calls.has(NOTIFICATION):
             for_every_one(
                 partial(self.relay.catch_up, session, FIRST_PULL, self.catch_up, now_s) for session in self.catch_up.due(now_s, period_s)
             )

@@ -1,7 +1,7 @@
 """Follows: what the decision service is told of who follows what here. Pure.
 
-When its link stands it is told everything, user by user, and what changed of those it knows whenever it asks. So nothing is
-kept for each subscription, only what changed since; and a pair that ended as it began is not told at all.
+When its link stands it is told everything, user by user. Later, whenever it asks, it is told what changed of what it knows. So
+nothing is kept for each subscription but what changed since; and a pair that ended as it began is not told at all.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -21,36 +21,43 @@ Pair = tuple[str, Topic]
 
 
 class Follows:
-    """A `Recorder` of subscriptions to topics that may be offloaded. `followed(user)`: what a user follows now."""
+    """A `Recorder` of subscriptions to topics that may be offloaded."""
 
-    def __init__(self, followed: Callable[[str], Iterable[Topic]]) -> None:
-        self._followed = followed
+    def __init__(self) -> None:
         self._told = False
+        # Users of whom the service has heard nothing yet, in the order in which it will.
         self._unknown: dict[str, None] = {}
+        # Pairs that are not as the service knows them, and whether they stand now.
         self._changed: dict[Pair, bool] = {}
 
     def begin(self, users: Iterable[str]) -> None:
-        """The service is there and knows nothing; `users` are here."""
+        """Notes that the service is there and knows nothing; `users` are here."""
         self._told, self._unknown, self._changed = True, dict.fromkeys(users), {}
 
     def end(self) -> None:
-        """The service is gone, and has forgotten what it was told."""
+        """Notes that the service is gone, and has forgotten what it was told."""
         self._told, self._unknown, self._changed = False, {}, {}
 
     def session(self, user: str, mobile: bool, action: Literal["join", "leave"]) -> None:
-        """Who comes and goes is nothing to the service."""
+        """Does nothing: the service does not want to know when `user` does the `action`, `mobile` or not."""
 
     def subscription(self, user: str, topic: Topic, action: Literal["subscribe", "unsubscribe"], site: Site) -> None:
-        """A subscription begins or ends."""
+        """Notes that a subscription of `user` to `topic` begins or ends, as `action` says; `site` is this one."""
+        # Who is unknown is not noted: all that they follow by then is told when their turn comes.
         if self._told and user not in self._unknown and may_leave(topic):
             pair = user, topic
+            # Begin and end alternate, so a second change undoes the first: the service knows the pair as it is again.
             if self._changed.pop(pair, None) is None:
                 self._changed[pair] = action == "subscribe"
 
-    def tell(self) -> Iterator[list[Followed | Unfollowed]]:
-        """What the service does not know yet, in portions for one turn of the loop each."""
+    def tell(self, followed: Callable[[str], Iterable[Topic]]) -> Iterator[list[Followed | Unfollowed]]:
+        """Returns what the service does not know yet, in portions for one turn of the loop each.
+
+        `followed(user)` returns what `user` follows when their turn comes.
+        """
         while self._unknown:
-            yield from self._introduced(list(islice(self._unknown, USERS)))
+            yield from self._introduced(list(islice(self._unknown, USERS)), followed)
+        # Taken before the first of them is told: what changes in between is told the next time.
         changed, self._changed = self._changed, {}
         began = [pair for pair, stands in changed.items() if stands]
         ended = [pair for pair, stands in changed.items() if not stands]
@@ -59,16 +66,17 @@ class Follows:
         for some in _portions(ended):
             yield [Unfollowed(*_columns(some))]
 
-    def _introduced(self, users: list[str]) -> Iterator[list[Followed | Unfollowed]]:
+    def _introduced(self, users: list[str], followed: Callable[[str], Iterable[Topic]]) -> Iterator[list[Followed | Unfollowed]]:
         pairs: list[Pair] = []
         for user in users:
             if len(pairs) >= BULK:
                 break
+            # In one turn of the loop with the next line: a change after that is noted, one before it is in what is read here.
             del self._unknown[user]
-            pairs += [(user, topic) for topic in self._followed(user) if may_leave(topic)]
+            pairs += [(user, topic) for topic in followed(user) if may_leave(topic)]
         for some in _portions(pairs):
             yield [Followed(*_columns(some))]
-        if not pairs:
+        if not pairs:  # to look at so many users took its time, too: the loop gets its turn
             yield []
 
 

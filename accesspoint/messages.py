@@ -13,11 +13,20 @@ MAX_CLIENT_CHARS: Final = 128
 Id = int | str | None
 
 
-class _Op(msgspec.Struct, frozen=True, tag_field="op", tag=str.lower, gc=False):
-    """A message; `op` is its class name in lower case. Unknown fields are ignored, so that clients may be newer."""
+def _op(class_name: str) -> str:
+    return class_name.removesuffix("Message").lower()
 
 
-class Hello(_Op, frozen=True):
+class _Op(msgspec.Struct, frozen=True, tag_field="op", tag=_op, gc=False):
+    """A message of a client. Unknown fields are ignored, so that clients may be newer."""
+
+    @property
+    def op(self) -> str:
+        """What it asks for, as it stands in the message: `hello` of a `HelloMessage`."""
+        return str(self.__struct_config__.tag)
+
+
+class HelloMessage(_Op, frozen=True):
     """First message. `user`, if given, must be the token's."""
 
     token: str
@@ -26,7 +35,7 @@ class Hello(_Op, frozen=True):
     user: str | None = None
 
 
-class Subscribe(_Op, frozen=True):
+class SubscribeMessage(_Op, frozen=True):
     """Idempotent. `wait`: answer when the own site has it installed, or all live sites."""
 
     topics: list[str]
@@ -34,28 +43,28 @@ class Subscribe(_Op, frozen=True):
     wait: Literal["local", "all"] = "local"
 
 
-class Unsubscribe(_Op, frozen=True):
+class UnsubscribeMessage(_Op, frozen=True):
     """Idempotent."""
 
     topics: list[str]
     id: Id = None
 
 
-class Act(_Op, frozen=True):
+class ActMessage(_Op, frozen=True):
     """A presence action of the user; all other fields are the action's own."""
 
     kind: str
     id: Id = None
 
 
-class Last(_Op, frozen=True):
+class LastMessage(_Op, frozen=True):
     """The last event of each of these users' feeds."""
 
     topics: list[str]
     id: Id = None
 
 
-class Pull(_Op, frozen=True):
+class PullMessage(_Op, frozen=True):
     """Stored notifications after the mark `since`; without it, after what this client has seen."""
 
     id: Id = None
@@ -63,21 +72,21 @@ class Pull(_Op, frozen=True):
     since: int | None = None
 
 
-class Seen(_Op, frozen=True):
+class SeenMessage(_Op, frozen=True):
     """This client has seen everything up to `mark`."""
 
     id: Id = None
     mark: int | None = None
 
 
-class Read(_Op, frozen=True):
+class ReadMessage(_Op, frozen=True):
     """The user has read everything up to `mark`; without it, everything there is."""
 
     id: Id = None
     mark: int | None = None
 
 
-class History(_Op, frozen=True):
+class HistoryMessage(_Op, frozen=True):
     """What was stored on a topic, the newest first."""
 
     topic: str
@@ -85,11 +94,22 @@ class History(_Op, frozen=True):
     limit: int = 50
 
 
-class Ping(_Op, frozen=True):
+class PingMessage(_Op, frozen=True):
     """Answered with the access point's time: it is the clock of its clients (spec 3.2)."""
 
 
-Message = Hello | Subscribe | Unsubscribe | Act | Last | Pull | Seen | Read | History | Ping
+ClientMessage = (
+    HelloMessage
+    | SubscribeMessage
+    | UnsubscribeMessage
+    | ActMessage
+    | LastMessage
+    | PullMessage
+    | SeenMessage
+    | ReadMessage
+    | HistoryMessage
+    | PingMessage
+)
 OPS: Final = frozenset({"hello", "subscribe", "unsubscribe", "act", "last", "pull", "seen", "read", "history", "ping"})
 
 
@@ -97,14 +117,14 @@ class _Bare(msgspec.Struct):
     op: str
 
 
-_DECODER: Final[msgspec.json.Decoder[Message]] = msgspec.json.Decoder(Message)
+_DECODER: Final[msgspec.json.Decoder[ClientMessage]] = msgspec.json.Decoder(ClientMessage)
 _ENCODE: Final = msgspec.json.Encoder().encode
 
 # A topic that a client may not follow, and why, as `described` says it.
 Rejected = tuple[str, dict[str, object]]
 
 
-def parse(text: bytes) -> Message:
+def parse(text: bytes) -> ClientMessage:
     """The message in `text`. Raises `Refused` (bad-json, unknown-op, bad-field) with a reason that teaches."""
     try:
         message = _DECODER.decode(text)

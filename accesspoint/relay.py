@@ -13,7 +13,7 @@ from . import messages
 from .calls import SERVICE_OF, Calls
 from .catch_up import CatchUp
 from .followable import durable_requests
-from .session import Session, State
+from .session import Session, SessionState
 
 
 class Relay:
@@ -36,7 +36,7 @@ class Relay:
             if _refusal(result) is None:
                 catch_up.succeeded()
                 self._answered(session, None, result)
-            elif session.state is State.READY:
+            elif session.state is SessionState.READY:
                 catch_up.failed(session)
 
         self._call(session, "notification", "pull", pull, then, now_s)
@@ -57,7 +57,7 @@ class Relay:
     def _answered(self, session: Session, id_: messages.Id, result: Reply | Refused) -> None:
         if (refused := _refusal(result)) is not None:
             self._refuse(session, id_, refused)
-        elif isinstance(result, Reply) and session.state is State.READY:
+        elif isinstance(result, Reply) and session.state is SessionState.READY:
             session.say(result.body or messages.ok(id_))
 
     def _followed(self, session: Session, op: str, result: Reply | Refused) -> None:
@@ -65,7 +65,7 @@ class Relay:
             self._refuse(session, None, Refused(refused.code.name, f"no lasting {op}: {refused.reason}; ask again"))
 
     def _refuse(self, session: Session, id_: messages.Id, refused: Refused) -> None:
-        if session.state is not State.READY:
+        if session.state is not SessionState.READY:
             return
         self._refusals[refused.code.name] += 1
         if refused.code.fatal:

@@ -2,14 +2,13 @@
 
 import asyncio
 import socket
-from collections import deque
 from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import islice
 from typing import Any, Final
 
-from infra.kernel.errors import Refused
 from infra.kernel.every_one import for_every_one
+from infra.kernel.roles import ACCESSPOINT
 from infra.runtime.address import Address
 from infra.runtime.context import Context
 from infra.runtime.ending import end_all, end_tasks
@@ -19,19 +18,21 @@ from infra.runtime.listening import listening
 from .connection import Connection
 from .core import AccessPointCore, Verify
 from .options import AccessPointOptions
-from .session import Session, State
-from .upstream import ROLE, Upstream
+from .session import Session
+from .timeouts import Timeouts
+from .upstream import Upstream
 
 TICK_S: Final = 0.25
-# How long a client that is sent away has to read why.
-GOODBYE_S: Final = 5.0
 BACKLOG: Final = 4096
 
 
 class AccessPoint:
-    """One access point. `start` opens its door, `drain` sends the clients away, `close` ends it."""
+    """One access point. `start` opens its door, `drain` sends the clients away, `close` ends it.
 
-    role = ROLE
+    `verify(token, wall_s)` returns who shows a token, and raises `Refused` for whom it does not know.
+    """
+
+    role = ACCESSPOINT
 
     def __init__(
         self,
@@ -40,19 +41,17 @@ class AccessPoint:
         verify: Verify,
     ) -> None:
         self._loop = asyncio.get_running_loop()
-        self.options, self.site, self.node, self.log, self.wall = options, options.site, options.node, context.log, context.wall
-        self.now = self._loop.time
+        self.options, self.site, self.node = options, options.site, options.node
+        self.log, self.wall, self.now = context.log, context.wall, context.now
         self._capture = context.capture
-        self.core = AccessPointCore(options, verify, context.rng, context.capture)
-        self.upstream = Upstream(options, self.core, context, self.now)
+        self.core = AccessPointCore(options, verify, context.rng, self._loop.call_soon, context.capture)
+        self.timeouts: Timeouts[Connection] = Timeouts(options.hello_s, self.core.check_slow)
+        self.upstream = Upstream(options, self.core, context)
         self.address = options.door
         self._loops = self.upstream.links.loops
         self._http = HttpDoor(routes={}, upgrades={"/v1/connect": self._upgrade}, loops=self._loops)
         self._server: asyncio.Server | None = None
         self._ticker: asyncio.Task[None] | None = None
-        self._young: deque[tuple[float, Connection]] = deque()
-        self._leaving: dict[Connection, float] = {}
-        self._slow: dict[Session, None] = {}
 
     async def start(self) -> None:
         """Opens the door, then dials upstream. Raises CannotListen if the address is taken."""
@@ -64,7 +63,7 @@ class AccessPoint:
         self._ticker = self._loops.every(TICK_S, lambda: self.sweep(self.now()), "timeouts of clients")
 
     async def drain(self) -> None:
-        """Stop accepting and send all clients away, `drain_per_s` a second; returns when they are gone or after `drain_s`."""
+        """Accepts nobody any more and sends all clients away, `drain_per_s` a second; returns when they are gone or after `drain_s`."""
         self.core.draining = True
         if self._server is not None:
             self._server.close()
@@ -75,17 +74,17 @@ class AccessPoint:
             async with asyncio.timeout(self.options.drain_s):
                 await gone.wait()
         except TimeoutError:
-            self.log.warning("clients left behind", clients=len(self.core.sessions) + len(self._leaving))
+            self.log.warning("clients left behind", clients=len(self.core.sessions) + len(self.timeouts.leaving))
         finally:
             await end_tasks(sending)
 
     def _send_away(self, batch: int, gone: asyncio.Event) -> None:
-        if not self.core.sessions and not self._leaving:
+        if not self.core.sessions and not self.timeouts.leaving:
             gone.set()
         for_every_one(partial(self.core.farewell, session) for session in list(islice(self.core.sessions, batch)))
 
     async def close(self) -> None:
-        """Close the door, all connections and all links. May be called twice."""
+        """Closes the door, all connections and all links. May be called twice."""
         await end_all(
             self._server.close if self._server is not None else None,
             partial(end_tasks, self._ticker),
@@ -97,7 +96,7 @@ class AccessPoint:
 
     def _cut_all(self) -> None:
         for_every_one(partial(self._cut, session) for session in list(self.core.sessions))
-        for_every_one(connection.abort for connection in list(self._leaving))
+        for_every_one(connection.abort for connection in self.timeouts.leaving)
 
     def _cut(self, session: Session) -> None:
         assert isinstance(session, Connection)
@@ -105,67 +104,59 @@ class AccessPoint:
         self.core.leave(session, "lost")
 
     def ready(self) -> str | None:
-        """Why clients should not be sent here; None when they can be."""
+        """Returns why clients should not be sent here; None when they can be."""
         if self.core.draining:
             return "draining"
         return None if self.upstream.source.link is not None else "no link to an aggregator"
 
-    # What connections tell.
+    # What connections tell (see `ConnectionOwner`).
 
     def _upgrade(self, head: Head) -> Connection:
         self.core.admit()
         return Connection(self)
 
     def joined(self, connection: Connection) -> None:
-        """A handshake was answered; hello is due."""
+        """Takes in a client whose handshake was answered, and whose hello is due."""
         self.core.join(connection)
-        self._young.append((self.now() + self.options.hello_s, connection))
+        self.timeouts.joined(connection, self.now())
 
     def stopped(self, connection: Connection) -> None:
-        """A client does not read."""
-        self._slow[connection] = None
+        """Notes that a client does not read."""
+        self.timeouts.stopped(connection)
         self.core.stopped(connection)
 
     def resumed(self, connection: Connection) -> None:
-        """A client reads again."""
-        self._slow.pop(connection, None)
+        """Notes that a client reads again."""
+        self.timeouts.resumed(connection)
         self.core.resumed(connection)
 
     def lost(self, connection: Connection) -> None:
-        """A connection is gone."""
-        self._slow.pop(connection, None)
-        self._leaving.pop(connection, None)
+        """Forgets a connection that is gone."""
+        self.timeouts.lost(connection)
         self.core.leave(connection, "lost")
 
     def watch(self, connection: Connection) -> None:
-        """A goodbye was said; it may take `GOODBYE_S` to be read."""
-        self._slow.pop(connection, None)
-        self._leaving[connection] = self.now() + GOODBYE_S
+        """Gives a client `GOODBYE_S` to read the goodbye that was said."""
+        self.timeouts.left(connection, self.now())
 
     def sweep(self, now: float) -> None:
-        """Ends what is due at `now`: hellos that never came, goodbyes that nobody read, slow clients, silent ones. Raises what went
-        wrong with some of them when all had their turn."""
+        """Ends what is due at `now`: hellos that never came, goodbyes that nobody read, slow clients, silent ones.
+
+        Raises what went wrong with some of them when all had their turn.
+        """
         for_every_one(self._due(now))
 
     def _due(self, now: float) -> Iterator[Callable[[], None]]:
-        late = Refused("hello-timeout", f"no hello within {self.options.hello_s:g} s")
-        while self._young and self._young[0][0] <= now:
-            _, connection = self._young.popleft()
-            if connection.state is State.NEW:
-                yield partial(connection.end, late)
-        for connection in [each for each, due in self._leaving.items() if due <= now]:
-            yield connection.abort
-        for session in list(self._slow):
-            yield partial(self.core.check_slow, session, now)
+        yield from self.timeouts.due(now)
         yield partial(self.core.tick, now, TICK_S)
 
     def counters(self) -> dict[str, Any]:
-        """Figures for `metrics.METRICS`."""
+        """Returns the figures for `metrics.METRICS`."""
         core, hub, source = self.core, self.core.hub, self.upstream.source
-        outboxes = [session.outbox for session in self._slow if session.outbox is not None]
+        outboxes = [session.outbox for session in self.timeouts.slow if session.outbox is not None]
         captured: dict[str, Any] = self._capture.counters() if self._capture is not None else {}
         others = captured | self._loops.counters()
-        assigned = core.offloaded.assigned
+        assigned = core.offload_notices.assigned
         return others | {
             "accesspoint_connections": len(core.sessions),
             "accesspoint_connects_total": core.connects,
@@ -193,14 +184,16 @@ class AccessPoint:
             "accesspoint_topics_offloaded": len(assigned.out),
             "accesspoint_assignment_epoch": assigned.epoch,
             "accesspoint_assignments_stale_total": assigned.stale,
-            "accesspoint_offloaded_notices_total": core.offloaded.told,
+            "accesspoint_offloaded_notices_total": core.offload_notices.told,
             "accesspoint_draining": int(core.draining),
         }
 
 
 def _bound(address: Address, options: AccessPointOptions) -> socket.socket:
-    """A socket whose connections inherit a small send buffer: what a client does not read should wait where the newest
-    can replace the older, not in the kernel."""
+    """Returns a socket whose connections inherit a small send buffer.
+
+    What a client does not read should wait where the newest can replace the older, not in the kernel.
+    """
     sock = socket.socket(socket.AF_INET6 if ":" in address.host else socket.AF_INET)
     try:
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

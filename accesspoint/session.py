@@ -10,7 +10,7 @@ from . import messages
 from .hub import Member
 
 
-class State(Enum):
+class SessionState(Enum):
     """new --hello--> ready --fatal code, close or loss--> ended; new --anything else--> ended."""
 
     NEW = "new"
@@ -19,25 +19,25 @@ class State(Enum):
 
 
 # Which messages make sense when, and the code that answers the others. Executed by `AccessPointCore.receive`.
-EXPECTED: Final[dict[State, tuple[frozenset[type], str]]] = {
-    State.NEW: (frozenset({messages.Hello}), "hello-first"),
-    State.READY: (
+EXPECTED: Final[dict[SessionState, tuple[frozenset[type], str]]] = {
+    SessionState.NEW: (frozenset({messages.HelloMessage}), "hello-first"),
+    SessionState.READY: (
         frozenset(
             {
-                messages.Subscribe,
-                messages.Unsubscribe,
-                messages.Act,
-                messages.Last,
-                messages.Pull,
-                messages.Seen,
-                messages.Read,
-                messages.History,
-                messages.Ping,
+                messages.SubscribeMessage,
+                messages.UnsubscribeMessage,
+                messages.ActMessage,
+                messages.LastMessage,
+                messages.PullMessage,
+                messages.SeenMessage,
+                messages.ReadMessage,
+                messages.HistoryMessage,
+                messages.PingMessage,
             }
         ),
         "hello-again",
     ),
-    State.ENDED: (frozenset(), "going-away"),
+    SessionState.ENDED: (frozenset(), "going-away"),
 }
 
 
@@ -48,7 +48,7 @@ class Session(Member):
 
     def __init__(self, now_s: float) -> None:
         super().__init__()
-        self.state = State.NEW
+        self.state = SessionState.NEW
         self.id = ""
         self.user = ""
         self.client = ""
@@ -62,7 +62,7 @@ class Session(Member):
         """Send one message."""
         self.write(text_frame(message))
 
-    def expect(self, message: messages.Message) -> None:
+    def expect(self, message: messages.ClientMessage) -> None:
         """Raises `Refused` unless `message` makes sense in this state."""
         allowed, code = EXPECTED[self.state]
         if type(message) not in allowed:

@@ -8,7 +8,7 @@ from infra.kernel.errors import Refused
 from infra.kernel.every_one import for_every_one
 
 from .options import AccessPointOptions
-from .session import Session, State
+from .session import Session, SessionState
 
 
 class Silence:
@@ -27,7 +27,7 @@ class Silence:
         if len(turn) < share:
             self._sweep_size = len(self._sessions)
             self._sweep = iter(list(self._sessions))
-        ready = (session for session in turn if session.state is State.READY)
+        ready = (session for session in turn if session.state is SessionState.READY)
         for_every_one(partial(self._look_at, session, now_s - session.heard_s) for session in ready)
 
     def _look_at(self, session: Session, silent_s: float) -> None:

@@ -2,99 +2,77 @@
 
 import asyncio
 from collections.abc import Callable
-from typing import Final
 
 from infra.kernel.errors import Refused
 from infra.kernel.frames import AnyFrame, Heartbeat, Hello, Reply, View
-from infra.kernel.roles import DECISION
+from infra.kernel.roles import ACCESSPOINT, DECISION, PRESENCE
 from infra.runtime.context import Context
 from infra.runtime.decision_link import DecisionLink
 from infra.runtime.link import Link
-from infra.runtime.link_handlers import LinkHandler, ToRole
+from infra.runtime.link_handlers import LinkHandler, makes_no_sense
 from infra.runtime.node import Node
 
+from .client_offloading import ClientOffloading
 from .core import AccessPointCore
-from .offloading import Offloading
 from .options import AccessPointOptions
 from .source import Source
 
-ROLE: Final = "accesspoint"
-
 
 class Upstream:
-    """Keeps the core fed: with events by `source`, with answers by the services."""
+    """The links that feed the core: with events by `source`, with answers by the services."""
 
     def __init__(
         self,
         options: AccessPointOptions,
         core: AccessPointCore,
         context: Context,
-        now: Callable[[], float],
     ) -> None:
         self._options, self._core = options, core
         self._stepping = False
-        self.links = Node((ROLE, options.node, options.site), context, self, timing=options.link)
-        self.source = Source(options, core, self.links, now, context.log)
-        self._decision = DecisionLink(Offloading(core))
-        core.attendance.wake = self._report_soon
+        self.links = Node((ACCESSPOINT, options.node, options.site), context, self, timing=options.link)
+        self.source = Source(options, core, self.links, context.now, context.log)
+        self._decision = DecisionLink(ClientOffloading(core))
         self._service_of = {address: service for service, addresses in options.services.items() for address in addresses}
 
     def start(self) -> None:
-        """Dial an aggregator and all services."""
+        """Dials an aggregator and all services."""
         self.source.start()
         for address, service in self._service_of.items():
-            self.links.dial(address, service, self._options.site if service == "presence" else None)
+            self.links.dial(address, service, self._options.site if service == PRESENCE else None)
 
     # Links (see `LinkRole`).
 
     def view(self) -> View:
-        """An access point knows nothing of its site's brokers."""
+        """Returns no view: an access point knows nothing of its site's brokers."""
         return View(0, ())
 
     def admit(self, hello: Hello) -> None:
-        """Nobody links to an access point."""
+        """Raises `Refused`: nobody links to an access point."""
         raise Refused("wrong-peer", "access points take no links")
 
     def link_up(self, link: Link) -> LinkHandler:
-        """An aggregator or a service answered."""
+        """Returns the handler of an aggregator or a service that answered."""
         assert link.dialled is not None
         service = self._service_of.get(link.dialled)
+        if service is None:
+            self.source.link_up(link)
+            return AggregatorLink(self.source, link, self._flush)
         if service == DECISION:
             return self._decision.link_up(link)
-        if service:
-            self._core.calls.node_up(service, link.dialled, link)
-            if service == "presence":
-                self._core.attendance.node_up(link.dialled, link)
-        else:
-            self.source.link_up(link)
-        return ToRole(self, link)
+        return ServiceLink(self._core, service, link.dialled, link)
 
-    def link_down(self, link: Link, reason: str) -> None:
-        """An aggregator or a service is lost."""
-        assert link.dialled is not None
-        service = self._service_of.get(link.dialled)
-        if service:
-            self._core.calls.node_down(service, link.dialled)
-            if service == "presence":
-                self._core.attendance.node_down(link.dialled)
-        else:
-            self.source.link_down(link)
-            self._flush()
+    def tick(self, now: float) -> None:
+        """Looks after the aggregator, once in a heartbeat interval."""
+        self.source.tick()
 
-    def frames(self, link: Link, frames: list[AnyFrame]) -> None:
-        """Events for clients, news of what is installed, answers of services, what the decision service says."""
-        try:
-            for frame in frames:
-                self._take(link, frame)
-        finally:
-            self._flush()
+    # Sending to clients.
 
     def _flush(self) -> None:
         self._core.hub.flush()
         self._go_on()
 
     def _go_on(self) -> None:
-        """A slice of a burst for every turn of the loop, so that the other topics get their turns."""
+        """Takes up a burst, a slice in every turn of the loop, so that the other topics get their turns."""
         if self._core.hub.bursting and not self._stepping:
             self._stepping = True
             asyncio.get_running_loop().call_soon(self._step)
@@ -104,18 +82,50 @@ class Upstream:
         self._core.hub.step()
         self._flush()
 
-    def _report_soon(self) -> None:
-        """All who come and go in one turn of the loop are reported together."""
-        asyncio.get_running_loop().call_soon(self._core.attendance.report)
 
-    def _take(self, link: Link, frame: AnyFrame) -> None:
-        if link.dialled not in self._service_of:
-            self.source.take(link, frame)
-        elif isinstance(frame, Reply):
-            self._core.calls.reply(link.dialled, frame)
-        elif not isinstance(frame, Heartbeat):
-            raise Refused("bad-link-frame", f"{type(frame).__name__} from a {link.peer.role} makes no sense to an access point")
+class AggregatorLink:
+    """The handler of a link to an aggregator. `flush()` sends clients what a batch brought them."""
 
-    def tick(self, now: float) -> None:
-        """Heartbeat interval."""
-        self.source.tick()
+    __slots__ = ("_flush", "_link", "_source")
+
+    def __init__(self, source: Source, link: Link, flush: Callable[[], None]) -> None:
+        self._source, self._link, self._flush = source, link, flush
+
+    def frames(self, frames: list[AnyFrame]) -> None:
+        """Takes events, and news of what is installed; then each session that got something has one write."""
+        try:
+            for frame in frames:
+                self._source.take(self._link, frame)
+        finally:
+            self._flush()
+
+    def down(self, reason: str) -> None:
+        """Goes on without the aggregator. What was kept of another one may be delivered now, so it is sent, too."""
+        self._source.link_down(self._link)
+        self._flush()
+
+
+class ServiceLink:
+    """The handler of a link to a node of `service`, which answers calls of clients. Presence is told who is here, beside that."""
+
+    __slots__ = ("_address", "_core", "_link", "_service")
+
+    def __init__(self, core: AccessPointCore, service: str, address: str, link: Link) -> None:
+        self._core, self._service, self._address, self._link = core, service, address, link
+        core.calls.node_up(service, address, link)
+        if service == PRESENCE:
+            core.attendance.node_up(address, link)
+
+    def frames(self, frames: list[AnyFrame]) -> None:
+        """Takes answers."""
+        for frame in frames:
+            if isinstance(frame, Reply):
+                self._core.calls.reply(self._address, frame)
+            elif not isinstance(frame, Heartbeat):
+                raise makes_no_sense(frame, self._link.peer)
+
+    def down(self, reason: str) -> None:
+        """Gives up the answers that the node owes."""
+        self._core.calls.node_down(self._service, self._address)
+        if self._service == PRESENCE:
+            self._core.attendance.node_down(self._address)

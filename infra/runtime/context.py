@@ -18,6 +18,7 @@ class Context:
     - `log`: its logger, whose lines name role, node and site.
     - `rng`: its randomness, seeded by its process.
     - `wall`: Unix time in seconds.
+    - `now`: time in seconds that never goes back, for timeouts.
     - `capture`: where it writes down what happens; None where nobody asked for that.
     """
 
@@ -25,4 +26,5 @@ class Context:
     log: Logger
     rng: random.Random
     wall: Callable[[], float] = time.time
+    now: Callable[[], float] = time.monotonic
     capture: Capture | None = None

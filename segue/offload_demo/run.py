@@ -82,7 +82,7 @@ async def _decide(process: Process, stage: Stage, show: Show) -> "OffloadingDeci
 
 
 def _epochs(process: Process) -> set[Any]:
-    points = {point.core.offloaded.assigned.epoch for point in process.of("accesspoint")}
+    points = {point.core.offload_notices.assigned.epoch for point in process.of("accesspoint")}
     return points | {broker.counters()["broker_assignment_epoch"] for broker in process.of("broker")}
 
 

@@ -1,6 +1,7 @@
 """Presence knows exactly who is connected here, whatever comes, goes, is linked and is lost."""
 
 from collections import Counter
+from collections.abc import Callable
 
 from hypothesis import settings
 from hypothesis import strategies as st
@@ -13,6 +14,7 @@ from infra.kernel.codec import MAX_FRAME_BYTES, encode
 from infra.kernel.frames import Frame, Gone, Here
 from infra.kernel.ring import Ring
 from infra.kernel.topics import MAX_ID
+from tests.support.recording_session import never
 
 
 class PresenceNode:
@@ -43,11 +45,11 @@ class Attending(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.wakes = 0
-        self.attendance = Attendance(self.wake)
+        self.attendance = Attendance(self.soon)
         self.here: Counter[tuple[Client, bool]] = Counter()
         self.nodes: dict[str, PresenceNode] = {}
 
-    def wake(self) -> None:
+    def soon(self, step: Callable[[], None]) -> None:
         self.wakes += 1
 
     @rule(client=CLIENTS, mobile=st.booleans())
@@ -83,7 +85,7 @@ class Attending(RuleBasedStateMachine):
 
     @invariant()
     def each_node_knows_who_is_here_and_its_own_and_nobody_else(self) -> None:
-        """No ghosts and nobody missing, as soon as what `wake` announced has been reported."""
+        """No ghosts and nobody missing, as soon as what was to be done in the next turn is done."""
         expected: dict[str, dict[Client, int]] = {address: {} for address in self.nodes}
         ring = Ring(self.nodes)
         for client, mobile in self.here:
@@ -101,24 +103,26 @@ TestAttending = Attending.TestCase
 
 
 def test_who_comes_and_goes_in_one_turn_is_told_in_one_frame_of_each_kind() -> None:
-    wakes: list[None] = []
-    book, node = Attendance(lambda: wakes.append(None)), PresenceNode()
+    steps: list[Callable[[], None]] = []
+    book, node = Attendance(steps.append), PresenceNode()
     book.node_up("p1", node)
     for n in range(100):
         book.arrive((f"u{n}", ""), False)
-    book.report()
+    (report,) = steps
+    report()
     for n in range(100):
         book.leave((f"u{n}", ""), False)
         book.arrive((f"v{n}", ""), True)
-    book.report()
-    assert (node.frames, len(wakes)) == (3, 2)
+    (_, report) = steps
+    report()
+    assert (node.frames, len(steps)) == (3, 2)
     book.arrive(("v1", ""), True)  # a second tab is no news
-    book.report()
-    assert (node.frames, len(wakes)) == (3, 2)
+    report()
+    assert (node.frames, len(steps)) == (3, 2)
 
 
 def test_a_node_that_comes_up_is_told_of_everybody_in_frames_of_bounded_size() -> None:
-    book, node = Attendance(), PresenceNode()
+    book, node = Attendance(never), PresenceNode()
     for n in range(attendance.BULK + 1):
         book.arrive((f"{n:0{MAX_ID}}", "\N{GRINNING FACE}" * MAX_CLIENT_CHARS), False)
     book.node_up("p1", node)

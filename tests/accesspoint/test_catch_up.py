@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from accesspoint.catch_up import CALM_PER_S, RETRY, CatchUp
 from accesspoint.options import AccessPointOptions
-from accesspoint.session import Session, State
+from accesspoint.session import Session, SessionState
 
 OPTIONS = AccessPointOptions(site="sto", node="ap1", aggregators=["sto/a1"])
 PERIOD_S = 0.25
@@ -20,7 +20,7 @@ PERIOD_S = 0.25
 def people(number: int) -> list[Session]:
     sessions = [Session(0.0) for _ in range(number)]
     for session in sessions:
-        session.state = State.READY
+        session.state = SessionState.READY
     return sessions
 
 
@@ -64,7 +64,7 @@ def test_who_has_left_is_not_pulled_for() -> None:
     sessions = people(3)
     catch_up = catching(sessions)
     catch_up.want()
-    sessions[1].state = State.ENDED
+    sessions[1].state = SessionState.ENDED
     assert catch_up.due(0.0, PERIOD_S) == [sessions[0], sessions[2]]
 
 

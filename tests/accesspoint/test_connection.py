@@ -18,7 +18,7 @@ from websockets.uri import parse_uri
 from accesspoint.connection import Connection
 from accesspoint.options import AccessPointOptions
 from accesspoint.server import AccessPoint
-from accesspoint.session import State
+from accesspoint.session import SessionState
 from infra.kernel.codes import ALL, Code
 from infra.kernel.errors import Refused
 from infra.kernel.events import encode_tail, numbering
@@ -134,7 +134,7 @@ async def test_every_fatal_code_is_an_error_then_a_close_with_its_number_then_th
     assert (error["op"], error["code"], error["number"], error["reconnect_in_ms"]) == ("error", code.name, code.number, 250)
     assert (close.opcode, bytes(close.data)[:2]) == (Opcode.CLOSE, code.number.to_bytes(2))
     assert bytes(close.data)[2:].decode() == "because " + "é" * 57  # as much as a close frame may hold
-    assert (client.connection.state, client.transport.half_closed, client.transport.reading) == (State.ENDED, True, True)
+    assert (client.connection.state, client.transport.half_closed, client.transport.reading) == (SessionState.ENDED, True, True)
     assert client.point.core.disconnects == {code.name: 1}
 
 
@@ -142,7 +142,7 @@ async def test_one_that_has_reset_its_connection_is_sent_away_without_a_sound(cl
     """Whoever sends away goes on with the next one."""
     client.transport.is_reset = True
     client.connection.end(Refused("going-away"))
-    assert (client.connection.state, client.transport.done) == (State.ENDED, "abort")
+    assert (client.connection.state, client.transport.done) == (SessionState.ENDED, "abort")
     assert client.point.core.disconnects == {"going-away": 1}
 
 
@@ -268,7 +268,7 @@ def test_however_it_stops_and_reads_again_every_number_is_explained_and_every_re
                 case _:
                     client.transport.catch_up(stuck=step == "catch up a little")
         assert client.answered() == list(range(next(client.ids)))
-        if client.connection.state is State.READY:
+        if client.connection.state is SessionState.READY:
             assert [event["seq"] for event in client.events(PLAYLIST)] == list(range(1, next(client.seqs[PLAYLIST])))
             feed = client.events(FEED)
             assert (feed[-1]["seq"] if feed else 0) == next(client.seqs[FEED]) - 1

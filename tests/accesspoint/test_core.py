@@ -15,12 +15,12 @@ from accesspoint import messages
 from accesspoint.core import AccessPointCore
 from accesspoint.options import AccessPointOptions
 from accesspoint.outbox import Outbox
-from accesspoint.session import State
+from accesspoint.session import SessionState
 from infra.kernel.errors import ConfigError, Refused
 from infra.kernel.frames import Call, Frame, Gone, Here, Reply, Subscribe, Unsubscribe, View
 from infra.kernel.interest import MAX_LINKS
 from infra.runtime.tokens import Identity
-from tests.support.recording_session import RecordingSession
+from tests.support.recording_session import RecordingSession, never
 
 OPTIONS = AccessPointOptions(site="sto", node="ap1", aggregators=["a1"])
 FEEDS = [f"hm://presence/user/u{n}/" for n in range(9)]
@@ -35,7 +35,7 @@ class Outlet(list[Frame]):
 
 def make_core(verify: Callable[[str, float], Identity] = lambda token, wall_s: Identity(token, 1e12), **options: Any) -> AccessPointCore:
     """A core for which a token is a user name."""
-    return AccessPointCore(msgspec.structs.replace(OPTIONS, **options), verify, random.Random(1))
+    return AccessPointCore(msgspec.structs.replace(OPTIONS, **options), verify, random.Random(1), never)
 
 
 def welcomed(core: AccessPointCore, user: str = "eve", now_s: float = 0.0) -> RecordingSession:
@@ -71,7 +71,7 @@ def test_a_client_is_welcomed_with_what_it_may_do_and_what_time_it_is() -> None:
         "time_ms": 12345,
         "limits": {"message_bytes": 999, "topics_per_message": 5, "topics": 7, "messages_per_s": 3},
     }
-    assert (session.state, session.user, len(session.id)) == (State.READY, "eve", 16)
+    assert (session.state, session.user, len(session.id)) == (SessionState.READY, "eve", 16)
     assert session.tell(12.5, op="ping") == {"op": "pong", "time_ms": 12500}
 
 

@@ -1,7 +1,7 @@
 """What the decision service knows of who follows what, whatever clients do and whenever it asks."""
 
 import random
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -13,7 +13,7 @@ from infra.kernel.frames import Followed
 from infra.kernel.topics import Topic, inbox_topic, parse_topic, user_topic
 from infra.runtime.tokens import Identity
 from tests.support.assignments import playlist
-from tests.support.recording_session import RecordingSession
+from tests.support.recording_session import RecordingSession, never
 
 OPTIONS = AccessPointOptions(site="sto", node="ap1", aggregators=["a1"], services={"notification": ["n1"], "decision": ["o1"]})
 URIS = [*(f"hm://presence/user/u{n}/" for n in range(4)), "hm://playlist/user/dan/playlist/mix/", "hm://notifications/feed/a%new-album/"]
@@ -24,14 +24,14 @@ Pairs = set[tuple[str, bytes]]
 class Service:
     """What the service makes of what it is told; a pair that it knows already, or that it does not, is a mistake."""
 
-    def __init__(self, follows: Follows) -> None:
-        self.follows = follows
+    def __init__(self, follows: Follows, followed: Callable[[str], Iterable[Topic]]) -> None:
+        self.follows, self.followed = follows, followed
         self.pairs: Pairs = set()
 
     def ask(self) -> list[int]:
         """Hear all there is to say; how many pairs came in each portion."""
         sizes = []
-        for portion in self.follows.tell():
+        for portion in self.follows.tell(self.followed):
             sizes.append(sum(len(frame.users) for frame in portion))
             for frame in portion:
                 told = set(zip(frame.users, frame.topics, strict=True))
@@ -42,9 +42,14 @@ class Service:
 
 
 def make_core() -> tuple[AccessPointCore, Follows]:
-    core = AccessPointCore(OPTIONS, lambda token, wall_s: Identity(token, 1e12), random.Random(1))
+    core = AccessPointCore(OPTIONS, lambda token, wall_s: Identity(token, 1e12), random.Random(1), never)
     assert core.follows is not None
     return core, core.follows
+
+
+def followed_by(core: AccessPointCore) -> Callable[[str], Iterable[Topic]]:
+    assert core.journal is not None
+    return core.journal.followed
 
 
 def welcomed(core: AccessPointCore, user: str) -> RecordingSession:
@@ -73,13 +78,13 @@ def test_after_each_answer_the_service_knows_exactly_who_follows_what(steps: lis
     core, follows = make_core()
     names = ("ann", "ann", "bob", "bob", "eve")
     sessions = [welcomed(core, user) for user in names]
-    service = Service(follows)
+    service = Service(follows, followed_by(core))
     linked = False
     for who, op, uris in steps:
         session = sessions[who]
         if op == "link":
             assert core.journal is not None
-            linked, service = True, Service(follows)
+            linked, service = True, Service(follows, followed_by(core))
             follows.end()
             follows.begin(core.journal.users)
         elif op == "ask" and linked:
@@ -96,10 +101,10 @@ def test_after_each_answer_the_service_knows_exactly_who_follows_what(steps: lis
 def test_without_a_service_nothing_is_kept() -> None:
     core, follows = make_core()
     welcomed(core, "ann").tell(op="subscribe", topics=URIS)
-    assert Service(follows).ask() == []
+    assert Service(follows, followed_by(core)).ask() == []
     follows.begin(["ann"])
     follows.end()
-    assert Service(follows).ask() == []
+    assert Service(follows, followed_by(core)).ask() == []
 
 
 def test_what_began_and_ended_between_two_surveys_is_not_told() -> None:
@@ -108,7 +113,7 @@ def test_what_began_and_ended_between_two_surveys_is_not_told() -> None:
     ann = welcomed(core, "ann")
     ann.tell(op="subscribe", topics=URIS[:1])
     ann.tell(op="unsubscribe", topics=URIS[:1])
-    assert Service(follows).ask() == []
+    assert Service(follows, followed_by(core)).ask() == []
 
 
 def test_many_users_and_many_topics_of_one_come_in_portions() -> None:
@@ -120,7 +125,7 @@ def test_many_users_and_many_topics_of_one_come_in_portions() -> None:
     def followed(user: str) -> Iterable[Topic]:
         return topics[user]
 
-    service = Service(Follows(followed))
+    service = Service(Follows(), followed)
     service.follows.begin(topics)
     sizes = service.ask()
     assert service.pairs == {(user, topic) for user, some in topics.items() for topic in some if topic[:1] in (b"U", b"P")}
@@ -134,7 +139,7 @@ def test_what_changes_while_users_are_introduced_is_told_once() -> None:
     sessions = {user: welcomed(core, user) for user in ("ann", "bob")}
     for session in sessions.values():
         session.tell(op="subscribe", topics=URIS[:2])
-    service = Service(follows)
+    service = Service(follows, followed_by(core))
     assert core.journal is not None
     follows.begin(core.journal.users)
     for session in sessions.values():

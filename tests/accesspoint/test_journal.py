@@ -12,7 +12,7 @@ from accesspoint.options import AccessPointOptions
 from infra.kernel.capture import Site
 from infra.kernel.topics import Topic, format_topic
 from infra.runtime.tokens import Identity
-from tests.support.recording_session import RecordingSession
+from tests.support.recording_session import RecordingSession, never
 
 OPTIONS = AccessPointOptions(site="sto", node="ap1", aggregators=["a1"], max_topics=4, services={"notification": ["n1"]})
 FEEDS = [f"hm://presence/user/u{n}/" for n in range(6)]
@@ -36,7 +36,7 @@ class Told:
 
 def core_and_told() -> tuple[AccessPointCore, Told]:
     told = Told()
-    return AccessPointCore(OPTIONS, lambda token, wall_s: Identity(token, 1e12), random.Random(1), told), told
+    return AccessPointCore(OPTIONS, lambda token, wall_s: Identity(token, 1e12), random.Random(1), never, told), told
 
 
 def welcomed(core: AccessPointCore, user: str = "eve", **hello: Any) -> RecordingSession:

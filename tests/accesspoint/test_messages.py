@@ -15,23 +15,23 @@ from infra.kernel.http_error import described
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ('{"op":"hello","token":"t"}', messages.Hello("t", "", "desktop", None)),
-        ('{"op":"hello","token":"t","client":"c","device":"mobile","user":"u"}', messages.Hello("t", "c", "mobile", "u")),
-        ('{"op":"subscribe","topics":["a","b"]}', messages.Subscribe(["a", "b"], None, "local")),
-        ('{"op":"subscribe","topics":[],"id":1,"wait":"all"}', messages.Subscribe([], 1, "all")),
-        ('{"op":"unsubscribe","topics":["a"],"id":"x"}', messages.Unsubscribe(["a"], "x")),
-        ('{"op":"act","kind":"play","track":{"a":1},"id":2}', messages.Act("play", 2)),
-        ('{"op":"last","topics":["a"],"id":2}', messages.Last(["a"], 2)),
-        ('{"op":"pull"}', messages.Pull(None, 50, None)),
-        ('{"op":"pull","since":17,"limit":5}', messages.Pull(None, 5, 17)),
-        ('{"op":"seen","mark":18,"id":3}', messages.Seen(3, 18)),
-        ('{"op":"read"}', messages.Read(None, None)),
-        ('{"op":"history","topic":"a","before":"c","id":7}', messages.History("a", 7, 50)),
-        ('{"op":"ping","from":"a newer client"}', messages.Ping()),
-        (' {"topics":[], "op":"subscribe"} ', messages.Subscribe([])),
+        ('{"op":"hello","token":"t"}', messages.HelloMessage("t", "", "desktop", None)),
+        ('{"op":"hello","token":"t","client":"c","device":"mobile","user":"u"}', messages.HelloMessage("t", "c", "mobile", "u")),
+        ('{"op":"subscribe","topics":["a","b"]}', messages.SubscribeMessage(["a", "b"], None, "local")),
+        ('{"op":"subscribe","topics":[],"id":1,"wait":"all"}', messages.SubscribeMessage([], 1, "all")),
+        ('{"op":"unsubscribe","topics":["a"],"id":"x"}', messages.UnsubscribeMessage(["a"], "x")),
+        ('{"op":"act","kind":"play","track":{"a":1},"id":2}', messages.ActMessage("play", 2)),
+        ('{"op":"last","topics":["a"],"id":2}', messages.LastMessage(["a"], 2)),
+        ('{"op":"pull"}', messages.PullMessage(None, 50, None)),
+        ('{"op":"pull","since":17,"limit":5}', messages.PullMessage(None, 5, 17)),
+        ('{"op":"seen","mark":18,"id":3}', messages.SeenMessage(3, 18)),
+        ('{"op":"read"}', messages.ReadMessage(None, None)),
+        ('{"op":"history","topic":"a","before":"c","id":7}', messages.HistoryMessage("a", 7, 50)),
+        ('{"op":"ping","from":"a newer client"}', messages.PingMessage()),
+        (' {"topics":[], "op":"subscribe"} ', messages.SubscribeMessage([])),
     ],
 )
-def test_what_a_client_may_say(text: str, message: messages.Message) -> None:
+def test_what_a_client_may_say(text: str, message: messages.ClientMessage) -> None:
     """Fields that are not known are passed over, so that clients may be newer."""
     assert messages.parse(text.encode()) == message
 

@@ -2,7 +2,6 @@
 
 import asyncio
 import random
-from collections import Counter
 from collections.abc import AsyncIterator
 from itertools import pairwise
 from typing import Any
@@ -12,10 +11,9 @@ import pytest
 from structlog.testing import capture_logs
 from websockets.asyncio.client import connect
 
-from accesspoint.outbox import Outbox
-from accesspoint.session import State
 from infra.kernel.codes import BY_NAME
 from infra.runtime.listening import CannotListen
+from infra.runtime.tokens import Identity
 from segue.cluster.factory import RoleFactory
 from tests.support.bystander import Watched, points
 from tests.support.client_frames import client_frame
@@ -215,18 +213,20 @@ async def test_connections_over_the_limit_are_refused_and_those_there_are_go_on(
             await client.hello(place.token("eve"))
 
 
-async def test_a_defect_of_ours_is_logged_and_answered_without_its_details(place: Watched) -> None:
-    def broken(token: str, wall_s: float) -> Any:
-        raise ZeroDivisionError("of our making")
+async def test_a_defect_of_ours_is_logged_and_answered_without_its_details() -> None:
+    users = ["bystander", "eve"]
 
-    verify, place.point.core._verify = place.point.core._verify, broken
-    async with place.client() as client:
+    def verify(token: str, wall_s: float) -> Identity:
+        if token == "defect":
+            raise ZeroDivisionError("of our making")
+        return Identity(users.pop(0), 1e12)
+
+    async with Watched(verify=verify) as place, place.client() as client:
         with capture_logs() as lines:
-            await client.say({"op": "hello", "token": place.token("eve")})
+            await client.say({"op": "hello", "token": "defect"})
             error = await client.next("error")
         assert (error["code"], error["reason"]) == ("internal-error", BY_NAME["internal-error"].text)
         assert [line["event"] for line in lines if line["log_level"] == "error"] == ["a message could not be handled"]
-        place.point.core._verify = verify
         await client.hello(place.token("eve"))  # it is not fatal
 
 
@@ -237,44 +237,6 @@ async def test_a_client_that_leaves_politely_is_answered_with_its_own_number(pla
     async with place.client() as client:
         await client.send(client_frame(8, b""))
         assert await client.end() == (1000, [])
-
-
-async def test_a_session_that_cannot_be_ended_stops_the_timeouts_of_no_other(place: Watched) -> None:
-    """Those that are slow, that never said hello, that do not leave, and that are silent."""
-    point = place.point
-    ended: list[str] = []
-    now, options = point.now(), point.options
-
-    class Session:
-        def __init__(self, name: str, bad: bool) -> None:
-            self.name, self.bad = name, bad
-            self.state, self.heard_s = State.READY, now - options.silent_s - 1
-            self.outbox = Outbox(now - 2 * options.stalled_s, options.outbox_bytes)
-
-        def end(self, *_: object) -> None:
-            ended.append(self.name)
-            if self.bad:
-                raise KeyError(self.name)
-
-        abort = end
-
-    def pair(name: str) -> list[Any]:
-        return [Session(name, bad=True), Session(name, bad=False)]
-
-    slow, young, leaving, silent = pair("slow"), pair("young"), pair("leaving"), pair("silent")
-    for session in young:
-        session.state = State.NEW
-        point._young.appendleft((now, session))
-        point._young.append((now, session))
-    point._slow.update(dict.fromkeys(slow))
-    point._leaving.update(dict.fromkeys(leaving, now))
-    point.core._silence._sweep, point.core._silence._sweep_size = iter(silent), 10_000
-    with pytest.raises(ExceptionGroup) as raised:
-        point.sweep(now)
-    assert Counter(ended) == {"slow": 2, "young": 2, "leaving": 2, "silent": 2}
-    assert len(raised.value.exceptions) == 4
-    point._slow.clear()
-    point._leaving.clear()
 
 
 async def test_a_client_that_cannot_be_sent_away_keeps_no_other_from_being_told() -> None:

@@ -3,39 +3,40 @@
 import pytest
 
 from accesspoint import messages
-from accesspoint.session import EXPECTED, Session, State
+from accesspoint.session import EXPECTED, Session, SessionState
 from infra.kernel.errors import Refused
 
 SAID = [
-    messages.Hello("t"),
-    messages.Subscribe([]),
-    messages.Unsubscribe([]),
-    messages.Act("play"),
-    messages.Last([]),
-    messages.Pull(),
-    messages.Seen(),
-    messages.Read(),
-    messages.History(""),
-    messages.Ping(),
+    messages.HelloMessage("t"),
+    messages.SubscribeMessage([]),
+    messages.UnsubscribeMessage([]),
+    messages.ActMessage("play"),
+    messages.LastMessage([]),
+    messages.PullMessage(),
+    messages.SeenMessage(),
+    messages.ReadMessage(),
+    messages.HistoryMessage(""),
+    messages.PingMessage(),
 ]
 
 
-@pytest.mark.parametrize("state", State)
+@pytest.mark.parametrize("state", SessionState)
 @pytest.mark.parametrize("message", SAID, ids=lambda message: type(message).__name__)
-def test_hello_comes_first_and_once_and_nothing_after_the_end(state: State, message: messages.Message) -> None:
+def test_hello_comes_first_and_once_and_nothing_after_the_end(state: SessionState, message: messages.ClientMessage) -> None:
     session = Session(0.0)
     session.state = state
-    is_hello = isinstance(message, messages.Hello)
-    if state is not State.ENDED and is_hello is (state is State.NEW):
+    is_hello = isinstance(message, messages.HelloMessage)
+    if state is not SessionState.ENDED and is_hello is (state is SessionState.NEW):
         session.expect(message)
         return
     with pytest.raises(Refused) as refused:
         session.expect(message)
-    assert refused.value.code.name == {State.NEW: "hello-first", State.READY: "hello-again", State.ENDED: "going-away"}[state]
+    codes = {SessionState.NEW: "hello-first", SessionState.READY: "hello-again", SessionState.ENDED: "going-away"}
+    assert refused.value.code.name == codes[state]
 
 
 def test_every_state_knows_what_to_expect() -> None:
-    assert set(EXPECTED) == set(State)
+    assert set(EXPECTED) == set(SessionState)
 
 
 def test_messages_are_counted_anew_each_second() -> None:

@@ -121,8 +121,8 @@ async def test_topics_over_the_limit_of_a_connection_are_rejected_and_those_it_h
 
 async def test_messages_over_the_limit_of_a_second_are_answered_rate_limited() -> None:
     async with Watched(point={"max_messages_per_s": 20}) as place, place.client() as client:
-        clock, second = place.point.now, int(place.point.now())
-        place.point.now = lambda: second  # however long it takes
+        second = int(place.now_s())
+        place.stop_clock(second)  # however long it takes
         await client.hello(place.token("eve"))
         for n in range(30):
             await client.say({"op": "unsubscribe", "topics": [], "id": n})
@@ -130,10 +130,10 @@ async def test_messages_over_the_limit_of_a_second_are_answered_rate_limited() -
         answered = [message["op"] for message in client.messages]
         assert answered == ["welcome"] + ["unsubscribed"] * 19 + ["error"] * 11
         assert {message["code"] for message in client.messages[20:]} == {"rate-limited"}
-        place.point.now = lambda: second + 1
+        place.stop_clock(second + 1)
         await client.say({"op": "ping"})
         await client.next("pong")
-        place.point.now = clock
+        place.stop_clock(None)
 
 
 BEFORE_HELLO = {

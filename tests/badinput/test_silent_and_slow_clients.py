@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
+from accesspoint.timeouts import GOODBYE_S
 from tests.support.bystander import Watched
 from tests.support.client_frames import client_frame
 from tests.support.raw_client import RawClient
@@ -90,15 +91,16 @@ async def test_a_half_open_connection_is_asked_for_a_sign_of_life_and_ended_with
         assert (closed, [error["code"] for error in errors], gone.pings) == (4003, ["heartbeat-timeout"], 1)
 
 
-async def test_what_is_left_of_a_half_open_connection_is_cut_two_seconds_after_the_goodbye(place: Watched) -> None:
+async def test_what_is_left_of_a_half_open_connection_is_cut_some_seconds_after_the_goodbye(place: Watched) -> None:
     async with place.client() as gone:
         await gone.say({"op": "subscribe", "topics": []})
         await place.cluster.until(lambda: bool(place.point.core.disconnects))
-        (due_s,) = place.point._leaving.values()
-        place.at(due_s - 0.1)
-        assert not next(iter(place.point._leaving))._transport.is_closing()
-        place.at(due_s)
-        await place.cluster.until(lambda: not place.point._leaving)
+        said_s = place.now_s()
+        (connection,) = place.point.timeouts.leaving
+        place.at(said_s + GOODBYE_S - 1)
+        assert not connection._transport.is_closing()
+        place.at(said_s + GOODBYE_S)
+        await place.cluster.until(lambda: not place.point.timeouts.leaving)
 
 
 @pytest.mark.parametrize("sign", SIGNS_OF_LIFE)
@@ -134,7 +136,7 @@ async def test_one_that_never_reads_is_closed_when_too_much_waits_for_it(cramped
         number = await stopped(cramped, client)
         for n in range(number, number + 200):
             await publish(cramped, n)
-            (slow,) = point._slow or [None]
+            (slow,) = point.timeouts.slow or [None]
             assert slow is None or slow.outbox.size_bytes < (64 << 10) + 2000
         await cramped.undisturbed()
         cramped.later(0)

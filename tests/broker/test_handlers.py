@@ -1,18 +1,26 @@
-"""The door for publishing services: what is accepted, what is rejected by its position, and what is said when it cannot be."""
+"""The handlers for publishing services: what is accepted, what is rejected by its position, and what is said when it cannot be."""
 
 import asyncio
 import json
+import random
 import time
 from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
+import aiohttp
 import pytest
 
-from broker.handlers import MAX_REJECTED
-from infra.kernel.frames import View
-from infra.runtime.tokens import issue
+from broker.handlers import MAX_REJECTED, PATH
+from broker.options import BrokerOptions
+from broker.server import Broker
+from infra.kernel.membership import Timing
+from infra.runtime.context import Context
+from infra.runtime.logs import get_logger
+from infra.runtime.tokens import AuthOptions, Keys, Verifier, issue
+from infra.runtime.wire.memory import MemoryNetwork
 from tests.support.bystander import Watched
 from tests.support.cluster import SECRET, Cluster
+from tests.support.samples import service_token
 from tests.support.user import User
 
 
@@ -149,15 +157,20 @@ async def test_one_that_drains_takes_nothing_new_and_says_when_to_come_back() ->
             assert (answer.headers["Retry-After"], answer.headers["Connection"]) == ("1", "close")
 
 
-async def test_one_that_is_not_in_the_view_of_its_site_yet_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    async with Cluster(sites=1) as cluster:
-        door = cluster.of("broker")[0]
-        monkeypatch.setattr(door.mesh.membership, "tick", lambda now: False)  # it would be back within a heartbeat
-        monkeypatch.setattr(door.mesh.membership, "offer", lambda view: False)  # and an aggregator's heartbeat would remind it
-        view, door.mesh.membership.view = door.mesh.membership.view, View(0, ())
-        status, answer = await cluster.post([event()])
-        assert (status, answer["code"], answer["reason"]) == (503, "unavailable", "not in the site's view yet")
-        door.mesh.membership.view = view
+async def test_one_that_is_not_in_the_view_of_its_site_yet_says_so() -> None:
+    """It has just come, and nobody knows yet whether the other one lives."""
+    sites, timing = {"sto": {"b1": "sto/b1", "b2": "sto/b2"}}, Timing(grace_s=1000.0)
+    options = BrokerOptions(site="sto", slot="b1", sites=sites, door="127.0.0.1:0", membership=timing)
+    context = Context(network=MemoryNetwork(), log=get_logger("broker", "b1", "sto"), rng=random.Random(1))
+    broker = Broker(options, context, Verifier(AuthOptions(), Keys(secret=SECRET), lambda: None).service)
+    await broker.start()
+    try:
+        headers = {"Authorization": f"Bearer {service_token('presence')}"}
+        async with aiohttp.ClientSession() as http, http.post(f"http://{broker.address}{PATH}", headers=headers, json=event()) as answer:
+            said = await answer.json()
+        assert (answer.status, said["code"], said["reason"]) == (503, "unavailable", "not in the site's view yet")
+    finally:
+        await broker.close()
 
 
 @pytest.mark.parametrize("lost", ["before", "after"])

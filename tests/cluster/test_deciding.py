@@ -64,7 +64,7 @@ class Deciding(Cluster):
 
     def epochs(self) -> set[int]:
         """The epochs that hold anywhere."""
-        points = {point.core.offloaded.assigned.epoch for point in self.of("accesspoint")}
+        points = {point.core.offload_notices.assigned.epoch for point in self.of("accesspoint")}
         return points | {broker.core.assigned.epoch for broker in self.of("broker")}
 
     async def period(self, events: Mapping[str, int]) -> None:

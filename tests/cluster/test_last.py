@@ -12,7 +12,9 @@ from accesspoint.options import AccessPointOptions
 from infra.kernel.frames import Call
 from segue.cluster.role_spec import RoleOptions
 from services.presence.options import PresenceOptions
+from services.presence.server import Presence
 from tests.support.cluster import Cluster
+from tests.support.made_cluster import MadeCluster
 from tests.support.peer import Peer
 from tests.support.user import User, feed
 
@@ -58,11 +60,11 @@ async def test_whoever_connects_can_ask_for_the_newest_event_of_each_friend(tcp:
 
 async def test_the_last_event_is_found_at_whatever_site_it_was_made_and_the_newest_wins(tcp: bool) -> None:
     """SB-29: a user who moves between sites leaves an older event behind, and nobody is shown it."""
-    async with Cluster(sites=3, tcp=tcp, change=asking("sto", "lon", "ash")) as c, c.user("ann") as ann:
+    clock_s = 1e9
+    world = {"wall": lambda: clock_s}
+    cluster = MadeCluster(PresenceOptions, Presence, world, sites=3, tcp=tcp, change=asking("sto", "lon", "ash"))
+    async with cluster as c, c.user("ann") as ann:
         await linked(c)
-        clock_s = 1e9
-        for node in c.of("presence"):
-            node._wall = lambda: clock_s
         for n, site in enumerate(("ash", "lon", "ash"), 1):
             clock_s += 1
             async with c.user("bob", site) as bob, c.user("cyd", "lon") as cyd:

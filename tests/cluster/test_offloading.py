@@ -299,7 +299,7 @@ async def test_there_is_one_decision_service_at_a_time_and_another_takes_over_wh
         await second.say(assignment(2, EVE))
         await second.survey()
         assert second.followed() == {("ann", BOB)}
-        assert point.core.offloaded.assigned.out == door.core.assigned.out == {EVE}
+        assert point.core.offload_notices.assigned.out == door.core.assigned.out == {EVE}
         await second.node.close()
 
 

@@ -1,6 +1,5 @@
 """A small site with a bystander, who must not notice what others do there."""
 
-import asyncio
 import io
 import time
 from collections.abc import AsyncIterable, Callable
@@ -8,11 +7,14 @@ from typing import Any, Self
 
 import msgspec
 
+from accesspoint.core import Verify
 from accesspoint.options import AccessPointOptions
-from infra.runtime.tokens import issue
+from accesspoint.server import AccessPoint
+from infra.runtime.tokens import AuthOptions, Keys, Verifier, issue
 from segue.cluster.role_spec import RoleOptions
 
-from .cluster import SECRET, Cluster
+from .cluster import SECRET
+from .made_cluster import MadeCluster
 from .raw_client import RawClient
 from .user import User
 
@@ -30,18 +32,28 @@ class Watched:
     """`async with Watched() as place:` one site, where a bystander hears every play of dan, before, during (`undisturbed`)
     and after whatever the test does to the same access point and broker."""
 
-    def __init__(self, *, point: dict[str, Any] | None = None, **cluster: Any) -> None:
-        """`point`: options of the access points that are not as usual; `cluster`: see `Cluster`."""
-        self.cluster = Cluster(**{"sites": 1, "change": points(**(point or {})), **cluster})
+    def __init__(self, *, point: dict[str, Any] | None = None, verify: Verify | None = None, **cluster: Any) -> None:
+        """Makes the site; it starts when it is entered.
+
+        - `point`: options of the access points that are not as usual.
+        - `verify`: tells access points who shows a token, where that is not as usual.
+        - `cluster`: what `Cluster` takes.
+        """
+        check = verify or Verifier(AuthOptions(), Keys(secret=SECRET), lambda: None).client
+        self.cluster = MadeCluster(
+            AccessPointOptions,
+            lambda options, context: AccessPoint(options, context, check),
+            {"now": self.now_s},
+            **{"sites": 1, "change": points(**(point or {})), **cluster},
+        )
         self.plays = 0
         self.bystander: User
         self._ahead_s = 0.0
+        self._stopped_s: float | None = None
 
     async def __aenter__(self) -> Self:
         await self.cluster.__aenter__()
-        loop = asyncio.get_running_loop()
         self.point = self.cluster.of("accesspoint")[0]
-        self.point.now = lambda: loop.time() + self._ahead_s
         self.door = self.cluster.of("broker")[0]
         self.bystander = await self.cluster.user("bystander").__aenter__()
         await self.bystander.follow("dan")
@@ -65,6 +77,14 @@ class Watched:
         assert [event["seq"] for event in events] == [events[0]["seq"] + n for n in range(self.plays)]
         assert not any("skipped" in event for event in events)
         assert (self.bystander.answers, self.bystander.closed) == ([], None)
+
+    def now_s(self) -> float:
+        """Returns the time of the access point."""
+        return time.monotonic() + self._ahead_s if self._stopped_s is None else self._stopped_s
+
+    def stop_clock(self, at_s: float | None) -> None:
+        """Stops the time of the access point at `at_s`; with None it goes on."""
+        self._stopped_s = at_s
 
     def later(self, seconds: float) -> None:
         """So much time passes for the access point, and it looks at every session."""

@@ -1,6 +1,7 @@
 """A session without a socket, for tests of what an access point decides."""
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 from websockets.client import ClientProtocol
@@ -11,6 +12,10 @@ from websockets.uri import parse_uri
 from accesspoint.core import AccessPointCore
 from accesspoint.session import Session
 from infra.kernel.errors import Refused
+
+
+def never(step: Callable[[], None]) -> None:
+    """Lets the next turn of the loop, in which `step` would be called, never come."""
 
 
 class RecordingSession(Session):

@@ -61,7 +61,7 @@ class ScriptedDecision(Peer):
 
     def epochs(self) -> set[int]:
         """Returns the epochs that hold anywhere now."""
-        points = [point.core.offloaded.assigned for point in self._cluster.of("accesspoint")]
+        points = [point.core.offload_notices.assigned for point in self._cluster.of("accesspoint")]
         return {assigned.epoch for assigned in (*points, *(broker.core.assigned for broker in self._cluster.of("broker")))}
 
     async def survey(self) -> None:

@@ -1,6 +1,7 @@
 """What sessions are told of their topics that leave real time and come back."""
 
 import random
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -8,15 +9,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from accesspoint.core import AccessPointCore
-from accesspoint.offloaded import SESSIONS
+from accesspoint.offload_notices import SESSIONS
 from accesspoint.options import AccessPointOptions
 from accesspoint.outbox import Outbox
+from accesspoint.soon import Soon
 from infra.kernel.errors import Refused
 from infra.kernel.frames import Assignment
 from infra.kernel.topics import Topic, format_topic, user_topic
 from infra.runtime.tokens import Identity
 from tests.support.assignments import assignment, playlist
-from tests.support.recording_session import RecordingSession
+from tests.support.recording_session import RecordingSession, never
 
 OPTIONS = AccessPointOptions(site="sto", node="ap1", aggregators=["a1"], max_topics_per_message=3, install_s=0.0)
 BOB, EVE, MIX = user_topic("bob"), user_topic("eve"), playlist("dan", "mix")
@@ -26,9 +28,9 @@ def uris(*topics: Topic) -> list[str]:
     return [format_topic(topic) for topic in topics]
 
 
-def make_core(**options: Any) -> AccessPointCore:
+def make_core(soon: Soon = never, **options: Any) -> AccessPointCore:
     changed = {field: options.get(field, getattr(OPTIONS, field)) for field in OPTIONS.__struct_fields__}
-    return AccessPointCore(AccessPointOptions(**changed), lambda token, wall_s: Identity(token, 1e12), random.Random(1))
+    return AccessPointCore(AccessPointOptions(**changed), lambda token, wall_s: Identity(token, 1e12), random.Random(1), soon)
 
 
 def following(core: AccessPointCore, *topics: Topic, user: str = "ann") -> RecordingSession:
@@ -42,7 +44,7 @@ def following(core: AccessPointCore, *topics: Topic, user: str = "ann") -> Recor
 
 def say(core: AccessPointCore, frame: Assignment) -> int:
     """The service says it, and everybody is told; in how many steps."""
-    return len(list(core.offloaded.tell())) if core.offloaded.offer(frame) else 0
+    return len(list(core.offload_notices.tell())) if core.offload_notices.offer(frame) else 0
 
 
 def told(session: RecordingSession) -> list[tuple[int, list[str], list[str], int]]:
@@ -57,7 +59,7 @@ def test_a_session_is_told_in_one_message_what_of_its_topics_left_and_came_back(
     say(core, assignment(2, MIX, base=1, come=(BOB,)))
     say(core, assignment(3, user_topic("nobody"), base=2))
     assert told(both) == [(1, uris(BOB), [], 500), (2, uris(MIX), uris(BOB), 0)]
-    assert (told(other), core.offloaded.told) == ([], 2)
+    assert (told(other), core.offload_notices.told) == ([], 2)
 
 
 def test_who_subscribes_to_a_topic_that_is_out_is_told_behind_the_answer() -> None:
@@ -93,9 +95,8 @@ def test_many_topics_of_one_session_come_in_several_messages() -> None:
 
 def test_a_session_that_does_not_read_is_told_once_it_does_and_only_what_holds_then() -> None:
     """Nothing piles up for it, whatever switches meanwhile."""
-    core = make_core()
-    woken: list[None] = []
-    core.offloaded.wake = lambda: woken.append(None)
+    steps: list[Callable[[], None]] = []
+    core = make_core(steps.append)
     slow = following(core, BOB, EVE, MIX)
     slow.outbox = Outbox(0.0, 1000)
     core.stopped(slow)
@@ -106,8 +107,9 @@ def test_a_session_that_does_not_read_is_told_once_it_does_and_only_what_holds_t
             say(core, assignment(epoch, topic, base=epoch - 1, come=(EVE,) if topic == BOB else (BOB,)))
     assert told(slow) == []
     core.resumed(slow)
-    assert (told(slow), len(woken)) == ([], 1)
-    core.offloaded.catch_up()
+    assert told(slow) == []
+    (catch_up,) = steps
+    catch_up()
     ((epoch_told, left, back, _),) = told(slow)
     assert (epoch_told, left, sorted(back)) == (100, uris(EVE), uris(BOB))
 
@@ -119,22 +121,22 @@ def test_a_slow_session_that_ends_is_forgotten() -> None:
     core.stopped(slow)
     say(core, assignment(1, BOB))
     core.leave(slow, "lost")
-    core.offloaded.catch_up()
-    assert (told(slow), core.offloaded._missed, core.offloaded._resumed) == ([], {}, [])
+    core.offload_notices.catch_up()
+    assert (told(slow), core.offload_notices._missed, core.offload_notices._resumed) == ([], {}, [])
 
 
 def test_a_crowd_is_told_in_steps_and_what_switches_meanwhile_is_told_too() -> None:
     """One telling at a time; a switch that comes during it is told behind it, by the same."""
     core = make_core()
     crowd = [following(core, BOB, user=f"u{n}") for n in range(2 * SESSIONS)]
-    assert core.offloaded.offer(assignment(1, BOB))
-    telling = core.offloaded.tell()
+    assert core.offload_notices.offer(assignment(1, BOB))
+    telling = core.offload_notices.tell()
     next(telling)
     reached = sum(bool(told(each)) for each in crowd)
     assert 0 < reached < len(crowd)
     late = following(core, EVE)
     crowd[0].tell(op="subscribe", topics=uris(EVE))
-    assert not core.offloaded.offer(assignment(2, EVE, base=1, come=(BOB,)))
+    assert not core.offload_notices.offer(assignment(2, EVE, base=1, come=(BOB,)))
     for _ in telling:
         pass
     assert told(late) == [(2, uris(EVE), [], 0)]
@@ -143,14 +145,14 @@ def test_a_crowd_is_told_in_steps_and_what_switches_meanwhile_is_told_too() -> N
         for _, left, back, _ in told(each):
             state |= dict.fromkeys(left, True) | dict.fromkeys(back, False)
         assert state.get(uris(BOB)[0], False) is False
-    assert core.offloaded.offer(assignment(3, MIX))
+    assert core.offload_notices.offer(assignment(3, MIX))
 
 
 def test_what_cannot_be_followed_is_refused_and_nobody_is_told() -> None:
     core = make_core()
     session = following(core, BOB)
     with pytest.raises(Refused, match="send the whole"):
-        core.offloaded.offer(assignment(2, BOB, base=1))
+        core.offload_notices.offer(assignment(2, BOB, base=1))
     assert told(session) == []
 
 
@@ -174,14 +176,14 @@ def test_whatever_happens_a_client_ends_up_knowing_which_of_its_topics_are_out(s
     for step, topics in steps:
         if step == "assign":
             epoch += 1
-            if core.offloaded.offer(assignment(epoch, *topics)):
-                tellings.append(core.offloaded.tell())
+            if core.offload_notices.offer(assignment(epoch, *topics)):
+                tellings.append(core.offload_notices.tell())
         elif step == "stop" and session.outbox is None:
             session.outbox = Outbox(0.0, 1000)
             core.stopped(session)
         elif step == "read" and session.outbox is not None:
             core.resumed(session)
-            core.offloaded.catch_up()
+            core.offload_notices.catch_up()
         elif step == "step" and tellings and next(tellings[0], None) is None:
             del tellings[0]
         elif step in ("subscribe", "unsubscribe") and session.outbox is None:
@@ -194,8 +196,8 @@ def test_whatever_happens_a_client_ends_up_knowing_which_of_its_topics_are_out(s
         list(telling)
     if session.outbox is not None:
         core.resumed(session)
-        core.offloaded.catch_up()
+        core.offload_notices.catch_up()
     for _, left, back, _ in told(session)[heard:]:
         known = (known | set(left)) - set(back)
     held = uris(*core.hub.held(session))
-    assert known == {uri for uri in held if uri in uris(*core.offloaded.assigned.out)}
+    assert known == {uri for uri in held if uri in uris(*core.offload_notices.assigned.out)}

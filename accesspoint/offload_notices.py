@@ -1,10 +1,10 @@
-"""Offloaded: what sessions are told of their topics that leave real time and come back. Pure.
+"""What sessions are told of their topics that leave real time and come back. Pure.
 
 A session hears of each switch that concerns it, in one message if its topics fit into one, and of a topic that is out already
 when it subscribes to it. Who does not read hears of all that it missed when it reads again: nothing piles up for it.
 """
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Collection, Iterator
 from itertools import islice
 from typing import Final
 
@@ -14,19 +14,23 @@ from infra.kernel.topics import Topic, format_topic
 
 from . import messages
 from .hub import Hub, Member
-from .session import Session, State
+from .session import Session, SessionState
+from .soon import Soon
 
 # So many topics and their sessions are looked at, and so many sessions told, in one turn of the loop: a few milliseconds.
 LOOKED_AT: Final = 16_384
 SESSIONS: Final = 256
 
 
-class Offloaded:
-    """Keeps the sessions in `hub` informed. `wake()` is called when there is something to `catch_up`, once until that was done."""
+class OffloadNotices:
+    """The notices to the sessions in `hub`, at most `topics_per_message` topics in one.
 
-    def __init__(self, hub: Hub, topics_per_message: int, wake: Callable[[], None] = lambda: None) -> None:
+    `soon(catch_up)` is called when somebody has missed some and reads again, once until that was done.
+    """
+
+    def __init__(self, hub: Hub, topics_per_message: int, soon: Soon) -> None:
         self.assigned = Assigned()
-        self.wake = wake
+        self._soon = soon
         self.told = 0
         self._hub, self._topics_per_message = hub, topics_per_message
         self._switched: set[Topic] = set()
@@ -74,7 +78,7 @@ class Offloaded:
         """A slow session reads again, or is gone."""
         if session in self._missed:
             if not self._resumed:
-                self.wake()
+                self._soon(self.catch_up)
             self._resumed.append(session)
 
     def catch_up(self) -> None:
@@ -84,7 +88,7 @@ class Offloaded:
             self._say(session, self._missed.pop(session, ()))
 
     def _say(self, session: Session, topics: Collection[Topic]) -> None:
-        if session.state is not State.READY:
+        if session.state is not SessionState.READY:
             return
         followed = [topic for topic in topics if self._hub.holds(session, topic)]
         if session.outbox is not None:
