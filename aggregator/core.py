@@ -9,11 +9,15 @@ from infra.kernel.interest import MAX_LINKS
 from infra.kernel.topics import Topic
 
 Rows = list[tuple[int, Topic]]
+# The mask of all links that there can be.
 ALL: Final = (1 << MAX_LINKS) - 1
 
 
 class AggregatorCore:
-    """The interest of all access points of one aggregator."""
+    """The interest of all access points of one aggregator.
+
+    An access point is a number, the *bit*: bit `b` of a row's mask says that access point `b` wants the row's topic.
+    """
 
     def __init__(self) -> None:
         self.fanout = Fanout()
@@ -21,23 +25,26 @@ class AggregatorCore:
         self.received = self.stale = self.subscribes = self.unsubscribes = 0
 
     def open(self, receiver: Receiver) -> int:
-        """An access point; its number."""
+        """Returns the number of a new access point; `receiver` takes the events for it."""
         return self.fanout.open(receiver)
 
     def close(self, bit: int) -> Rows:
-        """The access point is gone. Returns the (row, topic) that nobody wants any more."""
+        """Forgets the access point `bit`, which is gone. Returns the (row, topic) that nobody wants any more."""
         gone = self.interest.close(bit)
         self.fanout.forget(bit)
         return self._last(gone)
 
     def subscribe(self, bit: int, topics: Sequence[Topic], handles: Sequence[int]) -> Rows:
-        """Interest of an access point. Returns the (row, topic) that nobody wanted before: announce them."""
+        """Adds interest of the access point `bit` in `topics`; it gets their events under `handles`.
+
+        Returns the (row, topic) that nobody wanted before: announce them.
+        """
         first = [(row, topic) for row, topic, before in self.interest.subscribe(bit, topics, handles) if not before]
         self.subscribes += len(first)
         return first
 
     def unsubscribe(self, bit: int, topics: Iterable[Topic]) -> Rows:
-        """Returns the (row, topic) that nobody wants any more: withdraw them."""
+        """Takes interest of the access point `bit` away. Returns the (row, topic) that nobody wants any more: withdraw them."""
         return self._last(self.interest.unsubscribe(bit, topics))
 
     def _last(self, gone: list[tuple[int, Topic, int]]) -> Rows:
@@ -46,14 +53,15 @@ class AggregatorCore:
         return last
 
     def wanted(self) -> Iterable[tuple[int, Topic]]:
-        """All (row, topic) that any access point wants."""
+        """Returns all (row, topic) that any access point wants."""
         return self.interest.wanted(ALL)
 
     def fan_out(self, rows: Sequence[int], bodies: Sequence[bytes]) -> None:
-        """Events from brokers, under the rows announced to them."""
+        """Gives events from brokers, under the `rows` announced to them, to each access point that wants them."""
         masks, known, send = self.interest.masks, len(self.interest.masks), self.fanout.send
         self.received += len(rows)
         for row, body in zip(rows, bodies, strict=True):
+            # A row that nobody wants any more waits in limbo until no event can come under it; then it is another topic's.
             mask = masks[row] if row < known else 0
             if mask:
                 send(row, mask, body)

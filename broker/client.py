@@ -1,7 +1,7 @@
-"""The public door of a site's brokers for other roles: announce interest, receive events, publish, follow the view.
+"""The client of a site's brokers, for other roles: it announces interest, receives events, publishes, and follows the view.
 
-Aggregators use it for their own site, brokers for each other site, services to publish. It owns no sockets: the
-role's `Node` dials, and the role passes on what concerns these links.
+Aggregators use it for their own site, brokers for each other site, services to publish. It owns no sockets: the role's `Node`
+dials, and the role gives the links to it (`SiteClient.link_up`).
 """
 
 from collections.abc import Iterable, Mapping
@@ -20,8 +20,12 @@ from .forwarder import MAX_WAITING_BYTES, Done, Forwarder
 
 
 class SiteClient:
-    """All links from this node to the brokers of one site. `brokers` maps slot to address; without `wanted` this node
-    only publishes. At most `max_forward_bytes` of events wait for each broker."""
+    """All links from this node to the brokers of one site.
+
+    - `brokers`: slot -> address.
+    - `wanted`: returns all (row, topic) that this node wants; without it this node only publishes.
+    - `max_forward_bytes`: so much of events waits for each broker at most.
+    """
 
     def __init__(
         self,
@@ -42,12 +46,12 @@ class SiteClient:
         self._slots = {address: slot for slot, address in brokers.items()}
 
     def start(self) -> None:
-        """Dial every broker of the site, and go on doing so."""
+        """Dials every broker of the site, and goes on doing so."""
         for address in self._brokers.values():
             self._node.dial(address, BROKER, self.site)
 
     def concerns(self, link: Link) -> bool:
-        """Whether `link` is one of ours."""
+        """Tells whether `link` is one of these."""
         return link.dialled in self._slots
 
     def link_up(self, link: Link) -> "BrokerLink":
@@ -67,14 +71,14 @@ class SiteClient:
         return BrokerLink(self, link)
 
     def link_down(self, link: Link) -> None:
-        """The link to a broker is lost."""
+        """Forgets a broker to which the link is lost."""
         slot = self._slot(link)
         self.links.pop(slot, None)
         self.forwarder.down(slot)
         self.announcer.node_down(slot)
 
     def frames(self, link: Link, frames: Iterable[AnyFrame]) -> list[Deliver]:
-        """Handles what is ours; returns the deliveries, in order."""
+        """Takes acknowledgements and views; returns the deliveries among `frames`, in order. Raises `Refused` for any other frame."""
         deliveries: list[Deliver] = []
         for frame in frames:
             match frame:
@@ -91,9 +95,12 @@ class SiteClient:
         return deliveries
 
     def set_view(self, view: View) -> bool:
-        """Take over a higher view: topics move to their owners, and all brokers hear when that is said. False if it is not
-        higher."""
+        """Takes over `view`, and returns True, if it is higher than the one known.
+
+        Topics move to their owners under it, and all brokers hear when that is announced.
+        """
         changed = self.announcer.set_view(view)
+        # Behind what `set_view` has announced, on each link: `Announced` says that nothing is missing any more.
         if changed and self._announces:
             for link in self.links.values():
                 link.send(Announced(view))
@@ -114,22 +121,22 @@ class SiteClient:
         return bool(self.links)
 
     def ready(self) -> str | None:
-        """Why not every broker of the site can be reached; None when it can."""
+        """Returns why not every broker of the site can be reached; None when it can."""
         if not self.view.slots:
             return "no broker has told the site's view yet"
         missing = [slot for slot in self.view.slots if slot not in self.links]
         return f"no link to {', '.join(missing)}" if missing else None
 
     def want(self, news: Iterable[tuple[int, Topic]]) -> None:
-        """Announce (row, topic) pairs to their owners."""
+        """Announces the (row, topic) pairs in `news` to their owners."""
         self.announcer.want(news)
 
     def unwant(self, topics: Iterable[Topic]) -> None:
-        """Withdraw topics from their owners."""
+        """Withdraws `topics` from their owners."""
         self.announcer.unwant(topics)
 
     def publish(self, event: Event, done: Done) -> None:
-        """Send `event` to the owner of its topic; `done(ok)` is called once, perhaps before this returns."""
+        """Sends `event` to the owner of its topic; `done(ok)` is called once, perhaps before this returns."""
         slot = self.announcer.ring.owner(event.topic)
         if slot is None:
             done(False)

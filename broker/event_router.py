@@ -18,7 +18,12 @@ Done = Callable[[list[int]], None]
 
 
 class EventRouter:
-    """`ring` is the one of the newest view; events that this broker owns under it go to `publish`."""
+    """The way of events to their owners under `ring`, which is that of the newest view.
+
+    - `me`: the slot of this broker; events that it owns go to `publish`.
+    - `forwarder`: takes those of the others.
+    - `handover`: holds back those that have just come to this broker.
+    """
 
     def __init__(self, me: str, publish: Callable[[Event], None], forwarder: Forwarder, handover: Handover) -> None:
         self.ring = Ring(())
@@ -30,9 +35,10 @@ class EventRouter:
         self.ring = ring
 
     def submit(self, events: Sequence[Event], hops: int, done: Done) -> None:
-        """Bring each event to its owner; `done` is called when all owners have their part, perhaps before this returns.
+        """Brings each of `events` to its owner.
 
-        `hops`: how often these events have been forwarded so far.
+        - `hops`: how often these events have been forwarded so far.
+        - `done(failed)`: is called when all owners have their part, perhaps before this returns.
         """
         publish, settled, owner = self._publish, self._handover.over, self.ring.owner
         if settled and self.ring.slots == (self._me,):
@@ -40,6 +46,7 @@ class EventRouter:
                 publish(event)
             done([])
             return
+        # By owner, the positions of what cannot be published now; under `me` is what the handover holds back.
         parts: dict[str | None, list[int]] = {}
         for position, event in enumerate(events):
             slot = owner(event.topic)
@@ -57,6 +64,7 @@ class EventRouter:
     def _pass_on(self, slot: str | None, events: list[Event], hops: int, done: Done) -> None:
         everything = list(range(len(events)))
         if slot == self._me:
+            # Submitted again when the handover is over: by then the topics may be another broker's.
             if not self._handover.hold([event.tail for event in events], partial(self.submit, events, hops, done)):
                 done(everything)
         elif slot is None or hops >= MAX_HOPS:
@@ -67,7 +75,7 @@ class EventRouter:
 
 
 class _Batch:
-    """Parts of one batch that are on their way."""
+    """The parts of one batch that are on their way; `done` is called with the last of them."""
 
     __slots__ = ("_done", "_failed", "_left")
 

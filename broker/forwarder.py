@@ -14,7 +14,10 @@ Done = Callable[[bool], None]
 
 
 class Forwarder:
-    """Cumulative acknowledgement per owner. At most `max_waiting_bytes` of events wait for each; more are refused, and counted."""
+    """The events that wait for the acknowledgement of their owner, which counts for all frames up to a number.
+
+    At most `max_waiting_bytes` of events wait for each owner. More are refused, and counted.
+    """
 
     def __init__(self, max_waiting_bytes: int = MAX_WAITING_BYTES) -> None:
         self.forwarded = 0
@@ -23,18 +26,21 @@ class Forwarder:
         self._owners: dict[str, _Owner] = {}
 
     def up(self, slot: str, outlet: Outlet) -> None:
-        """There is a link to `slot`."""
+        """Begins anew with `slot`, to which there is a link, `outlet`."""
         self.down(slot)
         self._owners[slot] = _Owner(outlet)
 
     def down(self, slot: str) -> None:
-        """The link to `slot` is lost: what it has not acknowledged has failed (it may have been published)."""
+        """Fails what `slot` has not acknowledged, as the link to it is lost. It may have been published all the same."""
         owner = self._owners.pop(slot, None)
         for _, _, done in owner.waiting if owner else ():
             done(False)
 
     def forward(self, slot: str, hops: int, events: Sequence[Event], done: Done) -> None:
-        """Send `events`; `done(True)` is called when the owner has them, `done(False)` when that cannot be known."""
+        """Sends `events`, which have been forwarded `hops` times so far, to `slot`.
+
+        `done(True)` is called when the owner has them, `done(False)` when that cannot be known.
+        """
         owner = self._owners.get(slot)
         if owner is None:
             done(False)
@@ -57,7 +63,7 @@ class Forwarder:
         return sum(owner.size_bytes for owner in self._owners.values())
 
     def published(self, slot: str, said: Published) -> None:
-        """`slot` says how far it is, and what failed."""
+        """Takes what `slot` has `said`: up to which frame it is done, and which of them failed."""
         owner = self._owners.get(slot)
         while owner and owner.waiting and owner.waiting[0][0] <= said.n:
             n, size_bytes, done = owner.waiting.popleft()
@@ -66,6 +72,8 @@ class Forwarder:
 
 
 class _Owner:
+    """One owner: `sent` frames so far, and for each that waits its number, its size and what is to be called."""
+
     __slots__ = ("outlet", "sent", "size_bytes", "waiting")
 
     def __init__(self, outlet: Outlet) -> None:
@@ -76,7 +84,10 @@ class _Owner:
 
 
 class Prefix:
-    """What a publisher may be told, when its frames are done out of order."""
+    """How far a publisher may be told that its frames are done, when they are done out of order.
+
+    An acknowledgement counts for all frames up to its number, so it waits for the slowest of them.
+    """
 
     __slots__ = ("_early", "_reached")
 
@@ -85,7 +96,7 @@ class Prefix:
         self._early: dict[int, bool] = {}
 
     def done(self, n: int, ok: bool) -> Published | None:
-        """Frame `n` is done, well or not. What to say now; None while an earlier one is not done."""
+        """Notes that frame `n` is done, well if `ok`. Returns what to say now, None while an earlier one is not done."""
         self._early[n] = ok
         before = self._reached
         failed: list[int] = []

@@ -21,8 +21,13 @@ Go = Callable[[], None]
 
 
 class Handover:
-    """What waits, and for whom. Time is the node's, in seconds. `held_bytes` wait now; `overflowed` counts the events that came
-    when there was no room for them."""
+    """The events that wait, and the subscribers that they wait for. Time is the node's, in seconds.
+
+    - `me`: the slot of this broker.
+    - `limit_s`: how long a handover may last.
+    - `held_bytes`: how much waits now, at most `max_held_bytes`.
+    - `overflowed`: how many events came when there was no room for them.
+    """
 
     def __init__(self, me: str, limit_s: float, max_held_bytes: int = MAX_HELD_BYTES) -> None:
         self.held_bytes = 0
@@ -32,6 +37,8 @@ class Handover:
         self._max_held_bytes = max_held_bytes
         self._awaited: set[Hashable] = set()
         self._deadline_s = 0.0
+        # Rings that held since the last handover was over. More than one when views change quickly: a topic that went to another
+        # broker and came back has been announced there, and not here.
         self._rings: list[Ring] = []
         self._held: list[Go] = []
 
@@ -41,19 +48,19 @@ class Handover:
         return not self._awaited
 
     def begin(self, before: Ring, awaited: Iterable[Hashable], now_s: float) -> None:
-        """The ring `before` no longer holds, and `awaited` have not announced themselves under the new one yet."""
+        """Begins at `now_s`: the ring `before` no longer holds, and `awaited` have not announced everything under the new one yet."""
         self._rings.append(before)
         self._awaited = set(awaited)
         self._deadline_s = now_s + self._limit_s
         self._end()
 
     def announced(self, subscriber: Hashable) -> None:
-        """`subscriber` has announced everything, or is gone."""
+        """Waits no more for `subscriber`, which has announced everything, or is gone."""
         self._awaited.discard(subscriber)
         self._end()
 
     def tick(self, now_s: float) -> None:
-        """Wait no longer than `limit_s`."""
+        """Gives up at `now_s` if the handover has lasted for `limit_s`."""
         if now_s >= self._deadline_s:
             self.give_up()
 
@@ -63,12 +70,14 @@ class Handover:
         self._end()
 
     def holds(self, topic: Topic) -> bool:
-        """Whether events of `topic`, which is this broker's now, must wait: it was another's a moment ago."""
+        """Tells whether events of `topic`, which is this broker's now, must wait: it was another's a moment ago."""
         return bool(self._awaited) and any(ring.owner(topic) != self._me for ring in self._rings)
 
     def hold(self, texts: Collection[bytes], go: Go) -> bool:
-        """Keeps `go` until the handover is over; it is about events with these tails or bodies. Returns False if the handover is
-        over, or if too much waits."""
+        """Keeps `go`, which delivers events with these `texts` as tails or bodies, until the handover is over.
+
+        Returns False, and keeps nothing, if the handover is over, or if too much waits.
+        """
         if self.over:
             return False
         size_bytes = waiting_bytes(texts)
@@ -82,6 +91,7 @@ class Handover:
     def _end(self) -> None:
         if self._awaited or not self._rings:
             return
+        # Emptied before anything goes: what is let go may be held again, by a handover that begins meanwhile.
         self._rings.clear()
         held, self._held, self.held_bytes = self._held, [], 0
         for go in held:

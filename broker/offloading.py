@@ -10,7 +10,7 @@ from .core import BrokerCore
 
 
 class Offloading:
-    """What the decision service asks of `core`; a change of what is out is logged."""
+    """The answers of `core` to the decision service; a change of what is out is logged."""
 
     def __init__(self, core: BrokerCore, log: Logger) -> None:
         self._core, self._log = core, log

@@ -61,7 +61,7 @@ class BrokerOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
 
     @property
     def listen(self) -> str:
-        """Where this broker takes links."""
+        """The address at which this broker takes links."""
         return self.sites[self.site][self.slot]
 
     def check(self) -> None:

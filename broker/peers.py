@@ -32,7 +32,7 @@ from .subscribers import Subscribers
 
 
 class PeerRole(Protocol):
-    """What the broker does with the nodes of one role."""
+    """The broker's conduct towards the nodes of one role."""
 
     def admit(self, hello: Hello) -> None:
         """Raises `Refused` if the node that says `hello` has no business here."""

@@ -16,7 +16,7 @@ _UNREADABLE: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 
 
 def decode_one(text: bytes) -> Submission | Refused:
-    """One event."""
+    """Returns the one event in `text`, or why it is refused."""
     try:
         return read_json(text, _ONE)
     except Refused as refused:
@@ -24,7 +24,11 @@ def decode_one(text: bytes) -> Submission | Refused:
 
 
 def decode_array(body: bytes) -> Iterable[Submission | Refused]:
-    """All at once; one by one only if something is wrong, so that one bad event does not spoil the others."""
+    """Returns the events of a JSON array, each of them or why it is refused.
+
+    They are read all at once, and one by one only if something is wrong, so that one bad event does not spoil the others. Raises
+    `Refused` if `body` is no array at all.
+    """
     try:
         return _MANY.decode(body)
     except _UNREADABLE:
@@ -36,7 +40,10 @@ def decode_array(body: bytes) -> Iterable[Submission | Refused]:
 
 
 def decode_lines(text: bytes) -> Iterable[Submission | Refused]:
-    """As `decode_array`. An event is one line, wherever the stream was cut: msgspec alone does not mind the line ends."""
+    """Returns the events of NDJSON, each of them or why it is refused.
+
+    An event is one line, wherever the stream was cut. msgspec alone does not mind the line ends, so they are counted.
+    """
     try:
         found = _ONE.decode_lines(text)
         if len(found) == text.count(b"\n") + 1:

@@ -16,7 +16,7 @@ BULK: Final = 4096
 
 
 class TopicCounts:
-    """Counts of topics that may be offloaded, at most `max_topics`; events of further ones are `missed`."""
+    """The counts of topics that may be offloaded, at most `max_topics`; events of further ones are `missed`."""
 
     def __init__(self, max_topics: int = MAX_TOPICS) -> None:
         self.missed = 0
@@ -27,7 +27,7 @@ class TopicCounts:
         return len(self._counts)
 
     def event(self, event: Event) -> None:
-        """One more is published."""
+        """Counts one more `event`."""
         topic = event.topic
         count = self._counts.get(topic)
         if count is not None:
@@ -39,12 +39,13 @@ class TopicCounts:
                 self.missed += 1
 
     def take(self) -> Iterator[tuple[Tally]]:
-        """Everything, in frames of `BULK` topics at most; counting begins anew when the first is asked for."""
+        """Returns everything, in frames of `BULK` topics at most; counting begins anew when the first is asked for."""
+        # A generator: nothing is taken until the first frame is wanted. What is counted while they are sent is told the next time.
         counts, self._counts = self._counts, {}
         items = iter(counts.items())
         while some := list(islice(items, BULK)):
             yield (Tally([topic for topic, _ in some], [count for _, count in some]),)
 
     def clear(self) -> None:
-        """Nobody wants to know."""
+        """Forgets all counts: nobody wants to know."""
         self._counts = {}
