@@ -26,6 +26,7 @@ Client = tuple[str, str]
 
 
 def _devices(count: int) -> int:
+    # Bit 0: a desktop is connected; bit 1: a mobile device is. `count` has desktops in its lower part, mobile ones above.
     return (count % _MOBILE > 0) | (count >= _MOBILE) << 1
 
 
@@ -37,7 +38,10 @@ class _Batches(defaultdict[str | None, list[Client]]):
 
 
 class Attendance:
-    """All clients that said hello. `soon(report)` is called when there is something to report, once until that was done."""
+    """The clients that have said hello, with how many connections each has.
+
+    `soon(report)` is called when there is something to report, once until that was done.
+    """
 
     def __init__(self, soon: Soon) -> None:
         self._soon = soon
@@ -50,11 +54,11 @@ class Attendance:
         return len(self._counts)
 
     def arrive(self, client: Client, mobile: bool) -> None:
-        """One more connection."""
+        """Counts one more connection of `client`, which is `mobile` or not."""
         self._change(client, _MOBILE if mobile else 1)
 
     def leave(self, client: Client, mobile: bool) -> None:
-        """One connection less, of those that have arrived."""
+        """Counts one connection less, of those that have arrived."""
         self._change(client, -_MOBILE if mobile else -1)
 
     def _change(self, client: Client, by: int) -> None:
@@ -70,7 +74,7 @@ class Attendance:
             self._changed[client] = None
 
     def report(self) -> None:
-        """Tell presence what has changed since the last time."""
+        """Tells presence what has changed since the last time."""
         here, gone = _Batches(), _Batches()
         changed, self._changed = self._changed, {}
         for client in changed:
@@ -78,16 +82,17 @@ class Attendance:
         self._send(here, gone)
 
     def node_up(self, address: str, outlet: Outlet) -> None:
-        """A presence node can be reached, and knows nothing yet of who is here."""
+        """Announces their clients to a presence node at `address`, which knows nothing yet of who is here."""
         self._outlets[address] = outlet
         self._move_to(Ring(self._outlets))
 
     def node_down(self, address: str) -> None:
-        """A presence node is lost."""
+        """Announces the clients of the presence node at `address`, which is lost, to others."""
         self._outlets.pop(address, None)
         self._move_to(Ring(self._outlets))
 
     def _move_to(self, ring: Ring) -> None:
+        # First what has changed, under the ring that holds: the loop below compares owners, and does not look at changes.
         self.report()
         here, gone = _Batches(), _Batches()
         for client in self._counts:
@@ -107,7 +112,7 @@ class Attendance:
             outlet.send(Gone([user for user, _ in clients], [name for _, name in clients]))
 
     def _batches(self, batches: _Batches) -> Iterator[tuple[Outlet, list[Client]]]:
-        """Without those for nobody, or for a node that is lost."""
+        """Returns the batches in bounded portions, without those for nobody, or for a node that is lost."""
         for address, clients in batches.items():
             if address in self._outlets:
                 for start in range(0, len(clients), BULK):

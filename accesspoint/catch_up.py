@@ -20,8 +20,10 @@ RETRY: Final = Backoff(base_s=0.5, cap_s=10.0)
 
 
 class CatchUp:
-    """Rounds through `sessions`, each spread over `catch_up_s`; more than `catch_up_per_s` pulls a second make it longer. A round that
-    has begun ends before the next one begins."""
+    """The rounds through `sessions`, each spread over `catch_up_s`, or over more with more than `catch_up_per_s` pulls a second.
+
+    A round that has begun ends before the next one begins.
+    """
 
     def __init__(self, options: AccessPointOptions, sessions: Collection[Session], rng: Rng) -> None:
         self.pulls = 0

@@ -11,7 +11,7 @@ from .journal import Journal
 
 
 class ClientOffloading:
-    """What the decision service asks of `core`, which knows that there may be one."""
+    """The answers of `core` to the decision service; `core` knows that there may be one."""
 
     def __init__(self, core: AccessPointCore) -> None:
         self._core = core

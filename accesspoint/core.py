@@ -36,7 +36,7 @@ FIRST_PULL: Final = b'{"op":"pull","limit":50}'
 
 
 class TokenBearer(Protocol):
-    """Who a token says its bearer is."""
+    """The user whom a token names."""
 
     @property
     def user(self) -> str:
@@ -47,7 +47,7 @@ Verify = Callable[[str, float], TokenBearer]
 
 
 class Chance(Rng, Protocol):
-    """What an access point wants of a random generator; `random.Random` has it."""
+    """The part of a random generator that an access point needs; `random.Random` has it."""
 
     def getrandbits(self, bits: int, /) -> int:
         """Returns a number of so many random bits."""
@@ -114,15 +114,16 @@ class AccessPointCore:
             raise Refused("overloaded", f"this access point serves {self._options.max_connections} connections and no more")
 
     def join(self, session: Session) -> None:
-        """A connection stands; it has not said hello yet."""
+        """Takes in a connection, which has not said hello yet."""
         self.sessions[session] = None
         self.connects += 1
 
     def leave(self, session: Session, why: str) -> None:
-        """A connection is gone."""
+        """Forgets a connection that is gone; `why` is a code of the table, `closed` or `lost`."""
         if session not in self.sessions:
             return
         del self.sessions[session]
+        # While the session is still ready and subscribed: the journal asks what it held.
         if session.state is SessionState.READY:
             self.attendance.leave((session.user, session.client), session.mobile)
             if self.journal is not None:
@@ -134,7 +135,13 @@ class AccessPointCore:
         self.subscriptions.leave(session)
 
     def receive(self, session: Session, text: bytes, now_s: float, wall_s: float) -> None:
-        """One message. What is wrong is answered with an error; raises `Refused` if the connection must end."""
+        """Does what one message of `session` says.
+
+        - `text`: the message.
+        - `now_s`: time that never goes back; `wall_s`: Unix time.
+
+        What is wrong is answered with an error. Raises `Refused` if the connection must end.
+        """
         is_hello = False
         try:
             if not session.count(now_s, self._options.max_messages_per_s):
@@ -178,7 +185,7 @@ class AccessPointCore:
             self._open_inbox(session, now_s)
 
     def _open_inbox(self, session: Session, now_s: float) -> None:
-        """Live notifications from now on, and one pull for the client, so that it need not ask (SB-11).
+        """Follows the inbox from now on, and pulls once for the client, so that it need not ask (SB-11).
 
         The pull waits until the inbox is installed at all sites: what is stored before that is in the answer, what is stored
         after it comes live, and nothing falls between the two. The service has as long to answer as for any other call, however
@@ -189,6 +196,7 @@ class AccessPointCore:
             if session.state is SessionState.READY and self.calls.has(NOTIFICATION):
                 self.relay.ask(session, "pull", FIRST_PULL, None, installed_s)
 
+        # In this order: the wait is for all that was announced before it, and the inbox must be among that.
         self.subscriptions.add(session, [inbox_topic(session.user)])
         self.subscriptions.when_installed("all", now_s, pull)
 
@@ -213,11 +221,11 @@ class AccessPointCore:
     # Slowness and leaving.
 
     def stopped(self, session: Session) -> None:
-        """The client has stopped reading: from now on its events wait."""
+        """Notes that a client has stopped reading: from now on its events wait."""
         self.paused += 1
 
     def resumed(self, session: Session) -> None:
-        """The client reads again, or is gone."""
+        """Notes that a client reads again, or is gone."""
         self.paused -= 1
         if session.outbox is not None:
             self.skipped += session.outbox.skipped
@@ -225,7 +233,7 @@ class AccessPointCore:
             self.offload_notices.resumed(session)
 
     def check_slow(self, session: Session, now_s: float) -> None:
-        """Send a client away that keeps too much waiting, or for too long."""
+        """Sends a client away that keeps too much waiting, or for too long."""
         outbox = session.outbox
         if outbox is None or session.state is SessionState.ENDED:
             return
@@ -240,7 +248,7 @@ class AccessPointCore:
         session.end(Refused("slow-consumer", reason))
 
     def tick(self, now_s: float, period_s: float) -> None:
-        """Every `period_s`: answers that are due, and clients that are silent."""
+        """Gives answers that are due, and looks for clients that are silent; is called every `period_s`."""
         steps = [partial(self.subscriptions.advance, now_s), partial(self.calls.tick, now_s), partial(self._silence.tick, now_s, period_s)]
         if self._has_inboxes:
             steps.append(partial(self._catch_up, now_s, period_s))
@@ -257,5 +265,5 @@ class AccessPointCore:
             )
 
     def farewell(self, session: Session) -> None:
-        """Draining: ask a client to come back elsewhere, each at its own time."""
+        """Asks a client to come back elsewhere, each at their own time, since this access point drains."""
         session.end(Refused("going-away"), self._rng.randrange(self._options.reconnect_within_ms + 1))

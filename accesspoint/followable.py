@@ -25,7 +25,7 @@ def parse_followable(user: str, uri: str) -> Topic:
 
 
 def durable_requests(topics: Iterable[Topic]) -> Iterator[tuple[str, bytes]]:
-    """Service and body of the request about `topics`, for each service that is concerned."""
+    """Returns service and body of the request about `topics`, for each service that is concerned."""
     by_service: dict[str, list[str]] = {}
     for topic in topics:
         if (service := DURABLE.get(kind_of(topic))) is not None:

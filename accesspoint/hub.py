@@ -29,7 +29,12 @@ BURST_BYTES: Final = 256 << 10
 
 
 class Member:
-    """A session, as far as the hub goes. `chunks` is None while the client is slow and `outbox` holds its events."""
+    """A session, as far as the hub goes.
+
+    - `handles`: the numbers of the rows that it wants.
+    - `chunks`: the frames that wait for `flush`; None while the client is slow.
+    - `outbox`: holds its events while it is slow, else None.
+    """
 
     __slots__ = ("chunks", "handles", "outbox")
 
@@ -39,12 +44,18 @@ class Member:
         self.outbox: Outbox | None = None
 
     def write(self, data: bytes) -> None:
-        """Give `data` to the socket; never blocks."""
+        """Gives `data` to the socket; never blocks."""
         raise TypeError(f"{type(self).__name__} must say where its bytes go")
 
 
 class Row(set[Member]):
-    """One topic: the set of sessions that want it."""
+    """One topic: the set of sessions that want it.
+
+    - `handle`: its number, under which its events come.
+    - `presence`: whether of its events a slow client gets only the newest.
+    - `run`: its events of the batch that is being sorted; None between batches.
+    - `burst`: how far its last events have got, while it is served in slices.
+    """
 
     __slots__ = ("burst", "handle", "presence", "run", "topic")
 
@@ -73,7 +84,7 @@ class Burst:
         self.later_bytes = 0
 
     def add(self, run: Iterable[bytes]) -> int:
-        """More events for the topic. Returns how many had to be given up."""
+        """Adds the events in `run` to those that wait. Returns how many had to be given up."""
         self.later.extend(run)
         self.later_bytes += sum(map(len, run))
         shed = 0
@@ -96,11 +107,11 @@ class Hub:
         self._bursting: deque[Row] = deque()
 
     def subscribe(self, member: Member, topic: Topic) -> Row | None:
-        """`member` wants `topic`. Returns the row if nobody wanted it before: it must be announced."""
+        """Subscribes `member` to `topic`. Returns the row if nobody wanted it before: it must be announced."""
         return self.topics[topic] if self.subscribe_all(member, (topic,)) else None
 
     def subscribe_all(self, member: Member, topics: Iterable[Topic]) -> list[tuple[int, Topic]]:
-        """`member` wants `topics`. Returns (handle, topic) of those that nobody wanted before: announce them."""
+        """Subscribes `member` to `topics`. Returns (handle, topic) of those that nobody wanted before: announce them."""
         rows, handles, news = self.topics, member.handles, []
         before = len(handles)
         for topic in topics:
@@ -109,7 +120,7 @@ class Hub:
                 row = self._new_row(topic)
             elif member in row:
                 continue
-            if not row:
+            if not row:  # the row may be an old one that waits for its release; it is announced again all the same
                 news.append((row.handle, topic))
             row.add(member)
             handles.append(row.handle)
@@ -117,6 +128,7 @@ class Hub:
         return news
 
     def _new_row(self, topic: Topic) -> Row:
+        # A number that was released comes first, so numbers stay small: every hop has tables that are indexed by them.
         handle = self._free.pop() if self._free else len(self._rows)
         row = self.topics[topic] = Row(handle, topic)
         if handle == len(self._rows):
@@ -126,7 +138,7 @@ class Hub:
         return row
 
     def unsubscribe(self, member: Member, topic: Topic) -> Row | None:
-        """`member` no longer wants `topic`. Returns the row if nobody does any more: it must be withdrawn."""
+        """Unsubscribes `member` from `topic`. Returns the row if nobody wants it any more: it must be withdrawn."""
         row = self.topics.get(topic)
         if row is None or member not in row:
             return None
@@ -136,15 +148,15 @@ class Hub:
         return None if row else row
 
     def holds(self, member: Member, topic: Topic) -> bool:
-        """Whether `member` wants `topic`."""
+        """Tells whether `member` wants `topic`."""
         return member in self.topics.get(topic, ())
 
     def held(self, member: Member) -> list[Topic]:
-        """What `member` wants."""
+        """Returns what `member` wants."""
         return [row.topic for handle in member.handles if (row := self._rows[handle]) is not None]
 
     def leave(self, member: Member) -> list[Row]:
-        """`member` is gone. Returns the rows that nobody wants any more (SB-10)."""
+        """Unsubscribes `member`, which is gone, from everything. Returns the rows that nobody wants any more (SB-10)."""
         last = []
         for handle in member.handles:
             row = self._rows[handle]
@@ -157,19 +169,20 @@ class Hub:
         return last
 
     def release(self, handle: int, topic: Topic) -> None:
-        """No delivery under the old meaning of `handle` can arrive any more; forget it if it is still unwanted."""
+        """Lets `handle` be used again, if nobody wants `topic` again. No delivery under its old meaning may arrive any more."""
         row = self._rows[handle]
+        # The number may have been released and given to another topic since, or the topic may be wanted again.
         if row is not None and row.topic == topic and not row:
             del self.topics[topic]
             self._rows[handle] = None
             self._free.append(handle)
 
     def wanted(self) -> Iterator[tuple[int, Topic]]:
-        """All (handle, topic) that some session wants."""
+        """Returns all (handle, topic) that some session wants."""
         return ((row.handle, topic) for topic, row in self.topics.items() if row)
 
     def deliver(self, handles: Sequence[int], bodies: Sequence[bytes]) -> None:
-        """A batch of events: into the outbox of every session that wants them. `flush` sends them off."""
+        """Gives each event of a batch to every session that wants it: `bodies[i]` to those of `handles[i]`. `flush` sends them off."""
         for row, run in self._by_topic(handles, bodies):
             if row.burst is not None:
                 self.shed += row.burst.add(run)
@@ -184,7 +197,7 @@ class Hub:
         dirty, copies = self._dirty, len(members)
         for member in members:
             chunks = member.chunks
-            if chunks:
+            if chunks:  # it is in `dirty` already; one list for all members, and one append each
                 chunks.append(chunk)
             elif chunks is not None:
                 chunks.append(chunk)
@@ -200,12 +213,14 @@ class Hub:
         return bool(self._bursting)
 
     def step(self) -> None:
-        """Serve one slice of the next topic that has more sessions than one slice. `flush` sends it off."""
+        """Serves one slice of the next topic that has more sessions than one slice. `flush` sends it off."""
         row = self._bursting.popleft()
         burst = row.burst
         assert burst is not None
+        # From the end: to cut a list there moves nothing.
         now = burst.left[-SLICE:]
         del burst.left[-SLICE:]
+        # Who has left since the burst began gets nothing more; who has come since gets what is published from now on.
         self._give(row, [member for member in now if member in row], burst.run)
         if not burst.left:
             row.burst = Burst(row, list(burst.later)) if burst.later else None
@@ -218,7 +233,7 @@ class Hub:
         self.received += len(handles)
         for handle, body in zip(handles, bodies, strict=True):
             row = rows[handle] if handle < known else None
-            if not row:
+            if not row:  # None, or a row that nobody wants any more
                 self.stale += 1
             elif row.run is None:
                 row.run = [body]
@@ -231,7 +246,7 @@ class Hub:
             yield row, run
 
     def flush(self) -> None:
-        """One write for each session that got something since the last flush."""
+        """Writes once to each session that got something since the last flush."""
         dirty, self._dirty = self._dirty, []
         for member in dirty:
             chunks = member.chunks

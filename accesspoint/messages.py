@@ -87,7 +87,7 @@ class ReadMessage(_Op, frozen=True):
 
 
 class HistoryMessage(_Op, frozen=True):
-    """What was stored on a topic, the newest first."""
+    """The stored past of a topic, the newest first."""
 
     topic: str
     id: Id = None
@@ -125,7 +125,7 @@ Rejected = tuple[str, dict[str, object]]
 
 
 def parse(text: bytes) -> ClientMessage:
-    """The message in `text`. Raises `Refused` (bad-json, unknown-op, bad-field) with a reason that teaches."""
+    """Returns the message in `text`. Raises `Refused` (bad-json, unknown-op, bad-field) with a reason that teaches."""
     try:
         message = _DECODER.decode(text)
     except msgspec.ValidationError as wrong:
@@ -150,7 +150,7 @@ def _why_invalid(text: bytes, wrong: msgspec.ValidationError) -> Refused:
 
 
 def id_of(text: bytes) -> Id:
-    """The id of a message that could not be parsed, so that its answer can be matched; None if there is none."""
+    """Returns the id of a message that could not be parsed, so that its answer can be matched; None if there is none."""
     try:
         found = msgspec.json.decode(text, type=dict[str, msgspec.Raw]).get("id")
         return msgspec.json.decode(found, type=int | str) if found is not None else None
@@ -159,37 +159,53 @@ def id_of(text: bytes) -> Id:
 
 
 def welcome(session: str, site: str, user: str, time_ms: int, limits: dict[str, int]) -> bytes:
-    """Answer to hello."""
+    """Returns the answer to hello: `session` is its id, `site` that of the access point, `time_ms` Unix time.
+
+    `user` is whom the token names, and `limits` are those of messages.
+    """
     return _ENCODE({"op": "welcome", "session": session, "site": site, "user": user, "time_ms": time_ms, "limits": limits})
 
 
 def subscribed(id_: Id, installed: str, missing_sites: list[str], rejected: list[Rejected]) -> bytes:
-    """Answer to subscribe: an honest word about where the subscription is installed."""
+    """Returns the answer to subscribe: an honest word about where the subscription is installed.
+
+    - `installed`: `local`, `all` or `partial`.
+    - `missing_sites`: where it is not installed yet.
+    - `rejected`: the topics that are not followed, and why.
+    """
     refusals = [{"topic": topic, **why} for topic, why in rejected]
     return _ENCODE({"op": "subscribed", "id": id_, "installed": installed, "missing_sites": missing_sites, "rejected": refusals})
 
 
 def offloaded(epoch: int, left: list[str], back: list[str], every_ms: int) -> bytes:
-    """Some of the client's topics have left real time or come back (SB spec 10)."""
+    """Returns the notice that some of the client's topics have `left` real time or come `back`, by the assignment `epoch` (SB spec 10).
+
+    Of what has left one event in `every_ms` is delivered all the same, none if it is 0.
+    """
     return _ENCODE({"op": "offloaded", "epoch": epoch, "left": left, "back": back, "every_ms": every_ms})
 
 
 def unsubscribed(id_: Id) -> bytes:
-    """Answer to unsubscribe."""
+    """Returns the answer to unsubscribe."""
     return _ENCODE({"op": "unsubscribed", "id": id_})
 
 
 def ok(id_: Id) -> bytes:
-    """Answer to an action that was taken."""
+    """Returns the answer to an action that was taken."""
     return _ENCODE({"op": "ok", "id": id_})
 
 
 def pong(time_ms: int) -> bytes:
-    """Answer to ping."""
+    """Returns the answer to ping: Unix time."""
     return _ENCODE({"op": "pong", "time_ms": time_ms})
 
 
 def error(refused: Refused, id_: Id = None, reconnect_in_ms: int | None = None) -> bytes:
-    """What was wrong; a fatal one is followed by a close with the same number."""
+    """Returns what was wrong; a fatal one is followed by a close with the same number.
+
+    - `refused`: the code and the reason.
+    - `id_`: that of the message, where it is known which one it was.
+    - `reconnect_in_ms`: when the client should come back, where somebody knows.
+    """
     hint = {} if reconnect_in_ms is None else {"reconnect_in_ms": reconnect_in_ms}
     return _ENCODE({"op": "error", "id": id_, **described(refused), **hint})

@@ -25,7 +25,7 @@ ENTRY_BYTES: Final = 200
 
 
 class Step(Enum):
-    """How far a move is."""
+    """The steps of a move."""
 
     CALLING = "the new one is called"
     ANNOUNCING = "it is linked, told everything, and asked for its fence"
@@ -38,7 +38,7 @@ class Step(Enum):
 
 
 class News(Enum):
-    """What happens to a move."""
+    """The events in the life of a move."""
 
     LINKED = "the new one is linked"
     NEW_FENCED = "the new one has answered its fence"
@@ -92,6 +92,7 @@ class Move:
 
     def _forget(self) -> None:
         self._bytes = 0
+        # (handle, origin) -> the number of the last event that the old one has delivered. One origin is one site in one epoch.
         self._last: dict[tuple[int, bytes], int] = {}
         self._kept: Deliveries = ([], [])
 
@@ -102,11 +103,12 @@ class Move:
 
     def by_old(self, handles: Sequence[int], bodies: Sequence[bytes]) -> None:
         """Notes what the old one delivers."""
-        if self.step is Step.CALLING:
+        if self.step is Step.CALLING:  # the new one is not linked, so nothing can come by both
             return
         last, known = self._last, len(self._last)
         for handle, body in zip(handles, bodies, strict=True):
             origin, seq = place(body)
+            # Handles mean the same with both: `keeps_numbers` sees to it that none is given to another topic meanwhile.
             last[handle, origin] = seq
         self._bytes += (len(last) - known) * ENTRY_BYTES
 

@@ -39,17 +39,21 @@ class OffloadNotices:
         self._resumed: list[Session] = []
 
     def offer(self, frame: Assignment) -> bool:
-        """What the decision service says; whether `tell` must be gone through now. Raises `Refused` as `Assigned.offer` does."""
+        """Takes what the decision service says; returns whether `tell` must be gone through now.
+
+        Raises `Refused` as `Assigned.offer` does.
+        """
         switch = self.assigned.offer(frame)
         if switch is None:
             return False
         self._switched |= switch.left
         self._switched |= switch.came
+        # One telling at a time: what switches while it goes on is told by the same one, behind the rest.
         begins, self._telling = not self._telling, True
         return begins
 
     def tell(self) -> Iterator[float]:
-        """Tell every session what has switched of its topics, some of them in each step."""
+        """Tells every session what has switched of its topics, some of them in each step."""
         while self._switched:
             switched, self._switched = self._switched, set()
             concerned: set[Member] = set()
@@ -70,19 +74,19 @@ class OffloadNotices:
         self._telling = False
 
     def subscribed(self, session: Session, topics: Collection[Topic]) -> None:
-        """`session` was told that it follows `topics` now."""
+        """Tells `session`, which was told that it follows `topics` now, which of them are out."""
         if out := self.assigned.out:
             self._say(session, [topic for topic in topics if topic in out])
 
     def resumed(self, session: Session) -> None:
-        """A slow session reads again, or is gone."""
+        """Notes that a slow session reads again, or is gone."""
         if session in self._missed:
             if not self._resumed:
                 self._soon(self.catch_up)
             self._resumed.append(session)
 
     def catch_up(self) -> None:
-        """Tell those who read again what they missed."""
+        """Tells those who read again what they missed."""
         resumed, self._resumed = self._resumed, []
         for session in resumed:
             self._say(session, self._missed.pop(session, ()))
@@ -90,6 +94,7 @@ class OffloadNotices:
     def _say(self, session: Session, topics: Collection[Topic]) -> None:
         if session.state is not SessionState.READY:
             return
+        # It may have left some since. And what is said is how they stand now, not how they stood when they switched.
         followed = [topic for topic in topics if self._hub.holds(session, topic)]
         if session.outbox is not None:
             self._missed.setdefault(session, {}).update(dict.fromkeys(followed))

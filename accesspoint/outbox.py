@@ -23,20 +23,26 @@ class Outbox:
         self._limit_bytes = limit_bytes
         self._bytes = 0
         self._queue: list[bytes] = []
+        # (handle, origin site) -> the newest event, and how many it has replaced.
         self._latest: dict[tuple[int, bytes], tuple[bytes, int]] = {}
 
     @property
     def size_bytes(self) -> int:
-        """What is kept now."""
+        """How much is kept now."""
         return self._bytes
 
     @property
     def is_full(self) -> bool:
-        """Over the bound: nothing more is kept, so the client must be closed."""
+        """Whether it is over the bound: nothing more is kept, so the client must be closed."""
         return self._bytes > self._limit_bytes
 
     def add(self, handle: int, presence: bool, bodies: Iterable[bytes]) -> None:
-        """Events of one topic, in order. Dropped if it is full."""
+        """Keeps events of one topic, in order, unless the outbox is full.
+
+        - `handle`: the number of the topic.
+        - `presence`: whether only the newest of each origin site is kept.
+        - `bodies`: the events.
+        """
         for body in bodies:
             if self.is_full:
                 return
@@ -47,6 +53,7 @@ class Outbox:
             self._bytes += len(body)
 
     def _replace(self, key: tuple[int, bytes], body: bytes) -> None:
+        # Taken out and put in again: dicts keep the order of insertion, so the newest of all topics is sent last.
         older = self._latest.pop(key, None)
         skipped = 0
         if older is not None:
@@ -56,7 +63,7 @@ class Outbox:
         self._latest[key] = (body, skipped)
 
     def drain(self) -> bytes:
-        """Everything as WebSocket frames; the outbox is empty afterwards."""
+        """Returns everything as WebSocket frames; the outbox is empty afterwards."""
         bodies = self._queue + [with_skipped(body, n) if n else body for body, n in self._latest.values()]
         self._queue, self._latest, self._bytes = [], {}, 0
         return b"".join(map(text_frame, bodies))

@@ -17,8 +17,10 @@ from .session import Session, SessionState
 
 
 class Relay:
-    """Requests of sessions to the configured `services`; what is refused is counted in `refusals`. Whoever has left by the
-    time of the answer does not get it."""
+    """The way of requests from sessions to the configured `services`, and of answers back. What is refused is counted in `refusals`.
+
+    Whoever has left by the time of the answer does not get it.
+    """
 
     def __init__(self, calls: Calls, services: Collection[str], refusals: Counter[str]) -> None:
         self._calls = calls
@@ -26,7 +28,12 @@ class Relay:
         self._refusals = refusals
 
     def ask(self, session: Session, op: str, text: bytes, id_: messages.Id, now_s: float) -> None:
-        """Pass a client's message on as it was written; it gets the service's answer, or an error."""
+        """Passes a client's message on as it was written; the client gets the service's answer, or an error.
+
+        - `op`: what `text`, the message, asks for.
+        - `id_`: its id, for an error or a plain ok.
+        - `now_s`: from when the service's time to answer counts.
+        """
         self._call(session, SERVICE_OF[op], op, text, partial(self._answered, session, id_), now_s)
 
     def catch_up(self, session: Session, pull: bytes, catch_up: CatchUp, now_s: float) -> None:
@@ -42,8 +49,11 @@ class Relay:
         self._call(session, "notification", "pull", pull, then, now_s)
 
     def follow(self, session: Session, op: str, topics: Iterable[Topic], now_s: float) -> None:
-        """Tell the services that remember who follows what, one call each. What they refuse is an error without an id: the
-        client's message is answered by what the engine does, which delivers all the same."""
+        """Tells the services that remember who follows what that `session` does `op`, follow or unfollow, to `topics`; one call each.
+
+        What they refuse is an error without an id: the client's message is answered by what the engine does, which delivers all the
+        same. Their time to answer counts from `now_s`.
+        """
         for service, body in durable_requests(topics):
             if service in self._services:
                 self._call(session, service, op, body, partial(self._followed, session, op), now_s)
@@ -75,7 +85,7 @@ class Relay:
 
 
 def _refusal(result: Reply | Refused) -> Refused | None:
-    """What a service has against it, if anything."""
+    """Returns what a service has against it, if anything."""
     if isinstance(result, Reply):
         return Refused(result.code, result.reason) if result.code else None
     return result

@@ -42,7 +42,12 @@ EXPECTED: Final[dict[SessionState, tuple[frozenset[type], str]]] = {
 
 
 class Session(Member):
-    """What the access point knows of one client. `heard_s`: when it last said anything."""
+    """One client, as the access point knows it.
+
+    - `user`, `client`, `mobile`, `id`: known from its hello on.
+    - `heard_s`: when it last said anything; `pinged`: whether it was asked for a sign of life since.
+    - `said`: how many messages came in the `second` of the last one.
+    """
 
     __slots__ = ("client", "heard_s", "id", "mobile", "pinged", "said", "second", "state", "user")
 
@@ -59,7 +64,7 @@ class Session(Member):
         self.said = 0
 
     def say(self, message: bytes) -> None:
-        """Send one message."""
+        """Sends one message."""
         self.write(text_frame(message))
 
     def expect(self, message: messages.ClientMessage) -> None:
@@ -69,7 +74,7 @@ class Session(Member):
             raise Refused(code)
 
     def count(self, now_s: float, limit: int) -> bool:
-        """Whether this message is within `limit` messages in the same second."""
+        """Counts a message at `now_s`; tells whether it is within `limit` messages in the same second."""
         second = int(now_s)
         if second != self.second:
             self.second, self.said = second, 0
@@ -77,9 +82,9 @@ class Session(Member):
         return self.said <= limit
 
     def end(self, refused: Refused, reconnect_in_ms: int | None = None) -> None:
-        """Tell the client why, and close."""
+        """Tells the client why, and closes; `reconnect_in_ms` says when to come back."""
         raise TypeError(f"{type(self).__name__} must say how it ends")
 
     def ping(self) -> None:
-        """Ask for a sign of life."""
+        """Asks for a sign of life."""
         raise TypeError(f"{type(self).__name__} must say how it pings")

@@ -12,7 +12,7 @@ from .session import Session, SessionState
 
 
 class Silence:
-    """Looks at `sessions` in turn, a few at a time, so that very many of them hold up nobody."""
+    """A round through `sessions`, a few at a time, so that very many of them hold up nobody."""
 
     def __init__(self, options: AccessPointOptions, sessions: Collection[Session]) -> None:
         self._ping_s, self._silent_s = options.ping_s, options.silent_s
@@ -21,10 +21,11 @@ class Silence:
         self._sweep_size = 0
 
     def tick(self, now_s: float, period_s: float) -> None:
-        """Every `period_s`: look at a share of all, so that it is each one's turn once in half a `ping_s`."""
+        """Looks at a share of all, so that it is each one's turn once in half a `ping_s`; is called every `period_s`."""
         share = 1 + int(self._sweep_size * 2 * period_s / self._ping_s)
         turn = list(islice(self._sweep, share))
         if len(turn) < share:
+            # The round is over. A copy, since sessions come and go during the next one.
             self._sweep_size = len(self._sessions)
             self._sweep = iter(list(self._sessions))
         ready = (session for session in turn if session.state is SessionState.READY)

@@ -19,7 +19,12 @@ FAILOVER_BEATS: Final = 2
 
 
 class Source:
-    """Keeps `core` fed. `link` is the one that delivers to clients, None while there is none. See `Move` for how it changes."""
+    """The aggregator that feeds `core`, and how it changes (see `Move`).
+
+    - `link`: the one that delivers to clients, None while there is none; `address` is where it is dialled.
+    - `failovers`, `moves`: how often it has changed, and how.
+    - `now`: time that never goes back, in seconds.
+    """
 
     def __init__(self, options: AccessPointOptions, core: AccessPointCore, links: Node, now: Callable[[], float], log: Logger) -> None:
         self.failovers = 0
@@ -48,6 +53,7 @@ class Source:
         self._dial(address)
 
     def _announce_to(self, address: str) -> None:
+        # An aggregator is for the announcer what a broker is for an aggregator: the only slot of a view, which owns everything.
         self._views += 1
         self._core.announcer.set_view(View(self._views, (address,)))
 

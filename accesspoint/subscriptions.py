@@ -16,7 +16,7 @@ from .waits import Answer, Waits
 
 
 class Subscriptions:
-    """Those of the sessions in `hub`. `journal`, if there is one, is told when they begin and end."""
+    """The subscriptions of the sessions in `hub`. `journal`, if there is one, is told when they begin and end."""
 
     def __init__(self, options: AccessPointOptions, hub: Hub, announcer: Announcer, journal: Journal | None) -> None:
         self._hub, self._announcer, self._journal = hub, announcer, journal
@@ -28,11 +28,14 @@ class Subscriptions:
         self._most = options.max_topics + ("notification" in options.services)  # its inbox does not count
 
     def subscribe(self, session: Session, uris: list[str]) -> tuple[list[Topic], list[Rejected]]:
-        """`session` wants `uris`. Returns what of them it follows now, and what is wrong with the others. Raises `Refused` if there
-        are too many in one message."""
+        """Subscribes `session` to `uris`. Returns what of them it follows now, and what is wrong with the others.
+
+        Raises `Refused` if there are too many in one message.
+        """
         if len(uris) > self._at_a_time:
             raise Refused("too-many-topics", f"{len(uris)} topics in one message; send at most {self._at_a_time} at a time")
         try:
+            # The quick way first: as a rule nothing is wrong, and nothing is done before all of it was looked at.
             topics = [parse_followable(session.user, uri) for uri in uris]
             self._want(session, topics)
         except Refused:
@@ -40,24 +43,24 @@ class Subscriptions:
         return topics, []
 
     def _want(self, session: Session, topics: list[Topic]) -> None:
-        """Subscribe to all of `topics`. Raises `Refused`, and nothing is done, if that might be too many."""
+        """Subscribes to all of `topics`. Raises `Refused`, and nothing is done, if that might be too many."""
         if len(topics) > self._room(session):
             raise Refused("too-many-topics")
         self.add(session, topics)
 
     def add(self, session: Session, topics: list[Topic]) -> None:
-        """`session` follows `topics` from now on, however many."""
+        """Subscribes `session` to `topics`, however many they are."""
         if self._journal is not None:
             self._journal.subscribed(session, [topic for topic in dict.fromkeys(topics) if not self._hub.holds(session, topic)])
         if news := self._hub.subscribe_all(session, topics):
             self._announcer.want(news)
 
     def _room(self, session: Session) -> int:
-        """How many topics a client may still follow."""
+        """Returns how many topics a client may still follow."""
         return self._most - len(session.handles)
 
     def _want_what_is_right(self, session: Session, uris: list[str]) -> tuple[list[Topic], list[Rejected]]:
-        """Subscribe to those that are topics, as far as there is room."""
+        """Subscribes to those that are topics, as far as there is room."""
         rejected: list[Rejected] = []
         followed: dict[Topic, None] = {}
         news: list[Topic] = []
@@ -76,7 +79,7 @@ class Subscriptions:
         return list(followed), rejected
 
     def unsubscribe(self, session: Session, uris: list[str]) -> list[Topic]:
-        """`session` wants `uris` no more; as topics. Raises `Refused`, and nothing is done, if one is none."""
+        """Unsubscribes `session` from `uris`; returns them as topics. Raises `Refused`, and nothing is done, if one is none."""
         topics = [parse_followable(session.user, uri) for uri in uris]  # all or nothing: a row that was left must be withdrawn
         if self._journal is not None:
             self._journal.unsubscribed(session, [topic for topic in dict.fromkeys(topics) if self._hub.holds(session, topic)])
@@ -85,7 +88,7 @@ class Subscriptions:
         return topics
 
     def leave(self, session: Session) -> None:
-        """`session` is gone: withdraw its topics and no others (SB-10)."""
+        """Withdraws the topics of `session`, which is gone, and no others (SB-10)."""
         self._withdraw(self._hub.leave(session))
 
     def _withdraw(self, rows: list[Row]) -> None:
@@ -94,12 +97,16 @@ class Subscriptions:
             self._limbo.add((row.handle, row.topic) for row in rows)
 
     def when_installed(self, wait: str, now_s: float, answer: Answer) -> None:
-        """Call `answer` when all that was announced so far is installed, at this site ("local") or at "all"; or when it is late."""
+        """Calls `answer` when all that was announced so far is installed, at this site or at all.
+
+        - `wait`: "local" or "all".
+        - `now_s`: now; `install_s` later it is called at the latest.
+        """
         self._waits.add(wait, self._announcer.mark(), now_s + self._install_s, answer)
         self._waits.advance(self._announcer.reached, now_s)
 
     def advance(self, now_s: float) -> None:
-        """Time has passed, or the announcer has got further: answer who waited, free the numbers of withdrawn topics."""
+        """Answers who has waited, and frees the numbers of withdrawn topics; it is `now_s`, or the announcer has got further."""
         self._waits.advance(self._announcer.reached, now_s)
         if not self.keeps_numbers:
             for handle, topic in self._limbo.leave():

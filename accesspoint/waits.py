@@ -1,4 +1,4 @@
-"""Waits: subscribe answers that are held back until the subscription is installed, or for two seconds."""
+"""Waits: subscribe answers that are held back until the subscription is installed, or until it is late. Pure."""
 
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
@@ -17,7 +17,7 @@ class _Wait(NamedTuple):
 
 
 class Waits:
-    """Marks and deadlines both rise, so each queue is in order of both. `answer(installed, missing_sites, now_s)`."""
+    """The answers that wait, at `site`. They are called as `answer(installed, missing_sites, now_s)`."""
 
     def __init__(self, site: str) -> None:
         self._site = site
@@ -27,7 +27,7 @@ class Waits:
         return sum(map(len, self._queues.values()))
 
     def add(self, wait: str, mark: int, deadline_s: float, answer: Answer) -> None:
-        """Hold `answer` back until `mark` is reached by the own site ("local") or by all sites ("all")."""
+        """Holds `answer` back until `mark` is reached by the own site (`wait` is "local") or by all ("all"), or until `deadline_s`."""
         self._queues[wait].append(_Wait(mark, deadline_s, answer))
 
     def advance(self, reached: Mapping[str, int], now_s: float) -> None:
@@ -37,6 +37,7 @@ class Waits:
     def _due(self, reached: Mapping[str, int], now_s: float) -> Iterator[Callable[[], None]]:
         levels = {"local": reached.get(self._site, 0), "all": min(reached.values(), default=0)}
         for level, queue in self._queues.items():
+            # Marks and deadlines both rise from one to the next, so who is behind one that is not due is not due either.
             while queue and (queue[0].mark <= levels[level] or queue[0].deadline_s <= now_s):
                 wait = queue.popleft()
                 if wait.mark <= levels[level]:

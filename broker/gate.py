@@ -45,7 +45,7 @@ class Gate:
 
     def passes(self, topic: Topic) -> bool:
         """Tells whether an event that is published now on `topic` is delivered."""
-        # `<=`: time stands still between two ticks, so what begins and ends in the same one has had no time at all.
+        # `<=`: the time known here is up to a tick old, and with `<` an overlap or a pause could end that much too early.
         if topic not in self._out or self._now_s <= self._overlaps.get(topic, -1.0):
             return True
         if not self._every_s or self._now_s <= self._due.get(topic, -1.0):
