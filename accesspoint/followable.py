@@ -10,9 +10,10 @@ from typing import Final
 import msgspec
 
 from infra.kernel.access import check_may_see
+from infra.kernel.roles import ARTIST, PLAYLIST, SOCIAL
 from infra.kernel.topics import Kind, Topic, format_topic, kind_of, parse_topic
 
-DURABLE: Final = {Kind.PLAYLIST: "playlist", Kind.ARTIST: "artist", Kind.SOCIAL: "social"}
+DURABLE: Final = {Kind.PLAYLIST: PLAYLIST, Kind.ARTIST: ARTIST, Kind.SOCIAL: SOCIAL}
 
 _ENCODE: Final = msgspec.json.Encoder().encode
 

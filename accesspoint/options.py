@@ -9,10 +9,10 @@ from infra.kernel.errors import ConfigError
 from infra.kernel.interest import MAX_LINKS
 from infra.kernel.link_timing import LinkTiming
 from infra.kernel.option_checks import check_at_least, check_numbers
-from infra.kernel.roles import DECISION
+from infra.kernel.roles import ARTIST, DECISION, NOTIFICATION, PLAYLIST, PRESENCE, SOCIAL
 
 # The links of the decision service are not for calls of clients.
-SERVICES: Final = ("presence", "notification", "playlist", "artist", "social", DECISION)
+SERVICES: Final = (PRESENCE, NOTIFICATION, PLAYLIST, ARTIST, SOCIAL, DECISION)
 # The first must be at least so many times the second, or what is said would happen.
 CONTRADICTIONS: Final = (
     # Each client is looked at once in half a `ping_s`.
@@ -23,8 +23,12 @@ CONTRADICTIONS: Final = (
 
 
 class AccessPointOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One access point. It uses one of `aggregators` at a time; `services` maps the name of a service (`SERVICES`) to its link
-    addresses: presence of this site, the others of any. Without "notification" sessions have no inbox."""
+    """The options of one access point. Every default is here; units are in the names.
+
+    - `aggregators`: link addresses; it uses one of them at a time.
+    - `services`: the name of a service (`SERVICES`) -> its link addresses: presence of this site, the others of any. Without
+      "notification" sessions have no inbox.
+    """
 
     site: str
     node: str

@@ -7,6 +7,7 @@ from functools import partial
 from infra.kernel.errors import Refused
 from infra.kernel.frames import Reply
 from infra.kernel.open_calls import Then
+from infra.kernel.roles import NOTIFICATION
 from infra.kernel.topics import Topic
 
 from . import messages
@@ -46,7 +47,7 @@ class Relay:
             elif session.state is SessionState.READY:
                 catch_up.failed(session)
 
-        self._call(session, "notification", "pull", pull, then, now_s)
+        self._call(session, NOTIFICATION, "pull", pull, then, now_s)
 
     def follow(self, session: Session, op: str, topics: Iterable[Topic], now_s: float) -> None:
         """Tells the services that remember who follows what that `session` does `op`, follow or unfollow, to `topics`; one call each.

@@ -7,6 +7,7 @@ from typing import Final
 
 from infra.kernel.errors import Refused
 from infra.kernel.frames import AnyFrame, Applied, Deliver, Fence, Fenced, Heartbeat, Leaving, Staying, View
+from infra.kernel.roles import AGGREGATOR
 from infra.runtime.link import Link
 from infra.runtime.logs import Logger
 from infra.runtime.node import Node
@@ -58,7 +59,7 @@ class Source:
         self._core.announcer.set_view(View(self._views, (address,)))
 
     def _dial(self, address: str) -> None:
-        self._links.dial(address, "aggregator", self._options.site)
+        self._links.dial(address, AGGREGATOR, self._options.site)
 
     def _others(self) -> list[str]:
         """Returns all aggregators but the one of choice, the next one first."""

@@ -4,6 +4,7 @@ from infra.kernel.announcer import Announcer
 from infra.kernel.errors import Refused
 from infra.kernel.http_error import described
 from infra.kernel.limbo import Limbo
+from infra.kernel.roles import NOTIFICATION
 from infra.kernel.topics import Topic
 
 from .followable import parse_followable
@@ -25,7 +26,7 @@ class Subscriptions:
         # While it is set, no number is given to another topic: deliveries wait that name them.
         self.keeps_numbers = False
         self._at_a_time, self._install_s = options.max_topics_per_message, options.install_s
-        self._most = options.max_topics + ("notification" in options.services)  # its inbox does not count
+        self._most = options.max_topics + (NOTIFICATION in options.services)  # its inbox does not count
 
     def subscribe(self, session: Session, uris: list[str]) -> tuple[list[Topic], list[Rejected]]:
         """Subscribes `session` to `uris`. Returns what of them it follows now, and what is wrong with the others.

@@ -9,7 +9,7 @@ from infra.runtime.link import MAX_BYTES, MAX_QUEUED_BYTES, check_bounds
 
 
 class AggregatorOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One aggregator. `brokers` maps each slot of its site to a link address."""
+    """The options of one aggregator. `brokers` maps each slot of its site to a link address."""
 
     site: str
     node: str

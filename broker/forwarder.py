@@ -84,7 +84,7 @@ class _Owner:
 
 
 class Prefix:
-    """How far a publisher may be told that its frames are done, when they are done out of order.
+    """The progress of a publisher whose frames are done out of order: how far it may be told that they are.
 
     An acknowledgement counts for all frames up to its number, so it waits for the slowest of them.
     """

@@ -34,7 +34,7 @@ CONTRADICTIONS: Final = (
 
 
 class BrokerOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One broker. `sites` names every broker there is: site -> slot -> link address, the same in each broker's file."""
+    """The options of one broker. `sites` names every broker there is: site -> slot -> link address, the same in each broker's file."""
 
     site: str
     slot: str

@@ -8,5 +8,5 @@ import uvloop
 
 
 def pytest_asyncio_loop_factories(item: pytest.Item) -> Mapping[str, Callable[[], asyncio.AbstractEventLoop]]:
-    """Every async test here runs on both loops."""
+    """Returns both loops, on which every async test here runs."""
     return {"asyncio": asyncio.SelectorEventLoop, "uvloop": uvloop.new_event_loop}

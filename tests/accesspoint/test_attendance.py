@@ -18,7 +18,7 @@ from tests.support.recording_session import never
 
 
 class PresenceNode:
-    """What one presence node knows on one link, from the frames alone."""
+    """The knowledge of one presence node on one link, from the frames alone."""
 
     def __init__(self) -> None:
         self.known: dict[Client, int] = {}
@@ -85,7 +85,7 @@ class Attending(RuleBasedStateMachine):
 
     @invariant()
     def each_node_knows_who_is_here_and_its_own_and_nobody_else(self) -> None:
-        """No ghosts and nobody missing, as soon as what was to be done in the next turn is done."""
+        """Finds no ghosts and nobody missing, as soon as what was to be done in the next turn is done."""
         expected: dict[str, dict[Client, int]] = {address: {} for address in self.nodes}
         ring = Ring(self.nodes)
         for client, mobile in self.here:

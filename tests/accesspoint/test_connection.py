@@ -55,7 +55,7 @@ class SlowTransport(RecordingTransport):
                 self.protocol.pause_writing()
 
     def catch_up(self, stuck: bool = False) -> None:
-        """The client has read everything; if it is `stuck` then, it reads no more."""
+        """Lets the client read everything; if it is `stuck` then, it reads no more."""
         self.waiting_bytes, self.stuck = 0, stuck
         if self.is_paused:
             self.is_paused = False
@@ -74,7 +74,7 @@ class SlowTransport(RecordingTransport):
 
 
 def access_point() -> AccessPoint:
-    """One that is not started: it has no sockets, and its upstream is not dialled."""
+    """Returns one that is not started: it has no sockets, and its upstream is not dialled."""
     log = get_logger("accesspoint", "ap1", "sto")
     return AccessPoint(OPTIONS, Context(network=MemoryNetwork(), log=log, rng=random.Random(1)), lambda token, now: Identity(token, 1e12))
 
@@ -97,11 +97,11 @@ class Client:
         self.connection.data_received(b"".join(client_frame(1, json.dumps(message).encode()) for message in messages))
 
     def ask(self, number: int) -> None:
-        """So many requests at once."""
+        """Makes so many requests at once."""
         self.send(*({"op": "unsubscribe", "topics": [], "id": next(self.ids)} for _ in range(number)))
 
     def publish(self, uri: str, number: int = 1, size_bytes: int = 100) -> None:
-        """So many events at once; `flush` them."""
+        """Publishes `number` events of `size_bytes` on `uri` at once, and flushes them."""
         tail = encode_tail(uri, 0, "e", "play", b'{"x":"%b"}' % (b"x" * size_bytes))
         bodies = [b"%b%d,%b" % (numbering("sto", 1), next(self.seqs[uri]), tail) for _ in range(number)]
         handle = self.point.core.hub.topics[parse_topic(uri)].handle
@@ -119,7 +119,7 @@ class Client:
 
 @pytest.fixture
 async def client() -> AsyncIterator[Client]:
-    """Welcomed and subscribed to a feed and a playlist."""
+    """Returns a client that is welcomed and subscribed to a feed and a playlist."""
     point = access_point()
     made = Client(point)
     made.subscribe()

@@ -34,7 +34,7 @@ class Outlet(list[Frame]):
 
 
 def make_core(verify: Callable[[str, float], Identity] = lambda token, wall_s: Identity(token, 1e12), **options: Any) -> AccessPointCore:
-    """A core for which a token is a user name."""
+    """Returns a core for which a token is a user name."""
     return AccessPointCore(msgspec.structs.replace(OPTIONS, **options), verify, random.Random(1), never)
 
 
@@ -47,7 +47,7 @@ def welcomed(core: AccessPointCore, user: str = "eve", now_s: float = 0.0) -> Re
 
 
 def linked(core: AccessPointCore) -> Outlet:
-    """The aggregator's link."""
+    """Returns the aggregator's link."""
     outlet = Outlet()
     core.announcer.set_view(View(1, ("a1",)))
     core.announcer.node_up("a1", outlet)
@@ -264,7 +264,7 @@ WITH_NOTIFICATION: dict[str, Any] = {"services": {"notification": ["n1"]}}
 
 
 def install(core: AccessPointCore, link: Outlet, sites: dict[str, int]) -> None:
-    """The aggregator has done everything so far, and each site so much less."""
+    """Says on `link` that the aggregator has done everything so far, and each of `sites` so much less."""
     n = link[-1].n  # type: ignore[attr-defined]
     core.announcer.applied("a1", n, {site: n - less for site, less in sites.items()})
     core.subscriptions.advance(0.1)
@@ -492,7 +492,7 @@ VALID: list[dict[str, Any]] = [
 
 @st.composite
 def mutated(draw: st.DrawFn) -> dict[str, Any]:
-    """A valid message with some fields changed, renamed or left out."""
+    """Returns a valid message with some fields changed, renamed or left out."""
     message = dict(draw(st.sampled_from(VALID)))
     for name in draw(st.lists(st.sampled_from(sorted({name for each in VALID for name in each})), max_size=2)):
         change = draw(st.sampled_from(["drop", "change", "add"]))

@@ -22,14 +22,14 @@ Pairs = set[tuple[str, bytes]]
 
 
 class Service:
-    """What the service makes of what it is told; a pair that it knows already, or that it does not, is a mistake."""
+    """The service, as far as it learns who follows what; a pair that it knows already, or that it does not, is a mistake."""
 
     def __init__(self, follows: Follows, followed: Callable[[str], Iterable[Topic]]) -> None:
         self.follows, self.followed = follows, followed
         self.pairs: Pairs = set()
 
     def ask(self) -> list[int]:
-        """Hear all there is to say; how many pairs came in each portion."""
+        """Hears all there is to say; returns how many pairs came in each portion."""
         sizes = []
         for portion in self.follows.tell(self.followed):
             sizes.append(sum(len(frame.users) for frame in portion))
@@ -134,7 +134,7 @@ def test_many_users_and_many_topics_of_one_come_in_portions() -> None:
 
 
 def test_what_changes_while_users_are_introduced_is_told_once() -> None:
-    """The changes of who is still to come are in what he follows then; those of who was told of come next."""
+    """The changes of who is still to come are in what they follow then; those of who was told of come next."""
     core, follows = make_core()
     sessions = {user: welcomed(core, user) for user in ("ann", "bob")}
     for session in sessions.values():

@@ -74,7 +74,7 @@ class Aggregator:
                 raise AssertionError(other)
 
     def _ask(self, brokers: set[int], answer: Frame) -> None:
-        """Have brokers take a change in; `answer` when `brokers` have."""
+        """Has brokers take a change in; `answer` is called when `brokers` have."""
         self._changes += 1
         self._waits.append((self._changes, brokers, answer))
         for broker, ask in enumerate(self.asks):
@@ -176,7 +176,7 @@ class World:
         self.source.take(cast(Link, aggregator), cast(Any, aggregator.out.popleft()))
 
     def steps(self) -> list[Callable[[], None]]:
-        """What can happen next, save new events and deaths."""
+        """Returns what can happen next, save new events and deaths."""
         found: list[Callable[[], None]] = []
         for each in self.all.values():
             if each.is_dead:
@@ -199,7 +199,7 @@ class World:
         return found
 
     def settle(self) -> None:
-        """Until nothing is on its way any more."""
+        """Goes on until nothing is on its way any more."""
         for _ in range(10_000):
             if steps := self.steps():
                 self.rng.choice(steps)()
@@ -226,7 +226,7 @@ class World:
 
 
 def play(world: World, *extra: Callable[[], None]) -> None:
-    """A while of events, and whatever else can happen, in any order; each of `extra` at some time, in their order."""
+    """Plays a while of events, and whatever else can happen, in any order; each of `extra` at some time, in their order."""
     rng, waiting, busy = world.rng, deque(extra), world.rng.random()
     for _ in range(STEPS):
         steps = world.steps()

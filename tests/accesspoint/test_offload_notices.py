@@ -43,7 +43,7 @@ def following(core: AccessPointCore, *topics: Topic, user: str = "ann") -> Recor
 
 
 def say(core: AccessPointCore, frame: Assignment) -> int:
-    """The service says it, and everybody is told; in how many steps."""
+    """Has the service say it, and everybody told; returns in how many steps."""
     return len(list(core.offload_notices.tell())) if core.offload_notices.offer(frame) else 0
 
 

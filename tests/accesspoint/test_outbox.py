@@ -20,13 +20,13 @@ LIMIT_BYTES = 10_000
 
 
 def body(seq: int, site: str = "sto", size_bytes: int = 1) -> bytes:
-    """An event as its owner numbered it."""
+    """Returns an event as its owner at `site` numbered it, `seq`, of about `size_bytes`."""
     tail = encode_tail("hm://presence/user/dan/", 0, "e", "play", b'{"x":"%b"}' % (b"x" * size_bytes))
     return b"%b%d,%b" % (numbering(site, 1), seq, tail)
 
 
 def drained(outbox: Outbox) -> list[tuple[str, int, int]]:
-    """(site, seq, skipped) of what an independent client reads."""
+    """Returns (site, seq, skipped) of what an independent client reads."""
     client = ClientProtocol(parse_uri("ws://localhost/"), state=OPEN)
     client.receive_data(outbox.drain())
     events = [json.loads(bytes(frame.data)) for frame in client.events_received() if isinstance(frame, Frame)]

@@ -28,13 +28,13 @@ FEEDS = [feed("fay"), feed("gus")]
 
 @pytest.fixture
 async def place() -> AsyncIterator[Watched]:
-    """A site whose access point has small buffers."""
+    """Yields a site whose access point has small buffers."""
     async with Watched(point=SMALL) as place:
         yield place
 
 
 async def publish(place: Watched, number: int) -> None:
-    """One event of a kilobyte on each topic."""
+    """Publishes one event of a kilobyte on each topic."""
     payload = {"n": number, "x": "x" * 1000}
     await place.cluster.post([{"topic": topic, "kind": "play", "payload": payload} for topic in FEEDS])
     await place.cluster.post({"topic": PLAYLIST, "kind": "add", "payload": payload}, service="playlist")

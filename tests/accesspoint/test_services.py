@@ -23,7 +23,7 @@ TOPICS = {
 
 
 def serving(*services: str) -> Callable[[RoleOptions], RoleOptions]:
-    """A `change`: access points link to these services too, each at a name of its own."""
+    """Returns a `change`: access points link to these services too, each at a name of its own."""
 
     def change(options: RoleOptions) -> RoleOptions:
         if isinstance(options, AccessPointOptions):
@@ -34,7 +34,7 @@ def serving(*services: str) -> Callable[[RoleOptions], RoleOptions]:
 
 
 def asked(peer: Peer) -> list[tuple[str, str, Any]]:
-    """User, op and body of each call that a service heard."""
+    """Returns user, op and body of each call that a service heard."""
     return [(call.user, call.op, json.loads(call.body)) for call in peer.of(Call) if isinstance(call, Call)]
 
 

@@ -24,7 +24,7 @@ class Place:
         session.end(Refused("slow-consumer"))
 
     def pair(self, name: str, state: SessionState = SessionState.READY) -> list[BrokenSession]:
-        """Two sessions, the first of which cannot be ended."""
+        """Returns two sessions, the first of which cannot be ended."""
         return [BrokenSession(name, self.ended, state, is_bad=True), BrokenSession(name, self.ended, state)]
 
     def at(self, now_s: float) -> list[str]:

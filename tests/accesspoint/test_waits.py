@@ -15,7 +15,7 @@ Said = tuple[str, str, list[str]]
 
 
 class Answers(list[Said]):
-    """What was answered, in order, by name."""
+    """The answers that were given, in order, by name."""
 
     def to(self, name: str) -> "Answer":
         return Answer(self, name)
@@ -121,7 +121,7 @@ class Chain:
         return self.below.mark()
 
     def answer(self) -> None:
-        """The broker and the other site have done everything that was sent."""
+        """Has the broker and the other site do everything that was sent."""
         self.above.applied("b1", self.sent, {"sto": self.sent, "lon": self.sent})
         if (news := self.receipts.advance(self.above.reached)) is not None:
             self.below.applied("a1", news.n, news.sites)

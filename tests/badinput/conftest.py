@@ -9,6 +9,6 @@ from tests.support.bystander import Watched
 
 @pytest.fixture
 async def place() -> AsyncIterator[Watched]:
-    """A site with a bystander."""
+    """Yields a site with a bystander."""
     async with Watched() as place:
         yield place

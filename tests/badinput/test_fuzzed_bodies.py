@@ -45,7 +45,7 @@ class Desk:
         self._runner.close()
 
     def request(self, content_type: bytes, chunks: Sequence[bytes]) -> tuple[int, dict[str, Any]]:
-        """Status and JSON, as `HttpDoor` would answer."""
+        """Returns status and JSON, as `HttpDoor` would answer."""
         head = Head("POST", "/v1/events", "", {b"content-type": content_type, b"authorization": b"Bearer x"}, True)
         try:
             exchange = self.broker.handlers.exchange(head)
@@ -75,7 +75,7 @@ texts = (good | odd | leaves).map(lambda value: json.dumps(value).encode())
 
 @st.composite
 def damaged(draw: st.DrawFn) -> bytes:
-    """An event with one byte changed or left out."""
+    """Returns an event with one byte changed or left out."""
     text, byte = draw(texts), draw(st.binary(max_size=1))
     at = draw(st.integers(0, len(text)))
     return text[:at] + byte + text[at + 1 :]
@@ -91,7 +91,7 @@ bodies = (
 
 
 def known(answer: tuple[int, dict[str, Any]]) -> bool:
-    """Whether an answer is one of those that are documented."""
+    """Tells whether an answer is one of those that are documented."""
     status, body = answer
     if status == 202:
         return set(body) == {"accepted", "rejected"} and all(BY_NAME[each["code"]].number == each["number"] for each in body["rejected"])

@@ -23,7 +23,7 @@ NO_VIEW = View(0, ())
 
 
 def hello(role: str = "accesspoint", node: str = "x1", site: str = "sto", **fields: int) -> bytes:
-    """The first frame of a peer that may be there or not."""
+    """Returns the first frame of a peer `role` that may be there or not, named `node`, of `site`."""
     return encode(Hello(role, node, site, 1, int(time.time() * 1000), NO_VIEW, **fields))
 
 
@@ -73,13 +73,13 @@ TO_A_BROKER = {
 
 @pytest.fixture
 async def place() -> AsyncIterator[Watched]:
-    """A site whose links are real TCP."""
+    """Yields a site whose links are real TCP."""
     async with Watched(tcp=True) as place:
         yield place
 
 
 async def answered(address: str, data: bytes) -> Bye:
-    """Send `data` as a peer and read to the end; the goodbye that came last."""
+    """Sends `data` as a peer and reads to the end; returns the goodbye that came last."""
     host, _, port = address.rpartition(":")
     async with asyncio.timeout(DEADLINE_S):
         reader, writer = await asyncio.open_connection(host, int(port))

@@ -16,7 +16,7 @@ NDJSON = "application/x-ndjson"
 
 
 def event(**changed: Any) -> bytes:
-    """An event as JSON, with some fields changed, or left out if they are None."""
+    """Returns an event as JSON, with some fields changed, or left out if they are None."""
     return json.dumps({name: value for name, value in {**EVENT, **changed}.items() if value is not None}).encode()
 
 

@@ -24,13 +24,13 @@ PLAYLIST = "hm://playlist/user/dan/playlist/mix/"
 
 @pytest.fixture
 async def cramped() -> AsyncIterator[Watched]:
-    """A site whose access point has small buffers."""
+    """Yields a site whose access point has small buffers."""
     async with Watched(point=SMALL) as place:
         yield place
 
 
 async def publish(place: Watched, number: int) -> None:
-    """A playlist event of a kilobyte: it is never conflated."""
+    """Publishes a playlist event of a kilobyte: it is never conflated."""
     status, answer = await place.cluster.post(
         {"topic": PLAYLIST, "kind": "add", "payload": {"n": number, "x": "x" * 1000}}, service="playlist"
     )
@@ -38,7 +38,7 @@ async def publish(place: Watched, number: int) -> None:
 
 
 async def stopped(place: Watched, client: RawClient) -> int:
-    """Subscribe `client`, which reads no more from then on, and publish until that shows; how many events it took."""
+    """Subscribes `client`, which reads no more from then on, and publishes until that shows; returns how many events it took."""
     await client.hello(place.token("eve"))
     await client.say({"op": "subscribe", "topics": [PLAYLIST], "wait": "all"})
     await client.next("subscribed")

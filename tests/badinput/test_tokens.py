@@ -55,7 +55,7 @@ SKEWED: dict[str, tuple[float, str]] = {
 
 
 async def refused_hello(client: RawClient, token: str, code: str, **fields: str) -> str:
-    """Say hello with a token that must end the connection; the reason."""
+    """Says hello with a token that must end the connection; returns the reason."""
     await client.say({"op": "hello", "token": token, **fields})
     closed, errors = await client.end()
     assert (closed, [error["code"] for error in errors]) == (BY_NAME[code].number, [code])
@@ -63,7 +63,7 @@ async def refused_hello(client: RawClient, token: str, code: str, **fields: str)
 
 
 async def refused_post(place: Watched, header: str, status: int, code: str) -> str:
-    """Publish with an Authorization that must be refused; the reason."""
+    """Publishes at `place` with an Authorization `header` that must be refused with `status` and `code`; returns the reason."""
     answered, body = await place.cluster.post([], headers={"Authorization": header})
     assert (answered, body["code"]) == (status, code)
     return str(body["reason"])

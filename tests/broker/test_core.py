@@ -56,14 +56,17 @@ class Overlay:
             self.core.release(row, topic)
 
     def delivered(self) -> dict[int, list[int]]:
-        """The handles under which each link got an event, for those that got any; then it is forgotten."""
+        """Returns the handles under which each link got an event, for those that got any; then it is forgotten."""
         found = {bit: [handle for handle, _ in receiver] for bit, receiver in self.got.items() if receiver}
         for receiver in self.got.values():
             receiver.clear()
         return found
 
     def choices(self, topic: Topic) -> list[set[int]]:
-        """Of each of these sets exactly one link gets an event: every aggregator, and of the brokers of a site the owner if it wants it."""
+        """Returns sets of links, of each of which exactly one gets an event.
+
+        That is every aggregator, and of the brokers of a site the owner if it wants it.
+        """
         wanting = {bit: self.links[bit] for bit, mine in self.wants.items() if topic in mine}
         near = [{bit} for bit, (site, _) in wanting.items() if site == "sto"]
         far = [{bit: slot for bit, (at, slot) in wanting.items() if at == site} for site in ("lon", "ash")]

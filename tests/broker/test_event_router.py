@@ -37,7 +37,7 @@ class Site:
 
 
 def events_of(*slots: str) -> list[Event]:
-    """An event for each slot, whose topic that slot owns."""
+    """Returns an event for each slot, whose topic that slot owns."""
     topics = {slot: [topic for topic in (user_topic(f"u{n}") for n in range(200)) if RING.owner(topic) == slot] for slot in RING.slots}
     return [Event(topics[slot].pop(), b"", b"") for slot in slots]
 

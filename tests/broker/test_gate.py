@@ -22,7 +22,7 @@ class Place:
         self.gate.switch(switch)
 
     def passed(self, topic: Topic, *times_s: float) -> list[float]:
-        """At which of these times an event passes."""
+        """Returns at which of these times an event passes."""
         found = []
         for now_s in times_s:
             self.gate.tick(now_s)

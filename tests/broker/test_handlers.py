@@ -39,21 +39,21 @@ async def in_pieces(body: bytes, size: int) -> AsyncIterator[bytes]:
 
 @pytest.fixture
 async def place() -> AsyncIterator[Watched]:
-    """A site with one broker."""
+    """Yields a site with one broker."""
     async with Watched() as place:
         yield place
 
 
 @pytest.fixture
 async def ann(place: Watched) -> AsyncIterator[User]:
-    """A client who follows fay."""
+    """Yields a client who follows fay."""
     async with place.cluster.user("ann") as ann:
         await ann.follow("fay")
         yield ann
 
 
 async def heard(ann: User, numbers: list[int]) -> None:
-    """She gets these events and no others."""
+    """Waits until `ann` has got these events and no others."""
     await ann.heard(len(numbers))
     await ann.fence()
     assert [event["payload"]["n"] for event in ann.events] == numbers

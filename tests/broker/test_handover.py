@@ -14,7 +14,7 @@ BODY = b"x" * 100
 
 
 def begun(*awaited: str, room: int = 100) -> Handover:
-    """With room for so many events that have `BODY`."""
+    """Returns a handover with room for so many events that have `BODY`."""
     handover = Handover("b1", limit_s=1.0, max_held_bytes=room * waiting_bytes([BODY]))
     handover.begin(BEFORE, awaited, now_s=10.0)
     return handover

@@ -5,5 +5,5 @@ import pytest
 
 @pytest.fixture(params=[False, True], ids=["memory", "tcp"])
 def tcp(request: pytest.FixtureRequest) -> bool:
-    """Whether links are real TCP."""
+    """Returns whether links are real TCP."""
     return bool(request.param)

@@ -65,7 +65,7 @@ class Company:
             assert answer.status < 300, await answer.text()
 
     async def until_published(self, changes: int) -> None:
-        """So many changes of playlists were handed to the brokers."""
+        """Waits until so many changes of playlists were handed to the brokers."""
         (playlists,) = self._process.of("playlist")
         async with asyncio.timeout(DEADLINE_S):
             while playlists.counters()["playlist_published_total"] < changes:  # noqa: ASYNC110 - a counter has no event
@@ -73,7 +73,10 @@ class Company:
 
 
 async def live(company: Company) -> None:
-    """Annabella listens on two devices at sto, and bobolink plays at lon; once it is published a second time with the same id."""
+    """Plays a story: annabella listens on two devices at sto, and bobolink plays at lon.
+
+    Once it is published a second time with the same id.
+    """
     async with company.user("annabella", "sto") as desktop, company.user("bobolink", "lon") as bob:
         async with company.user("annabella", "sto", "mobile") as phone:
             await desktop.follow("bobolink", "annabella")
@@ -88,7 +91,7 @@ async def live(company: Company) -> None:
 
 
 async def stored(company: Company) -> None:
-    """Annabella follows an artist and a playlist without a connection; both have news. Then she leaves the artist."""
+    """Plays a story: annabella follows an artist and a playlist without a connection; both have news. Then she leaves the artist."""
     ann, bob = user_token("annabella"), user_token("bobolink")
     await company.ask("POST", "playlist", "/v1/playlists", bob, {"id": "summerhits", "name": "Summer"})
     await company.ask("PUT", "playlist", "/v1/playlists/bobolink/summerhits/follow", ann)

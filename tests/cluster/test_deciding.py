@@ -43,7 +43,7 @@ class Deciding(Cluster):
         return self.roles[NAME]
 
     async def restart_behind(self, by_s: float) -> None:
-        """Start the decision service again, with a clock that is so much behind."""
+        """Starts the decision service again, with a clock that is so much behind."""
         log = get_logger("decision", "decision1", "sto")
         decision = DecisionService(
             self.deciding, Context(network=self.network(NAME), log=log, rng=self.rng, wall=lambda: time.time() - by_s)
@@ -57,18 +57,18 @@ class Deciding(Cluster):
         await self.until(lambda: len(self.decision.links.links) == len(self.of("broker")) + len(self.of("accesspoint")))
 
     async def decide(self) -> OffloadingDecision:
-        """A decision, once it holds everywhere."""
+        """Makes a decision; returns it once it holds everywhere."""
         made: OffloadingDecision = await self.decision.decide()
         await self.until(lambda: self.epochs() == {made.epoch})
         return made
 
     def epochs(self) -> set[int]:
-        """The epochs that hold anywhere."""
+        """Returns the epochs that hold anywhere."""
         points = {point.core.offload_notices.assigned.epoch for point in self.of("accesspoint")}
         return points | {broker.core.assigned.epoch for broker in self.of("broker")}
 
     async def period(self, events: Mapping[str, int]) -> None:
-        """Everybody publishes; which broker takes an event, and of which site, does not matter."""
+        """Has everybody publish; which broker takes an event, and of which site, does not matter."""
         for number, (user, count) in enumerate(events.items()):
             for turn in range(count):
                 await self.play(user, site=("sto", "lon")[(number + turn) % 2], broker=turn % 2)
@@ -76,7 +76,7 @@ class Deciding(Cluster):
 
 @asynccontextmanager
 async def everybody(c: Cluster) -> AsyncIterator[dict[str, User]]:
-    """All who follow somebody, connected at their sites."""
+    """Yields all who follow somebody, connected at their sites."""
     async with AsyncExitStack() as stack:
         users = {name: await stack.enter_async_context(c.user(name, SITES[name])) for name in FOLLOWS}
         for name, user in users.items():
@@ -86,12 +86,12 @@ async def everybody(c: Cluster) -> AsyncIterator[dict[str, User]]:
 
 
 def satisfied(users: Mapping[str, User], got: Mapping[str, int], events: Mapping[str, int], threshold: int) -> int:
-    """How many got `threshold` events, or all that their friends have published, counted by hand."""
+    """Returns how many got `threshold` events, or all that their friends have published, counted by hand."""
     return sum(got[name] >= min(threshold, sum(events[friend] for friend in FOLLOWS[name])) for name in users)
 
 
 async def received(c: Cluster, users: Mapping[str, User], expected: int) -> Counter[str]:
-    """What everybody has got since the last time, once it is as much as `expected` and nothing more is on its way."""
+    """Returns what everybody has got since the last time, once it is as much as `expected` and nothing more is on its way."""
     await c.until(lambda: sum(len(user.events) for user in users.values()) >= expected)
     for user in users.values():
         await user.fence()

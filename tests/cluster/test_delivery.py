@@ -39,7 +39,7 @@ async def test_an_action_of_a_client_reaches_its_friends(tcp: bool) -> None:
 
 
 async def test_users_at_different_sites_who_follow_each_other_get_each_others_events(tcp: bool) -> None:
-    """SB-26: both ways, and nobody gets his own."""
+    """SB-26: both ways, and nobody gets their own."""
     async with Cluster(sites=2, brokers=2, tcp=tcp) as c, c.user("ann", "sto") as ann, c.user("bob", "lon") as bob:
         await ann.follow("bob")
         await bob.follow("ann")
@@ -84,7 +84,7 @@ async def test_a_publication_reaches_exactly_the_aggregators_and_users_that_a_du
 
 
 def sent_to_aggregators(c: Cluster, since: int) -> Counter[tuple[str, str]]:
-    """(topic, aggregator) of every copy that a broker sent to an aggregator."""
+    """Returns (topic, aggregator) of every copy that a broker sent to an aggregator."""
     return Counter(
         (json.loads(body)["topic"], target)
         for source, target, frame in c.plan.log[since:]
@@ -137,7 +137,7 @@ async def test_a_publication_crosses_a_site_link_only_to_followers_once_and_neve
 
 
 def crossings(c: Cluster) -> dict[tuple[str, str], int]:
-    """How many copies went from one site to another so far."""
+    """Returns how many copies went from one site to another so far."""
     sites = ("sto", "lon", "ash")
     counts = {(one, other): c.copies(f"{one}/", f"{other}/") for one in sites for other in sites if one != other}
     return {pair: copies for pair, copies in counts.items() if copies}
@@ -204,7 +204,7 @@ async def test_no_acknowledgement_flows_and_who_is_killed_loses_what_was_on_its_
 
 
 def upward(c: Cluster, since: int) -> Counter[str]:
-    """What access points and aggregators told the next node above, besides signs of life, their own and their clients'."""
+    """Returns what access points and aggregators told the next node above, besides signs of life, their own and their clients'."""
     return Counter(
         type(frame).__name__
         for source, _, frame in c.plan.log[since:]

@@ -36,7 +36,7 @@ class Publisher:
                 self.accepted.update((user, site) for user in USERS)
 
     async def rounds(self, number: int) -> None:
-        """Wait until so many more rounds are through."""
+        """Waits until so many more rounds are through."""
         goal = self.accepted.total() + number * len(USERS) * len(self._brokers)
         await self._c.until(lambda: self.accepted.total() >= goal or self.task.done())
 
@@ -110,7 +110,7 @@ async def test_a_broker_that_leaves_takes_nothing_new_and_passes_on_what_still_c
 
 
 def in_order(user: User) -> dict[tuple[str, str], list[int]]:
-    """What came of each feed from each site, in the order in which it came."""
+    """Returns what came of each feed from each site, in the order in which it came."""
     found: dict[tuple[str, str], list[int]] = defaultdict(list)
     for event in user.events:
         found[event["topic"].split("/")[-2], event["site"]].append(event["payload"]["n"])
@@ -168,7 +168,7 @@ PATIENT = msgspec.structs.replace(FAST, silent_s=60.0)
 
 
 def patient(options: Any, **of_points: Any) -> Any:
-    """Whose links may be held up for as long as a test likes."""
+    """Returns the options of a role whose links may be held up for as long as a test likes."""
     fields = of_points if isinstance(options, AccessPointOptions) else {}
     return msgspec.structs.replace(options, link=PATIENT, **fields)
 
@@ -195,7 +195,7 @@ class Leaving:
         await self.c.__aexit__(*exc)
 
     async def play(self, rounds: int = 3) -> None:
-        """Everybody plays; returns when the broker has it."""
+        """Has everybody play; returns when the broker has it."""
         for _ in range(rounds):
             for user in USERS:
                 event = {"topic": f"hm://presence/user/{user}/", "kind": "play", "payload": {"n": self.plays}}

@@ -102,7 +102,7 @@ async def test_an_aggregator_moves_topics_to_their_new_owner_and_back(tcp: bool)
 
 
 def holders(c: Cluster) -> dict[str, list[str]]:
-    """For each user, the brokers that hold an interest in the feed."""
+    """Returns, for each user, the brokers that hold an interest in the feed."""
     return {user: list(_holders(c, user)) for user in USERS}
 
 

@@ -71,7 +71,7 @@ def said(answer: dict[str, Any]) -> tuple[str, list[str]]:
 
 
 async def unlinked(c: Cluster, one: str, other: str) -> None:
-    """Both sides have noticed that they cannot reach each other."""
+    """Waits until both sides have noticed that they cannot reach each other."""
 
     def linked(here: str, there: str) -> bool:
         return any(link.peer.site == there for each in c.of("broker", here) for link in each.links.links)

@@ -22,7 +22,7 @@ HOUR_MS = 3_600_000
 
 
 def asking(*sites: str, peer_s: float = 5.0) -> Callable[[RoleOptions], RoleOptions]:
-    """A `change`: presence of these sites ask each other."""
+    """Returns a `change`: presence of these sites ask each other."""
     peers = {site: [f"{site}/p1"] for site in sites}
 
     def change(options: RoleOptions) -> RoleOptions:
@@ -32,14 +32,14 @@ def asking(*sites: str, peer_s: float = 5.0) -> Callable[[RoleOptions], RoleOpti
 
 
 async def last(user: User, *users: str) -> dict[str, Any]:
-    """The last event of each of these users that has one."""
+    """Returns the last event of each of these users that has one."""
     answer = await user.ask("last", topics=[feed(each) for each in users])
     assert answer["op"] == "last", answer
     return {event["topic"]: event for event in answer["events"]}
 
 
 async def linked(c: Cluster) -> None:
-    """Wait until every presence service has its links to all others."""
+    """Waits until every presence service has its links to all others."""
     nodes = c.of("presence")
     peers = [[link for link in node.links.links if link.peer.role == "presence"] for node in nodes]
     await c.until(lambda: all(len(node._peers._links) == len(nodes) - 1 for node in nodes), lambda: f"not linked: {peers}")

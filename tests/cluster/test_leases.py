@@ -18,7 +18,7 @@ DESKTOP, MOBILE = 1, 2
 
 
 def knowing(*sites: str, nodes: int = 1, grace_s: float = 0.2, link: LinkTiming = FAST) -> Callable[[RoleOptions], RoleOptions]:
-    """A `change`: presence of these sites ask each other, and access points know all presence nodes of their site."""
+    """Returns a `change`: presence of these sites ask each other, and access points know all presence nodes of their site."""
     peers = {site: [f"{site}/p{n + 1}" for n in range(nodes)] for site in sites}
 
     def change(options: RoleOptions) -> RoleOptions:
@@ -41,7 +41,7 @@ class Asker(Peer):
         self.asked = 0
 
     async def connect(self) -> "Asker":
-        """Link to presence, or link anew."""
+        """Links to presence, or links anew."""
         await self.dial(self.presence, "presence")
         return self
 
@@ -57,13 +57,13 @@ class Asker(Peer):
         return [frame for frame in self.heard if isinstance(frame, Reply)]
 
     async def whereabouts(self, *users: str) -> list[int]:
-        """Who is online on what; what a node that has just started does not know yet is asked again."""
+        """Returns who is online on what; what a node that has just started does not know yet is asked again."""
         while (reply := await self.ask(*users)).code:
             assert reply.code == "unavailable"
         return list(reply.body)
 
     async def until(self, expected: dict[str, int]) -> None:
-        """Ask until everybody is where they should be."""
+        """Asks until everybody is where they should be."""
         async with asyncio.timeout(DEADLINE_S):
             while await self.whereabouts(*expected) != list(expected.values()):
                 pass

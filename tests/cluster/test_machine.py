@@ -222,7 +222,7 @@ class ClusterMachine(RuleBasedStateMachine):
             self._check(follower)
 
     def _check(self, follower: Follower) -> None:
-        """What came since the last look, against what is followed now."""
+        """Compares what came since the last look with what is followed now."""
         news = follower.user.events[len(follower.seen) :]
         for event in news:
             topic = event["topic"].split("/")[-2]

@@ -8,7 +8,7 @@ from tests.support.user import User, feed
 
 
 def numbers(user: User, topic: str, site: str) -> list[tuple[int, int]]:
-    """(epoch, seq) of what came of a feed from a site, in the order in which it came."""
+    """Returns (epoch, seq) of what came of a feed from a site, in the order in which it came."""
     return [(event["epoch"], event["seq"]) for event in user.events if (event["topic"], event["site"]) == (feed(topic), site)]
 
 

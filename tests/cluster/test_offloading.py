@@ -18,7 +18,7 @@ MIX = parse_topic(MIX_URI)
 
 
 def end_overlaps(c: Cluster, now_s: float = 1e9) -> None:
-    """For every broker the overlap of what has left is over."""
+    """Ends, for every broker, the overlap of what has left."""
     for door in c.of("broker"):
         door.offloading.tick(now_s)
 
@@ -31,7 +31,7 @@ class Stream:
         self._cluster = c
 
     async def run(self) -> None:
-        """For ever."""
+        """Goes on for ever."""
         while True:
             self.begun += 1
             await self._cluster.play("bob", site=("sto", "lon")[self.done % 2], n=self.done)
@@ -48,7 +48,7 @@ def numbers(user: User) -> list[Any]:
 
 
 async def heard_of(user: User, epoch: int) -> dict[str, Any]:
-    """What a client is told of one epoch."""
+    """Returns what a client is told of one epoch."""
     found = await user.answer(lambda m: m["op"] == "offloaded" and m["epoch"] == epoch)
     return {key: found[key] for key in ("left", "back", "every_ms")}
 

@@ -134,7 +134,7 @@ async def test_only_a_service_or_a_broker_publishes_on_a_link(tcp: bool) -> None
 
 
 def feeds_of(c: Cluster) -> dict[str, str]:
-    """For each broker of sto, a user whose feed it owns."""
+    """Returns, for each broker of sto, a user whose feed it owns."""
     found: dict[str, str] = {}
     for n in range(100):
         found.setdefault(c.owner(f"u{n}"), f"u{n}")

@@ -80,7 +80,7 @@ class Replay:
         session.core.receive(session, json.dumps(message).encode(), point.now(), time.time())
 
     async def installed(self) -> None:
-        """All of it is installed at all sites."""
+        """Tells whether all of it is installed at all sites."""
         announcers = [point.core.announcer for point in self.c.of("accesspoint")]
         await self.c.until(lambda: all(each.reached.get(site, 0) >= each.mark() for each in announcers for site in self.c.sites))
 
@@ -101,7 +101,7 @@ class Replay:
         return sum(map(len, batches.values()))
 
     def copies(self) -> Iterator[tuple[str, str, str, str]]:
-        """Of each copy that a broker sent: its kind, the site of its origin, and from which site to which it went."""
+        """Returns, of each copy that a broker sent, its kind, the site of its origin, and from which site to which it went."""
         for each in self.c.plan.log:
             if isinstance(each.frame, Deliver) and "/b" in each.source:
                 for body in each.frame.bodies:

@@ -18,7 +18,7 @@ from tests.support.user import feed
 
 
 def named(frames: Sequence[Subscribe | Unsubscribe]) -> Counter[bytes]:
-    """How often each topic is named in some changes."""
+    """Returns how often each topic is named in some changes."""
     return Counter(topic for frame in frames for topic in frame.topics)
 
 

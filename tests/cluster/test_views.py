@@ -18,7 +18,7 @@ SLOTS = ("b1", "b2", "b3")
 
 
 def patient(options: Any) -> Any:
-    """Silence is suspicious only after a long while: a view that is held back stays away for the whole test."""
+    """Returns options with which silence is suspicious only after a long while: a view that is held back stays away for the whole test."""
     link = msgspec.structs.replace(FAST, silent_s=30.0, hello_s=30.0)
     timing = Timing(suspect_s=QUICK.suspect_s, dead_s=30.0, grace_s=QUICK.grace_s)
     changes = {"link": link, "membership": timing, "handover_s": 30.0, "install_s": 30.0}
@@ -26,7 +26,7 @@ def patient(options: Any) -> Any:
 
 
 def user_between(before: str, after: str) -> str:
-    """A user whose feed belongs to `before` without b3 and to `after` with it."""
+    """Returns a user whose feed belongs to `before` without b3 and to `after` with it."""
     old, new = Ring(SLOTS[:2]), Ring(SLOTS)
     topics = {f"u{n}": user_topic(f"u{n}") for n in range(1000)}
     return next(user for user, topic in topics.items() if (old.owner(topic), new.owner(topic)) == (before, after))
