@@ -42,6 +42,7 @@ class CatchUp:
 
     def due(self, now_s: float, period_s: float) -> list[Session]:
         """Returns the sessions to pull for now; is called every `period_s`."""
+        # Once for all that failed since the last look: the pause grows with the attempts, not with the sessions.
         if self._has_failed and now_s >= self._not_before_s:
             self._not_before_s = now_s + RETRY.delay_s(self._attempts, self._rng)
             self._attempts += 1

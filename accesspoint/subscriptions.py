@@ -51,6 +51,7 @@ class Subscriptions:
 
     def add(self, session: Session, topics: list[Topic]) -> None:
         """Subscribes `session` to `topics`, however many they are."""
+        # The journal before the hub, here and in `unsubscribe`: it looks at who holds a topic without the change.
         if self._journal is not None:
             self._journal.subscribed(session, [topic for topic in dict.fromkeys(topics) if not self._hub.holds(session, topic)])
         if news := self._hub.subscribe_all(session, topics):
@@ -61,7 +62,7 @@ class Subscriptions:
         return self._most - len(session.handles)
 
     def _want_what_is_right(self, session: Session, uris: list[str]) -> tuple[list[Topic], list[Rejected]]:
-        """Subscribes to those that are topics, as far as there is room."""
+        """Subscribes to those that are topics, as far as there is room; returns as `subscribe` does."""
         rejected: list[Rejected] = []
         followed: dict[Topic, None] = {}
         news: list[Topic] = []

@@ -59,7 +59,13 @@ class Upstream:
             return AggregatorLink(self.source, link, self._flush)
         if service == DECISION:
             return self._decision.link_up(link)
-        return ServiceLink(self._core, service, link.dialled, link)
+        return self._service_up(service, link.dialled, link)
+
+    def _service_up(self, service: str, address: str, link: Link) -> LinkHandler:
+        self._core.calls.node_up(service, address, link)
+        if service == PRESENCE:
+            self._core.attendance.node_up(address, link)
+        return ServiceLink(self._core, service, address, link)
 
     def tick(self, now: float) -> None:
         """Looks after the aggregator, once in a heartbeat interval."""
@@ -112,9 +118,6 @@ class ServiceLink:
 
     def __init__(self, core: AccessPointCore, service: str, address: str, link: Link) -> None:
         self._core, self._service, self._address, self._link = core, service, address, link
-        core.calls.node_up(service, address, link)
-        if service == PRESENCE:
-            core.attendance.node_up(address, link)
 
     def frames(self, frames: list[AnyFrame]) -> None:
         """Takes answers."""

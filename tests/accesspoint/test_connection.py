@@ -36,7 +36,7 @@ HELLO = client_frame(1, b'{"op":"hello","token":"eve"}')
 
 
 class SlowTransport(RecordingTransport):
-    """While it is `stuck` what is written waits, and over the high-water mark the protocol is paused, as asyncio does."""
+    """A transport: while it is `stuck` what is written waits, and over the high-water mark the protocol is paused, as asyncio does."""
 
     def __init__(self, protocol: asyncio.Protocol) -> None:
         self.stuck = self.is_paused = False

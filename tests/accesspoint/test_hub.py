@@ -5,7 +5,7 @@ from infra.kernel.topics import Topic, parse_topic
 
 
 class Listener(Member):
-    """Remembers what was written to its socket."""
+    """A member that remembers what was written to its socket."""
 
     __slots__ = ("written",)
 

@@ -19,7 +19,7 @@ USERS = [f"u{n}" for n in range(8)]
 
 
 class Publisher:
-    """Publishes on all feeds, round after round, through one broker of each site, until it is stopped."""
+    """A publisher on all feeds, round after round, through one broker of each site, until it is stopped."""
 
     def __init__(self, c: Cluster, brokers: dict[str, int]) -> None:
         self.accepted: Counter[tuple[str, str]] = Counter()

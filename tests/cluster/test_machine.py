@@ -57,7 +57,7 @@ class ClusterMachine(RuleBasedStateMachine):
 
     @property
     def settled(self) -> bool:
-        """Whether nothing went wrong since everybody knew who is there."""
+        """Tells whether nothing went wrong since everybody knew who is there."""
         return not self.faults
 
     def run(self, coroutine: Coroutine[Any, Any, T]) -> T:

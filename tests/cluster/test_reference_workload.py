@@ -89,7 +89,7 @@ class Replay:
             session.core.leave(session, "lost")
 
     async def publish(self) -> int:
-        """Publishes everything where the trace has it, through a door of that site; how many events that were."""
+        """Publishes everything where the trace has it, through a door of that site; returns how many events that were."""
         batches: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
         for service, step in self.reference.steps("publish"):
             event: dict[str, Any] = {"topic": step.topics[0], "kind": step.kind, "payload": {}}
