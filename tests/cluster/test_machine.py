@@ -57,7 +57,7 @@ class ClusterMachine(RuleBasedStateMachine):
 
     @property
     def settled(self) -> bool:
-        """Tells whether nothing went wrong since everybody knew who is there."""
+        """Whether nothing went wrong since everybody knew who is there."""
         return not self.faults
 
     def run(self, coroutine: Coroutine[Any, Any, T]) -> T:
@@ -222,7 +222,7 @@ class ClusterMachine(RuleBasedStateMachine):
             self._check(follower)
 
     def _check(self, follower: Follower) -> None:
-        """Compares what came since the last look with what is followed now."""
+        """What came since the last look, against what is followed now."""
         news = follower.user.events[len(follower.seen) :]
         for event in news:
             topic = event["topic"].split("/")[-2]
