@@ -27,10 +27,9 @@ if TYPE_CHECKING:
 
 
 def _broker(options: "BrokerOptions", context: "Context", credentials: Credentials) -> Role:
-    from broker.door import Door
     from broker.server import Broker
 
-    return Door(Broker(options, context), credentials.verifier.service, context.wall)
+    return Broker(options, context, credentials.verifier.service)
 
 
 def _decision(options: "DecisionOptions", context: "Context", _: Credentials) -> Role:
