@@ -61,7 +61,7 @@ async def test_the_last_event_is_found_at_whatever_site_it_was_made_and_the_newe
     """SB-29: a user who moves between sites leaves an older event behind, and nobody is shown it."""
     clock_s = 1e9
     world = {"wall": lambda: clock_s}
-    cluster = MadeCluster(PresenceOptions, Presence, world, sites=3, tcp=tcp, change=asking("sto", "lon", "ash"))
+    cluster = MadeCluster(PresenceOptions, PresenceService, world, sites=3, tcp=tcp, change=asking("sto", "lon", "ash"))
     async with cluster as c, c.user("ann") as ann:
         await linked(c)
         for n, site in enumerate(("ash", "lon", "ash"), 1):
