@@ -12,6 +12,7 @@ from accesspoint.options import AccessPointOptions
 from infra.kernel.frames import Call
 from segue.cluster.role_spec import RoleOptions
 from services.presence.options import PresenceOptions
+from services.presence.server import PresenceService
 from tests.support.cluster import Cluster
 from tests.support.made_cluster import MadeCluster
 from tests.support.peer import Peer
