@@ -11,7 +11,7 @@ from notification.email import EmailOptions
 from notification.letter import Line
 from notification.push import PushOptions, push_payload
 
-DOCS = Path(__file__).resolve().parents[3] / "docs"
+DOCS = Path(__file__).resolve().parents[2] / "docs"
 
 
 class Channels(msgspec.Struct, kw_only=True):

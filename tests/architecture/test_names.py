@@ -1,0 +1,140 @@
+"""A public class name is used once, so that a name says which class is meant wherever it is read."""
+
+import ast
+from collections import defaultdict
+from typing import Final
+
+from tests.architecture.sources import sources
+
+FOLDERS: Final = ("infra", "broker", "aggregator", "accesspoint", "notification", "services", "rule_engine", "segue", "analytics", "bench")
+# Names that several classes still have.
+PENDING: Final = {
+    "Act",
+    "Answer",
+    "Audit",
+    "Batch",
+    "Case",
+    "Cassandra",
+    "Catalogue",
+    "Clock",
+    "Cloud",
+    "Comparison",
+    "Connection",
+    "Courier",
+    "Crowd",
+    "Curve",
+    "Decision",
+    "Device",
+    "Door",
+    "Draft",
+    "Drawing",
+    "Entry",
+    "Event",
+    "Explanation",
+    "Facts",
+    "Fence",
+    "Figure",
+    "Figures",
+    "Finding",
+    "Follows",
+    "Found",
+    "Frame",
+    "Hello",
+    "History",
+    "Holdings",
+    "Identity",
+    "Item",
+    "Job",
+    "Keeper",
+    "Last",
+    "Ledger",
+    "Limits",
+    "Line",
+    "Member",
+    "Move",
+    "Moves",
+    "Naive",
+    "Notification",
+    "Notifier",
+    "Offloaded",
+    "Offloading",
+    "Online",
+    "Options",
+    "Outbox",
+    "Outcome",
+    "Outlet",
+    "Page",
+    "Part",
+    "Parts",
+    "Peers",
+    "Phase",
+    "Placement",
+    "Plan",
+    "Play",
+    "Player",
+    "Playlist",
+    "Post",
+    "Problem",
+    "Promise",
+    "Publications",
+    "Publisher",
+    "Pull",
+    "Questions",
+    "Ratio",
+    "Relay",
+    "Request",
+    "Result",
+    "Route",
+    "Router",
+    "Row",
+    "Rule",
+    "Run",
+    "Seen",
+    "Setting",
+    "Settings",
+    "Shape",
+    "Stage",
+    "State",
+    "Step",
+    "Store",
+    "Stored",
+    "Stores",
+    "Study",
+    "Subject",
+    "Subscribe",
+    "Subscriber",
+    "Subscribers",
+    "Summary",
+    "Table",
+    "Tally",
+    "Target",
+    "Task",
+    "Teller",
+    "Tokens",
+    "Totals",
+    "Unsubscribe",
+    "View",
+    "Whole",
+    "Wire",
+    "Workload",
+}
+
+
+def homes() -> dict[str, set[str]]:
+    """Returns the files in which each public class name is defined."""
+    found: dict[str, set[str]] = defaultdict(set)
+    for source in sources(*FOLDERS):
+        for node in source.tree.body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                found[node.name].add(source.path)
+    return found
+
+
+def test_a_class_name_is_used_once() -> None:
+    shared = {name: sorted(files) for name, files in homes().items() if len(files) > 1}
+    assert {name: files for name, files in shared.items() if name not in PENDING} == {}
+
+
+def test_no_exception_is_stale() -> None:
+    found = homes()
+    assert sorted(name for name in PENDING if len(found.get(name, ())) < 2) == []

@@ -1,0 +1,61 @@
+"""No test sets a private field of another object: what a test wants to replace is an argument of a constructor."""
+
+import ast
+from collections.abc import Iterator
+from typing import Final
+
+from tests.architecture.sources import Source, sources
+
+# (file, what is set): those that are left, each until its object takes the part as an argument.
+EXCEPTIONS: Final = frozenset(
+    {
+        ("tests/accesspoint/test_server.py", "place.point.core._verify"),
+        ("tests/accesspoint/test_server.py", "point.core._silence._sweep"),
+        ("tests/accesspoint/test_server.py", "point.core._silence._sweep_size"),
+        ("tests/analytics/planning/provisioning/test_gsp.py", "gsp_module._choose"),
+        ("tests/cluster/test_last.py", "node._wall"),
+        ("tests/faults/test_starts_and_ends.py", "c.of('notification')[0]._parts.worker._tell"),
+        ("tests/notification/test_feed.py", "module._parts.intake._wall"),
+        ("tests/notification/test_feed.py", "module._parts.worker._publish"),
+        ("tests/notification/test_sending.py", "module._parts.dispatch._wall"),
+        ("tests/notification/test_several.py", "lost.keeper._ask"),
+        ("tests/segue/cassandra/test_server.py", "segue.cassandra.pid_file._PROC"),
+        ("tests/services/test_peers.py", "social._reply"),
+    }
+)
+
+
+def sets(source: Source) -> Iterator[str]:
+    """Yields each private field of another object that `source` sets, as it is written there."""
+    for node in ast.walk(source.tree):
+        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store | ast.Del) and _is_private(node.attr):
+            owner = ast.unparse(node.value)
+            if owner not in {"self", "cls"}:
+                yield f"{owner}.{node.attr}"
+        if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("setattr"):
+            yield from _patched(node)
+
+
+def _patched(call: ast.Call) -> Iterator[str]:
+    """Yields what `setattr(thing, "_name", ...)` or `monkeypatch.setattr("module._name", ...)` sets."""
+    texts = [each.value for each in call.args[:2] if isinstance(each, ast.Constant) and isinstance(each.value, str)]
+    owner, _, name = texts[0].rpartition(".") if texts else ("", "", "")
+    if _is_private(name):
+        yield f"{owner or ast.unparse(call.args[0])}.{name}"
+
+
+def _is_private(name: str) -> bool:
+    return name.startswith("_") and not name.startswith("__")
+
+
+def found() -> set[tuple[str, str]]:
+    """Returns (file, what is set) of all tests."""
+    return {(source.path, what) for source in sources("tests") for what in sets(source)}
+
+
+def test_no_test_sets_a_private_field_of_another_object() -> None:
+    assert sorted(found() - EXCEPTIONS) == []
+
+
+def test_no_exception_is_stale() -> None:
+    assert sorted(EXCEPTIONS - found()) == []
