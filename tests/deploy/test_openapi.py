@@ -43,6 +43,12 @@ def validator(schema: dict[str, Any]) -> Draft202012Validator:
     return Draft202012Validator(schema | {"components": DOCUMENT["components"]})
 
 
+def resolved(response: dict[str, Any]) -> dict[str, Any]:
+    """Returns a response, which may be one that several operations share."""
+    shared = response.get("$ref", "").rpartition("/")[2]
+    return dict(DOCUMENT["components"]["responses"][shared]) if shared else response
+
+
 def examples(content: dict[str, Any]) -> Iterator[Any]:
     """The values that a media type shows."""
     yield from (each["value"] for each in content.get("examples", {}).values())
@@ -83,7 +89,7 @@ async def doors() -> AsyncIterator[Doors]:
 
 async def check(answer: aiohttp.ClientResponse, operation: dict[str, Any]) -> None:
     """An answer is one that the operation describes: status, headers, type, body."""
-    described = operation["responses"][str(answer.status)]
+    described = resolved(operation["responses"][str(answer.status)])
     for name, header in described.get("headers", {}).items():
         validator(header["schema"]).validate(answer.headers[name])
     content = described["content"][answer.content_type]
@@ -97,7 +103,7 @@ def test_every_schema_is_a_schema_and_every_example_is_valid() -> None:
         for each in schema["properties"].values():
             for example in each.get("examples", ()):
                 validator(each).validate(example)
-    described = [*PUBLISH["responses"].values(), PUBLISH["requestBody"]]
+    described = [*map(resolved, PUBLISH["responses"].values()), PUBLISH["requestBody"]]
     described += [response for operation in ADMIN.values() for response in operation["responses"].values()]
     for content in (content for each in described for content in each["content"].values()):
         for example in examples(content):
@@ -106,7 +112,7 @@ def test_every_schema_is_a_schema_and_every_example_is_valid() -> None:
 
 def test_every_code_that_is_named_has_the_status_under_which_it_is_named() -> None:
     for status, response in PUBLISH["responses"].items():
-        for name in re.findall(r"`([a-z0-9-]+)`", response["description"]):
+        for name in re.findall(r"`([a-z0-9-]+)`", resolved(response)["description"]):
             assert str(BY_NAME[name].http) == status
 
 
@@ -145,7 +151,7 @@ async def test_what_is_wrong_in_an_array_is_rejected_by_position(doors: Doors) -
     assert (answer.status, outcome["accepted"], [each["index"] for each in outcome["rejected"]]) == (202, 2, [1])
 
 
-@pytest.mark.parametrize("name", DOCUMENT["components"]["schemas"]["Event"]["required"])
+@pytest.mark.parametrize("name", DOCUMENT["components"]["schemas"]["SubmittedEvent"]["required"])
 async def test_a_required_field_is_required(doors: Doors, name: str) -> None:
     answer = await doors.publish(json={key: value for key, value in EVENT.items() if key != name})
     assert (answer.status, (await answer.json())["code"]) == (400, "bad-field")
@@ -161,14 +167,14 @@ def texts(pattern: str) -> st.SearchStrategy[str]:
     return (st.from_regex(pattern) | st.text(max_size=100)).filter(lambda text: not text.endswith("\n"))
 
 
-FIELDS = DOCUMENT["components"]["schemas"]["Event"]["properties"]
+FIELDS = DOCUMENT["components"]["schemas"]["SubmittedEvent"]["properties"]
 
 
 @settings(max_examples=200, deadline=None)
 @given(topic=texts(FIELDS["topic"]["pattern"]), kind=texts(FIELDS["kind"]["pattern"]), id_=texts(FIELDS["id"]["pattern"]))
 def test_the_schema_of_an_event_takes_exactly_what_the_door_takes(topic: str, kind: str, id_: str) -> None:
     event = {"topic": topic, "kind": kind, "id": id_, "payload": {}}
-    valid = validator({"$ref": "#/components/schemas/Event"}).is_valid(event)
+    valid = validator({"$ref": "#/components/schemas/SubmittedEvent"}).is_valid(event)
     try:
         accept(Submission(topic, kind, b"{}", id_), int(time.time() * 1000), "made-up", 1024)  # type: ignore[arg-type]
         taken = True

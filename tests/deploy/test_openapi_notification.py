@@ -33,7 +33,7 @@ DOCUMENT: dict[str, Any] = json.loads(
 OPERATIONS = {
     (method.upper(), path): each for path, item in DOCUMENT["paths"].items() for method, each in item.items() if method != "parameters"
 }
-FIELDS = DOCUMENT["components"]["schemas"]["Notice"]["properties"]
+FIELDS = DOCUMENT["components"]["schemas"]["Request"]["properties"]
 WHO: dict[str, list[dict[str, list[str]]]] = {"user": [{"userToken": []}], "service": [{"serviceToken": []}], "nobody": []}
 INTAKE, PREFERENCES, DEVICES = ("POST", "/v1/notifications"), ("PUT", "/v1/me/preferences"), ("POST", "/v1/me/devices")
 ALBUM = DOCUMENT["paths"]["/v1/notifications"]["post"]["requestBody"]["content"]["application/json"]["examples"]["album"]["value"]
@@ -228,7 +228,7 @@ def texts(field: str) -> st.SearchStrategy[str]:
 @given(id_=texts("id"), topic=texts("topic"), kind=texts("kind"), producer=texts("producer"))
 def test_the_schema_of_a_notice_takes_exactly_what_the_intake_takes(id_: str, topic: str, kind: str, producer: str) -> None:
     notice = {"id": id_, "topic": topic, "kind": kind, "producer": producer, "payload": {}, "followers": ["ann"]}
-    assert validator({"$ref": "#/components/schemas/Notice"}).is_valid(notice) == is_taken(notice)
+    assert validator({"$ref": "#/components/schemas/Request"}).is_valid(notice) == is_taken(notice)
 
 
 def is_taken(notice: dict[str, Any]) -> bool:
@@ -262,7 +262,7 @@ async def test_the_schema_of_an_audience_takes_exactly_what_the_door_takes(tmp_p
         for n, audience in enumerate(audiences):
             notice = {key: value for key, value in ALBUM.items() if key != "followers"} | audience | {"id": f"album-{n}"}
             status, _ = await Asking(c)(*INTAKE, service_token("artist"), json=notice)
-            assert (status == 202) == validator({"$ref": "#/components/schemas/Notice"}).is_valid(notice), audience
+            assert (status == 202) == validator({"$ref": "#/components/schemas/Request"}).is_valid(notice), audience
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,94 @@
+"""The bodies that the notification module answers with over HTTP, beside a receipt, preferences and an explanation."""
+
+from typing import Annotated, Any, Literal
+
+import msgspec
+
+from infra.runtime.http.openapi import RejectedRow
+
+from .intake import Receipt
+
+Counted = Annotated[int, msgspec.Meta(ge=0)]
+UnixMs = Annotated[int, msgspec.Meta(ge=0, description="Unix time in ms.")]
+
+
+class StoredNotices(msgspec.Struct, frozen=True):
+    """Which notices of an array were stored, and which were not."""
+
+    accepted: list[Receipt]
+    rejected: list[RejectedRow]
+
+
+class PulledItem(msgspec.Struct, frozen=True):
+    """One item of an inbox."""
+
+    mark: Annotated[int, msgspec.Meta(ge=1)]
+    types: list[Literal["in-client", "in-feed", "push", "email"]]
+    read: bool
+    topic: str
+    kind: str
+    class_: Literal["new-album", "new-track", "artist-playlist", "friend-joined", "playlist"] = msgspec.field(name="class")
+    ts: UnixMs
+    id: str
+    payload: dict[str, Any]
+
+
+class PulledInbox(msgspec.Struct, frozen=True):
+    """A page of an inbox, with the marks of its user."""
+
+    op: Literal["notifications"]
+    id: None
+    items: list[PulledItem]
+    next: Annotated[int, msgspec.Meta(ge=0, description="`since` of the next page.")]
+    more: bool
+    epoch: Annotated[int, msgspec.Meta(ge=1, description="The epoch of all marks in the answer.")]
+    seen: Counted
+    read: Counted
+    unread: Counted
+    reset: (
+        Annotated[bool, msgspec.Meta(description="True: `since` stands for nothing in this epoch; the page begins behind 0.")]
+        | msgspec.UnsetType
+    ) = msgspec.UNSET
+
+
+class DeviceEndpoint(msgspec.Struct, frozen=True):
+    """Where pushes to one browser go."""
+
+    endpoint: str
+
+
+class DeviceList(msgspec.Struct, frozen=True):
+    """Where pushes to a user go."""
+
+    devices: Annotated[list[DeviceEndpoint], msgspec.Meta(max_length=20)]
+
+
+class PushKey(msgspec.Struct, frozen=True):
+    """The key that browsers need to take pushes."""
+
+    key: Annotated[str, msgspec.Meta(pattern="^[A-Za-z0-9_-]{87}$")]
+
+
+class DeadLetter(msgspec.Struct, frozen=True):
+    """A mail or a push that was given up."""
+
+    key: str
+    user: str
+    event: str
+    channel: Literal["email", "digest", "push"]
+    state: Literal["dead"]
+    reason: Annotated[str, msgspec.Meta(description="In the words of the mail server or push service.")]
+    ts_ms: UnixMs
+
+
+class DeadLetters(msgspec.Struct, frozen=True):
+    """A page of dead letters, the oldest first."""
+
+    letters: list[DeadLetter]
+    next: Annotated[str | None, msgspec.Meta(description="`after` of the next page.")]
+
+
+class Replayed(msgspec.Struct, frozen=True):
+    """A dead letter that is due again."""
+
+    key: str

@@ -1,0 +1,125 @@
+"""The OpenAPI document of artist monitoring: docs/openapi-artist.json."""
+
+from typing import Final
+
+from infra.runtime.http.openapi import Content, Document, Example, Operation, Parameter, ServerUrl, Success
+
+from ..openapi import AFTER, AGAIN, BAD_REQUEST, FORBIDDEN, LIMIT, UNAUTHORIZED, USERS, ShownName
+from .answers import FollowedArtist, FollowedFeeds, RunStarted, RunState
+from .job import Tally
+
+OPERATIONS: Final = {
+    ("GET", "/v1/artists/followed"): Operation(
+        id="listFollowed",
+        summary="Which feeds of artists you follow.",
+        query={"after": AFTER, "limit": LIMIT},
+        replies={
+            200: Success(
+                "A page of feeds, by artist.",
+                Content(FollowedFeeds, {"example": Example({"topics": [{"artist": "bjork", "type": "new-album"}], "next": None})}),
+            )
+        },
+        refusals=(
+            400,
+            401,
+            403,
+            503,
+        ),
+    ),
+    ("PUT", "/v1/artists/{artist}/follow"): Operation(
+        id="followArtist",
+        summary="Follow all feeds of an artist.",
+        replies={
+            200: Success(
+                "You follow them now; repeating changes nothing.",
+                Content(FollowedArtist, {"example": Example({"artist": "bjork", "types": ["new-album", "new-track", "artist-playlist"]})}),
+            )
+        },
+        refusals=(
+            400,
+            401,
+            403,
+            503,
+        ),
+    ),
+    ("DELETE", "/v1/artists/{artist}/follow"): Operation(
+        id="unfollowArtist",
+        summary="Follow an artist no more.",
+        replies={204: Success("You follow none of their feeds.")},
+        refusals=(
+            400,
+            401,
+            403,
+            503,
+        ),
+    ),
+    ("GET", "/v1/artists/run"): Operation(
+        id="showRun",
+        summary="How the newest run of the job went.",
+        description="For the service operator.",
+        replies={
+            200: Success(
+                "The run that is under way in this process, or its last one; `last` is null before the first.",
+                Content(
+                    RunState,
+                    {
+                        "example": Example(
+                            {
+                                "running": False,
+                                "last": {
+                                    "run": 3,
+                                    "started_s": 1790000000.0,
+                                    "finished": True,
+                                    "items": 120000,
+                                    "announced": 12,
+                                    "learned": 40,
+                                    "refused": 0,
+                                    "wrong": 0,
+                                },
+                            }
+                        )
+                    },
+                ),
+            )
+        },
+        refusals=(
+            401,
+            403,
+            503,
+        ),
+    ),
+    ("POST", "/v1/artists/run"): Operation(
+        id="startRun",
+        summary="Run the job now.",
+        description="For the service operator. What was announced before is not announced again.",
+        replies={202: Success("Whether it began.", Content(RunStarted, {"example": Example({"started": True})}))},
+        refusals=(
+            401,
+            403,
+            503,
+        ),
+    ),
+}
+
+_COUNT: Final = {"minimum": 0}
+DOCUMENT: Final = Document(
+    title="Segue: artists",
+    summary="Following artists, and the daily look at the catalogue.",
+    description="The HTTP interface of the artist monitoring service. artists.md tells what it is for. Error codes: see codes.md.",
+    server=ServerUrl("http://127.0.0.1:7732", "The default of the option `door`."),
+    tokens={"user": USERS, "service": "A token with the claim `svc` = `operator`: segue token --service operator."},
+    parameters={"artist": Parameter(ShownName, "The artist's id, as it stands in topics.")},
+    refusals={400: BAD_REQUEST, 401: UNAUTHORIZED, 403: FORBIDDEN, 503: AGAIN},
+    operations=OPERATIONS,
+    refined={
+        Tally: {
+            "run": {"minimum": 1, "description": "A run that broke off keeps its number when it is gone on with."},
+            "started_s": {"description": "Unix time."},
+            "items": _COUNT | {"description": "Items read."},
+            "announced": _COUNT | {"description": "Notifications taken by the intake."},
+            "learned": _COUNT | {"description": "Items of artists met for the first time, remembered in silence."},
+            "refused": _COUNT | {"description": "Notifications that the intake will never take."},
+            "wrong": _COUNT | {"description": "Lines of the catalogue that are no items."},
+        }
+    },
+)
