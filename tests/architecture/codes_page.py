@@ -27,7 +27,7 @@ This page is made from `infra/kernel/codes.py` by `tests/architecture/codes_page
 
 
 def render() -> str:
-    """The page, whole."""
+    """Returns the whole page."""
     return _INTRODUCTION + "".join(_row(code) for code in ALL)
 
 

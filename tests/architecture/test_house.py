@@ -15,14 +15,14 @@ PACKAGES = [pattern.rstrip("*") for pattern in PROJECT["tool"]["setuptools"]["pa
 
 
 def normal(requirement: str) -> str:
-    """The name in a requirement, as package indexes compare names."""
+    """Returns the name in a requirement, as package indexes compare names."""
     name = re.match(r"[A-Za-z0-9._-]+", requirement)
     assert name
     return re.sub(r"[-_.]+", "-", name[0]).lower()
 
 
 def pins(name: str) -> dict[str, str]:
-    """Package -> version, from a file under requirements/ with the files that it includes."""
+    """Returns package -> version, from a file under requirements/ with the files that it includes."""
     found: dict[str, str] = {}
     for line in (ROOT / "requirements" / name).read_text(encoding="utf-8").splitlines():
         included = line.removeprefix("-r ")

@@ -48,7 +48,7 @@ def strays() -> set[str]:
 
 
 def _has_subject(test: Path) -> bool:
-    """Whether there is what the name says: beside a package also a data file, the contract of several, or a page of docs."""
+    """Returns whether there is what the name says: a package, a module, a data file, the contract of several, or a page of docs."""
     name = test.stem.removeprefix("test_")
     folder, subject = ROOT / test.parent, name.removesuffix("_contract")
     page = re.sub("_pages?$", "", name)

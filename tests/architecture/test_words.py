@@ -16,8 +16,26 @@ from tests.architecture.sources import ROOT, Source, sentence, sources
 
 PRODUCT: Final = ("accesspoint", "aggregator", "analytics", "broker", "infra", "notification", "rule_engine", "segue", "services")
 TOOLS: Final = ("bench", "tests")
-# Folders whose words have not been gone over. The check takes nothing from them.
-PENDING: Final = (*PRODUCT, *TOOLS, "pages")
+# Folders whose words have not been gone over, and "pages". The check takes nothing from them.
+PENDING: Final[tuple[str, ...]] = (
+    *PRODUCT,
+    "bench",
+    "pages",
+    "tests/accesspoint",
+    "tests/analytics",
+    "tests/badinput",
+    "tests/bench",
+    "tests/broker",
+    "tests/cluster",
+    "tests/conftest.py",
+    "tests/e2e",
+    "tests/faults",
+    "tests/infra",
+    "tests/notification",
+    "tests/rule_engine",
+    "tests/segue",
+    "tests/services",
+)
 # Words that look like a verb in the third person and are none, at the beginning of a sentence that says what something is.
 NO_VERBS: Final = {
     *("Always", "As", "Its", "This"),
@@ -67,9 +85,9 @@ def said(source: Source) -> Iterator[tuple[int, str]]:
             yield node.lineno, node.value
 
 
-def folders() -> list[str]:
-    """Returns the folders whose words are to be right."""
-    return [folder for folder in (*PRODUCT, *TOOLS) if folder not in PENDING]
+def finished() -> list[Source]:
+    """Returns the files whose words are to be right."""
+    return [source for source in sources(*PRODUCT, *TOOLS) if not source.path.startswith(PENDING)]
 
 
 def pages() -> list[Path]:
@@ -89,7 +107,7 @@ def test_a_verb_is_told_from_other_words(docstring: str, right: bool) -> None:
 def test_a_function_says_what_it_does_with_a_verb() -> None:
     wrong = [
         f"{source.path}: {name}: {sentence(docstring)}"
-        for source in sources(*folders())
+        for source in finished()
         for name, docstring in functions(source)
         if not begins_with_a_verb(docstring) and (source.path, name) not in EXCEPTIONS
     ]
@@ -99,7 +117,7 @@ def test_a_function_says_what_it_does_with_a_verb() -> None:
 def test_a_class_says_what_it_is_with_a_noun() -> None:
     wrong = [
         f"{source.path}: {name}: {sentence(docstring)}"
-        for source in sources(*folders())
+        for source in finished()
         for name, docstring in classes(source)
         if _NO_NOUN.match(docstring) and (source.path, name) not in EXCEPTIONS
     ]
@@ -107,7 +125,7 @@ def test_a_class_says_what_it_is_with_a_noun() -> None:
 
 
 def test_people_are_they_in_code() -> None:
-    found = [(source.path, number, text) for source in sources(*folders()) for number, text in said(source)]
+    found = [(source.path, number, text) for source in finished() for number, text in said(source)]
     assert [f"{path}:{number}: {sentence(text)}" for path, number, text in found if _PERSON.search(text)] == []
 
 

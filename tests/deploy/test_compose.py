@@ -21,7 +21,7 @@ def port(address: str) -> int:
 
 
 def services() -> dict[str, Any]:
-    """The services that run Segue."""
+    """Returns the services that run Segue."""
     return {name: service for name, service in COMPOSE["services"].items() if service["image"].startswith("segue:")}
 
 
@@ -60,7 +60,7 @@ def test_the_folder_of_the_host_is_the_one_that_the_page_says_to_make() -> None:
 
 
 def state_folders(service: dict[str, Any]) -> list[dict[str, Any]]:
-    """The mounts that a service may write to."""
+    """Returns the mounts that a service may write to."""
     return [each for each in service["volumes"] if isinstance(each, dict)]
 
 

@@ -50,7 +50,7 @@ def resolved(response: dict[str, Any]) -> dict[str, Any]:
 
 
 def examples(content: dict[str, Any]) -> Iterator[Any]:
-    """The values that a media type shows."""
+    """Yields the values that a media type shows."""
     yield from (each["value"] for each in content.get("examples", {}).values())
     if "example" in content:
         yield content["example"]
@@ -64,7 +64,7 @@ class Doors:
         self._admin, self._http = admin, http
 
     async def publish(self, *, token: str | None = None, headers: dict[str, str] | None = None, **body: Any) -> aiohttp.ClientResponse:
-        """POST /v1/events, as the presence service unless another token is given."""
+        """Sends POST /v1/events, as the presence service unless another token is given."""
         (door,) = self.process.of("broker")
         shown = {"Authorization": f"Bearer {token or service_token('presence')}"} | (headers or {})
         async with self._http.post(f"http://{door.address}/v1/events", headers=shown, **body) as answer:
@@ -72,7 +72,7 @@ class Doors:
         return answer
 
     async def look(self, path: str) -> aiohttp.ClientResponse:
-        """GET from the admin door."""
+        """Sends GET to the admin listener."""
         async with self._http.get(f"{self._admin.address}{path}") as answer:
             await answer.read()
         return answer
@@ -88,7 +88,7 @@ async def doors() -> AsyncIterator[Doors]:
 
 
 async def check(answer: aiohttp.ClientResponse, operation: dict[str, Any]) -> None:
-    """An answer is one that the operation describes: status, headers, type, body."""
+    """Checks that `answer` is one that `operation` describes: status, headers, type, body."""
     described = resolved(operation["responses"][str(answer.status)])
     for name, header in described.get("headers", {}).items():
         validator(header["schema"]).validate(answer.headers[name])

@@ -19,7 +19,7 @@ class Thing(Struct):
 
 
 def document(**operations: Operation) -> Document:
-    """A document of GET operations, by the name of their path."""
+    """Returns a document of GET operations, by the name of their path."""
     known = {("GET", f"/{name}"): each for name, each in operations.items()}
     return Document(title="", summary="", description="", server=SERVER, tokens={}, refusals={}, operations=known)
 

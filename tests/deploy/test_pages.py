@@ -15,19 +15,19 @@ REFERENCE = re.compile(r"`([\w/.-]+\.py):([\w.]+)`")
 
 
 def prose(page: Path) -> str:
-    """The text of a page without its code blocks."""
+    """Returns the text of a page without its code blocks."""
     return re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
 
 
 def anchors(page: Path) -> set[str]:
-    """What can stand behind the # of a link to a page, as GitHub makes it of the headings."""
+    """Returns what can stand behind the # of a link to `page`, as GitHub makes it of the headings."""
     headings = re.findall(r"^#+ (.+)$", prose(page), re.MULTILINE)
     return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
 @cache
 def names(path: Path) -> frozenset[str]:
-    """What a module defines: functions, classes, constants, and `Class.member`."""
+    """Returns what a module defines: functions, classes, constants, and `Class.member`."""
     found = set()
     for node in ast.parse(path.read_text(encoding="utf-8")).body:
         for name in defined(node):
@@ -38,7 +38,7 @@ def names(path: Path) -> frozenset[str]:
 
 
 def defined(node: ast.stmt) -> list[str]:
-    """The names that one statement gives a meaning to."""
+    """Returns the names that one statement gives a meaning to."""
     match node:
         case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
             return [name]

@@ -26,13 +26,13 @@ Step = Callable[..., Awaitable[None]]
 
 
 def lines() -> list[str]:
-    """All lines of all conversations, in order."""
+    """Returns all lines of all conversations, in order."""
     blocks = re.findall(r"^```text\n(.*?)^```$", PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
     return [line for block in blocks for line in block.splitlines()]
 
 
 def form(said: Any) -> Any:
-    """What was said, with volatile values replaced by their types. An event's id is the broker's, unlike an answer's."""
+    """Returns what was said, with volatile values replaced by their types. An event's id is the broker's, unlike an answer's."""
     match said:
         case dict():
             volatile = VOLATILE | ({"id"} if said.get("op") == "event" else set())
@@ -43,7 +43,7 @@ def form(said: Any) -> Any:
 
 
 def epochs(said: Any) -> list[int]:
-    """All epochs of the store in a message, in order; that of an event itself is the engine's."""
+    """Returns all epochs of the store in a message, in order. The epoch of an event itself is the engine's."""
     if isinstance(said, dict) and said.get("op") == "event":
         return epochs(said["payload"])
     if isinstance(said, list):
@@ -62,7 +62,7 @@ class Device:
         self.answers: deque[Any] = deque()
 
     async def hear(self, is_event: bool) -> Any:
-        """The next event, or the next answer."""
+        """Returns the next event, or the next answer."""
         wanted = self.events if is_event else self.answers
         while not wanted:
             message = json.loads(await self.ws.recv())
@@ -70,14 +70,14 @@ class Device:
         return wanted.popleft()
 
     async def close(self) -> None:
-        """Everything that was said stands on the page."""
+        """Checks that everything that was said stands on the page."""
         await self.ws.close()
         left = [json.loads(text) async for text in self.ws]
         assert [*self.events, *self.answers, *left] == []
 
 
 def graceless(options: RoleOptions) -> RoleOptions:
-    """Whoever has gone is offline at once: the page does not tell how much time goes by."""
+    """Returns options under which users are offline as soon as they have gone: the page does not tell how much time goes by."""
     return msgspec.structs.replace(options, grace_s=0.0, jitter_s=0.0) if isinstance(options, PresenceOptions) else options
 
 
@@ -153,7 +153,7 @@ class Stage:
         assert status == 202
 
     def _online(self) -> int:
-        """How many devices presence knows of."""
+        """Returns how many devices presence knows of."""
         return sum(len(leases) for role in self.cluster.of("presence") for leases in role.leases._users.values())
 
     async def leave(self, device: str) -> None:
@@ -208,7 +208,7 @@ async def test_the_conversations_of_the_page_take_place_as_written(tmp_path: Pat
 
 
 async def close_code(ws: ClientConnection) -> int | None:
-    """The number with which the access point closes; nothing else comes before."""
+    """Returns the number with which the access point closes. Nothing else comes before."""
     try:
         raise AssertionError(f"expected a close, got {await ws.recv()!r}")
     except ConnectionClosed:

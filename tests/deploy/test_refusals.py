@@ -83,7 +83,7 @@ class House:
         self._address = address
 
     async def say(self, request: bytes) -> Answer:
-        """Send bytes and read the first answer."""
+        """Sends bytes and reads the first answer."""
         host, _, port = self._address.rpartition(":")
         reader, writer = await asyncio.open_connection(host, int(port))
         try:
@@ -98,7 +98,7 @@ class House:
             writer.close()
 
     async def ask(self, *headers: str, token: str = "", method: str = "", path: str = "", body: bytes = b"") -> Answer:
-        """The request that the door takes, but for what is given."""
+        """Sends a request that is taken, but for what is given: `token`, `method`, `path`, `body`."""
         lines = [f"{method or self.door.method} {path or self.door.path} HTTP/1.1", "Host: x", *headers]
         lines += [f"Authorization: Bearer {token}"] * bool(token) + [f"Content-Length: {len(body)}"] * bool(body)
         return await self.say("\r\n".join([*lines, "", ""]).encode() + body)
@@ -118,7 +118,7 @@ async def house(door: str, tmp_path: Path) -> AsyncIterator[House]:
 
 
 def check(answer: Answer, name: str) -> dict[str, Any]:
-    """The one form: the row of the table as JSON, its status, and just those headers that this status wants. Returns the body."""
+    """Checks the one form of a refusal: the row of the table as JSON, its status, and just the headers of this status. Returns the body."""
     code: Code = BY_NAME[name]
     said = json.loads(answer.body)
     assert (said["code"], said["number"], answer.status) == (code.name, code.number, code.http), said

@@ -10,7 +10,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def planned(tmp_path: Path, *arguments: str) -> str:
-    """What make would do where nothing is set up yet."""
+    """Returns what make would do where nothing is set up yet."""
     command = ["make", "--dry-run", "--no-print-directory", f"VENV={tmp_path / 'none'}", *arguments]
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
 

@@ -94,7 +94,7 @@ class Site:
         return doors + [f"{role}.{key}={self._literal(table[key])}" for key in ADDRESSES if key in table]
 
     def _literal(self, value: Any) -> str:
-        """TOML for a value of a sample, its addresses replaced."""
+        """Returns TOML for a value of a sample, its addresses replaced."""
         match value:
             case dict():
                 return "{" + ",".join(f"{key}={self._literal(inner)}" for key, inner in value.items()) + "}"
@@ -105,13 +105,13 @@ class Site:
         return f'"{self._book[value]}"'
 
     async def ready(self) -> None:
-        """Wait until every process says that it is."""
+        """Waits until every process says that it is ready."""
         async with aiohttp.ClientSession() as http:
             for admin in self.admins.values():
                 await until(partial(is_ready, http, admin))
 
     async def pauses(self, broker: str, user: str) -> bool:
-        """Publish that `user` pauses, as the presence service; whether that was accepted."""
+        """Publishes that `user` pauses, as the presence service; returns whether that was accepted."""
         headers = {"Authorization": f"Bearer {service_token('presence')}"}
         event = {"topic": feed(user), "kind": "pause", "payload": {}}
         url = f"http://{self.doors[broker]}/v1/events"
@@ -119,7 +119,7 @@ class Site:
             return answer.status == 202
 
     async def notifies(self, album: str, user: str) -> bool:
-        """Have `user` told of a new album, as the artist service; whether that was accepted."""
+        """Has `user` told of a new album, as the artist service; returns whether that was accepted."""
         headers = {"Authorization": f"Bearer {service_token('artist')}"}
         notice = {"id": album, "topic": ALBUM, "kind": "album", "payload": {}, "followers": [user]}
         url = f"http://{self.doors['sto-n1']}/v1/notifications"
@@ -127,14 +127,14 @@ class Site:
             return answer.status == 202
 
     async def stop(self) -> list[int]:
-        """Send SIGTERM to all; their exit codes."""
+        """Sends SIGTERM to all; returns their exit codes."""
         for process in self._processes:
             process.terminate()
         return [await process.wait() for process in self._processes]
 
 
 def link_addresses(path: Path) -> list[str]:
-    """The addresses where the role of a sample, or any broker that it knows, takes links."""
+    """Yields the addresses where the role of a sample, or any broker that it knows, takes links."""
     options = options_of(path)
     if role_of(path) == "broker":
         return [address for slots in options.sites.values() for address in slots.values()]
@@ -142,7 +142,7 @@ def link_addresses(path: Path) -> list[str]:
 
 
 async def until(check: Callable[[], Awaitable[bool]]) -> None:
-    """Ask again and again what another process says, until it is what it should be."""
+    """Asks again and again what another process says, until it is what it should be."""
     while True:
         if await check():
             return
@@ -150,16 +150,16 @@ async def until(check: Callable[[], Awaitable[bool]]) -> None:
 
 
 async def took(user: User, kind: str) -> bool:
-    """Whether an action of the user was taken."""
+    """Returns whether an action of the user was taken."""
     return bool((await user.ask("act", kind=kind))["op"] == "ok")
 
 
 async def pulled(user: User, album: str) -> bool:
-    """Whether exactly this is in the user's inbox."""
+    """Returns whether exactly this is in the user's inbox."""
     return [item["id"] for item in (await user.ask("pull", since=0)).get("items", [])] == [album]
 
 
 async def is_ready(http: aiohttp.ClientSession, admin: str) -> bool:
-    """What /readyz says."""
+    """Returns whether the process is ready, as /readyz says."""
     async with http.get(f"{admin}/readyz") as answer:
         return answer.status == 200

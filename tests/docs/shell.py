@@ -15,7 +15,7 @@ POLL_S: Final = 0.05
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """How a command ended and what it printed."""
+    """The end of a command: its exit code and what it printed."""
 
     exit_code: int
     out: str

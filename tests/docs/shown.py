@@ -35,5 +35,5 @@ def _masked(value: Any) -> Any:
 
 
 def _text(text: str) -> list[str]:
-    """The lines with every number masked, because counts and times of real runs differ; where a line is broken is not compared."""
+    """Returns the lines with every number masked, because counts and times of real runs differ. Where a line is broken is not compared."""
     return re.sub(r"\d[\d,.]*", "N", text).split()

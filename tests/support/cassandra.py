@@ -44,7 +44,7 @@ class SharedServer:
         self._undertaker = subprocess.Popen(command, stdin=subprocess.PIPE, cwd=ROOT, start_new_session=True)
 
     def ensure(self) -> None:
-        """Start it, also again after a test that ended it; what goes wrong is told by `get`."""
+        """Starts the server, also again after a test that ended it. `get` tells what went wrong."""
         if self._trouble is None and not (self._server.settings and self._server.answers()):
             try:
                 self._server.start()
@@ -52,7 +52,7 @@ class SharedServer:
                 self._trouble = trouble
 
     def get(self) -> Server:
-        """The running server; skips or fails the test where there is none."""
+        """Returns the running server; skips or fails the test where there is none."""
         if isinstance(self._trouble, ConfigError) and os.environ.get("CI") != "true":
             pytest.skip(f"NO CASSANDRA, its tests are skipped: {self._trouble}")
         if self._trouble is not None:
@@ -60,13 +60,13 @@ class SharedServer:
         return self._server
 
     def close(self) -> None:
-        """End it and forget its data."""
+        """Ends the server and removes its data."""
         self._undertaker.communicate()
 
 
 @asynccontextmanager
 async def fresh_keyspace(server: Server, **options: float) -> AsyncIterator[Cassandra]:
-    """A store on a keyspace of its own, which is dropped at the end. `options` are some of `CassandraOptions`."""
+    """Yields a store on a keyspace of its own, which is dropped at the end. `options` are some of `CassandraOptions`."""
     keyspace = f"test_{uuid.uuid4().hex[:12]}"
     store = await Cassandra.open(CassandraOptions(port=server.port, keyspace=keyspace, **options))  # type: ignore[arg-type]
     try:

@@ -74,7 +74,10 @@ SUMMARY = WorkloadSummary(
 
 
 def make(folder: Path, *, seed: int = 1, without: tuple[str, ...] = (), about: Manifest = ABOUT, factor: int = 1) -> Path:
-    """A characterization in `folder`, which is made. Every figure but those of `without`; `factor` multiplies what is counted."""
+    """Makes a characterization in `folder`, about the trace `about`: every figure but those of `without`.
+
+    The numbers are drawn from `seed`; `factor` multiplies what is counted.
+    """
     (folder / "curves").mkdir(parents=True)
     rng = np.random.default_rng(seed)
     rows = {}
@@ -91,7 +94,7 @@ def make(folder: Path, *, seed: int = 1, without: tuple[str, ...] = (), about: M
 
 
 def ccdf(values: NDArray[np.int64]) -> Columns:
-    """The columns of a CCDF of these values."""
+    """Returns the columns of a CCDF of these values."""
     found, counts = np.unique(values, return_counts=True)
     return {
         "value": found,

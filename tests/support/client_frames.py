@@ -6,7 +6,7 @@ from itertools import cycle
 def client_frame(
     opcode: int, payload: bytes, *, final: bool = True, reserved: int = 0, masked: bool = True, mask: bytes = b"\x11\xa2\x33\xf4"
 ) -> bytes:
-    """One frame, written as plainly as RFC 6455 5.2 says it. `reserved`: the three RSV bits as a number."""
+    """Returns one frame, written as plainly as RFC 6455 5.2 says it. `reserved`: the three RSV bits as a number."""
     flag = 0x80 if masked else 0
     length = len(payload)
     if length < 126:

@@ -8,13 +8,13 @@ from numpy.typing import NDArray
 
 
 class Steps:
-    """How often, in all arrays `of` it."""
+    """A count: how often, in all arrays `of` it."""
 
     def __init__(self) -> None:
         self.count = 0
 
     def of(self, array: NDArray[Any]) -> "Counted":
-        """The same numbers, counted."""
+        """Returns the same numbers, counted."""
         view = array.view(Counted)
         view.steps = self
         return view

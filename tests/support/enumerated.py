@@ -11,7 +11,10 @@ MOST_ENUMERATED: Final = 20
 
 
 def enumerated(instance: Instance, threshold: int, capacity: int, metric: Metric) -> Solution:
-    """Returns the best of all choices; of equals the one that costs least. There are `MOST_ENUMERATED` topics at most."""
+    """Returns the best of all choices of topics within `capacity`, by `metric` at `threshold`; of equals the one that costs least.
+
+    The `instance` has `MOST_ENUMERATED` topics at most.
+    """
     count = len(instance.events)
     assert count <= MOST_ENUMERATED
     cost = _sums(instance.cost)

@@ -39,7 +39,7 @@ class Drawn(NamedTuple):
 
 
 def drawn(name: Name, scale: float, seed: int, pairs_per_chunk: int = 4_000_000) -> Drawn:
-    """What the generator draws for that profile."""
+    """Returns what the generator draws for the profile `name` at `scale` from `seed`."""
     wanted = profile(name, scale, seed)
     sequences = (spotify if name == "spotify" else twitter).sequences(wanted)
     friends = friendships(wanted, sequences) if name == "spotify" else np.empty(0, np.int64)

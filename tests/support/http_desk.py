@@ -21,7 +21,7 @@ HANDSHAKE = (
 
 
 class Stream(Exchange):
-    """Takes a body piece by piece, and no exclamation marks."""
+    """An exchange that takes a body piece by piece, and no exclamation marks."""
 
     def __init__(self, pieces: list[bytes]) -> None:
         self._pieces = pieces
@@ -36,7 +36,7 @@ class Stream(Exchange):
 
 
 class Remembering(asyncio.Protocol):
-    """Takes over from HTTP and remembers what it got."""
+    """A protocol that takes over from HTTP and remembers what it got."""
 
     def __init__(self) -> None:
         self.transport: asyncio.BaseTransport | None = None
@@ -105,7 +105,7 @@ class Desk:
         return RecordingTransport(self.door.protocol_factory())
 
     def serve(self, *chunks: bytes) -> RecordingTransport:
-        """A new connection that sent `chunks`."""
+        """Opens a new connection that sent `chunks`."""
         return send(self.connect(), *chunks)
 
     def sweep(self, after_s: float) -> None:
@@ -128,7 +128,7 @@ def post(target: str, body: bytes, *headers: str) -> bytes:
 
 
 class Answers:
-    """What was answered: one (status, headers, body) for each response, as an independent parser reads them."""
+    """The answers: one (status, headers, body) for each response, as an independent parser reads them."""
 
     def __init__(self, transport: RecordingTransport) -> None:
         self.found: list[tuple[int, dict[str, str], bytes]] = []

@@ -11,7 +11,7 @@ from analytics.planning.instance import Instance, instance
 
 @st.composite
 def instances(draw: st.DrawFn, most_topics: int = 6, most_subscribers: int = 7) -> Instance:
-    """A few topics and subscribers, with events from 1 to 9."""
+    """Draws a problem: at most `most_topics` and `most_subscribers`, with events from 1 to 9."""
     topics = draw(st.integers(1, most_topics))
     every = [(subscriber, topic) for subscriber in range(draw(st.integers(1, most_subscribers))) for topic in range(topics)]
     pairs = draw(st.lists(st.sampled_from(every), min_size=1, max_size=25, unique=True))
@@ -21,7 +21,9 @@ def instances(draw: st.DrawFn, most_topics: int = 6, most_subscribers: int = 7) 
 
 
 def small(seed: int, most_topics: int = 6, most_subscribers: int = 8) -> tuple[Instance, int, int]:
-    """A random problem: topics and subscribers, a threshold, and a capacity from nothing to all."""
+    """Returns a random problem drawn from `seed`: at most `most_topics` and `most_subscribers`, a threshold, and a capacity
+    from nothing to all.
+    """
     random = np.random.default_rng(seed)
     follows = random.random((random.integers(1, most_subscribers + 1), random.integers(1, most_topics + 1))) < random.uniform(0.2, 0.9)
     follows[0, 0] = True
@@ -31,7 +33,7 @@ def small(seed: int, most_topics: int = 6, most_subscribers: int = 8) -> tuple[I
 
 
 def fractions(found: Instance, threshold: int, chosen: Iterable[int]) -> list[float]:
-    """Of what each subscriber needs, the part that the `chosen` topics give him, 1 at most."""
+    """Returns the part of the need of each subscriber that the `chosen` topics meet, 1 at most; `threshold` says what each needs."""
     events, served = found.events.tolist(), set(chosen)
     result = []
     for topics in found.topics_of.lists():
@@ -41,7 +43,10 @@ def fractions(found: Instance, threshold: int, chosen: Iterable[int]) -> list[fl
 
 
 def optimum(found: Instance, threshold: int, capacity: int) -> tuple[int, float]:
-    """The most subscribers that can be satisfied, and the greatest sum of fractions, by trying all choices of topics."""
+    """Returns the most subscribers that can be satisfied, and the greatest sum of fractions.
+
+    Tries all choices of topics of `found` within `capacity`; `threshold` says what each subscriber needs.
+    """
     cost = found.cost.tolist()
     numbers = range(len(cost))
     choices = chain.from_iterable(combinations(numbers, size) for size in range(len(cost) + 1))

@@ -30,7 +30,7 @@ def implied(points: Iterable[Any], rings: dict[str, Ring], is_cut: Callable[[str
 
 
 def held(aggregators: Iterable[Any], brokers: Iterable[Any]) -> Tables:
-    """What the nodes really hold."""
+    """Returns what the nodes really hold."""
     tables: Tables = defaultdict(set)
     for aggregator in aggregators:
         tables[name_of(aggregator)] = set(_rows(aggregator.core.interest, aggregator.points.everyone))
@@ -47,5 +47,5 @@ def _rows(interest: Interest, subscribers: Iterable[Any]) -> Iterator[tuple[Topi
 
 
 def name_of(node: Any) -> str:
-    """How tests name a running node."""
+    """Returns how tests name a running node."""
     return f"{node.site}/{node.options.slot if hasattr(node.options, 'slot') else node.node}"

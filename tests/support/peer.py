@@ -40,16 +40,16 @@ class Peer:
         await self.node.close()
 
     async def dial(self, name: str, role: str = "broker") -> None:
-        """Link to a node and wait until the link stands."""
+        """Links to a node and waits until the link stands."""
         self.node.dial(name, role, name.partition("/")[0])
         await self._c.until(lambda: name in self.up)
 
     def send(self, name: str, frame: Frame) -> None:
-        """Say something to a node that was dialled."""
+        """Sends a frame to a node that was dialled."""
         self.up[name].send(frame)
 
     def of(self, kind: type[AnyFrame]) -> list[AnyFrame]:
-        """What was heard, of one kind."""
+        """Returns what was heard, of one kind."""
         return [frame for frame in self.heard if isinstance(frame, kind)]
 
     # Links (see `LinkRole`).

@@ -27,12 +27,12 @@ SWITCHES: Final = [PlacementOptions(c, d, e, b, by) for b, c, d, e, by in produc
 
 
 def tiny(capacity: int, rent_usd: float = 1.0, event_usd: float = 0.0) -> Terms:
-    """A machine that carries `capacity` events, with messages of a megabit."""
+    """Returns terms with a machine that carries `capacity` events, with messages of a megabit, for `rent_usd` and `event_usd`."""
     return Terms(Machine("tiny", rent_usd, 1.0), event_usd * 8000, message_bytes=125_000, hours=1.0, capacity_s=float(capacity))
 
 
 def scaled(terms: Terms, scale: float) -> Terms:
-    """For a workload of `scale` of the published size: a machine carries as much less, and traffic costs as much more.
+    """Returns terms for a workload of `scale` of the published size: a machine carries as much less, and traffic costs as much more.
 
     A plan then has as many machines as at full size, and costs as much: both parts of a bill keep their proportion.
     """
@@ -47,7 +47,7 @@ def tiny_terms(draw: st.DrawFn, loudest: int) -> Terms:
 
 
 def plans(found: Instance, threshold: int, terms: Terms) -> Iterator[tuple[Selection, PairPlacement]]:
-    """By each algorithm of both stages, with all options."""
+    """Yields the plans for `found` by each algorithm of both stages, with all options."""
     for selection in (gsp(found, threshold), rsp(found, threshold, seed=threshold)):
         yield selection, ffbp(found, selection, terms)
         for options in SWITCHES:
@@ -55,7 +55,10 @@ def plans(found: Instance, threshold: int, terms: Terms) -> Iterator[tuple[Selec
 
 
 def cheapest_usd(found: Instance, threshold: int, terms: Terms) -> float:
-    """What the best plan costs. Tries all selections, and all ways to divide the pairs among machines."""
+    """Returns what the best plan for `found` costs under `terms`, in dollars.
+
+    Tries all selections that satisfy `threshold`, and all ways to divide the pairs among machines.
+    """
     pairs = [(topic, subscriber) for subscriber, topics in enumerate(found.topics_of.lists()) for topic in topics]
     selections = chain.from_iterable(combinations(pairs, size) for size in range(1, len(pairs) + 1))
     return min(

@@ -16,7 +16,10 @@ _SIZES: Final = {"name": "<b>spotify</b>", "source": "a test", "service": "prese
 def satisfied(
     *, profile: str | None = "spotify", windows: int = 2, thresholds: tuple[int, ...] = THRESHOLDS
 ) -> satisfaction.SatisfactionStudy:
-    """Every metric, threshold and algorithm; 700 of 1000 subscribers where at most 800 could be."""
+    """Returns a study of a `profile`: every metric and algorithm, each of `thresholds`, in `windows` windows.
+
+    700 of 1000 subscribers are satisfied where at most 800 could be.
+    """
     cases = list(product(METRICS, thresholds))
     return satisfaction.SatisfactionStudy(
         **_SIZES,  # type: ignore[arg-type]
@@ -80,7 +83,10 @@ def satisfied(
 
 
 def provisioned(*, profile: str | None = "spotify", baseline: bool = True, machines: int = 100) -> provisioning.ProvisionStudy:
-    """Two machine types, two capacities, two thresholds; each step costs 10 % of the first one less than the one before."""
+    """Returns a study of a `profile`: two machine types, two capacities, two thresholds, up to `machines` machines.
+
+    Each step costs 10 % of the first one less than the one before; `baseline`: the first two are among them.
+    """
     steps = STEPS if baseline else STEPS[2:]
     settings = list(product((3600.0, 864_000.0), ("c3.large", "c3.xlarge")))
     return provisioning.ProvisionStudy(

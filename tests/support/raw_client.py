@@ -49,7 +49,7 @@ class RawClient:
         return self
 
     async def shake_hands(self) -> None:
-        """Ask for a WebSocket and read the answer; see `refusal` for one that is not 101."""
+        """Asks for a WebSocket and reads the answer; see `refusal` for one that is not 101."""
         self._protocol.send_request(self._protocol.connect())
         await self._flush()
         await self.until(lambda: self._protocol.handshake_exc is not None or self._protocol.state is not State.CONNECTING)
@@ -61,7 +61,7 @@ class RawClient:
         await self.send(b"".join(self._protocol.data_to_send()))
 
     async def send(self, data: bytes) -> None:
-        """Send bytes as they are; what a server that has gone does not take is lost."""
+        """Sends bytes as they are. What a server that has gone does not take is lost."""
         try:
             async with asyncio.timeout(DEADLINE_S):
                 await asyncio.get_running_loop().sock_sendall(self._socket, data)
@@ -69,16 +69,16 @@ class RawClient:
             pass
 
     async def say(self, message: dict[str, Any]) -> None:
-        """Send one message as a proper frame."""
+        """Sends one message as a proper frame."""
         await self.text(json.dumps(message).encode())
 
     async def text(self, payload: bytes) -> None:
-        """Send one text message, whatever it holds."""
+        """Sends one text message, whatever it holds."""
         self._protocol.send_text(payload)
         await self._flush()
 
     async def read(self) -> None:
-        """Read once. Pings are counted; they are answered with the next message that is said, if there is one."""
+        """Reads once. Counts pings; they are answered with the next message that is said, if there is one."""
         try:
             data = await asyncio.get_running_loop().sock_recv(self._socket, 1 << 16)
         except ConnectionError:
@@ -97,13 +97,13 @@ class RawClient:
             self.pings += event.opcode is Opcode.PING
 
     async def until(self, condition: Callable[[], bool]) -> None:
-        """Read until `condition` holds or the server has closed. Raises TimeoutError."""
+        """Reads until `condition` holds or the server has closed. Raises TimeoutError."""
         async with asyncio.timeout(DEADLINE_S):
             while not (condition() or self.ended):
                 await self.read()
 
     async def next(self, op: str) -> dict[str, Any]:
-        """The next message with this op; those before it are passed over."""
+        """Returns the next message with this op; those before it are passed over."""
         while True:
             await self.until(lambda: len(self.messages) > self._taken)
             assert len(self.messages) > self._taken, f"the server closed without {op}; its last words: {self.messages[-3:]}"
@@ -112,12 +112,12 @@ class RawClient:
                 return self.messages[self._taken - 1]
 
     async def hello(self, token: str, **fields: Any) -> dict[str, Any]:
-        """Say hello; the welcome."""
+        """Says hello; returns the welcome."""
         await self.say({"op": "hello", "token": token} | fields)
         return await self.next("welcome")
 
     async def end(self) -> tuple[int | None, list[dict[str, Any]]]:
-        """Read until the server has closed: the close code and the errors that came before it."""
+        """Reads until the server has closed. Returns the close code and the errors that came before it."""
         await self.until(lambda: False)
         return self._protocol.close_code, [message for message in self.messages if message["op"] == "error"]
 

@@ -4,7 +4,7 @@ from typing import Any
 
 
 class RecordingLog:
-    """Keeps what was logged as (level, event, fields)."""
+    """A logger that keeps what was logged as (level, event, fields)."""
 
     def __init__(self) -> None:
         self.lines: list[tuple[str, str, dict[str, Any]]] = []

@@ -47,11 +47,11 @@ class RecordingSession(Session):
         return [json.loads(bytes(frame.data)) for frame in client.events_received() if isinstance(frame, Frame)]
 
     def tell(self, now_s: float = 0.0, **message: Any) -> dict[str, Any] | None:
-        """Give the core one message; the first answer to it, if there is one by now."""
+        """Gives the core one message; returns the first answer to it, if there is one by now."""
         return self.tell_text(json.dumps(message).encode(), now_s)
 
     def tell_text(self, text: bytes, now_s: float = 0.0) -> dict[str, Any] | None:
-        """The same, with the text as it is."""
+        """Does the same with the text as it is."""
         before = len(self.messages)
         self.core.receive(self, text, now_s, now_s)
         return next(iter(self.messages[before:]), None)

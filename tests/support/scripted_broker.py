@@ -12,7 +12,7 @@ DEADLINE_S = 30.0
 
 
 class Request(NamedTuple):
-    """What a publisher sent."""
+    """A request of a publisher."""
 
     token: str
     content_type: str
@@ -20,7 +20,7 @@ class Request(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """What to answer once. `status` 0 cuts the connection after the events were taken; `None` as body accepts them all."""
+    """An answer, given once. `status` 0 cuts the connection after the events were taken; `None` as body accepts them all."""
 
     status: int = 202
     body: dict[str, Any] | None = None
@@ -28,14 +28,14 @@ class Answer(NamedTuple):
 
 
 def rejected(*items: tuple[int, str], accepted: int = 0) -> Answer:
-    """202, with these (index, code) rejected."""
+    """Returns a 202, with these (index, code) rejected."""
     return Answer(
         body={"accepted": accepted, "rejected": [{"index": i, "code": code, "reason": f"because of {code}"} for i, code in items]}
     )
 
 
 def refused(status: int, code: str, **headers: str) -> Answer:
-    """The whole request refused with a code."""
+    """Returns a refusal of the whole request with a code."""
     return Answer(status, {"code": code, "number": 0, "reason": f"because of {code}"}, headers)
 
 
@@ -64,7 +64,7 @@ class ScriptedBroker:
         await self._runner.cleanup()
 
     async def next_request(self) -> Request:
-        """The next request that was not yet taken by this."""
+        """Returns the next request that was not yet taken by this."""
         async with asyncio.timeout(DEADLINE_S):
             return await self._arrived.get()
 

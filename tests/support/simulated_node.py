@@ -22,7 +22,7 @@ class SimulatedNode:
         self.reset()
 
     def reset(self) -> None:
-        """A link broke: the node forgets what it was told on it."""
+        """Breaks the link: the node forgets what it was told on it."""
         self.inbox: deque[Frame] = deque()
         self.outbox: deque[Applied | Delivery] = deque()
         self.handles: dict[Topic, int] = {}
@@ -35,7 +35,7 @@ class SimulatedNode:
         self.inbox.append(frame)
 
     def work(self) -> None:
-        """Do the next change; the own site has it at once."""
+        """Does the next change; the own site has it at once."""
         match self.inbox.popleft():
             case Subscribe(n, handles, topics):
                 self.handles.update(zip(map(Topic, topics), handles, strict=True))
@@ -47,23 +47,23 @@ class SimulatedNode:
         self.install(self.site)
 
     def install(self, site: str) -> None:
-        """A site behind catches up."""
+        """Lets a site behind catch up."""
         self.behind[site] = (self.n, set(self.handles))
 
     def lose(self, site: str) -> None:
-        """A site behind forgets everything; whoever listens is told."""
+        """Makes a site behind forget everything; whoever listens is told."""
         self.behind[site] = (0, set())
         self.say()
 
     def say(self) -> None:
-        """Tell how far we are."""
+        """Tells how far the node is."""
         self.outbox.append(Applied(self.n, {site: n for site, (n, _) in self.behind.items()}))
 
     def publish(self) -> None:
-        """An event of each topic that we were told of, whether we own it or not."""
+        """Sends an event of each topic that the node was told of, whether it owns the topic or not."""
         self.outbox.extend((handle, topic) for topic, handle in self.handles.items())
 
     def is_retracting(self, site: str, known: int) -> bool:
-        """Whether word is on its way that less is installed at a site than is known over there."""
+        """Returns whether word is on its way that less is installed at a site than is known over there."""
         said = [frame.sites.get(site, 0) for frame in self.outbox if isinstance(frame, Applied)]
         return any(n < known for n in said)

@@ -32,7 +32,7 @@ appender.stderr.layout.pattern = %m%n
 
 @contextmanager
 def spark_cluster(folder: Path, workers: int) -> Iterator[str]:
-    """The URL of the master, once all workers have registered. They keep their files in `folder`, and end with the block."""
+    """Yields the URL of the master, once all workers have registered. They keep their files in `folder`, and end with the block."""
     (folder / "log4j2.properties").write_text(_LOG, encoding="utf-8")
     with ExitStack() as stack:
         url = stack.enter_context(_process(folder, "master.Master", [], _MASTER))[1]
@@ -65,7 +65,7 @@ def _process(folder: Path, name: str, arguments: list[str], ready: re.Pattern[st
 
 
 def _wait_for(stream: IO[str], ready: re.Pattern[str]) -> re.Match[str]:
-    """What matches, as soon as it is said; the stream is read to its end, so that nobody waits for a full pipe."""
+    """Returns what matches, as soon as it is said. The stream is read to its end, so that nobody waits for a full pipe."""
     found: queue.SimpleQueue[re.Match[str] | str] = queue.SimpleQueue()
 
     def read() -> None:

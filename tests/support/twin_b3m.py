@@ -13,7 +13,10 @@ from analytics.planning.satisfaction.solution import Solution
 
 
 def greedy_b3m(instance: Instance, threshold: int, capacity: int) -> Solution:
-    """Again and again the topic that does most for what it costs, while one that fits does anything at all; the lower number of equals."""
+    """Returns the topics chosen one by one: each time the one that does most for what it costs, while one within `capacity` does anything.
+
+    Of equals the lower number is taken; `threshold` says what each subscriber of the `instance` needs.
+    """
     state = _State(instance, threshold)
     heap = [(-state.key(topic), topic) for topic in range(len(state.cost))]
     heapq.heapify(heap)
@@ -49,11 +52,11 @@ class _State:
         self.value = [sum(self._part(subscriber, topic) for subscriber in of) for topic, of in enumerate(self._subscribers_of)]
 
     def key(self, topic: int) -> float:
-        """What the topic does for what it costs."""
+        """Returns what the topic does for what it costs."""
         return self.value[topic] / self.cost[topic]
 
     def serve(self, topic: int) -> set[int]:
-        """All subscribers of the topic get its events; returns the undecided topics whose value that changes."""
+        """Gives all subscribers of the topic its events; returns the undecided topics whose value that changes."""
         changed: set[int] = set()
         for subscriber in self._subscribers_of[topic]:
             if self.remaining[subscriber]:

@@ -12,7 +12,10 @@ from analytics.planning.satisfaction.solution import Solution
 
 
 def greedy_by(instance: Instance, threshold: int, capacity: int, key: Key) -> Solution:
-    """Again and again the topic with the greatest key, while one that fits adds anything; the lower number of equals."""
+    """Returns the topics chosen one by one: each time the one with the greatest `key`, while one within `capacity` adds anything.
+
+    Of equals the lower number is taken; `threshold` says what each subscriber of the `instance` needs.
+    """
     state = State(instance, threshold)
     undecided, chosen, used = list(range(len(state.cost))), [], 0
     while undecided:
@@ -29,7 +32,7 @@ def greedy_by(instance: Instance, threshold: int, capacity: int, key: Key) -> So
 
 
 def greedy_fb3m(instance: Instance, threshold: int, capacity: int) -> Solution:
-    """The better of the two kinds."""
+    """Returns the better of the two kinds for an `instance` at a `threshold` within `capacity`."""
     return max((greedy_by(instance, threshold, capacity, key) for key in ("gain", "ratio")), key=lambda found: found.value)
 
 
@@ -50,13 +53,13 @@ class State:
         return float(sum((needs - lacks) / needs for needs, lacks in zip(self.needs, self.remaining, strict=True)))
 
     def gain(self, topic: int) -> int:
-        """What the topic would add."""
+        """Returns what the topic would add."""
         return sum(
             int(min(self.remaining[subscriber], self.events[topic]) * ((self._whole + 0.5) / self.needs[subscriber]))
             for subscriber in self._subscribers_of[topic]
         )
 
     def serve(self, topic: int) -> None:
-        """All subscribers of the topic get its events."""
+        """Gives all subscribers of the topic its events."""
         for subscriber in self._subscribers_of[topic]:
             self.remaining[subscriber] = max(0, self.remaining[subscriber] - self.events[topic])

@@ -12,7 +12,7 @@ Pair = tuple[int, int]
 
 
 def gsp(found: Instance, threshold: int) -> list[list[int]]:
-    """The topics of each subscriber in the order in which they are chosen: again and again the one with the best ratio."""
+    """Returns the topics of each subscriber in the order in which they are chosen: again and again the one with the best ratio."""
     events = found.events.tolist()
     result = []
     for topics, lacking in zip(found.topics_of.lists(), found.thresholds(threshold).tolist(), strict=True):
@@ -26,13 +26,16 @@ def gsp(found: Instance, threshold: int) -> list[list[int]]:
 
 
 def _merit(topic: int, rate: int, lacking: int) -> tuple[Fraction, int, int]:
-    """Algorithm 8 with E14: the part of the need that it covers, by what it costs. Ties: the louder, then by number."""
+    """Returns the merit of a topic (Algorithm 8 with E14): the part of the need that it covers, by what it costs.
+
+    Ties: the louder topic, then the lower number.
+    """
     return Fraction(min(rate, lacking), lacking * 2 * rate), rate, -topic if rate <= lacking else topic
 
 
 @dataclass
 class Machine:
-    """What is on a machine, how much room is left, and how often CBP looked at it for what does not fit onto the newest."""
+    """A machine: what is on it, how much room is left, and how often CBP looked at it for what does not fit onto the newest."""
 
     free: int
     pairs: list[Pair] = field(default_factory=list)
@@ -40,7 +43,7 @@ class Machine:
     looks: int = 0
 
     def has(self, topic: int) -> bool:
-        """Whether the topic comes in already."""
+        """Returns whether the topic comes in already."""
         return topic in self.topics
 
     def place(self, topic: int, subscribers: list[int], rate: int) -> None:
@@ -51,7 +54,10 @@ class Machine:
 
 
 def ffbp(found: Instance, pairs: list[Pair], capacity: int, machines: list[Machine], most_free: bool = False) -> list[Machine]:
-    """Algorithm 10 with E17: each pair on the first machine with room. `machines`: those there are already."""
+    """Returns `machines`, with each of the `pairs` of `found` on the first one with room (Algorithm 10 with E17).
+
+    `machines` may hold some already; new ones have room for `capacity`. `most_free`: a pair goes to the one with the most room instead.
+    """
     for topic, subscriber in pairs:
         rate = int(found.events[topic])
         room = [each for each in machines if each.free >= (rate if each.has(topic) else 2 * rate)]
@@ -96,7 +102,9 @@ def _fit(free: int, rate: int) -> int:
 
 
 def _parts(machines: list[Machine], rate: int, left: int, falling: bool) -> list[tuple[Machine, int]]:
-    """`falling`: no machine has more room than the one before."""
+    """Returns how many of the `left` pairs go to which of the `machines`, at `rate` each. `falling`: no machine has more room than the
+    one before.
+    """
     parts = []
     for machine in machines:
         machine.looks += 1

@@ -40,14 +40,14 @@ class End:
         self._news.set()
 
     async def until(self, condition: Callable[[], bool]) -> None:
-        """Wait for a condition on what this end was told."""
+        """Waits for a condition on what this end was told."""
         async with asyncio.timeout(DEADLINE_S):
             while not condition():
                 self._news.clear()
                 await self._news.wait()
 
     async def until_lost(self) -> str:
-        """Why it was lost, when it is; and once only."""
+        """Returns why the wire was lost, when it is; and once only."""
         await self.until(lambda: bool(self.lost))
         for _ in range(3):
             await asyncio.sleep(0)
@@ -55,7 +55,7 @@ class End:
         return self.lost[0]
 
     async def until_told(self) -> bool:
-        """Whether frames came before it was lost."""
+        """Returns whether frames came before the wire was lost."""
         await self.until(lambda: bool(self.frames or self.lost))
         return bool(self.frames)
 
