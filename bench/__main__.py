@@ -76,20 +76,20 @@ def main(
 
 
 def _known(names: tuple[str, ...]) -> list[str]:
-    """The benchmarks to run; the machine is described in any case, so `platforms` alone runs none."""
+    """Returns the benchmarks to run. The machine is described in any case, so `platforms` alone runs none."""
     if unknown := sorted(set(names) - {*BENCHMARKS, "platforms"}):
         raise click.UsageError(f"no benchmark {', '.join(unknown)}; there are {', '.join(['platforms', *BENCHMARKS])}")
     return [name for name in BENCHMARKS if name in names or not names]
 
 
 def _raise_file_limit() -> None:
-    """Children inherit it; 20 000 connections need more than the usual soft limit."""
+    """Raises the limit of open files, which children inherit: 20 000 connections need more than the usual soft limit."""
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
 
 
 def _progress() -> Progress:
-    """On standard error, drawn only when something changes: a spinner would take CPU from what is measured."""
+    """Shows progress on standard error, drawn only when something changes: a spinner would take CPU from what is measured."""
     columns = (BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}"))
     return Progress(*columns, console=Console(stderr=True), auto_refresh=False, transient=True)
 

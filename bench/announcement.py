@@ -24,7 +24,7 @@ INSTALLED_S: Final = 60.0
 
 
 def announce(address: str, topics: int) -> float:
-    """Seconds from the first frame until the site has all of them. Raises TimeoutError."""
+    """Returns the seconds from the first frame until the site at `address` has all `topics`. Raises TimeoutError."""
     return run(_announce(address, topics))
 
 
@@ -54,7 +54,7 @@ class _Announcer:
         self._started_s = 0.0
 
     def link_up(self, link: Link) -> LinkHandler:
-        """The aggregator answered: tell it everything."""
+        """Tells the aggregator everything: it has answered."""
         topics = [user_topic(f"user{number}") for number in range(self._topics)]
         self._started_s = time.perf_counter()
         for start in range(0, len(topics), BULK):
@@ -64,23 +64,23 @@ class _Announcer:
         return ToRole(self, link)
 
     def frames(self, link: Link, frames: list[AnyFrame]) -> None:
-        """Wait for the last change to be applied at the site."""
+        """Takes answers; the measurement ends when the last change is applied at the site."""
         for frame in frames:
             if isinstance(frame, Applied) and frame.sites.get(SITE, 0) >= self._changes and not self.seconds.done():
                 self.seconds.set_result(time.perf_counter() - self._started_s)
 
     def link_down(self, link: Link, reason: str) -> None:
-        """It should not have gone."""
+        """Fails the measurement: the link should not have gone."""
         if not self.seconds.done():
             self.seconds.set_exception(ConnectionResetError(reason))
 
     def view(self) -> View:
-        """No brokers here."""
+        """Returns an empty view: there are no brokers here."""
         return View(0, ())
 
     def admit(self, hello: Hello) -> None:
-        """Nobody links to an access point."""
+        """Raises `Refused`: nobody links to an access point."""
         raise Refused("wrong-peer", "access points take no links")
 
     def tick(self, now: float) -> None:
-        """Nothing to do on time."""
+        """Does nothing: nothing is due by time."""

@@ -20,7 +20,7 @@ _CHANGED_A_DAY: Final = 0.02
 
 @dataclass(frozen=True, slots=True)
 class Follow:
-    """Who follows which topic in the period of `profile`, by rising subscriber, and how many events each topic has in it."""
+    """The pairs of subscriber and topic in the period of `profile`, by rising subscriber, and how many events each topic has in it."""
 
     profile: Profile
     subscriber: Ints
@@ -29,9 +29,9 @@ class Follow:
 
 
 def hours(follow: Follow, count: int = 24, first: int = 0) -> Iterator[Instance]:
-    """The workload of `count` hours of the period, the first of which is number `first`; the same for the same profile.
+    """Returns the workload of `count` hours of the period, the first of which is number `first`; the same for the same profile.
 
-    An hour has whoever is connected in it at any time, what he then follows, and the events of that hour: Poisson about the topic's
+    An hour has the users who are connected in it at any time, what they follow then, and the events of that hour: Poisson about the topic's
     share of the day's course. Topics keep their numbers. A follow that is new begins at some hour of the day, and one that ends likewise.
     """
     profile = follow.profile
@@ -46,7 +46,7 @@ def hours(follow: Follow, count: int = 24, first: int = 0) -> Iterator[Instance]
 
 
 def _shares(profile: Profile) -> NDArray[np.float64]:
-    """The part of all events that each hour of the period has."""
+    """Returns the part of all events that each hour of the period has."""
     weights = clock(profile, "presence").weights
     steps = (weights[:-1] + weights[1:]) / 2
     shares: NDArray[np.float64] = steps.reshape(-1, HOUR_MS // STEP_MS).sum(axis=1) / steps.sum()
@@ -54,7 +54,7 @@ def _shares(profile: Profile) -> NDArray[np.float64]:
 
 
 def _lives(count: int, period: int, random: np.random.Generator) -> tuple[Ints, Ints]:
-    """The hour from which on each follow is there, and that from which on it is not; as many begin as end."""
+    """Returns the hour from which on each follow is there, and that from which on it is not; as many begin as end."""
     begins, ends = np.zeros(count, np.int64), np.full(count, period)
     changes = random.random(count)
     rate = _CHANGED_A_DAY * period / 24 / 2
@@ -65,7 +65,7 @@ def _lives(count: int, period: int, random: np.random.Generator) -> tuple[Ints, 
 
 
 def _online(profile: Profile, connected: Stays, hour: int) -> NDArray[np.bool_]:
-    """For each pair, whether its subscriber is connected at any time of the hour."""
+    """Returns, for each pair, whether its subscriber is connected at any time of the hour."""
     start_ms = profile.start_ms + hour * HOUR_MS
     there = (connected.begin_ms < start_ms + HOUR_MS) & (connected.end_ms > start_ms)
     users = np.zeros(len(connected.first), np.bool_)

@@ -40,14 +40,14 @@ class Clients:
         self._leaving = False
 
     def hellos(self, names: Sequence[Sequence[str]]) -> list[bytes]:
-        """For each client, everything that it will say, ready to be sent: topics and tokens are not made on the clock."""
+        """Returns, for each client, everything that it will say, ready to be sent: topics and tokens are not made on the clock."""
         dialect = self.dialect
         return [
             b"".join(masked(dialect.opcode, message) for message in dialect.hello(client, topics)) for client, topics in enumerate(names)
         ]
 
     async def connect(self, hellos: Sequence[bytes], handshakes: int) -> None:
-        """Connect and subscribe everybody, `handshakes` at a time. Raises `DialectError`, OSError or TimeoutError."""
+        """Connects and subscribes everybody, `handshakes` at a time. Raises `DialectError`, OSError or TimeoutError."""
         async with asyncio.timeout(CONNECT_S):
             for number, hello in enumerate(hellos):
                 while self._waiting >= handshakes:
@@ -76,17 +76,17 @@ class Clients:
             raise self._trouble
 
     def confirmed(self) -> None:
-        """A client's subscriptions stand."""
+        """Notes that a client's subscriptions stand."""
         self._waiting -= 1
         self._turn.set()
 
     def fail(self, trouble: Exception) -> None:
-        """A client cannot be connected; the first trouble is the one that is told."""
+        """Notes that a client cannot be connected; the first trouble is the one that is told."""
         self._trouble = self._trouble or trouble
         self._turn.set()
 
     def lost(self, subscriber: Subscriber) -> None:
-        """A connection is gone."""
+        """Notes that a connection is gone."""
         if self._leaving:
             return
         self.closed[subscriber.close_number] += 1
@@ -94,19 +94,19 @@ class Clients:
             self.fail(DialectError(f"client {subscriber.number} was disconnected before it was subscribed"))
 
     def stop_reading(self) -> None:
-        """From now on, those who are not matched read nothing any more."""
+        """Stops the clients that are not matched from reading."""
         for subscriber in self._all[self.matched :]:
             if subscriber.transport is not None:
                 subscriber.transport.pause_reading()
 
     def read_again(self) -> None:
-        """Those who had stopped see what became of them."""
+        """Lets those that had stopped see what became of them."""
         for subscriber in self._all[self.matched :]:
             if subscriber.transport is not None:
                 subscriber.transport.resume_reading()
 
     def leave(self) -> None:
-        """Disconnect everybody."""
+        """Disconnects everybody."""
         self._leaving = True
         for subscriber in self._all:
             if subscriber.transport is not None:

@@ -11,7 +11,7 @@ from .table import Table, median, spread
 
 
 class Contender(NamedTuple):
-    """Who does the work: how it is started and published to (fields of `Plan`). `limits`: at most so many times another."""
+    """A server that does the work: how it is started and published to (fields of `Plan`). `limits`: at most so many times another."""
 
     who: str
     start: Start
@@ -20,7 +20,7 @@ class Contender(NamedTuple):
 
 
 def peers(runner: Runner, names: Sequence[str] | None = None) -> list[Contender]:
-    """Those that were asked for and are there, out of `names` if these are given."""
+    """Returns the peers that were asked for and are there, out of `names` if these are given."""
     return [
         Contender(name, PEERS[name].start, {"publishing": PEERS[name].publishing, "publishers": PEERS[name].publishers})
         for name in runner.present()
@@ -40,12 +40,12 @@ class Comparison:
                 self.results[each.who].append(runner.measure(benchmark, each.who, run, each.start, go, **plan, **each.plan))
 
     def ratio(self, who: str, other: str) -> float:
-        """CPU of `who` over CPU of `other`: the median over pairs of runs that followed each other."""
+        """Returns the CPU of `who` over the CPU of `other`: the median over pairs of runs that followed each other."""
         pairs = zip(self.results[who], self.results[other], strict=True)
         return median([one.cpu_s_per_100k / max(two.cpu_s_per_100k, 1e-9) for one, two in pairs])
 
     def table(self, title: str, notes: Sequence[str] = ()) -> Table:
-        """One row for each contender, and one for each peer that is not there."""
+        """Returns a table: one row for each contender, and one for each peer that is not there."""
         head = ["server", "CPU s / 100 000 deliveries", "targets", "deliveries/s", "p50 ms", "p99 ms", "wrong", "cores: server, generator"]
         rows = [self._row(each) for each in self._contenders]
         rows += [[peer, why, *[""] * (len(head) - 2)] for peer in self._runner.peers if (why := self._runner.missing(peer))]
@@ -74,7 +74,7 @@ class Comparison:
 
 
 def wrong(results: Sequence[Result]) -> str:
-    """All deliveries and publications of all runs that were not as they should be; "0" if none was."""
+    """Returns all deliveries and publications of all runs that were not as they should be; "0" if none was."""
     kinds = {
         "lost": sum(result.audit.lost for result in results),
         "duplicated": sum(result.audit.duplicated for result in results),
@@ -86,7 +86,7 @@ def wrong(results: Sequence[Result]) -> str:
 
 
 def busy(results: Sequence[Result]) -> str:
-    """How many cores server and generator used; a generator near 1.0 was the limit of deliveries/s."""
+    """Returns how many cores server and generator used. A generator near 1.0 was the limit of deliveries/s."""
     server = median([sum(result.server_cpu_s) / result.seconds for result in results])
     generator = median([result.generator_cpu_s / result.seconds for result in results])
     return f"{server:.2f}, {generator:.2f}"

@@ -24,7 +24,7 @@ _TIME_MS: Final = 1_700_000_000_000
 
 
 def body_envelope(uri: str) -> tuple[bytes, bytes]:
-    """What stands before and after the payload in an event as a broker encodes it."""
+    """Returns what stands before and after the payload in an event as a broker encodes it."""
     before, _, after = encode_tail(uri, _TIME_MS, "18b4c5f2a1d-77", "play", b"|").partition(b"|")
     return b"%b%d,%b" % (numbering(SITE, 1), 42, before), after
 
@@ -46,14 +46,14 @@ class Feeder:
         )
 
     async def listen(self, address: str, timeout_s: float = 10.0) -> None:
-        """Take links at `address`; returns when the access point has come. Raises OSError or TimeoutError."""
+        """Takes links at `address`; returns when the access point has come. Raises OSError, or TimeoutError after `timeout_s`."""
         await self._node.listen(address)
         async with asyncio.timeout(timeout_s):
             await self._linked.wait()
         self._outlets.freed(self)
 
     async def close(self) -> None:
-        """Hang up."""
+        """Hangs up."""
         await self._node.close()
 
     def send(self, topics: Sequence[int], payloads: Sequence[bytes]) -> None:
@@ -66,26 +66,26 @@ class Feeder:
         self._outlets.freed(self)
 
     def view(self) -> View:
-        """No brokers here."""
+        """Returns an empty view: there are no brokers here."""
         return View(0, ())
 
     def admit(self, hello: Hello) -> None:
-        """Only an access point has business here."""
+        """Raises `Refused` for everybody but an access point."""
         if hello.role != "accesspoint":
             raise Refused("wrong-peer", f"the feeder feeds access points, not a {hello.role}")
 
     def link_up(self, link: Link) -> LinkHandler:
-        """The access point is there."""
+        """Notes that the access point is there."""
         self._links.add(link)
         self._linked.set()
         return ToRole(self, link)
 
     def link_down(self, link: Link, reason: str) -> None:
-        """The access point is gone."""
+        """Notes that the access point is gone."""
         self._links.discard(link)
 
     def frames(self, link: Link, frames: list[AnyFrame]) -> None:
-        """Announcements; each is installed at once."""
+        """Takes announcements; each is installed at once."""
         for frame in frames:
             match frame:
                 case Subscribe(n, handles, topics):
@@ -99,4 +99,4 @@ class Feeder:
                     raise Refused("bad-link-frame", f"{type(frame).__name__} makes no sense to the feeder")
 
     def tick(self, now: float) -> None:
-        """Nothing to do on time."""
+        """Does nothing: nothing is due by time."""

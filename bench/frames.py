@@ -20,7 +20,7 @@ _MEDIUM: Final = 1 << 16
 
 
 def masked(opcode: int, payload: bytes) -> bytes:
-    """One frame from client to server."""
+    """Returns one frame from client to server."""
     length = len(payload)
     if length < 126:
         header = bytes((0x80 | opcode, 0x80 | length))
@@ -33,7 +33,7 @@ def masked(opcode: int, payload: bytes) -> bytes:
 
 
 def whole(buffer: bytes | bytearray, size: int) -> int:
-    """Where the last whole data frame of `buffer[:size]` ends; stops in front of a control frame.
+    """Returns where the last whole data frame of `buffer[:size]` ends; stops in front of a control frame.
 
     This runs once per event: medium frames of text or binary, the usual ones, are known by their first two bytes.
     """
@@ -56,7 +56,7 @@ def whole(buffer: bytes | bytearray, size: int) -> int:
 
 
 def measure(buffer: bytes | bytearray, at: int, size: int) -> tuple[int, int]:
-    """Bytes of the header at `at` and of its payload; a header of 0 while it is not whole."""
+    """Returns the bytes of the header at `at` of `buffer[:size]` and of its payload; a header of 0 while it is not whole."""
     if size - at < 2:
         return 0, 0
     length = buffer[at + 1] & 0x7F
@@ -69,7 +69,7 @@ def measure(buffer: bytes | bytearray, at: int, size: int) -> tuple[int, int]:
 
 
 def split(data: bytes) -> Iterator[tuple[int, bytes, int]]:
-    """Each whole frame: opcode, payload, where it ends."""
+    """Yields each whole frame: opcode, payload, where it ends."""
     at, size = 0, len(data)
     while True:
         header, length = measure(data, at, size)

@@ -19,22 +19,22 @@ class Generator:
         self.ready = msgspec.json.decode(process.line(), type=Ready)
 
     def start(self, go: Go) -> None:
-        """Begin one run."""
+        """Begins one run."""
         self._process.say(msgspec.json.encode(go))
 
     def result(self) -> Result:
-        """Wait for its end."""
+        """Waits for the end of the run."""
         return msgspec.json.decode(self._process.line(), type=Result)
 
     def run(self, go: Go) -> Result:
-        """One whole run."""
+        """Returns the result of one whole run."""
         self.start(go)
         return self.result()
 
 
 @contextmanager
 def generating(plan: Plan, core: int, *, yields: bool = False) -> Iterator[Generator]:
-    """A generator on `core` while the block runs; one that `yields` leaves the core to others that want it."""
+    """Yields a generator on `core` for a `plan`, while the block runs. One that `yields` leaves the core to others that want it."""
     command = [sys.executable, "-m", "bench.load"]
     with spawned(["nice", "-n", "19", *command] if yields else command, core) as process:
         yield Generator(process, plan)

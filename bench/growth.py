@@ -21,7 +21,7 @@ COLOURS: Final = {"spotify": "#0b6e62", "twitter": "#b7410e"}
 
 
 class Runs(msgspec.Struct, frozen=True):
-    """What of the file is drawn."""
+    """The runs of the file that are drawn."""
 
     runs: list[Record]
 

@@ -27,7 +27,7 @@ class HttpOutlet(asyncio.Protocol):
         self._rest = b""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """asyncio: ready for the first request."""
+        """Becomes ready for the first request (asyncio)."""
         self._transport = cast(asyncio.Transport, transport)
         self._outlets.freed(self)
 
@@ -39,7 +39,7 @@ class HttpOutlet(asyncio.Protocol):
             self._transport.write(b"%bContent-Length: %d\r\n\r\n%b" % (self._head, len(body), body))
 
     def data_received(self, data: bytes) -> None:
-        """asyncio: an answer, or a part of it."""
+        """Reads an answer, or a part of it (asyncio)."""
         data = self._rest + data
         head, separator, body = data.partition(b"\r\n\r\n")
         length = _LENGTH.search(head)
@@ -55,7 +55,7 @@ class HttpOutlet(asyncio.Protocol):
         self._outlets.freed(self)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """asyncio: what was on the way is taken for refused."""
+        """Takes what was on the way for refused (asyncio)."""
         self._transport = None
         if self._sent:
             self._outlets.refuse(self._sent, f"a publisher was disconnected: {exc}")

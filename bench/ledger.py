@@ -57,7 +57,7 @@ class Ledger:
         return len(self.topics) - self.completed
 
     def publish(self, topic: int) -> int:
-        """A publication goes out; its number."""
+        """Notes that a publication goes out; returns its number."""
         number, want = len(self.topics), self._fanout[topic]
         self.topics.append(topic)
         self._left.append(want)
@@ -67,7 +67,7 @@ class Ledger:
         return number
 
     def settle(self, arrivals: Iterable[Arrival]) -> None:
-        """Count what has arrived."""
+        """Counts what has arrived."""
         left, known, measuring, sampling = self._left, len(self._left), self.measuring, self.sampling
         log, latency, due = self._log.append, self.latencies_us.append, self.due_us.append
         completed = delivered = 0
@@ -89,11 +89,11 @@ class Ledger:
         self.completed += completed
 
     def forgive(self) -> None:
-        """Nothing more will come of what is in flight: let the loop go on without it."""
+        """Gives up what is in flight, and lets the loop go on without it."""
         self.completed = len(self.topics)
 
     def audit(self, follows: Sequence[AbstractSet[int]], spoken: Mapping[int, int] | None = None) -> Audit:
-        """Match every delivery. `spoken`: publication -> topic, where another generator published."""
+        """Matches every delivery. `spoken`: publication -> topic, where another generator published."""
         spoken = dict(enumerate(self.topics)) if spoken is None else spoken
         seen: set[int] = set()
         duplicated = misrouted = 0

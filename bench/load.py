@@ -42,7 +42,7 @@ STAR: Final = "star0"
 
 
 class _Mark(NamedTuple):
-    """Where everything stood at one moment."""
+    """A moment: where everything stood at it."""
 
     at_s: float
     published: int
@@ -78,7 +78,7 @@ class Load:
         return Ledger(fanout)
 
     async def connect(self) -> Ready:
-        """Connect publishers and clients, subscribe. Raises `DialectError`, OSError, TimeoutError."""
+        """Connects publishers and clients, and subscribes. Raises `DialectError`, OSError, TimeoutError."""
         await self._open_outlets()
         hellos = self._clients.hellos([[self._names[topic] for topic in sorted(topics)] for topics in self._workload.follows])
         before = self._mark()
@@ -107,13 +107,13 @@ class Load:
                 await dial(lambda: HttpOutlet(outlets, head, join), where, plan.publishers)
 
     async def close(self) -> None:
-        """Disconnect everybody."""
+        """Disconnects everybody."""
         self._clients.leave()
         if self._feeder is not None:
             await self._feeder.close()
 
     async def run(self, go: Go) -> Result:
-        """Publish, measure, wait for the rest, match; or only listen, where another generator publishes."""
+        """Publishes, measures, waits for the rest, matches; or only listens, where another generator publishes."""
         if go.spoken is not None:
             return await self._listen(go.spoken)
         self._ledger, self._stalls = self._new_ledger(), 0
@@ -155,7 +155,7 @@ class Load:
             asyncio.get_running_loop().call_soon(self._pump)
 
     def _pump(self) -> None:
-        """Count what came, publish what may go: once in each turn of the loop."""
+        """Counts what came and publishes what may go: once in each turn of the loop."""
         self._woken = False
         self._settle()
         if self._speaker is not None:
@@ -177,7 +177,7 @@ class Load:
         await self._look(seconds, lambda: False)
 
     async def _look(self, seconds: float, is_over: Callable[[], bool]) -> None:
-        """Let the loop run for so long, tick where publishing goes by rate, and see that deliveries do come."""
+        """Lets the loop run for so long, ticks where publishing goes by rate, and sees that deliveries do come."""
         step_s = TICK_S if self._plan.rate else LOOK_S
         end_s = time.monotonic() + seconds
         delivered, progress_s = -1, time.monotonic()
@@ -235,7 +235,7 @@ async def _main() -> None:
 
 
 async def _line() -> bytes:
-    """The next line of input, while the loop goes on."""
+    """Returns the next line of input, while the loop goes on."""
     return await asyncio.to_thread(sys.stdin.buffer.readline)
 
 

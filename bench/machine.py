@@ -14,7 +14,7 @@ _LIBRARIES: Final = ("uvloop", "msgspec", "httptools", "PyJWT", "aiohttp")
 
 
 def describe(setting: Setting) -> dict[str, str]:
-    """What stands beside every table."""
+    """Returns what stands beside every table."""
     cores = sorted(os.sched_getaffinity(0))
     return {
         "processor": f"{_processor()}, {len(cores)} cores of it",
@@ -29,7 +29,7 @@ def describe(setting: Setting) -> dict[str, str]:
 
 
 def table(setting: Setting) -> Table:
-    """The same for people."""
+    """Returns what `describe` says as a table."""
     notes = ["Server and generator share the one core there is: rates say little, CPU seconds still do."]
     return Table(
         "The machine", ["what", "which"], list(describe(setting).items()), notes if setting.server_core == setting.generator_core else ()

@@ -11,22 +11,22 @@ _USER, _SYSTEM = 11, 12
 
 
 def cpu_s(pid: int) -> float:
-    """CPU seconds used so far, all threads, user and system. Raises OSError when there is no such process."""
+    """Returns the CPU seconds used so far, all threads, user and system. Raises OSError when there is no such process."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[_USER]) + int(fields[_SYSTEM])) / _TICKS_PER_S
 
 
 def rss_bytes(pid: int) -> int:
-    """Memory in RAM now. Raises OSError when there is no such process."""
+    """Returns the memory in RAM now. Raises OSError when there is no such process."""
     return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * _PAGE_BYTES
 
 
 def children(pid: int) -> list[int]:
-    """The processes that `pid` has started and that still run."""
+    """Returns the processes that `pid` has started and that still run."""
     tasks = Path(f"/proc/{pid}/task").iterdir()
     return [int(child) for task in tasks for child in (task / "children").read_text().split()]
 
 
 def total_memory_bytes() -> int:
-    """RAM of this machine."""
+    """Returns the RAM of this machine."""
     return os.sysconf("SC_PHYS_PAGES") * _PAGE_BYTES

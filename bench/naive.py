@@ -22,7 +22,7 @@ class Naive:
         self._followers: dict[str, set[web.WebSocketResponse]] = defaultdict(set)
 
     async def connect(self, request: web.Request) -> web.WebSocketResponse:
-        """A client: `{"subscribe": [topics]}` is answered with `{"subscribed": n}`."""
+        """Serves a client: `{"subscribe": [topics]}` is answered with `{"subscribed": n}`."""
         socket = web.WebSocketResponse()
         await socket.prepare(request)
         mine: set[str] = set()
@@ -45,7 +45,7 @@ class Naive:
             self._followers[topic].add(socket)
 
     async def publish(self, request: web.Request) -> web.Response:
-        """A service: `{"topic", "data"}`."""
+        """Takes a publication of a service: `{"topic", "data"}`."""
         event = await request.json()
         heard = await self._redis.publish(event["topic"], json.dumps(event["data"]))
         return web.json_response({"heard": heard})
@@ -69,7 +69,7 @@ class Naive:
 
 
 def main() -> None:
-    """Serve until a signal."""
+    """Serves until a signal."""
     port, redis_port = map(int, sys.argv[1:3])
     naive = Naive(redis_port)
     app = web.Application()

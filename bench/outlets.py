@@ -10,7 +10,7 @@ class Outlet(Protocol):
     """One connection that can take publications now."""
 
     def send(self, topics: Sequence[int], payloads: Sequence[bytes]) -> None:
-        """Publish; `topics` index the envelopes. The outlet comes back to `free` when it can take more."""
+        """Publishes. `topics` index the envelopes. The outlet comes back to `free` when it can take more."""
 
 
 class Outlets:
@@ -24,7 +24,7 @@ class Outlets:
         self._wake = wake
 
     def events(self, topics: Sequence[int], payloads: Sequence[bytes]) -> list[bytes]:
-        """Each publication in the server's form."""
+        """Returns each publication in the server's form."""
         envelopes = self.envelopes
         found = []
         for topic, payload in zip(topics, payloads, strict=True):
@@ -33,18 +33,18 @@ class Outlets:
         return found
 
     def freed(self, outlet: Outlet) -> None:
-        """`outlet` can take more."""
+        """Notes that `outlet` can take more."""
         self.free.append(outlet)
         self._wake()
 
     def refuse(self, number: int, why: str) -> None:
-        """So many publications were not accepted."""
+        """Notes that so many publications were not accepted."""
         self.refused += number
         self.why = self.why or why
 
 
 async def dial(make: Callable[[], asyncio.Protocol], address: str, number: int) -> None:
-    """Open `number` connections. Raises OSError."""
+    """Opens `number` connections to `address`, each with a protocol that `make` gives. Raises OSError."""
     host, _, port = address.rpartition(":")
     for _ in range(number):
         await asyncio.get_running_loop().create_connection(make, host, int(port))

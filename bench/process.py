@@ -40,7 +40,7 @@ class Spawned:
         return self._process.poll() is None
 
     def say(self, line: bytes) -> None:
-        """Write one line to its input. Raises `BenchError` if it is gone."""
+        """Writes one line to the input of the process. Raises `BenchError` if it is gone."""
         try:
             pipe = _pipe(self._process.stdin)
             pipe.write(line + b"\n")
@@ -49,20 +49,20 @@ class Spawned:
             raise self.failure("it ended") from None
 
     def line(self) -> bytes:
-        """Wait for one line of its output. Raises `BenchError` if it ends before."""
+        """Waits for one line of its output. Raises `BenchError` if it ends before."""
         line = _pipe(self._process.stdout).readline()
         if not line:
             raise self.failure("it ended")
         return line
 
     def failure(self, why: str) -> BenchError:
-        """What to raise about it."""
+        """Returns what to raise about it."""
         self._stderr.seek(0)
         said = self._stderr.read().decode(errors="replace")[-SHOWN_CHARACTERS:]
         return BenchError(f"{self._name}: {why}\n{said}")
 
     def stop(self) -> None:
-        """Ask it to end, then end it. May be called twice."""
+        """Asks the process to end, then ends it. May be called twice."""
         _pipe(self._process.stdin).close()
         self._process.terminate()
         try:
@@ -76,7 +76,7 @@ class Spawned:
 
 @contextmanager
 def spawned(command: Sequence[str], core: int) -> Iterator[Spawned]:
-    """The process while the block runs."""
+    """Yields the process while the block runs."""
     process = Spawned(command, core)
     try:
         yield process
@@ -100,6 +100,6 @@ def _pipe(pipe: IO[bytes] | None) -> IO[bytes]:
 
 
 def micro(name: str, size: int, core: int, figures: type[T]) -> T:
-    """What `bench.micro.<name>` measured. Raises `BenchError`."""
+    """Returns what `bench.micro.<name>` measured on `core` with `size`; `figures` is the type of the answer. Raises `BenchError`."""
     with spawned([sys.executable, "-m", f"bench.micro.{name}", str(size)], core) as process:
         return msgspec.json.decode(process.line(), type=figures)

@@ -37,23 +37,28 @@ class Runner:
         self._progress = progress
 
     def seconds(self, usual: float) -> float:
-        """How long to measure."""
+        """Returns how long to measure."""
         return usual if self._seconds is None else self._seconds
 
     def missing(self, peer: str) -> str:
-        """Why `peer` cannot be measured; "" if it can."""
+        """Returns why `peer` cannot be measured; "" if it can."""
         return PEERS[peer].missing(self.setting)
 
     def present(self) -> list[str]:
-        """The peers that were asked for and are there."""
+        """Returns the peers that were asked for and are there."""
         return [peer for peer in self.peers if not self.missing(peer)]
 
     def generating(self, plan: Plan, *, yields: bool = False) -> AbstractContextManager[Generator]:
-        """A connected generator on its core (see `generator.generating`)."""
+        """Yields a connected generator on its core (see `generator.generating`)."""
         return generating(plan, self.setting.generator_core, yields=yields)
 
     def measure(self, benchmark: str, who: str, run: int, start: Start, go: Go, **plan: Any) -> Result:
-        """One run against a server of its own; `plan`: fields of `Plan`."""
+        """Returns one run against a server of its own.
+
+        - `benchmark`, `who`, `run`: under which the run is kept.
+        - `start`: starts the server.
+        - `go`: what the generator does; `plan`: fields of its `Plan`.
+        """
         self.tell(f"{benchmark}: {who}, run {run + 1} of {self.runs}")
         with start(self.setting) as target, self.generating(Plan(target=target, **plan)) as generator:
             result = generator.run(go)
@@ -61,11 +66,11 @@ class Runner:
         return result
 
     def tell(self, text: str) -> None:
-        """What is being done now."""
+        """Says what is being done now."""
         self._progress(text)
 
     def keep(self, record: Record) -> None:
-        """Put a run on record, without its single samples."""
+        """Puts a run on record, without its single samples."""
         if record.result is not None:
             record = msgspec.structs.replace(record, result=msgspec.structs.replace(record.result, samples=[]))
         self.records.append(record)

@@ -17,7 +17,7 @@ class Setting(msgspec.Struct, frozen=True, kw_only=True):
     peers_dirs: tuple[Path, ...] = ()
 
     def program(self, name: str) -> str | None:
-        """Where the program `name` is: in the peers' directories (or their bin), else on PATH; None if nowhere."""
+        """Returns where the program `name` is: in the peers' directories (or their bin), else on PATH; None if nowhere."""
         for directory in self.peers_dirs:
             for place in (directory, directory / "bin"):
                 if found := shutil.which(name, path=str(place)):
@@ -26,6 +26,6 @@ class Setting(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def two_cores() -> tuple[int, int]:
-    """One core for the server, another one for the generator; the same one twice where there is only one."""
+    """Returns one core for the server, another one for the generator; the same one twice where there is only one."""
     cores = sorted(os.sched_getaffinity(0))
     return cores[0], cores[min(1, len(cores) - 1)]

@@ -25,11 +25,11 @@ class Speaker:
         self._bursts_due: deque[int] = deque()
 
     def burst(self, now_us: int) -> None:
-        """One event on the star's topic, as soon as an outlet is free."""
+        """Publishes one event on the star's topic, as soon as an outlet is free."""
         self._bursts_due.append(now_us)
 
     def pump(self, now_us: int) -> None:
-        """Publish what may go."""
+        """Publishes what may go."""
         free = self._outlets.free
         while self._bursts_due and free:
             at_us = self._bursts_due.popleft()
@@ -41,14 +41,14 @@ class Speaker:
             self._by_window(now_us)
 
     def _by_window(self, now_us: int) -> None:
-        """Closed loop: at most `window` publications whose deliveries are not all there."""
+        """Publishes in a closed loop: at most `window` publications whose deliveries are not all there."""
         free, ledger, window = self._outlets.free, self._ledger, self._plan.window
         while free and (room := window - ledger.in_flight) >= self._least:
             size = min(self._most, room)
             self._send(free.popleft(), [next(self._spoken) for _ in range(size)], [now_us] * size)
 
     def _by_rate(self, now_us: int) -> None:
-        """Open loop: each publication bears the time at which it was due, so that waiting to be sent is latency too."""
+        """Publishes in an open loop: each publication bears the time at which it was due, so that waiting to be sent is latency too."""
         free, rate = self._outlets.free, self._plan.rate
         sent = self._ledger.published - len(self.bursts)
         due = int((now_us - self._start_us) * rate / 1e6)

@@ -16,10 +16,10 @@ find: Final[Callable[..., list[bytes]]] = re.compile(rb"@([0-9]{26})").findall
 
 
 def payload(at_us: int, number: int) -> bytes:
-    """A JSON object of `PAYLOAD_BYTES` for publication `number`, due at `at_us` (see `clock`)."""
+    """Returns a JSON object of `PAYLOAD_BYTES` for publication `number`, due at `at_us` (see `clock`)."""
     return _PAYLOAD % (at_us * NUMBERS + number)
 
 
 def read(stamp: bytes) -> tuple[int, int]:
-    """When the publication was due, and its number. (`Ledger.settle` has this line inlined.)"""
+    """Returns when the publication was due, and its number. (`Ledger.settle` has this line inlined.)"""
     return divmod(int(stamp), NUMBERS)

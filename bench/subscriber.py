@@ -28,16 +28,16 @@ class Subscriber(asyncio.BufferedProtocol):
         self._rest = b""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """asyncio: ask for the upgrade."""
+        """Asks for the upgrade (asyncio)."""
         self.transport = cast(asyncio.Transport, transport)
         self.transport.write(self._clients.upgrade)
 
     def get_buffer(self, sizehint: int) -> bytearray:
-        """asyncio: where to read to."""
+        """Returns where to read to (asyncio)."""
         return self._clients.buffer
 
     def buffer_updated(self, nbytes: int) -> None:
-        """asyncio: `nbytes` were read. The hot path: whole data frames of a client that is ready."""
+        """Takes `nbytes` that were read (asyncio). The hot path: whole data frames of a client that is ready."""
         buffer, end = self._clients.buffer, 0
         if self.is_ready and not self._rest:
             end = whole(buffer, nbytes)
@@ -54,7 +54,7 @@ class Subscriber(asyncio.BufferedProtocol):
             clients.arrivals.append((self.number, now_us(), stamps))
 
     def _read(self, data: bytes) -> None:
-        """Everything else: the handshake, answers, control frames, frames in pieces."""
+        """Takes everything else: the handshake, answers, control frames, frames in pieces."""
         if not self._is_open:
             head, separator, data = data.partition(b"\r\n\r\n")
             if not separator:
@@ -103,10 +103,10 @@ class Subscriber(asyncio.BufferedProtocol):
             self.transport.write(data)
 
     def eof_received(self) -> bool:
-        """asyncio: the server has nothing more to say."""
+        """Notes that the server has nothing more to say (asyncio)."""
         return False
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """asyncio: the connection is gone."""
+        """Notes that the connection is gone (asyncio)."""
         self.transport = None
         self._clients.lost(self)

@@ -25,7 +25,7 @@ def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
 
 
 def spread(values: Sequence[float], form: str) -> str:
-    """The median, and from where to where the values lie: "0.61 (0.58-0.70)"."""
+    """Returns the median, and from where to where the values lie: "0.61 (0.58-0.70)"."""
     ordered = sorted(values)
     middle = median(ordered)
     if len(ordered) == 1:
@@ -34,11 +34,11 @@ def spread(values: Sequence[float], form: str) -> str:
 
 
 def median(values: Sequence[float]) -> float:
-    """The middle value, the lower one of two."""
+    """Returns the middle value, the lower one of two."""
     return sorted(values)[(len(values) - 1) // 2]
 
 
 def verdict(value: float, limit: float, *, most: bool = True) -> str:
-    """Whether a figure keeps its target."""
+    """Returns whether `value` keeps its `limit`, as a table says it. `most`: the limit is the most that is allowed, else the least."""
     kept = value <= limit if most else value >= limit
     return f"{'<=' if most else '>='} {limit:g}: {'kept' if kept else 'MISSED'}"

@@ -16,7 +16,7 @@ class TcpOutlet(asyncio.Protocol):
         self._is_full = self._is_waiting = False
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """asyncio: log in."""
+        """Logs in (asyncio)."""
         self._transport = cast(asyncio.Transport, transport)
         self._transport.write(self._greeting)
         self._outlets.freed(self)
@@ -31,24 +31,24 @@ class TcpOutlet(asyncio.Protocol):
             self._outlets.freed(self)
 
     def data_received(self, data: bytes) -> None:
-        """asyncio: greetings and pings; an error is told."""
+        """Reads greetings and pings (asyncio); an error is told."""
         if b"-ERR" in data:
             self._outlets.refuse(1, data[:200].decode("latin-1"))
         elif data.endswith(b"PING\r\n") and self._transport is not None:
             self._transport.write(b"PONG\r\n")
 
     def pause_writing(self) -> None:
-        """asyncio: the buffers are full."""
+        """Notes that the buffers are full (asyncio)."""
         self._is_full = True
 
     def resume_writing(self) -> None:
-        """asyncio: there is room again."""
+        """Notes that there is room again (asyncio)."""
         self._is_full = False
         if self._is_waiting:
             self._is_waiting = False
             self._outlets.freed(self)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """asyncio: the connection is gone."""
+        """Notes that the connection is gone (asyncio)."""
         self._transport = None
         self._outlets.refuse(1, f"a publisher was disconnected: {exc}")

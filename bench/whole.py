@@ -38,7 +38,7 @@ def whole(command: Sequence[str]) -> Whole:
 
 
 def folder_bytes(folder: Path) -> int:
-    """What the files of a folder hold."""
+    """Returns what the files of a folder hold."""
     return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
 
 

@@ -42,7 +42,7 @@ class Workload:
         return frozenset(chosen)
 
     def publications(self) -> Iterator[int]:
-        """The topics of one publication after the other, for ever; the same ones at each call."""
+        """Yields the topics of one publication after the other, for ever; the same ones at each call."""
         rng = random.Random(f"speak {self._seed}")
         by_activity = _shuffled(len(self.fanout), rng)
         while True:
@@ -62,7 +62,7 @@ def _shuffled(number: int, rng: random.Random) -> list[int]:
 
 
 def _sizes(shape: Shape, rng: random.Random) -> list[int]:
-    """How many topics each client follows; at most all there are."""
+    """Returns how many topics each client follows; at most all there are."""
     if shape.fixed:
         return [min(shape.mean, shape.topics)] * shape.clients
     normals = [rng.gauss(0.0, SPREAD) for _ in range(shape.clients)]

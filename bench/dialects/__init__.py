@@ -11,7 +11,7 @@ __all__ = ["Dialect", "dialect_of"]
 
 
 def dialect_of(target: Target) -> Dialect:
-    """How to speak with `target`."""
+    """Returns how to speak with `target`."""
     match target.speaks:
         case "segue":
             return Segue(target.state)

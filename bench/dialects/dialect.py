@@ -16,22 +16,22 @@ class Dialect(Protocol):
     opcode: int
 
     def topic(self, name: str) -> str:
-        """The server's form of the topic `name` (letters and digits)."""
+        """Returns the server's form of the topic `name` (letters and digits)."""
 
     def hello(self, client: int, topics: Sequence[str]) -> list[bytes]:
-        """What a client says first: one message each. They subscribe it to all of `topics`."""
+        """Returns what a client says first: one message each. They subscribe it to all of `topics`."""
 
     def confirms(self, message: bytes) -> bool:
-        """Whether `message` says that all subscriptions stand. Raises `DialectError` if it says they never will."""
+        """Returns whether `message` says that all subscriptions stand. Raises `DialectError` if it says they never will."""
 
     def answer(self, message: bytes) -> bytes:
-        """What a client owes to `message`, such as the pong to a ping of the protocol's own; usually nothing."""
+        """Returns what a client owes to `message`, such as the pong to a ping of the protocol's own; usually nothing."""
 
     def envelope(self, topic: str) -> tuple[bytes, bytes]:
-        """What stands before and after a payload of `stamp.PAYLOAD_BYTES` in a publication on `topic`."""
+        """Returns what stands before and after a payload of `stamp.PAYLOAD_BYTES` in a publication on `topic`."""
 
     def greeting(self, publisher: int) -> bytes:
-        """What a publisher on raw TCP says first."""
+        """Returns what a publisher on raw TCP says first."""
 
     def http_head(self, content_type: str) -> bytes:
-        """Request line and headers of a publishing request, without Content-Length and the empty line."""
+        """Returns request line and headers of a publishing request, without Content-Length and the empty line."""

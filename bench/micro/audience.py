@@ -14,16 +14,16 @@ _ENCODE: Final = msgspec.json.Encoder().encode
 
 
 def names(number: int) -> Iterator[str]:
-    """`number` of them, always the same."""
+    """Returns `number` names, always the same."""
     return (f"f{n * _STRIDE % _NAMES:08d}" for n in range(number))
 
 
 def pages(number: int) -> Iterator[list[str]]:
-    """The same, a page at a time."""
+    """Returns the same, a page at a time."""
     source = names(number)
     return iter(lambda: list(islice(source, PAGE)), [])
 
 
 def lines(number: int) -> Iterator[bytes]:
-    """The same as lines of a stream."""
+    """Returns the same as lines of a stream."""
     return (_ENCODE({"followers": page}) + b"\n" for page in pages(number))

@@ -58,7 +58,7 @@ CASSANDRA: Final = (
 
 
 class Plan(msgspec.Struct, frozen=True, kw_only=True):
-    """How many followers. `path` is a folder for SQLite; `port` and `keyspace` are Cassandra's."""
+    """A run: how many followers. `path` is a folder for SQLite; `port` and `keyspace` are Cassandra's."""
 
     store: StoreName
     followers: int
@@ -75,7 +75,7 @@ class Figures(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def measure(plan: Plan) -> Figures:
-    """First the log of all, then everything else: the second rate is of both together."""
+    """Measures first the log of all, then everything else: the second rate is of both together."""
     asyncio.run(_make_tables(plan))
     writing = _sqlite if plan.store == "sqlite" else _cassandra
     logged_s, rest_s = writing(plan)
@@ -154,7 +154,7 @@ def _numbered(followers: int) -> Iterator[Numbered]:
 
 
 def _seconds(plan: Plan, made: Callable[[Numbered], Chunk], write: Callable[[Chunk], None]) -> float:
-    """How long the writing takes, without the making."""
+    """Returns how long the writing takes, without the making."""
     spent_s = 0.0
     for page in _numbered(plan.followers):
         chunk = made(page)

@@ -51,7 +51,7 @@ class Figures(msgspec.Struct, frozen=True, kw_only=True):
     burst_max_ms: float
 
     def plain(self) -> dict[str, float]:
-        """The numbers among them."""
+        """Returns the numbers among the figures."""
         return {name: value for name, value in msgspec.structs.asdict(self).items() if not isinstance(value, list)}
 
 
@@ -98,18 +98,18 @@ class Stage:
         self._rng = random.Random(2)
 
     async def open(self) -> None:
-        """Link the two."""
+        """Links the two."""
         listening = asyncio.ensure_future(self._feeder.listen(WHERE))
         await self._point.start()
         await listening
 
     async def close(self) -> None:
-        """End both."""
+        """Ends both."""
         await self._point.close()
         await self._feeder.close()
 
     def fill(self, outboxes: int) -> None:
-        """The clients subscribe."""
+        """Subscribes the clients."""
         star = self._topics[-1]
         for _ in range(outboxes):
             self._subscribe(_Fan(), len(self._topics) - 1)
@@ -123,12 +123,12 @@ class Stage:
             self._point.core.announcer.want([(row.handle, self._topics[topic])])
 
     def speak(self, topics: list[int]) -> None:
-        """One event on each, now."""
+        """Publishes one event on each, now."""
         now = now_us()
         self._feeder.send(topics, [payload(now, 0) for _ in topics])
 
     async def others_speak(self) -> None:
-        """For ever; what a pause has delayed is made up for."""
+        """Publishes for ever; what a pause has delayed is made up for."""
         loop = asyncio.get_running_loop()
         start_s, spoken = loop.time(), 0
         while True:
@@ -138,7 +138,7 @@ class Stage:
             spoken = due
 
     async def burst(self, outboxes: int) -> tuple[int, int]:
-        """One event to all fans; when it began and when the last one had it, in microseconds."""
+        """Publishes one event to all fans; returns when it began and when the last one had it, in microseconds."""
         loop = asyncio.get_running_loop()
         deadline_s, goal, began_us = loop.time() + DEADLINE_S, _Fan.heard + outboxes, now_us()
         self.speak([len(self._topics) - 1])
@@ -150,7 +150,7 @@ class Stage:
 
 
 async def measure(outboxes: int) -> Figures:
-    """Fill, let the others speak, then the star too."""
+    """Fills, lets the others speak, then the star too; returns the figures."""
     stage = Stage()
     await stage.open()
     before = rss_bytes(os.getpid())

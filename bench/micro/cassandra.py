@@ -26,17 +26,17 @@ BODY: Final = bytes(200)
 
 
 def rows(count: int) -> Iterator[tuple[int, int, bytes]]:
-    """Rows of as many partitions."""
+    """Returns rows of as many partitions."""
     return ((number, 0, BODY) for number in range(count))
 
 
 def bare(connected: Connected, count: int, concurrency: int) -> None:
-    """What the driver itself offers for many rows."""
+    """Inserts `count` rows by what the driver itself offers for many: on the session `connected`, `concurrency` at a time."""
     execute_concurrent_with_args(connected.session, connected.session.prepare(INSERT), rows(count), concurrency=concurrency)
 
 
 async def bridged(options: CassandraOptions, count: int) -> float:
-    """The seconds of `many`; a round of its own warms nothing that the bare driver does not have."""
+    """Returns the seconds of `many`. A round of its own warms nothing that the bare driver does not have."""
     store = await Cassandra.open(options)
     try:
         await store.change_schema(TABLE)
@@ -49,7 +49,7 @@ async def bridged(options: CassandraOptions, count: int) -> float:
 
 
 def seconds(run: Callable[[], None]) -> float:
-    """How long it takes."""
+    """Returns how long `run` takes."""
     begun_s = time.perf_counter()
     run()
     return time.perf_counter() - begun_s

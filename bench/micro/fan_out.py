@@ -62,7 +62,7 @@ class Small:
         self._users, self._notifier = users, notifier
 
     async def tell(self, _: int, due_us: int) -> None:
-        """The next one."""
+        """Notifies the next one."""
         number = len(self.due)
         event = f"small-{number}"
         self.due[event] = due_us
@@ -70,7 +70,7 @@ class Small:
         await self._notifier.tell(event, some, artist=f"artist{number % 50}")
 
     async def heard(self) -> None:
-        """Wait until every copy came, or must be called lost."""
+        """Waits until every copy came, or must be called lost."""
         await until(lambda: self.lost() == 0)
 
     def lost(self) -> int:
@@ -78,7 +78,7 @@ class Small:
         return sum(COPIES - len(self._users.arrivals[event]) for event in self.due)
 
     def latencies(self, start_us: int, end_us: int) -> Latencies:
-        """Of the copies of events that were due between."""
+        """Returns the latencies of the copies of events that were due between `start_us` and `end_us`."""
         arrivals = self._users.arrivals
         return Latencies.of(
             (at_us - due_us) / 1000 for event, due_us in self.due.items() if start_us <= due_us <= end_us for at_us in arrivals[event]
@@ -86,7 +86,7 @@ class Small:
 
 
 async def measure(plan: Plan) -> Figures:
-    """Idle, then the stream, then until all is decided; then every row is counted."""
+    """Measures idle, then the stream, then until all is decided; then counts every row."""
     names = [f"online{n}" for n in range(LISTENERS)]
     async with Notifier(plan.target) as notifier, Listeners(plan.target, names) as users:
         await users.online(notifier.tell)
@@ -131,7 +131,7 @@ async def _lines(followers: int) -> AsyncIterator[bytes]:
 
 
 def _forget_peak(pid: int) -> None:
-    """The kernel counts the peak of resident memory anew (Linux)."""
+    """Makes the kernel count the peak of resident memory anew (Linux)."""
     Path(f"/proc/{pid}/clear_refs").write_text("5")
 
 

@@ -26,7 +26,10 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
 
 
 async def measure(plan: Plan) -> Latencies:
-    """From when a notice was due until its answer was there: then it is stored. The first second warms statements and connections."""
+    """Measures from when a notice was due until its answer was there: then it is stored.
+
+    The first second warms statements and connections.
+    """
     rng, people = random.Random(1), list(audience.names(plan.people))
     waited_ms: list[float] = []
 

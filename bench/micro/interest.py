@@ -30,7 +30,7 @@ class Figures(msgspec.Struct, frozen=True, kw_only=True):
     matches_per_s: float
 
     def plain(self) -> dict[str, float]:
-        """As a mapping."""
+        """Returns the figures as a mapping."""
         return msgspec.structs.asdict(self)
 
 
@@ -45,7 +45,7 @@ class _Link:
 
 
 def measure(rows: int) -> Figures:
-    """Announce, look up, match."""
+    """Measures announcing, looking up, matching."""
     core = BrokerCore("sto", 1)
     empty = _rss()
     started_s = time.perf_counter()
@@ -62,7 +62,7 @@ def measure(rows: int) -> Figures:
 
 
 def _announce(core: BrokerCore, rows: int) -> None:
-    """As an aggregator does: in bulks, under handles of its own."""
+    """Announces as an aggregator does: in bulks, under handles of its own."""
     bit = core.open(_Link(), far=False)
     for start in range(0, rows, BULK):
         numbers = range(start, min(start + BULK, rows))
@@ -74,7 +74,7 @@ def _topic(number: int) -> Topic:
 
 
 def _look_up(core: BrokerCore, topics: list[Topic]) -> float:
-    """Seconds for the mask of links of each topic."""
+    """Returns the seconds for the mask of links of each topic."""
     rows, masks = core.interest.rows, core.interest.masks
     found = 0
     started_s = time.perf_counter()
@@ -88,7 +88,7 @@ def _look_up(core: BrokerCore, topics: list[Topic]) -> float:
 
 
 def _match(core: BrokerCore, topics: list[Topic]) -> float:
-    """Seconds to match, number and queue an event on each topic."""
+    """Returns the seconds to match, number and queue an event on each topic."""
     tail = encode_tail("hm://presence/user/user1/", 1_700_000_000_000, "x-1", "play", b"{}")
     events = [Event(topic, b"", tail) for topic in topics]
     started_s = time.perf_counter()

@@ -18,7 +18,7 @@ class Latencies(msgspec.Struct, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, waited_ms: Iterable[float]) -> Self:
-        """Those of one run."""
+        """Returns the latencies of one run."""
         ordered = sorted(waited_ms)
         return cls(
             count=len(ordered), p50_ms=percentile(ordered, 0.5), p99_ms=percentile(ordered, 0.99), max_ms=ordered[-1] if ordered else 0.0

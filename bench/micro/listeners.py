@@ -19,7 +19,7 @@ PATIENCE_S: Final = 30.0
 
 
 class Message(msgspec.Struct, frozen=True):
-    """What all messages of an access point have."""
+    """The fields that all messages of an access point have."""
 
     op: str
     id: str | int | None = None
@@ -62,7 +62,7 @@ class Listeners:
         await self._http.close()
 
     async def ask(self, listener: int, op: str, **fields: Any) -> int:
-        """Send a message as one of them; when the answer was there (microseconds). Raises TimeoutError."""
+        """Sends a message as one of them; returns the moment of the answer, in microseconds. Raises TimeoutError."""
         self._n += 1
         n, answer = self._n, asyncio.get_running_loop().create_future()
         self._asked[n] = answer
@@ -72,11 +72,11 @@ class Listeners:
         return at_us
 
     async def heard(self, number: int) -> None:
-        """Wait until so many copies came in all. Raises TimeoutError."""
+        """Waits until so many copies came in all. Raises TimeoutError."""
         await until(lambda: self.copies >= number)
 
     async def online(self, tell: Callable[[str, list[str]], Awaitable[None]]) -> None:
-        """Wait until each of them gets live copies: before, presence may not know him yet. `tell(id, followers)` notifies.
+        """Waits until each of them gets live copies: before, presence may not know them yet. `tell(id, followers)` notifies.
 
         Raises TimeoutError.
         """
@@ -105,7 +105,7 @@ class Listeners:
 
 
 async def until(condition: Callable[[], bool], patience_s: float = PATIENCE_S) -> None:
-    """Wait until `condition` holds. Raises TimeoutError."""
+    """Waits until `condition` holds. Raises TimeoutError."""
     async with asyncio.timeout(patience_s):
         while not condition():  # noqa: ASYNC110 - what is waited for happens in another process
             await asyncio.sleep(0.02)

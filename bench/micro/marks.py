@@ -30,7 +30,10 @@ Store = SqliteStore | CassandraStore
 
 
 class Plan(msgspec.Struct, frozen=True, kw_only=True):
-    """How many items the users have who read them all, one user each. With a `port`, the store is a Cassandra server's `keyspace`."""
+    """A run: how many items the users have who read them all, one user each.
+
+    With a `port`, the store is a Cassandra server's `keyspace`.
+    """
 
     items: list[int]
     port: int = 0
@@ -61,7 +64,7 @@ class Counted(Cassandra):
 
 
 async def measure(plan: Plan) -> Figures:
-    """Through the feed that answers clients; the store is the real one."""
+    """Measures through the feed that answers clients; the store is the real one."""
     with tempfile.TemporaryDirectory(prefix="segue-marks-") as folder:
         store, told = await (_cassandra(plan) if plan.port else _sqlite(Path(folder)))
         told_live: list[Event] = []

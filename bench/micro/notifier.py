@@ -29,7 +29,7 @@ class RefusedError(Exception):
 
 
 def notice(event: str, followers: Sequence[str] | None = None, artist: str = "bjork") -> dict[str, Any]:
-    """An album of `artist`; without followers the first line of a stream."""
+    """Returns an album of `artist` under the id `event`; without `followers` the first line of a stream."""
     header = {"id": event, "topic": f"hm://notifications/feed/{artist}%new-album/", "kind": "album", "payload": PAYLOAD, "producer": artist}
     return header if followers is None else header | {"followers": list(followers)}
 
@@ -53,11 +53,11 @@ class Notifier:
         await self._http.close()
 
     async def tell(self, event: str, followers: Sequence[str], artist: str = "bjork") -> None:
-        """One notice with its audience. Raises `RefusedError`."""
+        """Sends one notice of `artist`, under the id `event`, to `followers`. Raises `RefusedError`."""
         await self._notify(msgspec.json.encode(notice(event, followers, artist)), JSON)
 
     async def tell_all(self, notices: Sequence[dict[str, Any]]) -> None:
-        """Several notices in one request, and those that were rejected in another one. Raises `RefusedError`."""
+        """Sends several notices in one request, and those that were rejected in another one. Raises `RefusedError`."""
         for _ in range(TRIES):
             answer = await self._notify(msgspec.json.encode(notices), JSON)
             notices = [notices[rejected["index"]] for rejected in answer["rejected"]]
@@ -68,27 +68,27 @@ class Notifier:
         raise RefusedError(f"{len(notices)} notices were rejected {TRIES} times: {answer['rejected'][0]}")
 
     async def stream(self, lines: Callable[[], AsyncIterable[bytes]]) -> int:
-        """One notice with pages of followers, begun anew where it broke off; how many were taken. Raises `RefusedError`."""
+        """Sends one notice with pages of followers, begun anew where it broke off; returns how many were taken. Raises `RefusedError`."""
         return int((await self._notify(lines, NDJSON))["accepted"])
 
     async def publish(self, event: str, topic: str) -> None:
-        """An event by way of the engine alone, beside the stored path. Raises `RefusedError`."""
+        """Publishes an event by way of the engine alone, beside the stored path. Raises `RefusedError`."""
         body = msgspec.json.encode({"id": event, "topic": topic, "kind": "play", "payload": PAYLOAD})
         await self._post(f"http://{self._target.publish_at}/v1/events", "presence", body, JSON)
 
     async def counters(self) -> dict[str, Any]:
-        """What the notification module has counted."""
+        """Returns what the notification module has counted."""
         async with self._http.get(f"http://{self._target.admin_at}/v1/stats") as answer:
             (role,) = (await answer.json())["roles"]
             found: dict[str, Any] = role["counters"]
             return found
 
     async def decided(self) -> int:
-        """How many rows were decided in all."""
+        """Returns how many rows were decided in all."""
         return int((await self.counters())["notification_decided_total"])
 
     async def until_decided(self, rows: int, patience_s: float) -> bool:
-        """Wait until so many rows were decided in all; whether they were in time."""
+        """Waits until so many rows were decided in all; returns whether they were in time."""
         deadline_s = asyncio.get_running_loop().time() + patience_s
         while (is_late := await self.decided() < rows) and asyncio.get_running_loop().time() < deadline_s:  # noqa: ASYNC110 - elsewhere
             await asyncio.sleep(0.1)
@@ -113,9 +113,9 @@ class Notifier:
 
 
 async def paced(rate: float, is_over: Callable[[], bool], act: Callable[[int, int], Coroutine[Any, Any, None]]) -> int:
-    """`act(number, due_us)` at `rate` a second until it is over, whether the ones before have ended or not; how many there were.
+    """Calls `act(number, due_us)` at `rate` a second until `is_over`, whether the calls before have ended or not.
 
-    Each bears the moment at which it was due, so that a server that stalls cannot make the waiting disappear.
+    Each bears the moment at which it was due, so that a server that stalls cannot make the waiting disappear. Returns how many there were.
     """
     start_us, number = now_us(), 0
     async with asyncio.TaskGroup() as tasks:
@@ -128,6 +128,6 @@ async def paced(rate: float, is_over: Callable[[], bool], act: Callable[[int, in
 
 
 def lasting(seconds: float) -> Callable[[], bool]:
-    """Over after so many seconds from now."""
+    """Returns a condition that holds from so many seconds after now."""
     end_us = now_us() + int(seconds * 1e6)
     return lambda: now_us() >= end_us

@@ -55,7 +55,7 @@ class Spoken:
         self._users, self._copies = users, copies
 
     def latencies(self) -> Latencies:
-        """Of all copies."""
+        """Returns the latencies of all copies."""
         return Latencies.of((at_us - due_us) / 1000 for event, due_us in self.due.items() for at_us in self._users.arrivals[event])
 
     def missing(self) -> int:
@@ -68,7 +68,7 @@ class Spoken:
 
 
 async def measure(plan: Plan) -> Figures:
-    """Both paths at the same time, for the same users in the same process."""
+    """Measures both paths at the same time, for the same users in the same process."""
     names = [f"online{n}" for n in range(plan.listeners)]
     direct_names = [f"direct{n}" for n in range(plan.direct_listeners)]
     async with (
@@ -104,7 +104,7 @@ async def measure(plan: Plan) -> Figures:
 
 
 async def _heard(*paths: Spoken) -> None:
-    """Until no copy is missing, or the missing ones must be called lost."""
+    """Waits until no copy is missing, or the missing ones must be called lost."""
     try:
         await until(lambda: not any(path.missing() for path in paths), LATE_S)
     except TimeoutError:

@@ -50,7 +50,7 @@ class Figures(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def measure(trace: Path, scale: float) -> Figures:
-    """All of it, one after the other on one thread; kernels are compiled before."""
+    """Measures all steps, one after the other on one thread; kernels are compiled before."""
     workload, load_s = timed(load, trace)
     whole = workload.instance
     warm()

@@ -40,7 +40,10 @@ class Audit(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def audit(target: Stored, event: str, followers: set[str], *, with_items: bool = True) -> Audit:
-    """Compare what is stored with the audience. Items are there when all is decided; without them none counts as lost."""
+    """Compares what is stored at `target` of `event` with its audience, `followers`.
+
+    Items are there when all is decided; without `with_items` none counts as lost.
+    """
     with _reading(target) as (rows, items):
         in_log, in_items = Counter(rows(event)), Counter(items(event))
     return Audit(

@@ -35,7 +35,7 @@ class Figures(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def distributions(trace: Path) -> Figures:
-    """The six curves of section A2 of one service."""
+    """Returns the six curves of section A2 of one service."""
     start_s = time.perf_counter()
     with duckdb.connect() as db:
         for statement in _SETUP:

@@ -31,12 +31,12 @@ class Figures(msgspec.Struct, frozen=True, kw_only=True):
     gathered_per_s: float
 
     def plain(self) -> dict[str, float]:
-        """As a mapping."""
+        """Returns the figures as a mapping."""
         return msgspec.structs.asdict(self)
 
 
 def measure(cases: int) -> Figures:
-    """Draw first, then decide."""
+    """Draws first, then decides; measures the deciding."""
     rng = random.Random(1)
     rules = load(default_text(), "default rules")
     fresh = RuleSet(rules.rules, rules.settings, remembered=0)
@@ -56,7 +56,7 @@ def _rate(cases: Sequence[T], decide: Callable[[T], object]) -> float:
 
 
 def _facts(rng: random.Random) -> Facts:
-    """Every fact is so in half of the cases: more rules match than in life."""
+    """Returns facts of which every one is so in half of the cases: more rules match than in life."""
     topic = rng.choice(list(CLASSES_OF))
     known: dict[str, Any] = {flag: rng.random() < 0.5 for flag in _FLAGS}
     known |= {"mails_recent": rng.randrange(6), "pushes_recent": rng.randrange(14)}
@@ -64,7 +64,7 @@ def _facts(rng: random.Random) -> Facts:
 
 
 def _follower(rng: random.Random) -> tuple[Preferences, Occasion, Follower]:
-    """One of the many followers of an artist: one of five is online, one of four has quiet hours."""
+    """Returns one of the many followers of an artist: one of five is online, one of four has quiet hours."""
     preferences = Preferences(
         email="ann@example.org",
         channels={"new-album": {"email": False}} if rng.random() < 0.3 else {},

@@ -14,7 +14,7 @@ HEAP: Final = "1G"
 
 
 class Cassandra(NamedTuple):
-    """Where CQL clients connect; 0 if there is none, and then why."""
+    """A server: the port where CQL clients connect; 0 if there is none, and then why."""
 
     port: int
     missing: str = ""
@@ -22,7 +22,7 @@ class Cassandra(NamedTuple):
 
 @contextmanager
 def cassandra(setting: Setting) -> Iterator[Cassandra]:
-    """A server of its own while the block runs, on all cores: it is not what is measured, and it is the same for all."""
+    """Yields a server of its own while the block runs, on all cores: it is not what is measured, and it is the same for all."""
     folder = setting.scratch / "cassandra"
     server = Server(folder, heap=HEAP)
     try:

@@ -11,7 +11,7 @@ POLL_S: Final = 0.02
 
 
 def free_port() -> int:
-    """A port that was free a moment ago."""
+    """Returns a port that was free a moment ago."""
     with socket.socket() as sock:
         sock.bind(("127.0.0.1", 0))
         port: int = sock.getsockname()[1]
@@ -19,7 +19,7 @@ def free_port() -> int:
 
 
 def await_port(process: Spawned, port: int) -> None:
-    """Wait until somebody listens. Raises `BenchError` when the process ends or takes too long."""
+    """Waits until somebody listens. Raises `BenchError` when the process ends or takes too long."""
     deadline_s = time.monotonic() + READY_S
     while time.monotonic() < deadline_s and process.is_running:
         try:

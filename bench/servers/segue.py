@@ -54,7 +54,7 @@ admin = "127.0.0.1:0"
 
 @contextmanager
 def one_process(setting: Setting, arguments: Sequence[str] = ()) -> Iterator[Target]:
-    """`segue up`: every role in one process."""
+    """Yields `segue up`, every role in one process, while the block runs."""
     command = [sys.executable, "-m", "segue", "up", "--state", str(setting.state), "--port-base", "0", "--log-level", "error", "--json"]
     with spawned([*command, *arguments], setting.server_core) as process:
         said = msgspec.json.decode(process.line())
@@ -70,7 +70,7 @@ def one_process(setting: Setting, arguments: Sequence[str] = ()) -> Iterator[Tar
 
 @contextmanager
 def three_processes(setting: Setting, accesspoints: int = 1) -> Iterator[Target]:
-    """Broker, aggregator and access point as processes of their own, in this order in `pids`; links are TCP.
+    """Yields broker, aggregator and access point as processes of their own, in this order in `pids`; links are TCP.
 
     Several access points share one port.
     """
@@ -96,7 +96,7 @@ def three_processes(setting: Setting, accesspoints: int = 1) -> Iterator[Target]
 
 @contextmanager
 def access_point(setting: Setting) -> Iterator[Target]:
-    """One access point that looks for its aggregator at `publish_at`: whoever listens there feeds it."""
+    """Yields one access point that looks for its aggregator at `publish_at`: whoever listens there feeds it."""
     with ExitStack() as stack:
         feeder = stack.enter_context(Ports()).take()
         config = _configure(setting, broker=feeder, aggregator=feeder, door="127.0.0.1:0")
@@ -114,7 +114,7 @@ def access_point(setting: Setting) -> Iterator[Target]:
 
 @contextmanager
 def upstream_only(setting: Setting) -> Iterator[tuple[str, list[int]]]:
-    """Broker and aggregator as two processes; the aggregator's link address, and their process ids."""
+    """Yields the link address of an aggregator and the process ids of broker and aggregator, two processes."""
     with ExitStack() as stack:
         ports = stack.enter_context(Ports())
         link = ports.take()
@@ -160,7 +160,7 @@ def _await_ready(process: Spawned, said: dict[str, Any]) -> None:
 
 
 def get(address: str, path: str) -> tuple[int, bytes]:
-    """One HTTP request to an admin door. Raises OSError."""
+    """Sends one HTTP request to an admin listener. Raises OSError."""
     connection = http.client.HTTPConnection(address, timeout=READY_S)
     try:
         connection.request("GET", path)
@@ -171,7 +171,7 @@ def get(address: str, path: str) -> tuple[int, bytes]:
 
 
 def counters(target: Target, role: str) -> dict[str, Any]:
-    """The counters of the first `role` behind the admin door of `target`. Raises `BenchError` if there is none."""
+    """Returns the counters of the first `role` behind the admin listener of `target`. Raises `BenchError` if there is none."""
     status, body = get(target.admin_at, "/v1/stats")
     for each in msgspec.json.decode(body).get("roles", ()):
         if each["role"] == role:

@@ -95,9 +95,11 @@ class Stored(msgspec.Struct, frozen=True, kw_only=True):
 
 @contextmanager
 def stored(setting: Setting, store: StoreName, port: int) -> Iterator[Stored]:
-    """The notification module alone on the server's core, all other roles on the generator's; nothing is stored yet.
+    """Yields the notification module alone on the server's core, all other roles on the generator's; nothing is stored yet.
 
-    `port` is that of the Cassandra server, and means nothing with SQLite.
+    - `setting`: where everything runs.
+    - `store`: "sqlite" or "cassandra".
+    - `port`: that of the Cassandra server; means nothing with SQLite.
     """
     with ExitStack() as stack:
         folder = Path(tempfile.mkdtemp(prefix="stored-", dir=setting.scratch))

@@ -8,7 +8,7 @@ from ..table import Table
 
 
 def measure(runner: Runner) -> list[Table]:
-    """The generator plays the aggregator on TCP; only the access point's CPU counts."""
+    """Measures the access point's CPU only; the generator plays the aggregator on TCP."""
     ours = Contender("access point", access_point, {"publishing": "link"}, {"nats": 0.5})
     comparison = Comparison(runner, "access_point", [ours, *peers(runner, ["nats"])], Go(seconds=runner.seconds(5)))
     return [comparison.table("Access point fed by a link, social mix")]

@@ -21,7 +21,7 @@ MOST_TIMES_IDLE = 5.0
 
 
 def measure(runner: Runner) -> list[Table]:
-    """`--seconds` under 5 takes a tenth of the clients."""
+    """Measures the burst; `--seconds` under 5 takes a tenth of the clients."""
     return [_simulated(runner), _real(runner)]
 
 

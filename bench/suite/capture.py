@@ -21,14 +21,14 @@ HOW: Final = {"publishing": "ndjson", "batch": 32, "warmup_s": 5.0}
 
 @contextmanager
 def captured(setting: Setting) -> Iterator[Target]:
-    """`segue up --capture` into a folder that goes with it."""
+    """Yields `segue up --capture` into a folder that goes with it."""
     with tempfile.TemporaryDirectory(prefix="capture-", dir=setting.scratch) as folder:
         with one_process(setting, ["--capture", str(Path(folder, "trace"))]) as target:
             yield target
 
 
 def measure(runner: Runner) -> list[Table]:
-    """Closed loop; the two in turn, so that whatever else the machine does hits both alike. Each pair gives one ratio."""
+    """Measures in a closed loop, the two in turn, so that whatever else the machine does hits both alike. Each pair gives one ratio."""
     contenders = [Contender(PLAIN, one_process, HOW), Contender(CAPTURED, captured, HOW)]
     comparison = Comparison(runner, "capture", contenders, Go(seconds=runner.seconds(10)))
     pairs = list(zip(*(comparison.results[who] for who in (PLAIN, CAPTURED)), strict=True))

@@ -41,7 +41,7 @@ class Pair(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def measure(runner: Runner) -> list[Table]:
-    """Once, because a million takes minutes. `--seconds 0.5` takes a tenth of the followers, and so on."""
+    """Measures once, because a million takes minutes. `--seconds 0.5` takes a tenth of the followers, and so on."""
     seconds = runner.seconds(5)
 
     def one(target: Stored) -> Pair:

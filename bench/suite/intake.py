@@ -17,7 +17,7 @@ MOST_MS: Final[dict[StoreName, float]] = {"sqlite": 20.0, "cassandra": 50.0}
 
 
 def measure(runner: Runner) -> list[Table]:
-    """Open loop; the rule worker decides a thousand rows a second beside."""
+    """Measures in an open loop; the rule worker decides a thousand rows a second beside."""
     seconds = runner.seconds(SECONDS)
 
     def one(target: Stored) -> Latencies:

@@ -12,7 +12,7 @@ OURS = "segue, NDJSON of up to 32"
 
 
 def measure(runner: Runner) -> list[Table]:
-    """Closed loop for the maximum, then an open loop at half of it: each publication is timed from when it was due."""
+    """Measures in a closed loop for the maximum, then in an open loop at half of it: each publication is timed from when it was due."""
     go = Go(seconds=runner.seconds(5))
     results: dict[str, list[Result]] = {OURS: []}
     for run in range(runner.runs):

@@ -10,7 +10,7 @@ TOPICS = 100_000
 
 
 def measure(runner: Runner) -> list[Table]:
-    """This is what happens when an access point starts or changes its aggregator."""
+    """Measures what happens when an access point starts or changes its aggregator."""
     found: list[dict[str, float]] = []
     for run in range(runner.runs):
         runner.tell(f"links: {TOPICS:,} topics, run {run + 1} of {runner.runs}")

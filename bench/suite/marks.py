@@ -13,7 +13,7 @@ MOST_WRITES: Final = 1
 
 
 def measure(runner: Runner) -> list[Table]:
-    """Once for each store: what is counted are statements, and they do not vary."""
+    """Measures once for each store: what is counted are statements, and they do not vary."""
     head = ["store", "items", "writes", "ms", "target"]
     with cassandra(runner.setting) as server:
         rows = _rows(runner, WHO["sqlite"], Plan(items=ITEMS))

@@ -8,7 +8,7 @@ from ..table import Table
 
 
 def measure(runner: Runner) -> list[Table]:
-    """32 connections with one request on the way each; NATS is still fed by raw TCP without acknowledgement."""
+    """Measures 32 connections with one request on the way each; NATS is still fed by raw TCP without acknowledgement."""
     ours = Contender("segue, one request per event", one_process, {"publishing": "single"}, {"nats": 1.3, "naive": 0.4})
     comparison = Comparison(runner, "one_request", [ours, *peers(runner, ["nats", "naive"])], Go(seconds=runner.seconds(5)))
     return [comparison.table("All roles in one process, one HTTP request per event, social mix")]

@@ -20,7 +20,7 @@ MOST_P99_MS: Final = 500.0
 
 
 def measure(runner: Runner) -> list[Table]:
-    """Open loop on both paths, in the same process at the same time."""
+    """Measures in an open loop on both paths, in the same process at the same time."""
     seconds = runner.seconds(SECONDS)
 
     def one(target: Stored) -> Figures:

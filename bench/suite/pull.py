@@ -17,7 +17,7 @@ MOST_MS: Final[dict[StoreName, float]] = {"sqlite": 20.0, "cassandra": 50.0}
 
 
 def measure(runner: Runner) -> list[Table]:
-    """Open loop. `--seconds` under 5 makes histories of a tenth."""
+    """Measures in an open loop. `--seconds` under 5 makes histories of a tenth."""
     seconds = runner.seconds(SECONDS)
     history = HISTORY if seconds >= 5 else HISTORY // 10
 

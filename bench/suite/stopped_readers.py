@@ -18,7 +18,7 @@ WHO = {False: "everybody reads", True: f"{STOPPED} of {SHAPE.clients:,} stop"}
 
 
 def measure(runner: Runner) -> list[Table]:
-    """The same run with and without, in turn; the clients that stop are no part of the figures in either."""
+    """Measures the same run with and without, in turn; the clients that stop are no part of the figures in either."""
     results: dict[bool, list[Result]] = {False: [], True: []}
     evicted: list[float] = []
     for run in range(runner.runs):
@@ -60,5 +60,5 @@ def _run(runner: Runner, run: int, stop: bool) -> tuple[Result, float]:
 
 
 def _wrong(results: list[Result]) -> str:
-    """Those that were evicted are meant to be disconnected."""
+    """Returns what went wrong, without the disconnections of those that were evicted: these are meant."""
     return ", ".join(part for part in wrong(results).split(", ") if not part.endswith("disconnected")) or "0"

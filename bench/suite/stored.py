@@ -25,12 +25,15 @@ class Found(NamedTuple, Generic[F]):
     missing: str
 
     def absent(self, columns: int) -> list[list[str]]:
-        """A row of a table for a store that is not there."""
+        """Returns a row of a table for a store that is not there."""
         return [[WHO["cassandra"], self.missing, *[""] * (columns - 2)]] if self.missing else []
 
 
 def on_each_store(runner: Runner, benchmark: str, runs: int, measure: Callable[[Stored], F]) -> Found[F]:
-    """`measure(target)` for a fresh site in each run, the stores in turn."""
+    """Returns what `measure(target)` found, for a fresh site in each of `runs`, the stores in turn.
+
+    `runner` is told of each run of `benchmark`.
+    """
     with cassandra(runner.setting) as server:
         found: Found[F] = Found({}, server.missing)
         present: list[StoreName] = ["sqlite", "cassandra"] if server.port else ["sqlite"]
@@ -45,14 +48,14 @@ def on_each_store(runner: Runner, benchmark: str, runs: int, measure: Callable[[
 
 
 def program(name: str, plan: msgspec.Struct, core: int, figures: type[F]) -> F:
-    """What `bench.micro.<name>` measured with this plan. Raises `BenchError`."""
+    """Returns what `bench.micro.<name>` measured with this `plan` on `core`; `figures` is the type of the answer. Raises `BenchError`."""
     command = [sys.executable, "-m", f"bench.micro.{name}", msgspec.json.encode(plan).decode()]
     with spawned(command, core) as process:
         return msgspec.json.decode(process.line(), type=figures)
 
 
 def timed(mine: Sequence[Latencies]) -> list[str]:
-    """p50, p99 and max as columns of a table."""
+    """Returns p50, p99 and max as columns of a table."""
     return [
         spread([each.p50_ms for each in mine], ".1f"),
         spread([each.p99_ms for each in mine], ".1f"),
@@ -61,7 +64,7 @@ def timed(mine: Sequence[Latencies]) -> list[str]:
 
 
 def _plain(figures: msgspec.Struct, prefix: str = "") -> dict[str, float]:
-    """All figures by name, those of a struct within behind its name."""
+    """Returns all figures by name, those of a struct within behind its name."""
     plain: dict[str, float] = {}
     for name, value in msgspec.structs.asdict(figures).items():
         if isinstance(value, msgspec.Struct):

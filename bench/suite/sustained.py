@@ -20,7 +20,7 @@ USED_SHARE = 0.7
 
 
 def measure(runner: Runner) -> list[Table]:
-    """Open loop, HTTP batches; once, because a minute is long."""
+    """Measures in an open loop, HTTP batches; once, because a minute is long."""
     shape = Shape()
     rate = MEAN_PER_S * MARGIN / Workload(shape).mean_fanout
     go = Go(seconds=runner.seconds(SECONDS))

@@ -30,12 +30,12 @@ class Row(NamedTuple):
 
 
 def spotify(runner: Runner) -> list[Table]:
-    """The Spotify profile from 1/100 to 1."""
+    """Measures the Spotify profile from 1/100 to 1."""
     return _measure(runner, "spotify", SPOTIFY)
 
 
 def twitter(runner: Runner) -> list[Table]:
-    """The Twitter profile from 1/1000 to 1/10; scale 1 takes an hour and is run by hand (bench/README.md)."""
+    """Measures the Twitter profile from 1/1000 to 1/10; scale 1 takes an hour and is run by hand (bench/README.md)."""
     return _measure(runner, "twitter", TWITTER)
 
 
@@ -79,7 +79,7 @@ def _row(runner: Runner, profile: str, scale: float) -> Row:
 
 
 def _checked(runner: Runner, trace: Path, report: Path, row: Row) -> Row:
-    """Both counted the same pairs, or the comparison would be worth nothing."""
+    """Returns `row`, and keeps its figures. Raises AssertionError unless both counted the same pairs, so that they compare."""
     ours = int(summary.read(report).measures["pairs"])
     assert ours == row.pairs, f"Spark counted {ours:,} pairs and DuckDB {row.pairs:,}"
     name = Trace.open(trace).manifest.profile or ""
