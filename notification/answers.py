@@ -52,13 +52,13 @@ class PulledInbox(msgspec.Struct, frozen=True):
 
 
 class DeviceEndpoint(msgspec.Struct, frozen=True):
-    """Where pushes to one browser go."""
+    """The address to which pushes to one browser go."""
 
     endpoint: str
 
 
 class DeviceList(msgspec.Struct, frozen=True):
-    """Where pushes to a user go."""
+    """The addresses to which pushes to a user go."""
 
     devices: Annotated[list[DeviceEndpoint], msgspec.Meta(max_length=20)]
 

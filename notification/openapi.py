@@ -9,10 +9,9 @@ from infra.runtime.http.openapi_schema import Schema
 from rule_engine.facts import CLASSES
 from rule_engine.preferences import DAYS, DIGESTS, Preferences, Quiet
 
-from .door import NewDevice
+from .handlers import NewDevice
 from .intake import Receipt
-from .notice import Page
-from .notice import Request as NoticeRequest
+from .notice import NoticeRequest, Page
 from .openapi_operations import OPERATIONS
 from .why import Ending, Explanation
 

@@ -8,9 +8,9 @@ from infra.runtime.http.openapi import Content, Example, Operation, Parameter, S
 from rule_engine.preferences import Preferences
 
 from .answers import DeadLetters, DeviceEndpoint, DeviceList, PulledInbox, PushKey, Replayed, StoredNotices
-from .door import NewDevice
+from .handlers import NewDevice
 from .intake import Receipt
-from .notice import Request as NoticeRequest
+from .notice import NoticeRequest
 from .why import Explanation
 
 Several = Annotated[list[Any], msgspec.Meta(description="Notices; each stands for itself.")]

@@ -28,19 +28,19 @@ _ENDS = pytest.StashKey[ExitStack]()
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
-    """PySpark leaves the sockets that rows come through to the garbage collector (`pyspark.rdd._load_from_socket`)."""
+    """Ignores sockets that PySpark leaves to the garbage collector: those that rows come through (`pyspark.rdd._load_from_socket`)."""
     if "spark" in getattr(item, "fixturenames", ()):
         item.add_marker(pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning"))
 
 
 def _wants_cassandra(item: pytest.Item) -> bool:
-    """By the fixture, or by a parameter "cassandra" of its own."""
+    """Returns whether a test wants the server: by the fixture, or by a parameter "cassandra" of its own."""
     chosen = item.callspec.params.values() if hasattr(item, "callspec") else ()
     return "cassandra_server" in getattr(item, "fixturenames", ()) or "cassandra" in filter(is_text, chosen)
 
 
 class _Files(LoadScopeScheduling):  # type: ignore[misc]
-    """Each file of tests is run by one process, and so is the folder whose files share what Spark takes long to make."""
+    """A scheduler that gives each file of tests to one process, and so the folder whose files share what Spark takes long to make."""
 
     def _split_scope(self, nodeid: str) -> str:
         return _CHARACTERIZED if nodeid.startswith(_CHARACTERIZED) else nodeid.partition("::")[0]
@@ -48,13 +48,13 @@ class _Files(LoadScopeScheduling):  # type: ignore[misc]
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> _Files:
-    """Who runs which tests when there are several processes."""
+    """Returns who runs which tests when there are several processes."""
     return _Files(config, log)
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
-    """Have the server running before a test that asks for it."""
+    """Has the server and the session running before a test that asks for them."""
     if "spark" in getattr(item, "fixturenames", ()) and _SPARK not in item.config.stash:
         item.config.stash[_ENDS] = ExitStack()
         item.config.stash[_SPARK] = item.config.stash[_ENDS].enter_context(session("tests", memory_gb=1, brief=True))
@@ -67,12 +67,12 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
 
 
 def is_text(value: object) -> bool:
-    """Other parameters may be arrays, which do not compare to a truth."""
+    """Returns whether a parameter is a text: others may be arrays, which do not compare to a truth."""
     return isinstance(value, str)
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
-    """End them with the run."""
+    """Ends them with the run."""
     if _ENDS in config.stash:
         with warnings.catch_warnings(action="ignore", category=ResourceWarning):
             config.stash[_ENDS].close()

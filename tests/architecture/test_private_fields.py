@@ -14,11 +14,6 @@ EXCEPTIONS: Final = frozenset(
         ("tests/accesspoint/test_server.py", "point.core._silence._sweep_size"),
         ("tests/analytics/planning/provisioning/test_gsp.py", "gsp_module._choose"),
         ("tests/cluster/test_last.py", "node._wall"),
-        ("tests/faults/test_starts_and_ends.py", "c.of('notification')[0]._parts.worker._tell"),
-        ("tests/notification/test_feed.py", "module._parts.intake._wall"),
-        ("tests/notification/test_feed.py", "module._parts.worker._publish"),
-        ("tests/notification/test_sending.py", "module._parts.dispatch._wall"),
-        ("tests/notification/test_several.py", "lost.keeper._ask"),
         ("tests/segue/cassandra/test_server.py", "segue.cassandra.pid_file._PROC"),
         ("tests/services/test_peers.py", "social._reply"),
     }

@@ -18,20 +18,21 @@ PRODUCT: Final = ("accesspoint", "aggregator", "analytics", "broker", "infra", "
 TOOLS: Final = ("bench", "tests")
 # Folders whose words have not been gone over, and "pages". The check takes nothing from them.
 PENDING: Final[tuple[str, ...]] = (
-    *PRODUCT,
+    "accesspoint",
+    "aggregator",
+    "analytics",
+    "broker",
+    "infra",
+    "segue",
+    "services",
     "pages",
     "tests/accesspoint",
     "tests/analytics",
     "tests/badinput",
-    "tests/bench",
     "tests/broker",
     "tests/cluster",
-    "tests/conftest.py",
     "tests/e2e",
-    "tests/faults",
     "tests/infra",
-    "tests/notification",
-    "tests/rule_engine",
     "tests/segue",
     "tests/services",
 )

@@ -18,7 +18,7 @@ def stamps(*numbers: int) -> list[bytes]:
 
 
 def publish(*topics: int) -> Ledger:
-    """A ledger with one publication on each topic."""
+    """Returns a ledger with one publication on each topic."""
     ledger = Ledger([*FANOUT, 0])
     for topic in topics:
         ledger.publish(topic)

@@ -117,7 +117,7 @@ async def test_what_is_paced_bears_the_moments_at_which_it_was_due() -> None:
 
 
 def _beside(folder: Path) -> Stored:
-    """A place that has a file and no process."""
+    """Returns a place that has a file and no process."""
     return Stored(
         clients_at="", publish_at="", notify_at="", admin_at="", pid=0, state="", store="sqlite", path=str(folder), port=0, keyspace=""
     )

@@ -26,7 +26,7 @@ def event(number: int, size: int) -> bytes:
 
 
 def feed(subscriber: Subscriber, data: bytes) -> None:
-    """As an event loop does."""
+    """Feeds it `data`, as an event loop does."""
     buffer = subscriber.get_buffer(-1)
     for start in range(0, len(data), len(buffer)):
         part = data[start : start + len(buffer)]

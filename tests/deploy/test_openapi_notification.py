@@ -33,7 +33,7 @@ DOCUMENT: dict[str, Any] = json.loads(
 OPERATIONS = {
     (method.upper(), path): each for path, item in DOCUMENT["paths"].items() for method, each in item.items() if method != "parameters"
 }
-FIELDS = DOCUMENT["components"]["schemas"]["Request"]["properties"]
+FIELDS = DOCUMENT["components"]["schemas"]["NoticeRequest"]["properties"]
 WHO: dict[str, list[dict[str, list[str]]]] = {"user": [{"userToken": []}], "service": [{"serviceToken": []}], "nobody": []}
 INTAKE, PREFERENCES, DEVICES = ("POST", "/v1/notifications"), ("PUT", "/v1/me/preferences"), ("POST", "/v1/me/devices")
 ALBUM = DOCUMENT["paths"]["/v1/notifications"]["post"]["requestBody"]["content"]["application/json"]["examples"]["album"]["value"]
@@ -48,25 +48,25 @@ def validator(schema: dict[str, Any]) -> Draft202012Validator:
 
 
 def resolved(response: dict[str, Any]) -> dict[str, Any]:
-    """A response, which may be one that several operations share."""
+    """Returns a response, which may be one that several operations share."""
     shared = response.get("$ref", "").rpartition("/")[2]
     return dict(DOCUMENT["components"]["responses"][shared]) if shared else response
 
 
 def examples(content: dict[str, Any]) -> Iterator[Any]:
-    """The values that a media type shows."""
+    """Yields the values that a media type shows."""
     yield from (each["value"] for each in content.get("examples", {}).values())
     if "example" in content:
         yield content["example"]
 
 
 def shown(operation: tuple[str, str], content_type: str = "application/json") -> list[Any]:
-    """The request bodies that an operation shows."""
+    """Returns the request bodies that an operation shows."""
     return list(examples(OPERATIONS[operation]["requestBody"]["content"][content_type]))
 
 
 class Asking:
-    """Asks the door of a notification module; every answer must be one that is described. `tried`: what was answered so far."""
+    """A client of a notification module; every answer must be one that is described. `tried`: what was answered so far."""
 
     def __init__(self, c: Cluster) -> None:
         self.tried: set[tuple[str, str, str]] = set()
@@ -140,7 +140,7 @@ async def test_what_is_shown_works_and_every_answer_is_as_described(tmp_path: Pa
 
 
 def concrete(path: str) -> str:
-    """A path without names in it."""
+    """Returns a path without names in it."""
     return re.sub(r"\{\w+\}", "none", path)
 
 
@@ -188,7 +188,7 @@ async def check_mail(ask: Asking, c: Cluster, smtp: ScriptedSmtp) -> None:
 
 
 async def check_refusals(ask: Asking) -> None:
-    """Each operation with a wrong token, a token that is not for it, and whatever else it may refuse."""
+    """Asks for each operation with a wrong token and with one that is not for it, and provokes whatever else it may refuse."""
     for (method, path), operation in OPERATIONS.items():
         if operation["security"]:
             assert (await ask(method, concrete(path), "not.a.token"))[0] == 401
@@ -228,11 +228,11 @@ def texts(field: str) -> st.SearchStrategy[str]:
 @given(id_=texts("id"), topic=texts("topic"), kind=texts("kind"), producer=texts("producer"))
 def test_the_schema_of_a_notice_takes_exactly_what_the_intake_takes(id_: str, topic: str, kind: str, producer: str) -> None:
     notice = {"id": id_, "topic": topic, "kind": kind, "producer": producer, "payload": {}, "followers": ["ann"]}
-    assert validator({"$ref": "#/components/schemas/Request"}).is_valid(notice) == is_taken(notice)
+    assert validator({"$ref": "#/components/schemas/NoticeRequest"}).is_valid(notice) == is_taken(notice)
 
 
 def is_taken(notice: dict[str, Any]) -> bool:
-    """Whether the intake takes it from one of the three services."""
+    """Returns whether the intake takes `notice` from one of the three services."""
     header = msgspec.json.decode(json.dumps(notice), type=NoticeRequest)
     return any(is_allowed(header, service) for service in ("artist", "playlist", "social"))
 
@@ -262,7 +262,7 @@ async def test_the_schema_of_an_audience_takes_exactly_what_the_door_takes(tmp_p
         for n, audience in enumerate(audiences):
             notice = {key: value for key, value in ALBUM.items() if key != "followers"} | audience | {"id": f"album-{n}"}
             status, _ = await Asking(c)(*INTAKE, service_token("artist"), json=notice)
-            assert (status == 202) == validator({"$ref": "#/components/schemas/Request"}).is_valid(notice), audience
+            assert (status == 202) == validator({"$ref": "#/components/schemas/NoticeRequest"}).is_valid(notice), audience
 
 
 @pytest.mark.parametrize(

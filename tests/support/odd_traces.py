@@ -35,13 +35,13 @@ Columns = dict[str, list[Any]]
 
 
 class OddTrace(NamedTuple):
-    """What to write: columns by table, and a manifest whose `tables` tell only which of them are samples."""
+    """A trace to write: columns by table, and a manifest whose `tables` tell only which of them are samples."""
 
     about: Manifest
     tables: Mapping[str, Columns]
 
     def write(self, path: Path) -> Path:
-        """The trace at `path`, which is returned."""
+        """Writes the trace at `path`, and returns `path`."""
         return write(path, self.about, **self.tables)
 
 
@@ -181,7 +181,7 @@ _MOST_ROWS: Final = 6
 
 @st.composite
 def odd_traces(draw: st.DrawFn) -> OddTrace:
-    """Any valid trace of a few rows: at least one, in any tables, of any period or none."""
+    """Draws any valid trace of a few rows: at least one, in any tables, of any period or none."""
     timed = draw(st.booleans())
     about = msgspec.structs.replace(
         _lasting(draw(st.sampled_from(_PERIODS_MS)), draw(st.sampled_from(_STARTS_MS))) if timed else _TIMELESS,
@@ -234,5 +234,5 @@ def _rows(row: st.SearchStrategy[tuple[Any, ...]], names: tuple[str, ...], key: 
 
 
 def _others(subscriber: int, service: str, topic: int) -> bool:
-    """Users do not follow themselves."""
+    """Returns whether the pair is allowed: in a social service, nobody follows themselves."""
     return service not in SOCIAL_SERVICES or subscriber != topic
