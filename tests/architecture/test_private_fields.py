@@ -14,7 +14,6 @@ EXCEPTIONS: Final = frozenset(
         ("tests/accesspoint/test_server.py", "point.core._silence._sweep_size"),
         ("tests/analytics/planning/provisioning/test_gsp.py", "gsp_module._choose"),
         ("tests/cluster/test_last.py", "node._wall"),
-        ("tests/segue/cassandra/test_server.py", "segue.cassandra.pid_file._PROC"),
         ("tests/services/test_peers.py", "social._reply"),
     }
 )

@@ -23,7 +23,7 @@ This page is made from the `metrics.py` of each role by `tests/deploy/metrics_pa
 
 
 def render() -> str:
-    """The page, whole."""
+    """Returns the whole page."""
     groups = groupby(metrics_of(ROLES), lambda metric: metric.name.partition("_")[0])
     return _INTRODUCTION + "".join(_table(role, tuple(metrics)) for role, metrics in groups)
 

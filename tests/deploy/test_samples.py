@@ -57,14 +57,14 @@ def test_a_sample_names_every_option_that_there_is(path: Path, tmp_path: Path) -
 
 
 def parsed(text: str, role: str, folder: Path) -> tuple[ProcessFile, Any]:
-    """What a process would read from a file with this text."""
+    """Returns what a process of `role` would read from a file in `folder` with this `text`."""
     path = folder / "sample.toml"
     path.write_text(text, encoding="utf-8")
     return read(path, role, {})
 
 
 def not_set(text: str) -> set[str]:
-    """The dotted names of the options of which a text says that they are not set."""
+    """Returns the dotted names of the options of which a text says that they are not set."""
     table, found = "", set()
     for line in text.splitlines():
         if header := re.fullmatch(r"\[([\w.]+)\]", line):
@@ -75,7 +75,7 @@ def not_set(text: str) -> set[str]:
 
 
 def unnamed(options: Any, table: dict[str, Any], at: str) -> set[str]:
-    """The dotted names of the options that the table `at` does not show, at any depth."""
+    """Yields the dotted names of the `options` that `table` does not show, at any depth; `at` is the name of the table."""
     found = set()
     for name in options.__struct_fields__:
         if name not in table:
@@ -96,7 +96,7 @@ def test_all_sites_have_the_same_processes_and_one_has_those_that_serve_all() ->
 
 
 def test_whoever_is_dialled_listens_exactly_there() -> None:
-    """The broker tables of all sites agree, and nobody names an address of nobody, or of a site that does not serve him."""
+    """The broker tables of all sites agree. Every address that a role names is some role's, at a site that serves it."""
     everybody = [(role_of(path), options_of(path)) for path in SAMPLES]
     listening = {options.listen: (role, options.site) for role, options in everybody if role != "accesspoint"}
     table = next(options.sites for role, options in everybody if role == "broker")
@@ -112,7 +112,7 @@ def test_whoever_is_dialled_listens_exactly_there() -> None:
 
 
 def dialled(role: str, options: Any) -> Iterator[tuple[str, tuple[str, str]]]:
-    """The addresses, besides those of brokers, that a role dials, and whom (role, site) it must find there."""
+    """Yields the addresses, besides those of brokers, that a role dials, and whom (role, site) it must find there."""
     if role == "accesspoint":
         yield from ((address, ("aggregator", options.site)) for address in options.aggregators)
         assert options.services.keys() == {"presence", "notification", "decision", *STORING}
@@ -142,7 +142,7 @@ async def test_the_roles_of_one_host_find_each_other_with_one_file(tmp_path: Pat
 
 
 def moved(options: Any, folder: Path) -> Any:
-    """With its door at a free port, what it stores in `folder`, and the intake of this very process."""
+    """Returns options with the HTTP address at a free port, what is stored in `folder`, and the intake of this very process."""
     changes: dict[str, Any] = {}
     if hasattr(options, "door"):
         changes["door"] = "127.0.0.1:0"
@@ -172,7 +172,7 @@ async def test_three_sites_made_from_the_samples_carry_events_to_each_other(tmp_
 
 
 async def check_the_stored_path(process: Process, http: aiohttp.ClientSession, ann: User) -> None:
-    """Bob makes a playlist that ann follows over her link, and changes it: the change is stored for her, and she is told."""
+    """Makes a playlist of bob that `ann` follows over a link, and changes it. The change is stored for ann, and ann is told."""
     (playlist,) = process.of("playlist")
     headers, url = {"Authorization": f"Bearer {user_token('bob')}"}, f"http://{playlist.address}/v1/playlists"
     async with http.post(url, json={"id": "summer", "name": "Summer"}, headers=headers) as answer:
@@ -187,8 +187,9 @@ async def check_the_stored_path(process: Process, http: aiohttp.ClientSession, a
 
 
 async def stored_change(user: User, op: str) -> dict[str, Any]:
-    """What is stored for `user` of the change `op`, once it is. Another may be there: whom a service tells of the creation it looks
-    up a moment later, and a follower who was quicker than that is told."""
+    """Waits until the change `op` is stored for `user`, and returns it. Another change may be there: a user to whom a service tells of the
+    creation is looked up a moment later, and a follower who was quicker than that is told.
+    """
     while True:
         events = len(user.events)
         items: list[dict[str, Any]] = (await user.ask("pull", since=0))["items"]
@@ -198,13 +199,13 @@ async def stored_change(user: User, op: str) -> dict[str, Any]:
 
 
 def parts() -> RoleFactory:
-    """What roles are made from: real TCP under the names of the files, and tokens of `SECRET`."""
+    """Returns what roles are made from: real TCP under the names of the files, and tokens of `SECRET`."""
     verifier = Verifier(AuthOptions(), Keys(secret=SECRET), lambda: None)
     return RoleFactory(NamedTcpNetwork(), verifier, random.Random(1), token=service_token)
 
 
 async def pause(http: aiohttp.ClientSession, broker: str, user: str) -> None:
-    """Publish that `user` pauses, as the presence service."""
+    """Publishes at `broker` that `user` pauses, as the presence service; `http` sends it."""
     headers = {"Authorization": f"Bearer {service_token('presence')}"}
     event = {"topic": feed(user), "kind": "pause", "payload": {}}
     async with http.post(f"http://{broker}/v1/events", json=event, headers=headers) as answer:

@@ -12,7 +12,7 @@ class Health(msgspec.Struct, frozen=True):
 
 
 class RoleReadiness(msgspec.Struct, frozen=True):
-    """Whether one role can do its work."""
+    """The readiness of one role."""
 
     role: str
     node: str
@@ -21,7 +21,7 @@ class RoleReadiness(msgspec.Struct, frozen=True):
 
 
 class Readiness(msgspec.Struct, frozen=True):
-    """Whether every role of a process can do its work."""
+    """The readiness of a process: that of every role."""
 
     ready: bool
     roles: list[RoleReadiness]

@@ -90,7 +90,7 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class ServerUrl:
-    """Where operations are asked for."""
+    """The place where operations are asked for."""
 
     url: str
     description: str
