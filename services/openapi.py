@@ -10,7 +10,6 @@ from infra.runtime.http.openapi import Parameter
 from .follows import PAGE
 
 ShownName = Annotated[str, msgspec.Meta(pattern=f"^[A-Za-z0-9._-]{{1,{MAX_ID}}}$")]
-NextPage = Annotated[str | None, msgspec.Meta(description="`after` of the next page; null behind the last one.")]
 PageLength = Annotated[int, msgspec.Meta(ge=1, le=PAGE, extra_json_schema={"default": 100})]
 
 AFTER: Final = Parameter(str, "`next` of the page before.")

@@ -6,7 +6,7 @@ from infra.runtime.http.openapi import Content, Document, Example, Operation, Pa
 
 from ..openapi import AFTER, AGAIN, BAD_REQUEST, FORBIDDEN, LIMIT, UNAUTHORIZED, USERS, ShownName
 from .answers import FollowedArtist, FollowedFeeds, RunStarted, RunState
-from .job import Tally
+from .job import RunTally
 
 OPERATIONS: Final = {
     ("GET", "/v1/artists/followed"): Operation(
@@ -112,7 +112,7 @@ DOCUMENT: Final = Document(
     refusals={400: BAD_REQUEST, 401: UNAUTHORIZED, 403: FORBIDDEN, 503: AGAIN},
     operations=OPERATIONS,
     refined={
-        Tally: {
+        RunTally: {
             "run": {"minimum": 1, "description": "A run that broke off keeps its number when it is gone on with."},
             "started_s": {"description": "Unix time."},
             "items": _COUNT | {"description": "Items read."},

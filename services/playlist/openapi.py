@@ -4,12 +4,13 @@ from typing import Annotated, Final
 
 import msgspec
 
+from infra.kernel.topics import MAX_ID
 from infra.runtime.http.openapi import Content, Document, Example, Operation, Parameter, ServerUrl, Success
 
 from ..openapi import AFTER, LIMIT, UNAUTHORIZED, ShownName
 from .answers import ListedPlaylist, PlaylistChanged, PlaylistFollowers, PlaylistsPage
 from .change import Add, Remove, Reorder, SetCollaborative
-from .door import Editing, Shown, Wanted
+from .handlers import Editing, Shown, Wanted
 
 QueryVersion = Annotated[int, msgspec.Meta(ge=0)]
 
@@ -219,6 +220,7 @@ DOCUMENT: Final = Document(
     },
     operations=OPERATIONS,
     refined={
+        PlaylistFollowers: {"followers": {"items": {"type": "string", "pattern": f"^[A-Za-z0-9._-]{{1,{MAX_ID}}}$"}}},
         Wanted: {"id": {"pattern": "^[A-Za-z0-9._-]{0,128}$", "description": "Without it (or with an empty one) one is made."}},
         Shown: {"version": {"minimum": 1}, "changed_ms": _CHANGED},
         ListedPlaylist: {"version": {"minimum": 1}, "tracks": {"minimum": 0, "description": "How many there are."}, "changed_ms": _CHANGED},

@@ -7,7 +7,7 @@ from infra.runtime.http.openapi import Content, Document, Example, Operation, Pa
 from ..openapi import AFTER, AGAIN, BAD_REQUEST, FORBIDDEN, LIMIT, NOT_JSON, TOO_LARGE, UNAUTHORIZED, USERS
 from .answers import Friend, FriendsPage, LinkedAccount, LinkedAccounts, SubscribedFriends
 from .core import Contacts, Name, Provider
-from .door import Posting
+from .handlers import Posting
 
 OPERATIONS: Final = {
     ("GET", "/v1/social/friends"): Operation(

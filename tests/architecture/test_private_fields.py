@@ -9,12 +9,7 @@ from tests.architecture.sources import Source, sources
 # (file, what is set): those that are left, each until its object takes the part as an argument.
 EXCEPTIONS: Final = frozenset(
     {
-        ("tests/accesspoint/test_server.py", "place.point.core._verify"),
-        ("tests/accesspoint/test_server.py", "point.core._silence._sweep"),
-        ("tests/accesspoint/test_server.py", "point.core._silence._sweep_size"),
         ("tests/analytics/planning/provisioning/test_gsp.py", "gsp_module._choose"),
-        ("tests/cluster/test_last.py", "node._wall"),
-        ("tests/services/test_peers.py", "social._reply"),
     }
 )
 

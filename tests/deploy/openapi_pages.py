@@ -11,12 +11,12 @@ from infra.runtime.http.web import Route
 from notification import openapi as notification
 from notification.handlers import NotificationHandlers
 from services.artist import openapi as artist
-from services.artist.door import Door as ArtistHandlers
+from services.artist.handlers import ArtistHandlers
 from services.playlist import openapi as playlist
-from services.playlist.door import Door as PlaylistHandlers
-from services.playlist.lists import Lists
+from services.playlist.handlers import PlaylistHandlers
+from services.playlist.lists import PlaylistListHandlers
 from services.social import openapi as social
-from services.social.door import Door as SocialHandlers
+from services.social.handlers import SocialHandlers
 from tests.architecture.test_house import PROJECT
 
 DOCS: Final = Path(__file__).resolve().parents[2] / "docs"
@@ -36,7 +36,7 @@ def pages() -> dict[str, str]:
         "openapi.json": (broker.DOCUMENT, broker.ROUTES),
         "openapi-artist.json": (artist.DOCUMENT, routes(ArtistHandlers)),
         "openapi-notification.json": (notification.DOCUMENT, routes(NotificationHandlers)),
-        "openapi-playlist.json": (playlist.DOCUMENT, routes(PlaylistHandlers, Lists)),
+        "openapi-playlist.json": (playlist.DOCUMENT, routes(PlaylistHandlers, PlaylistListHandlers)),
         "openapi-social.json": (social.DOCUMENT, routes(SocialHandlers)),
     }
     return {name: text(render(document, known, version=VERSION)) + "\n" for name, (document, known) in found.items()}
