@@ -48,7 +48,7 @@ class SubmittedEvent(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class PublishOutcome(msgspec.Struct, frozen=True):
-    """How many events were accepted, and which were not."""
+    """The outcome of a request: how many events were accepted, and which were not."""
 
     accepted: Annotated[int, msgspec.Meta(ge=0)]
     rejected: list[RejectedRow]

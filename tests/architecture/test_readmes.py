@@ -10,7 +10,7 @@ SCREEN_LINES: Final = 60
 # These are pages of their own, and longer.
 LONG: Final = {"bench": "how every figure was measured"}
 # Folders whose README is still to be written, or to be made short.
-PENDING: Final = {"accesspoint", "aggregator", "broker", "examples", "services"}
+PENDING: Final = {"examples"}
 
 
 def folders() -> list[str]:

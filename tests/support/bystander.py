@@ -20,7 +20,7 @@ from .user import User
 
 
 def points(**fields: Any) -> Callable[[RoleOptions], RoleOptions]:
-    """A change of a cluster's options: access points with these fields."""
+    """Returns a change of a cluster's options: access points with these fields."""
 
     def change(options: RoleOptions) -> RoleOptions:
         return msgspec.structs.replace(options, **fields) if isinstance(options, AccessPointOptions) else options
@@ -33,11 +33,9 @@ class Watched:
     and after whatever the test does to the same access point and broker."""
 
     def __init__(self, *, point: dict[str, Any] | None = None, verify: Verify | None = None, **cluster: Any) -> None:
-        """Makes the site; it starts when it is entered.
+        """Describes the cluster; entering it starts it. `point`: options of the access points that are not as usual.
 
-        - `point`: options of the access points that are not as usual.
-        - `verify`: tells access points who shows a token, where that is not as usual.
-        - `cluster`: what `Cluster` takes.
+        `cluster`: see `Cluster`.
         """
         check = verify or Verifier(AuthOptions(), Keys(secret=SECRET), lambda: None).client
         self.cluster = MadeCluster(
@@ -69,7 +67,7 @@ class Watched:
             await self.cluster.__aexit__(kind, *exc)
 
     async def undisturbed(self) -> None:
-        """The bystander gets the next event, has missed none so far and was told nothing else."""
+        """Checks that the bystander gets the next event, has missed none so far and was told nothing else."""
         self.plays += 1
         await self.cluster.play("dan", n=self.plays)
         events = await self.bystander.heard(self.plays)
@@ -87,30 +85,30 @@ class Watched:
         self._stopped_s = at_s
 
     def later(self, seconds: float) -> None:
-        """So much time passes for the access point, and it looks at every session."""
+        """Lets so much time pass for the access point, which then looks at every session."""
         self.at(self.point.now() + seconds)
 
     def at(self, now_s: float) -> None:
-        """For the access point it is `now_s`, and it looks at every session."""
+        """Makes it `now_s` for the access point, which then looks at every session."""
         self._ahead_s += now_s - self.point.now()
         for _ in range(2 * len(self.point.core.sessions) + 2):
             self.point.sweep(self.point.now())
 
     def session(self, user: str) -> Any:
-        """What the access point knows of a user's only connection."""
+        """Returns what the access point knows of a user's only connection."""
         (found,) = [each for each in self.point.core.sessions if each.user == user]
         return found
 
     def client(self, **fields: Any) -> RawClient:
-        """A client at the same access point; a context manager."""
+        """Returns a client at the same access point; a context manager."""
         return RawClient(self.point.address, **fields)
 
     def token(self, user: str) -> str:
-        """A client's token."""
+        """Returns a client's token."""
         return self.cluster.token(user)
 
     async def post(self, body: bytes | AsyncIterable[bytes], content_type: str = "application/json", **headers: str) -> tuple[int, Any]:
-        """Publish these very bytes, or a stream of them, as the presence service; status and JSON."""
+        """Publishes these very bytes, or a stream of them, as the presence service; returns status and JSON."""
         token = issue(SECRET, service="presence", ttl_s=600, now_s=time.time())
         headers = {"Authorization": f"Bearer {token}", "Content-Type": content_type} | headers
         data = io.BytesIO(body) if isinstance(body, bytes) else body

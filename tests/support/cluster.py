@@ -174,7 +174,7 @@ class Cluster:
         return any(f"{link.peer.site}/{link.peer.node}" == peer for name, peer in ends for link in links_of(self.roles[name]).links)
 
     def owner(self, user: str, site: str = "sto") -> str:
-        """The broker that owns the feed of `user` at a site, under the view of that site's first broker."""
+        """Returns the broker that owns the feed of `user` at a site, under the view of that site's first broker."""
         slot = self.of("broker", site)[0].ring.owner(user_topic(user))
         return f"{site}/{slot}"
 
@@ -203,7 +203,7 @@ class Cluster:
         await self.until(lambda: not self.unsettled(), lambda: f"not settled: {self.unsettled()}")
 
     async def presence_knows(self) -> None:
-        """Wait until presence says who is online: it does not know when it has just been started."""
+        """Waits until presence says who is online: it does not know when it has just been started."""
         await self.until(lambda: all(role.answers.is_settled() for role in self.of("presence")))
 
     def unsettled(self) -> list[str]:
@@ -284,7 +284,7 @@ class Cluster:
         return issue(SECRET, user=user, ttl_s=3600, now_s=time.time())
 
     async def post(self, body: Any, *, site: str = "sto", broker: int = 0, service: str = "presence", **kwargs: Any) -> tuple[int, Any]:
-        """POST to a broker's door; status and JSON."""
+        """Sends POST with `body` to a `broker` of a `site`, as `service`; returns status and JSON."""
         door: Broker = self.of("broker", site)[broker]
         headers = {"Authorization": f"Bearer {service_token(service)}"}
         headers |= kwargs.pop("headers", {})
@@ -329,7 +329,7 @@ def impatient(options: RoleOptions, install_s: float = 0.6) -> RoleOptions:
 
 
 def links_of(role: Any) -> Node:
-    """The links of any role."""
+    """Returns the links of any role."""
     node: Node = (role.upstream if isinstance(role, AccessPoint) else role).links
     return node
 

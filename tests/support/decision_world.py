@@ -42,14 +42,14 @@ class Teller:
         self.node = Node((role, node, site), Context(network=network, log=log, rng=random.Random(name)), self, timing=FAST)
 
     async def start(self) -> None:
-        """Listens, as a broker, or dials, as an access point."""
+        """Starts the peer: a broker listens, an access point dials."""
         if self.role == "broker":
             await self.node.listen(self.name)
         else:
             self.node.dial(ADDRESS, "decision", None)
 
     def say(self, *frames: Frame) -> None:
-        """Says it now."""
+        """Sends `frames` now."""
         assert self.link is not None
         for frame in frames:
             self.link.send(frame)
@@ -126,13 +126,13 @@ class DecisionWorld:
         await self.decision.start()
 
     async def add(self, role: str, name: str) -> Teller:
-        """Adds a further peer."""
+        """Starts a further peer."""
         peer = self.peers[name] = Teller(self.network, role, name)
         await peer.start()
         return peer
 
     async def remove(self, name: str) -> None:
-        """Removes a peer."""
+        """Ends a peer."""
         await self.peers.pop(name).node.close()
 
     async def linked(self) -> None:
@@ -140,7 +140,7 @@ class DecisionWorld:
         await self.until(lambda: len(self.decision.links.links) == len(self.peers) and all(peer.link for peer in self.peers.values()))
 
     async def until(self, condition: Callable[[], bool]) -> None:
-        """Waits for it. Raises AssertionError after a deadline."""
+        """Waits for `condition`. Raises AssertionError after a deadline."""
         deadline = time.monotonic() + DEADLINE_S
         while not condition():
             assert time.monotonic() < deadline, "condition not met"
@@ -148,11 +148,11 @@ class DecisionWorld:
 
 
 def tally(**counts: int) -> Tally:
-    """Returns the counts: with `bob=3` the feed of bob had three events."""
+    """Returns the frame of counts: `bob=3` means that the feed of bob had three events."""
     return Tally([user_topic(name) for name in counts], list(counts.values()))
 
 
 def followed(user: str, names: Iterable[str]) -> Followed:
-    """Returns that `user` follows the feeds of `names`."""
+    """Returns the frame that says that `user` follows the feeds of `names`."""
     topics: list[bytes] = [user_topic(name) for name in names]
     return Followed([user] * len(topics), topics)

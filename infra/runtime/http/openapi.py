@@ -98,7 +98,7 @@ class ServerUrl:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operation:
-    """What one route does.
+    """The description of one route.
 
     - `id`, `summary`, `description`: for its readers.
     - `query`: its parameters behind the question mark.
