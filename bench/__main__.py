@@ -18,7 +18,7 @@ from .machine import describe, table
 from .process import BenchError
 from .runner import Record, Runner
 from .servers.peers import PEERS
-from .setting import Setting, two_cores
+from .setting import BenchSetting, two_cores
 from .suite import BENCHMARKS
 
 
@@ -52,7 +52,9 @@ def main(
         scratch = Path(directory)
         secret_of(scratch)
         server_core, generator_core = two_cores()
-        setting = Setting(server_core=server_core, generator_core=generator_core, state=scratch, scratch=scratch, peers_dirs=peers_dirs)
+        setting = BenchSetting(
+            server_core=server_core, generator_core=generator_core, state=scratch, scratch=scratch, peers_dirs=peers_dirs
+        )
         task = progress.add_task("", total=len(wanted))
 
         def tell(text: str) -> None:

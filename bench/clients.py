@@ -7,11 +7,11 @@ from collections.abc import Callable, Sequence
 from struct import pack
 from typing import Final
 
+from .client import BenchClient
+from .delivery_ledger import Arrival
 from .dialects import Dialect
 from .dialects.dialect import DialectError
 from .frames import masked
-from .ledger import Arrival
-from .subscriber import Subscriber
 
 BUFFER_BYTES: Final = 1 << 18
 CONNECT_S: Final = 120.0
@@ -33,7 +33,7 @@ class Clients:
         self.closed: Counter[int] = Counter()
         self.upgrade = _upgrade(dialect, address)
         self._host, _, self._port = address.rpartition(":")
-        self._all: list[Subscriber] = []
+        self._all: list[BenchClient] = []
         self._waiting = 0
         self._turn: asyncio.Event = asyncio.Event()
         self._trouble: Exception | None = None
@@ -58,7 +58,7 @@ class Clients:
                 await self._next_turn()
 
     async def _dial(self, number: int, hello: bytes) -> None:
-        subscriber = Subscriber(self, number, hello)
+        subscriber = BenchClient(self, number, hello)
         self._all.append(subscriber)
         sock = socket.socket()
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET_ON_CLOSE)
@@ -85,8 +85,8 @@ class Clients:
         self._trouble = self._trouble or trouble
         self._turn.set()
 
-    def lost(self, subscriber: Subscriber) -> None:
-        """Notes that a connection is gone."""
+    def lost(self, subscriber: BenchClient) -> None:
+        """A connection is gone."""
         if self._leaving:
             return
         self.closed[subscriber.close_number] += 1

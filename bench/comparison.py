@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from .plan import Go, Result
+from .plan import Go, RunResult
 from .runner import Runner, Start
 from .servers.peers import PEERS
-from .table import Table, median, spread
+from .table import MarkdownTable, median, spread
 
 
 class Contender(NamedTuple):
@@ -34,7 +34,7 @@ class Comparison:
     def __init__(self, runner: Runner, benchmark: str, contenders: Sequence[Contender], go: Go, **plan: Any) -> None:
         self._runner = runner
         self._contenders = contenders
-        self.results: dict[str, list[Result]] = {each.who: [] for each in contenders}
+        self.results: dict[str, list[RunResult]] = {each.who: [] for each in contenders}
         for run in range(runner.runs):
             for each in contenders:
                 self.results[each.who].append(runner.measure(benchmark, each.who, run, each.start, go, **plan, **each.plan))
@@ -44,12 +44,12 @@ class Comparison:
         pairs = zip(self.results[who], self.results[other], strict=True)
         return median([one.cpu_s_per_100k / max(two.cpu_s_per_100k, 1e-9) for one, two in pairs])
 
-    def table(self, title: str, notes: Sequence[str] = ()) -> Table:
-        """Returns a table: one row for each contender, and one for each peer that is not there."""
+    def table(self, title: str, notes: Sequence[str] = ()) -> MarkdownTable:
+        """One row for each contender, and one for each peer that is not there."""
         head = ["server", "CPU s / 100 000 deliveries", "targets", "deliveries/s", "p50 ms", "p99 ms", "wrong", "cores: server, generator"]
         rows = [self._row(each) for each in self._contenders]
         rows += [[peer, why, *[""] * (len(head) - 2)] for peer in self._runner.peers if (why := self._runner.missing(peer))]
-        return Table(title, head, rows, notes)
+        return MarkdownTable(title, head, rows, notes)
 
     def _row(self, each: Contender) -> list[str]:
         results = self.results[each.who]
@@ -73,8 +73,8 @@ class Comparison:
         return "; ".join(found)
 
 
-def wrong(results: Sequence[Result]) -> str:
-    """Returns all deliveries and publications of all runs that were not as they should be; "0" if none was."""
+def wrong(results: Sequence[RunResult]) -> str:
+    """All deliveries and publications of all runs that were not as they should be; "0" if none was."""
     kinds = {
         "lost": sum(result.audit.lost for result in results),
         "duplicated": sum(result.audit.duplicated for result in results),
@@ -85,8 +85,8 @@ def wrong(results: Sequence[Result]) -> str:
     return ", ".join(f"{number:,} {kind}" for kind, number in kinds.items() if number) or "0"
 
 
-def busy(results: Sequence[Result]) -> str:
-    """Returns how many cores server and generator used. A generator near 1.0 was the limit of deliveries/s."""
+def busy(results: Sequence[RunResult]) -> str:
+    """How many cores server and generator used; a generator near 1.0 was the limit of deliveries/s."""
     server = median([sum(result.server_cpu_s) / result.seconds for result in results])
     generator = median([result.generator_cpu_s / result.seconds for result in results])
     return f"{server:.2f}, {generator:.2f}"

@@ -20,18 +20,18 @@ from infra.runtime.wire.tcp import TcpNetwork
 
 from .clients import Clients
 from .clock import now_us
+from .delivery_ledger import DeliveryLedger
 from .dialects import dialect_of
 from .dialects.dialect import DialectError
 from .feeder import Feeder, body_envelope
 from .http_outlet import BODIES, HttpOutlet
-from .ledger import Ledger
 from .meter import cpu_s
 from .outlets import Outlets, dial
 from .percentile import percentile
-from .plan import Go, Plan, Ready, Result
+from .plan import GeneratorPlan, Go, Ready, RunResult
 from .speaker import Speaker
 from .tcp_outlet import TcpOutlet
-from .workload import Workload
+from .workload import GeneratedWorkload
 
 TICK_S: Final = 0.001
 LOOK_S: Final = 0.25
@@ -54,10 +54,10 @@ class _Mark(NamedTuple):
 class Load:
     """One generator. `connect` first; `run` as often as wanted; `close` at the end."""
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: GeneratorPlan) -> None:
         self._plan = plan
         self._dialect = dialect_of(plan.target)
-        self._workload = Workload(plan.shape)
+        self._workload = GeneratedWorkload(plan.shape)
         matched = plan.shape.clients - plan.aside
         self._follows = self._workload.follows[:matched]
         self._names = [self._dialect.topic(f"{plan.shape.prefix}{n}") for n in range(plan.shape.topics)] + [self._dialect.topic(STAR)]
@@ -70,12 +70,12 @@ class Load:
         self._woken = False
         self._stalls = 0
 
-    def _new_ledger(self) -> Ledger:
+    def _new_ledger(self) -> DeliveryLedger:
         fanout = [0] * len(self._names)
         for topics in self._follows:
             for topic in topics:
                 fanout[topic] += 1
-        return Ledger(fanout)
+        return DeliveryLedger(fanout)
 
     async def connect(self) -> Ready:
         """Connects publishers and clients, and subscribes. Raises `DialectError`, OSError, TimeoutError."""
@@ -112,8 +112,8 @@ class Load:
         if self._feeder is not None:
             await self._feeder.close()
 
-    async def run(self, go: Go) -> Result:
-        """Publishes, measures, waits for the rest, matches; or only listens, where another generator publishes."""
+    async def run(self, go: Go) -> RunResult:
+        """Publish, measure, wait for the rest, match; or only listen, where another generator publishes."""
         if go.spoken is not None:
             return await self._listen(go.spoken)
         self._ledger, self._stalls = self._new_ledger(), 0
@@ -142,7 +142,7 @@ class Load:
         self._ledger.measuring = self._ledger.sampling = False
         return first, last
 
-    async def _listen(self, spoken: list[int]) -> Result:
+    async def _listen(self, spoken: list[int]) -> RunResult:
         first, ledger = self._mark(), self._ledger
         await self._look(DRAIN_S, lambda: ledger.delivered >= len(spoken) * len(self._follows))
         return self._result(first, self._mark(), spoken=spoken, samples=True)
@@ -200,10 +200,10 @@ class Load:
 
     def _result(
         self, first: _Mark, last: _Mark, *, bursts: Sequence[tuple[int, int]] = (), spoken: list[int] | None = None, samples: bool
-    ) -> Result:
+    ) -> RunResult:
         ledger = self._ledger
         ordered = sorted(ledger.latencies_us)
-        return Result(
+        return RunResult(
             seconds=last.at_s - first.at_s,
             published=last.published - first.published,
             delivered=last.delivered - first.delivered,
@@ -223,7 +223,7 @@ class Load:
 
 async def _main() -> None:
     configure("console", "error")
-    load = Load(msgspec.json.decode(await _line(), type=Plan))
+    load = Load(msgspec.json.decode(await _line(), type=GeneratorPlan))
     try:
         _say(await load.connect())
         while line := await _line():
@@ -239,7 +239,7 @@ async def _line() -> bytes:
     return await asyncio.to_thread(sys.stdin.buffer.readline)
 
 
-def _say(answer: Ready | Result) -> None:
+def _say(answer: Ready | RunResult) -> None:
     click.echo(msgspec.json.encode(answer))
 
 

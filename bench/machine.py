@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import Final
 
 from .meter import total_memory_bytes
-from .setting import Setting
-from .table import Table
+from .setting import BenchSetting
+from .table import MarkdownTable
 
 _LIBRARIES: Final = ("uvloop", "msgspec", "httptools", "PyJWT", "aiohttp")
 
 
-def describe(setting: Setting) -> dict[str, str]:
-    """Returns what stands beside every table."""
+def describe(setting: BenchSetting) -> dict[str, str]:
+    """What stands beside every table."""
     cores = sorted(os.sched_getaffinity(0))
     return {
         "processor": f"{_processor()}, {len(cores)} cores of it",
@@ -28,10 +28,10 @@ def describe(setting: Setting) -> dict[str, str]:
     }
 
 
-def table(setting: Setting) -> Table:
-    """Returns what `describe` says as a table."""
+def table(setting: BenchSetting) -> MarkdownTable:
+    """The same for people."""
     notes = ["Server and generator share the one core there is: rates say little, CPU seconds still do."]
-    return Table(
+    return MarkdownTable(
         "The machine", ["what", "which"], list(describe(setting).items()), notes if setting.server_core == setting.generator_core else ()
     )
 

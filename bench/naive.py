@@ -13,7 +13,7 @@ import redis.asyncio as redis  # type: ignore[import-not-found]  # only whoever 
 from aiohttp import WSMsgType, web
 
 
-class Naive:
+class NaiveServer:
     """Redis tells this process of each event; it tells every WebSocket that subscribed to the topic."""
 
     def __init__(self, redis_port: int) -> None:
@@ -71,7 +71,7 @@ class Naive:
 def main() -> None:
     """Serves until a signal."""
     port, redis_port = map(int, sys.argv[1:3])
-    naive = Naive(redis_port)
+    naive = NaiveServer(redis_port)
     app = web.Application()
     app.cleanup_ctx.append(naive.relay)
     app.add_routes([web.get("/ws", naive.connect), web.post("/publish", naive.publish)])

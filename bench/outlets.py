@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Protocol
 
 
-class Outlet(Protocol):
+class PublisherOutlet(Protocol):
     """One connection that can take publications now."""
 
     def send(self, topics: Sequence[int], payloads: Sequence[bytes]) -> None:
@@ -18,7 +18,7 @@ class Outlets:
 
     def __init__(self, envelopes: Sequence[tuple[bytes, bytes]], wake: Callable[[], None]) -> None:
         self.envelopes = envelopes
-        self.free: deque[Outlet] = deque()
+        self.free: deque[PublisherOutlet] = deque()
         self.refused = 0
         self.why = ""
         self._wake = wake
@@ -32,8 +32,8 @@ class Outlets:
             found.append(before + payload + after)
         return found
 
-    def freed(self, outlet: Outlet) -> None:
-        """Notes that `outlet` can take more."""
+    def freed(self, outlet: PublisherOutlet) -> None:
+        """`outlet` can take more."""
         self.free.append(outlet)
         self._wake()
 

@@ -4,8 +4,8 @@ from typing import Literal
 
 import msgspec
 
-from .ledger import Audit
-from .shape import Shape
+from .delivery_ledger import Audit
+from .shape import WorkloadShape
 
 Speaks = Literal["segue", "nats", "mosquitto", "naive"]
 # none: only listen. link: play the aggregator of an access point. tcp: the peer's own protocol, without acknowledgement.
@@ -23,7 +23,7 @@ class Target(msgspec.Struct, frozen=True, kw_only=True):
     state: str = ""
 
 
-class Plan(msgspec.Struct, frozen=True, kw_only=True):
+class GeneratorPlan(msgspec.Struct, frozen=True, kw_only=True):
     """One generator: its clients, then how it publishes.
 
     `window` publications are in flight at most; with a `rate` they leave at that many a second instead. `batch`
@@ -31,7 +31,7 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     target: Target
-    shape: Shape = Shape()
+    shape: WorkloadShape = WorkloadShape()
     publishing: Publishing = "none"
     publishers: int = 32
     batch: int = 1
@@ -64,7 +64,7 @@ class Go(msgspec.Struct, frozen=True, kw_only=True):
     samples: bool = False
 
 
-class Result(msgspec.Struct, frozen=True, kw_only=True):
+class RunResult(msgspec.Struct, frozen=True, kw_only=True):
     """One run. Rates and CPU are those of the measured time, `audit` is of the whole run.
 
     `server_cpu_s`: per process of the target. `refused`: publications the server did not accept. `closed`: clients whose

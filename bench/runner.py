@@ -7,11 +7,11 @@ from typing import Any
 import msgspec
 
 from .generator import Generator, generating
-from .plan import Go, Plan, Ready, Result, Target
+from .plan import GeneratorPlan, Go, Ready, RunResult, Target
 from .servers.peers import PEERS
-from .setting import Setting
+from .setting import BenchSetting
 
-Start = Callable[[Setting], AbstractContextManager[Target]]
+Start = Callable[[BenchSetting], AbstractContextManager[Target]]
 
 
 class Record(msgspec.Struct, frozen=True, kw_only=True):
@@ -21,7 +21,7 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     who: str
     run: int
     ready: Ready | None = None
-    result: Result | None = None
+    result: RunResult | None = None
     figures: dict[str, float] = {}
 
 
@@ -29,7 +29,7 @@ class Runner:
     """`runs` of everything. `seconds` replaces every benchmark's own measured time. `progress` is told what happens."""
 
     def __init__(
-        self, setting: Setting, *, runs: int, seconds: float | None, peers: tuple[str, ...], progress: Callable[[str], None]
+        self, setting: BenchSetting, *, runs: int, seconds: float | None, peers: tuple[str, ...], progress: Callable[[str], None]
     ) -> None:
         self.setting, self.runs, self.peers = setting, runs, peers
         self.records: list[Record] = []
@@ -48,19 +48,14 @@ class Runner:
         """Returns the peers that were asked for and are there."""
         return [peer for peer in self.peers if not self.missing(peer)]
 
-    def generating(self, plan: Plan, *, yields: bool = False) -> AbstractContextManager[Generator]:
-        """Yields a connected generator on its core (see `generator.generating`)."""
+    def generating(self, plan: GeneratorPlan, *, yields: bool = False) -> AbstractContextManager[Generator]:
+        """A connected generator on its core (see `generator.generating`)."""
         return generating(plan, self.setting.generator_core, yields=yields)
 
-    def measure(self, benchmark: str, who: str, run: int, start: Start, go: Go, **plan: Any) -> Result:
-        """Returns one run against a server of its own.
-
-        - `benchmark`, `who`, `run`: under which the run is kept.
-        - `start`: starts the server.
-        - `go`: what the generator does; `plan`: fields of its `Plan`.
-        """
+    def measure(self, benchmark: str, who: str, run: int, start: Start, go: Go, **plan: Any) -> RunResult:
+        """One run against a server of its own; `plan`: fields of `Plan`."""
         self.tell(f"{benchmark}: {who}, run {run + 1} of {self.runs}")
-        with start(self.setting) as target, self.generating(Plan(target=target, **plan)) as generator:
+        with start(self.setting) as target, self.generating(GeneratorPlan(target=target, **plan)) as generator:
             result = generator.run(go)
             self.keep(Record(benchmark=benchmark, who=who, run=run, ready=generator.ready, result=result))
         return result

@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 
 
-class Setting(msgspec.Struct, frozen=True, kw_only=True):
+class BenchSetting(msgspec.Struct, frozen=True, kw_only=True):
     """`state` holds the secret that tokens are signed with; `scratch` takes configuration files."""
 
     server_core: int

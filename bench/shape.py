@@ -3,8 +3,8 @@
 import msgspec
 
 
-class Shape(msgspec.Struct, frozen=True, kw_only=True):
-    """The clients of a run. `mean`: topics per client; `fixed`: every client has exactly so many.
+class WorkloadShape(msgspec.Struct, frozen=True, kw_only=True):
+    """Who is there. `mean`: topics per client; `fixed`: every client has exactly so many.
 
     `prefix` starts the names of the topics, so that two generators can speak about different ones.
     """

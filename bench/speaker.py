@@ -4,9 +4,9 @@ from collections import deque
 from collections.abc import Iterator
 from typing import Final
 
-from .ledger import Ledger
-from .outlets import Outlet, Outlets
-from .plan import Plan
+from .delivery_ledger import DeliveryLedger
+from .outlets import Outlets, PublisherOutlet
+from .plan import GeneratorPlan
 from .stamp import payload
 
 TCP_BATCH: Final = 32
@@ -15,7 +15,9 @@ TCP_BATCH: Final = 32
 class Speaker:
     """Publications of one run, which began at `start_us`. `spoken` gives their topics; `star` is the topic of bursts."""
 
-    def __init__(self, plan: Plan, ledger: Ledger, outlets: Outlets, spoken: Iterator[int], star: int, start_us: int) -> None:
+    def __init__(
+        self, plan: GeneratorPlan, ledger: DeliveryLedger, outlets: Outlets, spoken: Iterator[int], star: int, start_us: int
+    ) -> None:
         self.bursts: list[tuple[int, int]] = []
         self._plan, self._ledger, self._outlets, self._spoken, self._star, self._start_us = plan, ledger, outlets, spoken, star, start_us
         # HTTP batches are always full; a stream has none, only writes of a sensible size.
@@ -57,6 +59,6 @@ class Speaker:
             self._send(free.popleft(), [next(self._spoken) for _ in numbers], [self._start_us + int(n * 1e6 / rate) for n in numbers])
             sent = numbers.stop
 
-    def _send(self, outlet: Outlet, topics: list[int], due_us: list[int]) -> None:
+    def _send(self, outlet: PublisherOutlet, topics: list[int], due_us: list[int]) -> None:
         publish = self._ledger.publish
         outlet.send(topics, [payload(at_us, publish(topic)) for topic, at_us in zip(topics, due_us, strict=True)])

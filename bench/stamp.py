@@ -21,5 +21,5 @@ def payload(at_us: int, number: int) -> bytes:
 
 
 def read(stamp: bytes) -> tuple[int, int]:
-    """Returns when the publication was due, and its number. (`Ledger.settle` has this line inlined.)"""
+    """When the publication was due, and its number. (`DeliveryLedger.settle` has this line inlined.)"""
     return divmod(int(stamp), NUMBERS)

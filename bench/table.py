@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 
-class Table(NamedTuple):
+class MarkdownTable(NamedTuple):
     """`notes` are printed under it, one line each."""
 
     title: str

@@ -14,14 +14,14 @@ from .process import ROOT, BenchError
 POLL_S: Final = 0.5
 
 
-class Whole(msgspec.Struct, frozen=True, kw_only=True):
+class CommandCost(msgspec.Struct, frozen=True, kw_only=True):
     """`peak_bytes`: what all processes had in RAM together, shared pages counted once, looked at twice a second."""
 
     seconds: float
     peak_bytes: int
 
 
-def whole(command: Sequence[str]) -> Whole:
+def whole(command: Sequence[str]) -> CommandCost:
     """Runs `command` to its end. Raises `BenchError` with what it said if it fails."""
     start_s, peak = time.perf_counter(), 0
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
@@ -34,7 +34,7 @@ def whole(command: Sequence[str]) -> Whole:
                 break
     if process.returncode:
         raise BenchError(f"{' '.join(command)}: exit code {process.returncode}\n{said[-2000:]}")
-    return Whole(seconds=time.perf_counter() - start_s, peak_bytes=peak)
+    return CommandCost(seconds=time.perf_counter() - start_s, peak_bytes=peak)
 
 
 def folder_bytes(folder: Path) -> int:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from itertools import accumulate
 from typing import Final
 
-from .shape import Shape
+from .shape import WorkloadShape
 
 SPREAD: Final = 0.5
 FEWEST: Final = 8
@@ -21,10 +21,10 @@ FLAT_RANKS: Final = 20
 DRAWS: Final = 4096
 
 
-class Workload:
+class GeneratedWorkload:
     """`follows[client]` is the set of its topics, `fanout[topic]` the number of its followers."""
 
-    def __init__(self, shape: Shape) -> None:
+    def __init__(self, shape: WorkloadShape) -> None:
         rng = random.Random(f"follow {shape.seed}")
         self._seed = shape.seed
         self._weights = list(accumulate((rank + FLAT_RANKS) ** -SKEW for rank in range(1, shape.topics + 1)))
@@ -61,8 +61,8 @@ def _shuffled(number: int, rng: random.Random) -> list[int]:
     return order
 
 
-def _sizes(shape: Shape, rng: random.Random) -> list[int]:
-    """Returns how many topics each client follows; at most all there are."""
+def _sizes(shape: WorkloadShape, rng: random.Random) -> list[int]:
+    """How many topics each client follows; at most all there are."""
     if shape.fixed:
         return [min(shape.mean, shape.topics)] * shape.clients
     normals = [rng.gauss(0.0, SPREAD) for _ in range(shape.clients)]

@@ -3,7 +3,7 @@
 from ..plan import Target
 from .dialect import Dialect
 from .mosquitto import Mosquitto
-from .naive import Naive
+from .naive import NaiveDialect
 from .nats import Nats
 from .segue import Segue
 
@@ -20,4 +20,4 @@ def dialect_of(target: Target) -> Dialect:
         case "mosquitto":
             return Mosquitto()
         case "naive":
-            return Naive()
+            return NaiveDialect()

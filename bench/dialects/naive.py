@@ -7,7 +7,7 @@ import msgspec
 from ..frames import TEXT
 
 
-class Naive:
+class NaiveDialect:
     """JSON, with no tokens and no batches."""
 
     path = "/ws"

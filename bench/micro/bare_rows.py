@@ -57,8 +57,8 @@ CASSANDRA: Final = (
 )
 
 
-class Plan(msgspec.Struct, frozen=True, kw_only=True):
-    """A run: how many followers. `path` is a folder for SQLite; `port` and `keyspace` are Cassandra's."""
+class BareRowsPlan(msgspec.Struct, frozen=True, kw_only=True):
+    """How many followers. `path` is a folder for SQLite; `port` and `keyspace` are Cassandra's."""
 
     store: StoreName
     followers: int
@@ -67,33 +67,33 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     keyspace: str = ""
 
 
-class Figures(msgspec.Struct, frozen=True, kw_only=True):
+class BareRowsFigures(msgspec.Struct, frozen=True, kw_only=True):
     """Followers a second: with their row of the log alone, and with everything that is kept of them, four rows each."""
 
     logged_per_s: float
     all_per_s: float
 
 
-def measure(plan: Plan) -> Figures:
-    """Measures first the log of all, then everything else: the second rate is of both together."""
+def measure(plan: BareRowsPlan) -> BareRowsFigures:
+    """First the log of all, then everything else: the second rate is of both together."""
     asyncio.run(_make_tables(plan))
     writing = _sqlite if plan.store == "sqlite" else _cassandra
     logged_s, rest_s = writing(plan)
-    return Figures(logged_per_s=plan.followers / logged_s, all_per_s=plan.followers / (logged_s + rest_s))
+    return BareRowsFigures(logged_per_s=plan.followers / logged_s, all_per_s=plan.followers / (logged_s + rest_s))
 
 
-async def _make_tables(plan: Plan) -> None:
+async def _make_tables(plan: BareRowsPlan) -> None:
     if plan.store == "sqlite":
         await (await Sqlite.open(Path(plan.path) / FILE, "notification", SCRIPTS)).close()
     else:
         await (await CassandraStore.open(_options(plan), RETENTION_S, time.time)).close()
 
 
-def _options(plan: Plan) -> CassandraOptions:
+def _options(plan: BareRowsPlan) -> CassandraOptions:
     return CassandraOptions(port=plan.port, keyspace=plan.keyspace, timeout_s=30.0)
 
 
-def _sqlite(plan: Plan) -> tuple[float, float]:
+def _sqlite(plan: BareRowsPlan) -> tuple[float, float]:
     log, decisions, items, people = SQLITE
 
     def logged(page: Numbered) -> Chunk:
@@ -119,7 +119,7 @@ def _sqlite(plan: Plan) -> tuple[float, float]:
         return _seconds(plan, logged, write), _seconds(plan, rest, write)
 
 
-def _cassandra(plan: Plan) -> tuple[float, float]:
+def _cassandra(plan: BareRowsPlan) -> tuple[float, float]:
     log, decisions, items, people = CASSANDRA
 
     def logged(page: Numbered) -> Chunk:
@@ -153,8 +153,8 @@ def _numbered(followers: int) -> Iterator[Numbered]:
         start += len(page)
 
 
-def _seconds(plan: Plan, made: Callable[[Numbered], Chunk], write: Callable[[Chunk], None]) -> float:
-    """Returns how long the writing takes, without the making."""
+def _seconds(plan: BareRowsPlan, made: Callable[[Numbered], Chunk], write: Callable[[Chunk], None]) -> float:
+    """How long the writing takes, without the making."""
     spent_s = 0.0
     for page in _numbered(plan.followers):
         chunk = made(page)
@@ -165,4 +165,4 @@ def _seconds(plan: Plan, made: Callable[[Numbered], Chunk], write: Callable[[Chu
 
 
 if __name__ == "__main__":
-    click.echo(msgspec.json.encode(measure(msgspec.json.decode(sys.argv[1], type=Plan))))
+    click.echo(msgspec.json.encode(measure(msgspec.json.decode(sys.argv[1], type=BareRowsPlan))))

@@ -40,7 +40,7 @@ DEADLINE_S: Final = 30.0
 WHERE: Final = "sto/a1"
 
 
-class Figures(msgspec.Struct, frozen=True, kw_only=True):
+class BurstFigures(msgspec.Struct, frozen=True, kw_only=True):
     """Latencies from handing the event to the link until it is written to the client's socket, would be."""
 
     outboxes: int
@@ -81,7 +81,7 @@ class _Other(Member):
             self.samples.append((at_us, now - at_us))
 
 
-class Stage:
+class BurstStage:
     """One access point, its feeder, its simulated clients."""
 
     def __init__(self) -> None:
@@ -149,9 +149,9 @@ class Stage:
         return began_us, now_us()
 
 
-async def measure(outboxes: int) -> Figures:
-    """Fills, lets the others speak, then the star too; returns the figures."""
-    stage = Stage()
+async def measure(outboxes: int) -> BurstFigures:
+    """Fill, let the others speak, then the star too."""
+    stage = BurstStage()
     await stage.open()
     before = rss_bytes(os.getpid())
     stage.fill(outboxes)
@@ -167,7 +167,7 @@ async def measure(outboxes: int) -> Figures:
     await asyncio.gather(speaking, return_exceptions=True)
     during = sorted(latency for due, latency in stage.samples if any(began <= due <= ended for began, ended in spans))
     await stage.close()
-    return Figures(
+    return BurstFigures(
         outboxes=outboxes,
         bytes_per_outbox=(after - before) / outboxes,
         burst_s=[(ended - began) / 1e6 for began, ended in spans],

@@ -12,12 +12,12 @@ import uvloop
 
 from ..clock import now_us
 from ..meter import rss_bytes
-from ..servers.stored import Stored
+from ..servers.stored import StoredSite
 from . import audience
 from .latencies import Latencies
 from .listeners import Listeners, until
-from .notifier import Notifier, lasting, notice, paced
-from .stored_rows import Audit, audit
+from .notice_sender import NoticeSender, lasting, notice, paced
+from .stored_rows import RowAudit, audit
 
 EVENT: Final = "fan-out-1"
 LISTENERS: Final = 20
@@ -28,16 +28,16 @@ SMALL_PER_S: Final = 50.0
 REST_S: Final = 10.0
 
 
-class Plan(msgspec.Struct, frozen=True, kw_only=True):
+class FanOutPlan(msgspec.Struct, frozen=True, kw_only=True):
     """So many followers, after so many seconds of small events alone; `decide_s` is the patience with the rule worker."""
 
-    target: Stored
+    target: StoredSite
     followers: int
     idle_s: float
     decide_s: float
 
 
-class Figures(msgspec.Struct, frozen=True, kw_only=True):
+class FanOutFigures(msgspec.Struct, frozen=True, kw_only=True):
     """`taken_s`: from the first byte of the stream until it was answered; `decided_s`: until all were decided, or patience ended with
     so many `decided`. `grown_bytes`: peak of the module's resident memory less what it was before. `idle`, `taking` and `during`: the
     small events' copies before, until the stream was answered, and until the end. `repeated`: requests that were unavailable at first."""
@@ -51,13 +51,13 @@ class Figures(msgspec.Struct, frozen=True, kw_only=True):
     during: Latencies
     copies_lost: int
     repeated: int
-    audit: Audit
+    audit: RowAudit
 
 
-class Small:
+class SmallEvents:
     """Small events beside the one to all. `due` is when each should have been sent."""
 
-    def __init__(self, users: Listeners, notifier: Notifier) -> None:
+    def __init__(self, users: Listeners, notifier: NoticeSender) -> None:
         self.due: dict[str, int] = {}
         self._users, self._notifier = users, notifier
 
@@ -85,12 +85,12 @@ class Small:
         )
 
 
-async def measure(plan: Plan) -> Figures:
-    """Measures idle, then the stream, then until all is decided; then counts every row."""
+async def measure(plan: FanOutPlan) -> FanOutFigures:
+    """Idle, then the stream, then until all is decided; then every row is counted."""
     names = [f"online{n}" for n in range(LISTENERS)]
-    async with Notifier(plan.target) as notifier, Listeners(plan.target, names) as users:
+    async with NoticeSender(plan.target) as notifier, Listeners(plan.target, names) as users:
         await users.online(notifier.tell)
-        small = Small(users, notifier)
+        small = SmallEvents(users, notifier)
         begun_us = now_us()
         await paced(SMALL_PER_S, lasting(plan.idle_s), small.tell)
         await small.heard()
@@ -110,7 +110,7 @@ async def measure(plan: Plan) -> Figures:
         beside = COPIES * sum(due_us >= start_us for due_us in small.due.values())
         is_over = decided == taken and await notifier.until_decided(before + taken + beside, REST_S)
         peak_bytes = _peak_bytes(plan.target.pid)
-    return Figures(
+    return FanOutFigures(
         taken_s=(taken_us - start_us) / 1e6,
         decided=decided,
         decided_s=(decided_us - start_us) / 1e6,
@@ -143,4 +143,4 @@ def _peak_bytes(pid: int) -> int:
 
 
 if __name__ == "__main__":
-    click.echo(msgspec.json.encode(uvloop.run(measure(msgspec.json.decode(sys.argv[1], type=Plan)))))
+    click.echo(msgspec.json.encode(uvloop.run(measure(msgspec.json.decode(sys.argv[1], type=FanOutPlan)))))

@@ -8,16 +8,16 @@ import msgspec
 import uvloop
 
 from ..clock import now_us
-from ..servers.stored import Stored
+from ..servers.stored import StoredSite
 from . import audience
 from .latencies import Latencies
-from .notifier import Notifier, lasting, paced
+from .notice_sender import NoticeSender, lasting, paced
 
 
-class Plan(msgspec.Struct, frozen=True, kw_only=True):
+class IntakePlan(msgspec.Struct, frozen=True, kw_only=True):
     """Notices to `followers` each, drawn out of `people`, none of whom is online."""
 
-    target: Stored
+    target: StoredSite
     followers: int
     people: int
     rate: float
@@ -25,15 +25,12 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     warmup_s: float = 1.0
 
 
-async def measure(plan: Plan) -> Latencies:
-    """Measures from when a notice was due until its answer was there: then it is stored.
-
-    The first second warms statements and connections.
-    """
+async def measure(plan: IntakePlan) -> Latencies:
+    """From when a notice was due until its answer was there: then it is stored. The first second warms statements and connections."""
     rng, people = random.Random(1), list(audience.names(plan.people))
     waited_ms: list[float] = []
 
-    async with Notifier(plan.target) as notifier:
+    async with NoticeSender(plan.target) as notifier:
 
         async def tell(number: int, due_us: int) -> None:
             await notifier.tell(f"intake-{due_us}", rng.sample(people, plan.followers), artist=f"artist{number % 50}")
@@ -46,4 +43,4 @@ async def measure(plan: Plan) -> Latencies:
 
 
 if __name__ == "__main__":
-    click.echo(msgspec.json.encode(uvloop.run(measure(msgspec.json.decode(sys.argv[1], type=Plan)))))
+    click.echo(msgspec.json.encode(uvloop.run(measure(msgspec.json.decode(sys.argv[1], type=IntakePlan)))))

@@ -21,7 +21,7 @@ LOOKUPS: Final = 1_000_000
 MATCHES: Final = 200_000
 
 
-class Figures(msgspec.Struct, frozen=True, kw_only=True):
+class InterestFigures(msgspec.Struct, frozen=True, kw_only=True):
     """Bytes are resident memory."""
 
     bytes_per_row: float
@@ -44,8 +44,8 @@ class _Link:
         self.queued += 1
 
 
-def measure(rows: int) -> Figures:
-    """Measures announcing, looking up, matching."""
+def measure(rows: int) -> InterestFigures:
+    """Announce, look up, match."""
     core = BrokerCore("sto", 1)
     empty = _rss()
     started_s = time.perf_counter()
@@ -53,7 +53,7 @@ def measure(rows: int) -> Figures:
     announced_s = time.perf_counter() - started_s
     full = _rss()
     drawn = random.Random(1).choices(range(rows), k=LOOKUPS)
-    return Figures(
+    return InterestFigures(
         bytes_per_row=(full - empty) / rows,
         announced_per_s=rows / announced_s,
         lookups_per_s=LOOKUPS / _look_up(core, [_topic(number) for number in drawn]),

@@ -13,7 +13,7 @@ from segue.cli.state import secret_of
 from segue.cluster.tokens import user_token
 
 from ..clock import now_us
-from ..servers.stored import Stored
+from ..servers.stored import StoredSite
 
 PATIENCE_S: Final = 30.0
 
@@ -32,7 +32,7 @@ class Listeners:
     """`async with Listeners(target, names) as users:` they are all connected. `arrivals[event]` are the moments (microseconds) at
     which copies of an event came, `copies` how many of all events."""
 
-    def __init__(self, target: Stored, names: Sequence[str], follows: Sequence[str] = ()) -> None:
+    def __init__(self, target: StoredSite, names: Sequence[str], follows: Sequence[str] = ()) -> None:
         self.names = list(names)
         self.arrivals: dict[str, list[int]] = defaultdict(list)
         self.copies = 0

@@ -29,25 +29,22 @@ WRITES: Final = ("INSERT", "UPDATE", "DELETE", "REPLACE")
 Store = SqliteStore | CassandraStore
 
 
-class Plan(msgspec.Struct, frozen=True, kw_only=True):
-    """A run: how many items the users have who read them all, one user each.
-
-    With a `port`, the store is a Cassandra server's `keyspace`.
-    """
+class MarksPlan(msgspec.Struct, frozen=True, kw_only=True):
+    """How many items the users have who read them all, one user each. With a `port`, the store is a Cassandra server's `keyspace`."""
 
     items: list[int]
     port: int = 0
     keyspace: str = ""
 
 
-class Figures(msgspec.Struct, frozen=True, kw_only=True):
+class MarksFigures(msgspec.Struct, frozen=True, kw_only=True):
     """Statements that write, and milliseconds, for each of the items of the plan."""
 
     writes: list[int]
     ms: list[float]
 
 
-class Counted(Cassandra):
+class RecordingCassandra(Cassandra):
     """A store that remembers what it was told to write."""
 
     told: list[str]
@@ -63,13 +60,13 @@ class Counted(Cassandra):
         await super().batch(statements, logged=logged)
 
 
-async def measure(plan: Plan) -> Figures:
-    """Measures through the feed that answers clients; the store is the real one."""
+async def measure(plan: MarksPlan) -> MarksFigures:
+    """Through the feed that answers clients; the store is the real one."""
     with tempfile.TemporaryDirectory(prefix="segue-marks-") as folder:
         store, told = await (_cassandra(plan) if plan.port else _sqlite(Path(folder)))
         told_live: list[Event] = []
         feed = Feed(store, told_live.append, time.time, lambda: 1)
-        figures = Figures(writes=[], ms=[])
+        figures = MarksFigures(writes=[], ms=[])
         await _fill(store, "first", 1)
         await feed.read("first", "", MarkMove())  # statements are prepared at their first use
         for items in plan.items:
@@ -95,10 +92,10 @@ async def _sqlite(folder: Path) -> tuple[Store, list[str]]:
     return SqliteStore(db, RETENTION_S, time.time), told
 
 
-async def _cassandra(plan: Plan) -> tuple[Store, list[str]]:
+async def _cassandra(plan: MarksPlan) -> tuple[Store, list[str]]:
     options = CassandraOptions(port=plan.port, keyspace=plan.keyspace, timeout_s=30.0)
     await (await CassandraStore.open(options, RETENTION_S, time.time)).close()
-    db = await Counted.open(options)
+    db = await RecordingCassandra.open(options)
     db.told = []
     return CassandraStore(db, RETENTION_S, time.time), db.told
 
@@ -119,4 +116,4 @@ def _decided(user: str, mark: int) -> tuple[Decision, Notice]:
 
 
 if __name__ == "__main__":
-    click.echo(msgspec.json.encode(uvloop.run(measure(msgspec.json.decode(sys.argv[1], type=Plan)))))
+    click.echo(msgspec.json.encode(uvloop.run(measure(msgspec.json.decode(sys.argv[1], type=MarksPlan)))))

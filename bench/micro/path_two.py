@@ -11,21 +11,21 @@ import msgspec
 import uvloop
 
 from ..clock import now_us
-from ..servers.stored import Stored
+from ..servers.stored import StoredSite
 from .latencies import Latencies
 from .listeners import Listeners, until
-from .notifier import Notifier, lasting, notice, paced
+from .notice_sender import NoticeSender, lasting, notice, paced
 
 # What waits longer for its copies than this after the last event counts as lost.
 LATE_S: Final = 20.0
 TOPIC: Final = "hm://presence/user/star/"
 
 
-class Plan(msgspec.Struct, frozen=True, kw_only=True):
+class PathTwoPlan(msgspec.Struct, frozen=True, kw_only=True):
     """`rate` notices a second, `batch` in a request, each to `followers` of `listeners`. `direct_rate`: events of path 1 a second,
     each to all listeners of a few."""
 
-    target: Stored
+    target: StoredSite
     listeners: int
     followers: int
     rate: float
@@ -35,7 +35,7 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     seconds: float
 
 
-class Figures(msgspec.Struct, frozen=True, kw_only=True):
+class PathTwoFigures(msgspec.Struct, frozen=True, kw_only=True):
     """From when an event was due until a copy came: `stored` by path 2, `direct` by path 1. `repeated`: notices that were taken
     at a later try only; `lost`: copies that did not come in time, `doubled`: those that came twice."""
 
@@ -67,12 +67,12 @@ class Spoken:
         return sum(max(0, len(self._users.arrivals[event]) - self._copies) for event in self.due)
 
 
-async def measure(plan: Plan) -> Figures:
-    """Measures both paths at the same time, for the same users in the same process."""
+async def measure(plan: PathTwoPlan) -> PathTwoFigures:
+    """Both paths at the same time, for the same users in the same process."""
     names = [f"online{n}" for n in range(plan.listeners)]
     direct_names = [f"direct{n}" for n in range(plan.direct_listeners)]
     async with (
-        Notifier(plan.target) as notifier,
+        NoticeSender(plan.target) as notifier,
         Listeners(plan.target, names) as users,
         Listeners(plan.target, direct_names, follows=[TOPIC]) as followers,
     ):
@@ -93,7 +93,7 @@ async def measure(plan: Plan) -> Figures:
         await asyncio.gather(paced(plan.rate / plan.batch, over, tell), paced(plan.direct_rate, over, publish))
         taken_s = (now_us() - begun_us) / 1e6
         await _heard(stored, direct)
-    return Figures(
+    return PathTwoFigures(
         notices_per_s=len(stored.due) / taken_s,
         stored=stored.latencies(),
         direct=direct.latencies(),
@@ -112,4 +112,4 @@ async def _heard(*paths: Spoken) -> None:
 
 
 if __name__ == "__main__":
-    click.echo(msgspec.json.encode(uvloop.run(measure(msgspec.json.decode(sys.argv[1], type=Plan)))))
+    click.echo(msgspec.json.encode(uvloop.run(measure(msgspec.json.decode(sys.argv[1], type=PathTwoPlan)))))

@@ -29,7 +29,7 @@ EVENING: Final = 18
 MOST_SLOW: Final = 0.05
 
 
-class Figures(msgspec.Struct, frozen=True, kw_only=True):
+class PlanningFigures(msgspec.Struct, frozen=True, kw_only=True):
     """Seconds, the largest of all thresholds. `slow`: without laziness, at the middle one, None where that would take hours.
     `hour`: what is connected and active in one hour. `gsp_least`: at the threshold where it is quickest."""
 
@@ -49,8 +49,8 @@ class Figures(msgspec.Struct, frozen=True, kw_only=True):
     peak_bytes: int
 
 
-def measure(trace: Path, scale: float) -> Figures:
-    """Measures all steps, one after the other on one thread; kernels are compiled before."""
+def measure(trace: Path, scale: float) -> PlanningFigures:
+    """All of it, one after the other on one thread; kernels are compiled before."""
     workload, load_s = timed(load, trace)
     whole = workload.instance
     warm()
@@ -63,7 +63,7 @@ def measure(trace: Path, scale: float) -> Figures:
     greedy = gsp(whole, THRESHOLDS[0])
     gsp_s = [timed(gsp, whole, each)[1] for each in THRESHOLDS]
     random, rsp_s = timed(rsp, whole, THRESHOLDS[0])
-    return Figures(
+    return PlanningFigures(
         pairs=len(whole.topics_of.values),
         load=load_s,
         b3m=max(timed(greedy_b3m, whole, each, capacity)[1] for each in thresholds),

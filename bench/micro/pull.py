@@ -9,20 +9,20 @@ import msgspec
 import uvloop
 
 from ..clock import now_us
-from ..servers.stored import Stored
+from ..servers.stored import StoredSite
 from .latencies import Latencies
 from .listeners import Listeners
-from .notifier import Notifier, lasting, notice, paced
+from .notice_sender import NoticeSender, lasting, notice, paced
 
 # How many notices go into one request while histories are made.
 BATCH: Final = 20
 MAKE_S: Final = 120.0
 
 
-class Plan(msgspec.Struct, frozen=True, kw_only=True):
+class PullPlan(msgspec.Struct, frozen=True, kw_only=True):
     """Users with `history` items each; all together pull `limit` of them `rate` times a second."""
 
-    target: Stored
+    target: StoredSite
     users: int
     history: int
     limit: int
@@ -31,18 +31,18 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     warmup_s: float = 1.0
 
 
-class Figures(msgspec.Struct, frozen=True, kw_only=True):
+class PullFigures(msgspec.Struct, frozen=True, kw_only=True):
     """`waited`: from when a pull was due until its answer was there."""
 
     pulls_per_s: float
     waited: Latencies
 
 
-async def measure(plan: Plan) -> Figures:
+async def measure(plan: PullPlan) -> PullFigures:
     """Histories first. A pull begins anywhere in them where there are `limit` items left."""
     names, rng = [f"reader{n}" for n in range(plan.users)], random.Random(1)
     waited_ms: list[float] = []
-    async with Notifier(plan.target) as notifier:
+    async with NoticeSender(plan.target) as notifier:
         before = await notifier.decided()
         for start in range(0, plan.history, BATCH):
             await notifier.tell_all([notice(f"past-{n}", names) for n in range(start, min(start + BATCH, plan.history))])
@@ -60,8 +60,8 @@ async def measure(plan: Plan) -> Figures:
             begun_us = now_us()
             await paced(plan.rate, lasting(plan.seconds), pull)
             seconds = (now_us() - begun_us) / 1e6
-    return Figures(pulls_per_s=len(waited_ms) / seconds, waited=Latencies.of(waited_ms))
+    return PullFigures(pulls_per_s=len(waited_ms) / seconds, waited=Latencies.of(waited_ms))
 
 
 if __name__ == "__main__":
-    click.echo(msgspec.json.encode(uvloop.run(measure(msgspec.json.decode(sys.argv[1], type=Plan)))))
+    click.echo(msgspec.json.encode(uvloop.run(measure(msgspec.json.decode(sys.argv[1], type=PullPlan)))))

@@ -14,7 +14,7 @@ from infra.runtime.cassandra.client import CassandraOptions
 from infra.runtime.cassandra.driver import connect
 from notification.shards import PARTS
 
-from ..servers.stored import Stored
+from ..servers.stored import StoredSite
 
 # The name that the store gives its file.
 FILE: Final = "notification.sqlite"
@@ -24,7 +24,7 @@ WIDTH: Final = 64
 Users = Callable[[str], Iterator[str]]
 
 
-class Audit(msgspec.Struct, frozen=True, kw_only=True):
+class RowAudit(msgspec.Struct, frozen=True, kw_only=True):
     """Of the followers of one event: who has no row in the log, who has several, rows of nobody; who has no item or several."""
 
     lost: int
@@ -39,14 +39,11 @@ class Audit(msgspec.Struct, frozen=True, kw_only=True):
         return self.lost + self.doubled + self.strange + self.items_lost + self.items_doubled
 
 
-def audit(target: Stored, event: str, followers: set[str], *, with_items: bool = True) -> Audit:
-    """Compares what is stored at `target` of `event` with its audience, `followers`.
-
-    Items are there when all is decided; without `with_items` none counts as lost.
-    """
+def audit(target: StoredSite, event: str, followers: set[str], *, with_items: bool = True) -> RowAudit:
+    """Compare what is stored with the audience. Items are there when all is decided; without them none counts as lost."""
     with _reading(target) as (rows, items):
         in_log, in_items = Counter(rows(event)), Counter(items(event))
-    return Audit(
+    return RowAudit(
         lost=len(followers - in_log.keys()),
         doubled=sum(number > 1 for number in in_log.values()),
         strange=len(in_log.keys() - followers),
@@ -56,7 +53,7 @@ def audit(target: Stored, event: str, followers: set[str], *, with_items: bool =
 
 
 @contextmanager
-def _reading(target: Stored) -> Iterator[tuple[Users, Users]]:
+def _reading(target: StoredSite) -> Iterator[tuple[Users, Users]]:
     if target.store == "sqlite":
         uri = f"file:{Path(target.path) / FILE}?mode=ro"
         with closing(sqlite3.connect(uri, uri=True)) as db:

@@ -26,7 +26,7 @@ _CURVES = (
 )
 
 
-class Figures(msgspec.Struct, frozen=True, kw_only=True):
+class DuckdbFigures(msgspec.Struct, frozen=True, kw_only=True):
     """`pairs` says that both counted the same."""
 
     seconds: float
@@ -34,8 +34,8 @@ class Figures(msgspec.Struct, frozen=True, kw_only=True):
     rows: int
 
 
-def distributions(trace: Path) -> Figures:
-    """Returns the six curves of section A2 of one service."""
+def distributions(trace: Path) -> DuckdbFigures:
+    """The six curves of section A2 of one service."""
     start_s = time.perf_counter()
     with duckdb.connect() as db:
         for statement in _SETUP:
@@ -43,7 +43,7 @@ def distributions(trace: Path) -> Figures:
         rows = sum(len(db.execute(statement).fetchall()) for statement in _CURVES)
         found = db.execute("SELECT sum(size) FROM s").fetchone()
     assert found is not None
-    return Figures(seconds=time.perf_counter() - start_s, pairs=int(found[0]), rows=rows)
+    return DuckdbFigures(seconds=time.perf_counter() - start_s, pairs=int(found[0]), rows=rows)
 
 
 if __name__ == "__main__":

@@ -23,7 +23,7 @@ _FLAGS: Final = [fact.attribute for fact in FACTS.values() if fact.type is bool]
 T = TypeVar("T")
 
 
-class Figures(msgspec.Struct, frozen=True, kw_only=True):
+class VerdictFigures(msgspec.Struct, frozen=True, kw_only=True):
     """`decided`: facts by chance, nothing remembered. `remembered`: as the worker does it. `gathered`: preferences to verdict."""
 
     decided_per_s: float
@@ -35,13 +35,13 @@ class Figures(msgspec.Struct, frozen=True, kw_only=True):
         return msgspec.structs.asdict(self)
 
 
-def measure(cases: int) -> Figures:
-    """Draws first, then decides; measures the deciding."""
+def measure(cases: int) -> VerdictFigures:
+    """Draw first, then decide."""
     rng = random.Random(1)
     rules = load(default_text(), "default rules")
     fresh = RuleSet(rules.rules, rules.settings, remembered=0)
     followers = [_follower(rng) for _ in range(cases)]
-    return Figures(
+    return VerdictFigures(
         decided_per_s=_rate([_facts(rng) for _ in range(cases)], fresh.decide),
         remembered_per_s=_rate([gather(*follower, NOW_MS) for follower in followers], rules.decide),
         gathered_per_s=_rate(followers, lambda follower: rules.decide(gather(*follower, NOW_MS))),

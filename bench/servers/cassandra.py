@@ -8,30 +8,30 @@ from typing import Final, NamedTuple
 from infra.kernel.errors import ConfigError
 from segue.cassandra import Server
 
-from ..setting import Setting
+from ..setting import BenchSetting
 
 HEAP: Final = "1G"
 
 
-class Cassandra(NamedTuple):
-    """A server: the port where CQL clients connect; 0 if there is none, and then why."""
+class CassandraServer(NamedTuple):
+    """Where CQL clients connect; 0 if there is none, and then why."""
 
     port: int
     missing: str = ""
 
 
 @contextmanager
-def cassandra(setting: Setting) -> Iterator[Cassandra]:
-    """Yields a server of its own while the block runs, on all cores: it is not what is measured, and it is the same for all."""
+def cassandra(setting: BenchSetting) -> Iterator[CassandraServer]:
+    """A server of its own while the block runs, on all cores: it is not what is measured, and it is the same for all."""
     folder = setting.scratch / "cassandra"
     server = Server(folder, heap=HEAP)
     try:
         port = server.start().port
     except ConfigError as trouble:
-        yield Cassandra(0, f"absent: {trouble}")
+        yield CassandraServer(0, f"absent: {trouble}")
         return
     try:
-        yield Cassandra(port)
+        yield CassandraServer(port)
     finally:
         server.kill()
         shutil.rmtree(folder, ignore_errors=True)

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 from ..dialects.nats import TOKEN
 from ..plan import Publishing, Target
 from ..process import ROOT, spawned
-from ..setting import Setting
+from ..setting import BenchSetting
 from .ports import await_port, free_port
 
 _NATS: Final = """
@@ -33,18 +33,18 @@ allow_anonymous true
 class Peer(NamedTuple):
     """`missing(setting)`: what the reader lacks, "" if nothing. `start` runs it."""
 
-    missing: Callable[[Setting], str]
-    start: Callable[[Setting], AbstractContextManager[Target]]
+    missing: Callable[[BenchSetting], str]
+    start: Callable[[BenchSetting], AbstractContextManager[Target]]
     publishing: Publishing
     publishers: int
 
 
-def _lacks_program(name: str) -> Callable[[Setting], str]:
+def _lacks_program(name: str) -> Callable[[BenchSetting], str]:
     return lambda setting: "" if setting.program(name) else f"absent: there is no {name} on PATH or in --peers-dir"
 
 
 @contextmanager
-def _nats(setting: Setting) -> Iterator[Target]:
+def _nats(setting: BenchSetting) -> Iterator[Target]:
     tcp, ws = free_port(), free_port()
     config = setting.scratch / "nats.conf"
     config.write_text(_NATS.format(tcp=tcp, ws=ws, token=TOKEN))
@@ -55,7 +55,7 @@ def _nats(setting: Setting) -> Iterator[Target]:
 
 
 @contextmanager
-def _mosquitto(setting: Setting) -> Iterator[Target]:
+def _mosquitto(setting: BenchSetting) -> Iterator[Target]:
     tcp, ws = free_port(), free_port()
     config = setting.scratch / "mosquitto.conf"
     config.write_text(_MOSQUITTO.format(tcp=tcp, ws=ws))
@@ -66,7 +66,7 @@ def _mosquitto(setting: Setting) -> Iterator[Target]:
 
 
 @contextmanager
-def _naive(setting: Setting) -> Iterator[Target]:
+def _naive(setting: BenchSetting) -> Iterator[Target]:
     python = _python_with_redis(setting)
     assert python is not None
     store, port = free_port(), free_port()
@@ -81,7 +81,7 @@ def _naive(setting: Setting) -> Iterator[Target]:
         yield Target(speaks="naive", clients_at=where, publish_at=where, pids=[process.pid, database.pid])
 
 
-def _lacks_for_naive(setting: Setting) -> str:
+def _lacks_for_naive(setting: BenchSetting) -> str:
     if not setting.program("redis-server"):
         return "absent: there is no redis-server on PATH or in --peers-dir"
     if _python_with_redis(setting) is None:
@@ -89,7 +89,7 @@ def _lacks_for_naive(setting: Setting) -> str:
     return ""
 
 
-def _python_with_redis(setting: Setting) -> str | None:
+def _python_with_redis(setting: BenchSetting) -> str | None:
     venvs = [str(directory / "venv" / "bin" / "python") for directory in setting.peers_dirs]
     for python in (*venvs, sys.executable):
         if Path(python).exists() and not subprocess.run([python, "-c", "import aiohttp, redis"], capture_output=True).returncode:
@@ -97,7 +97,7 @@ def _python_with_redis(setting: Setting) -> str | None:
     return None
 
 
-def _program(setting: Setting, name: str) -> str:
+def _program(setting: BenchSetting, name: str) -> str:
     found = setting.program(name)
     assert found is not None, name
     return found

@@ -18,7 +18,7 @@ from ..feeder import SITE
 from ..meter import children
 from ..plan import Target
 from ..process import BenchError, Spawned, spawned
-from ..setting import Setting
+from ..setting import BenchSetting
 
 READY_S: Final = 15.0
 POLL_S: Final = 0.02
@@ -53,8 +53,8 @@ admin = "127.0.0.1:0"
 
 
 @contextmanager
-def one_process(setting: Setting, arguments: Sequence[str] = ()) -> Iterator[Target]:
-    """Yields `segue up`, every role in one process, while the block runs."""
+def one_process(setting: BenchSetting, arguments: Sequence[str] = ()) -> Iterator[Target]:
+    """`segue up`: every role in one process."""
     command = [sys.executable, "-m", "segue", "up", "--state", str(setting.state), "--port-base", "0", "--log-level", "error", "--json"]
     with spawned([*command, *arguments], setting.server_core) as process:
         said = msgspec.json.decode(process.line())
@@ -69,8 +69,8 @@ def one_process(setting: Setting, arguments: Sequence[str] = ()) -> Iterator[Tar
 
 
 @contextmanager
-def three_processes(setting: Setting, accesspoints: int = 1) -> Iterator[Target]:
-    """Yields broker, aggregator and access point as processes of their own, in this order in `pids`; links are TCP.
+def three_processes(setting: BenchSetting, accesspoints: int = 1) -> Iterator[Target]:
+    """Broker, aggregator and access point as processes of their own, in this order in `pids`; links are TCP.
 
     Several access points share one port.
     """
@@ -95,8 +95,8 @@ def three_processes(setting: Setting, accesspoints: int = 1) -> Iterator[Target]
 
 
 @contextmanager
-def access_point(setting: Setting) -> Iterator[Target]:
-    """Yields one access point that looks for its aggregator at `publish_at`: whoever listens there feeds it."""
+def access_point(setting: BenchSetting) -> Iterator[Target]:
+    """One access point that looks for its aggregator at `publish_at`: whoever listens there feeds it."""
     with ExitStack() as stack:
         feeder = stack.enter_context(Ports()).take()
         config = _configure(setting, broker=feeder, aggregator=feeder, door="127.0.0.1:0")
@@ -113,8 +113,8 @@ def access_point(setting: Setting) -> Iterator[Target]:
 
 
 @contextmanager
-def upstream_only(setting: Setting) -> Iterator[tuple[str, list[int]]]:
-    """Yields the link address of an aggregator and the process ids of broker and aggregator, two processes."""
+def upstream_only(setting: BenchSetting) -> Iterator[tuple[str, list[int]]]:
+    """Broker and aggregator as two processes; the aggregator's link address, and their process ids."""
     with ExitStack() as stack:
         ports = stack.enter_context(Ports())
         link = ports.take()
@@ -124,7 +124,7 @@ def upstream_only(setting: Setting) -> Iterator[tuple[str, list[int]]]:
         yield link, [broker.pid, aggregator.pid]
 
 
-def _configure(setting: Setting, *, broker: str, aggregator: str, door: str) -> Path:
+def _configure(setting: BenchSetting, *, broker: str, aggregator: str, door: str) -> Path:
     secret_of(setting.state)
     path = setting.scratch / "segue.toml"
     secret = setting.state / "secret.key"
@@ -136,7 +136,7 @@ def _command(config: Path, role: str, arguments: Sequence[str]) -> list[str]:
     return [sys.executable, "-m", "segue", role, "--config", str(config), "--json", "--shared-ports", *arguments]
 
 
-def _role(stack: ExitStack, setting: Setting, config: Path, role: str, arguments: Sequence[str]) -> tuple[Spawned, dict[str, Any]]:
+def _role(stack: ExitStack, setting: BenchSetting, config: Path, role: str, arguments: Sequence[str]) -> tuple[Spawned, dict[str, Any]]:
     process = stack.enter_context(spawned(_command(config, role, arguments), setting.server_core))
     said = _said(process)
     _await_ready(process, said)

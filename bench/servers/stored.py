@@ -18,7 +18,7 @@ from segue.cluster.ports import Ports
 
 from ..feeder import SITE
 from ..process import BenchError, Spawned, spawned
-from ..setting import Setting
+from ..setting import BenchSetting
 from .segue import POLL_S, READY_S, get
 
 StoreName = Literal["sqlite", "cassandra"]
@@ -77,7 +77,7 @@ admin = "127.0.0.1:0"
 """
 
 
-class Stored(msgspec.Struct, frozen=True, kw_only=True):
+class StoredSite(msgspec.Struct, frozen=True, kw_only=True):
     """A running site. Addresses are host:port; `admin_at` and `pid` are the notification module's. `state` holds the secret of
     tokens, `path` the SQLite file; `port` and `keyspace` are Cassandra's."""
 
@@ -94,8 +94,8 @@ class Stored(msgspec.Struct, frozen=True, kw_only=True):
 
 
 @contextmanager
-def stored(setting: Setting, store: StoreName, port: int) -> Iterator[Stored]:
-    """Yields the notification module alone on the server's core, all other roles on the generator's; nothing is stored yet.
+def stored(setting: BenchSetting, store: StoreName, port: int) -> Iterator[StoredSite]:
+    """The notification module alone on the server's core, all other roles on the generator's; nothing is stored yet.
 
     - `setting`: where everything runs.
     - `store`: "sqlite" or "cassandra".
@@ -110,7 +110,7 @@ def stored(setting: Setting, store: StoreName, port: int) -> Iterator[Stored]:
         said = {role: msgspec.json.decode(process.line()) for role, process in running.items()}
         for role, process in running.items():
             _await_ready(process, said[role])
-        target = Stored(
+        target = StoredSite(
             clients_at=said["accesspoint"]["door"],
             publish_at=said["broker"]["door"],
             notify_at=said["notification"]["door"],
@@ -129,7 +129,7 @@ def stored(setting: Setting, store: StoreName, port: int) -> Iterator[Stored]:
             raise
 
 
-def _configure(setting: Setting, folder: Path, ports: Ports, **store: Any) -> Path:
+def _configure(setting: BenchSetting, folder: Path, ports: Ports, **store: Any) -> Path:
     secret_of(setting.state)
     links = {role: ports.take() for role in ("broker", "presence", "notification", "aggregator")}
     config = folder / "segue.toml"
@@ -137,7 +137,7 @@ def _configure(setting: Setting, folder: Path, ports: Ports, **store: Any) -> Pa
     return config
 
 
-def _spawned(setting: Setting, config: Path, role: str) -> Any:
+def _spawned(setting: BenchSetting, config: Path, role: str) -> Any:
     core = setting.server_core if role == "notification" else setting.generator_core
     return spawned([sys.executable, "-m", "segue", role, "--config", str(config), "--json", "--shared-ports"], core)
 

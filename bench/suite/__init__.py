@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Final
 
 from ..runner import Runner
-from ..table import Table
+from ..table import MarkdownTable
 from . import (
     access_point,
     burst,
@@ -30,7 +30,7 @@ from . import (
     verdicts,
 )
 
-Benchmark = Callable[[Runner], list[Table]]
+Benchmark = Callable[[Runner], list[MarkdownTable]]
 
 BENCHMARKS: Final[dict[str, Benchmark]] = {
     "access_point": access_point.measure,

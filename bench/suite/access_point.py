@@ -4,11 +4,11 @@ from ..comparison import Comparison, Contender, peers
 from ..plan import Go
 from ..runner import Runner
 from ..servers.segue import access_point
-from ..table import Table
+from ..table import MarkdownTable
 
 
-def measure(runner: Runner) -> list[Table]:
-    """Measures the access point's CPU only; the generator plays the aggregator on TCP."""
+def measure(runner: Runner) -> list[MarkdownTable]:
+    """The generator plays the aggregator on TCP; only the access point's CPU counts."""
     ours = Contender("access point", access_point, {"publishing": "link"}, {"nats": 0.5})
     comparison = Comparison(runner, "access_point", [ours, *peers(runner, ["nats"])], Go(seconds=runner.seconds(5)))
     return [comparison.table("Access point fed by a link, social mix")]

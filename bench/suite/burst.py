@@ -2,35 +2,35 @@
 
 from contextlib import ExitStack
 
-from ..micro.burst import Figures
+from ..micro.burst import BurstFigures
 from ..percentile import percentile
-from ..plan import Go, Plan, Result, Target
+from ..plan import GeneratorPlan, Go, RunResult, Target
 from ..process import micro
 from ..runner import Record, Runner
 from ..servers.segue import three_processes
-from ..shape import Shape
-from ..table import Table, median, spread, verdict
+from ..shape import WorkloadShape
+from ..table import MarkdownTable, median, spread, verdict
 
 OUTBOXES = 1_000_000
-CROWD = Shape(clients=10_000, topics=1, mean=1, fixed=True, prefix="star")
+CROWD = WorkloadShape(clients=10_000, topics=1, mean=1, fixed=True, prefix="star")
 CROWDS = 2
-OTHERS = Shape(clients=200, topics=500, mean=20, fixed=True)
+OTHERS = WorkloadShape(clients=200, topics=500, mean=20, fixed=True)
 EVENTS_PER_S = 500.0
 EVERY_S = 1.0
 MOST_TIMES_IDLE = 5.0
 
 
-def measure(runner: Runner) -> list[Table]:
-    """Measures the burst; `--seconds` under 5 takes a tenth of the clients."""
+def measure(runner: Runner) -> list[MarkdownTable]:
+    """`--seconds` under 5 takes a tenth of the clients."""
     return [_simulated(runner), _real(runner)]
 
 
-def _simulated(runner: Runner) -> Table:
+def _simulated(runner: Runner) -> MarkdownTable:
     outboxes = OUTBOXES if runner.seconds(5) >= 5 else OUTBOXES // 10
     found = []
     for run in range(runner.runs):
         runner.tell(f"burst: {outboxes:,} simulated outboxes, run {run + 1} of {runner.runs}")
-        figures = micro("burst", outboxes, runner.setting.server_core, Figures)
+        figures = micro("burst", outboxes, runner.setting.server_core, BurstFigures)
         runner.keep(Record(benchmark="burst", who="simulated", run=run, figures=figures.plain()))
         found.append(figures)
     times = median([figures.burst_p99_ms / max(figures.idle_p99_ms, 1e-3) for figures in found])
@@ -42,11 +42,11 @@ def _simulated(runner: Runner) -> Table:
         ["worst ms during the burst", spread([figures.burst_max_ms for figures in found], ".1f"), ""],
         ["bytes per simulated client", spread([figures.bytes_per_outbox for figures in found], ".0f"), ""],
     ]
-    return Table(f"Burst: one event to {outboxes:,} simulated outboxes in one access point", ["what", "how much", "target"], rows)
+    return MarkdownTable(f"Burst: one event to {outboxes:,} simulated outboxes in one access point", ["what", "how much", "target"], rows)
 
 
-def _real(runner: Runner) -> Table:
-    crowd = CROWD if runner.seconds(5) >= 5 else Shape(clients=1_000, topics=1, mean=1, fixed=True, prefix="star")
+def _real(runner: Runner) -> MarkdownTable:
+    crowd = CROWD if runner.seconds(5) >= 5 else WorkloadShape(clients=1_000, topics=1, mean=1, fixed=True, prefix="star")
     rows = []
     for run in range(runner.runs):
         runner.tell(f"burst: {CROWDS * crowd.clients:,} connections, run {run + 1} of {runner.runs}")
@@ -57,15 +57,15 @@ def _real(runner: Runner) -> Table:
         "Two access point processes on one port, broker and aggregator beside them, all on the server's core. One generator for each "
         f"{crowd.clients:,} clients and one for the others, which goes before them, all on the generator's core."
     ]
-    return Table(f"Burst: one event to {CROWDS * crowd.clients:,} real connections", head, rows, notes)
+    return MarkdownTable(f"Burst: one event to {CROWDS * crowd.clients:,} real connections", head, rows, notes)
 
 
-def _run(runner: Runner, run: int, target: Target, crowd: Shape) -> list[str]:
+def _run(runner: Runner, run: int, target: Target, crowd: WorkloadShape) -> list[str]:
     seconds = runner.seconds(5)
     with ExitStack() as stack:
-        crowds = [stack.enter_context(runner.generating(Plan(target=target, shape=crowd), yields=True)) for _ in range(CROWDS)]
+        crowds = [stack.enter_context(runner.generating(GeneratorPlan(target=target, shape=crowd), yields=True)) for _ in range(CROWDS)]
         others = stack.enter_context(
-            runner.generating(Plan(target=target, shape=OTHERS, publishing="single", rate=EVENTS_PER_S, publishers=8))
+            runner.generating(GeneratorPlan(target=target, shape=OTHERS, publishing="single", rate=EVENTS_PER_S, publishers=8))
         )
         idle = others.run(Go(seconds=seconds))
         busy = others.run(Go(seconds=seconds, burst_every_s=EVERY_S, samples=True))
@@ -77,7 +77,7 @@ def _run(runner: Runner, run: int, target: Target, crowd: Shape) -> list[str]:
     return _row(busy, idle, heard)
 
 
-def _row(busy: Result, idle: Result, heard: list[Result]) -> list[str]:
+def _row(busy: RunResult, idle: RunResult, heard: list[RunResult]) -> list[str]:
     arrivals = [sample for result in heard for sample in result.samples]
     last_us = {began: max((due + late for due, late in arrivals if due == began), default=began) for _, began in busy.bursts}
     during = sorted(late for due, late in busy.samples if any(began <= due <= ended for began, ended in last_us.items()))

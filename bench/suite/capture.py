@@ -10,8 +10,8 @@ from ..comparison import Comparison, Contender, wrong
 from ..plan import Go, Target
 from ..runner import Runner
 from ..servers.segue import one_process
-from ..setting import Setting
-from ..table import Table, median, spread, verdict
+from ..setting import BenchSetting
+from ..table import MarkdownTable, median, spread, verdict
 
 MOST_LOST: Final = 0.03
 PLAIN, CAPTURED = "without", "with a capture"
@@ -20,15 +20,15 @@ HOW: Final = {"publishing": "ndjson", "batch": 32, "warmup_s": 5.0}
 
 
 @contextmanager
-def captured(setting: Setting) -> Iterator[Target]:
-    """Yields `segue up --capture` into a folder that goes with it."""
+def captured(setting: BenchSetting) -> Iterator[Target]:
+    """`segue up --capture` into a folder that goes with it."""
     with tempfile.TemporaryDirectory(prefix="capture-", dir=setting.scratch) as folder:
         with one_process(setting, ["--capture", str(Path(folder, "trace"))]) as target:
             yield target
 
 
-def measure(runner: Runner) -> list[Table]:
-    """Measures in a closed loop, the two in turn, so that whatever else the machine does hits both alike. Each pair gives one ratio."""
+def measure(runner: Runner) -> list[MarkdownTable]:
+    """Closed loop; the two in turn, so that whatever else the machine does hits both alike. Each pair gives one ratio."""
     contenders = [Contender(PLAIN, one_process, HOW), Contender(CAPTURED, captured, HOW)]
     comparison = Comparison(runner, "capture", contenders, Go(seconds=runner.seconds(10)))
     pairs = list(zip(*(comparison.results[who] for who in (PLAIN, CAPTURED)), strict=True))
@@ -43,4 +43,4 @@ def measure(runner: Runner) -> list[Table]:
         ["more CPU for a delivery", spread(dearer, ".1%"), ""],
         ["wrong", wrong([result for pair in pairs for result in pair]), ""],
     ]
-    return [Table("Capture: all roles in one process, HTTP batches of 32, social mix", ["what", "how much", "target"], rows)]
+    return [MarkdownTable("Capture: all roles in one process, HTTP batches of 32, social mix", ["what", "how much", "target"], rows)]

@@ -1,30 +1,30 @@
 """Connects a second: the handshake, a token checked, 60 topics installed."""
 
 from ..comparison import Contender, peers
-from ..plan import Plan, Ready
+from ..plan import GeneratorPlan, Ready
 from ..runner import Record, Runner
 from ..servers.segue import one_process
-from ..shape import Shape
-from ..table import Table, median, spread, verdict
+from ..shape import WorkloadShape
+from ..table import MarkdownTable, median, spread, verdict
 
-SHAPE = Shape(fixed=True)
+SHAPE = WorkloadShape(fixed=True)
 LEAST = 2_000.0
 
 
-def measure(runner: Runner) -> list[Table]:
-    """Measures 64 handshakes at a time. A client counts when its subscriptions are confirmed; each of ours has its own token."""
+def measure(runner: Runner) -> list[MarkdownTable]:
+    """64 handshakes at a time; a client counts when its subscriptions are confirmed. Each of ours has its own token."""
     contenders = [Contender("segue", one_process, {}), *(each._replace(plan={}) for each in peers(runner))]
     found: dict[str, list[Ready]] = {each.who: [] for each in contenders}
     for run in range(runner.runs):
         for each in contenders:
             runner.tell(f"connects: {each.who}, run {run + 1} of {runner.runs}")
-            with each.start(runner.setting) as target, runner.generating(Plan(target=target, shape=SHAPE)) as generator:
+            with each.start(runner.setting) as target, runner.generating(GeneratorPlan(target=target, shape=SHAPE)) as generator:
                 found[each.who].append(generator.ready)
                 runner.keep(Record(benchmark="connects", who=each.who, run=run, ready=generator.ready))
     rows = [_row(who, readies) for who, readies in found.items()]
     rows += [[peer, why, "", ""] for peer in runner.peers if (why := runner.missing(peer))]
     head = ["server", "connects/s", "server CPU ms per connect", "target"]
-    return [Table(f"Connects: {SHAPE.clients:,} clients with {SHAPE.mean} topics each", head, rows)]
+    return [MarkdownTable(f"Connects: {SHAPE.clients:,} clients with {SHAPE.mean} topics each", head, rows)]
 
 
 def _row(who: str, readies: list[Ready]) -> list[str]:

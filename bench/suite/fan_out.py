@@ -9,8 +9,8 @@ import msgspec
 
 from ..micro import bare_rows, fan_out
 from ..runner import Runner
-from ..servers.stored import Stored, StoreName
-from ..table import Table, median, spread, verdict
+from ..servers.stored import StoredSite, StoreName
+from ..table import MarkdownTable, median, spread, verdict
 from .stored import WHO, on_each_store, program
 
 # Cassandra on the cores of the others decides a few thousand a second: so many more would take the time of all the rest.
@@ -26,8 +26,8 @@ class Pair(msgspec.Struct, frozen=True, kw_only=True):
     """One run of the module, and of the bare store before it."""
 
     followers: int
-    module: fan_out.Figures
-    bare: bare_rows.Figures
+    module: fan_out.FanOutFigures
+    bare: bare_rows.BareRowsFigures
 
     @property
     def taken_per_s(self) -> float:
@@ -40,27 +40,27 @@ class Pair(msgspec.Struct, frozen=True, kw_only=True):
         return self.module.decided / self.module.decided_s
 
 
-def measure(runner: Runner) -> list[Table]:
-    """Measures once, because a million takes minutes. `--seconds 0.5` takes a tenth of the followers, and so on."""
+def measure(runner: Runner) -> list[MarkdownTable]:
+    """Once, because a million takes minutes. `--seconds 0.5` takes a tenth of the followers, and so on."""
     seconds = runner.seconds(5)
 
-    def one(target: Stored) -> Pair:
+    def one(target: StoredSite) -> Pair:
         followers = max(1000, int(FOLLOWERS[target.store] * min(1.0, seconds / 5)))
         bare = _bare(runner, target, min(followers, BARE_MOST[target.store]))
-        plan = fan_out.Plan(target=target, followers=followers, idle_s=seconds, decide_s=DECIDE_S)
-        return Pair(followers=followers, bare=bare, module=program("fan_out", plan, runner.setting.generator_core, fan_out.Figures))
+        plan = fan_out.FanOutPlan(target=target, followers=followers, idle_s=seconds, decide_s=DECIDE_S)
+        return Pair(followers=followers, bare=bare, module=program("fan_out", plan, runner.setting.generator_core, fan_out.FanOutFigures))
 
     found = on_each_store(runner, "fan_out", 1, one)
     tables = [_table(store, pairs) for store, pairs in found.figures.items()]
-    return [*tables, *(Table("Fan-out: the other store", ["store", "why not"], [row]) for row in found.absent(2))]
+    return [*tables, *(MarkdownTable("Fan-out: the other store", ["store", "why not"], [row]) for row in found.absent(2))]
 
 
-def _bare(runner: Runner, target: Stored, followers: int) -> bare_rows.Figures:
+def _bare(runner: Runner, target: StoredSite, followers: int) -> bare_rows.BareRowsFigures:
     folder = Path(tempfile.mkdtemp(prefix="bare-", dir=runner.setting.scratch))
     keyspace = f"bare_{target.keyspace}"
-    plan = bare_rows.Plan(store=target.store, followers=followers, path=str(folder), port=target.port, keyspace=keyspace)
+    plan = bare_rows.BareRowsPlan(store=target.store, followers=followers, path=str(folder), port=target.port, keyspace=keyspace)
     try:
-        return program("bare_rows", plan, runner.setting.server_core, bare_rows.Figures)
+        return program("bare_rows", plan, runner.setting.server_core, bare_rows.BareRowsFigures)
     finally:
         shutil.rmtree(folder)
 
@@ -71,7 +71,7 @@ def _decided(pair: Pair) -> str:
     return f"{pair.followers / pair.decided_per_s:.0f} at the rate of the {pair.module.decided:,} that were in {pair.module.decided_s:.0f}"
 
 
-def _table(store: StoreName, pairs: list[Pair]) -> Table:
+def _table(store: StoreName, pairs: list[Pair]) -> MarkdownTable:
     shares = [pair.taken_per_s / pair.bare.logged_per_s for pair in pairs]
     whole = [pair.decided_per_s / pair.bare.all_per_s for pair in pairs]
     grown = [pair.module.grown_bytes / 1e6 for pair in pairs]
@@ -92,4 +92,4 @@ def _table(store: StoreName, pairs: list[Pair]) -> Table:
         ["requests that had to be repeated", str(sum(pair.module.repeated for pair in pairs)), ""],
         ["rows and items lost, doubled or of nobody; copies lost", str(wrong), verdict(wrong, 0)],
     ]
-    return Table(f"Fan-out: one event to {pairs[0].followers:,} followers on {WHO[store]}", ["what", "how much", "target"], rows)
+    return MarkdownTable(f"Fan-out: one event to {pairs[0].followers:,} followers on {WHO[store]}", ["what", "how much", "target"], rows)

@@ -2,11 +2,11 @@
 
 from typing import Final
 
-from ..micro.intake import Plan
+from ..micro.intake import IntakePlan
 from ..micro.latencies import Latencies
 from ..runner import Runner
-from ..servers.stored import Stored, StoreName
-from ..table import Table, median, spread, verdict
+from ..servers.stored import StoredSite, StoreName
+from ..table import MarkdownTable, median, spread, verdict
 from .stored import WHO, on_each_store, program, timed
 
 FOLLOWERS: Final = 50
@@ -16,12 +16,12 @@ SECONDS: Final = 15.0
 MOST_MS: Final[dict[StoreName, float]] = {"sqlite": 20.0, "cassandra": 50.0}
 
 
-def measure(runner: Runner) -> list[Table]:
-    """Measures in an open loop; the rule worker decides a thousand rows a second beside."""
+def measure(runner: Runner) -> list[MarkdownTable]:
+    """Open loop; the rule worker decides a thousand rows a second beside."""
     seconds = runner.seconds(SECONDS)
 
-    def one(target: Stored) -> Latencies:
-        plan = Plan(target=target, followers=FOLLOWERS, people=PEOPLE, rate=RATE, seconds=seconds)
+    def one(target: StoredSite) -> Latencies:
+        plan = IntakePlan(target=target, followers=FOLLOWERS, people=PEOPLE, rate=RATE, seconds=seconds)
         return program("intake", plan, runner.setting.generator_core, Latencies)
 
     found = on_each_store(runner, "intake", runner.runs, one)
@@ -35,4 +35,4 @@ def measure(runner: Runner) -> list[Table]:
         ]
         for store, mine in found.figures.items()
     ]
-    return [Table(f"Intake: {RATE:g} notices a second with {FOLLOWERS} followers each", head, rows + found.absent(len(head)))]
+    return [MarkdownTable(f"Intake: {RATE:g} notices a second with {FOLLOWERS} followers each", head, rows + found.absent(len(head)))]

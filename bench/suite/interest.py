@@ -1,9 +1,9 @@
 """Broker interest: memory per row and look-ups a second with ten million rows in one process (SB-22)."""
 
-from ..micro.interest import Figures
+from ..micro.interest import InterestFigures
 from ..process import micro
 from ..runner import Record, Runner
-from ..table import Table, median, spread, verdict
+from ..table import MarkdownTable, median, spread, verdict
 
 ROWS = 10_000_000
 MOST_BYTES = 150.0
@@ -14,13 +14,13 @@ SERVER_BYTES = 64 << 30
 USED_SHARE = 0.5
 
 
-def measure(runner: Runner) -> list[Table]:
-    """Measures the broker's own core, announced to in bulks as an aggregator does. `--seconds` under 5 takes a tenth of the rows."""
+def measure(runner: Runner) -> list[MarkdownTable]:
+    """The broker's own core, announced to in bulks as an aggregator does. `--seconds` under 5 takes a tenth of the rows."""
     rows = ROWS if runner.seconds(5) >= 5 else ROWS // 10
     found = []
     for run in range(runner.runs):
         runner.tell(f"interest: {rows:,} rows, run {run + 1} of {runner.runs}")
-        figures = micro("interest", rows, runner.setting.server_core, Figures)
+        figures = micro("interest", rows, runner.setting.server_core, InterestFigures)
         runner.keep(Record(benchmark="interest", who="broker core", run=run, figures=figures.plain()))
         found.append(figures)
     row_bytes = [figures.bytes_per_row for figures in found]
@@ -37,4 +37,4 @@ def measure(runner: Runner) -> list[Table]:
         f"600 million (topic, aggregator) pairs take {PAIRS * median(row_bytes) / 1e9:.0f} GB if no two share a topic (SB-22): "
         f"{servers:.0f} servers of {SERVER_BYTES >> 30} GiB that give {USED_SHARE:.0%} of it to interest."
     ]
-    return [Table(f"Broker interest: {rows:,} rows in one process", ["what", "how much", "target"], table, notes)]
+    return [MarkdownTable(f"Broker interest: {rows:,} rows in one process", ["what", "how much", "target"], table, notes)]

@@ -1,20 +1,20 @@
 """Latency at half of our own maximum, and a peer's at the same rate."""
 
 from ..comparison import peers, wrong
-from ..plan import Go, Result
+from ..plan import Go, RunResult
 from ..runner import Runner
 from ..servers.segue import one_process
-from ..table import Table, median, spread, verdict
+from ..table import MarkdownTable, median, spread, verdict
 
 PLAN = {"publishing": "ndjson", "batch": 32}
 LIMIT_MS = 20.0
 OURS = "segue, NDJSON of up to 32"
 
 
-def measure(runner: Runner) -> list[Table]:
-    """Measures in a closed loop for the maximum, then in an open loop at half of it: each publication is timed from when it was due."""
+def measure(runner: Runner) -> list[MarkdownTable]:
+    """Closed loop for the maximum, then an open loop at half of it: each publication is timed from when it was due."""
     go = Go(seconds=runner.seconds(5))
-    results: dict[str, list[Result]] = {OURS: []}
+    results: dict[str, list[RunResult]] = {OURS: []}
     for run in range(runner.runs):
         most = runner.measure("latency", "maximum", run, one_process, go, **PLAN).publications_per_s
         rate = most / 2
@@ -23,10 +23,10 @@ def measure(runner: Runner) -> list[Table]:
         for peer in peers(runner, ["nats"]):
             results.setdefault(peer.who, []).append(runner.measure("latency", peer.who, run, peer.start, go, rate=rate, **peer.plan))
     head = ["server", "publications/s", "p50 ms", "p99 ms", "max ms", "targets", "wrong"]
-    return [Table("Latency at half of the maximum, social mix", head, [_row(who, results) for who in results])]
+    return [MarkdownTable("Latency at half of the maximum, social mix", head, [_row(who, results) for who in results])]
 
 
-def _row(who: str, results: dict[str, list[Result]]) -> list[str]:
+def _row(who: str, results: dict[str, list[RunResult]]) -> list[str]:
     mine = results[who]
     p99_ms = [result.p99_ms for result in mine]
     targets = verdict(median(p99_ms), LIMIT_MS) if who == OURS else ""

@@ -4,13 +4,13 @@ from ..announcement import announce
 from ..meter import cpu_s
 from ..runner import Record, Runner
 from ..servers.segue import upstream_only
-from ..table import Table, spread
+from ..table import MarkdownTable, spread
 
 TOPICS = 100_000
 
 
-def measure(runner: Runner) -> list[Table]:
-    """Measures what happens when an access point starts or changes its aggregator."""
+def measure(runner: Runner) -> list[MarkdownTable]:
+    """This is what happens when an access point starts or changes its aggregator."""
     found: list[dict[str, float]] = []
     for run in range(runner.runs):
         runner.tell(f"links: {TOPICS:,} topics, run {run + 1} of {runner.runs}")
@@ -25,4 +25,4 @@ def measure(runner: Runner) -> list[Table]:
         ["topics/s", spread([each["topics_per_s"] for each in found], ",.0f")],
         ["CPU s of aggregator and broker", spread([each["server_cpu_s"] for each in found], ".2f")],
     ]
-    return [Table(f"Announcing {TOPICS:,} topics over TCP links", ["what", "how much"], rows)]
+    return [MarkdownTable(f"Announcing {TOPICS:,} topics over TCP links", ["what", "how much"], rows)]

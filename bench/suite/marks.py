@@ -2,31 +2,31 @@
 
 from typing import Final
 
-from ..micro.marks import Figures, Plan
+from ..micro.marks import MarksFigures, MarksPlan
 from ..runner import Record, Runner
 from ..servers.cassandra import cassandra
-from ..table import Table, spread, verdict
+from ..table import MarkdownTable, spread, verdict
 from .stored import WHO, program
 
 ITEMS: Final = [1, 100, 1000]
 MOST_WRITES: Final = 1
 
 
-def measure(runner: Runner) -> list[Table]:
-    """Measures once for each store: what is counted are statements, and they do not vary."""
+def measure(runner: Runner) -> list[MarkdownTable]:
+    """Once for each store: what is counted are statements, and they do not vary."""
     head = ["store", "items", "writes", "ms", "target"]
     with cassandra(runner.setting) as server:
-        rows = _rows(runner, WHO["sqlite"], Plan(items=ITEMS))
+        rows = _rows(runner, WHO["sqlite"], MarksPlan(items=ITEMS))
         if server.port:
-            rows += _rows(runner, WHO["cassandra"], Plan(items=ITEMS, port=server.port, keyspace="marks"))
+            rows += _rows(runner, WHO["cassandra"], MarksPlan(items=ITEMS, port=server.port, keyspace="marks"))
         else:
             rows.append([WHO["cassandra"], server.missing, "", "", ""])
-    return [Table('Marks: statements that write, for one "read all"', head, rows)]
+    return [MarkdownTable('Marks: statements that write, for one "read all"', head, rows)]
 
 
-def _rows(runner: Runner, who: str, plan: Plan) -> list[list[str]]:
+def _rows(runner: Runner, who: str, plan: MarksPlan) -> list[list[str]]:
     runner.tell(f"marks: {who}")
-    found = program("marks", plan, runner.setting.server_core, Figures)
+    found = program("marks", plan, runner.setting.server_core, MarksFigures)
     figures = {f"writes_of_{items}": float(writes) for items, writes in zip(plan.items, found.writes, strict=True)}
     runner.keep(Record(benchmark="marks", who=who, run=0, figures=figures))
     return [

@@ -4,19 +4,19 @@ import time
 
 from ..comparison import Contender, peers
 from ..meter import rss_bytes
-from ..plan import Plan
+from ..plan import GeneratorPlan
 from ..runner import Record, Runner
 from ..servers.segue import one_process
-from ..shape import Shape
-from ..table import Table, median, spread, verdict
+from ..shape import WorkloadShape
+from ..table import MarkdownTable, median, spread, verdict
 
-SHAPE = Shape(clients=5_000, fixed=True)
+SHAPE = WorkloadShape(clients=5_000, fixed=True)
 SETTLE_S = 6.0
 LIMIT_KB = 24.0
 
 
-def measure(runner: Runner) -> list[Table]:
-    """Measures the resident memory with everybody connected, less what it was before, shared out."""
+def measure(runner: Runner) -> list[MarkdownTable]:
+    """Resident memory with everybody connected, less what it was before, shared out."""
     contenders = [Contender("segue", one_process, {}), *(each._replace(plan={}) for each in peers(runner))]
     found: dict[str, list[float]] = {each.who: [] for each in contenders}
     for run in range(runner.runs):
@@ -25,7 +25,7 @@ def measure(runner: Runner) -> list[Table]:
     rows = [[who, spread(figures, ".1f"), verdict(median(figures), LIMIT_KB) if who == "segue" else ""] for who, figures in found.items()]
     rows += [[peer, why, ""] for peer in runner.peers if (why := runner.missing(peer))]
     title = f"Memory per idle connection: {SHAPE.clients:,} connections with {SHAPE.mean} topics each"
-    return [Table(title, ["server", "KB (1 024 bytes) per connection", "target"], rows)]
+    return [MarkdownTable(title, ["server", "KB (1 024 bytes) per connection", "target"], rows)]
 
 
 def _kb_per_connection(runner: Runner, each: Contender, run: int) -> float:
@@ -33,7 +33,7 @@ def _kb_per_connection(runner: Runner, each: Contender, run: int) -> float:
     with each.start(runner.setting) as target:
         time.sleep(runner.seconds(1.0))
         before = sum(map(rss_bytes, target.pids))
-        with runner.generating(Plan(target=target, shape=SHAPE)) as generator:
+        with runner.generating(GeneratorPlan(target=target, shape=SHAPE)) as generator:
             time.sleep(runner.seconds(SETTLE_S))
             after = sum(map(rss_bytes, target.pids))
     figure = (after - before) / 1024 / SHAPE.clients

@@ -4,13 +4,13 @@ from ..comparison import Comparison, Contender, peers
 from ..plan import Go
 from ..runner import Runner
 from ..servers.segue import one_process
-from ..table import Table
+from ..table import MarkdownTable
 
 BATCH = 32
 
 
-def measure(runner: Runner) -> list[Table]:
-    """Measures HTTP publish -> broker -> aggregator -> access point -> WebSocket."""
+def measure(runner: Runner) -> list[MarkdownTable]:
+    """HTTP publish -> broker -> aggregator -> access point -> WebSocket."""
     ours = [
         Contender(f"segue, NDJSON of {BATCH}", one_process, {"publishing": "ndjson", "batch": BATCH}, {"nats": 0.7}),
         Contender(f"segue, array of {BATCH}", one_process, {"publishing": "array", "batch": BATCH}),

@@ -4,15 +4,15 @@ from ..comparison import Comparison, Contender, peers
 from ..plan import Go
 from ..runner import Runner
 from ..servers.segue import one_process
-from ..shape import Shape
-from ..table import Table
+from ..shape import WorkloadShape
+from ..table import MarkdownTable
 
-SHAPE = Shape(clients=500, topics=1, mean=1, fixed=True)
+SHAPE = WorkloadShape(clients=500, topics=1, mean=1, fixed=True)
 WINDOW = 64
 
 
-def measure(runner: Runner) -> list[Table]:
-    """Measures pure fan-out: every client gets every event."""
+def measure(runner: Runner) -> list[MarkdownTable]:
+    """Pure fan-out: every client gets every event."""
     ours = [
         Contender("segue, NDJSON of 32", one_process, {"publishing": "ndjson", "batch": 32}, {"nats": 0.5}),
         Contender("segue, one request per event", one_process, {"publishing": "single"}, {"nats": 0.5}),

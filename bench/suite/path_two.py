@@ -2,10 +2,10 @@
 
 from typing import Final
 
-from ..micro.path_two import Figures, Plan
+from ..micro.path_two import PathTwoFigures, PathTwoPlan
 from ..runner import Runner
-from ..servers.stored import Stored
-from ..table import Table, median, spread, verdict
+from ..servers.stored import StoredSite
+from ..table import MarkdownTable, median, spread, verdict
 from .stored import WHO, on_each_store, program, timed
 
 RATE: Final = 1000.0
@@ -19,12 +19,12 @@ MOST_P50_MS: Final = 100.0
 MOST_P99_MS: Final = 500.0
 
 
-def measure(runner: Runner) -> list[Table]:
-    """Measures in an open loop on both paths, in the same process at the same time."""
+def measure(runner: Runner) -> list[MarkdownTable]:
+    """Open loop on both paths, in the same process at the same time."""
     seconds = runner.seconds(SECONDS)
 
-    def one(target: Stored) -> Figures:
-        plan = Plan(
+    def one(target: StoredSite) -> PathTwoFigures:
+        plan = PathTwoPlan(
             target=target,
             listeners=LISTENERS,
             followers=FOLLOWERS,
@@ -34,7 +34,7 @@ def measure(runner: Runner) -> list[Table]:
             direct_listeners=DIRECT_LISTENERS,
             seconds=seconds,
         )
-        return program("path_two", plan, runner.setting.generator_core, Figures)
+        return program("path_two", plan, runner.setting.generator_core, PathTwoFigures)
 
     found = on_each_store(runner, "path_two", runner.runs, one)
     head = ["store", "notices/s", "p50 ms", "p99 ms", "max ms", "path 1: p50 ms", "p99 ms", "max ms", "targets", "wrong"]
@@ -43,10 +43,10 @@ def measure(runner: Runner) -> list[Table]:
         f"Notices in arrays of {BATCH}, each to {FOLLOWERS} of {LISTENERS} who are online; beside them {DIRECT_RATE:g} events a second "
         f"through the engine alone, each to {DIRECT_LISTENERS}. Notices/s under {RATE:g}: the module took them no faster."
     ]
-    return [Table(f"Path 2: {RATE:,.0f} notices a second to who is online", head, rows + found.absent(len(head)), notes)]
+    return [MarkdownTable(f"Path 2: {RATE:,.0f} notices a second to who is online", head, rows + found.absent(len(head)), notes)]
 
 
-def _row(mine: list[Figures]) -> list[str]:
+def _row(mine: list[PathTwoFigures]) -> list[str]:
     p50_ms, p99_ms = median([each.stored.p50_ms for each in mine]), median([each.stored.p99_ms for each in mine])
     is_faster = all(each.direct.p50_ms < each.stored.p50_ms for each in mine)
     targets = [
@@ -63,6 +63,6 @@ def _row(mine: list[Figures]) -> list[str]:
     ]
 
 
-def _wrong(mine: list[Figures]) -> str:
+def _wrong(mine: list[PathTwoFigures]) -> str:
     kinds = {name: sum(getattr(each, name) for each in mine) for name in ("lost", "doubled", "repeated")}
     return ", ".join(f"{number:,} {name}" for name, number in kinds.items() if number) or "0"

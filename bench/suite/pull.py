@@ -2,10 +2,10 @@
 
 from typing import Final
 
-from ..micro.pull import Figures, Plan
+from ..micro.pull import PullFigures, PullPlan
 from ..runner import Runner
-from ..servers.stored import Stored, StoreName
-from ..table import Table, median, spread, verdict
+from ..servers.stored import StoredSite, StoreName
+from ..table import MarkdownTable, median, spread, verdict
 from .stored import WHO, on_each_store, program, timed
 
 USERS: Final = 10
@@ -16,14 +16,14 @@ SECONDS: Final = 10.0
 MOST_MS: Final[dict[StoreName, float]] = {"sqlite": 20.0, "cassandra": 50.0}
 
 
-def measure(runner: Runner) -> list[Table]:
-    """Measures in an open loop. `--seconds` under 5 makes histories of a tenth."""
+def measure(runner: Runner) -> list[MarkdownTable]:
+    """Open loop. `--seconds` under 5 makes histories of a tenth."""
     seconds = runner.seconds(SECONDS)
     history = HISTORY if seconds >= 5 else HISTORY // 10
 
-    def one(target: Stored) -> Figures:
-        plan = Plan(target=target, users=USERS, history=history, limit=LIMIT, rate=RATE, seconds=seconds)
-        return program("pull", plan, runner.setting.generator_core, Figures)
+    def one(target: StoredSite) -> PullFigures:
+        plan = PullPlan(target=target, users=USERS, history=history, limit=LIMIT, rate=RATE, seconds=seconds)
+        return program("pull", plan, runner.setting.generator_core, PullFigures)
 
     found = on_each_store(runner, "pull", runner.runs, one)
     head = ["store", "pulls/s", "p50 ms", "p99 ms", "max ms", "target"]
@@ -36,4 +36,4 @@ def measure(runner: Runner) -> list[Table]:
         ]
         for store, mine in found.figures.items()
     ]
-    return [Table(f"Pull: {LIMIT} items of {history:,}, {RATE:g} times a second", head, rows + found.absent(len(head)))]
+    return [MarkdownTable(f"Pull: {LIMIT} items of {history:,}, {RATE:g} times a second", head, rows + found.absent(len(head)))]

@@ -3,13 +3,13 @@
 from collections import Counter
 
 from ..comparison import busy, wrong
-from ..plan import Go, Plan, Result
+from ..plan import GeneratorPlan, Go, RunResult
 from ..runner import Record, Runner
 from ..servers.segue import counters, one_process
-from ..shape import Shape
-from ..table import Table, median, spread, verdict
+from ..shape import WorkloadShape
+from ..table import MarkdownTable, median, spread, verdict
 
-SHAPE = Shape()
+SHAPE = WorkloadShape()
 STOPPED = SHAPE.clients // 100
 # The sockets' buffers must fill before a client counts as slow, and then it has `stalled_s` to read on.
 SECONDS = 45.0
@@ -17,9 +17,9 @@ LEAST_SHARE = 0.9
 WHO = {False: "everybody reads", True: f"{STOPPED} of {SHAPE.clients:,} stop"}
 
 
-def measure(runner: Runner) -> list[Table]:
-    """Measures the same run with and without, in turn; the clients that stop are no part of the figures in either."""
-    results: dict[bool, list[Result]] = {False: [], True: []}
+def measure(runner: Runner) -> list[MarkdownTable]:
+    """The same run with and without, in turn; the clients that stop are no part of the figures in either."""
+    results: dict[bool, list[RunResult]] = {False: [], True: []}
     evicted: list[float] = []
     for run in range(runner.runs):
         for stop in results:
@@ -41,13 +41,13 @@ def measure(runner: Runner) -> list[Table]:
         f"Those who read on afterwards found 4001 {seen[4001]} times and a connection broken off {seen[0]} times.",
     ]
     head = ["clients", "deliveries/s to the others", "p99 ms", "CPU s / 100 000 deliveries", "wrong", "cores: server, generator"]
-    return [Table("Stopped readers, social mix", head, rows, notes)]
+    return [MarkdownTable("Stopped readers, social mix", head, rows, notes)]
 
 
-def _run(runner: Runner, run: int, stop: bool) -> tuple[Result, float]:
+def _run(runner: Runner, run: int, stop: bool) -> tuple[RunResult, float]:
     runner.tell(f"stopped_readers: {WHO[stop]}, run {run + 1} of {runner.runs}")
     with one_process(runner.setting) as target:
-        plan = Plan(target=target, shape=SHAPE, publishing="ndjson", batch=32, aside=STOPPED)
+        plan = GeneratorPlan(target=target, shape=SHAPE, publishing="ndjson", batch=32, aside=STOPPED)
         with runner.generating(plan) as generator:
             result = generator.run(Go(seconds=runner.seconds(SECONDS), stop_reading=stop))
             sent_away = counters(target, "accesspoint")["accesspoint_disconnects_total"]
@@ -59,6 +59,6 @@ def _run(runner: Runner, run: int, stop: bool) -> tuple[Result, float]:
     return result, evictions
 
 
-def _wrong(results: list[Result]) -> str:
-    """Returns what went wrong, without the disconnections of those that were evicted: these are meant."""
+def _wrong(results: list[RunResult]) -> str:
+    """Those that were evicted are meant to be disconnected."""
     return ", ".join(part for part in wrong(results).split(", ") if not part.endswith("disconnected")) or "0"

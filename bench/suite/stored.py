@@ -10,7 +10,7 @@ from ..micro.latencies import Latencies
 from ..process import spawned
 from ..runner import Record, Runner
 from ..servers.cassandra import cassandra
-from ..servers.stored import Stored, StoreName, stored
+from ..servers.stored import StoredSite, StoreName, stored
 from ..table import spread
 
 F = TypeVar("F", bound=msgspec.Struct)
@@ -29,11 +29,8 @@ class Found(NamedTuple, Generic[F]):
         return [[WHO["cassandra"], self.missing, *[""] * (columns - 2)]] if self.missing else []
 
 
-def on_each_store(runner: Runner, benchmark: str, runs: int, measure: Callable[[Stored], F]) -> Found[F]:
-    """Returns what `measure(target)` found, for a fresh site in each of `runs`, the stores in turn.
-
-    `runner` is told of each run of `benchmark`.
-    """
+def on_each_store(runner: Runner, benchmark: str, runs: int, measure: Callable[[StoredSite], F]) -> Found[F]:
+    """`measure(target)` for a fresh site in each run, the stores in turn."""
     with cassandra(runner.setting) as server:
         found: Found[F] = Found({}, server.missing)
         present: list[StoreName] = ["sqlite", "cassandra"] if server.port else ["sqlite"]

@@ -3,12 +3,12 @@
 import math
 
 from ..comparison import busy, wrong
-from ..plan import Go, Result
+from ..plan import Go, RunResult
 from ..runner import Runner
 from ..servers.segue import one_process
-from ..shape import Shape
-from ..table import Table, verdict
-from ..workload import Workload
+from ..shape import WorkloadShape
+from ..table import MarkdownTable, verdict
+from ..workload import GeneratedWorkload
 
 MEAN_PER_S = 38_000
 PEAK_PER_S = 115_000
@@ -19,10 +19,10 @@ MARGIN = 1.03
 USED_SHARE = 0.7
 
 
-def measure(runner: Runner) -> list[Table]:
-    """Measures in an open loop, HTTP batches; once, because a minute is long."""
-    shape = Shape()
-    rate = MEAN_PER_S * MARGIN / Workload(shape).mean_fanout
+def measure(runner: Runner) -> list[MarkdownTable]:
+    """Open loop, HTTP batches; once, because a minute is long."""
+    shape = WorkloadShape()
+    rate = MEAN_PER_S * MARGIN / GeneratedWorkload(shape).mean_fanout
     go = Go(seconds=runner.seconds(SECONDS))
     result = runner.measure("sustained", "segue", 0, one_process, go, shape=shape, rate=rate, publishing="ndjson", batch=32)
     head = ["seconds", "deliveries/s", "target", "p50 ms", "p99 ms", "max ms", "CPU s / 100 000", "wrong", "cores: server, generator"]
@@ -37,13 +37,13 @@ def measure(runner: Runner) -> list[Table]:
         wrong([result]),
         busy([result]),
     ]
-    return [Table("Sustained load in one process, social mix", head, [row]), _plan(result)]
+    return [MarkdownTable("Sustained load in one process, social mix", head, [row]), _plan(result)]
 
 
-def _plan(result: Result) -> Table:
+def _plan(result: RunResult) -> MarkdownTable:
     rows = []
     for name, per_s in (("mean", MEAN_PER_S), ("peak", PEAK_PER_S)):
         cores = per_s * result.cpu_s_per_100k / 100_000
         rows.append([name, f"{per_s:,}", f"{cores:.2f}", str(math.ceil(cores / USED_SHARE))])
     notes = [f"Cores that are {USED_SHARE:.0%} busy at most, like the one above; processes of one core each."]
-    return Table("What the paper's load needs (SB-55)", ["load", "deliveries/s", "busy cores", "processes"], rows, notes)
+    return MarkdownTable("What the paper's load needs (SB-55)", ["load", "deliveries/s", "busy cores", "processes"], rows, notes)

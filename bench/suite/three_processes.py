@@ -4,14 +4,14 @@ from ..comparison import Comparison, Contender
 from ..plan import Go
 from ..runner import Runner
 from ..servers.segue import one_process, three_processes
-from ..table import Table, spread
+from ..table import MarkdownTable, spread
 
 PLAN = {"publishing": "ndjson", "batch": 32}
 ROLES = ("broker", "aggregator", "access point")
 
 
-def measure(runner: Runner) -> list[Table]:
-    """Measures against the same roles in one process; all three share one core."""
+def measure(runner: Runner) -> list[MarkdownTable]:
+    """Against the same roles in one process; all three share one core."""
     contenders = [
         Contender("three processes", three_processes, PLAN, {"one process": 2.0}),
         Contender("one process", one_process, PLAN),
@@ -24,5 +24,5 @@ def measure(runner: Runner) -> list[Table]:
     ]
     return [
         comparison.table("Three processes on loopback TCP, HTTP batches of 32, social mix"),
-        Table("Of which each process", ["process", "CPU s / 100 000 deliveries"], rows),
+        MarkdownTable("Of which each process", ["process", "CPU s / 100 000 deliveries"], rows),
     ]

@@ -10,36 +10,36 @@ from analytics.trace import Trace
 
 from ..micro.trace_duckdb import distributions
 from ..runner import Record, Runner
-from ..table import Table
-from ..whole import Whole, folder_bytes, whole
+from ..table import MarkdownTable
+from ..whole import CommandCost, folder_bytes, whole
 
 SPOTIFY: Final = (0.01, 0.0316, 0.1, 0.316, 1.0)
 TWITTER: Final = (0.001, 0.01, 0.1)
 _GB: Final = 1e9
 
 
-class Row(NamedTuple):
+class TraceCosts(NamedTuple):
     """One scale."""
 
     scale: float
     pairs: int
-    generated: Whole
+    generated: CommandCost
     trace_bytes: int
-    characterized: Whole
+    characterized: CommandCost
     duckdb_s: float
 
 
-def spotify(runner: Runner) -> list[Table]:
-    """Measures the Spotify profile from 1/100 to 1."""
+def spotify(runner: Runner) -> list[MarkdownTable]:
+    """The Spotify profile from 1/100 to 1."""
     return _measure(runner, "spotify", SPOTIFY)
 
 
-def twitter(runner: Runner) -> list[Table]:
-    """Measures the Twitter profile from 1/1000 to 1/10; scale 1 takes an hour and is run by hand (bench/README.md)."""
+def twitter(runner: Runner) -> list[MarkdownTable]:
+    """The Twitter profile from 1/1000 to 1/10; scale 1 takes an hour and is run by hand (bench/README.md)."""
     return _measure(runner, "twitter", TWITTER)
 
 
-def _measure(runner: Runner, profile: Literal["spotify", "twitter"], scales: tuple[float, ...]) -> list[Table]:
+def _measure(runner: Runner, profile: Literal["spotify", "twitter"], scales: tuple[float, ...]) -> list[MarkdownTable]:
     found = [_row(runner, profile, scale) for scale in scales]
     head = ["scale", "pairs", "generate, s", "peak, GB", "trace, GB", "characterize, s", "peak, GB", "s per million pairs", "DuckDB, s"]
     rows = [
@@ -59,10 +59,10 @@ def _measure(runner: Runner, profile: Literal["spotify", "twitter"], scales: tup
     note = (
         "DuckDB: the six distributions of presence alone; a characterization has the time courses, correlations, fits and a report besides."
     )
-    return [Table(f"Traces of the {profile} profile", head, rows, [note])]
+    return [MarkdownTable(f"Traces of the {profile} profile", head, rows, [note])]
 
 
-def _row(runner: Runner, profile: str, scale: float) -> Row:
+def _row(runner: Runner, profile: str, scale: float) -> TraceCosts:
     trace, report = runner.setting.scratch / "trace", runner.setting.scratch / "report"
     segue = [sys.executable, "-m", "segue", "analyze"]
     try:
@@ -72,14 +72,16 @@ def _row(runner: Runner, profile: str, scale: float) -> Row:
         characterized = whole([*segue, "characterize", str(trace), "--out", str(report)])
         runner.tell(f"traces: {profile}, scale {scale:g}: DuckDB")
         checked = distributions(trace)
-        return _checked(runner, trace, report, Row(scale, checked.pairs, generated, folder_bytes(trace), characterized, checked.seconds))
+        return _checked(
+            runner, trace, report, TraceCosts(scale, checked.pairs, generated, folder_bytes(trace), characterized, checked.seconds)
+        )
     finally:
         for folder in (trace, report):
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def _checked(runner: Runner, trace: Path, report: Path, row: Row) -> Row:
-    """Returns `row`, and keeps its figures. Raises AssertionError unless both counted the same pairs, so that they compare."""
+def _checked(runner: Runner, trace: Path, report: Path, row: TraceCosts) -> TraceCosts:
+    """Both counted the same pairs, or the comparison would be worth nothing."""
     ours = int(summary.read(report).measures["pairs"])
     assert ours == row.pairs, f"Spark counted {ours:,} pairs and DuckDB {row.pairs:,}"
     name = Trace.open(trace).manifest.profile or ""

@@ -1,20 +1,20 @@
 """The rule engine: verdicts a second on one core."""
 
-from ..micro.verdicts import Figures
+from ..micro.verdicts import VerdictFigures
 from ..process import micro
 from ..runner import Record, Runner
-from ..table import Table, median, spread, verdict
+from ..table import MarkdownTable, median, spread, verdict
 
 CASES = 300_000
 LEAST_PER_S = 100_000.0
 
 
-def measure(runner: Runner) -> list[Table]:
-    """Measures the default rules; the followers that come in by preferences are those of one artist."""
+def measure(runner: Runner) -> list[MarkdownTable]:
+    """The default rules; the followers that come in by preferences are those of one artist."""
     found = []
     for run in range(runner.runs):
         runner.tell(f"verdicts: {CASES:,} cases, run {run + 1} of {runner.runs}")
-        figures = micro("verdicts", CASES, runner.setting.server_core, Figures)
+        figures = micro("verdicts", CASES, runner.setting.server_core, VerdictFigures)
         runner.keep(Record(benchmark="verdicts", who="rule engine", run=run, figures=figures.plain()))
         found.append(figures)
     decided, remembered = [each.decided_per_s for each in found], [each.remembered_per_s for each in found]
@@ -23,4 +23,4 @@ def measure(runner: Runner) -> list[Table]:
         ["verdicts/s, followers of one artist", spread(remembered, ",.0f"), verdict(median(remembered), LEAST_PER_S, most=False)],
         ["the same from their preferences on", spread([each.gathered_per_s for each in found], ",.0f"), ""],
     ]
-    return [Table("Rule engine: verdicts on one core", ["what", "how much", "target"], rows)]
+    return [MarkdownTable("Rule engine: verdicts on one core", ["what", "how much", "target"], rows)]

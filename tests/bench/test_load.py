@@ -8,25 +8,27 @@ from click.testing import CliRunner
 
 from bench.__main__ import main
 from bench.generator import generating
-from bench.plan import Go, Plan
+from bench.plan import GeneratorPlan, Go
 from bench.process import BenchError
 from bench.servers.segue import one_process
-from bench.setting import Setting, two_cores
-from bench.shape import Shape
-from bench.table import Table, spread, verdict
+from bench.setting import BenchSetting, two_cores
+from bench.shape import WorkloadShape
+from bench.table import MarkdownTable, spread, verdict
 
 
 @pytest.fixture
-def setting(tmp_path: Path) -> Setting:
+def setting(tmp_path: Path) -> BenchSetting:
     server_core, generator_core = two_cores()
-    return Setting(server_core=server_core, generator_core=generator_core, state=tmp_path, scratch=tmp_path)
+    return BenchSetting(server_core=server_core, generator_core=generator_core, state=tmp_path, scratch=tmp_path)
 
 
 @pytest.mark.e2e
 @pytest.mark.slow
-def test_a_short_run_against_a_real_server_loses_nothing_and_measures_something(setting: Setting) -> None:
+def test_a_short_run_against_a_real_server_loses_nothing_and_measures_something(setting: BenchSetting) -> None:
     with one_process(setting) as target:
-        plan = Plan(target=target, shape=Shape(clients=20, topics=50, mean=10), publishing="ndjson", batch=4, window=16, warmup_s=0.1)
+        plan = GeneratorPlan(
+            target=target, shape=WorkloadShape(clients=20, topics=50, mean=10), publishing="ndjson", batch=4, window=16, warmup_s=0.1
+        )
         with generating(plan, setting.generator_core) as generator:
             assert generator.ready.clients == 20
             result = generator.run(Go(seconds=0.3))
@@ -40,9 +42,11 @@ def test_a_short_run_against_a_real_server_loses_nothing_and_measures_something(
 
 @pytest.mark.e2e
 @pytest.mark.slow
-def test_an_open_loop_publishes_at_its_rate_and_bursts_besides(setting: Setting) -> None:
+def test_an_open_loop_publishes_at_its_rate_and_bursts_besides(setting: BenchSetting) -> None:
     with one_process(setting) as target:
-        plan = Plan(target=target, shape=Shape(clients=4, topics=10, mean=3), publishing="single", rate=200, publishers=2, warmup_s=0.0)
+        plan = GeneratorPlan(
+            target=target, shape=WorkloadShape(clients=4, topics=10, mean=3), publishing="single", rate=200, publishers=2, warmup_s=0.0
+        )
         with generating(plan, setting.generator_core) as generator:
             result = generator.run(Go(seconds=0.5, burst_every_s=0.2, samples=True))
     assert result.audit.lost == 0
@@ -53,10 +57,10 @@ def test_an_open_loop_publishes_at_its_rate_and_bursts_besides(setting: Setting)
 
 @pytest.mark.e2e
 @pytest.mark.slow
-def test_a_generator_that_cannot_connect_says_why(setting: Setting) -> None:
+def test_a_generator_that_cannot_connect_says_why(setting: BenchSetting) -> None:
     with one_process(setting) as target:
         gone = target
-    plan = Plan(target=msgspec.structs.replace(gone, pids=[]), publishing="single")
+    plan = GeneratorPlan(target=msgspec.structs.replace(gone, pids=[]), publishing="single")
     with pytest.raises(BenchError, match="ConnectionRefusedError"), generating(plan, setting.generator_core):
         pass
 
@@ -68,7 +72,9 @@ def test_an_unknown_benchmark_is_refused_with_the_names_that_there_are() -> None
 
 
 def test_a_table_is_markdown_with_the_median_and_the_range() -> None:
-    table = Table("Title", ["who", "how much"], [["us", spread([3.0, 1.0, 2.0], ".1f")], ["them", spread([4.0], ".1f")]], ["A note."])
+    table = MarkdownTable(
+        "Title", ["who", "how much"], [["us", spread([3.0, 1.0, 2.0], ".1f")], ["them", spread([4.0], ".1f")]], ["A note."]
+    )
     assert str(table).splitlines() == [
         "### Title",
         "",

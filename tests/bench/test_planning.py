@@ -5,18 +5,18 @@ import pytest
 
 from analytics.generator.job import generate
 from analytics.generator.profile import profile
-from bench.micro.planning import Figures, measure
+from bench.micro.planning import PlanningFigures, measure
 from bench.suite.planning import against_published
 
 
 @pytest.fixture(scope="module")
-def figures(tmp_path_factory: pytest.TempPathFactory) -> Figures:
+def figures(tmp_path_factory: pytest.TempPathFactory) -> PlanningFigures:
     trace = tmp_path_factory.mktemp("planning") / "trace"
     generate(trace, profile("spotify", 0.002, 1), publications=0, sessions=0, processes=1, progress=lambda *_: None)
     return measure(trace, 0.002)
 
 
-def test_every_time_that_is_asked_for_is_measured(figures: Figures) -> None:
+def test_every_time_that_is_asked_for_is_measured(figures: PlanningFigures) -> None:
     """Claims of time are held by the benchmark, so that it has to have them all; whether they are kept, no test says."""
     times = msgspec.structs.asdict(figures)
     assert figures.pairs > figures.hour_pairs > 0
@@ -24,7 +24,7 @@ def test_every_time_that_is_asked_for_is_measured(figures: Figures) -> None:
     assert figures.gsp_least <= figures.gsp
 
 
-def test_what_is_slower_than_its_target_is_told(figures: Figures) -> None:
+def test_what_is_slower_than_its_target_is_told(figures: PlanningFigures) -> None:
     kept = msgspec.structs.replace(figures, gsp=1.0, gsp_least=0.9, cbp=0.1, ffbp=2.0, b3m=6.0, fb3m=3.0)
     slow = msgspec.structs.replace(kept, b3m=11.0, ffbp=0.5, gsp_least=0.5)
     verdicts = [{row[0]: row[2] for row in against_published(each).rows} for each in (kept, slow)]

@@ -11,23 +11,23 @@ import pytest
 
 from bench.micro import audience, bare_rows, fan_out, intake, marks, path_two, pull
 from bench.micro.latencies import Latencies
-from bench.micro.notifier import lasting, paced
+from bench.micro.notice_sender import lasting, paced
 from bench.micro.stored_rows import FILE, audit
-from bench.servers.stored import Stored, stored
-from bench.setting import Setting, two_cores
+from bench.servers.stored import StoredSite, stored
+from bench.setting import BenchSetting, two_cores
 from bench.suite.stored import program
 from notification.store_sqlite import SqliteStore
 
 
 @pytest.fixture(scope="module")
-def setting(tmp_path_factory: pytest.TempPathFactory) -> Setting:
+def setting(tmp_path_factory: pytest.TempPathFactory) -> BenchSetting:
     server_core, generator_core = two_cores()
     folder = tmp_path_factory.mktemp("stored")
-    return Setting(server_core=server_core, generator_core=generator_core, state=folder, scratch=folder)
+    return BenchSetting(server_core=server_core, generator_core=generator_core, state=folder, scratch=folder)
 
 
 @pytest.fixture(scope="module")
-def target(setting: Setting) -> Iterator[Stored]:
+def target(setting: BenchSetting) -> Iterator[StoredSite]:
     """One site for all, since it is five processes."""
     with stored(setting, "sqlite", 0) as target:
         yield target
@@ -35,9 +35,9 @@ def target(setting: Setting) -> Iterator[Stored]:
 
 @pytest.mark.e2e
 @pytest.mark.slow
-def test_a_small_fan_out_leaves_one_row_and_one_item_for_each_follower(setting: Setting, target: Stored) -> None:
-    plan = fan_out.Plan(target=target, followers=2500, idle_s=0.2, decide_s=20.0)
-    figures = program("fan_out", plan, setting.generator_core, fan_out.Figures)
+def test_a_small_fan_out_leaves_one_row_and_one_item_for_each_follower(setting: BenchSetting, target: StoredSite) -> None:
+    plan = fan_out.FanOutPlan(target=target, followers=2500, idle_s=0.2, decide_s=20.0)
+    figures = program("fan_out", plan, setting.generator_core, fan_out.FanOutFigures)
     assert (figures.audit.wrong, figures.copies_lost) == (0, 0)
     assert figures.decided == 2500
     assert 0 < figures.taken_s <= figures.decided_s
@@ -47,16 +47,16 @@ def test_a_small_fan_out_leaves_one_row_and_one_item_for_each_follower(setting: 
 
 @pytest.mark.e2e
 @pytest.mark.slow
-def test_notices_are_answered_and_their_copies_and_those_of_the_engine_arrive(setting: Setting, target: Stored) -> None:
+def test_notices_are_answered_and_their_copies_and_those_of_the_engine_arrive(setting: BenchSetting, target: StoredSite) -> None:
     """Both paths are timed in the same run."""
-    answers = intake.Plan(target=target, followers=5, people=50, rate=20, seconds=0.3, warmup_s=0.1)
+    answers = intake.IntakePlan(target=target, followers=5, people=50, rate=20, seconds=0.3, warmup_s=0.1)
     answered = program("intake", answers, setting.generator_core, Latencies)
     assert answered.count > 0
     assert 0 < answered.p50_ms <= answered.p99_ms <= answered.max_ms
-    copies = path_two.Plan(
+    copies = path_two.PathTwoPlan(
         target=target, listeners=4, followers=2, rate=40, batch=4, direct_rate=10, direct_listeners=2, seconds=0.4
     )  # fmt: skip
-    heard = program("path_two", copies, setting.generator_core, path_two.Figures)
+    heard = program("path_two", copies, setting.generator_core, path_two.PathTwoFigures)
     assert (heard.lost, heard.doubled) == (0, 0)
     assert heard.stored.p50_ms > 0
     assert heard.direct.p50_ms > 0
@@ -64,22 +64,22 @@ def test_notices_are_answered_and_their_copies_and_those_of_the_engine_arrive(se
 
 @pytest.mark.e2e
 @pytest.mark.slow
-def test_pulls_are_answered_out_of_a_history_that_was_made_before(setting: Setting, target: Stored) -> None:
-    plan = pull.Plan(target=target, users=2, history=30, limit=10, rate=50, seconds=0.3, warmup_s=0.1)
-    figures = program("pull", plan, setting.generator_core, pull.Figures)
+def test_pulls_are_answered_out_of_a_history_that_was_made_before(setting: BenchSetting, target: StoredSite) -> None:
+    plan = pull.PullPlan(target=target, users=2, history=30, limit=10, rate=50, seconds=0.3, warmup_s=0.1)
+    figures = program("pull", plan, setting.generator_core, pull.PullFigures)
     assert figures.pulls_per_s > 0
     assert 0 < figures.waited.p50_ms <= figures.waited.p99_ms <= figures.waited.max_ms
 
 
 @pytest.mark.e2e
-def test_to_read_all_is_one_write_whatever_the_number_of_items(setting: Setting) -> None:
+def test_to_read_all_is_one_write_whatever_the_number_of_items(setting: BenchSetting) -> None:
     """SB-51."""
-    assert program("marks", marks.Plan(items=[1, 40]), setting.server_core, marks.Figures).writes == [1, 1]
+    assert program("marks", marks.MarksPlan(items=[1, 40]), setting.server_core, marks.MarksFigures).writes == [1, 1]
 
 
 @pytest.mark.e2e
 def test_the_bare_store_writes_a_row_for_each_follower_and_is_timed_with_and_without_the_rest(tmp_path: Path) -> None:
-    figures = bare_rows.measure(bare_rows.Plan(store="sqlite", followers=1500, path=str(tmp_path)))
+    figures = bare_rows.measure(bare_rows.BareRowsPlan(store="sqlite", followers=1500, path=str(tmp_path)))
     assert figures.logged_per_s > figures.all_per_s > 0
     with closing(sqlite3.connect(tmp_path / bare_rows.FILE)) as db:
         for table in ("events", "decisions", "items", "people"):
@@ -116,8 +116,8 @@ async def test_what_is_paced_bears_the_moments_at_which_it_was_due() -> None:
     assert {late - early for early, late in pairwise(due_us)} == {5000}
 
 
-def _beside(folder: Path) -> Stored:
-    """Returns a place that has a file and no process."""
-    return Stored(
+def _beside(folder: Path) -> StoredSite:
+    """A place that has a file and no process."""
+    return StoredSite(
         clients_at="", publish_at="", notify_at="", admin_at="", pid=0, state="", store="sqlite", path=str(folder), port=0, keyspace=""
     )

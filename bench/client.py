@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from .clients import Clients
 
 
-class Subscriber(asyncio.BufferedProtocol):
+class BenchClient(asyncio.BufferedProtocol):
     """Client `number` of `clients`; all share one read buffer, because each read is used up before the next one."""
 
     __slots__ = ("_clients", "_hello", "_is_open", "_rest", "close_number", "is_ready", "number", "transport")

@@ -30,7 +30,7 @@ class Audit(msgspec.Struct, frozen=True, kw_only=True):
     misrouted: int
 
 
-class Ledger:
+class DeliveryLedger:
     """`fanout[topic]`: how many deliveries a publication on it must have.
 
     While `measuring`, `latencies_us` grows; while `sampling`, so does `due_us`, the publication times of the same deliveries.

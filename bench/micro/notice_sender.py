@@ -13,7 +13,7 @@ from segue.cli.state import secret_of
 from segue.cluster.tokens import service_token
 
 from ..clock import now_us
-from ..servers.stored import Stored
+from ..servers.stored import StoredSite
 
 CONNECTIONS: Final = 64
 # What a 503 says by Retry-After, and how often it is obeyed.
@@ -34,11 +34,11 @@ def notice(event: str, followers: Sequence[str] | None = None, artist: str = "bj
     return header if followers is None else header | {"followers": list(followers)}
 
 
-class Notifier:
+class NoticeSender:
     """`async with Notifier(target) as notifier:` it may post. What is unavailable is repeated under the same id, as services do it;
     `repeated` counts that."""
 
-    def __init__(self, target: Stored) -> None:
+    def __init__(self, target: StoredSite) -> None:
         self.repeated = 0
         self._target = target
         secret = secret_of(Path(target.state))

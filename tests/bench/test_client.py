@@ -5,13 +5,13 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bench.client import BenchClient
 from bench.clients import Clients
-from bench.dialects.naive import Naive
+from bench.dialects.naive import NaiveDialect
 from bench.dialects.nats import Nats
 from bench.frames import BINARY, CLOSE, PING, PONG, TEXT, masked, split, whole
 from bench.plan import Speaks
 from bench.stamp import payload, read
-from bench.subscriber import Subscriber
 from infra.kernel.websocket import close_frame, ping_frame, text_frame
 from infra.kernel.websocket_reader import FrameReader
 from tests.support.recording_transport import RecordingTransport
@@ -25,8 +25,8 @@ def event(number: int, size: int) -> bytes:
     return text_frame(b'{"data":%b,"more":"%b"}' % (payload(AT_US, number), b"y" * size))
 
 
-def feed(subscriber: Subscriber, data: bytes) -> None:
-    """Feeds it `data`, as an event loop does."""
+def feed(subscriber: BenchClient, data: bytes) -> None:
+    """As an event loop does."""
     buffer = subscriber.get_buffer(-1)
     for start in range(0, len(data), len(buffer)):
         part = data[start : start + len(buffer)]
@@ -34,9 +34,9 @@ def feed(subscriber: Subscriber, data: bytes) -> None:
         subscriber.buffer_updated(len(part))
 
 
-def connected(speaks: Speaks = "naive") -> tuple[Clients, Subscriber, RecordingTransport]:
-    clients = Clients(Naive() if speaks == "naive" else Nats(), "127.0.0.1:1", 1, lambda: None)
-    subscriber = Subscriber(clients, 0, b"")
+def connected(speaks: Speaks = "naive") -> tuple[Clients, BenchClient, RecordingTransport]:
+    clients = Clients(NaiveDialect() if speaks == "naive" else Nats(), "127.0.0.1:1", 1, lambda: None)
+    subscriber = BenchClient(clients, 0, b"")
     return clients, subscriber, RecordingTransport(subscriber)  # type: ignore[arg-type]  # it reads in another way, writes alike
 
 

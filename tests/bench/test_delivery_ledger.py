@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bench.ledger import Audit, Ledger
+from bench.delivery_ledger import Audit, DeliveryLedger
 from bench.stamp import PAYLOAD_BYTES, find, payload, read
 
 FOLLOWS = [frozenset({0, 1}), frozenset({1}), frozenset({1, 2})]
@@ -17,15 +17,15 @@ def stamps(*numbers: int) -> list[bytes]:
     return find(text, 0, len(text))
 
 
-def publish(*topics: int) -> Ledger:
-    """Returns a ledger with one publication on each topic."""
-    ledger = Ledger([*FANOUT, 0])
+def publish(*topics: int) -> DeliveryLedger:
+    """A ledger with one publication on each topic."""
+    ledger = DeliveryLedger([*FANOUT, 0])
     for topic in topics:
         ledger.publish(topic)
     return ledger
 
 
-def deliver(ledger: Ledger, client: int, *numbers: int) -> None:
+def deliver(ledger: DeliveryLedger, client: int, *numbers: int) -> None:
     ledger.settle([(client, START_US + 5, stamps(*numbers))])
 
 
@@ -73,7 +73,7 @@ def test_a_delivery_to_somebody_who_does_not_follow_or_of_something_never_publis
 
 
 def test_what_another_generator_published_is_matched_by_its_numbers() -> None:
-    ledger = Ledger(FANOUT)
+    ledger = DeliveryLedger(FANOUT)
     for client in range(3):
         deliver(ledger, client, 41)
     deliver(ledger, 0, 40)
