@@ -1,1 +1,1 @@
-"""The project's own benchmarks: `make bench`. How to read what they print: `bench/README.md`."""
+"""The project's own benchmarks: `make bench`. `bench/README.md` explains what they print."""

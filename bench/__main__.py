@@ -41,8 +41,8 @@ def main(
 ) -> None:
     """Run the benchmarks (all, or NAMES) and print their tables.
 
-    The server runs on one core, the generator on another. Deliveries that were lost, duplicated or misrouted are
-    counted in every run.
+    The server runs on one core, the generator on another one. Every run counts lost, duplicated and misrouted
+    deliveries.
     """
     wanted = _known(names)
     configure("console", "error")
@@ -78,20 +78,23 @@ def main(
 
 
 def _known(names: tuple[str, ...]) -> list[str]:
-    """Returns the benchmarks to run. The machine is described in any case, so `platforms` alone runs none."""
+    """Returns the benchmarks to run. `platforms` alone gives none: the machine is described in any case.
+
+    Raises UsageError for an unknown name.
+    """
     if unknown := sorted(set(names) - {*BENCHMARKS, "platforms"}):
         raise click.UsageError(f"no benchmark {', '.join(unknown)}; there are {', '.join(['platforms', *BENCHMARKS])}")
     return [name for name in BENCHMARKS if name in names or not names]
 
 
 def _raise_file_limit() -> None:
-    """Raises the limit of open files, which children inherit: 20 000 connections need more than the usual soft limit."""
+    """Raises the soft limit of open files to the hard one: 20 000 connections need it, and child processes inherit it."""
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
 
 
 def _progress() -> Progress:
-    """Shows progress on standard error, drawn only when something changes: a spinner would take CPU from what is measured."""
+    """Returns a progress bar on standard error. It is drawn on a change only: a spinner would take CPU from what is measured."""
     columns = (BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}"))
     return Progress(*columns, console=Console(stderr=True), auto_refresh=False, transient=True)
 

@@ -24,7 +24,10 @@ INSTALLED_S: Final = 60.0
 
 
 def announce(address: str, topics: int) -> float:
-    """Returns the seconds from the first frame until the site at `address` has all `topics`. Raises TimeoutError."""
+    """Announces `topics` topics to the aggregator at `address`. Returns the seconds from the first frame until the site has all of them.
+
+    Raises TimeoutError after `INSTALLED_S`.
+    """
     return run(_announce(address, topics))
 
 
@@ -45,7 +48,7 @@ async def _announce(address: str, topics: int) -> float:
 
 
 class _Announcer:
-    """A role (see `LinkRole`)."""
+    """A role (see `LinkRole`) that announces topics and takes the time in `seconds`."""
 
     def __init__(self, topics: int) -> None:
         self.seconds: asyncio.Future[float] = asyncio.get_running_loop().create_future()
@@ -54,7 +57,7 @@ class _Announcer:
         self._started_s = 0.0
 
     def link_up(self, link: Link) -> LinkHandler:
-        """Tells the aggregator everything: it has answered."""
+        """Announces all topics to the aggregator."""
         topics = [user_topic(f"user{number}") for number in range(self._topics)]
         self._started_s = time.perf_counter()
         for start in range(0, len(topics), BULK):
@@ -64,13 +67,13 @@ class _Announcer:
         return ToRole(self, link)
 
     def frames(self, link: Link, frames: list[AnyFrame]) -> None:
-        """Takes answers; the measurement ends when the last change is applied at the site."""
+        """Stops the clock when the site has applied the last change."""
         for frame in frames:
             if isinstance(frame, Applied) and frame.sites.get(SITE, 0) >= self._changes and not self.seconds.done():
                 self.seconds.set_result(time.perf_counter() - self._started_s)
 
     def link_down(self, link: Link, reason: str) -> None:
-        """Fails the measurement: the link should not have gone."""
+        """Fails the measurement: the aggregator should not have gone."""
         if not self.seconds.done():
             self.seconds.set_exception(ConnectionResetError(reason))
 
@@ -83,4 +86,4 @@ class _Announcer:
         raise Refused("wrong-peer", "access points take no links")
 
     def tick(self, now: float) -> None:
-        """Does nothing: nothing is due by time."""
+        """Does nothing: no work is due by time."""

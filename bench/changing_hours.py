@@ -1,4 +1,4 @@
-"""A workload that changes by the hour, as the source describes it (thesis 5.1.2; spec A4): what the online variant is judged on (WA-46)."""
+"""A workload that changes by the hour, as the source describes it (thesis 5.1.2; spec A4). The online variant is judged on it (WA-46)."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -20,7 +20,12 @@ _CHANGED_A_DAY: Final = 0.02
 
 @dataclass(frozen=True, slots=True)
 class Follow:
-    """The pairs of subscriber and topic in the period of `profile`, by rising subscriber, and how many events each topic has in it."""
+    """The pairs of a profile's period and its events.
+
+    - `profile`: the profile.
+    - `subscriber`, `topic`: one entry a pair, by rising subscriber.
+    - `events`: by topic, the number of its events in the period.
+    """
 
     profile: Profile
     subscriber: Ints
@@ -29,10 +34,11 @@ class Follow:
 
 
 def hours(follow: Follow, count: int = 24, first: int = 0) -> Iterator[Instance]:
-    """Returns the workload of `count` hours of the period, the first of which is number `first`; the same for the same profile.
+    """Yields the workload of `count` hours of the period of `follow`, from hour number `first` on. The same profile gives the same hours.
 
-    An hour has the users who are connected in it at any time, what they follow then, and the events of that hour: Poisson about the topic's
-    share of the day's course. Topics keep their numbers. A follow that is new begins at some hour of the day, and one that ends likewise.
+    An hour has the subscribers who are connected at any time in it, and what they then follow. The number of a topic's events is
+    drawn from a Poisson distribution about its share of the day's course. Topics keep their numbers. New follows begin, and old ones
+    end, at some hour of the day.
     """
     profile = follow.profile
     shares = _shares(profile)
@@ -47,6 +53,7 @@ def hours(follow: Follow, count: int = 24, first: int = 0) -> Iterator[Instance]
 
 def _shares(profile: Profile) -> NDArray[np.float64]:
     """Returns the part of all events that each hour of the period has."""
+    # Weights stand at the ends of steps; a step has the mean of its two ends.
     weights = clock(profile, "presence").weights
     steps = (weights[:-1] + weights[1:]) / 2
     shares: NDArray[np.float64] = steps.reshape(-1, HOUR_MS // STEP_MS).sum(axis=1) / steps.sum()
@@ -54,8 +61,9 @@ def _shares(profile: Profile) -> NDArray[np.float64]:
 
 
 def _lives(count: int, period: int, random: np.random.Generator) -> tuple[Ints, Ints]:
-    """Returns the hour from which on each follow is there, and that from which on it is not; as many begin as end."""
+    """Returns the first hour of each of `count` follows, and the first hour without it. As many begin as end in the `period` (hours)."""
     begins, ends = np.zeros(count, np.int64), np.full(count, period)
+    # One draw decides both: below `rate` a follow is new, in the next `rate` it is one that ends, so none is both.
     changes = random.random(count)
     rate = _CHANGED_A_DAY * period / 24 / 2
     hour = random.integers(1, period, count)
@@ -65,7 +73,7 @@ def _lives(count: int, period: int, random: np.random.Generator) -> tuple[Ints, 
 
 
 def _online(profile: Profile, connected: Stays, hour: int) -> NDArray[np.bool_]:
-    """Returns, for each pair, whether its subscriber is connected at any time of the hour."""
+    """Returns for each pair whether its subscriber is connected at any time of the hour."""
     start_ms = profile.start_ms + hour * HOUR_MS
     there = (connected.begin_ms < start_ms + HOUR_MS) & (connected.end_ms > start_ms)
     users = np.zeros(len(connected.first), np.bool_)

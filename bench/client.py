@@ -1,4 +1,4 @@
-"""One client: a WebSocket connection that subscribes and then notes what arrives and when."""
+"""One client: a WebSocket connection that subscribes, and then notes what arrives and when."""
 
 import asyncio
 from typing import TYPE_CHECKING, cast
@@ -13,7 +13,10 @@ if TYPE_CHECKING:
 
 
 class BenchClient(asyncio.BufferedProtocol):
-    """Client `number` of `clients`; all share one read buffer, because each read is used up before the next one."""
+    """Client `number` of `clients`. `hello` is everything that it will say.
+
+    All clients share one read buffer, because each read is used up before the next one.
+    """
 
     __slots__ = ("_clients", "_hello", "_is_open", "_rest", "close_number", "is_ready", "number", "transport")
 
@@ -33,11 +36,11 @@ class BenchClient(asyncio.BufferedProtocol):
         self.transport.write(self._clients.upgrade)
 
     def get_buffer(self, sizehint: int) -> bytearray:
-        """Returns where to read to (asyncio)."""
+        """Returns the buffer to read into (asyncio)."""
         return self._clients.buffer
 
     def buffer_updated(self, nbytes: int) -> None:
-        """Takes `nbytes` that were read (asyncio). The hot path: whole data frames of a client that is ready."""
+        """Takes `nbytes` bytes that were read (asyncio). The hot path is whole data frames of a client that is ready."""
         buffer, end = self._clients.buffer, 0
         if self.is_ready and not self._rest:
             end = whole(buffer, nbytes)
@@ -49,12 +52,13 @@ class BenchClient(asyncio.BufferedProtocol):
     def _note(self, stamps: list[bytes]) -> None:
         clients = self._clients
         if stamps and self.number < clients.matched:
+            # The loop empties `arrivals` in one go, so only the first entry has to wake it.
             if not clients.arrivals:
                 clients.wake()
             clients.arrivals.append((self.number, now_us(), stamps))
 
     def _read(self, data: bytes) -> None:
-        """Takes everything else: the handshake, answers, control frames, frames in pieces."""
+        """Reads everything else: the handshake, responses, control frames, frames in pieces."""
         if not self._is_open:
             head, separator, data = data.partition(b"\r\n\r\n")
             if not separator:
@@ -103,10 +107,10 @@ class BenchClient(asyncio.BufferedProtocol):
             self.transport.write(data)
 
     def eof_received(self) -> bool:
-        """Notes that the server has nothing more to say (asyncio)."""
+        """Lets the connection close when the server has nothing more to say (asyncio)."""
         return False
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Notes that the connection is gone (asyncio)."""
+        """Tells `clients` that the connection is gone (asyncio)."""
         self.transport = None
         self._clients.lost(self)

@@ -22,7 +22,12 @@ _RESET_ON_CLOSE: Final = pack("ii", 1, 0)
 
 
 class Clients:
-    """Clients 0 to n-1, of which the first `matched` note their deliveries in `arrivals`; then `wake` is called once."""
+    """Clients 0 to n-1 of one server.
+
+    - `dialect`, `address`: how the server speaks, and where it listens.
+    - `matched`: the first so many clients note their deliveries in `arrivals`; the others are only connected.
+    - `wake`: is called when `arrivals` gets its first entry.
+    """
 
     def __init__(self, dialect: Dialect, address: str, matched: int, wake: Callable[[], None]) -> None:
         self.dialect = dialect
@@ -40,14 +45,14 @@ class Clients:
         self._leaving = False
 
     def hellos(self, names: Sequence[Sequence[str]]) -> list[bytes]:
-        """Returns, for each client, everything that it will say, ready to be sent: topics and tokens are not made on the clock."""
+        """Returns everything that each client will say, ready to be sent. So no topic or token is made while the clock runs."""
         dialect = self.dialect
         return [
             b"".join(masked(dialect.opcode, message) for message in dialect.hello(client, topics)) for client, topics in enumerate(names)
         ]
 
     async def connect(self, hellos: Sequence[bytes], handshakes: int) -> None:
-        """Connects and subscribes everybody, `handshakes` at a time. Raises `DialectError`, OSError or TimeoutError."""
+        """Connects and subscribes all clients, `handshakes` at a time. Raises `DialectError`, OSError or TimeoutError."""
         async with asyncio.timeout(CONNECT_S):
             for number, hello in enumerate(hellos):
                 while self._waiting >= handshakes:
@@ -76,17 +81,17 @@ class Clients:
             raise self._trouble
 
     def confirmed(self) -> None:
-        """Notes that a client's subscriptions stand."""
+        """Notes that the subscriptions of one client stand."""
         self._waiting -= 1
         self._turn.set()
 
     def fail(self, trouble: Exception) -> None:
-        """Notes that a client cannot be connected; the first trouble is the one that is told."""
+        """Notes that a client cannot be connected. `connect` raises the first `trouble`."""
         self._trouble = self._trouble or trouble
         self._turn.set()
 
     def lost(self, subscriber: BenchClient) -> None:
-        """A connection is gone."""
+        """Notes that a connection is gone."""
         if self._leaving:
             return
         self.closed[subscriber.close_number] += 1
@@ -94,19 +99,19 @@ class Clients:
             self.fail(DialectError(f"client {subscriber.number} was disconnected before it was subscribed"))
 
     def stop_reading(self) -> None:
-        """Stops the clients that are not matched from reading."""
+        """Lets the clients that are not matched stop reading."""
         for subscriber in self._all[self.matched :]:
             if subscriber.transport is not None:
                 subscriber.transport.pause_reading()
 
     def read_again(self) -> None:
-        """Lets those that had stopped see what became of them."""
+        """Lets the clients that had stopped read again, so that they see what became of them."""
         for subscriber in self._all[self.matched :]:
             if subscriber.transport is not None:
                 subscriber.transport.resume_reading()
 
     def leave(self) -> None:
-        """Disconnects everybody."""
+        """Disconnects all clients."""
         self._leaving = True
         for subscriber in self._all:
             if subscriber.transport is not None:

@@ -4,5 +4,5 @@ import time
 
 
 def now_us() -> int:
-    """Microseconds."""
+    """Returns the time in microseconds."""
     return time.monotonic_ns() // 1000

@@ -1,4 +1,4 @@
-"""Comparisons: the same work done by several servers in turn, as a table."""
+"""Comparisons: several servers do the same work in turn, and a table shows them."""
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
@@ -11,7 +11,13 @@ from .table import MarkdownTable, median, spread
 
 
 class Contender(NamedTuple):
-    """A server that does the work: how it is started and published to (fields of `Plan`). `limits`: at most so many times another."""
+    """A server that is compared.
+
+    - `who`: its name in the table.
+    - `start`: starts it for one run.
+    - `plan`: how it is published to: fields of `GeneratorPlan`.
+    - `limits`: by name of another contender, how many times its CPU this one may use.
+    """
 
     who: str
     start: Start
@@ -20,7 +26,7 @@ class Contender(NamedTuple):
 
 
 def peers(runner: Runner, names: Sequence[str] | None = None) -> list[Contender]:
-    """Returns the peers that were asked for and are there, out of `names` if these are given."""
+    """Returns the peers that were asked for and are there. With `names`, only these count."""
     return [
         Contender(name, PEERS[name].start, {"publishing": PEERS[name].publishing, "publishers": PEERS[name].publishers})
         for name in runner.present()
@@ -29,7 +35,10 @@ def peers(runner: Runner, names: Sequence[str] | None = None) -> list[Contender]
 
 
 class Comparison:
-    """`contenders` in turn, as often as the runner says, so that whatever else the machine does hits all alike."""
+    """The results of all `contenders`. They run in turn, so that whatever else the machine does hits all alike.
+
+    `go` and the fields of `GeneratorPlan` in `plan` are the same for all; each contender adds its own fields.
+    """
 
     def __init__(self, runner: Runner, benchmark: str, contenders: Sequence[Contender], go: Go, **plan: Any) -> None:
         self._runner = runner
@@ -45,7 +54,7 @@ class Comparison:
         return median([one.cpu_s_per_100k / max(two.cpu_s_per_100k, 1e-9) for one, two in pairs])
 
     def table(self, title: str, notes: Sequence[str] = ()) -> MarkdownTable:
-        """One row for each contender, and one for each peer that is not there."""
+        """Returns a table with one row for each contender, and one for each peer that is not there."""
         head = ["server", "CPU s / 100 000 deliveries", "targets", "deliveries/s", "p50 ms", "p99 ms", "wrong", "cores: server, generator"]
         rows = [self._row(each) for each in self._contenders]
         rows += [[peer, why, *[""] * (len(head) - 2)] for peer in self._runner.peers if (why := self._runner.missing(peer))]
@@ -74,7 +83,7 @@ class Comparison:
 
 
 def wrong(results: Sequence[RunResult]) -> str:
-    """All deliveries and publications of all runs that were not as they should be; "0" if none was."""
+    """Returns how many deliveries and publications of all runs went wrong, by kind; "0" if none did."""
     kinds = {
         "lost": sum(result.audit.lost for result in results),
         "duplicated": sum(result.audit.duplicated for result in results),
@@ -86,7 +95,7 @@ def wrong(results: Sequence[RunResult]) -> str:
 
 
 def busy(results: Sequence[RunResult]) -> str:
-    """How many cores server and generator used; a generator near 1.0 was the limit of deliveries/s."""
+    """Returns how many cores server and generator used. A generator near 1.0 was the limit of deliveries/s."""
     server = median([sum(result.server_cpu_s) / result.seconds for result in results])
     generator = median([result.generator_cpu_s / result.seconds for result in results])
     return f"{server:.2f}, {generator:.2f}"

@@ -1,7 +1,7 @@
 """The ledger: what was published, what arrived where, and whether the two agree (pure).
 
-While a run lasts it only counts, because it is on the generator's hot path; the exact matching, each delivery to its
-publication and its subscriber, is done afterwards by `audit`.
+It is on the generator's hot path, so it only counts while a run lasts. Afterwards `audit` matches each delivery with its
+publication and its subscriber.
 """
 
 from array import array
@@ -13,16 +13,22 @@ import msgspec
 
 from .stamp import NUMBERS
 
-# A delivery in the log: the client above, the publication below.
+# A delivery in the log is one integer of 64 bits: the client's number in the upper 30, the publication's in the lower 34.
 _NUMBER_BITS: Final = 34
 _NUMBER_MASK: Final = (1 << _NUMBER_BITS) - 1
 
-# One read of one client: its number, when (microseconds), the stamps found.
+# One read of one client: the client's number, the time (microseconds), the stamps that were found.
 Arrival = tuple[int, int, list[bytes]]
 
 
 class Audit(msgspec.Struct, frozen=True, kw_only=True):
-    """The truth about a run. A delivery nobody was to get is `misrouted`, a second one `duplicated`."""
+    """The deliveries of a run, matched.
+
+    - `expected`: deliveries that were due.
+    - `lost`: due, and never came.
+    - `duplicated`: came to the same client before.
+    - `misrouted`: came to a client that does not follow the topic, or belong to no publication.
+    """
 
     expected: int
     lost: int
@@ -31,9 +37,10 @@ class Audit(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class DeliveryLedger:
-    """`fanout[topic]`: how many deliveries a publication on it must have.
+    """A count of publications and deliveries. `fanout[topic]` is the number of deliveries that a publication on the topic must have.
 
-    While `measuring`, `latencies_us` grows; while `sampling`, so does `due_us`, the publication times of the same deliveries.
+    - `measuring`: latencies are noted in `latencies_us`.
+    - `sampling`: the times at which the same publications were due are noted in `due_us`.
     """
 
     def __init__(self, fanout: Sequence[int]) -> None:
@@ -48,16 +55,16 @@ class DeliveryLedger:
 
     @property
     def published(self) -> int:
-        """Publications so far; also the number of the next one."""
+        """The number of publications so far; also the number of the next one."""
         return len(self.topics)
 
     @property
     def in_flight(self) -> int:
-        """Publications whose deliveries have not all arrived."""
+        """The publications whose deliveries have not all arrived."""
         return len(self.topics) - self.completed
 
     def publish(self, topic: int) -> int:
-        """Notes that a publication goes out; returns its number."""
+        """Notes a publication on `topic` and returns its number."""
         number, want = len(self.topics), self._fanout[topic]
         self.topics.append(topic)
         self._left.append(want)
@@ -68,6 +75,7 @@ class DeliveryLedger:
 
     def settle(self, arrivals: Iterable[Arrival]) -> None:
         """Counts what has arrived."""
+        # Everything is bound to locals, and nothing is called but appends: this runs for each delivery.
         left, known, measuring, sampling = self._left, len(self._left), self.measuring, self.sampling
         log, latency, due = self._log.append, self.latencies_us.append, self.due_us.append
         completed = delivered = 0
@@ -77,6 +85,7 @@ class DeliveryLedger:
             for stamp in stamps:
                 at_us, number = divmod(int(stamp), NUMBERS)
                 log(key | number)
+                # Another generator may have published this number; then only `audit` can match it.
                 if number < known:
                     rest = left[number] = left[number] - 1
                     if not rest:
@@ -89,11 +98,15 @@ class DeliveryLedger:
         self.completed += completed
 
     def forgive(self) -> None:
-        """Gives up what is in flight, and lets the loop go on without it."""
+        """Counts everything in flight as complete, so that a closed loop goes on although deliveries are lost."""
         self.completed = len(self.topics)
 
     def audit(self, follows: Sequence[AbstractSet[int]], spoken: Mapping[int, int] | None = None) -> Audit:
-        """Matches every delivery. `spoken`: publication -> topic, where another generator published."""
+        """Matches every delivery.
+
+        - `follows`: by client, the topics that it follows.
+        - `spoken`: by number of a publication, its topic; given where another generator published.
+        """
         spoken = dict(enumerate(self.topics)) if spoken is None else spoken
         seen: set[int] = set()
         duplicated = misrouted = 0

@@ -1,4 +1,4 @@
-"""The feeder plays an aggregator: an access point dials it, announces its topics and is fed by it over a link."""
+"""The feeder plays an aggregator: an access point dials it, announces its topics, and gets its events over the link."""
 
 import asyncio
 import random
@@ -30,7 +30,12 @@ def body_envelope(uri: str) -> tuple[bytes, bytes]:
 
 
 class Feeder:
-    """A role (see `LinkRole`) and an `Outlet` at once. `uris[topic]` are the topics that events will be on."""
+    """A role (see `LinkRole`) and a `PublisherOutlet` at once.
+
+    - `outlets`: the outlets that it belongs to.
+    - `uris`: the topics of all events; an event names its topic by the place here.
+    - `network`: where it listens.
+    """
 
     def __init__(self, outlets: Outlets, uris: Sequence[str], network: Network) -> None:
         self._outlets = outlets
@@ -46,18 +51,18 @@ class Feeder:
         )
 
     async def listen(self, address: str, timeout_s: float = 10.0) -> None:
-        """Takes links at `address`; returns when the access point has come. Raises OSError, or TimeoutError after `timeout_s`."""
+        """Listens at `address` and returns when the access point has come. Raises OSError or TimeoutError."""
         await self._node.listen(address)
         async with asyncio.timeout(timeout_s):
             await self._linked.wait()
         self._outlets.freed(self)
 
     async def close(self) -> None:
-        """Hangs up."""
+        """Closes the link."""
         await self._node.close()
 
     def send(self, topics: Sequence[int], payloads: Sequence[bytes]) -> None:
-        """See `Outlet`. As a broker would, it sends nothing on a topic that nobody has announced."""
+        """Sends events (see `PublisherOutlet`). Like a broker, it sends nothing on a topic that nobody has announced."""
         for topic, body in zip(topics, self._outlets.events(topics, payloads), strict=True):
             handle = self._handles.get(self._topics[topic])
             if handle is not None:
@@ -70,22 +75,22 @@ class Feeder:
         return View(0, ())
 
     def admit(self, hello: Hello) -> None:
-        """Raises `Refused` for everybody but an access point."""
+        """Raises `Refused` unless an access point asks."""
         if hello.role != "accesspoint":
             raise Refused("wrong-peer", f"the feeder feeds access points, not a {hello.role}")
 
     def link_up(self, link: Link) -> LinkHandler:
-        """Notes that the access point is there."""
+        """Notes the access point's link."""
         self._links.add(link)
         self._linked.set()
         return ToRole(self, link)
 
     def link_down(self, link: Link, reason: str) -> None:
-        """Notes that the access point is gone."""
+        """Forgets the access point's link."""
         self._links.discard(link)
 
     def frames(self, link: Link, frames: list[AnyFrame]) -> None:
-        """Takes announcements; each is installed at once."""
+        """Installs each announcement at once, and says so."""
         for frame in frames:
             match frame:
                 case Subscribe(n, handles, topics):
@@ -99,4 +104,4 @@ class Feeder:
                     raise Refused("bad-link-frame", f"{type(frame).__name__} makes no sense to the feeder")
 
     def tick(self, now: float) -> None:
-        """Does nothing: nothing is due by time."""
+        """Does nothing: no work is due by time."""

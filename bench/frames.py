@@ -1,4 +1,4 @@
-"""WebSocket frames as a client needs them: masked ones out, whole ones in (RFC 6455 5), without I/O."""
+"""WebSocket frames of a client: it sends masked ones and finds whole ones (RFC 6455, section 5). No I/O."""
 
 from collections.abc import Iterator
 from struct import Struct
@@ -14,13 +14,14 @@ PONG: Final = 0xA
 KEY: Final = b"\x5a\xc3\x17\x8e"
 
 _unpack: Final = Struct(">I").unpack_from
+# The first four bytes of a whole text or binary frame of medium size: two fixed bytes, then 16 bits of length.
 _MEDIUM_TEXT: Final = 0x817E0000
 _MEDIUM_BINARY: Final = 0x827E0000
 _MEDIUM: Final = 1 << 16
 
 
 def masked(opcode: int, payload: bytes) -> bytes:
-    """Returns one frame from client to server."""
+    """Returns one masked frame from client to server."""
     length = len(payload)
     if length < 126:
         header = bytes((0x80 | opcode, 0x80 | length))
@@ -28,14 +29,15 @@ def masked(opcode: int, payload: bytes) -> bytes:
         header = bytes((0x80 | opcode, 0x80 | 126)) + length.to_bytes(2)
     else:
         header = bytes((0x80 | opcode, 0x80 | 127)) + length.to_bytes(8)
+    # One XOR of two large integers is much faster than one for each byte.
     key = (KEY * (length // 4 + 1))[:length]
     return header + KEY + (int.from_bytes(payload) ^ int.from_bytes(key)).to_bytes(length)
 
 
 def whole(buffer: bytes | bytearray, size: int) -> int:
-    """Returns where the last whole data frame of `buffer[:size]` ends; stops in front of a control frame.
+    """Returns where the last whole data frame of `buffer[:size]` ends. It stops in front of a control frame.
 
-    This runs once per event: medium frames of text or binary, the usual ones, are known by their first two bytes.
+    This runs once for each event. Most frames are medium ones of text or binary: one number has their first two bytes and their length.
     """
     at, last = 0, size - 4
     while at <= last:
@@ -56,7 +58,7 @@ def whole(buffer: bytes | bytearray, size: int) -> int:
 
 
 def measure(buffer: bytes | bytearray, at: int, size: int) -> tuple[int, int]:
-    """Returns the bytes of the header at `at` of `buffer[:size]` and of its payload; a header of 0 while it is not whole."""
+    """Returns the bytes of the header at `at` in `buffer[:size]`, and those of its payload. A header that is not whole counts as 0."""
     if size - at < 2:
         return 0, 0
     length = buffer[at + 1] & 0x7F
@@ -69,7 +71,7 @@ def measure(buffer: bytes | bytearray, at: int, size: int) -> tuple[int, int]:
 
 
 def split(data: bytes) -> Iterator[tuple[int, bytes, int]]:
-    """Yields each whole frame: opcode, payload, where it ends."""
+    """Yields the opcode, the payload and the end of each whole frame."""
     at, size = 0, len(data)
     while True:
         header, length = measure(data, at, size)

@@ -1,4 +1,4 @@
-"""A generator process, as the benchmarks see it."""
+"""A generator process from the side of the benchmarks."""
 
 import sys
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ from .process import Spawned, spawned
 
 
 class Generator:
-    """Connected when it is made. Raises `BenchError` where the process could not do what it was told."""
+    """A generator whose clients are connected when it is made. Raises `BenchError` if the process fails to do what it is told."""
 
     def __init__(self, process: Spawned, plan: GeneratorPlan) -> None:
         self._process = process
@@ -23,18 +23,23 @@ class Generator:
         self._process.say(msgspec.json.encode(go))
 
     def result(self) -> RunResult:
-        """Wait for its end."""
+        """Waits for the end of the run and returns its result."""
         return msgspec.json.decode(self._process.line(), type=RunResult)
 
     def run(self, go: Go) -> RunResult:
-        """One whole run."""
+        """Makes one whole run and returns its result."""
         self.start(go)
         return self.result()
 
 
 @contextmanager
 def generating(plan: GeneratorPlan, core: int, *, yields: bool = False) -> Iterator[Generator]:
-    """A generator on `core` while the block runs; one that `yields` leaves the core to others that want it."""
+    """Yields a generator on `core` while the block runs.
+
+    - `plan`: its clients, and how it publishes.
+    - `core`: the core that it is pinned to.
+    - `yields`: whether it leaves the core to other processes that want it.
+    """
     command = [sys.executable, "-m", "bench.load"]
     with spawned(["nice", "-n", "19", *command] if yields else command, core) as process:
         yield Generator(process, plan)

@@ -1,4 +1,4 @@
-"""`python -m bench.growth RUNS.json SVG`: seconds over pairs, as `python -m bench traces traces_twitter --json RUNS.json` measured them."""
+"""`python -m bench.growth RUNS.json SVG` draws seconds over pairs out of `python -m bench traces traces_twitter --json RUNS.json`."""
 
 import sys
 from collections.abc import Sequence
@@ -21,13 +21,13 @@ COLOURS: Final = {"spotify": "#0b6e62", "twitter": "#b7410e"}
 
 
 class Runs(msgspec.Struct, frozen=True):
-    """The runs of the file that are drawn."""
+    """The part of the file that is drawn."""
 
     runs: list[Record]
 
 
 def draw(records: Sequence[Record], path: Path) -> None:
-    """Writes the plot. A dotted line says what is linear."""
+    """Writes the plot of `records` to `path`. A grey line shows what linear growth is."""
     figure = Figure(figsize=(8, 5), layout="constrained")
     FigureCanvasSVG(figure)
     axes = figure.add_subplot(xscale="log", yscale="log", xlabel="pairs (subscriber, topic)", ylabel="seconds, two cores")

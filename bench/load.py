@@ -1,7 +1,7 @@
 """The generator: one process with all clients and all publishers, in a closed or an open loop.
 
-`python -m bench.load` reads a `Plan` from standard input, connects and writes `Ready`; then for each `Go` it reads, it
-runs once and writes a `Result`. Each is one line of JSON. It ends with its input.
+`python -m bench.load` reads a `GeneratorPlan` from standard input, connects and writes `Ready`. For each `Go` that it reads
+then, it runs once and writes a `RunResult`. Each of these is one line of JSON. The process ends when its input ends.
 """
 
 import asyncio
@@ -35,14 +35,14 @@ from .workload import GeneratedWorkload
 
 TICK_S: Final = 0.001
 LOOK_S: Final = 0.25
-# No delivery for so long while some are due: they are lost, and the loop must go on.
+# When no delivery comes for so long although some are due, they are lost, and the loop must go on.
 STALLED_S: Final = 3.0
 DRAIN_S: Final = 5.0
 STAR: Final = "star0"
 
 
 class _Mark(NamedTuple):
-    """A moment: where everything stood at it."""
+    """The counts and CPU seconds at one moment."""
 
     at_s: float
     published: int
@@ -52,7 +52,7 @@ class _Mark(NamedTuple):
 
 
 class Load:
-    """One generator. `connect` first; `run` as often as wanted; `close` at the end."""
+    """A generator. Call `connect` first, `run` as often as wanted, and `close` at the end."""
 
     def __init__(self, plan: GeneratorPlan) -> None:
         self._plan = plan
@@ -78,15 +78,16 @@ class Load:
         return DeliveryLedger(fanout)
 
     async def connect(self) -> Ready:
-        """Connects publishers and clients, and subscribes. Raises `DialectError`, OSError, TimeoutError."""
+        """Connects publishers and clients, and subscribes the clients. Raises `DialectError`, OSError, TimeoutError."""
         await self._open_outlets()
         hellos = self._clients.hellos([[self._names[topic] for topic in sorted(topics)] for topics in self._workload.follows])
         before = self._mark()
         await self._clients.connect(hellos, self._plan.handshakes)
         after = self._mark()
+        # A pause of the generator would be taken for latency of the server.
         gc.collect()
         gc.freeze()
-        gc.disable()  # a pause of the generator would be taken for latency of the server
+        gc.disable()
         self._ledger.measuring = self._ledger.sampling = self._plan.publishing == "none"
         return Ready(clients=len(hellos), seconds=after.at_s - before.at_s, server_cpu_s=sum(after.server_cpu_s) - sum(before.server_cpu_s))
 
@@ -107,13 +108,13 @@ class Load:
                 await dial(lambda: HttpOutlet(outlets, head, join), where, plan.publishers)
 
     async def close(self) -> None:
-        """Disconnects everybody."""
+        """Disconnects all clients and the link."""
         self._clients.leave()
         if self._feeder is not None:
             await self._feeder.close()
 
     async def run(self, go: Go) -> RunResult:
-        """Publish, measure, wait for the rest, match; or only listen, where another generator publishes."""
+        """Publishes, measures, waits for the rest and matches all deliveries. Where another generator publishes, it only listens."""
         if go.spoken is not None:
             return await self._listen(go.spoken)
         self._ledger, self._stalls = self._new_ledger(), 0
@@ -155,7 +156,7 @@ class Load:
             asyncio.get_running_loop().call_soon(self._pump)
 
     def _pump(self) -> None:
-        """Counts what came and publishes what may go: once in each turn of the loop."""
+        """Counts what came, then publishes what may go: once in each turn of the loop."""
         self._woken = False
         self._settle()
         if self._speaker is not None:
@@ -177,7 +178,7 @@ class Load:
         await self._look(seconds, lambda: False)
 
     async def _look(self, seconds: float, is_over: Callable[[], bool]) -> None:
-        """Lets the loop run for so long, ticks where publishing goes by rate, and sees that deliveries do come."""
+        """Lets the loop run for so long or until `is_over`. It ticks where publishing goes by rate, and notices when no delivery comes."""
         step_s = TICK_S if self._plan.rate else LOOK_S
         end_s = time.monotonic() + seconds
         delivered, progress_s = -1, time.monotonic()
@@ -235,7 +236,7 @@ async def _main() -> None:
 
 
 async def _line() -> bytes:
-    """Returns the next line of input, while the loop goes on."""
+    """Returns the next line of input; the loop goes on meanwhile."""
     return await asyncio.to_thread(sys.stdin.buffer.readline)
 
 

@@ -1,4 +1,4 @@
-"""The machine that a measurement was made on: a number without it says nothing."""
+"""The machine on which a measurement was made: a number says nothing without it."""
 
 import os
 import platform
@@ -14,7 +14,7 @@ _LIBRARIES: Final = ("uvloop", "msgspec", "httptools", "PyJWT", "aiohttp")
 
 
 def describe(setting: BenchSetting) -> dict[str, str]:
-    """What stands beside every table."""
+    """Returns what stands beside every table."""
     cores = sorted(os.sched_getaffinity(0))
     return {
         "processor": f"{_processor()}, {len(cores)} cores of it",
@@ -29,7 +29,7 @@ def describe(setting: BenchSetting) -> dict[str, str]:
 
 
 def table(setting: BenchSetting) -> MarkdownTable:
-    """The same for people."""
+    """Returns the same as a table."""
     notes = ["Server and generator share the one core there is: rates say little, CPU seconds still do."]
     return MarkdownTable(
         "The machine", ["what", "which"], list(describe(setting).items()), notes if setting.server_core == setting.generator_core else ()

@@ -1,4 +1,4 @@
-"""Meters: what the kernel says that a process has used (Linux, /proc)."""
+"""Meters: the CPU and memory of a process, as the kernel tells them (Linux, /proc)."""
 
 import os
 from pathlib import Path
@@ -11,13 +11,14 @@ _USER, _SYSTEM = 11, 12
 
 
 def cpu_s(pid: int) -> float:
-    """Returns the CPU seconds used so far, all threads, user and system. Raises OSError when there is no such process."""
+    """Returns the CPU seconds used so far by all threads, user and system. Raises OSError when there is no such process."""
+    # The command name may hold spaces and parentheses, so the fields are those behind the last parenthesis.
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[_USER]) + int(fields[_SYSTEM])) / _TICKS_PER_S
 
 
 def rss_bytes(pid: int) -> int:
-    """Returns the memory in RAM now. Raises OSError when there is no such process."""
+    """Returns the memory that is in RAM now. Raises OSError when there is no such process."""
     return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * _PAGE_BYTES
 
 

@@ -1,6 +1,6 @@
-"""A peer: what one writes first in Python. aiohttp WebSockets in front of Redis, one process.
+"""A peer: what one writes first in Python. It is one process, with aiohttp WebSockets in front of Redis.
 
-`python bench/naive.py PORT REDIS_PORT`. It needs the packages aiohttp and redis and is no part of Segue.
+`python bench/naive.py PORT REDIS_PORT` needs the packages aiohttp and redis. It is no part of Segue.
 """
 
 import asyncio
@@ -14,7 +14,7 @@ from aiohttp import WSMsgType, web
 
 
 class NaiveServer:
-    """Redis tells this process of each event; it tells every WebSocket that subscribed to the topic."""
+    """A server that gets each event from Redis and sends it to every WebSocket that subscribed to its topic."""
 
     def __init__(self, redis_port: int) -> None:
         self._redis = redis.Redis(host="127.0.0.1", port=redis_port)
@@ -22,7 +22,7 @@ class NaiveServer:
         self._followers: dict[str, set[web.WebSocketResponse]] = defaultdict(set)
 
     async def connect(self, request: web.Request) -> web.WebSocketResponse:
-        """Serves a client: `{"subscribe": [topics]}` is answered with `{"subscribed": n}`."""
+        """Serves a client: the response to `{"subscribe": [topics]}` is `{"subscribed": n}`."""
         socket = web.WebSocketResponse()
         await socket.prepare(request)
         mine: set[str] = set()
@@ -45,13 +45,13 @@ class NaiveServer:
             self._followers[topic].add(socket)
 
     async def publish(self, request: web.Request) -> web.Response:
-        """Takes a publication of a service: `{"topic", "data"}`."""
+        """Publishes what a service sends: `{"topic", "data"}`."""
         event = await request.json()
         heard = await self._redis.publish(event["topic"], json.dumps(event["data"]))
         return web.json_response({"heard": heard})
 
     async def relay(self, app: web.Application) -> AsyncIterator[None]:
-        """Runs while the server does."""
+        """Passes events on while the server runs."""
         await self._channels.subscribe("nothing")  # listening needs one subscription
         task = asyncio.create_task(self._relay())
         yield
@@ -69,7 +69,7 @@ class NaiveServer:
 
 
 def main() -> None:
-    """Serves until a signal."""
+    """Serves until a signal comes."""
     port, redis_port = map(int, sys.argv[1:3])
     naive = NaiveServer(redis_port)
     app = web.Application()

@@ -7,14 +7,18 @@ from typing import Protocol
 
 
 class PublisherOutlet(Protocol):
-    """One connection that can take publications now."""
+    """A connection that can take publications now."""
 
     def send(self, topics: Sequence[int], payloads: Sequence[bytes]) -> None:
-        """Publishes. `topics` index the envelopes. The outlet comes back to `free` when it can take more."""
+        """Publishes `payloads`, one on each of `topics` (places in the envelopes). The outlet is back in `free` when it can take more."""
 
 
 class Outlets:
-    """Those that are free to take publications, and how many publications were refused. `wake`: somebody became free."""
+    """The outlets that are free to take publications, and the number of publications that were refused.
+
+    - `envelopes`: by topic, what stands before and after a payload.
+    - `wake`: is called when an outlet becomes free.
+    """
 
     def __init__(self, envelopes: Sequence[tuple[bytes, bytes]], wake: Callable[[], None]) -> None:
         self.envelopes = envelopes
@@ -33,18 +37,18 @@ class Outlets:
         return found
 
     def freed(self, outlet: PublisherOutlet) -> None:
-        """`outlet` can take more."""
+        """Notes that `outlet` can take more."""
         self.free.append(outlet)
         self._wake()
 
     def refuse(self, number: int, why: str) -> None:
-        """Notes that so many publications were not accepted."""
+        """Notes that `number` publications were not accepted, and why."""
         self.refused += number
         self.why = self.why or why
 
 
 async def dial(make: Callable[[], asyncio.Protocol], address: str, number: int) -> None:
-    """Opens `number` connections to `address`, each with a protocol that `make` gives. Raises OSError."""
+    """Opens `number` connections to `address` with protocols that `make` makes. Raises OSError."""
     host, _, port = address.rpartition(":")
     for _ in range(number):
         await asyncio.get_running_loop().create_connection(make, host, int(port))

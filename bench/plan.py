@@ -1,4 +1,4 @@
-"""What a generator process is told and what it answers: JSON lines on its standard input and output."""
+"""The messages to and from a generator process: lines of JSON on its standard input and output."""
 
 from typing import Literal
 
@@ -8,12 +8,19 @@ from .delivery_ledger import Audit
 from .shape import WorkloadShape
 
 Speaks = Literal["segue", "nats", "mosquitto", "naive"]
-# none: only listen. link: play the aggregator of an access point. tcp: the peer's own protocol, without acknowledgement.
+# How a generator publishes. none: it only listens. link: it plays the aggregator of an access point. tcp: it speaks the peer's own
+# protocol, without acknowledgement. The others are HTTP: one event in a request, an array of events, or lines of them.
 Publishing = Literal["none", "single", "array", "ndjson", "tcp", "link"]
 
 
 class Target(msgspec.Struct, frozen=True, kw_only=True):
-    """A running server. Addresses are host:port; `pids` are all its processes; `state` holds the secret of tokens."""
+    """A running server. Addresses are host:port.
+
+    - `speaks`: its dialect.
+    - `clients_at`, `publish_at`, `admin_at`: where clients, publishers and the admin connect.
+    - `pids`: all its processes.
+    - `state`: the folder with the secret of tokens.
+    """
 
     speaks: Speaks
     clients_at: str
@@ -24,10 +31,17 @@ class Target(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class GeneratorPlan(msgspec.Struct, frozen=True, kw_only=True):
-    """One generator: its clients, then how it publishes.
+    """The plan of one generator: its clients, then how it publishes.
 
-    `window` publications are in flight at most; with a `rate` they leave at that many a second instead. `batch`
-    events go out together where `publishing` knows batches. The last `aside` clients are no part of the matching.
+    - `target`: the server.
+    - `shape`: the parameters of the workload.
+    - `publishing`, `publishers`: how it publishes, and on how many connections.
+    - `batch`: events that go out together, where `publishing` knows batches.
+    - `window`: publications in flight at most (closed loop).
+    - `rate`: publications a second; with one, the window does not count (open loop).
+    - `warmup_s`: time before anything is measured.
+    - `handshakes`: clients that connect at the same time.
+    - `aside`: the last so many clients are no part of the matching.
     """
 
     target: Target
@@ -43,7 +57,7 @@ class GeneratorPlan(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Ready(msgspec.Struct, frozen=True, kw_only=True):
-    """All clients are connected and their subscriptions confirmed. `server_cpu_s`: what that cost."""
+    """The message that all clients are connected and their subscriptions confirmed. `server_cpu_s` is what that cost."""
 
     clients: int
     seconds: float
@@ -51,10 +65,13 @@ class Ready(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Go(msgspec.Struct, frozen=True, kw_only=True):
-    """Run once. `stop_reading`: the clients aside read no more from the beginning of the measured time on.
+    """The order to run once.
 
-    `burst_every_s`: publish on the topic `star0` as well. `spoken`: do not publish; match these publications on topic 0.
-    `samples`: answer with each single latency.
+    - `seconds`: the measured time.
+    - `stop_reading`: the clients aside read no more from the beginning of the measured time on.
+    - `burst_every_s`: publish on the topic `star0` as well, once in so many seconds; 0 for never.
+    - `spoken`: do not publish, but match these publications on topic 0.
+    - `samples`: put each single latency into the result.
     """
 
     seconds: float = 5.0
@@ -65,10 +82,15 @@ class Go(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RunResult(msgspec.Struct, frozen=True, kw_only=True):
-    """One run. Rates and CPU are those of the measured time, `audit` is of the whole run.
+    """The result of one run. Rates and CPU are those of the measured time; `audit` is of the whole run.
 
-    `server_cpu_s`: per process of the target. `refused`: publications the server did not accept. `closed`: clients whose
-    connection ended, by close number (0: without one). `bursts`: (publication, microseconds). `samples`: (due, latency).
+    - `published`, `delivered`: publications and deliveries within `seconds`.
+    - `refused`: publications that the server did not accept.
+    - `stalls`: how often no delivery came for so long that the loop went on without them.
+    - `closed`: clients whose connection ended, by close number (0: without one).
+    - `server_cpu_s`: CPU seconds of each process of the target.
+    - `bursts`: the number of each publication on the star's topic, and when it was due (microseconds).
+    - `samples`: when each delivery was due, and its latency (microseconds).
     """
 
     seconds: float

@@ -1,4 +1,4 @@
-"""Processes of a benchmark: pinned to a core, their output kept, ended with the block that started them."""
+"""Processes of a benchmark. Each is pinned to a core, its output is kept, and it ends with the block that started it."""
 
 import os
 import subprocess
@@ -19,7 +19,7 @@ SHOWN_CHARACTERS: Final = 2000
 
 
 class BenchError(Exception):
-    """A process of the benchmark ended or was silent; the text has what it said."""
+    """An error of a process that ended or was silent. The text has what it said."""
 
 
 class Spawned:
@@ -40,7 +40,7 @@ class Spawned:
         return self._process.poll() is None
 
     def say(self, line: bytes) -> None:
-        """Writes one line to the input of the process. Raises `BenchError` if it is gone."""
+        """Writes one line to its input. Raises `BenchError` if it is gone."""
         try:
             pipe = _pipe(self._process.stdin)
             pipe.write(line + b"\n")
@@ -56,13 +56,13 @@ class Spawned:
         return line
 
     def failure(self, why: str) -> BenchError:
-        """Returns what to raise about it."""
+        """Returns the error to raise about it, with the end of what it said."""
         self._stderr.seek(0)
         said = self._stderr.read().decode(errors="replace")[-SHOWN_CHARACTERS:]
         return BenchError(f"{self._name}: {why}\n{said}")
 
     def stop(self) -> None:
-        """Asks the process to end, then ends it. May be called twice."""
+        """Asks it to end, and kills it after `STOP_S`. May be called twice."""
         _pipe(self._process.stdin).close()
         self._process.terminate()
         try:
@@ -76,7 +76,7 @@ class Spawned:
 
 @contextmanager
 def spawned(command: Sequence[str], core: int) -> Iterator[Spawned]:
-    """Yields the process while the block runs."""
+    """Yields a running process, and stops it when the block ends."""
     process = Spawned(command, core)
     try:
         yield process
@@ -100,6 +100,11 @@ def _pipe(pipe: IO[bytes] | None) -> IO[bytes]:
 
 
 def micro(name: str, size: int, core: int, figures: type[T]) -> T:
-    """Returns what `bench.micro.<name>` measured on `core` with `size`; `figures` is the type of the answer. Raises `BenchError`."""
+    """Runs `bench.micro.<name>` and returns what it measured. Raises `BenchError`.
+
+    - `size`: its argument.
+    - `core`: the core that it is pinned to.
+    - `figures`: the type of its answer.
+    """
     with spawned([sys.executable, "-m", f"bench.micro.{name}", str(size)], core) as process:
         return msgspec.json.decode(process.line(), type=figures)

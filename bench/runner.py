@@ -1,4 +1,4 @@
-"""The runner: starts a fresh server and a fresh generator for each run, and keeps every result."""
+"""The runner: it starts a fresh server and a fresh generator for each run, and keeps every result."""
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
@@ -15,7 +15,7 @@ Start = Callable[[BenchSetting], AbstractContextManager[Target]]
 
 
 class Record(msgspec.Struct, frozen=True, kw_only=True):
-    """One run, as it is written to the JSON file. `figures`: what a benchmark measured beside or instead of the rest."""
+    """One run, as it is written to the JSON file. `figures` are what a benchmark measured beside or instead of the rest."""
 
     benchmark: str
     who: str
@@ -26,7 +26,14 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Runner:
-    """`runs` of everything. `seconds` replaces every benchmark's own measured time. `progress` is told what happens."""
+    """The runner of all benchmarks of one call.
+
+    - `setting`: the cores and folders.
+    - `runs`: how often everything is measured.
+    - `seconds`: replaces the measured time of every benchmark; None leaves it.
+    - `peers`: the peers that were asked for.
+    - `progress`: is called with what is being done.
+    """
 
     def __init__(
         self, setting: BenchSetting, *, runs: int, seconds: float | None, peers: tuple[str, ...], progress: Callable[[str], None]
@@ -37,7 +44,7 @@ class Runner:
         self._progress = progress
 
     def seconds(self, usual: float) -> float:
-        """Returns how long to measure."""
+        """Returns how long to measure, where `usual` is the benchmark's own time."""
         return usual if self._seconds is None else self._seconds
 
     def missing(self, peer: str) -> str:
@@ -49,11 +56,17 @@ class Runner:
         return [peer for peer in self.peers if not self.missing(peer)]
 
     def generating(self, plan: GeneratorPlan, *, yields: bool = False) -> AbstractContextManager[Generator]:
-        """A connected generator on its core (see `generator.generating`)."""
+        """Yields a connected generator on its core (see `generator.generating`)."""
         return generating(plan, self.setting.generator_core, yields=yields)
 
     def measure(self, benchmark: str, who: str, run: int, start: Start, go: Go, **plan: Any) -> RunResult:
-        """One run against a server of its own; `plan`: fields of `Plan`."""
+        """Makes one run against a fresh server, keeps it and returns its result.
+
+        - `benchmark`, `who`, `run`: the names on record, and the number of the run.
+        - `start`: starts the server.
+        - `go`: the order to the generator.
+        - `plan`: fields of `GeneratorPlan`.
+        """
         self.tell(f"{benchmark}: {who}, run {run + 1} of {self.runs}")
         with start(self.setting) as target, self.generating(GeneratorPlan(target=target, **plan)) as generator:
             result = generator.run(go)
@@ -61,7 +74,7 @@ class Runner:
         return result
 
     def tell(self, text: str) -> None:
-        """Says what is being done now."""
+        """Shows what is being done now."""
         self._progress(text)
 
     def keep(self, record: Record) -> None:

@@ -1,12 +1,16 @@
-"""Shape: the parameters of a workload. Its defaults are the social mix."""
+"""The shape of a workload: its parameters. The defaults are the social mix."""
 
 import msgspec
 
 
 class WorkloadShape(msgspec.Struct, frozen=True, kw_only=True):
-    """Who is there. `mean`: topics per client; `fixed`: every client has exactly so many.
+    """The parameters of a workload.
 
-    `prefix` starts the names of the topics, so that two generators can speak about different ones.
+    - `clients`, `topics`: how many there are.
+    - `mean`: topics for each client in the mean.
+    - `fixed`: every client has exactly `mean` topics.
+    - `seed`: of all random choices.
+    - `prefix`: begins the names of the topics, so that two generators can publish on different ones.
     """
 
     clients: int = 2_000

@@ -1,11 +1,11 @@
-"""Tables: Markdown that is also readable in a terminal."""
+"""Tables in Markdown that can also be read in a terminal."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
 
 
 class MarkdownTable(NamedTuple):
-    """`notes` are printed under it, one line each."""
+    """A table of Markdown. `notes` are printed under it, one a line."""
 
     title: str
     head: Sequence[str]
@@ -25,7 +25,7 @@ def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
 
 
 def spread(values: Sequence[float], form: str) -> str:
-    """Returns the median, and from where to where the values lie: "0.61 (0.58-0.70)"."""
+    """Returns the median of `values`, and the least and the greatest behind it: "0.61 (0.58-0.70)". `form` is a format of numbers."""
     ordered = sorted(values)
     middle = median(ordered)
     if len(ordered) == 1:
@@ -39,6 +39,6 @@ def median(values: Sequence[float]) -> float:
 
 
 def verdict(value: float, limit: float, *, most: bool = True) -> str:
-    """Returns whether `value` keeps its `limit`, as a table says it. `most`: the limit is the most that is allowed, else the least."""
+    """Returns whether `value` keeps its target. `most`: `limit` is the greatest value allowed; else the least."""
     kept = value <= limit if most else value >= limit
     return f"{'<=' if most else '>='} {limit:g}: {'kept' if kept else 'MISSED'}"

@@ -1,4 +1,4 @@
-"""Publishing over raw TCP in the peer's own protocol: nothing is answered, only the socket holds back."""
+"""Publishing over raw TCP in the peer's own protocol. There are no responses; the backpressure is the socket's."""
 
 import asyncio
 from collections.abc import Sequence
@@ -8,7 +8,7 @@ from .outlets import Outlets
 
 
 class TcpOutlet(asyncio.Protocol):
-    """Free for as long as the socket takes what is written."""
+    """An outlet that is free for as long as the socket takes what is written. `greeting` is what it says first."""
 
     def __init__(self, outlets: Outlets, greeting: bytes) -> None:
         self._outlets, self._greeting = outlets, greeting
@@ -22,7 +22,7 @@ class TcpOutlet(asyncio.Protocol):
         self._outlets.freed(self)
 
     def send(self, topics: Sequence[int], payloads: Sequence[bytes]) -> None:
-        """See `Outlet`."""
+        """Writes events (see `PublisherOutlet`)."""
         if self._transport is not None:
             self._transport.write(b"".join(self._outlets.events(topics, payloads)))
         if self._is_full:
@@ -31,7 +31,7 @@ class TcpOutlet(asyncio.Protocol):
             self._outlets.freed(self)
 
     def data_received(self, data: bytes) -> None:
-        """Reads greetings and pings (asyncio); an error is told."""
+        """Answers a ping, and counts an error as refused (asyncio)."""
         if b"-ERR" in data:
             self._outlets.refuse(1, data[:200].decode("latin-1"))
         elif data.endswith(b"PING\r\n") and self._transport is not None:
@@ -49,6 +49,6 @@ class TcpOutlet(asyncio.Protocol):
             self._outlets.freed(self)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Notes that the connection is gone (asyncio)."""
+        """Counts the lost connection as one refused publication (asyncio)."""
         self._transport = None
         self._outlets.refuse(1, f"a publisher was disconnected: {exc}")

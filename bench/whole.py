@@ -1,4 +1,4 @@
-"""A whole command: how long it took, and how much memory it and everything that it started had at most."""
+"""A whole command: how long it took, and how much memory it had at most, together with everything that it started."""
 
 import subprocess
 import time
@@ -15,14 +15,17 @@ POLL_S: Final = 0.5
 
 
 class CommandCost(msgspec.Struct, frozen=True, kw_only=True):
-    """`peak_bytes`: what all processes had in RAM together, shared pages counted once, looked at twice a second."""
+    """The cost of one command. `peak_bytes` is the most that all its processes had in RAM together, looked at twice a second.
+
+    Shared pages count once.
+    """
 
     seconds: float
     peak_bytes: int
 
 
 def whole(command: Sequence[str]) -> CommandCost:
-    """Runs `command` to its end. Raises `BenchError` with what it said if it fails."""
+    """Runs `command` to its end and returns its cost. Raises `BenchError` with what it said if it fails."""
     start_s, peak = time.perf_counter(), 0
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
         while True:
@@ -38,7 +41,7 @@ def whole(command: Sequence[str]) -> CommandCost:
 
 
 def folder_bytes(folder: Path) -> int:
-    """Returns what the files of a folder hold."""
+    """Returns the size of all files in a folder."""
     return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
 
 
@@ -53,6 +56,7 @@ def _descendants(pid: int) -> Iterator[int]:
 
 
 def _pss_bytes(pid: int) -> int:
+    # Pss divides a shared page among the processes that share it, so a sum over processes counts each page once.
     try:
         lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
     except OSError:

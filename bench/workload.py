@@ -1,8 +1,8 @@
-"""The workload: who follows what, and who speaks when. A pure function of its shape.
+"""The workload: who follows what, and who speaks when. It is a pure function of its shape.
 
-Friend lists differ in size (lognormal, sigma 0.5, between 8 and 120, the mean as asked for). What is followed is skewed
-(the topic of rank r is drawn in proportion to (r + 20)^-0.8), and who speaks is skewed in the same way but in an order
-of its own: being followed by many and playing much music have nothing to do with each other.
+Friend lists differ in size: lognormal, sigma 0.5, between 8 and 120, with the mean that was asked for. Topics differ in
+followers: the topic of rank r is drawn in proportion to (r + 20)^-0.8. Topics differ in events in the same way, but in an
+order of their own: to be followed by many and to play much music have nothing to do with each other.
 """
 
 import math
@@ -22,7 +22,7 @@ DRAWS: Final = 4096
 
 
 class GeneratedWorkload:
-    """`follows[client]` is the set of its topics, `fanout[topic]` the number of its followers."""
+    """A workload: `follows[client]` is the set of its topics, `fanout[topic]` the number of its followers."""
 
     def __init__(self, shape: WorkloadShape) -> None:
         rng = random.Random(f"follow {shape.seed}")
@@ -42,7 +42,7 @@ class GeneratedWorkload:
         return frozenset(chosen)
 
     def publications(self) -> Iterator[int]:
-        """Yields the topics of one publication after the other, for ever; the same ones at each call."""
+        """Yields the topic of one publication after the other, for ever. Each call yields the same ones."""
         rng = random.Random(f"speak {self._seed}")
         by_activity = _shuffled(len(self.fanout), rng)
         while True:
@@ -50,7 +50,7 @@ class GeneratedWorkload:
 
     @property
     def mean_fanout(self) -> float:
-        """Followers of a topic as it is spoken about: deliveries per publication, in the long run."""
+        """The mean number of deliveries of a publication in the long run."""
         spoken = self.publications()
         return sum(self.fanout[next(spoken)] for _ in range(10 * DRAWS)) / (10 * DRAWS)
 
@@ -62,7 +62,7 @@ def _shuffled(number: int, rng: random.Random) -> list[int]:
 
 
 def _sizes(shape: WorkloadShape, rng: random.Random) -> list[int]:
-    """How many topics each client follows; at most all there are."""
+    """Returns how many topics each client follows; at most all there are."""
     if shape.fixed:
         return [min(shape.mean, shape.topics)] * shape.clients
     normals = [rng.gauss(0.0, SPREAD) for _ in range(shape.clients)]
