@@ -1,4 +1,4 @@
-"""How clients and publishers of each server speak, as bytes (pure): one module per server."""
+"""The bytes that clients and publishers of each server exchange with it (pure): one module for each server."""
 
 from ..plan import Target
 from .dialect import Dialect
@@ -11,7 +11,7 @@ __all__ = ["Dialect", "dialect_of"]
 
 
 def dialect_of(target: Target) -> Dialect:
-    """Returns how to speak with `target`."""
+    """Returns the dialect of `target`."""
     match target.speaks:
         case "segue":
             return Segue(target.state)

@@ -17,7 +17,7 @@ _FIRST_PACKET: Final = b"\x00\x01"
 
 
 class Mosquitto:
-    """Each WebSocket message is one MQTT packet."""
+    """The dialect of Mosquitto. Each WebSocket message is one MQTT packet."""
 
     path = "/"
     subprotocol = "mqtt"
@@ -45,6 +45,7 @@ class Mosquitto:
         return b""
 
     def envelope(self, topic: str) -> tuple[bytes, bytes]:
+        # The packet's length comes first, so it is made with zeros for a payload, which are cut off again.
         return _packet(_PUBLISH, _text(topic) + bytes(PAYLOAD_BYTES))[:-PAYLOAD_BYTES], b""
 
     def greeting(self, publisher: int) -> bytes:

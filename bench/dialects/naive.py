@@ -1,4 +1,4 @@
-"""The plain aiohttp and Redis loop of `bench/naive.py`."""
+"""The dialect of `bench/naive.py`, the plain loop of aiohttp and Redis."""
 
 from collections.abc import Sequence
 
@@ -8,7 +8,7 @@ from ..frames import TEXT
 
 
 class NaiveDialect:
-    """JSON, with no tokens and no batches."""
+    """The dialect of the naive server: JSON, with no tokens and no batches."""
 
     path = "/ws"
     subprotocol = ""

@@ -12,7 +12,7 @@ _CONNECT: Final = b'CONNECT {"verbose":false,"pedantic":false,"auth_token":"%b"}
 
 
 class Nats:
-    """One message is one burst of protocol lines; a PONG to our PING says that the lines before it were obeyed."""
+    """The dialect of NATS. One message has several protocol lines. A PONG to our PING says that the lines before it were obeyed."""
 
     path = "/"
     subprotocol = ""

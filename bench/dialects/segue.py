@@ -13,7 +13,7 @@ from .dialect import DialectError
 
 
 class Segue:
-    """Each client is a user of its own with a token of its own; the publisher is the presence service."""
+    """The dialect of Segue. Each client is a user of its own with its own token. The publisher is the presence service."""
 
     path = "/v1/connect"
     subprotocol = "segue.v1"

@@ -1,1 +1,1 @@
-"""Servers to be measured: each is started for one run, pinned to the server's core, and ended after it."""
+"""The servers that are measured. Each starts for one run, is pinned to the server's core, and ends after the run."""

@@ -1,4 +1,4 @@
-"""A Cassandra server for one benchmark, where there is Java and Maven."""
+"""A Cassandra server for one benchmark, where Java and Maven are."""
 
 import shutil
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ HEAP: Final = "1G"
 
 
 class CassandraServer(NamedTuple):
-    """Where CQL clients connect; 0 if there is none, and then why."""
+    """A Cassandra server: the port that CQL clients connect to. If there is none, `port` is 0 and `missing` says why."""
 
     port: int
     missing: str = ""
@@ -22,7 +22,7 @@ class CassandraServer(NamedTuple):
 
 @contextmanager
 def cassandra(setting: BenchSetting) -> Iterator[CassandraServer]:
-    """A server of its own while the block runs, on all cores: it is not what is measured, and it is the same for all."""
+    """Yields a Cassandra server while the block runs. It runs on all cores: it is not what is measured, and it is the same for all."""
     folder = setting.scratch / "cassandra"
     server = Server(folder, heap=HEAP)
     try:

@@ -1,4 +1,4 @@
-"""The peers: what each needs, how it is started, how it is published to."""
+"""The peers: what each needs, how it starts, and how a generator publishes to it."""
 
 import subprocess
 import sys
@@ -31,7 +31,12 @@ allow_anonymous true
 
 
 class Peer(NamedTuple):
-    """`missing(setting)`: what the reader lacks, "" if nothing. `start` runs it."""
+    """A server to compare with.
+
+    - `missing`: says what is not installed; "" if nothing.
+    - `start`: runs it while a block lasts.
+    - `publishing`, `publishers`: how a generator publishes, and on how many connections.
+    """
 
     missing: Callable[[BenchSetting], str]
     start: Callable[[BenchSetting], AbstractContextManager[Target]]

@@ -19,7 +19,7 @@ def free_port() -> int:
 
 
 def await_port(process: Spawned, port: int) -> None:
-    """Waits until somebody listens. Raises `BenchError` when the process ends or takes too long."""
+    """Waits until `process` listens on `port`. Raises `BenchError` when it ends or takes too long."""
     deadline_s = time.monotonic() + READY_S
     while time.monotonic() < deadline_s and process.is_running:
         try:

@@ -1,4 +1,4 @@
-"""Segue, in the compositions that are measured."""
+"""Segue in the compositions that are measured."""
 
 import http.client
 import sys
@@ -54,7 +54,7 @@ admin = "127.0.0.1:0"
 
 @contextmanager
 def one_process(setting: BenchSetting, arguments: Sequence[str] = ()) -> Iterator[Target]:
-    """`segue up`: every role in one process."""
+    """Runs `segue up`: every role in one process. `arguments` are added to the command."""
     command = [sys.executable, "-m", "segue", "up", "--state", str(setting.state), "--port-base", "0", "--log-level", "error", "--json"]
     with spawned([*command, *arguments], setting.server_core) as process:
         said = msgspec.json.decode(process.line())
@@ -70,7 +70,7 @@ def one_process(setting: BenchSetting, arguments: Sequence[str] = ()) -> Iterato
 
 @contextmanager
 def three_processes(setting: BenchSetting, accesspoints: int = 1) -> Iterator[Target]:
-    """Broker, aggregator and access point as processes of their own, in this order in `pids`; links are TCP.
+    """Runs broker, aggregator and access point as processes of their own, in this order in `pids`. Links are TCP.
 
     Several access points share one port.
     """
@@ -96,7 +96,7 @@ def three_processes(setting: BenchSetting, accesspoints: int = 1) -> Iterator[Ta
 
 @contextmanager
 def access_point(setting: BenchSetting) -> Iterator[Target]:
-    """One access point that looks for its aggregator at `publish_at`: whoever listens there feeds it."""
+    """Runs one access point that looks for its aggregator at `publish_at`. Whoever listens there feeds it."""
     with ExitStack() as stack:
         feeder = stack.enter_context(Ports()).take()
         config = _configure(setting, broker=feeder, aggregator=feeder, door="127.0.0.1:0")
@@ -114,7 +114,7 @@ def access_point(setting: BenchSetting) -> Iterator[Target]:
 
 @contextmanager
 def upstream_only(setting: BenchSetting) -> Iterator[tuple[str, list[int]]]:
-    """Broker and aggregator as two processes; the aggregator's link address, and their process ids."""
+    """Runs broker and aggregator as two processes. Yields the aggregator's link address, and their process ids."""
     with ExitStack() as stack:
         ports = stack.enter_context(Ports())
         link = ports.take()
@@ -160,7 +160,7 @@ def _await_ready(process: Spawned, said: dict[str, Any]) -> None:
 
 
 def get(address: str, path: str) -> tuple[int, bytes]:
-    """Sends one HTTP request to an admin listener. Raises OSError."""
+    """Makes one HTTP request to an admin listener. Returns the status and the body. Raises OSError."""
     connection = http.client.HTTPConnection(address, timeout=READY_S)
     try:
         connection.request("GET", path)
@@ -171,7 +171,7 @@ def get(address: str, path: str) -> tuple[int, bytes]:
 
 
 def counters(target: Target, role: str) -> dict[str, Any]:
-    """Returns the counters of the first `role` behind the admin listener of `target`. Raises `BenchError` if there is none."""
+    """Returns the counters of the first `role` of `target`. Raises `BenchError` if there is none."""
     status, body = get(target.admin_at, "/v1/stats")
     for each in msgspec.json.decode(body).get("roles", ()):
         if each["role"] == role:

@@ -1,4 +1,4 @@
-"""The stored path: a notification module as a process of its own, and the engine that carries its live copies beside it."""
+"""The stored path: a notification module as a process of its own, and beside it the engine that carries its live copies."""
 
 import shutil
 import sys
@@ -78,8 +78,15 @@ admin = "127.0.0.1:0"
 
 
 class StoredSite(msgspec.Struct, frozen=True, kw_only=True):
-    """A running site. Addresses are host:port; `admin_at` and `pid` are the notification module's. `state` holds the secret of
-    tokens, `path` the SQLite file; `port` and `keyspace` are Cassandra's."""
+    """A running site. Addresses are host:port.
+
+    - `clients_at`, `publish_at`: the access point for clients, the broker for services.
+    - `notify_at`, `admin_at`, `pid`: of the notification module.
+    - `state`: the folder with the secret of tokens.
+    - `store`: which store it has.
+    - `path`: the folder with the SQLite file.
+    - `port`, `keyspace`: of Cassandra.
+    """
 
     clients_at: str
     publish_at: str
@@ -95,11 +102,11 @@ class StoredSite(msgspec.Struct, frozen=True, kw_only=True):
 
 @contextmanager
 def stored(setting: BenchSetting, store: StoreName, port: int) -> Iterator[StoredSite]:
-    """The notification module alone on the server's core, all other roles on the generator's; nothing is stored yet.
+    """Runs the notification module alone on the server's core, and all other roles on the generator's. Nothing is stored yet.
 
-    - `setting`: where everything runs.
-    - `store`: "sqlite" or "cassandra".
-    - `port`: that of the Cassandra server; means nothing with SQLite.
+    - `setting`: the cores and folders.
+    - `store`: the store of the module.
+    - `port`: of the Cassandra server; means nothing with SQLite.
     """
     with ExitStack() as stack:
         folder = Path(tempfile.mkdtemp(prefix="stored-", dir=setting.scratch))

@@ -1,4 +1,4 @@
-"""The benchmarks, one module each: `measure(runner)` returns its tables."""
+"""The benchmarks, one module each. `measure(runner)` measures and returns tables."""
 
 from collections.abc import Callable
 from typing import Final

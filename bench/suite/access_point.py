@@ -8,7 +8,7 @@ from ..table import MarkdownTable
 
 
 def measure(runner: Runner) -> list[MarkdownTable]:
-    """The generator plays the aggregator on TCP; only the access point's CPU counts."""
+    """Measures an access point whose aggregator the generator plays on TCP. Only the access point's CPU counts."""
     ours = Contender("access point", access_point, {"publishing": "link"}, {"nats": 0.5})
     comparison = Comparison(runner, "access_point", [ours, *peers(runner, ["nats"])], Go(seconds=runner.seconds(5)))
     return [comparison.table("Access point fed by a link, social mix")]

@@ -21,7 +21,7 @@ MOST_TIMES_IDLE = 5.0
 
 
 def measure(runner: Runner) -> list[MarkdownTable]:
-    """`--seconds` under 5 takes a tenth of the clients."""
+    """Measures bursts to simulated and to real clients. `--seconds` under 5 takes a tenth of the clients."""
     return [_simulated(runner), _real(runner)]
 
 
@@ -69,6 +69,7 @@ def _run(runner: Runner, run: int, target: Target, crowd: WorkloadShape) -> list
         )
         idle = others.run(Go(seconds=seconds))
         busy = others.run(Go(seconds=seconds, burst_every_s=EVERY_S, samples=True))
+        # The crowds listened all the time. They match only now, because the numbers of the bursts are known only now.
         for each in crowds:
             each.start(Go(spoken=[number for number, _ in busy.bursts]))
         heard = [each.result() for each in crowds]

@@ -15,20 +15,20 @@ from ..table import MarkdownTable, median, spread, verdict
 
 MOST_LOST: Final = 0.03
 PLAIN, CAPTURED = "without", "with a capture"
-# The subscriptions of all clients fill a segment as they connect: it is written before the measuring begins.
+# The subscriptions of all clients fill a segment when they connect. The warm-up is long enough to write it before the measured time.
 HOW: Final = {"publishing": "ndjson", "batch": 32, "warmup_s": 5.0}
 
 
 @contextmanager
 def captured(setting: BenchSetting) -> Iterator[Target]:
-    """`segue up --capture` into a folder that goes with it."""
+    """Runs `segue up --capture` into a folder that is removed afterwards."""
     with tempfile.TemporaryDirectory(prefix="capture-", dir=setting.scratch) as folder:
         with one_process(setting, ["--capture", str(Path(folder, "trace"))]) as target:
             yield target
 
 
 def measure(runner: Runner) -> list[MarkdownTable]:
-    """Closed loop; the two in turn, so that whatever else the machine does hits both alike. Each pair gives one ratio."""
+    """Measures with and without a capture in a closed loop. They run in turn, and each pair gives one ratio."""
     contenders = [Contender(PLAIN, one_process, HOW), Contender(CAPTURED, captured, HOW)]
     comparison = Comparison(runner, "capture", contenders, Go(seconds=runner.seconds(10)))
     pairs = list(zip(*(comparison.results[who] for who in (PLAIN, CAPTURED)), strict=True))

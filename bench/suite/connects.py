@@ -1,4 +1,4 @@
-"""Connects a second: the handshake, a token checked, 60 topics installed."""
+"""Connects a second: the handshake, the check of a token, the installation of 60 topics."""
 
 from ..comparison import Contender, peers
 from ..plan import GeneratorPlan, Ready
@@ -12,7 +12,7 @@ LEAST = 2_000.0
 
 
 def measure(runner: Runner) -> list[MarkdownTable]:
-    """64 handshakes at a time; a client counts when its subscriptions are confirmed. Each of ours has its own token."""
+    """Measures 64 handshakes at a time. A client counts when its subscriptions are confirmed. Each client of Segue has its own token."""
     contenders = [Contender("segue", one_process, {}), *(each._replace(plan={}) for each in peers(runner))]
     found: dict[str, list[Ready]] = {each.who: [] for each in contenders}
     for run in range(runner.runs):

@@ -13,7 +13,7 @@ from ..servers.stored import StoredSite, StoreName
 from ..table import MarkdownTable, median, spread, verdict
 from .stored import WHO, on_each_store, program
 
-# Cassandra on the cores of the others decides a few thousand a second: so many more would take the time of all the rest.
+# Cassandra shares the cores with all others and decides a few thousand rows a second, so a million would take too long.
 FOLLOWERS: Final[dict[StoreName, int]] = {"sqlite": 1_000_000, "cassandra": 100_000}
 BARE_MOST: Final[dict[StoreName, int]] = {"sqlite": 1_000_000, "cassandra": 20_000}
 DECIDE_S: Final = 90.0
@@ -41,7 +41,7 @@ class Pair(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def measure(runner: Runner) -> list[MarkdownTable]:
-    """Once, because a million takes minutes. `--seconds 0.5` takes a tenth of the followers, and so on."""
+    """Measures once on each store, because a million followers take minutes. `--seconds 0.5` takes a tenth of them, and so on."""
     seconds = runner.seconds(5)
 
     def one(target: StoredSite) -> Pair:

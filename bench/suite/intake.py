@@ -1,4 +1,4 @@
-"""The answer of the intake: a notice with fifty followers, stored for each of them when it is answered."""
+"""The response of the intake to a notice with fifty followers. When it comes, the notice is stored for each of them."""
 
 from typing import Final
 
@@ -17,7 +17,7 @@ MOST_MS: Final[dict[StoreName, float]] = {"sqlite": 20.0, "cassandra": 50.0}
 
 
 def measure(runner: Runner) -> list[MarkdownTable]:
-    """Open loop; the rule worker decides a thousand rows a second beside."""
+    """Measures in an open loop, while the rule worker decides a thousand rows a second."""
     seconds = runner.seconds(SECONDS)
 
     def one(target: StoredSite) -> Latencies:

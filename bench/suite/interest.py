@@ -15,7 +15,7 @@ USED_SHARE = 0.5
 
 
 def measure(runner: Runner) -> list[MarkdownTable]:
-    """The broker's own core, announced to in bulks as an aggregator does. `--seconds` under 5 takes a tenth of the rows."""
+    """Measures the broker's own core, with announcements in bulks like an aggregator's. `--seconds` under 5 takes a tenth of the rows."""
     rows = ROWS if runner.seconds(5) >= 5 else ROWS // 10
     found = []
     for run in range(runner.runs):

@@ -1,4 +1,4 @@
-"""Latency at half of our own maximum, and a peer's at the same rate."""
+"""Latency at half of Segue's own maximum, and a peer's latency at the same rate."""
 
 from ..comparison import peers, wrong
 from ..plan import Go, RunResult
@@ -12,7 +12,7 @@ OURS = "segue, NDJSON of up to 32"
 
 
 def measure(runner: Runner) -> list[MarkdownTable]:
-    """Closed loop for the maximum, then an open loop at half of it: each publication is timed from when it was due."""
+    """Measures the maximum in a closed loop, then latencies in an open loop at half of it. They count from when a publication is due."""
     go = Go(seconds=runner.seconds(5))
     results: dict[str, list[RunResult]] = {OURS: []}
     for run in range(runner.runs):

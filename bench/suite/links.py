@@ -1,4 +1,4 @@
-"""Announcing topics over links: from an access point through an aggregator to the broker, and the answer back."""
+"""Announcing topics over links: from an access point through an aggregator to the broker, and the response back."""
 
 from ..announcement import announce
 from ..meter import cpu_s
@@ -10,7 +10,7 @@ TOPICS = 100_000
 
 
 def measure(runner: Runner) -> list[MarkdownTable]:
-    """This is what happens when an access point starts or changes its aggregator."""
+    """Measures what happens when an access point starts or changes its aggregator."""
     found: list[dict[str, float]] = []
     for run in range(runner.runs):
         runner.tell(f"links: {TOPICS:,} topics, run {run + 1} of {runner.runs}")

@@ -1,4 +1,4 @@
-"""Marks: what "read all" costs the store, whatever the number of items (SB-51)."""
+"""Marks: the cost of "read all" for the store, whatever the number of items (SB-51)."""
 
 from typing import Final
 
@@ -13,7 +13,7 @@ MOST_WRITES: Final = 1
 
 
 def measure(runner: Runner) -> list[MarkdownTable]:
-    """Once for each store: what is counted are statements, and they do not vary."""
+    """Measures once on each store: statements are counted, and their number does not vary."""
     head = ["store", "items", "writes", "ms", "target"]
     with cassandra(runner.setting) as server:
         rows = _rows(runner, WHO["sqlite"], MarksPlan(items=ITEMS))

@@ -16,7 +16,7 @@ LIMIT_KB = 24.0
 
 
 def measure(runner: Runner) -> list[MarkdownTable]:
-    """Resident memory with everybody connected, less what it was before, shared out."""
+    """Measures the resident memory with all clients connected, less what it was before, for each connection."""
     contenders = [Contender("segue", one_process, {}), *(each._replace(plan={}) for each in peers(runner))]
     found: dict[str, list[float]] = {each.who: [] for each in contenders}
     for run in range(runner.runs):

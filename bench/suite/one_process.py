@@ -10,7 +10,7 @@ BATCH = 32
 
 
 def measure(runner: Runner) -> list[MarkdownTable]:
-    """HTTP publish -> broker -> aggregator -> access point -> WebSocket."""
+    """Measures HTTP publish -> broker -> aggregator -> access point -> WebSocket."""
     ours = [
         Contender(f"segue, NDJSON of {BATCH}", one_process, {"publishing": "ndjson", "batch": BATCH}, {"nats": 0.7}),
         Contender(f"segue, array of {BATCH}", one_process, {"publishing": "array", "batch": BATCH}),

@@ -12,7 +12,7 @@ WINDOW = 64
 
 
 def measure(runner: Runner) -> list[MarkdownTable]:
-    """Pure fan-out: every client gets every event."""
+    """Measures pure fan-out: every client gets every event."""
     ours = [
         Contender("segue, NDJSON of 32", one_process, {"publishing": "ndjson", "batch": 32}, {"nats": 0.5}),
         Contender("segue, one request per event", one_process, {"publishing": "single"}, {"nats": 0.5}),

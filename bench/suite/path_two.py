@@ -1,4 +1,4 @@
-"""Path 2: from a notice to the copies in the hands of those who are online, a thousand a second; path 1 beside it (SB-53)."""
+"""Path 2: from a notice to its copies at the users who are online, a thousand notices a second; path 1 beside it (SB-53)."""
 
 from typing import Final
 
@@ -20,7 +20,7 @@ MOST_P99_MS: Final = 500.0
 
 
 def measure(runner: Runner) -> list[MarkdownTable]:
-    """Open loop on both paths, in the same process at the same time."""
+    """Measures both paths in open loops, in the same process at the same time."""
     seconds = runner.seconds(SECONDS)
 
     def one(target: StoredSite) -> PathTwoFigures:

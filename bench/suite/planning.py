@@ -1,4 +1,4 @@
-"""Planning: what the papers' algorithms take as the Spotify profile grows, and what they took their authors at full size."""
+"""Planning: the seconds of the papers' algorithms as the Spotify profile grows, beside the authors' own seconds at full size."""
 
 import shutil
 import sys
@@ -20,7 +20,7 @@ _HEAD: Final = ("load", "B3M", "F-B3M", "F-B3M slow", "hour B3M", "hour F-B3M", 
 
 
 class PlanningTarget(NamedTuple):
-    """Of full size: what must be kept, and what was published."""
+    """A target at full size: the seconds that must be kept, and what was published."""
 
     what: str
     seconds: float
@@ -37,7 +37,7 @@ TARGETS: Final = {
 
 
 def measure(runner: Runner) -> list[MarkdownTable]:
-    """From 1/100 to full size; `--seconds` under 5 stops at 1/10."""
+    """Measures from 1/100 to full size. `--seconds` under 5 stops at 1/10."""
     scales = [scale for scale in SCALES if scale <= 0.1 or runner.seconds(5) >= 5]
     found = {scale: _figures(runner, scale) for scale in scales}
     rows = [
@@ -65,7 +65,7 @@ def _told(value: float | None) -> str:
 
 
 def against_published(full: PlanningFigures) -> MarkdownTable:
-    """The figures of full size beside the targets (WA-26, WA-27, WA-40, WA-41)."""
+    """Returns the figures of full size beside the targets (WA-26, WA-27, WA-40, WA-41)."""
     seconds = {name: getattr(full, name) for name in TARGETS if name != "gsp_cbp"} | {"gsp_cbp": full.gsp + full.cbp}
     rows = [[each.what, f"{seconds[name]:.3g}", verdict(seconds[name], each.seconds), each.published] for name, each in TARGETS.items()]
     rows.append(["FFBP / CBP", f"{full.ffbp / full.cbp:.0f}", verdict(full.ffbp / full.cbp, 10, most=False), "10"])
@@ -77,7 +77,7 @@ def against_published(full: PlanningFigures) -> MarkdownTable:
 
 
 def _figures(runner: Runner, scale: float) -> PlanningFigures:
-    """In a process of its own, so that its peak is that of this scale."""
+    """Measures one scale in a process of its own, so that its peak of memory is that of this scale."""
     trace = runner.setting.scratch / "trace"
     segue = [sys.executable, "-m", "segue", "analyze", "generate", str(trace), "--scale", str(scale), "--seed", "1"]
     try:

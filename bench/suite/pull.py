@@ -1,4 +1,4 @@
-"""Pulls: fifty items out of a history of a thousand, five hundred times a second through an access point."""
+"""Pulls of fifty items out of a history of a thousand, five hundred times a second through an access point."""
 
 from typing import Final
 
@@ -17,7 +17,7 @@ MOST_MS: Final[dict[StoreName, float]] = {"sqlite": 20.0, "cassandra": 50.0}
 
 
 def measure(runner: Runner) -> list[MarkdownTable]:
-    """Open loop. `--seconds` under 5 makes histories of a tenth."""
+    """Measures in an open loop. `--seconds` under 5 makes histories of a tenth."""
     seconds = runner.seconds(SECONDS)
     history = HISTORY if seconds >= 5 else HISTORY // 10
 

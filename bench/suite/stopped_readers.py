@@ -1,4 +1,4 @@
-"""One client in a hundred stops reading: what the others get, and what becomes of those that stopped."""
+"""One client in a hundred stops reading. What do the others get, and what becomes of those that stopped?"""
 
 from collections import Counter
 
@@ -18,7 +18,7 @@ WHO = {False: "everybody reads", True: f"{STOPPED} of {SHAPE.clients:,} stop"}
 
 
 def measure(runner: Runner) -> list[MarkdownTable]:
-    """The same run with and without, in turn; the clients that stop are no part of the figures in either."""
+    """Measures the same run with and without stopped clients, in turn. The clients that stop are no part of either's figures."""
     results: dict[bool, list[RunResult]] = {False: [], True: []}
     evicted: list[float] = []
     for run in range(runner.runs):
@@ -60,5 +60,5 @@ def _run(runner: Runner, run: int, stop: bool) -> tuple[RunResult, float]:
 
 
 def _wrong(results: list[RunResult]) -> str:
-    """Those that were evicted are meant to be disconnected."""
+    """Returns what went wrong, without "disconnected": evicted clients are meant to be disconnected."""
     return ", ".join(part for part in wrong(results).split(", ") if not part.endswith("disconnected")) or "0"

@@ -1,4 +1,4 @@
-"""What the benchmarks of the stored path share: the same work on each store that there is here."""
+"""The common part of the stored path's benchmarks: the same work on each store that is here."""
 
 import sys
 from collections.abc import Callable, Sequence
@@ -19,18 +19,23 @@ WHO: Final[dict[StoreName, str]] = {"sqlite": "SQLite", "cassandra": "Cassandra"
 
 
 class Found(NamedTuple, Generic[F]):
-    """The figures of each store that was there, a run after the other; `missing`: why Cassandra was not."""
+    """The figures of each store that was there, one run after the other. `missing` says why Cassandra was not."""
 
     figures: dict[StoreName, list[F]]
     missing: str
 
     def absent(self, columns: int) -> list[list[str]]:
-        """Returns a row of a table for a store that is not there."""
+        """Returns a table's row of so many columns for a store that is not there; no row if all are."""
         return [[WHO["cassandra"], self.missing, *[""] * (columns - 2)]] if self.missing else []
 
 
 def on_each_store(runner: Runner, benchmark: str, runs: int, measure: Callable[[StoredSite], F]) -> Found[F]:
-    """`measure(target)` for a fresh site in each run, the stores in turn."""
+    """Calls `measure(target)` with a fresh site in each run, on the stores in turn, and keeps the figures.
+
+    - `benchmark`: its name on record.
+    - `runs`: runs on each store.
+    - `measure`: measures one site.
+    """
     with cassandra(runner.setting) as server:
         found: Found[F] = Found({}, server.missing)
         present: list[StoreName] = ["sqlite", "cassandra"] if server.port else ["sqlite"]
@@ -45,7 +50,12 @@ def on_each_store(runner: Runner, benchmark: str, runs: int, measure: Callable[[
 
 
 def program(name: str, plan: msgspec.Struct, core: int, figures: type[F]) -> F:
-    """Returns what `bench.micro.<name>` measured with this `plan` on `core`; `figures` is the type of the answer. Raises `BenchError`."""
+    """Runs `bench.micro.<name>` and returns what it measured. Raises `BenchError`.
+
+    - `plan`: its argument, as JSON.
+    - `core`: the core that it is pinned to.
+    - `figures`: the type of its answer.
+    """
     command = [sys.executable, "-m", f"bench.micro.{name}", msgspec.json.encode(plan).decode()]
     with spawned(command, core) as process:
         return msgspec.json.decode(process.line(), type=figures)
@@ -61,7 +71,7 @@ def timed(mine: Sequence[Latencies]) -> list[str]:
 
 
 def _plain(figures: msgspec.Struct, prefix: str = "") -> dict[str, float]:
-    """Returns all figures by name, those of a struct within behind its name."""
+    """Returns all figures by name. The figures of an inner struct have its name in front."""
     plain: dict[str, float] = {}
     for name, value in msgspec.structs.asdict(figures).items():
         if isinstance(value, msgspec.Struct):

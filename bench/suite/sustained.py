@@ -1,4 +1,4 @@
-"""38 000 deliveries a second for a minute in one process, and what a cluster for the paper's load must have (SB-55)."""
+"""38 000 deliveries a second for a minute in one process, and the size of a cluster for the paper's load (SB-55)."""
 
 import math
 
@@ -13,14 +13,14 @@ from ..workload import GeneratedWorkload
 MEAN_PER_S = 38_000
 PEAK_PER_S = 115_000
 SECONDS = 60.0
-# Offered a little above the mark, because topics are drawn at random.
+# The load is a little above the mark, because topics are drawn at random.
 MARGIN = 1.03
 # No core is planned to be busier than this.
 USED_SHARE = 0.7
 
 
 def measure(runner: Runner) -> list[MarkdownTable]:
-    """Open loop, HTTP batches; once, because a minute is long."""
+    """Measures HTTP batches in an open loop; once, because a minute is long."""
     shape = WorkloadShape()
     rate = MEAN_PER_S * MARGIN / GeneratedWorkload(shape).mean_fanout
     go = Go(seconds=runner.seconds(SECONDS))

@@ -11,7 +11,7 @@ ROLES = ("broker", "aggregator", "access point")
 
 
 def measure(runner: Runner) -> list[MarkdownTable]:
-    """Against the same roles in one process; all three share one core."""
+    """Measures three processes that share one core, against the same roles in one process."""
     contenders = [
         Contender("three processes", three_processes, PLAN, {"one process": 2.0}),
         Contender("one process", one_process, PLAN),

@@ -1,4 +1,4 @@
-"""Traces: what it takes to generate and to characterize them, as they grow, and what DuckDB takes for the same distributions."""
+"""Traces: the cost of generating and characterizing them as they grow, and DuckDB's seconds for the same distributions."""
 
 import shutil
 import sys
@@ -19,7 +19,7 @@ _GB: Final = 1e9
 
 
 class TraceCosts(NamedTuple):
-    """One scale."""
+    """The costs of a trace at one scale."""
 
     scale: float
     pairs: int
@@ -30,12 +30,12 @@ class TraceCosts(NamedTuple):
 
 
 def spotify(runner: Runner) -> list[MarkdownTable]:
-    """The Spotify profile from 1/100 to 1."""
+    """Measures the Spotify profile from 1/100 to 1."""
     return _measure(runner, "spotify", SPOTIFY)
 
 
 def twitter(runner: Runner) -> list[MarkdownTable]:
-    """The Twitter profile from 1/1000 to 1/10; scale 1 takes an hour and is run by hand (bench/README.md)."""
+    """Measures the Twitter profile from 1/1000 to 1/10. Scale 1 takes an hour and is run by hand (bench/README.md)."""
     return _measure(runner, "twitter", TWITTER)
 
 
@@ -81,7 +81,7 @@ def _row(runner: Runner, profile: str, scale: float) -> TraceCosts:
 
 
 def _checked(runner: Runner, trace: Path, report: Path, row: TraceCosts) -> TraceCosts:
-    """Both counted the same pairs, or the comparison would be worth nothing."""
+    """Checks that Spark and DuckDB counted the same pairs, keeps the figures and returns `row`. Else the comparison would be worthless."""
     ours = int(summary.read(report).measures["pairs"])
     assert ours == row.pairs, f"Spark counted {ours:,} pairs and DuckDB {row.pairs:,}"
     name = Trace.open(trace).manifest.profile or ""

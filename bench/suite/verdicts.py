@@ -1,4 +1,4 @@
-"""The rule engine: verdicts a second on one core."""
+"""The verdicts of the rule engine a second on one core."""
 
 from ..micro.verdicts import VerdictFigures
 from ..process import micro
@@ -10,7 +10,7 @@ LEAST_PER_S = 100_000.0
 
 
 def measure(runner: Runner) -> list[MarkdownTable]:
-    """The default rules; the followers that come in by preferences are those of one artist."""
+    """Measures the default rules. The followers with preferences are those of one artist."""
     found = []
     for run in range(runner.runs):
         runner.tell(f"verdicts: {CASES:,} cases, run {run + 1} of {runner.runs}")
