@@ -1,1 +1,1 @@
-"""Measurements inside one fresh process, pinned to the server's core: `python -m bench.micro.NAME SIZE` prints JSON."""
+"""Measurements inside one fresh process that is pinned to a core. `python -m bench.micro.NAME SIZE` (or a plan) prints JSON."""

@@ -14,16 +14,16 @@ _ENCODE: Final = msgspec.json.Encoder().encode
 
 
 def names(number: int) -> Iterator[str]:
-    """Returns `number` names, always the same."""
+    """Yields `number` names, always the same."""
     return (f"f{n * _STRIDE % _NAMES:08d}" for n in range(number))
 
 
 def pages(number: int) -> Iterator[list[str]]:
-    """Returns the same, a page at a time."""
+    """Yields the same names, a page at a time."""
     source = names(number)
     return iter(lambda: list(islice(source, PAGE)), [])
 
 
 def lines(number: int) -> Iterator[bytes]:
-    """Returns the same as lines of a stream."""
+    """Yields the same names as lines of a stream, a page a line."""
     return (_ENCODE({"followers": page}) + b"\n" for page in pages(number))

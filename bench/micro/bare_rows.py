@@ -1,7 +1,7 @@
-"""`python -m bench.micro.bare_rows PLAN`: the rows of a fan-out written by a careful engineer with the bare SQLite or driver.
+"""`python -m bench.micro.bare_rows PLAN` writes the rows of a fan-out as a careful engineer does with the bare SQLite or driver.
 
-The same tables. SQLite: one transaction for each page of a thousand, `executemany` in it. Cassandra: prepared statements, so
-many in flight at once. Rows are made before the clock runs: only the writing is timed.
+The tables are the same. SQLite has one transaction for each page of a thousand, with `executemany` in it. Cassandra has prepared
+statements, `CONCURRENCY` of them in flight at once. Rows are made before the clock runs: only the writing is timed.
 """
 
 import asyncio
@@ -40,7 +40,7 @@ Chunk = list[tuple[str, list[Row]]]
 # (part, number, user) of the followers of a page.
 Numbered = list[tuple[int, int, str]]
 
-# Per statement of SQLite and of Cassandra, what is written of everybody: the log, then what the worker adds.
+# What is written for each follower, in SQLite and in Cassandra: first the row of the log, then what the worker adds.
 SQLITE: Final = (
     "INSERT INTO events (part, n, event, user, flags) VALUES (?, ?, ?, ?, 0)",
     "INSERT INTO decisions (user, event, mark, shown, types, reasons, ts_ms) VALUES (?, ?, 1, 1, 'in-client', 'offline-row', ?)",
@@ -58,7 +58,13 @@ CASSANDRA: Final = (
 
 
 class BareRowsPlan(msgspec.Struct, frozen=True, kw_only=True):
-    """How many followers. `path` is a folder for SQLite; `port` and `keyspace` are Cassandra's."""
+    """The plan of a run.
+
+    - `store`: which store.
+    - `followers`: how many there are.
+    - `path`: a folder for SQLite.
+    - `port`, `keyspace`: of Cassandra.
+    """
 
     store: StoreName
     followers: int
@@ -68,14 +74,14 @@ class BareRowsPlan(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class BareRowsFigures(msgspec.Struct, frozen=True, kw_only=True):
-    """Followers a second: with their row of the log alone, and with everything that is kept of them, four rows each."""
+    """Followers a second: with their row of the log alone, and with all four rows that are kept of each."""
 
     logged_per_s: float
     all_per_s: float
 
 
 def measure(plan: BareRowsPlan) -> BareRowsFigures:
-    """First the log of all, then everything else: the second rate is of both together."""
+    """Writes the log of all followers, then everything else. The second rate is of both together."""
     asyncio.run(_make_tables(plan))
     writing = _sqlite if plan.store == "sqlite" else _cassandra
     logged_s, rest_s = writing(plan)
@@ -146,7 +152,7 @@ def _cassandra(plan: BareRowsPlan) -> tuple[float, float]:
 
 
 def _numbered(followers: int) -> Iterator[Numbered]:
-    """Pages, each ordered by part, as they come into a log."""
+    """Yields pages of followers, each ordered by part, as they come into a log."""
     start = time.time_ns() // 1000
     for page in pages(followers):
         yield sorted((part_of(shard_of(user), True), start + index, user) for index, user in enumerate(page))
@@ -154,7 +160,7 @@ def _numbered(followers: int) -> Iterator[Numbered]:
 
 
 def _seconds(plan: BareRowsPlan, made: Callable[[Numbered], Chunk], write: Callable[[Chunk], None]) -> float:
-    """How long the writing takes, without the making."""
+    """Returns the seconds of writing all pages, without the making of their rows."""
     spent_s = 0.0
     for page in _numbered(plan.followers):
         chunk = made(page)

@@ -1,7 +1,7 @@
-"""`python -m bench.micro.burst OUTBOXES`: one event to so many simulated clients of one access point, while others speak.
+"""`python -m bench.micro.burst OUTBOXES` sends one event to so many simulated clients of one access point, while others speak.
 
-The access point is real, and fed over the link in memory; only the sockets are missing. A simulated client has a
-session's maps and outbox, and where its bytes would go to the kernel, it notes the time.
+The access point is real, and gets its events over a link in memory. Only the sockets are missing: a simulated client has a
+session's maps and outbox, and notes the time at which its bytes would go to the kernel.
 """
 
 import asyncio
@@ -41,7 +41,13 @@ WHERE: Final = "sto/a1"
 
 
 class BurstFigures(msgspec.Struct, frozen=True, kw_only=True):
-    """Latencies from handing the event to the link until it is written to the client's socket, would be."""
+    """Latencies from handing the event to the link until the moment at which it would be written to the client's socket.
+
+    - `outboxes`, `bytes_per_outbox`: the simulated clients, and the resident memory of each.
+    - `burst_s`: of each burst, seconds until the last client had it.
+    - `idle_p99_ms`: of other topics before the bursts.
+    - `burst_p99_ms`, `burst_max_ms`: of other topics during the bursts.
+    """
 
     outboxes: int
     bytes_per_outbox: float
@@ -51,12 +57,12 @@ class BurstFigures(msgspec.Struct, frozen=True, kw_only=True):
     burst_max_ms: float
 
     def plain(self) -> dict[str, float]:
-        """Returns the numbers among the figures."""
+        """Returns the numbers among them by name."""
         return {name: value for name, value in msgspec.structs.asdict(self).items() if not isinstance(value, list)}
 
 
 class _Fan(Member):
-    """Follows the star; `heard` counts all deliveries."""
+    """A client that follows the star. `heard` counts the deliveries of all of them."""
 
     __slots__ = ()
     heard = 0
@@ -66,7 +72,7 @@ class _Fan(Member):
 
 
 class _Other(Member):
-    """Follows other topics and notes (due, latency), in microseconds."""
+    """A client that follows another topic and notes (due, latency) in microseconds."""
 
     __slots__ = ("samples",)
 
@@ -82,7 +88,7 @@ class _Other(Member):
 
 
 class BurstStage:
-    """One access point, its feeder, its simulated clients."""
+    """An access point with its feeder and its simulated clients."""
 
     def __init__(self) -> None:
         uris = [f"hm://presence/user/u{number}/" for number in range(OTHERS)] + ["hm://presence/user/star/"]
@@ -98,18 +104,18 @@ class BurstStage:
         self._rng = random.Random(2)
 
     async def open(self) -> None:
-        """Links the two."""
+        """Links the access point and its feeder."""
         listening = asyncio.ensure_future(self._feeder.listen(WHERE))
         await self._point.start()
         await listening
 
     async def close(self) -> None:
-        """Ends both."""
+        """Closes both."""
         await self._point.close()
         await self._feeder.close()
 
     def fill(self, outboxes: int) -> None:
-        """Subscribes the clients."""
+        """Subscribes so many clients to the star, and the others to other topics."""
         star = self._topics[-1]
         for _ in range(outboxes):
             self._subscribe(_Fan(), len(self._topics) - 1)
@@ -123,12 +129,12 @@ class BurstStage:
             self._point.core.announcer.want([(row.handle, self._topics[topic])])
 
     def speak(self, topics: list[int]) -> None:
-        """Publishes one event on each, now."""
+        """Publishes one event on each of `topics` now."""
         now = now_us()
         self._feeder.send(topics, [payload(now, 0) for _ in topics])
 
     async def others_speak(self) -> None:
-        """Publishes for ever; what a pause has delayed is made up for."""
+        """Publishes events on other topics for ever. It makes up for what a pause has delayed."""
         loop = asyncio.get_running_loop()
         start_s, spoken = loop.time(), 0
         while True:
@@ -138,7 +144,10 @@ class BurstStage:
             spoken = due
 
     async def burst(self, outboxes: int) -> tuple[int, int]:
-        """Publishes one event to all fans; returns when it began and when the last one had it, in microseconds."""
+        """Publishes one event to all fans. Returns when it began and when the last one had it, in microseconds.
+
+        Raises TimeoutError after `DEADLINE_S`.
+        """
         loop = asyncio.get_running_loop()
         deadline_s, goal, began_us = loop.time() + DEADLINE_S, _Fan.heard + outboxes, now_us()
         self.speak([len(self._topics) - 1])
@@ -150,7 +159,7 @@ class BurstStage:
 
 
 async def measure(outboxes: int) -> BurstFigures:
-    """Fill, let the others speak, then the star too."""
+    """Subscribes all clients, lets the others speak, then the star too."""
     stage = BurstStage()
     await stage.open()
     before = rss_bytes(os.getpid())

@@ -1,6 +1,7 @@
-"""`python -m bench.micro.cassandra [ROWS]`: writes per second through our bridge and through the bare driver.
+"""`python -m bench.micro.cassandra [ROWS]` compares the writes a second through our bridge and through the bare driver.
 
-One real server, one table, the same rows, turn by turn in the same minute; a second loop, uvloop, is what the roles run on.
+There is one real server with one table. Both write the same rows, turn by turn in the same minute. The bridge runs on asyncio's own
+loop and on uvloop, which is the loop of the roles.
 """
 
 import asyncio
@@ -26,17 +27,17 @@ BODY: Final = bytes(200)
 
 
 def rows(count: int) -> Iterator[tuple[int, int, bytes]]:
-    """Returns rows of as many partitions."""
+    """Yields `count` rows, each of its own partition."""
     return ((number, 0, BODY) for number in range(count))
 
 
 def bare(connected: Connected, count: int, concurrency: int) -> None:
-    """Inserts `count` rows by what the driver itself offers for many: on the session `connected`, `concurrency` at a time."""
+    """Writes `count` rows with what the driver itself offers for many rows, `concurrency` at a time, on `connected`."""
     execute_concurrent_with_args(connected.session, connected.session.prepare(INSERT), rows(count), concurrency=concurrency)
 
 
 async def bridged(options: CassandraOptions, count: int) -> float:
-    """Returns the seconds of `many`. A round of its own warms nothing that the bare driver does not have."""
+    """Returns the seconds of `many`. Each round opens a connection of its own, so that it is no warmer than the bare driver's."""
     store = await Cassandra.open(options)
     try:
         await store.change_schema(TABLE)
@@ -49,7 +50,7 @@ async def bridged(options: CassandraOptions, count: int) -> float:
 
 
 def seconds(run: Callable[[], None]) -> float:
-    """Returns how long `run` takes."""
+    """Returns the seconds of one call."""
     begun_s = time.perf_counter()
     run()
     return time.perf_counter() - begun_s
@@ -58,7 +59,7 @@ def seconds(run: Callable[[], None]) -> float:
 @click.command()
 @click.argument("count", default=20_000)
 def main(count: int) -> None:
-    """Print the table."""
+    """Prints the table."""
     with tempfile.TemporaryDirectory(prefix="segue-cassandra-") as folder, Server(Path(folder)) as server:
         options = CassandraOptions(port=server.port)
         asyncio.run(bridged(options, count))

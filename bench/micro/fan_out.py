@@ -1,4 +1,4 @@
-"""`python -m bench.micro.fan_out PLAN`: one event to very many, streamed, while small events go to users who are online."""
+"""`python -m bench.micro.fan_out PLAN` streams one event to very many followers, while small events go to users who are online."""
 
 import asyncio
 import sys
@@ -21,15 +21,21 @@ from .stored_rows import RowAudit, audit
 
 EVENT: Final = "fan-out-1"
 LISTENERS: Final = 20
-# Each small event goes to so many who are online.
+# Each small event goes to so many users who are online.
 COPIES: Final = 2
 SMALL_PER_S: Final = 50.0
-# When all is decided no later than this, every item is counted too.
+# The patience until everything is decided. Then every item is counted too.
 REST_S: Final = 10.0
 
 
 class FanOutPlan(msgspec.Struct, frozen=True, kw_only=True):
-    """So many followers, after so many seconds of small events alone; `decide_s` is the patience with the rule worker."""
+    """The plan of a run.
+
+    - `target`: the site.
+    - `followers`: of the streamed event.
+    - `idle_s`: seconds of small events alone before it.
+    - `decide_s`: the patience with the rule worker.
+    """
 
     target: StoredSite
     followers: int
@@ -38,9 +44,18 @@ class FanOutPlan(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class FanOutFigures(msgspec.Struct, frozen=True, kw_only=True):
-    """`taken_s`: from the first byte of the stream until it was answered; `decided_s`: until all were decided, or patience ended with
-    so many `decided`. `grown_bytes`: peak of the module's resident memory less what it was before. `idle`, `taking` and `during`: the
-    small events' copies before, until the stream was answered, and until the end. `repeated`: requests that were unavailable at first."""
+    """The figures of one fan-out.
+
+    - `taken_s`: from the first byte of the stream until its response.
+    - `decided`, `decided_s`: followers that were decided, and the seconds until then. Patience may end before all are.
+    - `grown_bytes`: the peak of the module's resident memory, less what it was before.
+    - `idle`: latencies of the small events before the stream.
+    - `taking`: the same until the response to the stream.
+    - `during`: the same until all was decided.
+    - `copies_lost`: copies of small events that did not come.
+    - `repeated`: requests that were unavailable at first.
+    - `audit`: what the store has of the followers.
+    """
 
     taken_s: float
     decided: int
@@ -55,14 +70,14 @@ class FanOutFigures(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SmallEvents:
-    """Small events beside the one to all. `due` is when each should have been sent."""
+    """The small events beside the one to all. `due` is when each should have been sent."""
 
     def __init__(self, users: Listeners, notifier: NoticeSender) -> None:
         self.due: dict[str, int] = {}
         self._users, self._notifier = users, notifier
 
     async def tell(self, _: int, due_us: int) -> None:
-        """Notifies the next one."""
+        """Sends the next small event, which was due at `due_us`."""
         number = len(self.due)
         event = f"small-{number}"
         self.due[event] = due_us
@@ -70,15 +85,15 @@ class SmallEvents:
         await self._notifier.tell(event, some, artist=f"artist{number % 50}")
 
     async def heard(self) -> None:
-        """Waits until every copy came, or must be called lost."""
+        """Waits until every copy came. Raises TimeoutError."""
         await until(lambda: self.lost() == 0)
 
     def lost(self) -> int:
-        """Copies that did not come."""
+        """Returns the number of copies that did not come."""
         return sum(COPIES - len(self._users.arrivals[event]) for event in self.due)
 
     def latencies(self, start_us: int, end_us: int) -> Latencies:
-        """Returns the latencies of the copies of events that were due between `start_us` and `end_us`."""
+        """Returns the latencies of copies whose events were due between the two moments."""
         arrivals = self._users.arrivals
         return Latencies.of(
             (at_us - due_us) / 1000 for event, due_us in self.due.items() if start_us <= due_us <= end_us for at_us in arrivals[event]
@@ -86,7 +101,7 @@ class SmallEvents:
 
 
 async def measure(plan: FanOutPlan) -> FanOutFigures:
-    """Idle, then the stream, then until all is decided; then every row is counted."""
+    """Measures small events alone, then beside the stream until all is decided. Then it counts every row."""
     names = [f"online{n}" for n in range(LISTENERS)]
     async with NoticeSender(plan.target) as notifier, Listeners(plan.target, names) as users:
         await users.online(notifier.tell)
@@ -131,7 +146,7 @@ async def _lines(followers: int) -> AsyncIterator[bytes]:
 
 
 def _forget_peak(pid: int) -> None:
-    """Makes the kernel count the peak of resident memory anew (Linux)."""
+    """Lets the kernel count the peak of resident memory anew (Linux)."""
     Path(f"/proc/{pid}/clear_refs").write_text("5")
 
 

@@ -1,4 +1,4 @@
-"""`python -m bench.micro.intake PLAN`: how long a service waits for its answer, for notices with an audience each."""
+"""`python -m bench.micro.intake PLAN` measures how long a service waits for the response to a notice with its audience."""
 
 import random
 import sys
@@ -15,7 +15,13 @@ from .notice_sender import NoticeSender, lasting, paced
 
 
 class IntakePlan(msgspec.Struct, frozen=True, kw_only=True):
-    """Notices to `followers` each, drawn out of `people`, none of whom is online."""
+    """The plan of a run.
+
+    - `target`: the site.
+    - `followers`: of each notice, drawn out of `people`, none of whom is online.
+    - `rate`: notices a second, for `seconds`.
+    - `warmup_s`: time before, to warm statements and connections.
+    """
 
     target: StoredSite
     followers: int
@@ -26,7 +32,7 @@ class IntakePlan(msgspec.Struct, frozen=True, kw_only=True):
 
 
 async def measure(plan: IntakePlan) -> Latencies:
-    """From when a notice was due until its answer was there: then it is stored. The first second warms statements and connections."""
+    """Measures from when a notice was due until its response came. Then it is stored."""
     rng, people = random.Random(1), list(audience.names(plan.people))
     waited_ms: list[float] = []
 

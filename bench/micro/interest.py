@@ -1,4 +1,4 @@
-"""`python -m bench.micro.interest ROWS`: the broker's core with so many rows in one process."""
+"""`python -m bench.micro.interest ROWS` measures the broker's core with so many rows in one process."""
 
 import gc
 import os
@@ -22,7 +22,7 @@ MATCHES: Final = 200_000
 
 
 class InterestFigures(msgspec.Struct, frozen=True, kw_only=True):
-    """Bytes are resident memory."""
+    """The figures of the broker's core. Bytes are resident memory."""
 
     bytes_per_row: float
     announced_per_s: float
@@ -30,7 +30,7 @@ class InterestFigures(msgspec.Struct, frozen=True, kw_only=True):
     matches_per_s: float
 
     def plain(self) -> dict[str, float]:
-        """Returns the figures as a mapping."""
+        """Returns the figures by name."""
         return msgspec.structs.asdict(self)
 
 
@@ -45,7 +45,7 @@ class _Link:
 
 
 def measure(rows: int) -> InterestFigures:
-    """Announce, look up, match."""
+    """Announces `rows` topics, looks topics up, and matches events."""
     core = BrokerCore("sto", 1)
     empty = _rss()
     started_s = time.perf_counter()
@@ -62,7 +62,7 @@ def measure(rows: int) -> InterestFigures:
 
 
 def _announce(core: BrokerCore, rows: int) -> None:
-    """Announces as an aggregator does: in bulks, under handles of its own."""
+    """Announces topics as an aggregator does: in bulks, under handles of its own."""
     bit = core.open(_Link(), far=False)
     for start in range(0, rows, BULK):
         numbers = range(start, min(start + BULK, rows))
@@ -74,7 +74,7 @@ def _topic(number: int) -> Topic:
 
 
 def _look_up(core: BrokerCore, topics: list[Topic]) -> float:
-    """Returns the seconds for the mask of links of each topic."""
+    """Returns the seconds of finding the mask of links of each topic."""
     rows, masks = core.interest.rows, core.interest.masks
     found = 0
     started_s = time.perf_counter()
@@ -88,7 +88,7 @@ def _look_up(core: BrokerCore, topics: list[Topic]) -> float:
 
 
 def _match(core: BrokerCore, topics: list[Topic]) -> float:
-    """Returns the seconds to match, number and queue an event on each topic."""
+    """Returns the seconds of matching, numbering and queueing an event on each topic."""
     tail = encode_tail("hm://presence/user/user1/", 1_700_000_000_000, "x-1", "play", b"{}")
     events = [Event(topic, b"", tail) for topic in topics]
     started_s = time.perf_counter()

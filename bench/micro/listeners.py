@@ -1,4 +1,4 @@
-"""Online users of the stored path: WebSocket clients that note when each event comes, and that may ask."""
+"""Online users of the stored path: WebSocket clients that note when each event comes, and that can ask."""
 
 import asyncio
 from collections import defaultdict
@@ -29,8 +29,14 @@ _DECODE: Final = msgspec.json.Decoder(Message).decode
 
 
 class Listeners:
-    """`async with Listeners(target, names) as users:` they are all connected. `arrivals[event]` are the moments (microseconds) at
-    which copies of an event came, `copies` how many of all events."""
+    """Users who are all connected within `async with Listeners(target, names) as users:`.
+
+    - `target`: the site.
+    - `names`: the users.
+    - `follows`: topics that each of them subscribes to.
+
+    `arrivals[event]` are the moments (microseconds) at which copies of an event came. `copies` counts the copies of all events.
+    """
 
     def __init__(self, target: StoredSite, names: Sequence[str], follows: Sequence[str] = ()) -> None:
         self.names = list(names)
@@ -62,7 +68,11 @@ class Listeners:
         await self._http.close()
 
     async def ask(self, listener: int, op: str, **fields: Any) -> int:
-        """Sends a message as one of them; returns the moment of the answer, in microseconds. Raises TimeoutError."""
+        """Sends a message as one of them and returns when the response came (microseconds). Raises TimeoutError.
+
+        - `listener`: the place of the user in `names`.
+        - `op`, `fields`: the message.
+        """
         self._n += 1
         n, answer = self._n, asyncio.get_running_loop().create_future()
         self._asked[n] = answer
@@ -76,9 +86,9 @@ class Listeners:
         await until(lambda: self.copies >= number)
 
     async def online(self, tell: Callable[[str, list[str]], Awaitable[None]]) -> None:
-        """Waits until each of them gets live copies: before, presence may not know them yet. `tell(id, followers)` notifies.
+        """Waits until each of them gets live copies: before, presence may not know them yet. Raises TimeoutError.
 
-        Raises TimeoutError.
+        `tell(id, followers)` sends a notice.
         """
         async with asyncio.timeout(PATIENCE_S):
             tries = 0
@@ -105,7 +115,7 @@ class Listeners:
 
 
 async def until(condition: Callable[[], bool], patience_s: float = PATIENCE_S) -> None:
-    """Waits until `condition` holds. Raises TimeoutError."""
+    """Waits until `condition` holds. Raises TimeoutError after `patience_s`."""
     async with asyncio.timeout(patience_s):
         while not condition():  # noqa: ASYNC110 - what is waited for happens in another process
             await asyncio.sleep(0.02)

@@ -1,4 +1,4 @@
-"""`python -m bench.micro.marks PLAN`: the writes that reach the store when a user has read everything there is."""
+"""`python -m bench.micro.marks PLAN` counts the writes that reach the store when a user has read everything."""
 
 import sqlite3
 import sys
@@ -30,7 +30,11 @@ Store = SqliteStore | CassandraStore
 
 
 class MarksPlan(msgspec.Struct, frozen=True, kw_only=True):
-    """How many items the users have who read them all, one user each. With a `port`, the store is a Cassandra server's `keyspace`."""
+    """The plan of a run.
+
+    - `items`: for each user, how many items they have and read.
+    - `port`, `keyspace`: of Cassandra; without a port the store is SQLite.
+    """
 
     items: list[int]
     port: int = 0
@@ -38,30 +42,30 @@ class MarksPlan(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class MarksFigures(msgspec.Struct, frozen=True, kw_only=True):
-    """Statements that write, and milliseconds, for each of the items of the plan."""
+    """The statements that write, and the milliseconds, for each entry of the plan's `items`."""
 
     writes: list[int]
     ms: list[float]
 
 
 class RecordingCassandra(Cassandra):
-    """A store that remembers what it was told to write."""
+    """A Cassandra client that notes each statement in `told`."""
 
     told: list[str]
 
     async def execute(self, cql: str, *values: Any) -> list[Row]:
-        """See `Cassandra`."""
+        """Notes the statement, then executes it (see `Cassandra`)."""
         self.told.append(cql)
         return await super().execute(cql, *values)
 
     async def batch(self, statements: Sequence[tuple[str, Row]], *, logged: bool = False) -> None:
-        """See `Cassandra`."""
+        """Notes the statements, then executes them (see `Cassandra`)."""
         self.told += [cql for cql, _ in statements]
         await super().batch(statements, logged=logged)
 
 
 async def measure(plan: MarksPlan) -> MarksFigures:
-    """Through the feed that answers clients; the store is the real one."""
+    """Reads everything through the feed that answers clients. The store is a real one."""
     with tempfile.TemporaryDirectory(prefix="segue-marks-") as folder:
         store, told = await (_cassandra(plan) if plan.port else _sqlite(Path(folder)))
         told_live: list[Event] = []
@@ -101,7 +105,7 @@ async def _cassandra(plan: MarksPlan) -> tuple[Store, list[str]]:
 
 
 async def _fill(store: Store, user: str, items: int) -> None:
-    """Items as the worker stores them."""
+    """Stores items of `user` as the worker does."""
     source = iter(range(1, items + 1))
     while marks := list(islice(source, PAGE)):
         await store.decide([_decided(user, mark) for mark in marks])

@@ -1,4 +1,4 @@
-"""The artist service of the stored path's benchmarks: notices over HTTP, at a rate that does not depend on the answers."""
+"""The artist service of the stored path's benchmarks. It sends notices over HTTP at a rate that does not depend on the responses."""
 
 import asyncio
 from collections.abc import AsyncIterable, Callable, Coroutine, Sequence
@@ -16,7 +16,7 @@ from ..clock import now_us
 from ..servers.stored import StoredSite
 
 CONNECTIONS: Final = 64
-# What a 503 says by Retry-After, and how often it is obeyed.
+# The Retry-After of a 503, and how often a request is repeated.
 RETRY_S: Final = 1.0
 TRIES: Final = 30
 PAYLOAD: Final = {"album": "Homogenic", "tracks": 10, "cover": "x" * 60}
@@ -25,18 +25,20 @@ JSON: Final = "application/json"
 
 
 class RefusedError(Exception):
-    """The module did not take a notice; the text has its answer."""
+    """An error of a notice that the module did not take. The text has its response."""
 
 
 def notice(event: str, followers: Sequence[str] | None = None, artist: str = "bjork") -> dict[str, Any]:
-    """Returns an album of `artist` under the id `event`; without `followers` the first line of a stream."""
+    """Returns the notice of an album of `artist`, under the id `event`. Without `followers` it is the first line of a stream."""
     header = {"id": event, "topic": f"hm://notifications/feed/{artist}%new-album/", "kind": "album", "payload": PAYLOAD, "producer": artist}
     return header if followers is None else header | {"followers": list(followers)}
 
 
 class NoticeSender:
-    """`async with Notifier(target) as notifier:` it may post. What is unavailable is repeated under the same id, as services do it;
-    `repeated` counts that."""
+    """A service that posts within `async with NoticeSender(target) as notifier:`.
+
+    It repeats a request that was unavailable under the same id, as services do. `repeated` counts that.
+    """
 
     def __init__(self, target: StoredSite) -> None:
         self.repeated = 0
@@ -53,7 +55,7 @@ class NoticeSender:
         await self._http.close()
 
     async def tell(self, event: str, followers: Sequence[str], artist: str = "bjork") -> None:
-        """Sends one notice of `artist`, under the id `event`, to `followers`. Raises `RefusedError`."""
+        """Sends one notice, with the id `event`, of `artist` to `followers`. Raises `RefusedError`."""
         await self._notify(msgspec.json.encode(notice(event, followers, artist)), JSON)
 
     async def tell_all(self, notices: Sequence[dict[str, Any]]) -> None:
@@ -68,16 +70,19 @@ class NoticeSender:
         raise RefusedError(f"{len(notices)} notices were rejected {TRIES} times: {answer['rejected'][0]}")
 
     async def stream(self, lines: Callable[[], AsyncIterable[bytes]]) -> int:
-        """Sends one notice with pages of followers, begun anew where it broke off; returns how many were taken. Raises `RefusedError`."""
+        """Streams one notice with pages of followers. `lines` begins it anew if it breaks off. Returns how many followers were taken.
+
+        Raises `RefusedError`.
+        """
         return int((await self._notify(lines, NDJSON))["accepted"])
 
     async def publish(self, event: str, topic: str) -> None:
-        """Publishes an event by way of the engine alone, beside the stored path. Raises `RefusedError`."""
+        """Publishes an event through the engine alone, beside the stored path. Raises `RefusedError`."""
         body = msgspec.json.encode({"id": event, "topic": topic, "kind": "play", "payload": PAYLOAD})
         await self._post(f"http://{self._target.publish_at}/v1/events", "presence", body, JSON)
 
     async def counters(self) -> dict[str, Any]:
-        """Returns what the notification module has counted."""
+        """Returns the counters of the notification module."""
         async with self._http.get(f"http://{self._target.admin_at}/v1/stats") as answer:
             (role,) = (await answer.json())["roles"]
             found: dict[str, Any] = role["counters"]
@@ -88,7 +93,7 @@ class NoticeSender:
         return int((await self.counters())["notification_decided_total"])
 
     async def until_decided(self, rows: int, patience_s: float) -> bool:
-        """Waits until so many rows were decided in all; returns whether they were in time."""
+        """Waits until so many rows were decided in all. Returns whether they were within `patience_s`."""
         deadline_s = asyncio.get_running_loop().time() + patience_s
         while (is_late := await self.decided() < rows) and asyncio.get_running_loop().time() < deadline_s:  # noqa: ASYNC110 - elsewhere
             await asyncio.sleep(0.1)
@@ -113,9 +118,9 @@ class NoticeSender:
 
 
 async def paced(rate: float, is_over: Callable[[], bool], act: Callable[[int, int], Coroutine[Any, Any, None]]) -> int:
-    """Calls `act(number, due_us)` at `rate` a second until `is_over`, whether the calls before have ended or not.
+    """Calls `act(number, due_us)` at `rate` a second until `is_over`, without waiting for earlier calls. Returns the number of calls.
 
-    Each bears the moment at which it was due, so that a server that stalls cannot make the waiting disappear. Returns how many there were.
+    Each call gets the moment at which it was due. So the waiting counts even when a server stalls.
     """
     start_us, number = now_us(), 0
     async with asyncio.TaskGroup() as tasks:
@@ -128,6 +133,6 @@ async def paced(rate: float, is_over: Callable[[], bool], act: Callable[[int, in
 
 
 def lasting(seconds: float) -> Callable[[], bool]:
-    """Returns a condition that holds from so many seconds after now."""
+    """Returns a condition that holds from so many seconds after now on."""
     end_us = now_us() + int(seconds * 1e6)
     return lambda: now_us() >= end_us

@@ -1,5 +1,4 @@
-"""`python -m bench.micro.path_two PLAN`: notices to users who are online, through the store; beside them events through the engine
-alone, to the same users."""
+"""`python -m bench.micro.path_two PLAN` sends notices through the store to users who are online, and events through the engine alone."""
 
 import asyncio
 import random
@@ -16,14 +15,21 @@ from .latencies import Latencies
 from .listeners import Listeners, until
 from .notice_sender import NoticeSender, lasting, notice, paced
 
-# What waits longer for its copies than this after the last event counts as lost.
+# A copy that comes later than this after the last event counts as lost.
 LATE_S: Final = 20.0
 TOPIC: Final = "hm://presence/user/star/"
 
 
 class PathTwoPlan(msgspec.Struct, frozen=True, kw_only=True):
-    """`rate` notices a second, `batch` in a request, each to `followers` of `listeners`. `direct_rate`: events of path 1 a second,
-    each to all listeners of a few."""
+    """The plan of a run.
+
+    - `target`: the site.
+    - `listeners`: users who are online on path 2.
+    - `followers`: of each notice, drawn out of them.
+    - `rate`, `batch`: notices a second, and notices in a request.
+    - `direct_rate`, `direct_listeners`: events of path 1 a second, each to so many other users.
+    - `seconds`: how long.
+    """
 
     target: StoredSite
     listeners: int
@@ -36,8 +42,15 @@ class PathTwoPlan(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PathTwoFigures(msgspec.Struct, frozen=True, kw_only=True):
-    """From when an event was due until a copy came: `stored` by path 2, `direct` by path 1. `repeated`: notices that were taken
-    at a later try only; `lost`: copies that did not come in time, `doubled`: those that came twice."""
+    """The figures of both paths. Latencies count from when an event was due until a copy came.
+
+    - `notices_per_s`: the rate at which the module took notices.
+    - `stored`: latencies of path 2.
+    - `direct`: latencies of path 1.
+    - `repeated`: notices and requests that were taken at a later try only.
+    - `lost`: copies that did not come in time.
+    - `doubled`: copies that came twice.
+    """
 
     notices_per_s: float
     stored: Latencies
@@ -48,7 +61,7 @@ class PathTwoFigures(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Spoken:
-    """Events of one path: when each was due, and how many copies it must make."""
+    """The events of one path: `due` says when each was due. Each must make `copies` copies."""
 
     def __init__(self, users: Listeners, copies: int) -> None:
         self.due: dict[str, int] = {}
@@ -59,16 +72,16 @@ class Spoken:
         return Latencies.of((at_us - due_us) / 1000 for event, due_us in self.due.items() for at_us in self._users.arrivals[event])
 
     def missing(self) -> int:
-        """Copies that have not come."""
+        """Returns the number of copies that have not come."""
         return sum(max(0, self._copies - len(self._users.arrivals[event])) for event in self.due)
 
     def doubled(self) -> int:
-        """Copies too many."""
+        """Returns the number of copies beyond those that were due."""
         return sum(max(0, len(self._users.arrivals[event]) - self._copies) for event in self.due)
 
 
 async def measure(plan: PathTwoPlan) -> PathTwoFigures:
-    """Both paths at the same time, for the same users in the same process."""
+    """Measures both paths at the same time, in the same process."""
     names = [f"online{n}" for n in range(plan.listeners)]
     direct_names = [f"direct{n}" for n in range(plan.direct_listeners)]
     async with (
@@ -104,7 +117,7 @@ async def measure(plan: PathTwoPlan) -> PathTwoFigures:
 
 
 async def _heard(*paths: Spoken) -> None:
-    """Waits until no copy is missing, or the missing ones must be called lost."""
+    """Waits until no copy is missing, or for `LATE_S`: then the missing ones count as lost."""
     try:
         await until(lambda: not any(path.missing() for path in paths), LATE_S)
     except TimeoutError:

@@ -1,4 +1,4 @@
-"""`python -m bench.micro.planning TRACE SCALE`: what planning takes on one trace of the Spotify profile, in a process of its own."""
+"""`python -m bench.micro.planning TRACE SCALE` times planning on one trace of the Spotify profile, in a process of its own."""
 
 import resource
 import sys
@@ -30,8 +30,17 @@ MOST_SLOW: Final = 0.05
 
 
 class PlanningFigures(msgspec.Struct, frozen=True, kw_only=True):
-    """Seconds, the largest of all thresholds. `slow`: without laziness, at the middle one, None where that would take hours.
-    `hour`: what is connected and active in one hour. `gsp_least`: at the threshold where it is quickest."""
+    """The seconds of each algorithm, at the threshold where it is slowest.
+
+    - `pairs`, `hour_pairs`: of the whole trace, and of what is connected and active in one hour.
+    - `load`: of reading the trace.
+    - `b3m`, `fb3m`: of the whole trace.
+    - `slow`: of F-B3M without laziness, at the middle threshold; None where that would take hours.
+    - `hour_b3m`, `hour_fb3m`: of one hour.
+    - `gsp`, `gsp_least`: at the slowest and at the quickest threshold.
+    - `cbp`, `rsp`, `ffbp`: at the first threshold.
+    - `peak_bytes`: the most memory that the process had.
+    """
 
     pairs: int
     load: float
@@ -50,7 +59,7 @@ class PlanningFigures(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def measure(trace: Path, scale: float) -> PlanningFigures:
-    """All of it, one after the other on one thread; kernels are compiled before."""
+    """Measures all algorithms one after the other on one thread. Kernels are compiled before."""
     workload, load_s = timed(load, trace)
     whole = workload.instance
     warm()

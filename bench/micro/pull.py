@@ -1,4 +1,4 @@
-"""`python -m bench.micro.pull PLAN`: clients that ask for what they have missed, through an access point."""
+"""`python -m bench.micro.pull PLAN` times clients that ask through an access point for what they have missed."""
 
 import random
 import sys
@@ -20,7 +20,14 @@ MAKE_S: Final = 120.0
 
 
 class PullPlan(msgspec.Struct, frozen=True, kw_only=True):
-    """Users with `history` items each; all together pull `limit` of them `rate` times a second."""
+    """The plan of a run.
+
+    - `target`: the site.
+    - `users`, `history`: users, and the items that each of them has.
+    - `limit`: items of one pull.
+    - `rate`: pulls a second by all users together, for `seconds`.
+    - `warmup_s`: time before, to warm statements and connections.
+    """
 
     target: StoredSite
     users: int
@@ -32,14 +39,14 @@ class PullPlan(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PullFigures(msgspec.Struct, frozen=True, kw_only=True):
-    """`waited`: from when a pull was due until its answer was there."""
+    """The figures of pulls. `waited` is the time from when a pull was due until its response came."""
 
     pulls_per_s: float
     waited: Latencies
 
 
 async def measure(plan: PullPlan) -> PullFigures:
-    """Histories first. A pull begins anywhere in them where there are `limit` items left."""
+    """Makes histories, then pulls. A pull begins anywhere in a history where `limit` items are left."""
     names, rng = [f"reader{n}" for n in range(plan.users)], random.Random(1)
     waited_ms: list[float] = []
     async with NoticeSender(plan.target) as notifier:

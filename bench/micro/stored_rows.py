@@ -1,4 +1,4 @@
-"""What lies in a store, read from beside: each row of an event counted, whoever wrote it."""
+"""The rows of an event in a store, counted by a reader of its own, whoever wrote them."""
 
 import sqlite3
 from collections import Counter
@@ -25,7 +25,12 @@ Users = Callable[[str], Iterator[str]]
 
 
 class RowAudit(msgspec.Struct, frozen=True, kw_only=True):
-    """Of the followers of one event: who has no row in the log, who has several, rows of nobody; who has no item or several."""
+    """The rows of one event, compared with its followers.
+
+    - `lost`, `doubled`: followers with no row in the log, and with several.
+    - `strange`: users with a row who are no followers.
+    - `items_lost`, `items_doubled`: followers with no item, and users with several.
+    """
 
     lost: int
     doubled: int
@@ -35,12 +40,18 @@ class RowAudit(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def wrong(self) -> int:
-        """All that is not as it should be."""
+        """The number of all that is not as it should be."""
         return self.lost + self.doubled + self.strange + self.items_lost + self.items_doubled
 
 
 def audit(target: StoredSite, event: str, followers: set[str], *, with_items: bool = True) -> RowAudit:
-    """Compare what is stored with the audience. Items are there when all is decided; without them none counts as lost."""
+    """Compares what is stored with the audience.
+
+    - `target`: the site.
+    - `event`: the id of the event.
+    - `followers`: its audience.
+    - `with_items`: everything is decided, so each follower must have an item. Else none counts as lost.
+    """
     with _reading(target) as (rows, items):
         in_log, in_items = Counter(rows(event)), Counter(items(event))
     return RowAudit(

@@ -1,4 +1,4 @@
-"""What one gives up for Spark on one machine: the distributions of a characterization, by DuckDB, on the same Parquet files."""
+"""The price of Spark on one machine: the distributions of a characterization by DuckDB, on the same Parquet files."""
 
 import sys
 import time
@@ -27,7 +27,7 @@ _CURVES = (
 
 
 class DuckdbFigures(msgspec.Struct, frozen=True, kw_only=True):
-    """`pairs` says that both counted the same."""
+    """The figures of DuckDB. `pairs` is compared with Spark's count; `rows` are those of all curves."""
 
     seconds: float
     pairs: int
@@ -35,7 +35,7 @@ class DuckdbFigures(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def distributions(trace: Path) -> DuckdbFigures:
-    """The six curves of section A2 of one service."""
+    """Computes the six curves of section A2 for one service."""
     start_s = time.perf_counter()
     with duckdb.connect() as db:
         for statement in _SETUP:

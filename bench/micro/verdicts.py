@@ -1,4 +1,4 @@
-"""`python -m bench.micro.verdicts CASES`: the rule engine under its default rules."""
+"""`python -m bench.micro.verdicts CASES` times the rule engine under its default rules."""
 
 import random
 import sys
@@ -24,19 +24,24 @@ T = TypeVar("T")
 
 
 class VerdictFigures(msgspec.Struct, frozen=True, kw_only=True):
-    """`decided`: facts by chance, nothing remembered. `remembered`: as the worker does it. `gathered`: preferences to verdict."""
+    """Verdicts a second.
+
+    - `decided_per_s`: facts by chance, with no memory of earlier verdicts.
+    - `remembered_per_s`: facts of followers, with the memory that the worker has.
+    - `gathered_per_s`: the same from preferences on.
+    """
 
     decided_per_s: float
     remembered_per_s: float
     gathered_per_s: float
 
     def plain(self) -> dict[str, float]:
-        """Returns the figures as a mapping."""
+        """Returns the figures by name."""
         return msgspec.structs.asdict(self)
 
 
 def measure(cases: int) -> VerdictFigures:
-    """Draw first, then decide."""
+    """Draws `cases` cases first, then decides them."""
     rng = random.Random(1)
     rules = load(default_text(), "default rules")
     fresh = RuleSet(rules.rules, rules.settings, remembered=0)
@@ -56,7 +61,7 @@ def _rate(cases: Sequence[T], decide: Callable[[T], object]) -> float:
 
 
 def _facts(rng: random.Random) -> Facts:
-    """Returns facts of which every one is so in half of the cases: more rules match than in life."""
+    """Returns facts of which each is true in half of all cases. So more rules match than in life."""
     topic = rng.choice(list(CLASSES_OF))
     known: dict[str, Any] = {flag: rng.random() < 0.5 for flag in _FLAGS}
     known |= {"mails_recent": rng.randrange(6), "pushes_recent": rng.randrange(14)}
@@ -64,7 +69,7 @@ def _facts(rng: random.Random) -> Facts:
 
 
 def _follower(rng: random.Random) -> tuple[Preferences, Occasion, Follower]:
-    """Returns one of the many followers of an artist: one of five is online, one of four has quiet hours."""
+    """Returns one of the many followers of an artist. One of five is online, one of four has quiet hours."""
     preferences = Preferences(
         email="ann@example.org",
         channels={"new-album": {"email": False}} if rng.random() < 0.3 else {},
