@@ -32,7 +32,7 @@ class HttpOutlet(asyncio.Protocol):
         self._rest = b""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Is ready for the first request (asyncio)."""
+        """Notes that the connection is ready for the first request (asyncio)."""
         self._transport = cast(asyncio.Transport, transport)
         self._outlets.freed(self)
 

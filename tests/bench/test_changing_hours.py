@@ -27,7 +27,7 @@ def pairs(found: Instance) -> set[tuple[int, int]]:
 
 
 def test_the_same_seed_gives_the_same_hours(follow: Follow, two_days: list[Instance]) -> None:
-    """An hour is the same whichever hour one begins with."""
+    """An hour is the same whatever hour the iteration begins with."""
     (again,) = hours(follow, 1, first=7)
     assert pairs(again) == pairs(two_days[7])
     assert again.events.tolist() == two_days[7].events.tolist()
@@ -41,7 +41,7 @@ def test_most_is_published_in_the_evening_and_least_at_night(two_days: list[Inst
 
 
 def test_live_subscriptions_hardly_vary_at_equal_hours(follow: Follow, two_days: list[Instance]) -> None:
-    """Spec A4 (WA-13): less than 5 %. Topics without events in the hour are in no instance, so rates are held for this."""
+    """Spec A4 (WA-13): less than 5 %. A topic without events in an hour is in no instance, so all topics have many events here."""
     loud = Follow(follow.profile, follow.subscriber, follow.topic, np.full_like(follow.events, 10**6))
     first, second = (len(next(hours(loud, 1, first=hour)).topics_of.values) for hour in (12, 36))
     assert second == pytest.approx(first, rel=0.05)

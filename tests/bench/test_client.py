@@ -26,7 +26,7 @@ def event(number: int, size: int) -> bytes:
 
 
 def feed(subscriber: BenchClient, data: bytes) -> None:
-    """As an event loop does."""
+    """Feeds data as an event loop does: as much as the buffer takes at a time."""
     buffer = subscriber.get_buffer(-1)
     for start in range(0, len(data), len(buffer)):
         part = data[start : start + len(buffer)]

@@ -1,4 +1,4 @@
-"""The ledger of the benchmarks finds every delivery that should not be, and every one that should."""
+"""The ledger of the benchmarks finds every delivery that should not be, and every one that is missing."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -18,7 +18,7 @@ def stamps(*numbers: int) -> list[bytes]:
 
 
 def publish(*topics: int) -> DeliveryLedger:
-    """A ledger with one publication on each topic."""
+    """Returns a ledger with one publication on each of `topics`."""
     ledger = DeliveryLedger([*FANOUT, 0])
     for topic in topics:
         ledger.publish(topic)

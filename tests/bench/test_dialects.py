@@ -1,4 +1,4 @@
-"""How the benchmarks' generator speaks with each server."""
+"""The dialects in which the benchmarks' generator speaks with each server."""
 
 from pathlib import Path
 
@@ -22,7 +22,7 @@ def segue(tmp_path: Path) -> Segue:
     return Segue(str(tmp_path))
 
 
-def test_what_is_published_to_segue_is_an_event_that_its_door_accepts(segue: Segue) -> None:
+def test_what_is_published_to_segue_is_an_event_that_a_broker_accepts(segue: Segue) -> None:
     before, after = segue.envelope(segue.topic("u1"))
     event = accept(msgspec.json.decode(before + PAYLOAD + after, type=Submission), 1, "x", PAYLOAD_BYTES)
     assert PAYLOAD in event.tail

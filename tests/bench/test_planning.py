@@ -1,4 +1,4 @@
-"""The benchmark of planning: what it measures on a small trace, and how it judges full size."""
+"""The benchmark of planning measures a small trace, and judges full size."""
 
 import msgspec
 import pytest
@@ -17,7 +17,7 @@ def figures(tmp_path_factory: pytest.TempPathFactory) -> PlanningFigures:
 
 
 def test_every_time_that_is_asked_for_is_measured(figures: PlanningFigures) -> None:
-    """Claims of time are held by the benchmark, so that it has to have them all; whether they are kept, no test says."""
+    """The benchmark judges the claims of time, so it must measure all of them. No test judges whether they are kept."""
     times = msgspec.structs.asdict(figures)
     assert figures.pairs > figures.hour_pairs > 0
     assert all(value > 0 for value in times.values())

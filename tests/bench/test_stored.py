@@ -1,4 +1,4 @@
-"""The benchmarks of the stored path: real processes, small numbers, and the sums that they rest on."""
+"""The benchmarks of the stored path, with real processes and small numbers, and the sums that they rest on."""
 
 import sqlite3
 import time
@@ -28,7 +28,7 @@ def setting(tmp_path_factory: pytest.TempPathFactory) -> BenchSetting:
 
 @pytest.fixture(scope="module")
 def target(setting: BenchSetting) -> Iterator[StoredSite]:
-    """One site for all, since it is five processes."""
+    """Yields one site for all tests, since it is five processes."""
     with stored(setting, "sqlite", 0) as target:
         yield target
 
@@ -117,7 +117,7 @@ async def test_what_is_paced_bears_the_moments_at_which_it_was_due() -> None:
 
 
 def _beside(folder: Path) -> StoredSite:
-    """A place that has a file and no process."""
+    """Returns a site that has a file and no process."""
     return StoredSite(
         clients_at="", publish_at="", notify_at="", admin_at="", pid=0, state="", store="sqlite", path=str(folder), port=0, keyspace=""
     )

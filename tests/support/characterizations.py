@@ -1,4 +1,4 @@
-"""Characterizations made up without a trace: small, and with every figure, as the report and the comparison read them."""
+"""Characterizations made up without a trace. They are small and have every figure, as the report and the comparison read them."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -74,9 +74,12 @@ SUMMARY = WorkloadSummary(
 
 
 def make(folder: Path, *, seed: int = 1, without: tuple[str, ...] = (), about: Manifest = ABOUT, factor: int = 1) -> Path:
-    """Makes a characterization in `folder`, about the trace `about`: every figure but those of `without`.
+    """Writes a characterization and returns `folder`, which it makes.
 
-    The numbers are drawn from `seed`; `factor` multiplies what is counted.
+    - `seed`: of all values.
+    - `without`: the figures that are left out.
+    - `about`: the manifest of the trace.
+    - `factor`: multiplies what is counted.
     """
     (folder / "curves").mkdir(parents=True)
     rng = np.random.default_rng(seed)

@@ -11,14 +11,17 @@ MOST_ENUMERATED: Final = 20
 
 
 def enumerated(instance: Instance, threshold: int, capacity: int, metric: Metric) -> Solution:
-    """Returns the best of all choices of topics within `capacity`, by `metric` at `threshold`; of equals the one that costs least.
+    """Returns the best of all choices; of equals the one that costs least. `instance` has `MOST_ENUMERATED` topics at most.
 
-    The `instance` has `MOST_ENUMERATED` topics at most.
+    - `threshold`: events that satisfy a subscriber.
+    - `capacity`: the most that the chosen topics may cost.
+    - `metric`: what the value of a choice is.
     """
     count = len(instance.events)
     assert count <= MOST_ENUMERATED
     cost = _sums(instance.cost)
     needs = instance.thresholds(threshold)
+    # Choice number i takes the topics whose bits it has; each array here has one entry a choice.
     values = np.zeros(1 << count)
     for topics, need in zip(instance.topics_of.lists(), needs.tolist(), strict=True):
         weights = np.zeros(count, np.int64)
@@ -26,6 +29,7 @@ def enumerated(instance: Instance, threshold: int, capacity: int, metric: Metric
         parts = np.minimum(1.0, _sums(weights) / need)
         values += parts >= 1.0 if metric == "b3m" else parts
     fitting = np.flatnonzero(cost <= capacity)
+    # Rounded, so that equal sums in another order are equal and the cost decides.
     best = fitting[np.lexsort((cost[fitting], -np.round(values[fitting], 9)))[0]]
     return counted(instance, threshold, np.flatnonzero(best >> np.arange(count) & 1), metric)
 

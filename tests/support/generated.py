@@ -1,4 +1,4 @@
-"""What the generator draws before anything is written: the pairs of presence, as arrays."""
+"""The pairs of presence as arrays, as the generator draws them before it writes anything."""
 
 from typing import NamedTuple
 
@@ -12,7 +12,11 @@ from analytics.generator.profile import Name, Profile, Sequences, profile
 
 
 class Drawn(NamedTuple):
-    """All pairs of a profile, and the sequences they were to have. `events`: by topic."""
+    """The pairs of a profile, and the sequences that they were to have.
+
+    - `subscriber`, `topic`: one entry a pair.
+    - `dropped`: how many pairs found no new topic for their subscriber.
+    """
 
     profile: Profile
     sequences: Sequences
@@ -34,12 +38,12 @@ class Drawn(NamedTuple):
 
     @property
     def received(self) -> NDArray[np.float64]:
-        """Events that each subscriber gets."""
+        """The events that each subscriber gets."""
         return np.bincount(self.subscriber, self.events[self.topic], self.profile.subscribers).astype(np.float64)
 
 
 def drawn(name: Name, scale: float, seed: int, pairs_per_chunk: int = 4_000_000) -> Drawn:
-    """Returns what the generator draws for the profile `name` at `scale` from `seed`."""
+    """Returns what the generator draws for the profile `name` at `scale` with `seed`. `pairs_per_chunk` is the size of its chunks."""
     wanted = profile(name, scale, seed)
     sequences = (spotify if name == "spotify" else twitter).sequences(wanted)
     friends = friendships(wanted, sequences) if name == "spotify" else np.empty(0, np.int64)

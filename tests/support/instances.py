@@ -1,4 +1,4 @@
-"""Small planning problems, and what their best solutions are, found by trying all."""
+"""Small planning problems, and their best solutions, found by trying all."""
 
 from collections.abc import Iterable
 from itertools import chain, combinations
@@ -11,7 +11,7 @@ from analytics.planning.instance import Instance, instance
 
 @st.composite
 def instances(draw: st.DrawFn, most_topics: int = 6, most_subscribers: int = 7) -> Instance:
-    """Draws a problem: at most `most_topics` and `most_subscribers`, with events from 1 to 9."""
+    """Draws at most `most_topics` topics with 1 to 9 events each, and at most `most_subscribers` subscribers."""
     topics = draw(st.integers(1, most_topics))
     every = [(subscriber, topic) for subscriber in range(draw(st.integers(1, most_subscribers))) for topic in range(topics)]
     pairs = draw(st.lists(st.sampled_from(every), min_size=1, max_size=25, unique=True))
@@ -21,19 +21,23 @@ def instances(draw: st.DrawFn, most_topics: int = 6, most_subscribers: int = 7) 
 
 
 def small(seed: int, most_topics: int = 6, most_subscribers: int = 8) -> tuple[Instance, int, int]:
-    """Returns a random problem drawn from `seed`: at most `most_topics` and `most_subscribers`, a threshold, and a capacity
-    from nothing to all.
+    """Returns a random problem: an instance, a threshold, and a capacity from nothing to all. `seed` decides all of it.
+
+    `most_topics` and `most_subscribers` bound its size.
     """
     random = np.random.default_rng(seed)
     follows = random.random((random.integers(1, most_subscribers + 1), random.integers(1, most_topics + 1))) < random.uniform(0.2, 0.9)
-    follows[0, 0] = True
+    follows[0, 0] = True  # an instance has at least one pair
     subscriber, topic = np.nonzero(follows)
     found = instance(subscriber, topic, random.integers(1, 10, size=(follows.shape[1],)))
     return found, int(random.integers(1, 20)), int(random.uniform(0, 1.05) * found.cost.sum())
 
 
 def fractions(found: Instance, threshold: int, chosen: Iterable[int]) -> list[float]:
-    """Returns the part of the need of each subscriber that the `chosen` topics meet, 1 at most; `threshold` says what each needs."""
+    """Returns for each subscriber the part of their need that the `chosen` topics give them; 1 at most.
+
+    A subscriber needs `threshold` events, or all if they have fewer.
+    """
     events, served = found.events.tolist(), set(chosen)
     result = []
     for topics in found.topics_of.lists():
@@ -43,9 +47,9 @@ def fractions(found: Instance, threshold: int, chosen: Iterable[int]) -> list[fl
 
 
 def optimum(found: Instance, threshold: int, capacity: int) -> tuple[int, float]:
-    """Returns the most subscribers that can be satisfied, and the greatest sum of fractions.
+    """Returns the most subscribers that can be satisfied, and the greatest sum of fractions. It tries all choices of topics.
 
-    Tries all choices of topics of `found` within `capacity`; `threshold` says what each subscriber needs.
+    `threshold` is as in `fractions`; the chosen topics cost `capacity` at most.
     """
     cost = found.cost.tolist()
     numbers = range(len(cost))

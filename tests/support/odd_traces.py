@@ -1,4 +1,4 @@
-"""Small valid traces, however odd: those that have a name, and whatever hypothesis makes up.
+"""Small traces that are odd and valid: those that have a name, and those that hypothesis makes up.
 
 Everything that reads traces must have a page or a sentence for each of them.
 """
@@ -35,13 +35,13 @@ Columns = dict[str, list[Any]]
 
 
 class OddTrace(NamedTuple):
-    """A trace to write: columns by table, and a manifest whose `tables` tell only which of them are samples."""
+    """A trace to write: columns by table, and a manifest whose `tables` only tell which of them are samples."""
 
     about: Manifest
     tables: Mapping[str, Columns]
 
     def write(self, path: Path) -> Path:
-        """Writes the trace at `path`, and returns `path`."""
+        """Writes the trace and returns `path`."""
         return write(path, self.about, **self.tables)
 
 
@@ -181,7 +181,7 @@ _MOST_ROWS: Final = 6
 
 @st.composite
 def odd_traces(draw: st.DrawFn) -> OddTrace:
-    """Draws any valid trace of a few rows: at least one, in any tables, of any period or none."""
+    """Draws any valid trace of a few rows: at least one row, in any tables, of any period or none."""
     timed = draw(st.booleans())
     about = msgspec.structs.replace(
         _lasting(draw(st.sampled_from(_PERIODS_MS)), draw(st.sampled_from(_STARTS_MS))) if timed else _TIMELESS,
@@ -191,7 +191,7 @@ def odd_traces(draw: st.DrawFn) -> OddTrace:
     )
     makers = {"subscriptions": _follows(), "counts": _counts()} | (_in_time(about) if timed else {})
     wanted = draw(st.sets(st.sampled_from(sorted(makers)), min_size=1))
-    # Counts beside publications would have to add up to them, and are derived without.
+    # Counts beside publications would have to add up to them. So a trace with publications has none.
     tables = {name: draw(makers[name]) for name in sorted(wanted) if name != "counts" or "publications" not in wanted}
     samples = {name: TableInfo(rows=0, fraction=0.5, sampled_by="user") for name in tables if draw(st.booleans())}
     return OddTrace(msgspec.structs.replace(about, tables=samples), tables)
@@ -226,7 +226,7 @@ def _counts() -> st.SearchStrategy[Columns]:
 
 
 def _rows(row: st.SearchStrategy[tuple[Any, ...]], names: tuple[str, ...], key: int | None = None) -> st.SearchStrategy[Columns]:
-    """Columns of a few rows, in order where they have times; the first `key` values of each row are its own."""
+    """Draws columns of a few rows, ordered by time where they have times. The first `key` values of a row are in no other row."""
     found = st.lists(row, min_size=1, max_size=_MOST_ROWS, unique_by=(lambda each: each[:key]) if key else None)
     if names[0] == "time_ms":
         found = found.map(lambda rows: sorted(rows, key=lambda each: each[0]))
@@ -234,5 +234,5 @@ def _rows(row: st.SearchStrategy[tuple[Any, ...]], names: tuple[str, ...], key: 
 
 
 def _others(subscriber: int, service: str, topic: int) -> bool:
-    """Returns whether the pair is allowed: in a social service, nobody follows themselves."""
+    """Returns whether a subscriber follows another user: nobody follows themselves."""
     return service not in SOCIAL_SERVICES or subscriber != topic

@@ -1,4 +1,4 @@
-"""Machines of a few events, plans by all algorithms, and the cheapest plan of a tiny instance, found by trying all."""
+"""Machines that carry a few events, plans by all algorithms, and the cheapest plan of a tiny instance, found by trying all."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -17,8 +17,8 @@ from analytics.planning.provisioning.rsp import rsp
 from analytics.planning.provisioning.selection import Selection
 from analytics.planning.provisioning.terms import Machine, Terms
 
-# The example of thesis 7.2.2 with spec D3's order of pairs: t1 (20 events) is topic 1, and t2 (10 events) is topic 2. Topic 0, which
-# subscriber 0 has alone, takes 40 of the first machine's 100, so that it has the example's 60 free and the next one 100.
+# The example of thesis 7.2.2 with spec D3's order of pairs: t1 (20 events) is topic 1, and t2 (10 events) is topic 2. Only subscriber 0
+# has topic 0. It takes 40 of the first machine's 100, so that 60 are free there as in the example, and 100 on the next one.
 EXAMPLE: Final = instance(np.array([0, 1, 1, 2, 2, 3]), np.array([0, 1, 2, 2, 1, 2]), np.array([20, 20, 10]))
 EXAMPLE_PAIRS: Final = [(1, 1), (2, 1), (2, 2), (1, 2), (2, 3)]
 _BOTH: Final = (True, False)
@@ -27,27 +27,32 @@ SWITCHES: Final = [PlacementOptions(c, d, e, b, by) for b, c, d, e, by in produc
 
 
 def tiny(capacity: int, rent_usd: float = 1.0, event_usd: float = 0.0) -> Terms:
-    """Returns terms with a machine that carries `capacity` events, with messages of a megabit, for `rent_usd` and `event_usd`."""
+    """Returns terms of a machine that carries `capacity` events of a megabit each. It costs `rent_usd`, and each event `event_usd`."""
     return Terms(Machine("tiny", rent_usd, 1.0), event_usd * 8000, message_bytes=125_000, hours=1.0, capacity_s=float(capacity))
 
 
 def scaled(terms: Terms, scale: float) -> Terms:
-    """Returns terms for a workload of `scale` of the published size: a machine carries as much less, and traffic costs as much more.
+    """Returns terms for a workload of `scale` of the published size: a machine carries less by it, and traffic costs more by it.
 
-    A plan then has as many machines as at full size, and costs as much: both parts of a bill keep their proportion.
+    A plan then has as many machines as at full size and costs as much. Both parts of a bill keep their proportion.
     """
     return replace(terms, capacity_s=terms.capacity_s * scale, usd_per_gb=terms.usd_per_gb / scale)
 
 
 @st.composite
 def tiny_terms(draw: st.DrawFn, loudest: int) -> Terms:
-    """Machines that can take the loudest topic, some of them only just."""
+    """Draws machines that can take the loudest topic, some of them only just."""
     capacity = draw(st.integers(2 * loudest, 6 * loudest + 10))
     return tiny(capacity, draw(st.sampled_from((0.0, 0.5, 1.0, 30.0))), draw(st.sampled_from((0.0, 0.1, 1.0))))
 
 
 def plans(found: Instance, threshold: int, terms: Terms) -> Iterator[tuple[Selection, PairPlacement]]:
-    """Yields the plans for `found` by each algorithm of both stages, with all options."""
+    """Yields a selection and a placement by each algorithm of both stages, with all options.
+
+    - `found`: the workload.
+    - `threshold`: events that satisfy a subscriber.
+    - `terms`: machine and prices.
+    """
     for selection in (gsp(found, threshold), rsp(found, threshold, seed=threshold)):
         yield selection, ffbp(found, selection, terms)
         for options in SWITCHES:
@@ -55,9 +60,9 @@ def plans(found: Instance, threshold: int, terms: Terms) -> Iterator[tuple[Selec
 
 
 def cheapest_usd(found: Instance, threshold: int, terms: Terms) -> float:
-    """Returns what the best plan for `found` costs under `terms`, in dollars.
+    """Returns the cost of the best plan. It tries all selections, and all ways to divide the pairs among machines.
 
-    Tries all selections that satisfy `threshold`, and all ways to divide the pairs among machines.
+    The arguments are those of `plans`: `found`, `threshold` and `terms`.
     """
     pairs = [(topic, subscriber) for subscriber, topics in enumerate(found.topics_of.lists()) for topic in topics]
     selections = chain.from_iterable(combinations(pairs, size) for size in range(1, len(pairs) + 1))

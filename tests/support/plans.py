@@ -1,4 +1,4 @@
-"""Small answers of both planning studies, as the pages and tables get them."""
+"""Small results of both planning studies, as the pages and tables get them."""
 
 from itertools import product
 from typing import Final
@@ -16,9 +16,11 @@ _SIZES: Final = {"name": "<b>spotify</b>", "source": "a test", "service": "prese
 def satisfied(
     *, profile: str | None = "spotify", windows: int = 2, thresholds: tuple[int, ...] = THRESHOLDS
 ) -> satisfaction.SatisfactionStudy:
-    """Returns a study of a `profile`: every metric and algorithm, each of `thresholds`, in `windows` windows.
+    """Returns a study with every metric, threshold and algorithm: 700 of 1000 subscribers are satisfied, and at most 800 could be.
 
-    700 of 1000 subscribers are satisfied where at most 800 could be.
+    - `profile`: the profile's name, if there is one.
+    - `windows`: the number of hours.
+    - `thresholds`: events that satisfy a subscriber.
     """
     cases = list(product(METRICS, thresholds))
     return satisfaction.SatisfactionStudy(
@@ -83,9 +85,11 @@ def satisfied(
 
 
 def provisioned(*, profile: str | None = "spotify", baseline: bool = True, machines: int = 100) -> provisioning.ProvisionStudy:
-    """Returns a study of a `profile`: two machine types, two capacities, two thresholds, up to `machines` machines.
+    """Returns a study with two machine types, two capacities and two thresholds. Each step saves 10 % of the first one's cost.
 
-    Each step costs 10 % of the first one less than the one before; `baseline`: the first two are among them.
+    - `profile`: the profile's name, if there is one.
+    - `baseline`: the first two steps are in it.
+    - `machines`: of each plan.
     """
     steps = STEPS if baseline else STEPS[2:]
     settings = list(product((3600.0, 864_000.0), ("c3.large", "c3.xlarge")))

@@ -1,4 +1,4 @@
-"""A trace of seven users over two days, small enough that every metric can be worked out by hand.
+"""A trace of seven users over two days. It is so small that every metric can be worked out by hand.
 
 who follows whom (presence)   site     who says how much          site
 1 -> 2, 3, 4                  sto      1: 10, Thursday 18:00      sto
@@ -34,7 +34,7 @@ ABOUT: Final = Manifest(
 )
 _FOLLOWS: Final = {1: (2, 3, 4), 2: (1, 3), 3: (1,), 4: (1,), 5: (1,), 6: (5,)}
 _SITE: Final = {1: "sto", 2: "sto", 3: "lon", 4: "lon", 5: "ash", 6: None, 7: "ash"}
-# minute of the period, service, topic, site, kind, how often
+# Minute of the period, service, topic, site, kind, how often.
 _SAID: Final = (
     (2 * 60, "presence", 4, "lon", "play", 1),
     (9 * 60, "playlist", 100, "sto", "edit", 4),
@@ -46,7 +46,7 @@ _SAID: Final = (
     (_DAY + 19 * 60, "presence", 2, "lon", "ping", 7),
     (_DAY + 19 * 60, "presence", 2, "lon", "heartbeat", 3),
 )
-# minute, subscriber, service, topic, action
+# Minute, subscriber, service, topic, action.
 _LOG: Final = (
     (0, 1, "presence", 2, "subscribe"),
     (0, 1, "presence", 3, "subscribe"),
@@ -55,7 +55,7 @@ _LOG: Final = (
     (_DAY + 10 * 60, 6, "playlist", 100, "subscribe"),
     (_DAY + 11 * 60, 6, "playlist", 100, "unsubscribe"),
 )
-# minute, user, device, action
+# Minute, user, device, action.
 _SESSIONS: Final = (
     (0, 1, "desktop", "join"),
     (10 * 60, 2, "desktop", "join"),

@@ -15,7 +15,7 @@ _WHOLE: Final = TableInfo(rows=0)
 
 
 def write(path: Path, about: Manifest = BARE, **columns: Mapping[str, Any]) -> Path:
-    """Writes a trace at `path` with these columns of each table; `about.tables` says which are samples. Returns `path`."""
+    """Writes a trace with these columns of each table, and returns `path`. `about.tables` says which tables are samples."""
     with building(path) as folder:
         rows = {table: write_part(folder, table, 0, each) for table, each in columns.items()}
         tables = {table: msgspec.structs.replace(about.tables.get(table, _WHOLE), rows=count) for table, count in rows.items()}
@@ -24,7 +24,7 @@ def write(path: Path, about: Manifest = BARE, **columns: Mapping[str, Any]) -> P
 
 
 def ring(path: Path, users: int) -> Path:
-    """Writes a trace at `path`: everybody follows the next three users around a ring, and user n has n + 1 events. Returns `path`."""
+    """Writes a trace and returns `path`. Each user follows the next three around a ring, and user n has n + 1 events."""
     pairs = [(user, (user + step) % users) for user in range(users) for step in (1, 2, 3)]
     subscribers, topics = map(list, zip(*pairs, strict=True))
     return write(

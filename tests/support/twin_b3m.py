@@ -13,9 +13,10 @@ from analytics.planning.satisfaction.solution import Solution
 
 
 def greedy_b3m(instance: Instance, threshold: int, capacity: int) -> Solution:
-    """Returns the topics chosen one by one: each time the one that does most for what it costs, while one within `capacity` does anything.
+    """Takes again and again the topic that does most for its cost, while one that fits does anything; of equals the lower number.
 
-    Of equals the lower number is taken; `threshold` says what each subscriber of the `instance` needs.
+    - `threshold`: events that satisfy a subscriber.
+    - `capacity`: the most that all topics may cost.
     """
     state = _State(instance, threshold)
     heap = [(-state.key(topic), topic) for topic in range(len(state.cost))]
@@ -24,6 +25,7 @@ def greedy_b3m(instance: Instance, threshold: int, capacity: int) -> Solution:
     used = 0
     while heap:
         key, topic = heapq.heappop(heap)
+        # A topic whose key has changed is in the heap a second time, with its new key.
         if not state.undecided[topic] or -key != state.key(topic):
             continue
         if key == 0:
@@ -39,7 +41,12 @@ def greedy_b3m(instance: Instance, threshold: int, capacity: int) -> Solution:
 
 
 class _State:
-    """`remaining`: events that each subscriber still lacks. `value`: what each undecided topic adds, in parts of a subscriber."""
+    """The state of the choice.
+
+    - `remaining`: events that each subscriber still lacks.
+    - `value`: what each undecided topic adds, in parts of a subscriber.
+    - `undecided`: whether a topic was neither chosen nor left out.
+    """
 
     def __init__(self, instance: Instance, threshold: int) -> None:
         self.events: list[int] = instance.events.tolist()
@@ -52,11 +59,11 @@ class _State:
         self.value = [sum(self._part(subscriber, topic) for subscriber in of) for topic, of in enumerate(self._subscribers_of)]
 
     def key(self, topic: int) -> float:
-        """Returns what the topic does for what it costs."""
+        """Returns what the topic does for its cost."""
         return self.value[topic] / self.cost[topic]
 
     def serve(self, topic: int) -> set[int]:
-        """Gives all subscribers of the topic its events; returns the undecided topics whose value that changes."""
+        """Gives the topic's events to all its subscribers. Returns the undecided topics whose value that changes."""
         changed: set[int] = set()
         for subscriber in self._subscribers_of[topic]:
             if self.remaining[subscriber]:

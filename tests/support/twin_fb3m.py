@@ -1,4 +1,4 @@
-"""ModifiedGreedyFB3M (thesis 6.4, algorithms 4 to 7 with errata E4 to E6; spec C5), written to be read: all is computed anew each time.
+"""ModifiedGreedyFB3M (thesis 6.4, algorithms 4 to 7 with errata E4 to E6; spec C5), written to be read: nothing is kept, all is computed.
 
 What a topic adds to its subscribers is counted in whole parts of a subscriber, so that equal sums are equal.
 """
@@ -12,9 +12,11 @@ from analytics.planning.satisfaction.solution import Solution
 
 
 def greedy_by(instance: Instance, threshold: int, capacity: int, key: Key) -> Solution:
-    """Returns the topics chosen one by one: each time the one with the greatest `key`, while one within `capacity` adds anything.
+    """Takes again and again the topic with the greatest key, while one that fits adds anything; of equals the lower number.
 
-    Of equals the lower number is taken; `threshold` says what each subscriber of the `instance` needs.
+    - `threshold`: events that satisfy a subscriber.
+    - `capacity`: the most that all topics may cost.
+    - `key`: what the topic adds, or that over its cost.
     """
     state = State(instance, threshold)
     undecided, chosen, used = list(range(len(state.cost))), [], 0
@@ -32,12 +34,12 @@ def greedy_by(instance: Instance, threshold: int, capacity: int, key: Key) -> So
 
 
 def greedy_fb3m(instance: Instance, threshold: int, capacity: int) -> Solution:
-    """Returns the better of the two kinds for an `instance` at a `threshold` within `capacity`."""
+    """Returns the better solution of the two keys, with the arguments of `greedy_by`: `threshold` and `capacity`."""
     return max((greedy_by(instance, threshold, capacity, key) for key in ("gain", "ratio")), key=lambda found: found.value)
 
 
 class State:
-    """`remaining`: events that each subscriber still lacks of the `needs`."""
+    """The state of the choice: `remaining` are the events that each subscriber still lacks of their `needs`."""
 
     def __init__(self, instance: Instance, threshold: int) -> None:
         self.events: list[int] = instance.events.tolist()
@@ -60,6 +62,6 @@ class State:
         )
 
     def serve(self, topic: int) -> None:
-        """Gives all subscribers of the topic its events."""
+        """Gives the topic's events to all its subscribers."""
         for subscriber in self._subscribers_of[topic]:
             self.remaining[subscriber] = max(0, self.remaining[subscriber] - self.events[topic])

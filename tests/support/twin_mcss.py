@@ -12,7 +12,7 @@ Pair = tuple[int, int]
 
 
 def gsp(found: Instance, threshold: int) -> list[list[int]]:
-    """Returns the topics of each subscriber in the order in which they are chosen: again and again the one with the best ratio."""
+    """Returns the topics of each subscriber in the order in which they are chosen: each time the one with the best ratio."""
     events = found.events.tolist()
     result = []
     for topics, lacking in zip(found.topics_of.lists(), found.thresholds(threshold).tolist(), strict=True):
@@ -26,16 +26,21 @@ def gsp(found: Instance, threshold: int) -> list[list[int]]:
 
 
 def _merit(topic: int, rate: int, lacking: int) -> tuple[Fraction, int, int]:
-    """Returns the merit of a topic (Algorithm 8 with E14): the part of the need that it covers, by what it costs.
+    """Returns what algorithm 8 with E14 compares: the part of the need that a topic covers, over its cost.
 
-    Ties: the louder topic, then the lower number.
+    Of equals the louder topic is better, then the lower number. Among topics with more events than the need, the higher number is better.
     """
     return Fraction(min(rate, lacking), lacking * 2 * rate), rate, -topic if rate <= lacking else topic
 
 
 @dataclass
 class Machine:
-    """A machine: what is on it, how much room is left, and how often CBP looked at it for what does not fit onto the newest."""
+    """A machine.
+
+    - `free`: the events that it can still take.
+    - `pairs`, `topics`: what is on it.
+    - `looks`: how often CBP looked at it for pairs that do not fit onto the newest machine.
+    """
 
     free: int
     pairs: list[Pair] = field(default_factory=list)
@@ -47,16 +52,18 @@ class Machine:
         return topic in self.topics
 
     def place(self, topic: int, subscribers: list[int], rate: int) -> None:
-        """Serves these pairs of a topic."""
+        """Places the pairs of `topic` and `subscribers`; the topic has `rate` events. It comes in once, and goes out to each."""
         self.free -= rate * (len(subscribers) + (not self.has(topic)))
         self.topics.add(topic)
         self.pairs += [(topic, subscriber) for subscriber in subscribers]
 
 
 def ffbp(found: Instance, pairs: list[Pair], capacity: int, machines: list[Machine], most_free: bool = False) -> list[Machine]:
-    """Returns `machines`, with each of the `pairs` of `found` on the first one with room (Algorithm 10 with E17).
+    """Places each pair on the first machine with room (algorithm 10 with E17).
 
-    `machines` may hold some already; new ones have room for `capacity`. `most_free`: a pair goes to the one with the most room instead.
+    - `capacity`: of a new machine.
+    - `machines`: those that are there already; new ones are added.
+    - `most_free`: takes the machine with most room, not the first one.
     """
     for topic, subscriber in pairs:
         rate = int(found.events[topic])
@@ -70,7 +77,13 @@ def ffbp(found: Instance, pairs: list[Pair], capacity: int, machines: list[Machi
 
 
 def cbp(found: Instance, selection: Selection, terms: Terms, options: PlacementOptions, machines: list[Machine]) -> list[Machine]:
-    """Algorithms 11 and 12 as in spec D3. `machines`: those there are already, none of which is the newest."""
+    """Places topics by algorithms 11 and 12 as in spec D3.
+
+    - `selection`: the pairs.
+    - `terms`: machine and prices.
+    - `options`: which of the algorithm's steps are on.
+    - `machines`: those that are there already; none of them is the newest.
+    """
     events, of = found.events.tolist(), selection.subscribers_of.lists()
     topics = [topic for topic in range(len(events)) if of[topic]]
     if options.expensive_first:
@@ -102,9 +115,7 @@ def _fit(free: int, rate: int) -> int:
 
 
 def _parts(machines: list[Machine], rate: int, left: int, falling: bool) -> list[tuple[Machine, int]]:
-    """Returns how many of the `left` pairs go to which of the `machines`, at `rate` each. `falling`: no machine has more room than the
-    one before.
-    """
+    """Returns which machines take how many of the `left` pairs. `falling`: no machine has more room than the one before."""
     parts = []
     for machine in machines:
         machine.looks += 1
