@@ -10,11 +10,12 @@ ALL_READY := $(VENV)/.all-ready
 ARGS ?=
 STORE ?= sqlite
 PIP := $(BIN)/pip --disable-pip-version-check --quiet install
+PYTEST := env -u PYTHONASYNCIODEBUG PYTHONWARNINGS=default $(BIN)/python -m pytest --numprocesses 2 --dist loadfile
 packages = $$(grep -c == requirements/$(1).txt) packages
 size = $$(du --summarize --human-readable $(VENV) | cut --fields 1)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-analytics setup-all demo report test coverage check bench clean
+.PHONY: help setup setup-analytics setup-all demo report test check bench clean
 
 help: ## say what there is to make
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -36,14 +37,10 @@ report: $(ANALYTICS_READY) ## characterize the listening of Last.fm (see docs/ch
 	$(BIN)/segue analyze import lastfm examples/data/lastfm build/lastfm
 	$(BIN)/segue analyze characterize build/lastfm $(ARGS)
 
-test: $(ALL_READY) ## run every test (ARGS="tests/broker -k ring" for some)
-	env -u PYTHONASYNCIODEBUG PYTHONWARNINGS=default $(BIN)/pytest --numprocesses 2 --dist loadfile $(ARGS)
-
-coverage: $(ALL_READY) ## run every test, measured: which lines of the roles were run (see docs/testing.md)
-	rm -rf build/coverage
-	env -u PYTHONASYNCIODEBUG PYTHONWARNINGS=default $(BIN)/python -m coverage run -m pytest --numprocesses 2 --dist loadfile
-	$(BIN)/python -m coverage combine --quiet
-	$(BIN)/python tests/architecture/coverage_floors.py
+test: $(ALL_READY) ## run every test, and say which lines of the roles they miss (ARGS="tests/broker -k ring" for some tests)
+	$(if $(ARGS),,rm -rf build/coverage)
+	$(PYTEST) $(if $(ARGS),$(ARGS),-p tests.support.measuring)
+	$(if $(ARGS),,$(BIN)/python -m coverage combine --quiet && $(BIN)/python tests/architecture/coverage_floors.py)
 
 check: $(ALL_READY) ## format, lint, types, imports
 	$(BIN)/ruff format --check .

@@ -18,7 +18,7 @@ class CannotListen(ConfigError):  # noqa: N818 - it says what happened
 
 @contextmanager
 def listening(option: str, address: str) -> Iterator[None]:
-    """Names the `address` and the `option` that it comes from: raises CannotListen for an OSError of the block."""
+    """Raises CannotListen, which names the `address` and its `option`, for an OSError of the block."""
     try:
         yield
     except OSError as error:

@@ -20,7 +20,7 @@ def _setting(outcome: OffloadOutcome) -> Table:
     table = grid(2)
     row(table, "demand", f"{outcome.demand:,}", "deliveries in a period, if everything is served")
     row(table, "capacity", f"{outcome.capacity:,}", f"deliveries, {_percent(outcome.capacity / max(1, outcome.demand), 0)} of that")
-    row(table, "threshold", f"{outcome.threshold:,}", "events satisfy a user, or all that his friends publish if that is less")
+    row(table, "threshold", f"{outcome.threshold:,}", "events satisfy a user, or all events of their friends if these are fewer")
     row(table, "served", f"{outcome.served:,}", f"of {outcome.topics:,} topics; {outcome.offloaded:,} are out of real time")
     return table
 

@@ -1,4 +1,4 @@
-"""Judges what `make coverage` has measured: `.venv/bin/python tests/architecture/coverage_floors.py` after a whole run.
+"""Judges what `make test` has measured: `.venv/bin/python tests/architecture/coverage_floors.py` after a whole run.
 
 It prints the files with the fewest lines run, and the total. It ends with 1 where a file or the total is under its floor.
 """

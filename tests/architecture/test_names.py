@@ -9,25 +9,7 @@ from tests.architecture.sources import sources
 FOLDERS: Final = ("infra", "broker", "aggregator", "accesspoint", "notification", "services", "rule_engine", "segue", "analytics", "bench")
 # Names that several classes still have.
 PENDING: Final = {
-    "Audit",
-    "Cassandra",
     "Event",
-    "Figures",
-    "Ledger",
-    "Naive",
-    "Notifier",
-    "Outlet",
-    "Plan",
-    "Result",
-    "Row",
-    "Setting",
-    "Shape",
-    "Stage",
-    "Stored",
-    "Subscriber",
-    "Table",
-    "Target",
-    "Workload",
 }
 
 

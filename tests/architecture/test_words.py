@@ -16,22 +16,18 @@ from tests.architecture.sources import ROOT, Source, sentence, sources
 
 PRODUCT: Final = ("accesspoint", "aggregator", "analytics", "broker", "infra", "notification", "rule_engine", "segue", "services")
 TOOLS: Final = ("bench", "tests")
-# Folders whose words have not been gone over, and "pages". The check takes nothing from them.
-PENDING: Final[tuple[str, ...]] = (
-    "infra",
-    "segue",
-    "pages",
-    "tests/analytics",
-    "tests/cluster",
-    "tests/segue",
-)
 # Words that look like a verb in the third person and are none, at the beginning of a sentence that says what something is.
 NO_VERBS: Final = {
     *("Always", "As", "Its", "This"),
     *("Bytes", "Events", "Figures", "Lines", "Names", "Others", "Rows", "Seconds", "Times", "Topics", "Users", "Words"),
 }
 # (file, name) of what is right although the check says no.
-EXCEPTIONS: Final[frozenset[tuple[str, str]]] = frozenset()
+EXCEPTIONS: Final = frozenset(
+    {
+        # Hypothesis draws the lives of this machine from its source, docstrings included: other words are another life.
+        ("tests/cluster/test_machine.py", "_check"),
+    }
+)
 
 _VERB: Final = re.compile(r"[A-Z][a-z]+s(-[a-z]+)?")
 _NO_NOUN: Final = re.compile(r"(Who|What|Where|When|How|Whether|Keeps|Holds|Does|Makes|Has|Is|Says|Asks|Decides|Takes|Gives)\b")
@@ -74,15 +70,11 @@ def said(source: Source) -> Iterator[tuple[int, str]]:
             yield node.lineno, node.value
 
 
-def finished() -> list[Source]:
-    """Returns the files whose words are to be right."""
-    return [source for source in sources(*PRODUCT, *TOOLS) if not source.path.startswith(PENDING)]
-
-
 def pages() -> list[Path]:
     """Returns the pages that are to be right: those of `docs`, and every other one of the root and its folders."""
-    patterns = () if "pages" in PENDING else ("*.md", "*/*.md", "docs/*.json")
-    return [path for pattern in patterns for path in ROOT.glob(pattern)]
+    # The contributors' page quotes old sentences, to show what to write instead.
+    found = [path for pattern in ("*.md", "*/*.md", "docs/*.json") for path in ROOT.glob(pattern)]
+    return [path for path in found if path.name != "CONTRIBUTING.md"]
 
 
 @pytest.mark.parametrize(
@@ -96,7 +88,7 @@ def test_a_verb_is_told_from_other_words(docstring: str, right: bool) -> None:
 def test_a_function_says_what_it_does_with_a_verb() -> None:
     wrong = [
         f"{source.path}: {name}: {sentence(docstring)}"
-        for source in finished()
+        for source in sources(*PRODUCT, *TOOLS)
         for name, docstring in functions(source)
         if not begins_with_a_verb(docstring) and (source.path, name) not in EXCEPTIONS
     ]
@@ -106,7 +98,7 @@ def test_a_function_says_what_it_does_with_a_verb() -> None:
 def test_a_class_says_what_it_is_with_a_noun() -> None:
     wrong = [
         f"{source.path}: {name}: {sentence(docstring)}"
-        for source in finished()
+        for source in sources(*PRODUCT, *TOOLS)
         for name, docstring in classes(source)
         if _NO_NOUN.match(docstring) and (source.path, name) not in EXCEPTIONS
     ]
@@ -114,7 +106,7 @@ def test_a_class_says_what_it_is_with_a_noun() -> None:
 
 
 def test_people_are_they_in_code() -> None:
-    found = [(source.path, number, text) for source in finished() for number, text in said(source)]
+    found = [(source.path, number, text) for source in sources(*PRODUCT, *TOOLS) for number, text in said(source)]
     assert [f"{path}:{number}: {sentence(text)}" for path, number, text in found if _PERSON.search(text)] == []
 
 

@@ -91,7 +91,7 @@ async def live(company: Company) -> None:
 
 
 async def stored(company: Company) -> None:
-    """Plays a story: annabella follows an artist and a playlist without a connection; both have news. Then she leaves the artist."""
+    """Plays a story: annabella follows an artist and a playlist without a connection; both have news. Then annabella leaves the artist."""
     ann, bob = user_token("annabella"), user_token("bobolink")
     await company.ask("POST", "playlist", "/v1/playlists", bob, {"id": "summerhits", "name": "Summer"})
     await company.ask("PUT", "playlist", "/v1/playlists/bobolink/summerhits/follow", ann)

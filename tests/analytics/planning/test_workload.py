@@ -186,7 +186,7 @@ COUNTS = {"service": ["presence"] * 2, "topic": [7, 8], "events": [3, 4]}
 
 
 def altered(tmp_path: Path, table: str, **columns: Any) -> Path:
-    """A trace whose file of that table has other columns, or lacks those that are None."""
+    """Writes a trace whose file of that table has other columns, or lacks those that are None."""
     path = write(tmp_path / "t", subscriptions=PRESENCE, counts=COUNTS)
     rows = ({"subscriptions": PRESENCE, "counts": COUNTS}[table]) | columns
     pq.write_table(pa.table({name: values for name, values in rows.items() if values is not None}), path / table / "part-00000.parquet")

@@ -516,13 +516,13 @@ class Notifications(RuleBasedStateMachine):
 
     @invariant()
     def nothing_is_shown_twice(self) -> None:
-        """SB-50."""
+        """Checks SB-50."""
         for phone in self.phones:
             assert len(set(phone.shown)) == len(phone.shown)
 
     @invariant()
     def no_mark_passes_a_gap(self) -> None:
-        """SB-47, SB-69: what is stored and lies below the mark of a device was shown by it, or waits in its queue."""
+        """Checks SB-47 and SB-69: a device has shown every stored item below its mark, or the item waits in its queue."""
         for phone in self.phones:
             if phone.era != self.era or phone.bell.held is None:
                 continue
@@ -535,7 +535,7 @@ class Notifications(RuleBasedStateMachine):
                 assert item["mark"] > seen or item["id"] in phone.shown
 
     def teardown(self) -> None:
-        """The network heals: every device ends up with every item that is still there, in order, and with the same marks."""
+        """Heals the network: every device ends up with every item that is still there, in order, and with the same marks."""
         self.now_s += 1000.0
         for phone in self.phones:
             self._disconnect(phone)
@@ -647,7 +647,7 @@ class PutBack(RuleBasedStateMachine):
         assert {item["id"] for item in self.server.items if item["mark"] <= seen} <= set(self.shown)
 
     def teardown(self) -> None:
-        """The device ends up with everything that is stored, in the epoch that holds."""
+        """Checks that the device ends up with everything that is stored, in the epoch that holds."""
         self.reconnect()
         for _ in range(100):
             self.take()

@@ -95,7 +95,7 @@ def test_what_completes_a_choice_is_worth_most_for_its_cost_of_all_that_fits(
 
 
 def gain(found: Instance, threshold: int, served: list[int], topic: int, metric: Metric) -> float:
-    """What `topic` adds for what it costs: to each subscriber, the part that it is of what he lacks (B3M) or needs (F-B3M)."""
+    """Returns what `topic` adds for its cost: to each subscriber, the part that it is of what they lack (B3M) or need (F-B3M)."""
     needs, added = found.thresholds(threshold), 0.0
     for subscriber, topics in enumerate(found.topics_of.lists()):
         lacks = needs[subscriber] - sum(found.events[each] for each in topics if each in served)

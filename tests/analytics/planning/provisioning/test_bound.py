@@ -40,8 +40,8 @@ def test_the_best_plan_is_between_the_bounds_and_every_algorithm(found: Instance
         assert best <= bill(found, threshold, selection, placement, terms).usd + 1e-9
 
 
-def test_each_subscriber_gets_his_threshold_or_his_smallest_topic_and_some_of_it_comes_in() -> None:
-    """Subscribers 0 and 1 need 4 (topic 0) and 3 + 2 (two more topics); subscriber 2 has his from those."""
+def test_each_subscriber_gets_the_threshold_or_the_smallest_topic_and_some_of_it_comes_in() -> None:
+    """Subscribers 0 and 1 need 4 (topic 0) and 3 + 2 (two more topics); subscriber 2 has theirs from those."""
     found = instance(np.array([0, 1, 1, 2]), np.array([0, 1, 2, 1]), np.array([4, 3, 2]))
     bounds = lower_bounds(found, 5, tiny(8, rent_usd=2.0, event_usd=1.0))
     assert bounds.published == pytest.approx((4 + 5 + 3, 2, 16.0))

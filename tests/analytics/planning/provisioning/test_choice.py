@@ -11,7 +11,7 @@ from tests.support.instances import instances
 
 
 def volume(found: Instance, selection: Selection) -> int:
-    """Events out, and in once for each topic."""
+    """Returns the events that go out, and those that come in once for each topic."""
     return selection.outgoing(found) + int(found.events[selection.served()].sum())
 
 
@@ -33,7 +33,7 @@ def test_who_can_share_a_topic_does_rather_than_have_less_of_his_own() -> None:
 
 
 def test_what_has_to_come_in_anyway_is_used_by_all() -> None:
-    """Subscriber 0 has only topic 0 (4 events); subscriber 1 takes it as well, and not his own with 3."""
+    """Subscriber 0 has only topic 0 (4 events); subscriber 1 takes it as well, and not their own with 3."""
     found = instance(np.array([0, 1, 1]), np.array([0, 0, 1]), np.array([4, 3]))
     assert indispensable(found, 3).tolist() == [1, 0]
     assert choose(found, 3).subscribers_of.lists() == [[0, 1], []]

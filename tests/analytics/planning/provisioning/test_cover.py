@@ -15,7 +15,7 @@ LARGE = st.lists(st.tuples(st.integers(1, 9000), st.integers(1, 30000)), min_siz
 
 
 class Covered(NamedTuple):
-    """What `cover` says, and what the taken topics come to."""
+    """The answer of `cover`, and the sums of the topics that it took."""
 
     price: float
     least: float
@@ -24,7 +24,7 @@ class Covered(NamedTuple):
 
 
 def covered(topics: list[tuple[int, int]], need: int) -> Covered:
-    """Those of the topics that are taken."""
+    """Returns what `cover` says of these topics, and which it took."""
     events, prices = np.array([each[0] for each in topics]), np.array([float(each[1]) for each in topics])
     taken = np.ones(len(topics), np.bool_)
     price, least = cover(events, prices, need, taken)
@@ -32,7 +32,7 @@ def covered(topics: list[tuple[int, int]], need: int) -> Covered:
 
 
 def cheapest(topics: list[tuple[int, int]], need: int) -> int:
-    """By trying all."""
+    """Returns the least price, by trying all."""
     choices = ([topic for topic, taken in zip(topics, switches, strict=True) if taken] for switches in product((0, 1), repeat=len(topics)))
     return min(sum(price for _, price in choice) for choice in choices if sum(events for events, _ in choice) >= need)
 

@@ -10,7 +10,7 @@ from analytics.planning.provisioning.placement import PairPlacement
 
 
 def plan(subscriber: list[int], topic: list[int], machine_of: list[int]) -> Placed:
-    """All pairs are served. `machine_of` is by topic, then by subscriber."""
+    """Returns a plan that serves all pairs. `machine_of` is by topic, then by subscriber."""
     events: NDArray[np.int64] = np.ones(10, np.int64)
     found = instance(np.array(subscriber), np.array(topic), events)
     machines = np.array(machine_of, dtype=np.int32)

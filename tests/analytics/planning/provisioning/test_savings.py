@@ -44,7 +44,7 @@ Cases = dict[int, Case]
 
 
 def cases(name: str, scale: float, seed: int, capacity_s: float = 3600) -> Cases:
-    """On c3.large, by threshold. Each plan passes the checker."""
+    """Returns plans on c3.large, by threshold. Each passes the checker."""
     workload = drawn("twitter" if name == "twitter" else "spotify", scale, seed)
     found = instance(workload.subscriber, workload.topic, workload.events)
     terms = scaled(books()["ec2-2013"].terms("c3.large", capacity_s=capacity_s), scale)

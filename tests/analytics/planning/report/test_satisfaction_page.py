@@ -21,7 +21,7 @@ def text() -> str:
 
 
 def marks(study: SatisfactionStudy) -> list[Key]:
-    """What was published, in the figure of B3M over capacity."""
+    """Returns what was published, in the figure of B3M over capacity."""
     return [key for key in progress(study, "b3m").plots[0].keys if key.mark == "published"]
 
 

@@ -129,6 +129,6 @@ def test_the_ratio_to_the_bound_is_seven_tenths_or_more_at_every_threshold(workl
 
 
 def ratio(found: Instance, threshold: int) -> float:
-    """What a tenth of the capacity gives, by the bound."""
+    """Returns what a tenth of the capacity gives, divided by the bound."""
     capacity = int(found.cost.sum()) // 10
     return greedy_b3m(found, threshold, capacity).value / bounds(found, threshold, capacity).b3m

@@ -21,7 +21,7 @@ def test_no_choice_of_topics_surpasses_the_bounds(found: Instance, threshold: in
 
 
 def test_the_cheapest_subscribers_are_counted_while_the_capacity_lasts() -> None:
-    """WA-31: E3 (it ends at the first who does not fit). Prices are 3, 4 (his smallest topic, above the threshold) and 3.
+    """WA-31: E3 (it ends at the first who does not fit). Prices are 3, 4 (the smallest topic, above the threshold) and 3.
 
     3 + 3 fit into 8, and half of the 4.
     """

@@ -13,7 +13,7 @@ from tests.support.instances import fractions, instances
 
 
 def _of(threshold: int, events: list[int], metric: Metric) -> list[tuple[list[int], float]]:
-    """The covers of one subscriber of all topics: which topics, and the lack."""
+    """Returns the covers of one subscriber of all topics: which topics, and the lack."""
     everything = instance(np.zeros(len(events), np.int64), np.arange(len(events)), np.array(events))
     return _listed(covers(everything, threshold, metric), 0)
 

@@ -99,7 +99,7 @@ def test_in_the_trap_type_r_satisfies_one_and_both_together_all(followers: int) 
 
 
 def as_printed(found: Instance, threshold: int, capacity: int) -> float:
-    """Algorithm 5 of type G to the letter, but for its end; the value of what it serves."""
+    """Runs algorithm 5 of type G to the letter, but for its end. Returns the value of what it serves."""
     state, topics, served, used = twin_fb3m.State(found, threshold), list(range(len(found.events))), [], 0
     values = {topic: state.gain(topic) for topic in topics}
     while topics:

@@ -12,7 +12,7 @@ problems = given(instances(), st.integers(1, 20), st.floats(0, 1))
 
 
 def by_definition(found: Instance, threshold: int, capacity: int) -> list[int]:
-    """Spec C3 with everything computed anew at each step."""
+    """Chooses as spec C3 defines, and computes everything anew at each step."""
     events, cost, remaining = found.events.tolist(), found.cost.tolist(), found.thresholds(threshold).tolist()
     undecided, chosen, used, parts = set(range(len(cost))), [], 0, whole(found)
 
