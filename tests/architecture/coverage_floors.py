@@ -14,6 +14,11 @@ REPORT: Final = Path(__file__).resolve().parents[2] / "build" / "coverage" / "re
 FILE_PERCENT: Final = 85.0
 TOTAL_PERCENT: Final = 95.0
 WORST: Final = 10
+# Files whose lines run in processes that tests start, which are not measured; each with the tests that do so.
+ELSEWHERE: Final = {
+    "infra/runtime/standard_output.py": "tests/infra/runtime/test_standard_output.py, tests/segue/cli/test_endings.py",
+    "infra/runtime/stopping.py": "tests/infra/runtime/test_stopping.py, tests/segue/cli/test_endings.py",
+}
 
 
 class Measured(NamedTuple):
@@ -44,7 +49,7 @@ def table(files: list[Measured]) -> str:
 
 def faults(files: list[Measured]) -> list[str]:
     """Returns what is under a floor, a sentence each."""
-    low = [each for each in files if each.percent < FILE_PERCENT]
+    low = [each for each in files if each.percent < FILE_PERCENT and each.path not in ELSEWHERE]
     found = [f"{each.path}: {each.percent:.1f} % of its lines are run, and {FILE_PERCENT:.0f} % must be" for each in low]
     if total(files).percent < TOTAL_PERCENT:
         found.append(f"{total(files).percent:.1f} % of all lines are run, and {TOTAL_PERCENT:.0f} % must be")

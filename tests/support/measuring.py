@@ -14,9 +14,8 @@ import coverage
 import pytest
 
 # The tests that are about the roles. Others run the same lines, but they take long, and what only they reach has no test of its own.
-FOLDERS: Final = tuple(
-    f"tests/{name}/" for name in ("accesspoint", "aggregator", "broker", "cluster", "infra", "notification", "rule_engine", "services")
-)
+_NAMES: Final = ("accesspoint", "aggregator", "broker", "cluster", "deploy", "infra", "notification", "rule_engine", "services")
+FOLDERS: Final = tuple(f"tests/{name}/" for name in _NAMES)
 # These have heartbeats of 20 ms, and count what a slow process would add.
 UNTRACED: Final = ("tests/cluster/test_drain.py",)
 
