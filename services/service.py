@@ -1,5 +1,6 @@
 """What every publisher service with a store is: links in and out, an HTTP listener, a notifier, perhaps a capture, and their order."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from functools import partial
@@ -51,7 +52,7 @@ Options = TypeVar("Options", bound=ServiceOptions)
 Work = TypeVar("Work", bound=ServiceWork)
 
 
-class ServiceRole(Generic[Options, Work]):
+class ServiceRole(ABC, Generic[Options, Work]):
     """A publisher service. `start` opens its store, then its listeners; `close` ends it.
 
     - `options`, `context`: see there.
@@ -93,9 +94,9 @@ class ServiceRole(Generic[Options, Work]):
         """Returns role -> addresses of the services that it calls."""
         return {}
 
+    @abstractmethod
     async def open_work(self) -> Work:
         """Opens the store, which goes to `opened`, and returns what works on it. Raises ConfigError and Unavailable."""
-        raise NotImplementedError
 
     async def start(self) -> None:
         """Opens the store, goes on with what was left to do, then listens, and dials brokers and peers last.
