@@ -8,6 +8,8 @@ READY := $(VENV)/.ready
 ANALYTICS_READY := $(VENV)/.analytics-ready
 ALL_READY := $(VENV)/.all-ready
 ARGS ?=
+SECONDS ?= 60
+TARGET ?=
 STORE ?= sqlite
 PIP := $(BIN)/pip --disable-pip-version-check --quiet install
 PYTEST := env -u PYTHONASYNCIODEBUG PYTHONWARNINGS=default $(BIN)/python -m pytest --numprocesses 2 --dist loadfile
@@ -15,7 +17,7 @@ packages = $$(grep -c == requirements/$(1).txt) packages
 size = $$(du --summarize --human-readable $(VENV) | cut --fields 1)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-analytics setup-all demo report test check bench clean
+.PHONY: help setup setup-analytics setup-all demo report test fuzz check bench clean
 
 help: ## say what there is to make
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -41,6 +43,9 @@ test: $(ALL_READY) ## run every test, and say which lines of the roles they miss
 	$(if $(ARGS),,rm -rf build/coverage)
 	$(PYTEST) $(if $(ARGS),$(ARGS),-p tests.support.measuring)
 	$(if $(ARGS),,$(BIN)/python -m coverage combine --quiet && $(BIN)/python tests/architecture/coverage_floors.py)
+
+fuzz: $(ALL_READY) ## give odd inputs to what reads from strangers (SECONDS=600 TARGET=tokens ...; tests/fuzz/README.md)
+	$(BIN)/python -m tests.fuzz --seconds $(SECONDS) $(if $(TARGET),--target $(TARGET)) $(ARGS)
 
 check: $(ALL_READY) ## format, lint, types, imports
 	$(BIN)/ruff format --check .

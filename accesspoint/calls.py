@@ -45,6 +45,10 @@ class Calls:
         """Returns whether any node of `service` can be reached."""
         return bool(self._nodes[service])
 
+    def count(self, service: str) -> int:
+        """Returns how many nodes of `service` can be reached."""
+        return len(self._nodes[service])
+
     def call(self, service: str, op: str, user: str, client: str, body: bytes, now_s: float, then: Then) -> None:
         """Relays the request `op` of a user's client to a node of `service`, as `body` says it. `then` is called with its reply.
 

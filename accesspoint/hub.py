@@ -2,7 +2,8 @@
 
 The two maps, session -> topics and topic -> sessions, are inverse at all times (SB-9). Each topic is stored once, as a
 `Row`; its index is the handle that the aggregator names in deliveries. A row is itself the set of its sessions, and a
-session remembers 32-bit row numbers: sixty subscriptions of a client cost it 300 bytes.
+session remembers 32-bit row numbers: sixty subscriptions of a client cost it 300 bytes. To find one number among ten
+thousand takes long, so those that it does not want any more stay until they are half of all; the row knows better.
 
 The way of an event is the hottest code there is. No await between an event and its fan-out: a batch is sorted by topic,
 each event is framed once, each topic's frames are joined once and appended to every outbox, and each session gets
@@ -26,20 +27,24 @@ from .outbox import Outbox
 BURST_FROM: Final = 1024
 SLICE: Final = 256
 BURST_BYTES: Final = 256 << 10
+# With fewer dropped numbers than this it is not worth while to look at all numbers of a session.
+COMPACT_FROM: Final = 16
 
 
 class Member:
     """A session, as far as the hub goes.
 
-    - `handles`: the numbers of the rows that it wants.
+    - `handles`: the numbers of the rows that it wants, and of some that it wanted: only those count whose row has it.
+    - `dropped`: how many of `handles` do not count.
     - `chunks`: the frames that wait for `flush`; None while the client is slow.
     - `outbox`: holds its events while it is slow, else None.
     """
 
-    __slots__ = ("chunks", "handles", "outbox")
+    __slots__ = ("chunks", "dropped", "handles", "outbox")
 
     def __init__(self) -> None:
         self.handles = array("I")
+        self.dropped = 0
         self.chunks: list[bytes] | None = []
         self.outbox: Outbox | None = None
 
@@ -143,9 +148,20 @@ class Hub:
         if row is None or member not in row:
             return None
         row.remove(member)
-        member.handles.remove(row.handle)
+        member.dropped += 1
+        if member.dropped > COMPACT_FROM and 2 * member.dropped > len(member.handles):
+            self._compact(member)
         self.subscriptions -= 1
         return None if row else row
+
+    def _compact(self, member: Member) -> None:
+        member.handles = array("I", [row.handle for row in self._rows_of(member)])
+        member.dropped = 0
+
+    def _rows_of(self, member: Member) -> list[Row]:
+        """Returns the rows that `member` wants, each once: a number stands twice if it was dropped and came again."""
+        rows = (self._rows[handle] for handle in dict.fromkeys(member.handles))
+        return [row for row in rows if row is not None and member in row]
 
     def holds(self, member: Member, topic: Topic) -> bool:
         """Tells whether `member` wants `topic`."""
@@ -153,19 +169,21 @@ class Hub:
 
     def held(self, member: Member) -> list[Topic]:
         """Returns what `member` wants."""
-        return [row.topic for handle in member.handles if (row := self._rows[handle]) is not None]
+        return [row.topic for row in self._rows_of(member)]
+
+    def count(self, member: Member) -> int:
+        """Returns how many topics `member` wants."""
+        return len(member.handles) - member.dropped
 
     def leave(self, member: Member) -> list[Row]:
         """Unsubscribes `member`, which is gone, from everything. Returns the rows that nobody wants any more (SB-10)."""
         last = []
-        for handle in member.handles:
-            row = self._rows[handle]
-            assert row is not None
+        for row in self._rows_of(member):
             row.remove(member)
             if not row:
                 last.append(row)
-        self.subscriptions -= len(member.handles)
-        member.handles = array("I")
+        self.subscriptions -= self.count(member)
+        member.handles, member.dropped = array("I"), 0
         return last
 
     def release(self, handle: int, topic: Topic) -> None:

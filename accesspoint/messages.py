@@ -1,14 +1,17 @@
 """What clients and access points say to each other (design 4.1), as typed messages."""
 
+from collections.abc import Iterable
 from typing import Annotated, Final, Literal
 
 import msgspec
 
-from infra.kernel.errors import Refused
+from infra.kernel.errors import Refused, SentAway
 from infra.kernel.http_error import described
-from infra.kernel.nesting import check_nesting
+from infra.kernel.readable import check_readable
 
 MAX_CLIENT_CHARS: Final = 128
+MAX_EXACT: Final = (1 << 53) - 1  # beyond it, JavaScript leaves out numbers
+MAX_HOURS: Final = 24 * 365
 
 Id = int | str | None
 
@@ -27,20 +30,22 @@ class _Op(msgspec.Struct, frozen=True, tag_field="op", tag=_op, gc=False):
 
 
 class HelloMessage(_Op, frozen=True):
-    """First message. `user`, if given, must be the token's."""
+    """First message. `user`, if given, must be the token's. `private`: nobody sees what is played in this session."""
 
     token: str
     client: Annotated[str, msgspec.Meta(max_length=MAX_CLIENT_CHARS)] = ""
     device: Literal["desktop", "mobile"] = "desktop"
     user: str | None = None
+    private: bool = False
 
 
 class SubscribeMessage(_Op, frozen=True):
-    """Idempotent. `wait`: answer when the own site has it installed, or all live sites."""
+    """Idempotent. `wait`: answer when the own site has it installed, or all live sites. `tokens` allow to follow topics of it."""
 
     topics: list[str]
     id: Id = None
     wait: Literal["local", "all"] = "local"
+    tokens: list[str] = []
 
 
 class UnsubscribeMessage(_Op, frozen=True):
@@ -94,6 +99,21 @@ class HistoryMessage(_Op, frozen=True):
     limit: int = 50
 
 
+class RefreshMessage(_Op, frozen=True):
+    """Another token of the same user; the session ends with this one."""
+
+    token: str
+    id: Id = None
+
+
+class PrivateMessage(_Op, frozen=True):
+    """Nobody sees from now on what is played on this device: for `hours`, or until the session ends. Or all may again who could."""
+
+    on: bool
+    hours: Annotated[float, msgspec.Meta(gt=0, le=MAX_HOURS)] | None = None
+    id: Id = None
+
+
 class PingMessage(_Op, frozen=True):
     """Answered with the access point's time: it is the clock of its clients (spec 3.2)."""
 
@@ -108,9 +128,13 @@ ClientMessage = (
     | SeenMessage
     | ReadMessage
     | HistoryMessage
+    | PrivateMessage
     | PingMessage
+    | RefreshMessage
 )
-OPS: Final = frozenset({"hello", "subscribe", "unsubscribe", "act", "last", "pull", "seen", "read", "history", "ping"})
+OPS: Final = frozenset(
+    {"hello", "subscribe", "unsubscribe", "act", "last", "pull", "seen", "read", "history", "private", "ping", "refresh"}
+)
 
 
 class _Bare(msgspec.Struct):
@@ -132,7 +156,7 @@ def parse(text: bytes) -> ClientMessage:
         raise _why_invalid(text, wrong) from wrong
     except (msgspec.DecodeError, RecursionError) as wrong:
         raise Refused("bad-json", str(wrong)) from wrong
-    check_nesting(text)
+    check_readable(text)
     return message
 
 
@@ -158,12 +182,23 @@ def id_of(text: bytes) -> Id:
         return None
 
 
-def welcome(session: str, site: str, user: str, time_ms: int, limits: dict[str, int]) -> bytes:
+def welcome(session: str, site: str, user: str, time_ms: int, expires_s: float, limits: dict[str, int]) -> bytes:
     """Returns the answer to hello: `session` is its id, `site` that of the access point, `time_ms` Unix time.
 
-    `user` is whom the token names, and `limits` are those of messages.
+    `user` is whom the token names, `expires_s` when it expires (Unix time), and `limits` are those of messages.
     """
-    return _ENCODE({"op": "welcome", "session": session, "site": site, "user": user, "time_ms": time_ms, "limits": limits})
+    times = {"time_ms": time_ms, "expires_ms": _ms(expires_s)}
+    return _ENCODE({"op": "welcome", "session": session, "site": site, "user": user, **times, "limits": limits})
+
+
+def refreshed(id_: Id, expires_s: float) -> bytes:
+    """Returns the answer to refresh: the session has the new token, which expires at `expires_s` (Unix time)."""
+    return _ENCODE({"op": "refreshed", "id": id_, "expires_ms": _ms(expires_s)})
+
+
+def _ms(unix_s: float) -> int:
+    """Returns milliseconds, as far as every client can count them."""
+    return min(int(unix_s * 1000), MAX_EXACT)
 
 
 def subscribed(id_: Id, installed: str, missing_sites: list[str], rejected: list[Rejected]) -> bytes:
@@ -195,6 +230,26 @@ def ok(id_: Id) -> bytes:
     return _ENCODE({"op": "ok", "id": id_})
 
 
+def ended(topics: Iterable[Rejected]) -> bytes:
+    """Returns the notice that the client follows some topics no more, and why."""
+    return _ENCODE({"op": "ended", "topics": [{"topic": topic, **why} for topic, why in topics]})
+
+
+def announcement(text: str, data: msgspec.Raw, time_ms: int) -> bytes:
+    """Returns what an operator tells everybody: a `text` for people, `data` for the application, and when it was said (Unix time)."""
+    return _ENCODE({"op": "announcement", "text": text, "data": data, "time_ms": time_ms})
+
+
+def private(id_: Id, on: bool, until_ms: int) -> bytes:
+    """Returns the answer to private: whether it is `on` and until when, in milliseconds of Unix time."""
+    return _ENCODE({"op": "private", "id": id_, "on": on, "until_ms": until_ms})
+
+
+def last(id_: Id, topics: list[str]) -> bytes:
+    """Returns a client's question for the last events of `topics`, as the client would have written it."""
+    return _ENCODE({"op": "last", "id": id_, "topics": topics})
+
+
 def pong(time_ms: int) -> bytes:
     """Returns the answer to ping: Unix time."""
     return _ENCODE({"op": "pong", "time_ms": time_ms})
@@ -206,6 +261,10 @@ def error(refused: Refused, id_: Id = None, reconnect_in_ms: int | None = None) 
     - `refused`: the code and the reason.
     - `id_`: that of the message, where it is known which one it was.
     - `reconnect_in_ms`: when the client should come back, where somebody knows.
+
+    `"reconnect": false` stands in it where the code would let the client come back, but an operator does not.
     """
-    hint = {} if reconnect_in_ms is None else {"reconnect_in_ms": reconnect_in_ms}
+    hint: dict[str, object] = {} if reconnect_in_ms is None else {"reconnect_in_ms": reconnect_in_ms}
+    if isinstance(refused, SentAway):
+        hint["reconnect"] = False
     return _ENCODE({"op": "error", "id": id_, **described(refused), **hint})

@@ -9,7 +9,12 @@ from infra.kernel.errors import ConfigError
 from infra.kernel.interest import MAX_LINKS
 from infra.kernel.link_timing import LinkTiming
 from infra.kernel.option_checks import check_at_least, check_numbers
+from infra.kernel.origins import check_origins
 from infra.kernel.roles import ARTIST, DECISION, NOTIFICATION, PLAYLIST, PRESENCE, SOCIAL
+from infra.kernel.visitors import VisitorLimits
+
+from .authorization.arbiter import Policy
+from .authorization.hook_options import HookOptions
 
 # The links of the decision service are not for calls of clients.
 SERVICES: Final = (PRESENCE, NOTIFICATION, PLAYLIST, ARTIST, SOCIAL, DECISION)
@@ -19,6 +24,8 @@ CONTRADICTIONS: Final = (
     ("silent_s", "ping_s", 2, "quiet clients would be cut off before they are asked, or could answer"),
     ("silent_s", "stalled_s", 1, "clients that do not read would be taken for silent before they are too slow"),
     ("max_calls_bytes", "max_message_bytes", 1, "some requests could never be relayed"),
+    ("max_bytes_per_s", "max_message_bytes", 1, "clients would be too fast with one long message"),
+    ("max_topics_per_s", "max_topics_per_message", 1, "clients would be too fast with one long message"),
 )
 
 
@@ -41,13 +48,31 @@ class AccessPointOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unkno
     reuse_port: bool = False
     # How much may wait while it goes from one aggregator to another; beyond it that ends at once.
     move_bytes: int = 16 << 20
+    # From where clients may come: how many from each address, and pages of which origins; see `check_origin`.
+    visitors: VisitorLimits = VisitorLimits()
+    allowed_origins: list[str] = []
     # What a client may do.
     max_connections: int = 250_000
     max_message_bytes: int = 256 << 10
     max_topics_per_message: int = 2_000
     max_topics: int = 10_000
+    # What a client may send a second; after a pause twice as much at once. A faster one is not read for a while, and one that goes on
+    # for `flooding_s` in spite of that is closed.
     max_messages_per_s: int = 200
+    max_bytes_per_s: int = 512 << 10
+    max_topics_per_s: int = 5_000
+    flooding_s: float = 5.0
+    # Strangers: what a hello may be long, how long it may take, and how many connections may be without one. Of more, the oldest go.
+    max_hello_bytes: int = 16 << 10
     hello_s: float = 10.0
+    max_unfinished: int = 1_000
+    # Nobody has more than a part of it all.
+    max_connections_per_user: int = 50
+    max_calls_per_client: int = 32
+    # Who may see what: see `docs/authorization.md`. "social" where there is a social service, else it must be said.
+    policy: Policy | None = None
+    max_verdicts: int = 100_000
+    hook: HookOptions | None = None
     # How long an answer may take before it says less: `partial`, or an error.
     install_s: float = 2.0
     call_s: float = 5.0
@@ -69,6 +94,11 @@ class AccessPointOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unkno
     drain_s: float = 30.0
     reconnect_within_ms: int = 5_000
 
+    @property
+    def effective_policy(self) -> Policy:
+        """What decides who may see what. Where nothing is said, that is the social service, and without one nobody sees anything."""
+        return self.policy or "social"
+
     def check(self) -> None:
         """Raises ConfigError when fields contradict each other."""
         if not self.aggregators:
@@ -79,9 +109,34 @@ class AccessPointOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unkno
             )
         if strange := sorted(set(self.services) - set(SERVICES)):
             raise ConfigError(f"accesspoint.services names {strange[0]}; there are {', '.join(SERVICES)}")
+        self._check_policy()
         check_numbers("accesspoint", self, ("install_s", "move_bytes", "write_buffer_bytes", "reconnect_within_ms"))
         self.link.check_in("accesspoint")
+        self.visitors.check_in("accesspoint")
+        check_origins("accesspoint.allowed_origins", self.allowed_origins)
         for key, other, times, why in CONTRADICTIONS:
             check_at_least(f"accesspoint.{key}", getattr(self, key), f"accesspoint.{other}", getattr(self, other), why, times)
         why = "clients would not be sent away in that time"
         check_at_least("accesspoint.drain_s", self.drain_s, "1 / accesspoint.drain_per_s", 1 / self.drain_per_s, why)
+
+    def _check_policy(self) -> None:
+        """Raises ConfigError where nobody could say who may see what."""
+        if self.policy is None and SOCIAL not in self.services:
+            raise ConfigError(
+                "accesspoint.policy is not set, and accesspoint.services names no social service that could say who may see what: "
+                'name one, or write policy = "token" (tokens say it), "hook" (a server of yours does) or "open" (everybody sees everything)'
+            )
+        if self.policy == "social" and SOCIAL not in self.services:
+            raise ConfigError('accesspoint.policy is "social", but accesspoint.services names no social service: add its link addresses')
+        if self.policy == "hook" and self.hook is None:
+            raise ConfigError(
+                'accesspoint.policy is "hook", but there is no table [accesspoint.hook] that says whom to ask: '
+                'add it, with subscribe = "https://backend.example.com/segue/subscribe"'
+            )
+        if self.hook is not None:
+            self._check_hook(self.hook)
+
+    def _check_hook(self, hook: HookOptions) -> None:
+        hook.check()
+        why = "a question that failed could not be asked once more"
+        check_at_least("accesspoint.call_s", self.call_s, "accesspoint.hook.timeout_s", hook.timeout_s, why, 2)

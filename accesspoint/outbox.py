@@ -2,8 +2,8 @@
 
 A client that keeps up has none: its frames go from the hub into one write per batch. When the socket's buffers are
 full, frames wait here. Of presence events only the newest of each (topic, origin site) is kept, and it says how many
-it replaced; everything else is kept in order. The bound is in bytes; who goes over it, or does not catch up for too
-long, is closed with `slow-consumer` (design 5.3).
+it replaced; everything else, answers among it, is kept in order. The bound is in bytes; who goes over it, or does not
+catch up for too long, is closed with `slow-consumer` (design 5.3).
 """
 
 from collections.abc import Iterable
@@ -13,7 +13,7 @@ from infra.kernel.websocket import text_frame
 
 
 class Outbox:
-    """Events that wait for one slow client. `since_s` is when it stopped reading."""
+    """Events and answers that wait for one slow client. `since_s` is when it stopped reading."""
 
     __slots__ = ("_bytes", "_latest", "_limit_bytes", "_queue", "since_s", "skipped")
 
@@ -51,6 +51,12 @@ class Outbox:
             else:
                 self._queue.append(body)
             self._bytes += len(body)
+
+    def say(self, message: bytes) -> None:
+        """Keeps an answer, unless the outbox is full."""
+        if not self.is_full:
+            self._queue.append(message)
+            self._bytes += len(message)
 
     def _replace(self, key: tuple[int, bytes], body: bytes) -> None:
         # Taken out and put in again: dicts keep the order of insertion, so the newest of all topics is sent last.

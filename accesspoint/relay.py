@@ -20,13 +20,15 @@ from .session import Session, SessionState
 class Relay:
     """The way of requests from sessions to the configured `services`, and of answers back. What is refused is counted in `refusals`.
 
-    Whoever has left by the time of the answer does not get it.
+    Whoever has left by the time of the answer does not get it. At most `max_calls_per_client` requests of one session wait for their
+    answers: a service that is slow must not let one client have all the room.
     """
 
-    def __init__(self, calls: Calls, services: Collection[str], refusals: Counter[str]) -> None:
+    def __init__(self, calls: Calls, services: Collection[str], refusals: Counter[str], max_calls_per_client: int) -> None:
         self._calls = calls
         self._services = services
         self._refusals = refusals
+        self._most = max_calls_per_client
 
     def ask(self, session: Session, op: str, text: bytes, id_: messages.Id, now_s: float) -> None:
         """Passes a client's message on as it was written; the client gets the service's answer, or an error.
@@ -35,6 +37,10 @@ class Relay:
         - `id_`: its id, for an error or a plain ok.
         - `now_s`: from when the service's time to answer counts.
         """
+        if session.open_calls >= self._most:
+            reason = f"{self._most} requests of this client wait for their answers; wait for one of them first"
+            self._refuse(session, id_, Refused("rate-limited", reason))
+            return
         self._call(session, SERVICE_OF[op], op, text, partial(self._answered, session, id_), now_s)
 
     def catch_up(self, session: Session, pull: bytes, catch_up: CatchUp, now_s: float) -> None:
@@ -60,10 +66,15 @@ class Relay:
                 self._call(session, service, op, body, partial(self._followed, session, op), now_s)
 
     def _call(self, session: Session, service: str, op: str, body: bytes, then: Then, now_s: float) -> None:
+        def closed(result: Reply | Refused) -> None:
+            session.open_calls -= 1
+            then(result)
+
+        session.open_calls += 1
         try:
-            self._calls.call(service, op, session.user, session.client, body, now_s, then)
+            self._calls.call(service, op, session.user, session.client, body, now_s, closed)
         except Refused as refused:
-            then(refused)
+            closed(refused)
 
     def _answered(self, session: Session, id_: messages.Id, result: Reply | Refused) -> None:
         if (refused := _refusal(result)) is not None:

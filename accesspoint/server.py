@@ -7,29 +7,35 @@ from functools import partial
 from itertools import islice
 from typing import Any, Final
 
+from infra.kernel.errors import Refused
 from infra.kernel.every_one import for_every_one
+from infra.kernel.origins import check_origin
 from infra.kernel.roles import ACCESSPOINT
+from infra.kernel.shares import Shares
 from infra.runtime.address import Address
 from infra.runtime.context import Context
+from infra.runtime.door_opener import OpenDoor
 from infra.runtime.ending import end_all, end_tasks
-from infra.runtime.http.door import Head, HttpDoor
-from infra.runtime.listening import listening
+from infra.runtime.http.door import Head, HttpDoor, HttpLimits
 
+from .authorization.hook_arbiter import HookArbiter
+from .bearer import Verify
 from .connection import Connection
-from .core import AccessPointCore, Verify
+from .core import AccessPointCore
+from .hook_caller import HookCaller
 from .options import AccessPointOptions
 from .session import Session
 from .timeouts import Timeouts
 from .upstream import Upstream
 
 TICK_S: Final = 0.25
-BACKLOG: Final = 4096
 
 
 class AccessPoint:
     """One access point. `start` opens its door, `drain` sends the clients away, `close` ends it.
 
-    `verify(token, wall_s)` returns who shows a token, and raises `Refused` for whom it does not know.
+    `verify(token, wall_s)` returns who shows a token, and raises `Refused` for whom it does not know. `leeway_s` is the skew of clocks
+    that is forgiven where tokens expire. `verify_subscription` is the same as `verify` for tokens that are for following topics alone.
     """
 
     role = ACCESSPOINT
@@ -39,26 +45,41 @@ class AccessPoint:
         options: AccessPointOptions,
         context: Context,
         verify: Verify,
+        leeway_s: float = 0.0,
+        verify_subscription: Verify | None = None,
     ) -> None:
         self._loop = asyncio.get_running_loop()
         self.options, self.site, self.node = options, options.site, options.node
         self.log, self.wall, self.now = context.log, context.wall, context.now
-        self._capture = context.capture
-        self.core = AccessPointCore(options, verify, context.rng, self._loop.call_soon, context.capture)
+        self._capture, self._doors = context.capture, context.doors
+        self._caller: HookCaller | None
+        self.hook: HookArbiter | None
+        self._caller, self.hook = _hook_of(options, context)
+        self.core = AccessPointCore(
+            options,
+            verify,
+            context.rng,
+            self._loop.call_soon,
+            context.capture,
+            leeway_s,
+            hook=self.hook,
+            verify_subscription=verify_subscription,
+        )
+        self.shares = Shares(self._loop.call_soon)
         self.timeouts: Timeouts[Connection] = Timeouts(options.hello_s, self.core.check_slow)
         self.upstream = Upstream(options, self.core, context)
         self.address = options.door
         self._loops = self.upstream.links.loops
-        self._http = HttpDoor(routes={}, upgrades={"/v1/connect": self._upgrade}, loops=self._loops)
-        self._server: asyncio.Server | None = None
+        limits = HttpLimits(visitors=options.visitors)
+        self._http = HttpDoor({}, {"/v1/connect": self._upgrade}, limits, loops=self._loops, shares=self.shares)
+        self._server: OpenDoor | None = None
         self._ticker: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
         """Opens the door, then dials upstream. Raises CannotListen if the address is taken."""
-        with listening("accesspoint.door", self.options.door):
-            sock = _bound(Address.parse(self.options.door), self.options)
-            self._server = await self._loop.create_server(self._http.protocol_factory, sock=sock, backlog=BACKLOG)
-        self.address = str(Address(*sock.getsockname()[:2]))
+        bind = partial(_bound, options=self.options)
+        self._server = await self._doors.open("accesspoint.door", self.options.door, self._http.protocol_factory, bind=bind)
+        self.address = str(Address(*self._server.sockets[0].getsockname()[:2]))
         self.upstream.start()
         self._ticker = self._loops.every(TICK_S, lambda: self.sweep(self.now()), "timeouts of clients")
 
@@ -89,6 +110,7 @@ class AccessPoint:
             self._server.close if self._server is not None else None,
             partial(end_tasks, self._ticker),
             self._http.close,
+            self._caller.close if self._caller is not None else None,
             self._cut_all,
             self.upstream.links.close,
             self._capture.close if self._capture is not None else None,
@@ -112,8 +134,13 @@ class AccessPoint:
     # What connections tell (see `ConnectionOwner`).
 
     def _upgrade(self, head: Head) -> Connection:
-        self.core.admit()
-        return Connection(self)
+        try:
+            check_origin(head.headers, self.options.allowed_origins)
+            self.core.admit()
+        except Refused as refused:
+            self.core.refusals[refused.code.name] += 1
+            raise
+        return Connection(self, head.peer)
 
     def joined(self, connection: Connection) -> None:
         """Takes in a client whose handshake was answered, and whose hello is due."""
@@ -134,6 +161,11 @@ class AccessPoint:
         """Forgets a connection that is gone."""
         self.timeouts.lost(connection)
         self.core.leave(connection, "lost")
+        self._http.leave(connection.peer)
+
+    def rests(self, connection: Connection, rest_s: float) -> None:
+        """Has a client that is too fast not be read for so long."""
+        self.timeouts.rests(connection, self.now() + rest_s)
 
     def watch(self, connection: Connection) -> None:
         """Gives a client `GOODBYE_S` to read the goodbye that was said."""
@@ -174,9 +206,21 @@ class AccessPoint:
             "accesspoint_evictions_total": core.evictions,
             "accesspoint_outbox_bytes": sum(outbox.size_bytes for outbox in outboxes),
             "accesspoint_paused_connections": core.paused,
+            "accesspoint_rests_total": core.pace.rests,
+            "accesspoint_unfinished_connections": core.strangers,
             "accesspoint_messages_total": dict(core.said),
-            "accesspoint_refused_total": dict(core.refusals),
+            "accesspoint_refused_total": dict(core.refusals + self._http.refused),
             "accesspoint_acts_total": core.said["act"],
+            "accesspoint_acts_private_total": core.gatekeeper.private.dropped,
+            "accesspoint_verdicts_asked_total": core.gatekeeper.authorizer.asked,
+            "accesspoint_verdicts_cached": len(core.gatekeeper.authorizer.cache),
+            "accesspoint_follows_waiting": len(core.gatekeeper.authorizer.questions),
+            "accesspoint_follows_ended_total": core.gatekeeper.ended,
+            "accesspoint_hook_asked_total": dict(self.hook.asked) if self.hook is not None else {},
+            "accesspoint_hook_failed_total": dict(self.hook.failed) if self.hook is not None else {},
+            "accesspoint_hook_from_cache_total": self.hook.from_cache if self.hook is not None else 0,
+            "accesspoint_hook_cached": len(self.hook.cache) if self.hook is not None else 0,
+            "accesspoint_hook_open": self._caller.open if self._caller is not None else 0,
             "accesspoint_catch_ups_total": core.catch_up.pulls,
             "accesspoint_upstream_connected": int(source.link is not None),
             "accesspoint_upstream_failovers_total": source.failovers,
@@ -187,6 +231,14 @@ class AccessPoint:
             "accesspoint_offloaded_notices_total": core.offload_notices.told,
             "accesspoint_draining": int(core.draining),
         }
+
+
+def _hook_of(options: AccessPointOptions, context: Context) -> tuple[HookCaller, HookArbiter] | tuple[None, None]:
+    """Returns who asks the hook, under the policy of that name. Raises ConfigError for files that cannot be used."""
+    if options.effective_policy != "hook" or options.hook is None:
+        return None, None
+    caller = HookCaller(options.hook, context)
+    return caller, HookArbiter(options.hook, options.site, options.node, caller)
 
 
 def _bound(address: Address, options: AccessPointOptions) -> socket.socket:

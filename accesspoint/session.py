@@ -4,16 +4,23 @@ from enum import Enum
 from typing import Final
 
 from infra.kernel.errors import Refused
+from infra.kernel.grants import Grants
+from infra.kernel.rates import LONG_AGO_S
 from infra.kernel.websocket import text_frame
 
 from . import messages
+from .bearer import NO_BEARER, TokenBearer
 from .hub import Member
 
 
 class SessionState(Enum):
-    """new --hello--> ready --fatal code, close or loss--> ended; new --anything else--> ended."""
+    """new --hello--> ready --fatal code, close or loss--> ended; new --anything else--> ended.
+
+    Between new and ready it is asking, where somebody else has to let it in.
+    """
 
     NEW = "new"
+    ASKING = "asking"
     READY = "ready"
     ENDED = "ended"
 
@@ -21,6 +28,8 @@ class SessionState(Enum):
 # Which messages make sense when, and the code that answers the others. Executed by `AccessPointCore.receive`.
 EXPECTED: Final[dict[SessionState, tuple[frozenset[type], str]]] = {
     SessionState.NEW: (frozenset({messages.HelloMessage}), "hello-first"),
+    # Nothing is read meanwhile: what the client has said behind its hello waits for the answer.
+    SessionState.ASKING: (frozenset(), "hello-first"),
     SessionState.READY: (
         frozenset(
             {
@@ -32,7 +41,9 @@ EXPECTED: Final[dict[SessionState, tuple[frozenset[type], str]]] = {
                 messages.SeenMessage,
                 messages.ReadMessage,
                 messages.HistoryMessage,
+                messages.PrivateMessage,
                 messages.PingMessage,
+                messages.RefreshMessage,
             }
         ),
         "hello-again",
@@ -45,27 +56,78 @@ class Session(Member):
     """One client, as the access point knows it.
 
     - `user`, `client`, `mobile`, `id`: known from its hello on.
+    - `bearer`: what the token says that it has shown last; `ends_s`: when it ends with that, unless it brings another one.
     - `heard_s`: when it last said anything; `pinged`: whether it was asked for a sign of life since.
-    - `said`: how many messages came in the `second` of the last one.
+    - `open_calls`: how many of its requests services have not answered yet.
+    - `private_until_ms`: until when nobody sees what it plays, in milliseconds of Unix time; None while that is not known.
+    - `since_s`: the Unix time of its hello.
+    - `named_topics`, `speaking_full_s`, `patience_full_s`: see `pace.Paced`.
     """
 
-    __slots__ = ("client", "heard_s", "id", "mobile", "pinged", "said", "second", "state", "user")
+    __slots__ = (
+        "bearer",
+        "client",
+        "ends_s",
+        "heard_s",
+        "id",
+        "mobile",
+        "named_topics",
+        "open_calls",
+        "patience_full_s",
+        "pinged",
+        "private_until_ms",
+        "since_s",
+        "speaking_full_s",
+        "state",
+        "user",
+    )
 
     def __init__(self, now_s: float) -> None:
         super().__init__()
         self.state = SessionState.NEW
         self.id = ""
         self.user = ""
+        self.bearer: TokenBearer = NO_BEARER
+        self.ends_s = 0
         self.client = ""
         self.mobile = False
+        self.private_until_ms: int | None = None
         self.heard_s = now_s
         self.pinged = False
-        self.second = 0
-        self.said = 0
+        self.since_s = 0.0
+        self.open_calls = self.named_topics = 0
+        self.speaking_full_s = self.patience_full_s = LONG_AGO_S
+
+    @property
+    def expires_s(self) -> float:
+        """When its token expires: Unix time, without the skew of clocks that is forgiven."""
+        return self.bearer.expires_s
+
+    @property
+    def issued_s(self) -> float:
+        """When its token was issued: Unix time, 0 where the token does not say so."""
+        return self.bearer.issued_s
+
+    @property
+    def token_id(self) -> str:
+        """The `jti` of its token, "" where it has none."""
+        return self.bearer.id
+
+    @property
+    def grants(self) -> Grants | None:
+        """What its token allows it to follow; None where it does not narrow that."""
+        return self.bearer.grants
 
     def say(self, message: bytes) -> None:
-        """Sends one message."""
-        self.write(text_frame(message))
+        """Sends one message, or has it wait with the events while the client does not read; every byte counts against the bound."""
+        if self.outbox is None:
+            self.answer(text_frame(message))
+        else:
+            self.outbox.say(message)
+
+    def answer(self, frame: bytes) -> None:
+        """Gives `frame` to the socket. Frames that one read brings about may be given to it together, behind what else it brings."""
+        self.write(frame)
 
     def expect(self, message: messages.ClientMessage) -> None:
         """Raises `Refused` unless `message` makes sense in this state."""
@@ -73,17 +135,12 @@ class Session(Member):
         if type(message) not in allowed:
             raise Refused(code)
 
-    def count(self, now_s: float, limit: int) -> bool:
-        """Counts a message at `now_s`; tells whether it is within `limit` messages in the same second."""
-        second = int(now_s)
-        if second != self.second:
-            self.second, self.said = second, 0
-        self.said += 1
-        return self.said <= limit
-
     def end(self, refused: Refused, reconnect_in_ms: int | None = None) -> None:
         """Tells the client why, and closes; `reconnect_in_ms` says when to come back."""
         raise TypeError(f"{type(self).__name__} must say how it ends")
+
+    def let_in(self) -> None:
+        """Reads on, since somebody has let it in."""
 
     def ping(self) -> None:
         """Asks for a sign of life."""

@@ -1,21 +1,29 @@
 """The access point's links: to aggregators, to the services of its site, and to the decision service if there is one."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from msgspec import msgpack
 
 from infra.kernel.errors import Refused
-from infra.kernel.frames import AnyFrame, Heartbeat, Hello, Reply, View
-from infra.kernel.roles import ACCESSPOINT, DECISION, PRESENCE
+from infra.kernel.frames import NOBODY, AnyFrame, Barred, Call, Heartbeat, Hello, Reply, Revoked, View
+from infra.kernel.revocations import Entry
+from infra.kernel.roles import ACCESSPOINT, DECISION, PRESENCE, SOCIAL
 from infra.runtime.context import Context
 from infra.runtime.decision_link import DecisionLink
 from infra.runtime.link import Link
 from infra.runtime.link_handlers import LinkHandler, makes_no_sense
 from infra.runtime.node import Node
+from infra.runtime.tapped_link import TappedLink
 
 from .client_offloading import ClientOffloading
 from .core import AccessPointCore
 from .options import AccessPointOptions
 from .source import Source
+
+# A social node tells changes to those who have asked it something. A call with the number 0 has no answer that anybody waits for.
+GREETING: Final = Call(0, NOBODY, "", "may-see", msgpack.encode([]))
 
 
 class Upstream:
@@ -27,7 +35,9 @@ class Upstream:
         core: AccessPointCore,
         context: Context,
     ) -> None:
-        self._options, self._core = options, core
+        self._options, self._core, self._wall, self._now = options, core, context.wall, context.now
+        self.revocations = context.revocations
+        self.revocations.on_news(self._dismiss)
         self._stepping = False
         self.links = Node((ACCESSPOINT, options.node, options.site), context, self, timing=options.link)
         self.source = Source(options, core, self.links, context.now, context.log)
@@ -56,15 +66,27 @@ class Upstream:
         service = self._service_of.get(link.dialled)
         if service is None:
             self.source.link_up(link)
-            return AggregatorLink(self.source, link, self._flush)
+            return TappedLink(link, AggregatorLink(self.source, link, self._flush), (Revoked, Call), self._obey)
         if service == DECISION:
             return self._decision.link_up(link)
         return self._service_up(service, link.dialled, link)
+
+    def _obey(self, link: Link, frame: AnyFrame) -> None:
+        """Takes what operators want, from an aggregator. Raises `Refused` for a call that is no order."""
+        if isinstance(frame, Revoked):
+            self.revocations.learn(frame)
+        elif isinstance(frame, Call):
+            link.send(self._core.orders.reply(frame, self._wall()))
+
+    def _dismiss(self, news: Sequence[Entry]) -> None:
+        self._core.dismissals.heard(news, self.revocations.known, self._wall())
 
     def _service_up(self, service: str, address: str, link: Link) -> LinkHandler:
         self._core.calls.node_up(service, address, link)
         if service == PRESENCE:
             self._core.attendance.node_up(address, link)
+        if service == SOCIAL:
+            return SocialLink(self._core, address, link, self._now)
         return ServiceLink(self._core, service, address, link)
 
     def tick(self, now: float) -> None:
@@ -122,13 +144,39 @@ class ServiceLink:
     def frames(self, frames: list[AnyFrame]) -> None:
         """Takes answers."""
         for frame in frames:
-            if isinstance(frame, Reply):
-                self._core.calls.reply(self._address, frame)
-            elif not isinstance(frame, Heartbeat):
-                raise makes_no_sense(frame, self._link.peer)
+            self._take(frame)
+
+    def _take(self, frame: AnyFrame) -> None:
+        if isinstance(frame, Reply):
+            self._core.calls.reply(self._address, frame)
+        elif not isinstance(frame, Heartbeat):
+            raise makes_no_sense(frame, self._link.peer)
 
     def down(self, reason: str) -> None:
         """Gives up the answers that the node owes."""
         self._core.calls.node_down(self._service, self._address)
         if self._service == PRESENCE:
             self._core.attendance.node_down(self._address)
+
+
+class SocialLink(ServiceLink):
+    """The handler of a link to a social node, which tells whose answers of who may see what hold no longer."""
+
+    __slots__ = ("_now",)
+
+    def __init__(self, core: AccessPointCore, address: str, link: Link, now: Callable[[], float]) -> None:
+        super().__init__(core, SOCIAL, address, link)
+        self._now = now
+        link.send(GREETING)
+        core.gatekeeper.link_up(now())
+
+    def _take(self, frame: AnyFrame) -> None:
+        if isinstance(frame, Barred):
+            self._core.gatekeeper.barred(frame, self._now())
+        else:
+            super()._take(frame)
+
+    def down(self, reason: str) -> None:
+        """Gives up the answers that the node owes. What sessions hold stands."""
+        super().down(reason)
+        self._core.gatekeeper.link_down()

@@ -1,20 +1,25 @@
 """The aggregator as a process: access points call it, it calls every broker of its site."""
 
 import asyncio
+from collections.abc import Sequence
 from typing import Any
 
 from broker.client import SiteClient
 from infra.kernel.errors import Refused
-from infra.kernel.frames import Hello, View
+from infra.kernel.frames import Call, Hello, Reply, View
+from infra.kernel.revocations import Entry
 from infra.kernel.roles import ACCESSPOINT, AGGREGATOR
 from infra.runtime.context import Context
+from infra.runtime.ending import end_all
 from infra.runtime.link import Link
 from infra.runtime.link_handlers import LinkHandler
 from infra.runtime.node import Node
+from infra.runtime.tapped_link import TappedLink
 from infra.runtime.wrong_peer import wrong_peer
 
 from .core import AggregatorCore
 from .options import AggregatorOptions
+from .orders import PointOrders
 from .points import AccessPoints, FeedingLink
 
 
@@ -33,8 +38,11 @@ class Aggregator:
         self.address = options.listen
         self.failovers = 0
         self.links = Node((AGGREGATOR, self.node, self.site), context, self, timing=options.link)
-        self._brokers = SiteClient(self.links, self.site, options.brokers, self.core.wanted)
+        self._brokers = SiteClient(self.links, self.site, options.brokers, self.core.wanted, book=context.revocations)
         self.points = AccessPoints(self.core, self._brokers, self._check_left)
+        self._orders = PointOrders(lambda: [point.link for point in self.points.everyone], context.log)
+        self._book = context.revocations
+        self._book.on_news(self._pass_on)
         self._log = context.log
         self._is_draining = False
         self._left = asyncio.Event()
@@ -64,7 +72,7 @@ class Aggregator:
 
     async def close(self) -> None:
         """Closes all links."""
-        await self.links.close()
+        await end_all(self.links.close, self._orders.close)
 
     def ready(self) -> str | None:
         """Returns why subscriptions cannot be installed now; None when they can."""
@@ -90,8 +98,13 @@ class Aggregator:
         """Returns the handler of a broker that answered, or of an access point that called."""
         link.max_queued_bytes, link.max_bytes = self.options.max_link_queue_bytes, self.options.max_link_bytes
         if link.dialled is not None:
-            return FeedingLink(self._brokers.link_up(link), self.core, self.points, self._broker_lost)
-        return self.points.link_up(link)
+            feeding = FeedingLink(self._brokers.link_up(link), self.core, self.points, self._broker_lost)
+            return TappedLink(link, feeding, (Call,), self._orders.take)
+        self._book.tell_all(link)
+        return TappedLink(link, self.points.link_up(link), (Reply,), self._orders.take, self._orders.link_down)
+
+    def _pass_on(self, news: Sequence[Entry]) -> None:
+        self._book.tell([point.link for point in self.points.everyone], news)
 
     def _broker_lost(self) -> None:
         self.failovers += 1

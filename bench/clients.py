@@ -4,8 +4,11 @@ import asyncio
 import socket
 from collections import Counter
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from struct import pack
-from typing import Final
+from typing import Any, Final
+
+from infra.runtime.tls import client_context
 
 from .client import BenchClient
 from .delivery_ledger import Arrival
@@ -27,9 +30,10 @@ class Clients:
     - `dialect`, `address`: how the server speaks, and where it listens.
     - `matched`: the first so many clients note their deliveries in `arrivals`; the others are only connected.
     - `wake`: is called when `arrivals` gets its first entry.
+    - `ca_file`: whom they believe; they speak TLS then.
     """
 
-    def __init__(self, dialect: Dialect, address: str, matched: int, wake: Callable[[], None]) -> None:
+    def __init__(self, dialect: Dialect, address: str, matched: int, wake: Callable[[], None], ca_file: str = "") -> None:
         self.dialect = dialect
         self.matched = matched
         self.wake = wake
@@ -38,6 +42,7 @@ class Clients:
         self.closed: Counter[int] = Counter()
         self.upgrade = _upgrade(dialect, address)
         self._host, _, self._port = address.rpartition(":")
+        self._tls: dict[str, Any] = {"ssl": client_context(Path(ca_file)), "server_hostname": "localhost"} if ca_file else {}
         self._all: list[BenchClient] = []
         self._waiting = 0
         self._turn: asyncio.Event = asyncio.Event()
@@ -72,7 +77,7 @@ class Clients:
         sock.setblocking(False)
         loop = asyncio.get_running_loop()
         await loop.sock_connect(sock, (self._host, int(self._port)))
-        await loop.create_connection(lambda: subscriber, sock=sock)
+        await loop.create_connection(lambda: subscriber, sock=sock, **self._tls)
 
     async def _next_turn(self) -> None:
         await self._turn.wait()

@@ -53,11 +53,11 @@ class Comparison:
         pairs = zip(self.results[who], self.results[other], strict=True)
         return median([one.cpu_s_per_100k / max(two.cpu_s_per_100k, 1e-9) for one, two in pairs])
 
-    def table(self, title: str, notes: Sequence[str] = ()) -> MarkdownTable:
-        """Returns a table with one row for each contender, and one for each peer that is not there."""
+    def table(self, title: str, notes: Sequence[str] = (), *, absent: bool = True) -> MarkdownTable:
+        """Returns a table with one row for each contender, and one for each peer that is not there, unless `absent` is False."""
         head = ["server", "CPU s / 100 000 deliveries", "targets", "deliveries/s", "p50 ms", "p99 ms", "wrong", "cores: server, generator"]
         rows = [self._row(each) for each in self._contenders]
-        rows += [[peer, why, *[""] * (len(head) - 2)] for peer in self._runner.peers if (why := self._runner.missing(peer))]
+        rows += [[peer, why, *[""] * (len(head) - 2)] for peer in self._runner.peers if absent and (why := self._runner.missing(peer))]
         return MarkdownTable(title, head, rows, notes)
 
     def _row(self, each: Contender) -> list[str]:

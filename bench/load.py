@@ -63,11 +63,11 @@ class Load:
         self._names = [self._dialect.topic(f"{plan.shape.prefix}{n}") for n in range(plan.shape.topics)] + [self._dialect.topic(STAR)]
         envelope = body_envelope if plan.publishing == "link" else self._dialect.envelope
         self._outlets = Outlets([envelope(name) for name in self._names], self._wake)
-        self._clients = Clients(self._dialect, plan.target.clients_at, matched, self._wake)
+        self._clients = Clients(self._dialect, plan.target.clients_at, matched, self._wake, plan.target.ca_file)
         self._feeder: Feeder | None = None
         self._speaker: Speaker | None = None
         self._ledger = self._new_ledger()
-        self._woken = False
+        self._is_open = self._woken = False
         self._stalls = 0
 
     def _new_ledger(self) -> DeliveryLedger:
@@ -78,8 +78,8 @@ class Load:
         return DeliveryLedger(fanout)
 
     async def connect(self) -> Ready:
-        """Connects publishers and clients, and subscribes the clients. Raises `DialectError`, OSError, TimeoutError."""
-        await self._open_outlets()
+        """Connects and subscribes the clients. Raises `DialectError`, OSError, TimeoutError."""
+        await self._open_link()
         hellos = self._clients.hellos([[self._names[topic] for topic in sorted(topics)] for topics in self._workload.follows])
         before = self._mark()
         await self._clients.connect(hellos, self._plan.handshakes)
@@ -91,21 +91,26 @@ class Load:
         self._ledger.measuring = self._ledger.sampling = self._plan.publishing == "none"
         return Ready(clients=len(hellos), seconds=after.at_s - before.at_s, server_cpu_s=sum(after.server_cpu_s) - sum(before.server_cpu_s))
 
+    async def _open_link(self) -> None:
+        if self._plan.publishing == "link":
+            self._feeder = Feeder(self._outlets, self._names, TcpNetwork(reuse_port=True))
+            await self._feeder.listen(self._plan.target.publish_at)
+
     async def _open_outlets(self) -> None:
+        """Connects the publishers. Not before there is something to publish, since doors close connections that say nothing."""
         plan, outlets = self._plan, self._outlets
-        where = plan.target.publish_at
+        if self._is_open:
+            return
+        self._is_open = True
         match plan.publishing:
-            case "none":
+            case "none" | "link":
                 pass
-            case "link":
-                self._feeder = Feeder(outlets, self._names, TcpNetwork(reuse_port=True))
-                await self._feeder.listen(where)
             case "tcp":
-                await dial(lambda: TcpOutlet(outlets, self._dialect.greeting(len(outlets.free))), where, plan.publishers)
+                await dial(lambda: TcpOutlet(outlets, self._dialect.greeting(len(outlets.free))), plan.target.publish_at, plan.publishers)
             case _:
                 content_type, join = BODIES[plan.publishing]
                 head = self._dialect.http_head(content_type)
-                await dial(lambda: HttpOutlet(outlets, head, join), where, plan.publishers)
+                await dial(lambda: HttpOutlet(outlets, head, join), plan.target.publish_at, plan.publishers)
 
     async def close(self) -> None:
         """Disconnects all clients and the link."""
@@ -117,6 +122,7 @@ class Load:
         """Publishes, measures, waits for the rest and matches all deliveries. Where another generator publishes, it only listens."""
         if go.spoken is not None:
             return await self._listen(go.spoken)
+        await self._open_outlets()
         self._ledger, self._stalls = self._new_ledger(), 0
         self._speaker = Speaker(
             self._plan, self._ledger, self._outlets, self._workload.publications(), star=len(self._names) - 1, start_us=now_us()

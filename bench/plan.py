@@ -20,6 +20,7 @@ class Target(msgspec.Struct, frozen=True, kw_only=True):
     - `clients_at`, `publish_at`, `admin_at`: where clients, publishers and the admin connect.
     - `pids`: all its processes.
     - `state`: the folder with the secret of tokens.
+    - `ca_file`: whom clients believe; they speak TLS then.
     """
 
     speaks: Speaks
@@ -28,6 +29,7 @@ class Target(msgspec.Struct, frozen=True, kw_only=True):
     admin_at: str = ""
     pids: list[int]
     state: str = ""
+    ca_file: str = ""
 
 
 class GeneratorPlan(msgspec.Struct, frozen=True, kw_only=True):

@@ -4,17 +4,19 @@ Aggregators use it for their own site, brokers for each other site, services to 
 dials, and the role gives the links to it (`SiteClient.link_up`).
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from infra.kernel.announcer import Announcer, Wanted
 from infra.kernel.errors import Refused
 from infra.kernel.events import Event
-from infra.kernel.frames import Announced, AnyFrame, Applied, Deliver, Heartbeat, Published, View
+from infra.kernel.frames import Announced, AnyFrame, Applied, Deliver, Heartbeat, Published, Revoked, View
+from infra.kernel.membership import MOST_VIEW_NUMBER
 from infra.kernel.roles import BROKER
 from infra.kernel.topics import Topic
 from infra.runtime.link import Link
 from infra.runtime.link_handlers import makes_no_sense
 from infra.runtime.node import Node
+from infra.runtime.revocation_book import RevocationBook
 
 from .forwarder import MAX_WAITING_BYTES, Done, Forwarder
 
@@ -25,6 +27,8 @@ class SiteClient:
     - `brokers`: slot -> address.
     - `wanted`: returns all (row, topic) that this node wants; without it this node only publishes.
     - `max_forward_bytes`: so much of events waits for each broker at most.
+    - `slots`: all slots of the site, where `brokers` are not all of them.
+    - `book`: learns what brokers tell of revocations.
     """
 
     def __init__(
@@ -35,8 +39,12 @@ class SiteClient:
         wanted: Wanted | None = None,
         *,
         max_forward_bytes: int = MAX_WAITING_BYTES,
+        book: RevocationBook | None = None,
+        slots: Collection[str] | None = None,
     ) -> None:
         self.site = site
+        self._known = frozenset(brokers if slots is None else slots)
+        self._book = book
         self.announcer = Announcer(site, wanted or tuple)
         self._announces = wanted is not None
         self.forwarder = Forwarder(max_forward_bytes)
@@ -78,7 +86,10 @@ class SiteClient:
         self.announcer.node_down(slot)
 
     def frames(self, link: Link, frames: Iterable[AnyFrame]) -> list[Deliver]:
-        """Takes acknowledgements and views; returns the deliveries among `frames`, in order. Raises `Refused` for any other frame."""
+        """Takes acknowledgements, views and revocations; returns the deliveries among `frames`, in order.
+
+        Raises `Refused` for any other frame.
+        """
         deliveries: list[Deliver] = []
         for frame in frames:
             match frame:
@@ -90,15 +101,21 @@ class SiteClient:
                     self.forwarder.published(self._slot(link), frame)
                 case Heartbeat(view):
                     self.set_view(view)
+                case Revoked():
+                    if self._book is not None:
+                        self._book.learn(frame)
                 case _:
                     raise makes_no_sense(frame, link.peer)
         return deliveries
 
     def set_view(self, view: View) -> bool:
-        """Takes over `view`, and returns True, if it is higher than the one known.
+        """Takes over `view`, which a broker of the site has said, and returns True, if it is higher than the one known.
 
-        Topics move to their owners under it, and all brokers hear when that is announced.
+        Topics move to their owners under it, and all brokers hear when that is announced. A view that no broker can have issued is
+        passed over: nobody could ever issue a higher one, or the topics of a slot that nobody knows would go nowhere.
         """
+        if view.number > MOST_VIEW_NUMBER or not self._known.issuperset(view.slots):
+            return False
         changed = self.announcer.set_view(view)
         # Behind what `set_view` has announced, on each link: `Announced` says that nothing is missing any more.
         if changed and self._announces:

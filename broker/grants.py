@@ -5,9 +5,8 @@ from typing import Any, Final, NamedTuple
 
 from infra.kernel.bearer import bearer_token
 from infra.kernel.errors import Refused
+from infra.kernel.link_rights import SERVICE_KINDS
 from infra.kernel.topics import Kind
-
-from .publishing import SERVICE_KINDS
 
 NDJSON: Final = b"application/x-ndjson"
 JSON: Final = b"application/json"
@@ -19,14 +18,15 @@ Verify = Callable[[str, float], Any]
 
 
 class Grant(NamedTuple):
-    """The kinds of topic that a service may publish on, the form of its body, and until when that need not be looked at again."""
+    """A service, the kinds of topic that it may publish on, the form of its body, and until when that need not be looked at again."""
 
+    service: str
     kinds: frozenset[Kind]
     is_lines: bool
     until_s: float
 
 
-class Grants:
+class PublishingGrants:
     """The grants of heads, each remembered for `GRANT_S`: a service sends the same fields with every request.
 
     `verify(token, wall_s)` tells who shows a token; `wall` is Unix time in seconds.
@@ -57,4 +57,4 @@ class Grants:
         kind = (content_type or JSON).partition(b";")[0].strip().lower()
         if kind not in (JSON, NDJSON):
             raise Refused("bad-content-type", f"the body must be {JSON.decode()} or {NDJSON.decode()}")
-        return Grant(SERVICE_KINDS[service], kind == NDJSON, now_s + GRANT_S)
+        return Grant(service, SERVICE_KINDS[service], kind == NDJSON, now_s + GRANT_S)

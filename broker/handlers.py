@@ -16,13 +16,13 @@ from infra.kernel.codes import Code
 from infra.kernel.errors import Refused
 from infra.kernel.events import Event, Submission, accept
 from infra.kernel.http_error import rejection
-from infra.kernel.nesting import check_nesting
 from infra.kernel.topics import Kind, kind_of
 from infra.runtime.http.door import Answer, BufferedExchange, Exchange, Head, Response, json_error
 
-from .grants import Grants
+from .grants import Grant, PublishingGrants
 from .options import BrokerOptions
 from .publishing import Submit, not_yours
+from .quota import PublishingQuota
 from .submissions import decode_array, decode_lines, decode_one
 
 PATH: Final = "/v1/events"
@@ -37,7 +37,7 @@ class EventHandlers:
     """The handlers, and what they count.
 
     - `grants`: what each head allows.
-    - `wall`: Unix time in seconds.
+    - `wall`: Unix time in seconds; `now`: time that never goes back.
     - `prefix`: is in front of the ids of events that come without one, so that no two processes give the same.
     - `submit`: takes the events that are right.
     - `check_open`: raises `Refused` while nothing can be published here.
@@ -46,9 +46,10 @@ class EventHandlers:
     def __init__(
         self,
         options: BrokerOptions,
-        grants: Grants,
+        grants: PublishingGrants,
         wall: Callable[[], float],
         *,
+        now: Callable[[], float],
         prefix: str,
         submit: Submit,
         check_open: Callable[[], None],
@@ -56,7 +57,9 @@ class EventHandlers:
         self.requests = self.accepted = 0
         self.rejected: Counter[str] = Counter()
         self.max_payload_bytes, self.max_body_bytes = options.max_payload_bytes, options.max_body_bytes
-        self.wall, self.submit = wall, submit
+        self.max_events = options.max_events_per_request
+        self.wall, self.now, self.submit = wall, now, submit
+        self.quota = PublishingQuota(options.max_events_per_s, options.max_topic_events_per_s)
         self._grants, self._prefix, self._check_open = grants, prefix, check_open
         self._numbers = count(1)
 
@@ -70,15 +73,14 @@ class EventHandlers:
             self.rejected[refused.code.name] += 1
             raise
         if grant.is_lines:
-            return _Lines(self, grant.kinds)
-        return BufferedExchange(head, _Document(self, grant.kinds).answer_to, self.max_body_bytes)
+            return _Lines(self, grant)
+        return BufferedExchange(head, _Document(self, grant).answer_to, self.max_body_bytes)
 
     def check(self, submission: Submission, kinds: frozenset[Kind], ts_ms: int) -> Event:
         """Returns the event that `submission` is, taken in at `ts_ms`, ready to be numbered.
 
         Raises `Refused` if something is wrong with it, or if its topic is of none of the `kinds`.
         """
-        check_nesting(bytes(submission.payload))
         event = accept(submission, ts_ms, f"{self._prefix}-{next(self._numbers)}", self.max_payload_bytes)
         if (kind := kind_of(event.topic)) not in kinds:
             raise not_yours(kinds, kind)
@@ -107,9 +109,9 @@ class _Rejection(NamedTuple):
 class _Request:
     """One request: which of its events were accepted, by position, across all its parts."""
 
-    def __init__(self, handlers: EventHandlers, kinds: frozenset[Kind]) -> None:
+    def __init__(self, handlers: EventHandlers, grant: Grant) -> None:
         self._handlers = handlers
-        self._kinds = kinds
+        self._service, self._kinds = grant.service, grant.kinds
         self._total = 0
         self._rejected: list[_Rejection] = []
         self._open = 0
@@ -121,12 +123,14 @@ class _Request:
         handlers = self._handlers
         events: list[Event] = []
         positions: list[int] = []
-        ts_ms = int(handlers.wall() * 1000)
+        ts_ms, now_s = int(handlers.wall() * 1000), handlers.now()
         for item in items:
             try:
                 if isinstance(item, Refused):
                     raise item
-                events.append(handlers.check(item, self._kinds, ts_ms))
+                event = handlers.check(item, self._kinds, ts_ms)
+                handlers.quota.check(self._service, event.topic, now_s)
+                events.append(event)
                 positions.append(self._total)
             except Refused as refused:
                 self._reject(self._total, refused)
@@ -177,7 +181,7 @@ class _Document(_Request):
     def answer_to(self, head: Head, body: bytes) -> Answer:
         """Takes the whole body; see `BufferedExchange`."""
         self._is_array = body.lstrip()[:1] == b"["
-        self.take(decode_array(body) if self._is_array else [decode_one(body)])
+        self.take(decode_array(body, self._handlers.max_events) if self._is_array else [decode_one(body)])
         return self.answer()
 
     def _response(self) -> Response:
@@ -193,8 +197,8 @@ class _Lines(_Request):
     unless it is longer than any body may be.
     """
 
-    def __init__(self, handlers: EventHandlers, kinds: frozenset[Kind]) -> None:
-        super().__init__(handlers, kinds)
+    def __init__(self, handlers: EventHandlers, grant: Grant) -> None:
+        super().__init__(handlers, grant)
         self._rest = b""
         self._passing_over = False
         self._passed_bytes = 0

@@ -26,7 +26,7 @@ class Mesh:
         self.draining = False
         self.membership = Membership(options.slot, sorted(slots), node.now_s, options.membership, born_ms)
         others = {slot: address for slot, address in slots.items() if slot != options.slot}
-        self.client = SiteClient(node, options.site, others, max_forward_bytes=options.max_forward_bytes)
+        self.client = SiteClient(node, options.site, others, max_forward_bytes=options.max_forward_bytes, slots=slots)
         self._me, self._node, self._changed = options.slot, node, changed
         self._is_met = False
 
@@ -51,7 +51,7 @@ class Mesh:
         self.membership.heard(slot, self._node.now_s)
 
     def offer(self, view: View) -> None:
-        """Takes over `view`, which somebody takes for the view of this site, if it is newer than ours."""
+        """Takes over `view`, which somebody takes for the view of this site, if it is newer than ours and can be one."""
         if self.membership.offer(view):
             self._changed()
         self.tick()

@@ -18,6 +18,7 @@ METRICS: Final = (
     Metric("broker_site_events_received_total", "counter", "Events that came from the counterpart at another site.", "events"),
     Metric("broker_site_events_stale_total", "counter", "Events from other sites that nobody here wanted any more.", "events"),
     Metric("broker_http_requests_total", "counter", "Requests of publishing services, whatever the answer.", "requests"),
+    Metric("broker_http_turned_away_total", "counter", "Connections that were not let in: too many, or too often.", "connections", "code"),
     Metric("broker_link_drops_total", "counter", "Events not queued because a link was full, presence first.", "events"),
     Metric("broker_links_slow_total", "counter", "Links closed because too much waited for the peer.", "links"),
     Metric("broker_forward_refused_total", "counter", "Events refused because too much waited for their owner already.", "events"),
@@ -35,4 +36,10 @@ METRICS: Final = (
     Metric("broker_forward_bytes", "gauge", "Bytes of events on their way to owners that have not confirmed them.", "bytes"),
     Metric("broker_handover_bytes", "gauge", "Bytes of events that wait while topics change hands.", "bytes"),
     Metric("broker_link_queue_bytes", "gauge", "Bytes that wait to be written to links.", "bytes"),
+    Metric("broker_operator_requests_total", "counter", "Requests of operators over HTTP.", "requests"),
+    Metric("broker_operator_refused_total", "counter", "Requests of operators that were refused.", "requests"),
+    Metric("broker_revocations", "gauge", "Revocations and bans that are known, those that are lifted or over included.", "entries"),
+    Metric("broker_revocations_turned_away_total", "counter", "Revocations of other brokers for which there was no room.", "entries"),
+    Metric("broker_revocations_kept", "gauge", "Whether revocations are kept on disk (broker.state).", "disks"),
+    Metric("broker_audit_failures_total", "counter", "Lines of the audit log that could not be written.", "lines"),
 )

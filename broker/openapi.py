@@ -112,7 +112,7 @@ DOCUMENT: Final = Document(
     server=ServerUrl("http://127.0.0.1:7710", "The broker of `segue up`; any broker of a site will do."),
     tokens={
         "service": "A token with the claim `svc`: `presence` publishes on user topics, `playlist` on playlist topics, `notification` on "
-        "playlist, artist and social topics. See tokens.md."
+        "playlist, artist and social topics. `operator` and `monitor` read what admin listeners show. See tokens.md."
     },
     refusals={
         400: "`bad-json`, `bad-field`, `bad-topic`, `bad-utf8`: the event or the body is wrong. `bad-request`: this is not HTTP/1.1.",
@@ -121,6 +121,7 @@ DOCUMENT: Final = Document(
         408: "`hello-timeout`: the request did not arrive in time. The connection is closed.",
         413: "`too-large`: the head, the body, a line of a stream or a payload is over its limit.",
         415: "`bad-content-type`.",
+        429: "`rate-limited`: too much comes too often; wait as long as `Retry-After` says.",
         500: "`internal-error`: a defect of ours; it has been logged.",
         503: "`draining`, `unavailable`, `overloaded`: try again, also at another broker of the site.",
     },

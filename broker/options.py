@@ -1,6 +1,7 @@
 """Options of a broker. Every default is here; units are in the names."""
 
 from operator import attrgetter
+from pathlib import Path
 from typing import Final
 
 import msgspec
@@ -11,6 +12,7 @@ from infra.kernel.interest import MAX_LINKS
 from infra.kernel.link_timing import LinkTiming
 from infra.kernel.membership import Timing
 from infra.kernel.option_checks import check_at_least, check_numbers
+from infra.kernel.visitors import VisitorLimits
 from infra.runtime.link import MAX_BYTES, MAX_QUEUED_BYTES, check_bounds
 
 from .forwarder import MAX_WAITING_BYTES
@@ -34,19 +36,33 @@ CONTRADICTIONS: Final = (
 
 
 class BrokerOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The options of one broker. `sites` names every broker there is: site -> slot -> link address, the same in each broker's file."""
+    """The options of one broker.
+
+    - `sites`: names every broker there is: site -> slot -> link address, the same in each broker's file.
+    - `state`: the folder where it keeps revocations and bans. Without it, they are forgotten when all brokers have been restarted.
+    - `longest_token_s`: no token lives longer. A revocation is kept for so long unless it says something else.
+    - `announcements_per_minute`: how often operators may tell everybody something by this broker.
+    """
 
     site: str
     slot: str
     sites: dict[str, dict[str, str]]
     door: str = "127.0.0.1:7710"
     admin: str = "127.0.0.1:7791"
+    state: Path | None = None
+    longest_token_s: float = 30 * 86_400.0
+    announcements_per_minute: float = 6.0
     link: LinkTiming = LinkTiming()
     capture: CaptureOptions = CaptureOptions()
     membership: Timing = Timing()
     max_payload_bytes: int = 16 << 10
     max_body_bytes: int = 1 << 20
+    max_events_per_request: int = 1_000
+    # What one service may publish over HTTP here, and what all may publish on one topic; after a pause twice as much at once.
+    max_events_per_s: float = 20_000.0
+    max_topic_events_per_s: float = 2_000.0
     max_connections: int = 10_000
+    visitors: VisitorLimits = VisitorLimits()
     max_link_queue_bytes: int = MAX_QUEUED_BYTES
     max_link_bytes: int = MAX_BYTES
     max_forward_bytes: int = MAX_WAITING_BYTES
@@ -79,6 +95,7 @@ class BrokerOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
         check_numbers("broker", self, ("handover_s", "drain_s"))
         check_numbers("broker.membership", self.membership)
         self.link.check_in("broker")
+        self.visitors.check_in("broker")
         check_bounds("broker", self.max_link_queue_bytes, self.max_link_bytes)
         for key, other, times, why in CONTRADICTIONS:
             value, least = attrgetter(key)(self), attrgetter(other)(self)

@@ -9,6 +9,7 @@ aggregator            it subscribes, and gets events of all sites     -
 broker, other site    it subscribes, and gets events of this site     it gives us the events of its site
 broker, this site     it forwards events that we own                  it takes events that it owns
 service               it publishes on its kinds of topics             -
+social, artist        it hears of revocations                         -
 decision service      it asks for counts, and says what is served     -
 ====================  ==============================================  ==========================================
 
@@ -21,7 +22,7 @@ from typing import Protocol
 from infra.kernel.errors import Refused
 from infra.kernel.frames import AnyFrame, Applied, Deliver, Heartbeat, Hello, View
 from infra.runtime.link import Link
-from infra.runtime.link_handlers import LinkHandler
+from infra.runtime.link_handlers import LinkHandler, makes_no_sense
 
 from .client import BrokerLink, SiteClient
 from .core import BrokerCore
@@ -71,8 +72,40 @@ class PublishingServices:
 
     def link_up(self, link: Link) -> LinkHandler:
         """Returns the handler of a publishing link."""
-        self._mesh.offer(link.peer.view)
-        return PublishingLink(link, self._submit, self._mesh.offer)
+        return PublishingLink(link, self._submit, lambda view: None)  # a service says nothing of brokers that they do not know
+
+
+class HearingServices:
+    """The services of this site that do not publish, and are told of revocations."""
+
+    def __init__(self, mesh: Mesh) -> None:
+        self._mesh = mesh
+
+    def admit(self, hello: Hello) -> None:
+        """Raises `Refused` for a service of another site."""
+        _check_site(hello, self._mesh.site)
+
+    def link_up(self, link: Link) -> LinkHandler:
+        """Returns the handler of a link over which nothing comes."""
+        return HearingLink(link)
+
+
+class HearingLink:
+    """The handler of a link whose peer only listens."""
+
+    __slots__ = ("_link",)
+
+    def __init__(self, link: Link) -> None:
+        self._link = link
+
+    def frames(self, frames: list[AnyFrame]) -> None:
+        """Takes signs of life. Raises `Refused` for anything else."""
+        for frame in frames:
+            if not isinstance(frame, Heartbeat):
+                raise makes_no_sense(frame, self._link.peer)
+
+    def down(self, reason: str) -> None:
+        """Does nothing: nobody is there any more to be told."""
 
 
 class OtherBrokers:

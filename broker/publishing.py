@@ -5,10 +5,9 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 from infra.kernel.errors import Refused
-from infra.kernel.events import Event
+from infra.kernel.events import Event, is_text
 from infra.kernel.frames import AnyFrame, Heartbeat, Publish, View
-from infra.kernel.roles import NOTIFICATION, PLAYLIST, PRESENCE
-from infra.kernel.topics import Kind, Topic, kind_of
+from infra.kernel.topics import Kind, Topic
 from infra.runtime.link import Link
 from infra.runtime.link_handlers import makes_no_sense
 
@@ -17,13 +16,6 @@ from .forwarder import Prefix
 
 # `submit(events, hops, done)`, see `EventRouter.submit`.
 Submit = Callable[[Sequence[Event], int, Done], None]
-
-# Engine inputs are exactly three (SB-45). A service with a link or a token may publish on these kinds and no others.
-SERVICE_KINDS: Final[dict[str, frozenset[Kind]]] = {
-    PRESENCE: frozenset({Kind.USER}),
-    PLAYLIST: frozenset({Kind.PLAYLIST}),
-    NOTIFICATION: frozenset({Kind.PLAYLIST, Kind.ARTIST, Kind.SOCIAL, Kind.INBOX}),
-}
 
 # Where somebody goes who has something to tell on topics that are not theirs.
 _WAY: Final[dict[Kind, str]] = {
@@ -47,11 +39,10 @@ class PublishingLink:
     - `learn(view)`: is called with the view of the site, which heartbeats carry.
     """
 
-    __slots__ = ("_kinds", "_learn", "_link", "_prefix", "_submit")
+    __slots__ = ("_learn", "_link", "_prefix", "_submit")
 
     def __init__(self, link: Link, submit: Submit, learn: Callable[[View], None]) -> None:
         self._link, self._submit, self._learn = link, submit, learn
-        self._kinds = SERVICE_KINDS.get(link.peer.role)
         self._prefix = Prefix()
 
     def frames(self, frames: list[AnyFrame]) -> None:
@@ -69,11 +60,14 @@ class PublishingLink:
         """Does nothing: what was published goes on, and nobody is there to hear of it."""
 
     def take(self, frame: Publish) -> None:
-        """Takes events. Raises `Refused`, and none of them is published, if a service may not publish one."""
+        """Takes events. The node has seen to it that the peer may publish on their topics.
+
+        Raises `Refused`, and none of them is published, if one is no text: clients could not read it.
+        """
         topics: Iterable[Topic] = frame.topics  # type: ignore[assignment]  # the codec has checked them
         events = [Event(*parts) for parts in zip(topics, frame.ids, frame.tails, strict=True)]
-        if self._kinds is not None and not self._kinds.issuperset(map(kind_of, topics)):
-            raise Refused("forbidden", f"a {self._link.peer.role} service may publish {', '.join(sorted(self._kinds))} topics only")
+        if not all(map(is_text, frame.tails)):
+            raise Refused("bad-utf8", f"an event from {self._link.peer.role} {self._link.peer.node} is not UTF-8")
         self._submit(events, frame.hops, lambda failed: self._done(frame.n, failed))
 
     def _done(self, n: int, failed: list[int]) -> None:

@@ -8,54 +8,58 @@ import asyncio
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
-from typing import Any, Final
+from typing import Any
 
 from infra.kernel.announcer import Announcer
 from infra.kernel.errors import Refused
 from infra.kernel.events import Event
-from infra.kernel.frames import Deliver, Heartbeat, Hello, View
+from infra.kernel.frames import AnyFrame, Call, Deliver, Heartbeat, Hello, Reply, Revoked, View
+from infra.kernel.link_rights import SERVICE_KINDS
 from infra.kernel.ring import Ring
-from infra.kernel.roles import AGGREGATOR, BROKER, DECISION
+from infra.kernel.roles import AGGREGATOR, ARTIST, BROKER, DECISION, SOCIAL
 from infra.kernel.topics import Topic
 from infra.runtime.address import Address
 from infra.runtime.context import Context
 from infra.runtime.decision_link import DecisionLink
+from infra.runtime.door_opener import OpenDoor
 from infra.runtime.ending import end_all
 from infra.runtime.http.door import HttpDoor, HttpLimits
 from infra.runtime.link import Link
 from infra.runtime.link_handlers import LinkHandler
-from infra.runtime.listening import listening
 from infra.runtime.node import Node
+from infra.runtime.tapped_link import TappedLink
+from infra.runtime.tokens import Service
 from infra.runtime.wrong_peer import wrong_peer
 
 from .client import SiteClient
 from .core import BrokerCore
 from .event_router import Done, EventRouter
-from .grants import Grants, Verify
+from .grants import PublishingGrants, Verify
 from .handlers import PATH, EventHandlers
 from .handover import Handover
 from .mesh import Mesh
 from .offloading import Offloading
+from .operator_handlers import OperatorHandlers, VerifyOperator
 from .options import SLOT_BITS, BrokerOptions
-from .peers import Aggregators, OtherBrokers, PeerRole, PublishingServices
-from .publishing import SERVICE_KINDS
+from .orders import ClusterOrders
+from .peers import Aggregators, HearingServices, OtherBrokers, PeerRole, PublishingServices
+from .revocation_keeper import RevocationKeeper
 from .subscribers import Subscribers
-
-BACKLOG: Final = 4096
 
 
 class Broker:
     """One broker. `start` opens its doors, `drain` leaves the ring, `close` ends it.
 
-    `verify(token, wall_s)` returns the service that may publish over HTTP, and raises `Refused` for everybody else.
+    `verify(token, wall_s)` returns the service that may publish over HTTP, `verify_operator` the operator; both raise `Refused` for
+    everybody else.
     """
 
     role = BROKER
 
-    def __init__(self, options: BrokerOptions, context: Context, verify: Verify) -> None:
+    def __init__(self, options: BrokerOptions, context: Context, verify: Verify, verify_operator: VerifyOperator | None = None) -> None:
         self.options, self.site, self.node = options, options.site, options.slot
         self.address = options.door
-        self._log, self._capture = context.log, context.capture
+        self._log, self._capture, self._doors = context.log, context.capture, context.doors
         born_ms = int(context.wall() * 1000)
         epoch = born_ms << SLOT_BITS | sorted(options.sites[self.site]).index(self.node)
         record = context.capture.event if context.capture is not None else None
@@ -71,18 +75,33 @@ class Broker:
         self.router = EventRouter(self.node, self.core.publish, self.mesh.client.forwarder, self.handover)
         self.offloading = Offloading(self.core, context.log)
         self.subscribers = Subscribers(self.core, self.mesh, self.far, self.handover)
+        self.keeper = RevocationKeeper(context.revocations, self.links, options.state, f"{self.site}-{self.node}", context.log)
         self._peers = self._peer_roles()
         self.handlers = EventHandlers(
             options,
-            Grants(verify, context.wall),
+            PublishingGrants(verify, context.wall),
             context.wall,
+            now=context.now,
             prefix=f"{self.links.incarnation:x}",
             submit=self.submit,
             check_open=self._check_open,
         )
-        limits = HttpLimits(max_connections=options.max_connections)
-        self._http = HttpDoor({("POST", PATH): self.handlers.exchange}, limits=limits, loops=self.links.loops)
-        self._server: asyncio.Server | None = None
+        limits = HttpLimits(max_connections=options.max_connections, visitors=options.visitors)
+        self.orders = ClusterOrders(self.links, self.far, context.log)
+        self.operators = OperatorHandlers(
+            options,
+            self.keeper,
+            self.orders,
+            context.audit,
+            context.log,
+            verify=verify_operator or _nobody,
+            wall=context.wall,
+            now=context.now,
+            new_id=lambda: f"{context.rng.getrandbits(96):024x}",
+        )
+        routes = {("POST", PATH): self.handlers.exchange, **self.operators.routes()}
+        self._http = HttpDoor(routes, limits=limits, loops=self.links.loops)
+        self._server: OpenDoor | None = None
         self._left = asyncio.Event()
 
     def _peer_roles(self) -> dict[str, PeerRole]:
@@ -101,19 +120,21 @@ class Broker:
             AGGREGATOR: Aggregators(self.core, self.mesh, self.subscribers),
             BROKER: brokers,
             DECISION: DecisionLink(self.offloading),
+            **dict.fromkeys((SOCIAL, ARTIST), HearingServices(self.mesh)),
             **dict.fromkeys(SERVICE_KINDS, services),
         }
 
     async def start(self) -> None:
-        """Listens for links, dials the other brokers, then opens the HTTP door. Raises CannotListen if an address is taken."""
+        """Reads what was revoked, listens for links, dials the other brokers, then opens the HTTP door.
+
+        Raises CannotListen if an address is taken, ConfigError and Unavailable when what was revoked cannot be read.
+        """
+        await self.keeper.start()  # first: nobody is let in whom we have revoked
         await self.links.listen(self.options.listen)
         for client in (self.mesh.client, *self.far.values()):
             client.start()
         self.tick(self.links.now_s)
-        host, port = Address.parse(self.options.door)
-        with listening("broker.door", self.options.door):
-            loop = asyncio.get_running_loop()
-            self._server = await loop.create_server(self._http.protocol_factory, host, port, backlog=BACKLOG)
+        self._server = await self._doors.open("broker.door", self.options.door, self._http.protocol_factory)
         self.address = str(Address(*self._server.sockets[0].getsockname()[:2]))
 
     async def drain(self) -> None:
@@ -143,7 +164,10 @@ class Broker:
         await end_all(
             self._server.close if self._server is not None else None,
             self._http.close,
+            self.operators.close,
             self.links.close,
+            self.orders.close,
+            self.keeper.close,
             self._capture.close if self._capture is not None else None,
         )
 
@@ -175,7 +199,19 @@ class Broker:
     def link_up(self, link: Link) -> LinkHandler:
         """Returns the handler for a peer of this role."""
         link.max_queued_bytes, link.max_bytes = self.options.max_link_queue_bytes, self.options.max_link_bytes
-        return self._peers[link.peer.role].link_up(link)
+        handler = self._peers[link.peer.role].link_up(link)
+        self.keeper.tell_all(link)
+        if link.peer.role == BROKER:
+            return TappedLink(link, handler, (Revoked, Call, Reply), self._oversee, self.orders.link_down)
+        if link.peer.role == AGGREGATOR:
+            return TappedLink(link, handler, (Reply,), self._oversee, self.orders.link_down)
+        return handler
+
+    def _oversee(self, link: Link, frame: AnyFrame) -> None:
+        if isinstance(frame, Revoked):
+            self.keeper.book.learn(frame)
+        else:
+            self.orders.take(link, frame)
 
     def tick(self, now: float) -> None:
         """Does what is due once in a heartbeat interval: a view, the end of a handover or an overlap, rows that are free again."""
@@ -231,8 +267,9 @@ class Broker:
         """Returns the figures for `metrics.METRICS`."""
         core, forwarder = self.core, self.mesh.client.forwarder
         captured: dict[str, Any] = self._capture.counters() if self._capture is not None else {}
-        others = captured | self.handlers.counters() | self.offloading.counters() | self.links.loops.counters()
+        others = captured | self.handlers.counters() | self.operators.counters() | self.offloading.counters() | self.links.loops.counters()
         return others | {
+            "broker_http_turned_away_total": dict(self._http.refused),
             "broker_events_matched_total": core.matched,
             "broker_events_unmatched_total": core.unmatched,
             "broker_deliveries_total": core.fanout.deliveries,
@@ -255,3 +292,7 @@ class Broker:
             "broker_link_drops_total": self.links.drops,
             "broker_protocol_errors_total": self.links.refused,
         }
+
+
+def _nobody(token: str, wall_s: float) -> Service:
+    raise Refused("forbidden", "there are no operators here")

@@ -1,13 +1,15 @@
 """Bodies of publishing requests: bytes -> submissions, each of them readable or refused. Pure."""
 
 from collections.abc import Iterable
-from typing import Final
+from typing import Final, TypeVar
 
 import msgspec
 
 from infra.kernel.errors import Refused
 from infra.kernel.events import Submission
 from infra.kernel.json_text import read_json
+
+T = TypeVar("T")
 
 _ONE: Final = msgspec.json.Decoder(Submission)
 _MANY: Final = msgspec.json.Decoder(list[Submission])
@@ -23,20 +25,26 @@ def decode_one(text: bytes) -> Submission | Refused:
         return refused
 
 
-def decode_array(body: bytes) -> Iterable[Submission | Refused]:
+def decode_array(body: bytes, most: int) -> Iterable[Submission | Refused]:
     """Returns the events of a JSON array, each of them or why it is refused.
 
     They are read all at once, and one by one only if something is wrong, so that one bad event does not spoil the others. Raises
-    `Refused` if `body` is no array at all.
+    `Refused` if `body` is no array at all, or one of over `most` events: an array is dealt with in one turn of the loop.
     """
     try:
-        return _MANY.decode(body)
+        return _few(_MANY.decode(body), most)
     except _UNREADABLE:
         pass
     try:
-        return map(decode_one, map(bytes, _RAWS.decode(body)))
+        return map(decode_one, map(bytes, _few(_RAWS.decode(body), most)))
     except _UNREADABLE as wrong:
         raise Refused("bad-json", str(wrong)) from wrong
+
+
+def _few(found: list[T], most: int) -> list[T]:
+    if len(found) > most:
+        raise Refused("too-large", f"an array of {len(found)} events; send at most {most}, or NDJSON, which may be of any length")
+    return found
 
 
 def decode_lines(text: bytes) -> Iterable[Submission | Refused]:

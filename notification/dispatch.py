@@ -128,11 +128,23 @@ class Dispatch:
         while shard not in self._handing_over and (tasks := await self._agenda.due(shard, self._module.now_ms(), AT_ONCE)):
             known = {key for key, each in (await self._store.sent({_key(task) for task in tasks})).items() if each.state != WAITING}
             jobs = _jobs(task for task in tasks if _key(task) not in known)
-            results = await asyncio.gather(*(self._do(job) for job in jobs), return_exceptions=True)
+            results = await asyncio.gather(*(self._do_or_bury(job) for job in jobs), return_exceptions=True)
             for result in results:
                 if isinstance(result, BaseException):
                     raise result  # when all have ended: the cursor must not pass one that failed
             await self._agenda.done(shard, tasks)
+
+    async def _do_or_bury(self, job: Job) -> None:
+        """Does a job. One that cannot be done because of a defect becomes dead letters: it must not hold up the others of its shard."""
+        try:
+            await self._do(job)
+        except Unavailable:
+            raise
+        except Exception as defect:
+            self._logger.exception("a mail or push could not be made", channel=job.channel, events=[task.event for task in job.tasks])
+            reason, now_ms = f"a defect of ours: {defect!r:.200}", self._module.now_ms()
+            await self._store.record([Sent(task.user, task.event, task.channel, "dead", reason, now_ms) for task in job.tasks])
+            self.ended["dead"] += len(job.tasks)
 
     async def _do(self, job: Job) -> None:
         async with self._slots:

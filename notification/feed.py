@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
-from typing import Annotated, Final, NamedTuple, TypeVar
+from typing import Annotated, Final, NamedTuple
 
 import msgspec
 
@@ -10,17 +10,21 @@ from infra.kernel.access import check_may_see
 from infra.kernel.errors import Refused
 from infra.kernel.events import Event
 from infra.kernel.topics import Kind, kind_of, parse_topic
+from infra.runtime.http.web import typed
 
 from . import items
 from .store import Item, Store
 
 MAX_LIMIT: Final = 500
+# One answer must not fill a link, or the memory of a phone: what is over it comes with the next one.
+MAX_ANSWER_BYTES: Final = 1 << 20
+# The marks of so many clients of one user are kept. Client names are free, and a name that is not used again would stay for ever.
+MAX_CLIENTS: Final = 64
 MAX_MARK: Final = (1 << 53) - 1
 READ: Final = ""
 
 Mark = Annotated[int, msgspec.Meta(ge=0, le=MAX_MARK)]
 Id = int | str | None
-T = TypeVar("T")
 
 _ENCODE: Final = msgspec.json.Encoder().encode
 
@@ -74,17 +78,17 @@ class Feed:
     async def answer(self, op: str, user: str, client: str, body: bytes) -> bytes:
         """Returns the answer to `op` of `user`'s `client`, as JSON.
 
-        Raises `Refused` (bad-field, bad-topic, forbidden, unknown-op) and `Unavailable`.
+        Raises `Refused` (bad-json, bad-field, bad-topic, forbidden, unknown-op) and `Unavailable`.
         """
         match op:
             case "pull":
-                return await self.pull(user, client, _typed(body, PullQuery))
+                return await self.pull(user, client, typed(body, PullQuery))
             case "seen":
-                return await self.seen(user, client, _typed(body, MarkMove))
+                return await self.seen(user, client, typed(body, MarkMove))
             case "read":
-                return await self.read(user, client, _typed(body, MarkMove))
+                return await self.read(user, client, typed(body, MarkMove))
             case "history":
-                return await self.history(user, _typed(body, HistoryQuery))
+                return await self.history(user, typed(body, HistoryQuery))
         raise Refused("unknown-op", f"notification answers pull, seen, read and history, not {op}")
 
     async def pull(self, user: str, client: str, ask: PullQuery) -> bytes:
@@ -100,10 +104,11 @@ class Feed:
         since = 0 if is_reset else stand.seen if ask.since is None else ask.since
         found, unread = await asyncio.gather(self._store.items(user, since, ask.limit + 1), self._unread(user, stand.read, stand.shown))
         found = [item for item in found if item.mark <= stand.last]
-        some, more = found[: ask.limit], len(found) > ask.limit
+        listed = _fitting([items.listed(item, stand.read) for item in found[: ask.limit]])
+        some, more = found[: len(listed)], len(found) > len(listed)
         return b'{"op":"notifications","id":%b,"items":[%b],"next":%d,"more":%b,"epoch":%d,"seen":%d,"read":%d,"unread":%d%b}' % (
             _ENCODE(ask.id),
-            b",".join(items.listed(item, stand.read) for item in some),
+            b",".join(listed),
             some[-1].mark if more else stand.last,
             b"true" if more else b"false",
             epoch,
@@ -119,7 +124,14 @@ class Feed:
         last, _ = await self._last(user)
         if ask.epoch in (None, epoch):  # a mark of another epoch stands for other items
             await self._store.move(user, client or "-", min(last, last if ask.mark is None else ask.mark))
+            await self._forget_old_clients(user)
         return await self._marks(user, client, ask.id, epoch)
+
+    async def _forget_old_clients(self, user: str) -> None:
+        """Forgets the clients of `user` beyond `MAX_CLIENTS` that have seen the least. One that comes back is shown everything again."""
+        clients = sorted(((mark, client) for client, mark in (await self._store.marks(user)).items() if client != READ), reverse=True)
+        if old := [client for _, client in clients[MAX_CLIENTS:]]:
+            await self._store.forget_clients(user, old)
 
     async def read(self, user: str, client: str, ask: MarkMove) -> bytes:
         """Moves the one read mark of `user`, with one write however many items that is, and tells all their devices (SB-51)."""
@@ -142,11 +154,12 @@ class Feed:
         if kind_of(topic) is Kind.USER:
             raise Refused("forbidden", "only playlists, artists and social feeds have a history; presence is never stored")
         found = await self._store.history(ask.topic, _cursor(ask.before), ask.limit + 1)
-        some, more = found[: ask.limit], len(found) > ask.limit
+        remembered = _fitting([items.remembered(notice) for notice in found[: ask.limit]])
+        some, more = found[: len(remembered)], len(found) > len(remembered)
         return b'{"op":"history","id":%b,"topic":%b,"items":[%b],"next":%b}' % (
             _ENCODE(ask.id),
             _ENCODE(ask.topic),
-            b",".join(map(items.remembered, some)),
+            b",".join(remembered),
             _ENCODE(f"{some[-1].ts_ms}:{some[-1].id}" if more else None),
         )
 
@@ -172,6 +185,16 @@ class Feed:
         return shown - _shown_before(first[0]) if first else 0
 
 
+def _fitting(texts: list[bytes]) -> list[bytes]:
+    """Returns as many of `texts`, from the first on, as one answer may hold; the first in any case."""
+    size_bytes = 0
+    for position, text in enumerate(texts):
+        size_bytes += len(text)
+        if size_bytes > MAX_ANSWER_BYTES and position:
+            return texts[:position]
+    return texts
+
+
 def _shown_before(item: Item) -> int:
     return item.shown - (items.IN_CLIENT in item.types)
 
@@ -183,10 +206,3 @@ def _cursor(text: str | None) -> tuple[int, str] | None:
     if not (colon and ts_ms.isdecimal() and len(ts_ms) <= 16):
         raise Refused("bad-field", "before must be the `next` of an earlier answer")
     return int(ts_ms), event
-
-
-def _typed(body: bytes, kind: type[T]) -> T:
-    try:
-        return msgspec.json.decode(body, type=kind)
-    except msgspec.DecodeError as wrong:
-        raise Refused("bad-field", str(wrong)) from wrong

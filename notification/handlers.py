@@ -32,7 +32,6 @@ MAX_LINE_BYTES: Final = 256 << 10
 MAX_DEVICES: Final = 20
 MAX_DEAD: Final = 500
 SIDE_BY_SIDE: Final = 16
-OPERATOR: Final = "operator"
 
 
 class NewDevice(msgspec.Struct, frozen=True):
@@ -72,8 +71,8 @@ class NotificationHandlers:
             Route("GET", "/v1/push-key", "nobody", self._key),
             Route("GET", "/v1/unsubscribe/{token}", "nobody", self._ask_unsubscribe),
             Route("POST", "/v1/unsubscribe/{token}", "nobody", self._unsubscribe),
-            Route("GET", "/v1/dead-letters", "service", self._dead),
-            Route("POST", "/v1/dead-letters/{key}/replay", "service", self._replay),
+            Route("GET", "/v1/dead-letters", "operator", self._dead),
+            Route("POST", "/v1/dead-letters/{key}/replay", "operator", self._replay, audited="replay of a dead letter"),
         ]
 
     # Intake.
@@ -179,13 +178,11 @@ class NotificationHandlers:
     # Operators.
 
     async def _dead(self, request: Request) -> Answer:
-        _only_operators(request)
         found = await self._store.dead(request.query.get("after", ""), _number(request, "limit", 50, MAX_DEAD) or 1)
         letters = [{"key": key, **sent._asdict()} for key, sent in found]
         return Answer(200, {"letters": letters, "next": found[-1][0] if found else None})
 
     async def _replay(self, request: Request) -> Answer:
-        _only_operators(request)
         if not await self._why.replay(request.path["key"]):
             raise Refused("not-found", "there is no such dead letter; it may have been replayed already")
         return Answer(202, {"key": request.path["key"]})
@@ -194,11 +191,6 @@ class NotificationHandlers:
 def _without_mail(before: Preferences, classes: Iterable[str]) -> Preferences:
     channels = {cls: {**before.channels.get(cls, {}), "email": False} for cls in classes}
     return msgspec.structs.replace(before, channels=before.channels | channels)
-
-
-def _only_operators(request: Request) -> None:
-    if request.service != OPERATOR:
-        raise Refused("forbidden", f"dead letters are for operators: segue token --service {OPERATOR}")
 
 
 def _number(request: Request, name: str, default: int | None, most: int) -> int | None:

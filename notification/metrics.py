@@ -2,11 +2,13 @@
 
 from typing import Final
 
+from infra.kernel.roles import NOTIFICATION
+from infra.runtime.http.web_metrics import web_metrics
 from infra.runtime.metrics import Metric
 
 METRICS: Final = (
     Metric("notification_links", "gauge", "Open links: access points, presence and brokers.", "links"),
-    Metric("notification_http_requests_total", "counter", "HTTP requests, whatever the answer.", "requests"),
+    *web_metrics(NOTIFICATION),
     Metric("notification_accepted_total", "counter", "Notices that were taken in and stored for all their followers.", "notices"),
     Metric("notification_duplicates_total", "counter", "Notices that came again with the same id.", "notices"),
     Metric("notification_rows_total", "counter", "Rows written to the log: one for each follower of each notice.", "rows"),
@@ -28,4 +30,5 @@ METRICS: Final = (
     Metric("notification_presence_unanswered_total", "counter", "Questions to presence without a full answer.", "questions"),
     Metric("notification_mail_trouble", "gauge", "1 while no mail goes out at all.", "mail server"),
     Metric("notification_swept_total", "counter", "Rows deleted because their time was over.", "rows"),
+    Metric("notification_clock_doubted", "gauge", "1 while nothing expires because the clock has leapt ahead.", "clock"),
 )

@@ -8,8 +8,7 @@ from typing import Annotated, Final
 import msgspec
 
 from infra.kernel.errors import Refused
-from infra.kernel.events import check_utf8
-from infra.kernel.nesting import check_nesting
+from infra.kernel.readable import check_readable
 from infra.kernel.roles import ARTIST, PLAYLIST, SOCIAL
 from infra.kernel.topics import MAX_ID, Kind, Topic, format_topic, kind_of, parse_topic
 from rule_engine.gather import class_of
@@ -105,8 +104,7 @@ def check(header: Header, service: str, ts_ms: int) -> Notice:
         raise Refused("too-large", f"payload of {len(payload)} bytes is over the limit of {MAX_PAYLOAD_BYTES}")
     if payload[:1] != b"{":
         raise Refused("bad-field", "payload must be a JSON object")
-    check_utf8(payload)
-    check_nesting(payload)
+    check_readable(payload)
     producer = header.producer or producer_of(topic)
     return Notice(header.id, service, header.topic, header.kind, producer, payload, ts_ms, _digest(header, service, producer))
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from infra.kernel.topics import MAX_ID
-from infra.runtime.http.openapi import Document, Parameter, ServerUrl
+from infra.runtime.http.openapi import ON_AIOHTTP, Document, Parameter, ServerUrl
 from infra.runtime.http.openapi_schema import Schema
 from rule_engine.facts import CLASSES
 from rule_engine.preferences import DAYS, DIGESTS, Preferences, Quiet
@@ -104,6 +104,7 @@ DOCUMENT: Final = Document(
         ),
         "key": Parameter(str, "The key of a dead letter."),
     },
+    everywhere=ON_AIOHTTP,
     refusals={
         400: "`bad-field`, `bad-topic`, `bad-json`, `bad-utf8`: the request is wrong; the reason says what to change.",
         401: "`bad-token`, `token-expired`, `token-not-yet-valid`: send a valid token.",

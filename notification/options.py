@@ -10,6 +10,7 @@ from infra.kernel.errors import ConfigError
 from infra.kernel.link_timing import LinkTiming
 from infra.kernel.option_checks import check_at_least, check_numbers
 from infra.runtime.cassandra.options import CassandraOptions
+from infra.runtime.http.web_limits import WebLimits
 
 from .core import Patience
 from .email import EmailOptions
@@ -26,6 +27,7 @@ class NotificationOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unkn
       empty: at `door`.
     - `path`: the folder of the SQLite file and of the keys.
     - `retention_days`: how long what is stored can be pulled.
+    - `web`: the limits of HTTP connections and requests.
     - `rules`: a file of rules; without it the default set holds.
     """
 
@@ -50,6 +52,7 @@ class NotificationOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unkn
     push: PushOptions | None = None
     public_url: str = ""
     max_body_bytes: int = 8 << 20
+    web: WebLimits = WebLimits()
 
     def check(self) -> None:
         """Raises ConfigError when fields contradict each other."""
@@ -58,6 +61,7 @@ class NotificationOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unkn
         check_numbers("notification", self)
         check_numbers("notification.patience", self.patience, ("email_s", "push_s"))
         self.link.check_in("notification")
+        self.web.check_in("notification.web")
         for name in ("email_s", "push_s"):
             wait_days, key = getattr(self.patience, name) / 86_400, f"notification.patience.{name} / 86400"
             check_at_least("notification.retention_days", self.retention_days, key, wait_days, "what is to be sent would have expired")

@@ -15,19 +15,17 @@ from hashlib import blake2b
 from http import HTTPStatus
 from typing import Annotated, Final, Literal
 
-import aiohttp
 import msgspec
 from py_vapid import VapidException  # type: ignore[import-untyped]
 from pywebpush import WebPusher, WebPushException  # type: ignore[import-untyped]
 from yarl import URL
 
-from infra.kernel.errors import ConfigError, Refused
-from infra.runtime.ending import end_all
-from infra.runtime.network_reason import network_reason
+from infra.kernel.errors import ConfigError, Refused, Unavailable
+from infra.runtime.outgoing.client import OutgoingClient
+from infra.runtime.outgoing.options import OutgoingOptions
 
 from .letter import Line
 from .outcome import Outcome, delivered, failed, gone, retry
-from .public_resolver import PublicResolver
 from .vapid import Vapid
 
 MAX_ENDPOINT_CHARS: Final = 2048
@@ -35,15 +33,15 @@ MAX_ENDPOINT_CHARS: Final = 2048
 MAX_PAYLOAD_BYTES: Final = 3072
 MAX_RETRY_AFTER_S: Final = 86_400.0
 EXCERPT_BYTES: Final = 200
-DNS_CACHE_S: Final = 300
 KEY_BYTES: Final = 65
 AUTH_BYTES: Final = 16
 
 _BASE64URL: Final = re.compile(r"[A-Za-z0-9_-]+={0,2}")
 _VISIBLE: Final = re.compile(r"[\x21-\x7e]+")
-# No push service has a bare address; and 127.1, 2130706433 or 0x7f.1 are addresses in disguise. Where names lead is PublicResolver's.
+# No push service has a bare address; and 127.1, 2130706433 or 0x7f.1 are addresses in disguise. Where names lead is OutgoingClient's.
 _PUBLIC_NAME: Final = re.compile(r"(?=.{1,253}\Z)(?:[a-z0-9_-]{1,63}\.)+[a-z][a-z0-9-]{0,62}")
 _LOOPBACK: Final = ("localhost", "127.0.0.1")
+_THIS_MACHINE: Final = ("127.0.0.0/8", "::1")
 _TAKEN: Final = (HTTPStatus.OK, HTTPStatus.CREATED, HTTPStatus.ACCEPTED)
 _GONE: Final = (HTTPStatus.NOT_FOUND, HTTPStatus.GONE)
 _LATER: Final = (HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_EARLY, HTTPStatus.TOO_MANY_REQUESTS)
@@ -97,15 +95,26 @@ class Subscription(msgspec.Struct, frozen=True):
 class Pusher:
     """The connections to push services. At most `max_connections` pushes are under way; further callers wait in line, in order."""
 
-    def __init__(self, options: PushOptions, vapid: Vapid, clock: Callable[[], float] = time.time) -> None:
-        """Raises `ConfigError` for a contact that push services would refuse. `clock` gives Unix time in seconds."""
+    def __init__(
+        self, options: PushOptions, vapid: Vapid, clock: Callable[[], float] = time.time, outgoing: OutgoingOptions | None = None
+    ) -> None:
+        """Raises `ConfigError` for a contact that push services would refuse.
+
+        - `clock`: gives Unix time in seconds.
+        - `outgoing`: where this process may call.
+        """
         self.public_key, self.allow_loopback = vapid.public_key, options.allow_loopback
         self._options = options
         self._vapid = vapid
         self._clock = clock
         self._slots = asyncio.Semaphore(options.max_connections)
-        self._resolver = PublicResolver(allow_loopback=options.allow_loopback)
-        self._session: aiohttp.ClientSession | None = None
+        private = [*(outgoing.private if outgoing else []), *(_THIS_MACHINE if options.allow_loopback else [])]
+        self._client = OutgoingClient(
+            OutgoingOptions(private=private),
+            timeout_s=options.timeout_s,
+            max_answer_bytes=EXCERPT_BYTES,
+            max_connections=0,  # our own slots bound them
+        )
         self._is_closed = False
         try:
             vapid.headers("https://push.example.org", options.contact, clock())
@@ -155,40 +164,21 @@ class Pusher:
                 for _ in range(self._options.max_connections):
                     await slots.enter_async_context(self._slots)
         finally:
-            await end_all(self._session.close if self._session is not None else None, self._resolver.close)
+            await self._client.close()
 
     async def _post(self, url: URL, body: bytes, headers: dict[str, str]) -> Outcome:
         now_s = self._clock()
         signed = headers | self._vapid.headers(str(url.origin()), self._options.contact, now_s)
         try:
-            async with self._open().post(url, data=body, headers=signed, allow_redirects=False) as response:
-                reason = f"{url.host} answers {response.status} {await _excerpt(response)}"
-                return judge(response.status, reason, wait_s(response.headers.get("Retry-After"), now_s))
+            answer = await self._client.post(url, body, signed)
         except Refused as error:
             return failed(f"the subscription cannot be used: {error}")
-        except TimeoutError:
-            return retry(f"{url.host} did not answer within {self._options.timeout_s:g} s")
-        except (aiohttp.ClientError, OSError) as error:
-            return retry(f"{url.host} cannot be reached: {network_reason(error)}")
-
-    def _open(self) -> aiohttp.ClientSession:
-        if self._session is None:
-            self._session = aiohttp.ClientSession(
-                # Push services are few and asked often; our own slots bound the connections.
-                connector=aiohttp.TCPConnector(limit=0, resolver=self._resolver, ttl_dns_cache=DNS_CACHE_S),
-                cookie_jar=aiohttp.DummyCookieJar(),
-                auto_decompress=False,
-                timeout=aiohttp.ClientTimeout(total=self._options.timeout_s),
-            )
-        return self._session
-
-
-async def _excerpt(response: aiohttp.ClientResponse) -> str:
-    """Returns the beginning of what the service says beside its status, which counts also where the rest is missing."""
-    try:
-        return (await response.content.read(EXCERPT_BYTES)).decode(errors="replace")
-    except (aiohttp.ClientError, OSError, TimeoutError):
-        return ""
+        except Unavailable as trouble:
+            if isinstance(trouble.__cause__, TimeoutError):
+                return retry(f"{url.host} did not answer within {self._options.timeout_s:g} s")
+            return retry(f"{url.host} cannot be reached: {trouble}")
+        reason = f"{url.host} answers {answer.status} {answer.body.decode(errors='replace')}"
+        return judge(answer.status, reason, wait_s(answer.headers.get("Retry-After"), now_s))
 
 
 def judge(status: int, reason: str, retry_after_s: float | None) -> Outcome:

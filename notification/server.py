@@ -41,10 +41,10 @@ class NotificationModule:
         self.options, self.site, self.node = options, options.site, options.node
         self.address = options.door
         self.stored: StoredPath | None = None
-        self._capture = context.capture
+        self._capture, self._doors = context.capture, context.doors
         self.links = Node((self.role, self.node, self.site), context, self, timing=options.link)
         self.online = Online(len(options.presence))
-        self._brokers = SiteClient(self.links, self.site, options.brokers)
+        self._brokers = SiteClient(self.links, self.site, options.brokers, book=context.revocations)
         self._surroundings = Surroundings(
             options, context, _rules(options), self.links, self._brokers, self.online, tokens, self._public_url, open_store
         )
@@ -115,7 +115,7 @@ class NotificationModule:
             self.stored.teller.tick()
 
     def _public_url(self) -> str:
-        return self.options.public_url or f"http://{self.address}"
+        return self.options.public_url or f"{self._doors.scheme('http')}://{self.address}"
 
     def counters(self) -> dict[str, Value]:
         """Returns figures for `metrics.METRICS`."""

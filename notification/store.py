@@ -177,6 +177,9 @@ class Store(Protocol):
     async def items(self, user: str, after: int, limit: int) -> list[Item]:
         """Returns items of `user` with higher marks than `after`, ascending, at most `limit`."""
 
+    async def forget_clients(self, user: str, clients: Collection[str]) -> None:
+        """Forgets the marks of `clients` of `user`."""
+
     async def marks(self, user: str) -> dict[str, int]:
         """Returns the marks of a user: what was seen by client, and under "" what the user has read."""
 
@@ -247,7 +250,15 @@ class Store(Protocol):
         """Replaces the epoch if it is `former`. Returns whether that was done; after `Unavailable` it may have been."""
 
     async def sweep(self, limit: int) -> int:
-        """Deletes up to `limit` rows that are past the retention time; returns how many. A store that forgets by itself has none."""
+        """Deletes up to `limit` rows that are past the retention time; returns how many. A store that forgets by itself has none.
+
+        It is called once a minute or so. Time goes on from one call to the next: a clock that has leapt ahead (`retention`) makes nothing
+        expire before it has gone on for days.
+        """
+
+    @property
+    def doubts_clock(self) -> bool:
+        """Whether the clock had leapt ahead at the last `sweep`, so that nothing expires."""
 
     async def close(self) -> None:
         """Closes the store."""

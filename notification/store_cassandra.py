@@ -219,6 +219,13 @@ class CassandraStore:
             sql = "INSERT INTO marks (user, client, mark) VALUES (?, ?, ?) USING TIMESTAMP ?"
             await self._db.execute(sql, user, f"@{client}", mark, mark)  # a clustering key cannot be empty
 
+    async def forget_clients(self, user: str, clients: Collection[str]) -> None:
+        """See `Store`."""
+        marks = await self.marks(user)
+        # With the mark as its time a deletion takes away this mark and lower ones, and a higher one that comes meanwhile stays.
+        sql = "DELETE FROM marks USING TIMESTAMP ? WHERE user = ? AND client = ?"
+        await asyncio.gather(*(self._db.execute(sql, marks[each], user, f"@{each}") for each in clients if marks.get(each)))
+
     async def save_preferences(self, user: str, preferences: bytes) -> None:
         """See `Store`."""
         await self._db.execute("INSERT INTO people (user, preferences) VALUES (?, ?)", user, preferences)
@@ -366,6 +373,11 @@ class CassandraStore:
     async def sweep(self, limit: int) -> int:
         """See `Store`: rows expire by themselves."""
         return 0
+
+    @property
+    def doubts_clock(self) -> bool:
+        """See `Store`: the servers' clocks count."""
+        return False
 
     async def _each(self, sql: str, keys: Sequence[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
         """Looks up each key, side by side; returns what was found."""

@@ -13,6 +13,7 @@ from infra.runtime.sqlite import Sqlite, insert
 
 from .notice import Notice
 from .ownership.core import UNCLAIMED, Claims, FencingToken, NodeRecord
+from .retention import Lived, lived_on
 from .shards import US_PER_MS
 from .store import Decision, Device, Item, LogRow, Person, Sent, Taken, Task, key_of
 
@@ -55,6 +56,13 @@ SCRIPTS: Final = [
         """,
     ),
     ("0003_epoch", "CREATE TABLE epoch (id INTEGER PRIMARY KEY, epoch INTEGER)"),
+    (
+        "0004_lived",
+        """
+        CREATE TABLE lived (id INTEGER PRIMARY KEY, trusted_ms INTEGER, doubted_ms INTEGER, since_ms INTEGER);
+        INSERT INTO lived SELECT 0, max(ts_ms), 0, 0 FROM notices HAVING count(*) > 0
+        """,
+    ),
 ]
 
 _NOTICE: Final = "notices.id, service, topic, kind, producer, payload, ts_ms, digest"
@@ -67,24 +75,34 @@ _DECODE_ROWS: Final = msgspec.json.Decoder(list[LogRow]).decode
 
 
 class SqliteStore:
-    """A `store.Store` in a file. `wall` is Unix time in seconds."""
+    """A `store.Store` in a file.
+
+    - `wall`: Unix time in seconds.
+    - `lived`: how far time had come for what it holds; None: to what `wall` says.
+    """
 
     parts_at_once = 64
 
-    def __init__(self, db: Sqlite, retention_s: float, wall: Callable[[], float]) -> None:
-        self._db, self._retention_s, self._wall = db, retention_s, wall
+    def __init__(self, db: Sqlite, retention_s: float, wall: Callable[[], float], lived: Lived | None = None) -> None:
+        self._db, self._retention_ms, self._wall = db, int(retention_s * 1000), wall
+        self._lived = lived or Lived(int(wall() * 1000))
 
     @classmethod
     async def open(cls, folder: Path, retention_s: float, wall: Callable[[], float]) -> Self:
         """Returns the store in `folder`, made if it is not there; `wall` is Unix time in seconds. Raises ConfigError."""
-        return cls(await Sqlite.open(folder / "notification.sqlite", "notification", SCRIPTS), retention_s, wall)
+        db = await Sqlite.open(folder / "notification.sqlite", "notification", SCRIPTS)
+        row = await db.read(lambda db: db.execute("SELECT trusted_ms, doubted_ms, since_ms FROM lived").fetchone())
+        return cls(db, retention_s, wall, Lived(*row) if row else None)
 
     async def close(self) -> None:
         """See `Store`."""
         await self._db.close()
 
     def _horizon_ms(self) -> int:
-        return int((self._wall() - self._retention_s) * 1000)
+        return self._lived_on().trusted_ms - self._retention_ms
+
+    def _lived_on(self) -> Lived:
+        return lived_on(self._lived, int(self._wall() * 1000), self._retention_ms)
 
     # Notices and the log.
 
@@ -209,6 +227,11 @@ class SqliteStore:
         """See `Store`."""
         sql = "INSERT INTO marks VALUES (?, ?, ?) ON CONFLICT (user, client) DO UPDATE SET mark = max(mark, excluded.mark)"
         await self._db.write(lambda db: db.execute(sql, (user, client, mark)))
+
+    async def forget_clients(self, user: str, clients: Collection[str]) -> None:
+        """See `Store`."""
+        keys = [(user, client) for client in clients]
+        await self._db.write(lambda db: db.executemany("DELETE FROM marks WHERE user = ? AND client = ?", keys))
 
     async def save_preferences(self, user: str, preferences: bytes) -> None:
         """See `Store`."""
@@ -342,12 +365,19 @@ class SqliteStore:
 
     async def sweep(self, limit: int) -> int:
         """See `Store`. The log says what else is old: nothing has to be searched for."""
-        horizon_ms = self._horizon_ms()
+        self._lived = lived = self._lived_on()
+        horizon_ms = lived.trusted_ms - self._retention_ms
 
         def work(db: sqlite3.Connection) -> int:
+            db.execute("INSERT OR REPLACE INTO lived VALUES (0, ?, ?, ?)", lived)
             return _sweep(db, horizon_ms, limit)
 
         return await self._db.write(work)
+
+    @property
+    def doubts_clock(self) -> bool:
+        """See `Store`."""
+        return self._lived.in_doubt
 
     # Asking.
 

@@ -8,6 +8,7 @@ from typing import Final, NamedTuple
 from broker.client import SiteClient
 from infra.kernel.events import Event
 from infra.kernel.frames import Call
+from infra.kernel.roles import NOTIFICATION
 from infra.runtime.callers import Answerer, Callers
 from infra.runtime.context import Context
 from infra.runtime.ending import end_all, end_tasks
@@ -84,13 +85,14 @@ class StoredPath:
         module = ModuleContext(store=store, context=context, loops=process.links.loops)
         self.swept = 0
         self.store, self._life, self._loops = store, life, module.loops
+        self._log, self._wall, self._doubts_clock = context.log, context.wall, False
         self.epoch = StoreEpoch(module, options.path, is_beside=options.store == "sqlite")
         self.owned = Owned(log=Log(store, self._fence), agenda=Agenda(store, self._fence), people=People(store), fence=self._fence)
         decider = Decider(process.rules, options.patience, lambda: self.epoch.number)
         # Links in mails outlive this process, so what signs them is kept beside the store.
         secret = read_secret(ensure_secret(options.path))
         self.mail = Mail(options.email, secret, process.public_url, context) if options.email else None
-        self.pusher = Pusher(options.push, Vapid.ensure(options.path), context.wall) if options.push else None
+        self.pusher = Pusher(options.push, Vapid.ensure(options.path), context.wall, context.outgoing) if options.push else None
         push = Push(self.pusher) if self.pusher else None
         self.teller = Teller(process.brokers.publish, asyncio.get_running_loop().time)
         self.retelling = Retelling(module, self.owned.agenda, decider, process.brokers.publish, lambda task: self.routes.schedule(task))
@@ -109,11 +111,14 @@ class StoredPath:
         self.peers = Callers(self.routes.answers(), context.log)
         self.web = Web(
             handlers.routes(),
-            verify_user=process.tokens.client,
-            verify_service=process.tokens.service,
+            tokens=process.tokens,
             wall=context.wall,
+            doors=context.doors,
             max_body_bytes=options.max_body_bytes,
+            limits=options.web,
+            name=NOTIFICATION,
             log=context.log,
+            audit=context.audit,
         )
         self._sweeper: asyncio.Task[None] | None = None
 
@@ -168,7 +173,7 @@ class StoredPath:
     def counters(self) -> dict[str, Value]:
         """Returns figures for `metrics.METRICS`."""
         return {
-            "notification_http_requests_total": self.web.requests,
+            **self.web.counters(),
             "notification_accepted_total": self.intake.accepted,
             "notification_duplicates_total": self.intake.duplicates,
             "notification_rows_total": self.intake.rows,
@@ -184,6 +189,7 @@ class StoredPath:
             "notification_calls_refused_total": self.callers.refused,
             "notification_mail_trouble": int(bool(self.mail and self.mail.mailer.trouble)),
             "notification_swept_total": self.swept,
+            "notification_clock_doubted": int(self._doubts_clock),
         }
 
     def _fence(self) -> FencingToken:
@@ -194,8 +200,14 @@ class StoredPath:
 
     async def _sweep(self) -> float:
         """Deletes a little at a time, so that it is in nobody's way; returns when to go on, in seconds."""
-        swept = await self.store.sweep(SWEEP_ROWS)
+        swept, doubted = await self.store.sweep(SWEEP_ROWS), self.store.doubts_clock
         self.swept += swept
+        if doubted != self._doubts_clock:
+            self._doubts_clock = doubted
+            if doubted:
+                self._log.warning("the clock has leapt ahead: nothing expires until it has gone on for days", clock_s=self._wall())
+            else:
+                self._log.info("what is past its time expires again")
         return AGAIN_S if swept >= SWEEP_ROWS else SWEEP_S
 
 

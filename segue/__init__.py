@@ -13,17 +13,22 @@ if TYPE_CHECKING:
     from segue.sdk.client_state import Phase, State
     from segue.sdk.errors import ConnectionLost, Misuse, ProtocolError, Refused, SegueError, Stalled
     from segue.sdk.mark_file import MarkFile
-    from segue.sdk.messages import Event, Installed, Offloaded, RejectedTopic
+    from segue.sdk.messages import Announcement, Ended, Event, Installed, Offloaded, RejectedTopic
     from segue.sdk.notification_messages import History, Marks, Notification, PastEvent
+    from segue.sdk.operator import Operator
+    from segue.sdk.operator_answers import OrderOutcome, StandingBan, StandingRevocation, UserSession, UserSessions
     from segue.sdk.program import run
     from segue.sdk.publication import Publication, Rejection, Result
     from segue.sdk.publisher import Publisher, PublisherOptions
+    from segue.sdk.social import Social
 
 __all__ = [
+    "Announcement",
     "Backoff",
     "Client",
     "ClientOptions",
     "ConnectionLost",
+    "Ended",
     "Event",
     "History",
     "Installed",
@@ -32,6 +37,8 @@ __all__ = [
     "Misuse",
     "Notification",
     "Offloaded",
+    "Operator",
+    "OrderOutcome",
     "PastEvent",
     "Phase",
     "ProtocolError",
@@ -43,8 +50,13 @@ __all__ = [
     "Rejection",
     "Result",
     "SegueError",
+    "Social",
     "Stalled",
+    "StandingBan",
+    "StandingRevocation",
     "State",
+    "UserSession",
+    "UserSessions",
     "run",
 ]
 
@@ -53,12 +65,15 @@ _HOMES = {
     "segue.sdk.client": ("Client",),
     "segue.sdk.client_options": ("ClientOptions",),
     "segue.sdk.errors": ("ConnectionLost", "Misuse", "ProtocolError", "Refused", "SegueError", "Stalled"),
-    "segue.sdk.messages": ("Event", "Installed", "Offloaded", "RejectedTopic"),
+    "segue.sdk.messages": ("Announcement", "Ended", "Event", "Installed", "Offloaded", "RejectedTopic"),
     "segue.sdk.mark_file": ("MarkFile",),
     "segue.sdk.notification_messages": ("History", "Marks", "Notification", "PastEvent"),
+    "segue.sdk.operator": ("Operator",),
+    "segue.sdk.operator_answers": ("OrderOutcome", "StandingBan", "StandingRevocation", "UserSession", "UserSessions"),
     "segue.sdk.program": ("run",),
     "segue.sdk.publication": ("Publication", "Rejection", "Result"),
     "segue.sdk.publisher": ("Publisher", "PublisherOptions"),
+    "segue.sdk.social": ("Social",),
     "segue.sdk.client_state": ("Phase", "State"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}

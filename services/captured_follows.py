@@ -66,6 +66,10 @@ class CapturedFollows:
         """See `FollowStore`."""
         return await self._follows.follows(topic, users)
 
+    async def followed(self, user: str, topics: Sequence[Topic]) -> set[Topic]:
+        """See `FollowStore`."""
+        return await self._follows.followed(user, topics)
+
     async def count(self, topic: Topic) -> int:
         """See `FollowStore`."""
         return await self._follows.count(topic)

@@ -49,6 +49,9 @@ class FollowStore(Protocol):
     async def follows(self, topic: Topic, users: Sequence[str]) -> list[bool]:
         """Returns whether each of `users` follows `topic`."""
 
+    async def followed(self, user: str, topics: Sequence[Topic]) -> set[Topic]:
+        """Returns those of `topics` that `user` follows."""
+
     async def count(self, topic: Topic) -> int:
         """Returns how many users follow `topic`."""
 

@@ -12,7 +12,7 @@ from typing import Final
 from infra.kernel.errors import Refused
 from infra.kernel.ring import hash64
 from infra.kernel.topics import Topic
-from infra.runtime.cassandra.client import Cassandra
+from infra.runtime.cassandra.client import Cassandra, Row
 
 from .follows import MAX_TOPICS, PAGE
 from .list_page import ListPage
@@ -21,6 +21,8 @@ PARTS: Final = 64
 # How many topics are looked up at once, and how many are changed in both tables by one logged batch.
 LOOKED_UP: Final = 500
 CHANGED: Final = 50
+# Up to so many users are looked for by one query, whatever their parts are.
+ASKED_AT_ONCE: Final = 100
 
 _ADD: Final = (
     "INSERT INTO followers (topic, part, follower) VALUES (?, ?, ?)",
@@ -93,13 +95,24 @@ class FollowsCassandra:
 
     async def follows(self, topic: Topic, users: Sequence[str]) -> list[bool]:
         """See `FollowStore`."""
-        query = "SELECT follower FROM followers WHERE topic = ? AND part = ? AND follower IN ?"
         by_part: defaultdict[int, list[str]] = defaultdict(list)
         for user in users:
             by_part[_part_of(user)].append(user)
-        rows = await asyncio.gather(*(self._db.execute(query, topic, part, some) for part, some in by_part.items()))
+        rows = await self._among(topic, by_part, users)
         found = {user for part in rows for (user,) in part}
         return [user in found for user in users]
+
+    async def _among(self, topic: Topic, by_part: dict[int, list[str]], users: Sequence[str]) -> list[list[Row]]:
+        # One query for a few users costs a tenth of one for each part. For many, each part would be asked about all of them.
+        if len(users) <= ASKED_AT_ONCE:
+            query = "SELECT follower FROM followers WHERE topic = ? AND part IN ? AND follower IN ?"
+            return [await self._db.execute(query, topic, list(by_part), list(users))] if users else []
+        query = "SELECT follower FROM followers WHERE topic = ? AND part = ? AND follower IN ?"
+        return await asyncio.gather(*(self._db.execute(query, topic, part, some) for part, some in by_part.items()))
+
+    async def followed(self, user: str, topics: Sequence[Topic]) -> set[Topic]:
+        """See `FollowStore`."""
+        return await self._known(user, topics)
 
     async def count(self, topic: Topic) -> int:
         """See `FollowStore`. It reads every part, so its cost grows with the number of followers."""
@@ -107,10 +120,10 @@ class FollowsCassandra:
         rows = await asyncio.gather(*(self._db.execute(query, topic, part) for part in range(PARTS)))
         return sum(count for ((count,),) in rows)
 
-    async def _known(self, user: str, topics: Sequence[Topic]) -> set[bytes]:
+    async def _known(self, user: str, topics: Sequence[Topic]) -> set[Topic]:
         query = "SELECT topic FROM followed WHERE service = ? AND follower = ? AND topic IN ?"
         chunks = [self._db.execute(query, self._service, user, chunk) for chunk in _chunks(topics, LOOKED_UP)]
-        return {topic for rows in await asyncio.gather(*chunks) for (topic,) in rows}
+        return {Topic(topic) for rows in await asyncio.gather(*chunks) for (topic,) in rows}
 
     async def _change(self, cql: tuple[str, str], user: str, topics: Iterable[Topic]) -> None:
         by_topic, by_user = cql

@@ -4,6 +4,8 @@ import sqlite3
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
+import msgspec
+
 from infra.kernel.errors import Refused
 from infra.kernel.topics import Topic
 from infra.runtime.sqlite import Sqlite
@@ -81,6 +83,12 @@ class FollowsSqlite:
             return [bool(connection.execute(query, (topic, user)).fetchone()[0]) for user in users]
 
         return await self._db.read(work)
+
+    async def followed(self, user: str, topics: Sequence[Topic]) -> set[Topic]:
+        """See `FollowStore`."""
+        query = "SELECT topic FROM follows WHERE user = ? AND topic IN (SELECT CAST(value AS BLOB) FROM json_each(?))"
+        asked = msgspec.json.encode([topic.decode() for topic in topics]).decode()
+        return {Topic(topic) for (topic,) in await self._all(query, user, asked)}
 
     async def count(self, topic: Topic) -> int:
         """See `FollowStore`."""

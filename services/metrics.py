@@ -1,5 +1,6 @@
 """The metrics that every publisher service with a store has."""
 
+from infra.runtime.http.web_metrics import web_metrics
 from infra.runtime.metrics import Metric
 
 
@@ -7,7 +8,7 @@ def service_metrics(role: str) -> tuple[Metric, ...]:
     """Returns the rows of `ServiceRole.counters` and of an outbox, under the name of `role`."""
     return (
         Metric(f"{role}_links", "gauge", "Open links: access points, brokers and other services.", "links"),
-        Metric(f"{role}_http_requests_total", "counter", "HTTP requests, whatever the answer.", "requests"),
+        *web_metrics(role),
         Metric(f"{role}_calls_total", "counter", "Calls over links that were answered, by op.", "calls", "op"),
         Metric(f"{role}_calls_refused_total", "counter", "Calls over links that were refused.", "calls"),
         Metric(f"{role}_outbox_waiting", "gauge", "Promises to other roles that are in memory and not kept yet.", "tasks"),

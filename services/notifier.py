@@ -5,6 +5,7 @@ grow with the audience. The intake knows a repetition by the notification's id.
 """
 
 import asyncio
+import ssl
 from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Final
 
@@ -13,6 +14,7 @@ import msgspec
 
 from infra.kernel.codes import BY_NAME
 from infra.kernel.errors import Refused, Unavailable
+from infra.runtime.bounded_answer import bounded_body
 from infra.runtime.network_reason import network_reason
 
 IDLE_S: Final = 60.0
@@ -58,13 +60,22 @@ class _Error(msgspec.Struct):
 class Notifier:
     """A client of the intakes at `urls`. It moves on to the next one after each failure.
 
-    `token` makes a fresh service token. An intake that takes nothing for `idle_s` has failed.
+    - `token`: makes a fresh service token.
+    - `context`: makes the context in which intakes are called over https; without it, those are believed that the machine trusts.
+    - `idle_s`: an intake that takes nothing for so long has failed.
     """
 
-    def __init__(self, urls: Sequence[str], token: Callable[[], str], *, idle_s: float = IDLE_S) -> None:
+    def __init__(
+        self,
+        urls: Sequence[str],
+        token: Callable[[], str],
+        *,
+        context: Callable[[], ssl.SSLContext] | None = None,
+        idle_s: float = IDLE_S,
+    ) -> None:
         self.accepted = 0
         self._urls = [url.rstrip("/") + "/v1/notifications" for url in urls]
-        self._token, self._idle_s = token, idle_s
+        self._token, self._context, self._idle_s = token, context, idle_s
         self._turn = 0
         self._http: aiohttp.ClientSession | None = None
 
@@ -96,14 +107,16 @@ class Notifier:
             async with asyncio.timeout(self._idle_s) as idle:
                 lines = _lines(notification, audience, lambda: idle.reschedule(asyncio.get_running_loop().time() + self._idle_s))
                 async with self._session().post(url, data=lines, headers=headers, allow_redirects=False) as answer:
-                    return _read(url, answer.status, await answer.read())
+                    return _read(url, answer.status, await bounded_body(answer))
         except (aiohttp.ClientError, OSError) as error:  # TimeoutError is an OSError
             raise Unavailable(f"{url} did not take it: {network_reason(error)}") from error
 
     def _session(self) -> aiohttp.ClientSession:
         if self._http is None:  # it belongs to the loop that runs, not to the one of the constructor
             timeout = aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_S)
-            self._http = aiohttp.ClientSession(timeout=timeout, connector=aiohttp.TCPConnector(limit=0))
+            needs_tls = self._context is not None and any(url.startswith("https:") for url in self._urls)
+            connector = aiohttp.TCPConnector(limit=0, ssl=self._context() if self._context is not None and needs_tls else True)
+            self._http = aiohttp.ClientSession(timeout=timeout, connector=connector)
         return self._http
 
 

@@ -8,6 +8,7 @@ from infra.kernel.errors import ConfigError
 from infra.kernel.link_timing import LinkTiming
 from infra.kernel.option_checks import check_numbers
 from infra.runtime.cassandra.options import CassandraOptions
+from infra.runtime.http.web_limits import WebLimits
 
 
 class ServiceOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -15,6 +16,7 @@ class ServiceOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
 
     - `notification`: the URLs of notification intakes, such as "http://127.0.0.1:7720". They are tried in turn.
     - `path`: the folder of the SQLite file.
+    - `web`: the limits of HTTP connections and requests.
     - `node`: with `store` "cassandra" this name must outlive the process: what the node has promised to others is kept under it.
     """
 
@@ -30,6 +32,7 @@ class ServiceOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
     path: str = "state"
     cassandra: CassandraOptions = CassandraOptions()
     max_body_bytes: int = 2 << 20
+    web: WebLimits = WebLimits()
     max_followed: int = 10_000
 
     def check(self) -> None:
@@ -38,3 +41,4 @@ class ServiceOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
             raise ConfigError(f'{self.role}.notification is empty; name an intake, such as "http://127.0.0.1:7720"')
         check_numbers(self.role, self)
         self.link.check_in(self.role)
+        self.web.check_in(f"{self.role}.web")

@@ -72,9 +72,9 @@ class ServiceRole(ABC, Generic[Options, Work]):
         self.context = context
         self.links = Node((self.role, self.node, self.site), context, self, timing=options.link)
         self.neighbours = Neighbours(
-            SiteClient(self.links, self.site, self.broker_addresses()),
+            SiteClient(self.links, self.site, self.broker_addresses(), book=context.revocations),
             ServicePeers(self.links, self.site, self.peer_addresses()),
-            Notifier(options.notification, partial(token, self.role)),
+            Notifier(options.notification, partial(token, self.role), context=context.doors.client_context),
             self.links.loops,
         )
         self.opened = AsyncExitStack()
@@ -120,11 +120,14 @@ class ServiceRole(ABC, Generic[Options, Work]):
     def _web_of(self, routes: Sequence[Route]) -> Web:
         return Web(
             routes,
-            verify_user=self._tokens.client,
-            verify_service=self._tokens.service,
+            tokens=self._tokens,
             wall=self.context.wall,
+            doors=self.context.doors,
             max_body_bytes=self.options.max_body_bytes,
+            limits=self.options.web,
+            name=self.role,
             log=self.context.log,
+            audit=self.context.audit,
         )
 
     async def drain(self) -> None:
@@ -153,7 +156,7 @@ class ServiceRole(ABC, Generic[Options, Work]):
             return others
         return others | {
             f"{self.role}_links": len(self.links.links),
-            f"{self.role}_http_requests_total": self._web.requests,
+            **self._web.counters(),
             f"{self.role}_calls_total": dict(self._callers.answered),
             f"{self.role}_calls_refused_total": self._callers.refused,
             f"{self.role}_notified_total": self.neighbours.notifier.accepted,

@@ -97,7 +97,7 @@ class BurstStage:
         network = MemoryNetwork()
         self._outlets = Outlets([body_envelope(uri) for uri in uris], lambda: None)
         self._feeder = Feeder(self._outlets, uris, network)
-        options = AccessPointOptions(site=SITE, node="ap1", aggregators=[WHERE], door="127.0.0.1:0")
+        options = AccessPointOptions(site=SITE, node="ap1", policy="open", aggregators=[WHERE], door="127.0.0.1:0")
         verifier = Verifier(AuthOptions(), Keys(), lambda: None)
         log = get_logger("bench", "ap1", SITE)
         self._point = AccessPoint(options, Context(network=network, log=log, rng=random.Random(1)), verifier.client)

@@ -13,16 +13,18 @@ from segue.cli.state import secret_of
 from segue.cluster.tokens import user_token
 
 from ..clock import now_us
+from ..plan import Target
 from ..servers.stored import StoredSite
 
 PATIENCE_S: Final = 30.0
 
 
 class Message(msgspec.Struct, frozen=True):
-    """The fields that all messages of an access point have."""
+    """The fields that all messages of an access point have, and what a subscribe could not have."""
 
     op: str
     id: str | int | None = None
+    rejected: list[msgspec.Raw] = []
 
 
 _DECODE: Final = msgspec.json.Decoder(Message).decode
@@ -38,7 +40,7 @@ class Listeners:
     `arrivals[event]` are the moments (microseconds) at which copies of an event came. `copies` counts the copies of all events.
     """
 
-    def __init__(self, target: StoredSite, names: Sequence[str], follows: Sequence[str] = ()) -> None:
+    def __init__(self, target: StoredSite | Target, names: Sequence[str], follows: Sequence[str] = ()) -> None:
         self.names = list(names)
         self.arrivals: dict[str, list[int]] = defaultdict(list)
         self.copies = 0
@@ -104,6 +106,8 @@ class Listeners:
         async for frame in socket:
             at_us = now_us()
             message = _DECODE(frame.data)
+            if message.rejected:
+                raise ConnectionError(frame.data)
             match message.op, message.id:
                 case "event", str(event):
                     self.arrivals[event].append(at_us)

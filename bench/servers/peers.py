@@ -7,16 +7,19 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Final, NamedTuple
 
+import msgspec
+
 from ..dialects.nats import TOKEN
 from ..plan import Publishing, Target
 from ..process import ROOT, spawned
 from ..setting import BenchSetting
+from .pair import bench_pair
 from .ports import await_port, free_port
 
 _NATS: Final = """
 listen: "127.0.0.1:{tcp}"
 authorization {{ token: "{token}" }}
-websocket {{ listen: "127.0.0.1:{ws}", no_tls: true }}
+websocket {{ listen: "127.0.0.1:{ws}", {tls} }}
 """
 _MOSQUITTO: Final = """
 persistence false
@@ -49,14 +52,22 @@ def _lacks_program(name: str) -> Callable[[BenchSetting], str]:
 
 
 @contextmanager
-def _nats(setting: BenchSetting) -> Iterator[Target]:
+def _nats(setting: BenchSetting, tls: str = "no_tls: true") -> Iterator[Target]:
     tcp, ws = free_port(), free_port()
     config = setting.scratch / "nats.conf"
-    config.write_text(_NATS.format(tcp=tcp, ws=ws, token=TOKEN))
+    config.write_text(_NATS.format(tcp=tcp, ws=ws, token=TOKEN, tls=tls))
     with spawned([_program(setting, "nats-server"), "-c", str(config)], setting.server_core) as process:
         await_port(process, tcp)
         await_port(process, ws)
         yield Target(speaks="nats", clients_at=f"127.0.0.1:{ws}", publish_at=f"127.0.0.1:{tcp}", pids=[process.pid])
+
+
+@contextmanager
+def nats_over_tls(setting: BenchSetting) -> Iterator[Target]:
+    """Runs NATS with a certificate at its door for WebSockets. Publishers speak plain TCP to it."""
+    pair = bench_pair(setting)
+    with _nats(setting, f'tls {{ cert_file: "{pair.certificate}", key_file: "{pair.key}" }}') as target:
+        yield msgspec.structs.replace(target, ca_file=str(pair.ca_file))
 
 
 @contextmanager

@@ -19,6 +19,7 @@ from ..meter import children
 from ..plan import Target
 from ..process import BenchError, Spawned, spawned
 from ..setting import BenchSetting
+from .pair import bench_pair
 
 READY_S: Final = 15.0
 POLL_S: Final = 0.02
@@ -35,6 +36,13 @@ slot = "b1"
 sites = {{ {site} = {{ b1 = "{broker}" }} }}
 door = "127.0.0.1:0"
 admin = "127.0.0.1:0"
+max_events_per_s = 1000000
+max_topic_events_per_s = 1000000
+
+# All come from this machine, and as fast as they can: that is what is measured.
+[broker.visitors]
+new_per_s = 1000000
+proxies = ["127.0.0.1"]
 
 [aggregator]
 site = "{site}"
@@ -44,11 +52,16 @@ listen = "{aggregator}"
 admin = "127.0.0.1:0"
 
 [accesspoint]
+policy = "open"
 site = "{site}"
 node = "ap1"
 aggregators = ["{aggregator}"]
 door = "{door}"
 admin = "127.0.0.1:0"
+
+[accesspoint.visitors]
+new_per_s = 1000000
+proxies = ["127.0.0.1"]
 """
 
 
@@ -56,7 +69,8 @@ admin = "127.0.0.1:0"
 def one_process(setting: BenchSetting, arguments: Sequence[str] = ()) -> Iterator[Target]:
     """Runs `segue up`: every role in one process. `arguments` are added to the command."""
     command = [sys.executable, "-m", "segue", "up", "--state", str(setting.state), "--port-base", "0", "--log-level", "error", "--json"]
-    with spawned([*command, *arguments], setting.server_core) as process:
+    policy = [] if "--policy" in arguments else ["--policy", "open"]
+    with spawned([*command, *policy, *arguments], setting.server_core) as process:
         said = msgspec.json.decode(process.line())
         yield Target(
             speaks="segue",
@@ -95,11 +109,15 @@ def three_processes(setting: BenchSetting, accesspoints: int = 1) -> Iterator[Ta
 
 
 @contextmanager
-def access_point(setting: BenchSetting) -> Iterator[Target]:
-    """Runs one access point that looks for its aggregator at `publish_at`. Whoever listens there feeds it."""
+def access_point(setting: BenchSetting, *, tls: bool = False) -> Iterator[Target]:
+    """Runs one access point that looks for its aggregator at `publish_at`. Whoever listens there feeds it. With `tls` its door is TLS."""
     with ExitStack() as stack:
         feeder = stack.enter_context(Ports()).take()
         config = _configure(setting, broker=feeder, aggregator=feeder, door="127.0.0.1:0")
+        pair = bench_pair(setting) if tls else None
+        if pair is not None:
+            table = f'\n[tls]\ncertificate = "{pair.certificate}"\nkey = "{pair.key}"\nplain_admin = true\n'
+            config.write_text(config.read_text() + table)
         process = stack.enter_context(spawned(_command(config, "accesspoint", []), setting.server_core))
         said = _said(process)
         yield Target(
@@ -109,7 +127,16 @@ def access_point(setting: BenchSetting) -> Iterator[Target]:
             admin_at=urlsplit(said["admin"]).netloc,
             pids=[process.pid],
             state=str(setting.state),
+            ca_file=str(pair.ca_file) if pair is not None else "",
         )
+
+
+@contextmanager
+def one_process_over_tls(setting: BenchSetting) -> Iterator[Target]:
+    """Runs `segue up` with a certificate at all its doors."""
+    pair = bench_pair(setting)
+    with one_process(setting, ["--tls-cert", str(pair.certificate), "--tls-key", str(pair.key)]) as target:
+        yield msgspec.structs.replace(target, ca_file=str(pair.ca_file))
 
 
 @contextmanager

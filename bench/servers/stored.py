@@ -56,6 +56,13 @@ admin = "127.0.0.1:0"
 store = "{store}"
 path = "{path}"
 
+# What is measured is how fast the module is, and not how fast one service may be.
+[notification.web]
+user_requests_per_s = 1000000.0
+user_burst = 1000000.0
+service_requests_per_s = 1000000.0
+service_burst = 1000000.0
+
 [notification.cassandra]
 port = {port}
 keyspace = "{keyspace}"
@@ -68,6 +75,7 @@ listen = "{aggregator}"
 admin = "127.0.0.1:0"
 
 [accesspoint]
+policy = "open"
 site = "{site}"
 node = "ap1"
 aggregators = ["{aggregator}"]

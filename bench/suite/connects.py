@@ -1,5 +1,7 @@
 """Connects a second: the handshake, the check of a token, the installation of 60 topics."""
 
+from collections.abc import Sequence
+
 from ..comparison import Contender, peers
 from ..plan import GeneratorPlan, Ready
 from ..runner import Record, Runner
@@ -14,20 +16,37 @@ LEAST = 2_000.0
 def measure(runner: Runner) -> list[MarkdownTable]:
     """Measures 64 handshakes at a time. A client counts when its subscriptions are confirmed. Each client of Segue has its own token."""
     contenders = [Contender("segue", one_process, {}), *(each._replace(plan={}) for each in peers(runner))]
-    found: dict[str, list[Ready]] = {each.who: [] for each in contenders}
-    for run in range(runner.runs):
-        for each in contenders:
-            runner.tell(f"connects: {each.who}, run {run + 1} of {runner.runs}")
-            with each.start(runner.setting) as target, runner.generating(GeneratorPlan(target=target, shape=SHAPE)) as generator:
-                found[each.who].append(generator.ready)
-                runner.keep(Record(benchmark="connects", who=each.who, run=run, ready=generator.ready))
-    rows = [_row(who, readies) for who, readies in found.items()]
+    found = _connected(runner, "connects", contenders)
+    rows = [[who, *_figures(readies), _target(who, readies)] for who, readies in found.items()]
     rows += [[peer, why, "", ""] for peer in runner.peers if (why := runner.missing(peer))]
     head = ["server", "connects/s", "server CPU ms per connect", "target"]
     return [MarkdownTable(f"Connects: {SHAPE.clients:,} clients with {SHAPE.mean} topics each", head, rows)]
 
 
-def _row(who: str, readies: list[Ready]) -> list[str]:
-    rates = [ready.clients / ready.seconds for ready in readies]
+def connects_per_s(runner: Runner, benchmark: str, contenders: Sequence[Contender]) -> dict[str, list[str]]:
+    """Returns connects a second and CPU for each of them, by the name of the server, as a table shows them."""
+    return {who: _figures(readies) for who, readies in _connected(runner, benchmark, contenders).items()}
+
+
+def _connected(runner: Runner, benchmark: str, contenders: Sequence[Contender]) -> dict[str, list[Ready]]:
+    found: dict[str, list[Ready]] = {each.who: [] for each in contenders}
+    for run in range(runner.runs):
+        for each in contenders:
+            runner.tell(f"{benchmark}: {each.who} connects, run {run + 1} of {runner.runs}")
+            with each.start(runner.setting) as target, runner.generating(GeneratorPlan(target=target, shape=SHAPE)) as generator:
+                found[each.who].append(generator.ready)
+                runner.keep(Record(benchmark=benchmark, who=each.who, run=run, ready=generator.ready))
+    return found
+
+
+def _rates(readies: Sequence[Ready]) -> list[float]:
+    return [ready.clients / ready.seconds for ready in readies]
+
+
+def _figures(readies: Sequence[Ready]) -> list[str]:
     cpu_ms = [ready.server_cpu_s / ready.clients * 1000 for ready in readies]
-    return [who, spread(rates, ",.0f"), spread(cpu_ms, ".2f"), verdict(median(rates), LEAST, most=False) if who == "segue" else ""]
+    return [spread(_rates(readies), ",.0f"), spread(cpu_ms, ".2f")]
+
+
+def _target(who: str, readies: Sequence[Ready]) -> str:
+    return verdict(median(_rates(readies)), LEAST, most=False) if who == "segue" else ""

@@ -21,14 +21,15 @@ def measure(runner: Runner) -> list[MarkdownTable]:
     found: dict[str, list[float]] = {each.who: [] for each in contenders}
     for run in range(runner.runs):
         for each in contenders:
-            found[each.who].append(_kb_per_connection(runner, each, run))
+            found[each.who].append(kb_per_connection(runner, each, run))
     rows = [[who, spread(figures, ".1f"), verdict(median(figures), LIMIT_KB) if who == "segue" else ""] for who, figures in found.items()]
     rows += [[peer, why, ""] for peer in runner.peers if (why := runner.missing(peer))]
     title = f"Memory per idle connection: {SHAPE.clients:,} connections with {SHAPE.mean} topics each"
     return [MarkdownTable(title, ["server", "KB (1 024 bytes) per connection", "target"], rows)]
 
 
-def _kb_per_connection(runner: Runner, each: Contender, run: int) -> float:
+def kb_per_connection(runner: Runner, each: Contender, run: int) -> float:
+    """Returns the resident memory that a connection of one server takes, in a run of its own."""
     runner.tell(f"memory: {each.who}, run {run + 1} of {runner.runs}")
     with each.start(runner.setting) as target:
         time.sleep(runner.seconds(1.0))

@@ -16,6 +16,8 @@ _LENGTH: Final = Struct(">I")
 _ENCODER: Final = msgspec.msgpack.Encoder()
 _DECODER: Final = msgspec.msgpack.Decoder(frames.AnyFrame)
 MAX_FRAME_BYTES: Final = 8 << 20
+# What a stranger may send: room for a hello with the longest names of the most slots.
+MAX_HELLO_BYTES: Final = 1 << 16
 
 
 def encode(frame: frames.Frame) -> bytes:
@@ -27,12 +29,12 @@ def encode(frame: frames.Frame) -> bytes:
 class FrameDecoder:
     """An incremental decoder: bytes in any portions -> frames. It holds at most one unfinished frame."""
 
-    __slots__ = ("_max_frame_bytes", "_needed", "_rest")
+    __slots__ = ("_needed", "_rest", "max_frame_bytes")
 
     def __init__(self, max_frame_bytes: int = MAX_FRAME_BYTES) -> None:
         self._rest = bytearray()
         self._needed = 0
-        self._max_frame_bytes = max_frame_bytes
+        self.max_frame_bytes = max_frame_bytes
 
     def feed(self, data: bytes) -> list[frames.AnyFrame]:
         """Returns the frames that `data` completes. Raises `Refused("bad-link-frame")`; the decoder is of no use afterwards."""
@@ -56,8 +58,8 @@ class FrameDecoder:
         if len(data) < begin:
             return begin
         (length,) = _LENGTH.unpack_from(data, start)
-        if length > self._max_frame_bytes:  # before anything is kept: four bytes must not reserve four gigabytes
-            raise Refused("bad-link-frame", f"a frame of {length} bytes is over the limit of {self._max_frame_bytes}")
+        if length > self.max_frame_bytes:  # before anything is kept: four bytes must not reserve four gigabytes
+            raise Refused("bad-link-frame", f"a frame of {length} bytes is over the limit of {self.max_frame_bytes}")
         return begin + int(length)
 
 

@@ -26,6 +26,8 @@ _ROWS: Final = (
     Code(4002, "hello-timeout", "no hello arrived in time", True, True, 408),
     Code(4003, "heartbeat-timeout", "nothing was heard from the client, not even a pong", True, True, 408),
     Code(4004, "overloaded", "this node has as many connections as it may have", True, True, 503),
+    Code(4005, "disconnected", "an operator has ended this session", True, True, 503),
+    Code(4006, "flooding", "so much was sent for so long that this node stopped listening", True, True, 429),
     # 41xx: what was sent is wrong; sending it again will not help.
     Code(4100, "bad-frame", "the WebSocket frame breaks the protocol (binary, unmasked, reserved bits)", True, False, 400),
     Code(4101, "bad-utf8", "the text is not UTF-8", True, False, 400),
@@ -50,6 +52,9 @@ _ROWS: Final = (
     Code(4202, "token-not-yet-valid", "the token is not valid yet; compare the clocks", True, False, 401),
     Code(4203, "wrong-user", "the token belongs to another user", True, False, 403),
     Code(4204, "forbidden", "the token does not allow this", False, False, 403),
+    Code(4205, "token-revoked", "the token has been revoked; it will not be taken again", True, False, 401),
+    Code(4206, "banned", "an operator keeps this user out for a time", True, False, 403),
+    Code(4207, "origin-refused", "pages of this origin may not connect here", True, False, 403),
     # 43xx: not your fault, try again later.
     Code(4300, "unavailable", "the part that would answer cannot be reached now", False, True, 503),
     Code(4301, "draining", "this node is draining and takes nothing new", False, True, 503),
@@ -61,6 +66,7 @@ _ROWS: Final = (
     Code(4403, "wrong-peer", "the peer's role or site is not the one configured for this address", True, False, 400),
     Code(4404, "silent-peer", "no heartbeat arrived in time", True, True, 408),
     Code(4405, "slow-link", "the peer reads more slowly than the link's bound allows", True, True, 503),
+    Code(4406, "link-not-proved", "the peer has not proved that it is the node that it says it is", True, False, 401),
 )  # fmt: skip
 
 BY_NAME: Final[dict[str, Code]] = {row.name: row for row in _ROWS}

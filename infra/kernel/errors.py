@@ -2,6 +2,7 @@
 
 SegueError
 ├── Refused          the other side asked for something that has a row in the code table
+│   └── SentAway     an operator has ended a session, and the client is not to come back by itself
 ├── Unavailable      a store or service cannot answer now; repeating the same is safe
 └── ConfigError      what the operator wrote cannot be used; the message says what to write instead
 """
@@ -20,6 +21,13 @@ class Refused(SegueError):  # noqa: N818 - it is an answer, and reads as one
         self.code: Code = BY_NAME[name]
         self.reason: str = reason or self.code.text
         super().__init__(f"{name}: {self.reason}")
+
+
+class SentAway(Refused):
+    """The end of a session by an operator who does not want the client to come back by itself."""
+
+    def __init__(self) -> None:
+        super().__init__("disconnected", "an operator has ended this session; do not come back by yourself")
 
 
 class Unavailable(SegueError):  # noqa: N818 - as above

@@ -15,6 +15,7 @@ from typing import Final
 import msgspec
 
 from .errors import Refused
+from .readable import check_readable
 from .topics import Topic, parse_topic
 
 OPENING: Final = b'{"op":"event",'
@@ -44,6 +45,17 @@ class Event(msgspec.Struct, gc=False):
     tail: bytes
 
 
+def is_text(tail: bytes) -> bool:
+    """Returns whether `tail`, which a peer has made, is UTF-8. Clients get it as text, and would close the connection otherwise."""
+    if tail.isascii():  # nearly all are
+        return True
+    try:
+        tail.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
 def waiting_bytes(texts: Collection[bytes]) -> int:
     """Returns how much memory events take while they wait, about. `texts` are their tails or bodies."""
     return sum(map(len, texts)) + _EVENT_BYTES * len(texts)
@@ -56,7 +68,7 @@ def accept(submission: Submission, ts_ms: int, fallback_id: str, max_payload_byt
     - `fallback_id`: the id that clients see where the service gave none.
     - `max_payload_bytes`: the largest payload that is taken.
 
-    Raises `Refused` (bad-topic, bad-field, bad-utf8, too-large).
+    Raises `Refused` (bad-topic, bad-field, bad-json, bad-utf8, too-large).
     """
     topic = parse_topic(submission.topic)
     if not _KIND.fullmatch(submission.kind):
@@ -68,18 +80,9 @@ def accept(submission: Submission, ts_ms: int, fallback_id: str, max_payload_byt
         raise Refused("too-large", f"payload of {len(payload)} bytes is over the limit of {max_payload_bytes}")
     if payload[:1] != b"{":  # msgspec has found it to be JSON, and its text begins at the first character
         raise Refused("bad-field", "payload must be a JSON object")
-    if not payload.isascii():
-        check_utf8(payload)
+    check_readable(payload)
     tail = encode_tail(submission.topic, ts_ms, submission.id or fallback_id, submission.kind, payload)
     return Event(topic, submission.id.encode(), tail)
-
-
-def check_utf8(data: bytes) -> None:
-    """Raises `Refused("bad-utf8")` unless `data` is UTF-8: a browser would close the connection on anything else."""
-    try:
-        data.decode()
-    except UnicodeDecodeError as wrong:
-        raise Refused("bad-utf8", f"byte {wrong.start} is not UTF-8") from wrong
 
 
 def encode_tail(uri: str, ts_ms: int, event_id: str, kind: str, payload: bytes) -> bytes:

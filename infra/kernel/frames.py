@@ -14,7 +14,13 @@ from typing import Annotated, Final
 
 import msgspec
 
+from .revocations import Ban, Revocation
+
 PROTOCOL: Final = 1
+# The highest tag of a frame that is understood here; what nodes understand that do not say it. A node may say more than an older
+# peer can read, so a newer frame is only said to who understands it (`Link.knows`).
+HIGHEST_TAG: Final = 30
+OLD_TAG: Final = 24
 
 Handle = Annotated[int, msgspec.Meta(ge=0, lt=1 << 32)]
 # Counting on from the highest number must not lead out of what MessagePack can carry.
@@ -37,7 +43,11 @@ class Frame(msgspec.Struct, frozen=True, array_like=True, tag_field="t", gc=Fals
 
 
 class Hello(Frame, tag=1, frozen=True):
-    """The first frame, both ways. `incarnation` is new at each start of a process; `view` is that of the sender's own site."""
+    """The first frame, both ways. `incarnation` is new at each start of a process; `view` is that of the sender's own site.
+
+    `tags`: the sender understands frames up to this tag.
+    `nonce`: what the peer's `Proof` must answer; empty where the sender wants no proof.
+    """
 
     role: Name
     node: Name
@@ -46,6 +56,8 @@ class Hello(Frame, tag=1, frozen=True):
     time_ms: Number
     view: View
     version: int = PROTOCOL
+    tags: Number = OLD_TAG
+    nonce: Annotated[bytes, msgspec.Meta(max_length=64)] = b""
 
 
 class Heartbeat(Frame, tag=2, frozen=True):
@@ -243,6 +255,33 @@ class Staying(Frame, tag=24, frozen=True):
     """From an access point to an aggregator that leaves: there is no other one that I could go to, do not wait for me."""
 
 
+class Barred(Frame, tag=25, frozen=True):
+    """From social to an access point: what was answered about `askers[i]` and the topics of `owners[i]` holds no longer; ask again.
+
+    `NOBODY` as an asker means everybody. A pair of a user and the same user is about their private sessions.
+    """
+
+    owners: list[Name]
+    askers: list[Name]
+
+
+class Revoked(Frame, tag=26, frozen=True):
+    """Tokens that are taken no more, and bans: all that the sender knows when a link comes up, and then what is news.
+
+    It goes from brokers to all peers, and from aggregators to access points. `last`: with it, all that the sender knew has been said.
+    """
+
+    revocations: list[Revocation]
+    bans: list[Ban]
+    last: bool
+
+
+class Proof(Frame, tag=30, frozen=True):
+    """The proof that the sender holds a secret of the peer's: it answers both hellos, after them (see `link_handshake`)."""
+
+    mac: Annotated[bytes, msgspec.Meta(max_length=64)]
+
+
 AnyFrame = (
     Hello
     | Heartbeat
@@ -268,4 +307,7 @@ AnyFrame = (
     | Fence
     | Fenced
     | Staying
+    | Barred
+    | Revoked
+    | Proof
 )

@@ -1,11 +1,13 @@
 """The one form in which every HTTP handler says no: a status, headers and a JSON body, all from the code table. Pure."""
 
 from collections.abc import Iterable
+from math import ceil
 from typing import Final, NamedTuple
 
 import msgspec
 
 from .errors import Refused
+from .rates import RateRefused
 
 JSON: Final = "application/json"
 RETRY_AFTER_S: Final = 1
@@ -38,9 +40,14 @@ class MethodRefused(Refused):
 def http_error(refused: Refused) -> HttpError:
     """Returns the answer to what was `refused`: the status of its code, and the headers that this status asks for."""
     code = refused.code
-    headers = _HEADERS_BY_STATUS.get(code.http, ()) + _HEADERS_BY_NAME.get(code.name, ())
+    headers = _retry_after(refused) or _HEADERS_BY_STATUS.get(code.http, ()) + _HEADERS_BY_NAME.get(code.name, ())
     own = refused.headers if isinstance(refused, MethodRefused) else ()
     return HttpError(code.http, headers + own, msgspec.json.encode(described(refused)))
+
+
+def _retry_after(refused: Refused) -> Headers:
+    """Returns the header that says how long to wait, if `refused` knows it; in whole seconds, at least one."""
+    return (("Retry-After", str(max(1, ceil(refused.wait_s)))),) if isinstance(refused, RateRefused) else ()
 
 
 def described(refused: Refused) -> dict[str, object]:

@@ -3,7 +3,8 @@
 1. A slot is alive while something was heard from it within `dead_s`, or within `suspect_s` once its link is lost. So failure is
    suspected by a lost link and decided by silence.
 2. The lowest slot that is alive issues a new view, one number higher, whenever the set of live slots is not the view's.
-3. A higher view is taken over, whoever sends it.
+3. A higher view is taken over, whoever passes it on, if a broker of this site can have issued it: it has configured slots only, and its
+   number is not far ahead of ours. So a lie costs one view, and not all that follow.
 4. Nothing is issued in the first `grace_s` of a process unless every slot was heard. So a restart does not claim the whole ring for a
    moment.
 5. The numbers of a process are above `base`, which is higher in each life of a site (such as the time of its start in ms). Other sites
@@ -23,6 +24,10 @@ import msgspec
 from .frames import View
 
 CALM: Final = 2
+# So far a number may be ahead of those of this process, which begin with the time of its start in ms: a year. It leaves room to count on.
+AHEAD: Final = 366 * 86_400_000
+# No number is higher, whatever the clock says; those that frames can carry go much further.
+MOST_VIEW_NUMBER: Final = 1 << 53
 
 
 class Timing(msgspec.Struct, frozen=True, kw_only=True):
@@ -91,13 +96,16 @@ class Membership:
     def offer(self, view: View) -> bool:
         """Takes over `view`, which somebody sent, if it is higher, and returns whether it was.
 
-        Between equal numbers the slots decide, in the same way everywhere.
+        Between equal numbers the slots decide, in the same way everywhere. A view that no broker can have issued is passed over.
         """
-        if (view.number, view.slots) <= (self.view.number, self.view.slots):
+        if (view.number, view.slots) <= (self.view.number, self.view.slots) or not self._is_possible(view):
             return False
         self._is_overruled |= self._me in self.view.slots and self._me not in view.slots
         self.view = view
         return True
+
+    def _is_possible(self, view: View) -> bool:
+        return view.number <= min(max(self._base, self.view.number) + AHEAD, MOST_VIEW_NUMBER) and self._heard.keys() >= {*view.slots}
 
     def tick(self, now: float) -> bool:
         """Issues a new view if that is this broker's duty and the set of live slots has changed. Returns whether it did."""

@@ -40,18 +40,28 @@ class Kind(StrEnum):
 ARTIST_TYPES: Final = ("new-album", "new-track", "artist-playlist")
 SOCIAL_TYPES: Final = ("friend-joined",)
 MAX_ID: Final = 128
+# One question for last events names so many friend feeds at most.
+MAX_LAST: Final = 500
 # The same topics come again and again: with the friends of each client, with each event of a user.
 PARSED: Final = 1 << 14
 
 _ID: Final = rf"[A-Za-z0-9._-]{{1,{MAX_ID}}}"
 _ARTIST: Final = "|".join(ARTIST_TYPES)
 _SOCIAL: Final = "|".join(SOCIAL_TYPES)
-_URI: Final = re.compile(
-    rf"hm://(?:presence/user/({_ID})/"
-    rf"|playlist/user/({_ID})/playlist/({_ID})/"
-    rf"|notifications/feed/({_ID})%(?:({_ARTIST})|({_SOCIAL}))/"
-    rf"|notifications/inbox/({_ID})/)"
-)
+
+
+def _uri(one: str) -> re.Pattern[str]:
+    """Returns the expression for all forms, in which an id is `one`."""
+    return re.compile(
+        rf"hm://(?:presence/user/({one})/"
+        rf"|playlist/user/({one})/playlist/({one})/"
+        rf"|notifications/feed/({one})%(?:({_ARTIST})|({_SOCIAL}))/"
+        rf"|notifications/inbox/({one})/)"
+    )
+
+
+_URI: Final = _uri(_ID)
+_PATTERN: Final = _uri(rf"{_ID}|\*")
 _COMPACT: Final = re.compile(rf"U{_ID}|P{_ID}/{_ID}|A{_ID}%(?:{_ARTIST})|S{_ID}%(?:{_SOCIAL})|I{_ID}".encode())
 _FORMS: Final = {
     "hm://presence/": "hm://presence/user/<id>/",
@@ -60,6 +70,7 @@ _FORMS: Final = {
 }
 _KINDS: Final = {ord("U"): Kind.USER, ord("P"): Kind.PLAYLIST, ord("A"): Kind.ARTIST, ord("S"): Kind.SOCIAL, ord("I"): Kind.INBOX}
 USER_TAG: Final = ord("U")
+PLAYLIST_TAG: Final = ord("P")
 
 
 @lru_cache(maxsize=PARSED)
@@ -68,14 +79,15 @@ def parse_topic(uri: str) -> Topic:
     match = _URI.fullmatch(uri)
     if match is None:
         raise Refused("bad-topic", _complaint(uri))
-    user, owner, playlist, feed, artist, social, inbox = match.groups()
-    if user is not None:
-        return user_topic(user)
-    if inbox is not None:
-        return inbox_topic(inbox)
-    if owner is not None:
-        return Topic(f"P{owner}/{playlist}".encode())
-    return Topic(f"A{feed}%{artist}".encode() if artist else f"S{feed}%{social}".encode())
+    return _compact(match)
+
+
+def parse_pattern(uri: str) -> bytes:
+    """Returns the compact form of `uri`, a topic in which whole ids may be `*`, which no id contains. Raises as `parse_topic`."""
+    match = _PATTERN.fullmatch(uri)
+    if match is None:
+        raise Refused("bad-topic", f"{_complaint(uri)}, or * for any id")
+    return _compact(match)
 
 
 def user_topic(username: str) -> Topic:
@@ -113,9 +125,37 @@ def user_of(topic: Topic) -> str:
     return topic[1:].partition(b"%")[0].decode()
 
 
+def owner_of(topic: Topic) -> str:
+    """Returns the user whose topic it is. For an artist's feed it is the artist."""
+    return topic[1:].partition(b"/" if topic[0] == PLAYLIST_TAG else b"%")[0].decode()
+
+
+def check_last(count: int) -> None:
+    """Raises `Refused("too-many-topics")` if `count` feeds are more than one question for last events may name."""
+    if count > MAX_LAST:
+        raise Refused("too-many-topics", f"{count} topics in one last; ask for at most {MAX_LAST} at a time")
+
+
+def check_feed(topic: Topic) -> None:
+    """Raises `Refused("bad-topic")` unless `topic` is a friend feed: no other kind has a last event."""
+    if kind_of(topic) is not Kind.USER:
+        raise Refused("bad-topic", f"{format_topic(topic)} is not a user's friend feed; only hm://presence/user/<id>/ has a last event")
+
+
 def is_topic(compact: bytes) -> bool:
     """Returns whether bytes that came over a link are a topic in compact form."""
     return _COMPACT.fullmatch(compact) is not None
+
+
+def _compact(match: re.Match[str]) -> Topic:
+    user, owner, playlist, feed, artist, social, inbox = match.groups()
+    if user is not None:
+        return user_topic(user)
+    if inbox is not None:
+        return inbox_topic(inbox)
+    if owner is not None:
+        return Topic(f"P{owner}/{playlist}".encode())
+    return Topic(f"A{feed}%{artist}".encode() if artist else f"S{feed}%{social}".encode())
 
 
 def _complaint(uri: str) -> str:

@@ -34,46 +34,70 @@ _SURPLUS: Final = tuple(-n % 4 * 8 for n in range(MAX_SMALL_BYTES + 1))
 _TRANSLATE_FROM_BYTES: Final = 512
 _XOR_WITH: Final = tuple(bytes(byte ^ mask for byte in range(256)) for mask in range(256))
 
+# What a frame costs beside its bytes: as much as so many bytes of a long message.
+FRAME_COST: Final = 512
+_NO_BOUND: Final = 1 << 62
+
 
 class FrameReader:
     """An incremental reader of one connection. While no frame is unfinished it holds nothing but a few references.
 
     `error` is set by the first violation (`bad-frame`, `bad-utf8`, `too-large`). Messages that were complete before it are still
     returned. What follows it is dropped, and so is what follows a close frame (RFC 6455 1.4).
+
+    - `max_message_bytes`: may be changed between two calls.
+    - `frames`, `size_bytes`: of what the last `feed` has read.
+    - `stopped`: the last `feed` has left something unread, because its budget was used up.
     """
 
-    __slots__ = ("_ended", "_fragments", "_held", "_max_message_bytes", "error")
+    __slots__ = ("_ended", "_fragments", "_held", "error", "frames", "max_message_bytes", "size_bytes", "stopped")
 
     def __init__(self, max_message_bytes: int) -> None:
         """Takes messages of at most `max_message_bytes`; a longer one is refused by its header. Raises ValueError below 125."""
         if max_message_bytes < MAX_SMALL_BYTES:
             raise ValueError(f"max_message_bytes is {max_message_bytes}; it must be at least {MAX_SMALL_BYTES}")
-        self._max_message_bytes = max_message_bytes
+        self.max_message_bytes = max_message_bytes
+        self.frames = self.size_bytes = 0
+        self.stopped = False
         self._held: bytearray | None = None  # the beginning of an unfinished frame
         self._fragments: bytearray | None = None  # the beginning of a fragmented message
         self._ended = False
         self.error: Refused | None = None
 
-    def feed(self, data: bytes) -> list[Message]:
-        """Returns the messages that `data` completes, in order. The caller looks at `error` afterwards."""
+    @property
+    def cost(self) -> int:
+        """What the last `feed` has cost: `FRAME_COST` for each frame, and its bytes."""
+        return self.frames * FRAME_COST + self.size_bytes
+
+    @property
+    def held_bytes(self) -> int:
+        """How much was fed and not read yet, or belongs to an unfinished message."""
+        return len(self._held or b"") + len(self._fragments or b"")
+
+    def feed(self, data: bytes, budget: int = _NO_BOUND) -> list[Message]:
+        """Returns the messages that `data` completes, in order. The caller looks at `error` and `stopped` afterwards.
+
+        When what was read costs `budget` or more, no further frame is begun. The rest is read by later calls, with or without new data.
+        """
         messages: list[Message] = []
         held = self._held
         if held is None:
-            used = self._read(data, messages)
+            used = self._read(data, messages, budget)
             if used < len(data):
                 self._held = bytearray(data[used:])
         else:
             held += data
-            del held[: self._read(held, messages)]
+            del held[: self._read(held, messages, budget)]
             if not held:
                 self._held = None
         return messages
 
-    def _read(self, buffer: bytes | bytearray, messages: list[Message]) -> int:
+    def _read(self, buffer: bytes | bytearray, messages: list[Message], budget: int) -> int:
         """Appends to `messages` what is complete in `buffer`, and returns how many of its bytes are done with."""
         start, size = 0, len(buffer)
+        bound = budget  # what may still be read ends here; it comes nearer with every frame
         try:
-            while start < size and not self._ended:
+            while start < size and start < bound and not self._ended:
                 if size - start >= _SMALL_HEADER_BYTES:
                     first, second, mask = _small_header(buffer, start)
                     length = second - _MASKED  # below 0 without a mask, above 125 with a longer header: both fail the test below
@@ -84,15 +108,22 @@ class FrameReader:
                         payload = _to_bytes(masked ^ (mask * _REPEAT[length] >> _SURPLUS[length]), length)
                         messages.append((TEXT, payload if payload.isascii() else _utf8(payload)))
                         start = stop
+                        bound -= FRAME_COST
                         continue
                 stop = self._any_frame(buffer, start, messages)
                 if stop == start:
-                    return start
+                    break
                 start = stop
+                bound -= FRAME_COST
         except Refused as refused:
             self.error = refused.with_traceback(None)  # whose frames would keep this reader and the buffer alive
             self._ended = True
-        return size
+        if self._ended:
+            start = size
+        self.size_bytes = start
+        self.frames = (budget - bound) // FRAME_COST
+        self.stopped = bound <= start < size
+        return start
 
     def _any_frame(self, buffer: bytes | bytearray, start: int, messages: list[Message]) -> int:
         """Takes the frame at `start` and returns where it stops, or `start` while it is unfinished. Raises Refused."""
@@ -135,8 +166,8 @@ class FrameReader:
     def _check_length(self, length: int) -> None:
         """Raises Refused, before memory is taken, if the message so far and this frame are over the limit."""
         total = length + len(self._fragments or b"")
-        if total > self._max_message_bytes:
-            raise Refused("too-large", f"a message of {total} bytes; the limit is {self._max_message_bytes}")
+        if total > self.max_message_bytes:
+            raise Refused("too-large", f"a message of {total} bytes; the limit is {self.max_message_bytes}")
 
     def _take(self, opcode: int, payload: bytes, messages: list[Message], *, final: bool) -> None:
         """Delivers a whole control frame or message, or keeps a fragment."""

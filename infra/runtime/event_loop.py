@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import Any, Final, Generic, TypeVar
 
 from .open_files import allow_open_files
-from .stopping import SIGNALS, Stopped, die, heeding
+from .stopping import SIGNALS, Stopped, die, has_terminal, heeding
 
 T = TypeVar("T")
 
@@ -84,13 +84,23 @@ class _Life(Generic[T]):
 
 
 @contextmanager
-def stopped_by_signals() -> Iterator[asyncio.Event]:
+def stopped_by_signals(reload: Callable[[], object] | None = None) -> Iterator[asyncio.Event]:
     """Yields an event that a signal sets while the block runs, instead of cancelling everything.
 
     A server says that it is ready in the block, waits there, and drains behind it. The next signal cancels that (see `run`).
+
+    `reload`: SIGHUP calls it, and stops nothing, unless it came because our terminal was closed.
     """
     stopped = asyncio.Event()
-    with _heard_in_loop(stopped.set):
+    had_terminal = has_terminal()
+
+    def hang_up() -> None:
+        if reload is None or (had_terminal and not has_terminal()):
+            stopped.set()
+        else:
+            reload()
+
+    with _heard_in_loop(stopped.set), _heard_in_loop(hang_up, (signal.SIGHUP,)):
         yield stopped
 
 

@@ -1,47 +1,64 @@
-"""The keys that tokens may be signed with: one shared secret (HS256), or public keys by id from a JWKS (RS256, ES256).
+"""The keys that tokens may be signed with: shared secrets (HS256), and public keys by id from a JWKS (RS256, ES256).
 
 An algorithm belongs to a kind of key and is never taken from the token alone (RFC 8725, 3.1). A secret verifies HS256 and nothing else,
 and a public key only the algorithm that its own JWK names.
 """
 
-import os
-import secrets
-import tempfile
 from collections.abc import Mapping
-from contextlib import suppress
 from http import HTTPStatus
 from pathlib import Path
-from typing import Annotated, Final, Self
+from typing import Annotated, Final, NamedTuple, Self
 from urllib.parse import urlsplit
 
-import aiohttp
 import jwt
 import msgspec
 
-from infra.kernel.errors import ConfigError
+from infra.kernel.errors import ConfigError, Refused, Unavailable
 
-from .network_reason import network_reason
+from .outgoing.client import OutgoingClient
+from .outgoing.options import OutgoingOptions
+from .secret_file import read_secret
 
 HMAC_ALGORITHM: Final = "HS256"
 PUBLIC_ALGORITHMS: Final = ("RS256", "ES256")
-MIN_SECRET_BYTES: Final = 32  # RFC 7518, 3.2: as long as the hash
 FETCH_TIMEOUT_S: Final = 5.0
 FETCH_EVERY_S: Final = 60.0
 MAX_JWKS_BYTES: Final = 1 << 20
+REREAD_EVERY_S: Final = 1.0
 
 
 class AuthOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """Options of the table `[auth]`: where the keys are, and what a token must say. `leeway_s` is the clock skew that is forgiven."""
+    """Options of the table `[auth]`: where the keys are, and what a token must say.
+
+    - `previous_secret_file`: the secret before, with which nothing is signed any more. There need not be such a file yet.
+    - `service_keys`: ids of public keys that services and operators may sign with. All other public keys are for users.
+    - `leeway_s`: the clock skew that is forgiven.
+    - `operators`: the services that may use the API for operators, by the `svc` of their tokens.
+    """
 
     secret_file: Path | None = None
+    previous_secret_file: Path | None = None
     jwks_file: Path | None = None
     jwks_url: str | None = None
+    service_keys: tuple[str, ...] = ()
     issuer: str | None = None
     audience: str | None = None
     leeway_s: Annotated[float, msgspec.Meta(ge=0, le=600)] = 30.0
+    operators: tuple[str, ...] = ("operator",)
+
+    @property
+    def has_keys(self) -> bool:
+        """Whether anything is named that can verify a token."""
+        return bool(self.secret_file or self.jwks_file or self.jwks_url)
 
     def check(self) -> None:
         """Raises `ConfigError` where the fields do not fit together."""
+        if self.previous_secret_file and not self.secret_file:
+            raise ConfigError("auth.previous_secret_file is set without auth.secret_file; the newest secret belongs there")
+        if self.service_keys and not (self.jwks_file or self.jwks_url):
+            raise ConfigError("auth.service_keys names public keys, and there are none; set jwks_file or jwks_url")
+        if "" in self.service_keys:
+            raise ConfigError('auth.service_keys has "": a key without an id cannot be told from others; give it a kid')
         if self.jwks_file and self.jwks_url:
             raise ConfigError("auth.jwks_file and auth.jwks_url are both set; keep the one that is the truth")
         if self.jwks_url and not _is_safe(self.jwks_url):
@@ -50,30 +67,93 @@ class AuthOptions(msgspec.Struct, frozen=True, kw_only=True):
             )
 
 
-class Keys:
-    """The keys that verify signatures. Only `refresh` changes them, and only the public ones."""
+class HeldKeys(NamedTuple):
+    """The keys at one moment: the secrets, the newest first, and the public keys by id."""
 
-    def __init__(self, *, secret: bytes | None = None, public: Mapping[str, jwt.PyJWK] | None = None, url: str | None = None) -> None:
-        self.secret = secret
-        self.public: Mapping[str, jwt.PyJWK] = public or {}
+    secrets: tuple[bytes, ...]
+    public: Mapping[str, jwt.PyJWK]
+
+
+class Keys:
+    """The keys that verify signatures. `refresh` changes the public ones behind a URL, `reload` those in files."""
+
+    def __init__(
+        self,
+        *,
+        secret: bytes | None = None,
+        previous: bytes | None = None,
+        public: Mapping[str, jwt.PyJWK] | None = None,
+        url: str | None = None,
+        outgoing: OutgoingOptions | None = None,
+        files: AuthOptions | None = None,
+    ) -> None:
+        self.held = HeldKeys(tuple(each for each in (secret, previous) if each), public or {})
+        """Another object whenever a key has changed."""
         self.is_current = url is None
         """Whether a key id that is unknown here is unknown to the issuer too, as far as one can know."""
         self.failure: str | None = None
         """Why the last fetch failed, for operators; None when it did not."""
-        self._url = url
-        self._asked_s = float("-inf")
+        self._url, self._outgoing = url, outgoing or OutgoingOptions()
+        self._asked_s = self._looked_s = float("-inf")
+        self._files = files or AuthOptions()
+        self._stamps = _stamps(self._files)
 
     @classmethod
-    def load(cls, options: AuthOptions) -> Self:
-        """Returns the keys that `options` name. Those behind `jwks_url` are there after the first `refresh`.
+    def load(cls, options: AuthOptions, outgoing: OutgoingOptions | None = None) -> Self:
+        """Returns the keys that `options` name. Those behind `jwks_url`, called as `outgoing` lets us, are there after the first `refresh`.
 
         Raises `ConfigError` for no key at all, a file that cannot be read, and a key that is weak, private or open to others.
         """
-        if not (options.secret_file or options.jwks_file or options.jwks_url):
+        if not options.has_keys:
             raise ConfigError("auth: nothing can verify a token; set secret_file, jwks_file or jwks_url")
-        secret = read_secret(options.secret_file) if options.secret_file else None
-        public = _parse_jwks(_read(options.jwks_file), str(options.jwks_file)) if options.jwks_file else {}
-        return cls(secret=secret, public=public, url=options.jwks_url)
+        keys = cls(url=options.jwks_url, outgoing=outgoing, files=options)
+        keys.reload()
+        return keys
+
+    def reload(self) -> None:
+        """Reads the files anew. Raises `ConfigError`, as `load` does, and then all keys stay as they are."""
+        files = self._files
+        stamps = _stamps(files)
+        paths = [files.secret_file, files.previous_secret_file] if files.secret_file else []
+        # There need not be a previous one. That there is none any more is told by the file that is gone.
+        found = tuple(read_secret(path) for path in paths if path and (path == files.secret_file or path.exists()))
+        public = _parse_jwks(_read(files.jwks_file), str(files.jwks_file)) if files.jwks_file else self.public
+        self.held, self._stamps = HeldKeys(found or self.held.secrets, public), stamps
+
+    def reread(self, now_s: float) -> bool:
+        """Returns whether the files have changed, and were read anew; once a second at most. It never raises.
+
+        A caller whom no secret has verified asks. So a new secret is known wherever a token of it is shown, in whatever order processes
+        hear of it.
+        """
+        if 0 <= now_s - self._looked_s < REREAD_EVERY_S or self._stamps == _stamps(self._files):
+            return False
+        self._looked_s = now_s
+        try:
+            self.reload()
+        except ConfigError as error:
+            self.failure = str(error)
+            return False
+        return True
+
+    @property
+    def secret(self) -> bytes | None:
+        """The newest secret, with which this process signs; None where it has none."""
+        return self.held.secrets[0] if self.held.secrets else None
+
+    @property
+    def public(self) -> Mapping[str, jwt.PyJWK]:
+        """The public keys by id. To set them is to replace them all."""
+        return self.held.public
+
+    @public.setter
+    def public(self, keys: Mapping[str, jwt.PyJWK]) -> None:
+        self.held = self.held._replace(public=keys)
+
+    @property
+    def can_change(self) -> bool:
+        """Whether there is anything to read or to fetch anew."""
+        return bool(self._url or self._files.secret_file or self._files.jwks_file)
 
     @property
     def algorithms(self) -> tuple[str, ...]:
@@ -96,55 +176,12 @@ class Keys:
         if self._url is None:
             return True
         try:
-            self.public = _parse_jwks(await _fetch(self._url), "the answer")
-        except (aiohttp.ClientError, TimeoutError, ConfigError) as error:
-            self.failure = f"{self._url}: {network_reason(error)}"
+            self.public = _parse_jwks(await _fetch(self._url, self._outgoing), "the answer")
+        except (Refused, Unavailable, ConfigError) as error:
+            self.failure = f"{self._url}: {error}"
             return False
         self.failure, self.is_current = None, True
         return True
-
-
-def read_secret(path: Path) -> bytes:
-    """Returns the shared secret in `path`. Raises `ConfigError` when it is short, or when everybody on the machine may read it."""
-    data = _read(path).strip()
-    mode = path.stat().st_mode & 0o777
-    if mode & 0o007:
-        raise ConfigError(f"{path} can be read by every user of this machine (mode {mode:o}); run: chmod 600 {path}")
-    if len(data) < MIN_SECRET_BYTES:
-        raise ConfigError(f"{path} holds {len(data)} bytes; a secret needs at least {MIN_SECRET_BYTES}: openssl rand -hex 32 > {path}")
-    try:
-        jwt.get_algorithm_by_name(HMAC_ALGORITHM).prepare_key(data)
-    except jwt.InvalidKeyError:
-        raise ConfigError(f"{path} holds a public or private key, not a secret; public keys go into auth.jwks_file") from None
-    return data
-
-
-def ensure_secret(state_dir: Path) -> Path:
-    """Returns the secret file of `state_dir`, made with random content and mode 0600 where there is none. Raises as `read_secret`."""
-    path = state_dir / "secret.key"
-    try:
-        create_secret(path)
-    except OSError as error:
-        raise ConfigError(f"the state directory {state_dir} cannot be used: {error.strerror}; choose another: --state DIR") from None
-    read_secret(path)
-    return path
-
-
-def create_secret(path: Path) -> None:
-    """Makes a file with random content and mode 0600 at `path`, and its folder, unless they exist. Raises OSError."""
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    if not path.exists():
-        _create(path, secrets.token_hex(MIN_SECRET_BYTES).encode() + b"\n")
-
-
-def _create(path: Path, data: bytes) -> None:
-    """Writes `data` to `path`, whole or not at all. The first of several processes wins."""
-    # A hard link appears at once, and never replaces a file that is there.
-    with tempfile.NamedTemporaryFile(dir=path.parent) as file:  # made with mode 0600
-        file.write(data)
-        file.flush()
-        with suppress(FileExistsError):
-            os.link(file.name, path)
 
 
 def _read(path: Path) -> bytes:
@@ -169,22 +206,36 @@ def _parse_jwks(data: bytes, source: str) -> dict[str, jwt.PyJWK]:
             raise ConfigError(f"{source}, key {key.key_id!r}: {weak}")
     if not usable:
         raise ConfigError(f"{source} has no signing key for {' or '.join(PUBLIC_ALGORITHMS)}")
-    return {key.key_id or "": key for key in usable}
+    by_id = {key.key_id or "": key for key in usable}
+    if len(by_id) != len(usable):
+        raise ConfigError(f"{source} has two keys with the same id; each signing key needs a kid of its own")
+    return by_id
 
 
-async def _fetch(url: str) -> bytes:
-    async with (
-        aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=FETCH_TIMEOUT_S)) as session,
-        session.get(url, allow_redirects=False) as response,
-    ):
-        if response.status != HTTPStatus.OK:
-            raise ConfigError(f"answers {response.status} {response.reason}")
-        data = bytearray()
-        async for chunk in response.content.iter_any():
-            data += chunk
-            if len(data) > MAX_JWKS_BYTES:
-                raise ConfigError(f"answers with more than {MAX_JWKS_BYTES} bytes")
-        return bytes(data)
+def _stamps(files: AuthOptions) -> tuple[tuple[int, int, int] | None, ...]:
+    """Returns what changes when one of the secret files does."""
+    return tuple(_stamp(path) for path in (files.secret_file, files.previous_secret_file) if path is not None)
+
+
+def _stamp(path: Path) -> tuple[int, int, int] | None:
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_ino, found.st_mtime_ns, found.st_size
+
+
+async def _fetch(url: str, outgoing: OutgoingOptions) -> bytes:
+    client = OutgoingClient(outgoing, timeout_s=FETCH_TIMEOUT_S, max_answer_bytes=MAX_JWKS_BYTES)
+    try:
+        answer = await client.get(url)
+    finally:
+        await client.close()
+    if answer.status != HTTPStatus.OK:
+        raise ConfigError(f"answers {answer.status} {answer.reason}")
+    if not answer.is_whole:
+        raise ConfigError(f"answers with more than {MAX_JWKS_BYTES} bytes, in an encoding, or not to the end")
+    return answer.body
 
 
 def _is_safe(url: str) -> bool:

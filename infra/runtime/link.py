@@ -12,9 +12,11 @@ beyond `max_bytes`, the link is closed (`slow-link`). Both sides forget what the
 from collections.abc import Callable
 from typing import Final
 
+from infra.kernel.codec import MAX_FRAME_BYTES
 from infra.kernel.codes import BY_NAME
+from infra.kernel.errors import Refused
 from infra.kernel.events import is_presence
-from infra.kernel.frames import Bye, Deliver, Frame, Hello
+from infra.kernel.frames import Bye, Call, Deliver, Frame, Hello, Reply
 
 from ..kernel.option_checks import check_at_least
 from .wire.wire import Wire
@@ -23,6 +25,8 @@ MAX_QUEUED_BYTES: Final = 16 << 20
 # Room for the interest in ten million topics, which is announced at once when a link comes up.
 MAX_BYTES: Final = 256 << 20
 MAX_DELIVER_BYTES: Final = 1 << 18
+# The body of a call or of its answer; the rest of the frame is less than what is left.
+MAX_BODY_BYTES: Final = MAX_FRAME_BYTES - (1 << 16)
 
 
 def check_bounds(table: str, max_queued_bytes: int, max_bytes: int) -> None:
@@ -85,6 +89,11 @@ class Link:
     def __repr__(self) -> str:
         return f"<link to {self.peer.role} {self.peer.site}/{self.peer.node}>"
 
+    def knows(self, kind: type[Frame]) -> bool:
+        """Returns whether the peer understands frames of this `kind`: one of an older version may not."""
+        tag = kind.__struct_config__.tag
+        return isinstance(tag, int) and tag <= self.peer.tags
+
     def deliver(self, handle: int, body: bytes) -> None:
         """Queues one event for the peer's topic `handle`."""
         if self.full and (self.full > 1 or is_presence(body)):
@@ -100,7 +109,13 @@ class Link:
             self._wake(self)
 
     def send(self, frame: Frame) -> None:
-        """Queues any other frame. It keeps its place behind the deliveries that were queued before it."""
+        """Queues any other frame. It keeps its place behind the deliveries that were queued before it.
+
+        A peer would end the link for a frame that is too large, and fail everybody's calls. So an answer that is too large becomes one
+        that says so, and a call that is raises `Refused("too-large")`.
+        """
+        if isinstance(frame, Call | Reply) and len(frame.body) > MAX_BODY_BYTES:
+            frame = _too_large(frame)
         if self._bodies:  # what follows may say what those deliveries rely on, such as `Applied`: the order must stay
             self._seal()
         self._frames.append(frame)
@@ -131,3 +146,10 @@ class Link:
         self.send(Bye(BY_NAME[code].number, reason or BY_NAME[code].text))
         self.flush()
         self.wire.close()
+
+
+def _too_large(frame: Call | Reply) -> Reply:
+    why = f"of {len(frame.body)} bytes is over the limit of links, {MAX_BODY_BYTES}; ask for less at once"
+    if isinstance(frame, Call):
+        raise Refused("too-large", f"a call {why}")
+    return Reply(frame.n, "too-large", f"an answer {why}", b"")

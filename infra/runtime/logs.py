@@ -6,11 +6,14 @@ the same form. Nothing happens at import; a process calls `configure` once, befo
 
 import logging
 import sys
+from io import StringIO
 from typing import Any, Literal, Protocol, TextIO
 
 import msgspec
 import structlog
-from structlog.typing import Processor
+from structlog.typing import EventDict, ExcInfo, Processor
+
+from infra.kernel.printable import printable, printable_lines
 
 Format = Literal["console", "json"]
 Level = Literal["debug", "info", "warning", "error"]
@@ -70,6 +73,16 @@ def _fields() -> list[Processor]:
 def _rendering(format: Format, stream: TextIO) -> list[Processor]:
     if format == "json":
         return [structlog.processors.format_exc_info, structlog.processors.JSONRenderer()]
-    # Plain tracebacks: the pretty ones print local variables, and with them tokens and keys.
-    plain = structlog.dev.plain_traceback
-    return [structlog.dev.ConsoleRenderer(colors=stream.isatty(), exception_formatter=plain, timestamp_key="ts")]
+    return [_safe, structlog.dev.ConsoleRenderer(colors=stream.isatty(), exception_formatter=_traceback, timestamp_key="ts")]
+
+
+def _safe(_logger: object, _method: str, line: EventDict) -> EventDict:
+    """Returns a line in which no text of a stranger begins another line, or tells a terminal what to do. JSON does that by itself."""
+    return {key: printable(value) if isinstance(value, str) else value for key, value in line.items()}
+
+
+def _traceback(stream: TextIO, trouble: ExcInfo) -> None:
+    """Writes a plain traceback: the pretty ones print local variables, and with them tokens and keys."""
+    text = StringIO()
+    structlog.dev.plain_traceback(text, trouble)
+    stream.write(printable_lines(text.getvalue()))

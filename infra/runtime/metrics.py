@@ -96,18 +96,43 @@ class LoopLagCollector(Collector):
         yield GaugeMetricFamily("process_loop_lag_seconds", "Longest recent delay of the event loop.", value=self._lag_s())
 
 
-def build_registry(roles: Sequence[Observed], metrics: Iterable[Metric], lag_s: Callable[[], float]) -> CollectorRegistry:
+class ProcessFigures(Collector):
+    """A collector of what a process counts beside its roles, without their labels. `figures` tells the values that `metrics` declare."""
+
+    def __init__(self, metrics: Iterable[Metric], figures: Callable[[], Mapping[str, Value]]) -> None:
+        self._declared = {metric.name: metric for metric in metrics}
+        self._figures = figures
+
+    def collect(self) -> Iterable[Family]:
+        """Yields one family for each figure."""
+        for name, value in self._figures().items():
+            metric = self._declared[name]
+            family = _family(metric, ())
+            for label_value, number in value.items() if isinstance(value, Mapping) else (("", value),):
+                family.add_metric((label_value,) if metric.label else (), number)
+            yield family
+
+
+def build_registry(
+    roles: Sequence[Observed],
+    metrics: Iterable[Metric],
+    lag_s: Callable[[], float],
+    others: Iterable[Collector] = (),
+) -> CollectorRegistry:
     """Returns a registry for one process.
 
     - `roles`: the roles that it reads.
     - `metrics`: what they declare.
     - `lag_s`: tells the lag of the loop in seconds.
+    - `others`: what else shows figures of the process.
 
     On Linux it has memory, CPU time and descriptors of the process, too.
     """
     registry = CollectorRegistry()
     registry.register(RoleCollector(roles, metrics))
     registry.register(LoopLagCollector(lag_s))
+    for other in others:
+        registry.register(other)
     ProcessCollector(registry=registry)
     return registry
 
@@ -120,8 +145,8 @@ def _undeclared(name: str, value: Value) -> Metric:
     return Metric(name, kind, "Not described by any table of metrics.", "", "kind" if isinstance(value, Mapping) else "")
 
 
-def _family(metric: Metric) -> Family:
-    labels = (*_LABELS, metric.label) if metric.label else _LABELS
+def _family(metric: Metric, common: tuple[str, ...] = _LABELS) -> Family:
+    labels = (*common, metric.label) if metric.label else common
     family = CounterMetricFamily if metric.kind == "counter" else GaugeMetricFamily
     return family(metric.name, metric.help, labels=labels)
 

@@ -7,6 +7,7 @@ The task that dials an address owns the links to it; links that came in are owne
 """
 
 import asyncio
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Protocol
 
@@ -14,7 +15,9 @@ from infra.kernel.backoff import Backoff
 from infra.kernel.codes import BY_NUMBER
 from infra.kernel.errors import Refused
 from infra.kernel.every_one import for_every_one
-from infra.kernel.frames import PROTOCOL, AnyFrame, Bye, Heartbeat, Hello, View
+from infra.kernel.frames import HIGHEST_TAG, AnyFrame, Bye, Heartbeat, Hello, View
+from infra.kernel.link_handshake import LinkHandshake, LinkSide
+from infra.kernel.link_rights import LINK_KINDS, LinkKind, Rights, rights_of_peer
 from infra.kernel.link_timing import LinkTiming
 
 from .context import Context
@@ -65,6 +68,7 @@ class Node:
 
     - `identity`: role, name and site.
     - `owner`: the role that takes links and frames.
+    - `link_kinds`: which links there are, and what may be said on them.
     - `now_s`: its time, in seconds since its start, counted in its own heartbeats. So a process that was stalled does not find, when
       it goes on, that all its peers have been silent.
     """
@@ -76,6 +80,7 @@ class Node:
         owner: LinkRole,
         *,
         timing: LinkTiming,
+        link_kinds: Sequence[LinkKind] = LINK_KINDS,
     ) -> None:
         self.role, self.name, self.site = identity
         self.incarnation = context.rng.getrandbits(52)
@@ -83,10 +88,11 @@ class Node:
         self.links: set[Link] = set()
         self.refused = self.slow = 0
         self._dropped = 0
-        self._owner, self._timing = owner, timing
+        self._owner, self._timing, self._link_kinds = owner, timing, link_kinds
+        self._auth, self._room = context.link_auth, context.link_auth.room()
         self._network, self._rng, self._log, self._wall = context.network, context.rng, context.log, context.wall
         self._loop = asyncio.get_running_loop()
-        self._handlers: dict[Link, LinkHandler] = {}
+        self._handlers: dict[Link, tuple[LinkHandler, Rights]] = {}
         self._dialers: dict[str, asyncio.Task[None]] = {}
         self._listeners: list[Listener] = []
         self._waiting: set[Wire] = set()
@@ -107,14 +113,20 @@ class Node:
         return sum(link.wire.queued_bytes for link in self.links)
 
     async def listen(self, address: str) -> str:
-        """Accepts links at `address`, and returns it with the real port. Raises CannotListen if it is taken."""
+        """Accepts links at `address`, and returns it with the real port. Raises CannotListen if it is taken, and ConfigError if others
+        can reach it and nobody has said how links are proved."""
+        self._auth.check_address(address, "listen")
         with listening(f"{self.role}.listen", address):
             listener = await self._network.listen(address, self._accept)
         self._listeners.append(listener)
         return listener.address
 
     def dial(self, address: str, role: str, site: str | None) -> None:
-        """Keeps a link to `address` from now on, where a `role` of `site` (None: of any) is expected. Repeating it changes nothing."""
+        """Keeps a link to `address` from now on, where a `role` of `site` (None: of any) is expected. Repeating it changes nothing.
+
+        Raises ConfigError if `address` is not on loopback and nobody has said how links are proved.
+        """
+        self._auth.check_address(address, "dial")
         if address not in self._dialers and not self._closed:
             keep = partial(self._keep, _Wanted(address, role, site))
             self._dialers[address] = self.loops.every(0.0, keep, "dialling", at_once=True, again_s=self._redial_s)
@@ -166,37 +178,38 @@ class Node:
 
     async def _call(self, address: str, role: str, site: str | None) -> "tuple[Link, asyncio.Future[None]]":
         wire = await self._network.dial(address)
-        answered: asyncio.Future[Hello] = self._loop.create_future()
         gone: asyncio.Future[None] = self._loop.create_future()
+        met: asyncio.Future[Hello] = self._loop.create_future()
         early: list[AnyFrame] = []
         link: Link | None = None
+
+        def expect(hello: Hello) -> None:
+            if hello.role != role or site not in (None, hello.site):
+                wanted = f"{role} of {site or 'any site'}"
+                raise Refused("wrong-peer", f"{address} is {hello.role} of {hello.site}, the configuration says {wanted}")
+
+        handshake = self._handshake(LinkSide.CALLER, wire, expect)
 
         def on_frames(frames: list[AnyFrame]) -> None:
             if link is not None:
                 self._received(link, frames)
-            elif answered.done():
-                early.extend(frames)
-            else:
-                _answer(answered, frames)
-                early.extend(frames[1:])
+                return
+            if not met.done():
+                frames = _greet(handshake, wire, frames, met)
+            early.extend(frames)
 
         def on_lost(reason: str) -> None:
-            if not answered.done():
-                answered.set_exception(ConnectionResetError(reason))
+            if not met.done():
+                met.set_exception(ConnectionResetError(reason))
             if link is not None:
                 self._lost(link, reason)
             if not gone.done():
                 gone.set_result(None)
 
         wire.start(on_frames, on_lost)
-        wire.send([self._hello()])
+        wire.send(handshake.begin())
         try:
-            hello = await answered
-            _check_version(hello)
-            if hello.role != role or site not in (None, hello.site):
-                wanted = f"{role} of {site or 'any site'}"
-                raise Refused("wrong-peer", f"{address} is {hello.role} of {hello.site}, the configuration says {wanted}")
-            link = self._up(wire, hello, address)
+            link = self._up(wire, await met, address, handshake)
         except Refused as refused:
             _say_bye(wire, refused)
             raise
@@ -207,50 +220,70 @@ class Node:
             self._received(link, early)
         return link, gone
 
-    def _hello(self) -> Hello:
-        return Hello(self.role, self.name, self.site, self.incarnation, int(self._wall() * 1000), self._owner.view())
+    def _handshake(self, side: LinkSide, wire: Wire, expect: Callable[[Hello], None] = lambda hello: None) -> LinkHandshake:
+        end = wire.far_end
+        return LinkHandshake(side, self._auth.credentials(end.is_local), self._hello, names=end.names, expect=expect)
+
+    def _hello(self, nonce: bytes) -> Hello:
+        time_ms, view = int(self._wall() * 1000), self._owner.view()
+        return Hello(self.role, self.name, self.site, self.incarnation, time_ms, view, tags=HIGHEST_TAG, nonce=nonce)
 
     def _accept(self, wire: Wire) -> None:
         link: Link | None = None
-        if self._closed:  # it was on its way when the listener closed
+        address = wire.far_end.address
+        # Where this node is closed, the wire was on its way when the listener closed.
+        if self._closed or not self._room.enter(address):
             wire.abort()
             return
         self._waiting.add(wire)
-        late = Refused("hello-timeout", f"no hello within {self._timing.hello_s:g} s")
-        deadline = self._loop.call_later(self._timing.hello_s, self._turn_away, wire, late)
+        handshake = self._handshake(LinkSide.CALLED, wire)
+        deadline = self._loop.call_later(self._timing.hello_s, self._late, wire, handshake)
 
         def on_frames(frames: list[AnyFrame]) -> None:
             nonlocal link
             if link is not None:
                 self._received(link, frames)
                 return
-            deadline.cancel()
             try:
-                link = self._admit(wire, frames[0])
+                link, frames = self._greeted(wire, handshake, frames)
             except Refused as refused:
+                deadline.cancel()
                 self._turn_away(wire, refused)
                 return
-            self._waiting.discard(wire)
-            self._received(link, frames[1:])
+            if link is not None:
+                deadline.cancel()
+                self._waiting.discard(wire)
+                self._room.leave(address)
+                self._received(link, frames)
 
         def on_lost(reason: str) -> None:
             deadline.cancel()
             if link is not None:
                 self._lost(link, reason)
-            elif wire in self._waiting:
+                return
+            self._room.leave(address)
+            if wire in self._waiting:
                 self._waiting.discard(wire)
                 self._log.info("peer left before its hello", reason=reason)
 
         wire.start(on_frames, on_lost)
 
-    def _admit(self, wire: Wire, first: AnyFrame) -> Link:
-        if not isinstance(first, Hello):
-            raise Refused("bad-link-frame", f"the first frame must be Hello, not {type(first).__name__}")
-        _check_version(first)
-        self._refuse_duplicate(first)  # first: a peer that comes back gives up its old link, and needs no room beside it
-        self._owner.admit(first)
-        wire.send([self._hello()])
-        return self._up(wire, first, None)
+    def _greeted(self, wire: Wire, handshake: LinkHandshake, frames: list[AnyFrame]) -> tuple[Link | None, list[AnyFrame]]:
+        """Takes the frames of a caller who is not linked yet. Returns the link, once it stands, and what came behind the handshake."""
+        for position, frame in enumerate(frames, 1):
+            step = handshake.take(frame)
+            if step.peer is None:
+                wire.send(step.say)
+                continue
+            self._refuse_duplicate(step.peer)  # first: a peer that comes back gives up its old link, and needs no room beside it
+            self._owner.admit(step.peer)
+            wire.trust()
+            wire.send(step.say)
+            return self._up(wire, step.peer, None, handshake), frames[position:]
+        return None, []
+
+    def _late(self, wire: Wire, handshake: LinkHandshake) -> None:
+        self._turn_away(wire, Refused("hello-timeout", f"no {handshake.stage.value} within {self._timing.hello_s:g} s"))
 
     def _turn_away(self, wire: Wire, refused: Refused) -> None:
         self.refused += 1
@@ -274,11 +307,14 @@ class Node:
             link.wire.abort()
             self._lost(link, "replaced by a newer link")
 
-    def _up(self, wire: Wire, peer: Hello, dialled: str | None) -> Link:
+    def _up(self, wire: Wire, peer: Hello, dialled: str | None, handshake: LinkHandshake) -> Link:
+        rights = rights_of_peer(self._hello(b""), peer, we_called=dialled is not None, table=self._link_kinds)
         link = Link(wire, peer, dialled, self.now_s, self._wake)
+        if handshake.is_by_secret:  # on each link the view comes first, and the one in our hello may be an old one by now
+            link.send(Heartbeat(self._owner.view()))
         self.links.add(link)
         try:
-            self._handlers[link] = self._owner.link_up(link)
+            self._handlers[link] = self._owner.link_up(link), rights
         except BaseException:
             self.links.discard(link)
             raise
@@ -295,21 +331,24 @@ class Node:
             self._lost(link, reason)
 
     def _lost(self, link: Link, reason: str) -> None:
-        if (handler := self._handlers.pop(link, None)) is not None:
+        if (found := self._handlers.pop(link, None)) is not None:
+            handler, _ = found
             self.links.discard(link)
             self._dropped += link.drops
             self._log.info("link down", peer=link.peer.node, peer_role=link.peer.role, peer_site=link.peer.site, reason=reason)
             handler.down(reason)
 
     def _received(self, link: Link, frames: list[AnyFrame]) -> None:
-        handler = self._handlers.get(link)
-        if handler is None:
+        found = self._handlers.get(link)
+        if found is None:
             return
+        handler, rights = found
         link.heard = self.now_s
         for position, frame in enumerate(frames):
-            if isinstance(frame, _LAST):
+            refused = None if isinstance(frame, _LAST) else rights.refusal(frame, f"a {link.peer.role}")
+            if refused is not None or isinstance(frame, _LAST):
                 self._pass_on(link, handler, frames[:position])  # what was said before a goodbye counts
-                self._finish(link, frame)
+                self._finish(link, refused or frame)
                 return
         self._pass_on(link, handler, frames)
 
@@ -326,11 +365,11 @@ class Node:
             self._busy = False
             self._flush()
 
-    def _finish(self, link: Link, last: Bye | Hello) -> None:
+    def _finish(self, link: Link, last: AnyFrame | Refused) -> None:
         if isinstance(last, Bye):
             self._part(link, f"{_code_name(last.number)}: {last.reason}")
         elif link in self.links:
-            self._break(link, Refused("bad-link-frame", "hello was said already"))
+            self._break(link, last if isinstance(last, Refused) else Refused("bad-link-frame", "hello was said already"))
 
     def _wake(self, link: Link) -> None:
         """Flushes a link that has something to send: after the batch of frames that caused it, or else at the end of the turn."""
@@ -376,11 +415,6 @@ class Node:
             link.send(beat)
 
 
-def _check_version(hello: Hello) -> None:
-    if hello.version != PROTOCOL:
-        raise Refused("version-mismatch", f"we speak version {PROTOCOL}, the peer {hello.version}")
-
-
 def _say_bye(wire: Wire, refused: Refused) -> None:
     wire.send([Bye(refused.code.number, refused.reason)])
     wire.close()
@@ -390,12 +424,17 @@ def _code_name(number: int) -> str:
     return BY_NUMBER[number].name if number in BY_NUMBER else str(number)
 
 
-def _answer(answered: "asyncio.Future[Hello]", frames: list[AnyFrame]) -> None:
-    match frames[0]:
-        case Hello() as hello:
-            answered.set_result(hello)
-        case Bye(number, reason):
-            code = BY_NUMBER.get(number)
-            answered.set_exception(Refused(code.name if code else "bad-link-frame", reason))
-        case other:
-            answered.set_exception(Refused("bad-link-frame", f"expected hello, got {type(other).__name__}"))
+def _greet(handshake: LinkHandshake, wire: Wire, frames: list[AnyFrame], met: "asyncio.Future[Hello]") -> list[AnyFrame]:
+    """Takes the frames of a node that was called, until `met` says who it is. Returns what came behind the handshake."""
+    for position, frame in enumerate(frames, 1):
+        try:
+            step = handshake.take(frame)
+        except Refused as refused:
+            met.set_exception(refused)
+            return []
+        if step.say:
+            wire.send(step.say)
+        if step.peer is not None:
+            met.set_result(step.peer)
+            return frames[position:]
+    return []

@@ -91,6 +91,16 @@ def heeding(tell: Callable[[int], object], numbers: tuple[int, ...] = SIGNALS) -
             signal.signal(number, handler)
 
 
+def has_terminal() -> bool:
+    """Returns whether this process belongs to a terminal, and the terminal is there."""
+    try:
+        terminal = os.open("/dev/tty", os.O_RDWR | os.O_NOCTTY)
+    except OSError:
+        return False
+    os.close(terminal)
+    return True
+
+
 @contextmanager
 def held() -> Iterator[None]:
     """Holds each signal that comes while the block runs until its end."""

@@ -1,6 +1,7 @@
 """Files that are written whole or not at all."""
 
 import os
+import tempfile
 from pathlib import Path
 
 
@@ -20,3 +21,16 @@ def write_whole(path: Path, content: bytes) -> None:
     except BaseException:
         growing.unlink(missing_ok=True)
         raise
+
+
+def write_new(path: Path, content: bytes) -> None:
+    """Writes `content` to the new file `path`, with mode 0600, and makes its folder. Raises OSError, also where `path` exists.
+
+    The first of several processes wins.
+    """
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    # A hard link appears at once, and never replaces a file that is there.
+    with tempfile.NamedTemporaryFile(dir=path.parent) as file:  # made with mode 0600
+        file.write(content)
+        file.flush()
+        os.link(file.name, path)

@@ -8,13 +8,17 @@ from typing import Any, Final, TypeVar
 
 import click
 
+from infra.kernel.printable import printable_lines
 from infra.runtime.event_loop import run
+from infra.runtime.network_reason import NOT_BELIEVED
 from segue.sdk.errors import ConnectionLost, Refused, SegueError
+from segue.sdk.token_source import Token
 
-from ..cluster.tokens import service_token, user_token
+from ..cluster.tokens import kept, service_token, user_token
 from .state import default_state, secret_of
 
 OPEN_S: Final = 3.0
+CA_VARIABLE: Final = "SEGUE_CA"
 
 Result = TypeVar("Result")
 
@@ -26,23 +30,32 @@ class Access:
     - `urls`: the addresses, which are tried in turn.
     - `token`: the token to show; None where one is made here.
     - `state`: the state directory, whose secret signs it then.
+    - `ca`: the authorities that are believed at addresses with TLS; None: those that this machine trusts.
     """
 
     urls: tuple[str, ...]
     token: str | None
     state: Path
+    ca: Path | None = None
 
-    def as_user(self, user: str | None, who: str) -> str:
-        """Returns the token to show as `user`. Raises UsageError where neither is given; it asks for `who`, such as "who listens"."""
+    def as_user(self, user: str | None, who: str) -> Token:
+        """Returns the token to show as `user`, or what makes one whenever one is needed.
+
+        Raises UsageError where neither is given; it asks for `who`, such as "who listens".
+        """
         if self.token is not None:
             return self.token
         if user is None:
             raise click.UsageError(f"say {who}: --user NAME (or --token)")
-        return user_token(secret_of(self.state), user)
+        secret_of(self.state)  # what is wrong with it is told before anybody connects
+        return lambda: user_token(secret_of(self.state), user)
 
-    def as_service(self, service: str) -> str:
-        """Returns the token to show as `service`."""
-        return self.token or service_token(secret_of(self.state), service)
+    def as_service(self, service: str) -> Token:
+        """Returns the token to show as `service`, or what makes one whenever one is needed."""
+        if self.token is not None:
+            return self.token
+        secret_of(self.state)
+        return kept(lambda: service_token(secret_of(self.state), service))
 
     def run(self, work: Coroutine[Any, Any, Result]) -> Result:
         """Runs `work` and returns its result. Raises ClickException, which says what to do first, where it raises SegueError."""
@@ -52,8 +65,14 @@ class Access:
             raise explained(error, self.urls) from error
 
 
+def ca_option() -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Returns the option `--ca` of a command that connects. Its argument is `ca`."""
+    words = f"Believe these authorities at addresses with TLS, as PEM.  [env: {CA_VARIABLE}; default: those of this machine]"
+    return click.option("--ca", type=click.Path(path_type=Path, dir_okay=False), envvar=CA_VARIABLE, help=words)
+
+
 def access_options(*, url: str, peer: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Returns a decorator that gives a command `--url`, `--token` and `--state`, for it talks to a `peer`.
+    """Returns a decorator that gives a command `--url`, `--token`, `--state` and `--ca`, for it talks to a `peer`.
 
     The command gets them as its argument `access`, an Access. Without `--url` it is `url`.
     """
@@ -61,12 +80,13 @@ def access_options(*, url: str, peer: str) -> Callable[[Callable[..., None]], Ca
         click.option("--url", "urls", multiple=True, default=[url], show_default=True, help=f"The {peer}; several are tried in turn."),
         click.option("--token", help="Show this token instead of one made here."),
         click.option("--state", type=click.Path(path_type=Path), default=default_state, help="Where the signing secret is kept."),
+        ca_option(),
     )
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
         @wraps(command)
-        def with_access(*, urls: tuple[str, ...], token: str | None, state: Path, **others: Any) -> None:
-            command(access=Access(urls, token, state), **others)
+        def with_access(*, urls: tuple[str, ...], token: str | None, state: Path, ca: Path | None, **others: Any) -> None:
+            command(access=Access(urls, token, state, ca), **others)
 
         decorated: Callable[..., None] = with_access
         for option in reversed(options):
@@ -80,8 +100,12 @@ def explained(error: SegueError, urls: Sequence[str]) -> click.ClickException:
     """Returns `error`, which came from one of `urls`, as one that says what to do first."""
     words = [str(error), *getattr(error, "__notes__", ())]
     match error:
-        case Refused() if error.code.name in ("bad-token", "token-expired"):
+        case Refused() if error.code.name == "token-expired":
+            words.insert(0, "the token has expired; give a new --token, or none where --state has the secret that signs tokens")
+        case Refused() if error.code.name == "bad-token":
             words.insert(0, "the token is not good here; give the --state that `segue up` was given, or a --token")
+        case ConnectionLost() if NOT_BELIEVED in str(error):
+            words.insert(0, "the server is not believed; give --ca FILE, the certificate of the authority that issued the server's")
         case ConnectionLost() if error.code is None:
             words.insert(0, f"nobody answers at {' or '.join(urls)}; start `segue up` first, or name another address with --url")
-    return click.ClickException("\n".join(words))
+    return click.ClickException(printable_lines("\n".join(words)))

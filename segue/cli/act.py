@@ -7,6 +7,7 @@ import click
 
 from segue.sdk.client import Client
 from segue.sdk.client_options import ClientOptions
+from segue.sdk.token_source import Token
 
 from .access import OPEN_S, Access, access_options
 from .json_object import payload_option
@@ -29,7 +30,7 @@ def act(kind: str, fields: tuple[str, ...], payload: dict[str, Any], user: str |
     action of each user, so friends who connect later can ask for it.
     """
     said = _said(fields, payload)
-    access.run(_act(access.urls, access.as_user(user, "who does it"), client, kind, said))
+    access.run(_act(access, access.as_user(user, "who does it"), client, kind, said))
 
 
 def _said(fields: Sequence[str], payload: dict[str, Any]) -> dict[str, Any]:
@@ -43,6 +44,7 @@ def _said(fields: Sequence[str], payload: dict[str, Any]) -> dict[str, Any]:
     return said
 
 
-async def _act(urls: Sequence[str], token: str, client: str, kind: str, said: dict[str, Any]) -> None:
-    async with Client(urls, token, client=client, options=ClientOptions(open_timeout_s=OPEN_S)) as connection:
+async def _act(access: Access, token: Token, client: str, kind: str, said: dict[str, Any]) -> None:
+    options = ClientOptions(open_timeout_s=OPEN_S, ca_file=access.ca)
+    async with Client(access.urls, token, client=client, options=options) as connection:
         await connection.act(kind, **said)

@@ -6,6 +6,7 @@ from typing import Final
 import click
 
 from infra.kernel.errors import SegueError
+from infra.kernel.printable import printable_lines
 from infra.runtime.standard_output import guarded
 
 from ..cluster.roles import ROLES
@@ -23,6 +24,10 @@ SECTIONS: Final = {
         entry("publish", "segue.cli.publish:publish", "Publish an event on TOPIC, or those in a file"),
         entry("act", "segue.cli.act:act", "Tell a user's friends what the user does"),
         entry("notify", "segue.cli.notify:notify", "Tell followers of TOPIC something"),
+        entry("friends", "segue.cli.friends:friends", "Show whom a user follows, follow somebody, or stop following"),
+        entry("block", "segue.cli.block:block", "Block USER"),
+        entry("unblock", "segue.cli.block:unblock", "Block USER no more"),
+        entry("privacy", "segue.cli.privacy:privacy", "Show or set who sees what a user plays"),
     ),
     "Run a role in a process of its own": tuple(entry(spec.name, f"segue.cli.role:{spec.name}", spec.help) for spec in ROLES.values()),
     "Analyse a workload, and plan for it": (
@@ -32,8 +37,11 @@ SECTIONS: Final = {
     ),
     "Operate it": (
         entry("top", "segue.cli.top.command:top", "Show connections, topics, rates, queues, memory and CPU"),
+        entry("admin", "segue.cli.admin.command:admin", "See who is here, send users away, keep them out"),
         entry("rules", "segue.cli.rules:rules", "Check a rule file, or ask why a verdict is as it is"),
         entry("cassandra", "segue.cassandra.command:cassandra", "Run a real Cassandra server on this machine"),
+        entry("certs", "segue.cli.certs:certs", "Make certificates for links and doors, and show what they say"),
+        entry("new-secret", "segue.cli.new_secret:new_secret", "Change the signing secret"),
         entry("new-epoch", "segue.cli.new_epoch:new_epoch", "Begin a new epoch of a notification store"),
     ),
 }
@@ -53,7 +61,7 @@ def run() -> None:
         with guarded():
             cli()
     except SegueError as trouble:
-        click.echo("\n".join([f"segue: {trouble}", *getattr(trouble, "__notes__", ())]), err=True)
+        click.echo(printable_lines("\n".join([f"segue: {trouble}", *getattr(trouble, "__notes__", ())])), err=True)
         sys.exit(2)
     except ModuleNotFoundError as missing:
         library = (missing.name or "").partition(".")[0]

@@ -3,21 +3,21 @@
 import itertools
 import time
 from collections.abc import AsyncIterator, Sequence
-from functools import partial
 
 import click
 import msgspec
 
+from infra.kernel.printable import printable, printable_lines
 from infra.kernel.topics import parse_topic
 from segue.sdk.client import Client
 from segue.sdk.client_options import ClientOptions
 from segue.sdk.client_state import Phase, State
-from segue.sdk.messages import Event, Offloaded
+from segue.sdk.messages import Announcement, Ended, Event, Offloaded
 from segue.sdk.notification_messages import Notification
 from segue.sdk.outage import Outage
+from segue.sdk.token_source import Token
 
 from .access import OPEN_S, Access, access_options
-from .printable import printable
 
 
 @click.command()
@@ -41,17 +41,24 @@ def listen(topics: tuple[str, ...], notifications: bool, user: str | None, as_js
         raise click.UsageError("give either topics or --notifications; two of these commands show both")
     for topic in topics:
         parse_topic(topic)
-    access.run(_listen(access.urls, access.as_user(user, "who listens"), topics, as_json, count))
+    access.run(_listen(access, access.as_user(user, "who listens"), topics, as_json, count))
 
 
-async def _listen(urls: Sequence[str], token: str, topics: Sequence[str], as_json: bool, count: int | None) -> None:
-    options = ClientOptions(open_timeout_s=OPEN_S)
+async def _listen(access: Access, token: Token, topics: Sequence[str], as_json: bool, count: int | None) -> None:
+    options = ClientOptions(open_timeout_s=OPEN_S, ca_file=access.ca)
     async with Client(
-        urls, token, client="segue-listen", on_state=ConnectionTeller(), on_offloaded=tell_offloaded, options=options
+        access.urls,
+        token,
+        client="segue-listen",
+        on_state=ConnectionTeller(),
+        on_offloaded=tell_offloaded,
+        on_ended=tell_ended,
+        on_announcement=tell_announcement,
+        options=options,
     ) as client:
         installed = await client.subscribe(topics)
         for rejected in installed.rejected:
-            click.echo(f"not followed: {rejected.topic} ({rejected.code}: {rejected.reason})", err=True)
+            click.echo(printable(f"not followed: {rejected.topic} ({rejected.code}: {rejected.reason})"), err=True)
         if topics and len(installed.rejected) == len(set(topics)):
             raise click.ClickException("there is nothing to listen to: none of these topics can be followed")
         click.echo("listening; stop with Ctrl-C", err=True)
@@ -99,13 +106,24 @@ def tell_offloaded(news: Offloaded) -> None:
         click.echo(f"back in real time: {printable(topic)}", err=True)
 
 
+def tell_ended(news: Ended) -> None:
+    """Prints on standard error which topics the user may not see any more."""
+    for each in news.topics:
+        click.echo(f"followed no longer: {printable(each.topic)} ({printable(each.code)}: {printable(each.reason)})", err=True)
+
+
+def tell_announcement(news: Announcement) -> None:
+    """Prints on standard error what an operator tells everybody."""
+    click.echo(f"announcement: {printable(news.text)}", err=True)
+
+
 class ConnectionTeller:
     """An observer of a client that prints on standard error how its connection goes."""
 
     def __init__(self) -> None:
-        self._outage = Outage(partial(click.echo, err=True))
+        self._outage = Outage(lambda said: click.echo(printable_lines(said), err=True))
 
     def __call__(self, state: State) -> None:
         self._outage(state)
         if state.phase is Phase.CONNECTED:
-            click.echo(f"connected to {state.site} at {state.url}", err=True)
+            click.echo(printable(f"connected to {state.site} at {state.url}"), err=True)

@@ -8,9 +8,13 @@ import aiohttp
 import click
 import msgspec
 
+from infra.kernel.printable import printable
 from infra.kernel.topics import Kind, kind_of, parse_topic
+from infra.runtime.bounded_answer import bounded_body
 from infra.runtime.network_reason import network_reason
+from segue.sdk.connector import connector
 from segue.sdk.errors import ConnectionLost
+from segue.sdk.token_source import Token, fresh
 
 from ..sdk.broker_answer import read_as
 from .access import Access, access_options
@@ -56,9 +60,9 @@ def notify(
         raise click.UsageError("only artist, social and playlist topics have stored notifications; for the others: segue publish")
     names = _names(followers, file)
     header = {"id": id_ or secrets.token_hex(8), "topic": topic, "kind": kind, "payload": payload}
-    stored = access.run(_notify(access.urls, access.as_service(service), header, names))
+    stored = access.run(_notify(access, access.as_service(service), header, names))
     again = ", which had been told already" if stored.duplicate else ""
-    click.echo(f"{stored.id} stored for {stored.accepted} followers{again}")
+    click.echo(f"{printable(stored.id)} stored for {stored.accepted} followers{again}")
 
 
 def _names(followers: str | None, file: BinaryIO | None) -> list[str]:
@@ -68,17 +72,17 @@ def _names(followers: str | None, file: BinaryIO | None) -> list[str]:
     return list(dict.fromkeys(filter(None, re.split(r"[,\s]+", text))))
 
 
-async def _notify(urls: tuple[str, ...], token: str, header: dict[str, Any], names: list[str]) -> IntakeAnswer:
+async def _notify(access: Access, token: Token, header: dict[str, Any], names: list[str]) -> IntakeAnswer:
     """Returns the answer of the intake. Raises Refused, ConnectionLost when no address answers, ProtocolError."""
     lines = [header, *({"followers": names[at : at + PAGE]} for at in range(0, len(names), PAGE))]
     body = b"\n".join(map(msgspec.json.encode, lines))
-    headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/x-ndjson"}
+    headers = {"Authorization": f"Bearer {await fresh(token)}", "Content-Type": "application/x-ndjson"}
     troubles = []
-    async with aiohttp.ClientSession(timeout=TIMEOUT) as http:
-        for url in urls:
+    async with aiohttp.ClientSession(timeout=TIMEOUT, connector=connector(access.ca)) as http:
+        for url in access.urls:
             try:
                 async with http.post(f"{url.rstrip('/')}/v1/notifications", data=body, headers=headers) as response:
-                    return read_as(IntakeAnswer, url, response.status, await response.read(), response.headers.get("Retry-After"))
+                    return read_as(IntakeAnswer, url, response.status, await bounded_body(response), response.headers.get("Retry-After"))
             except (aiohttp.ClientError, TimeoutError) as error:
                 troubles.append(f"{url}: {network_reason(error)}")
     raise ConnectionLost(f"no answer from {'; '.join(troubles)}")

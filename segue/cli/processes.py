@@ -12,13 +12,15 @@ from infra.runtime.stopping import heeding, held
 def run_side_by_side(commands: Sequence[Sequence[str]]) -> int:
     """Runs Python with the arguments of each of `commands`; when one ends, or a signal comes, all are stopped.
 
+    A SIGHUP is passed on: each decides whether it means to stop or to read its certificate again.
+
     Returns the highest exit code.
     """
     children: list[subprocess.Popen[bytes]] = []
 
-    def stop(_: int = signal.SIGTERM) -> None:
+    def stop(number: int = signal.SIGTERM) -> None:
         for child in children:
-            child.terminate()
+            child.send_signal(signal.SIGHUP if number == signal.SIGHUP else signal.SIGTERM)
 
     with heeding(stop):
         with held():  # a child that is just being started is not in the list yet, and would not be stopped
@@ -32,8 +34,8 @@ def run_side_by_side(commands: Sequence[Sequence[str]]) -> int:
 def _exit_code(ended: int) -> int:
     """Returns the exit code that a child stands for.
 
-    A child that ended by the signal of `stop` was asked to end before it could drain: that is a 0.
+    A child that ended by a signal of `stop` was asked to end before it could drain: that is a 0.
     """
-    if ended == -signal.SIGTERM:
+    if ended in (-signal.SIGTERM, -signal.SIGHUP):
         return 0
     return ended if ended >= 0 else 128 - ended

@@ -1,17 +1,19 @@
 """`segue publish`: one event, or a file or stream of them, to a broker."""
 
 import sys
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from typing import Any, BinaryIO, Final
 
 import click
 import msgspec
 
+from infra.kernel.printable import printable
 from infra.kernel.topics import parse_topic
 from segue.cli.lines import lines
 from segue.sdk.errors import Misuse
 from segue.sdk.publication import Publication, Result
 from segue.sdk.publisher import Publisher, PublisherOptions
+from segue.sdk.token_source import Token
 
 from .access import Access, access_options
 from .json_object import payload_option
@@ -38,7 +40,7 @@ def publish(topic: str | None, kind: str | None, payload: dict[str, Any], file: 
     Exit code 1: an event was rejected.
     """
     source = _publications(file) if file is not None and topic is None else _publication(topic, kind, payload, file)
-    access.run(_publish(source, access.urls, access.as_service(service)))
+    access.run(_publish(source, access, access.as_service(service)))
 
 
 def _publication(topic: str | None, kind: str | None, payload: dict[str, Any], file: object) -> Publication:
@@ -65,10 +67,10 @@ async def _publications(file: BinaryIO) -> AsyncIterator[Publication]:
         yield publication
 
 
-async def _publish(source: Publication | AsyncIterator[Publication], urls: Sequence[str], token: str) -> None:
-    async with Publisher(urls, token, options=PublisherOptions(tries=TRIES)) as publisher:
+async def _publish(source: Publication | AsyncIterator[Publication], access: Access, token: Token) -> None:
+    async with Publisher(access.urls, token, options=PublisherOptions(tries=TRIES, ca_file=access.ca)) as publisher:
         if isinstance(source, Publication):
-            click.echo(await publisher.publish(source.topic, source.kind, source.payload))
+            click.echo(printable(await publisher.publish(source.topic, source.kind, source.payload)))
             if source.topic.startswith(USERS):
                 click.echo(PAST_PRESENCE, err=True)
         else:
@@ -77,7 +79,7 @@ async def _publish(source: Publication | AsyncIterator[Publication], urls: Seque
 
 def _report(result: Result) -> None:
     for rejection in result.rejected:
-        click.echo(f"event {rejection.index + 1} was rejected: {rejection.code}: {rejection.reason}", err=True)
+        click.echo(f"event {rejection.index + 1} was rejected: {printable(rejection.code)}: {printable(rejection.reason)}", err=True)
     click.echo(f"{result.accepted} accepted, {len(result.rejected)} rejected")
     if result.rejected:
         sys.exit(1)

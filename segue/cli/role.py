@@ -3,7 +3,7 @@
 import asyncio
 import random
 import secrets
-from functools import partial
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +13,12 @@ import msgspec
 from infra.kernel.errors import ConfigError
 from infra.kernel.interest import MAX_LINKS
 from infra.runtime.address import Address
+from infra.runtime.door_opener import DoorOpener
 from infra.runtime.event_loop import run, stopped_by_signals
 from infra.runtime.http.admin import Admin
+from infra.runtime.http.admin_access import AdminAccess
+from infra.runtime.key_reload import all_of, key_reload
+from infra.runtime.link_auth import LinkAuth
 from infra.runtime.logs import configure, get_logger
 from infra.runtime.tokens import Keys, Verifier
 from infra.runtime.wire.tcp import TcpNetwork
@@ -24,7 +28,7 @@ from ..cluster.process import Process
 from ..cluster.process_file import ProcessFile, read
 from ..cluster.role_spec import RoleOptions, RoleSpec
 from ..cluster.roles import ROLES, metrics_of
-from ..cluster.tokens import service_token
+from ..cluster.tokens import signer
 from .processes import run_side_by_side
 
 
@@ -55,23 +59,37 @@ def parse_settings(settings: tuple[str, ...]) -> dict[str, str]:
 
 async def _serve(spec: RoleSpec[Any], file: ProcessFile, options: RoleOptions, as_json: bool, shared_ports: bool) -> None:
     """Runs the role until a signal comes, then drains it."""
-    keys = Keys.load(file.auth) if spec.checks_tokens else Keys()
-    verifier = await _verifier(file, keys, options.site)
-    rng, token = random.Random(secrets.randbits(64)), partial(service_token, keys.secret) if keys.secret else None
-    factory = RoleFactory(TcpNetwork(reuse_port=shared_ports), verifier, rng, token=token)
     address = Address.parse(options.admin)
+    keys = Keys.load(file.auth, file.outgoing) if spec.checks_tokens or file.auth.has_keys else Keys()
+    verifier, fetch = await _verifier(file, keys, options.site)
+    rng, token = random.Random(secrets.randbits(64)), signer(keys, file.auth) if keys.secret else None
+    opener = DoorOpener(file.tls, get_logger("doors", options.node, options.site))
+    links = LinkAuth(file.link_auth, log=get_logger("links", options.node, options.site))
+    network = TcpNetwork(shared_ports, links)
+    shared: dict[str, Any] = {"outgoing": file.outgoing, "opener": opener, "audit": file.audit, "link_auth": links}
+    factory = RoleFactory(network, verifier, rng, token=token, **shared)
+    access = AdminAccess(factory.tokens() if keys.algorithms else None)
+    access.check_address(f"{spec.name}.admin", address)
     metrics = metrics_of([spec.name])
-    async with Process(factory, [options]) as process, Admin(process.roles, address.host, address.port, metrics) as admin:
+    async with (
+        Process(factory, [options]) as process,
+        Admin(process.roles, address.host, address.port, metrics, opener, access=access, limits=file.admin) as admin,
+        opener.watched(),
+    ):
         (role,) = process.roles
         addresses = {"role": role.role, "door": getattr(role, "address", None), "admin": admin.address}
-        with stopped_by_signals() as stopped:
+        renew_keys = key_reload(keys, fetch, get_logger("keys", options.node, options.site))
+        with stopped_by_signals(all_of(opener.on_hang_up, renew_keys, links.on_hang_up)) as stopped:
             click.echo(msgspec.json.encode(addresses) if as_json else f"{role.role} {role.site}/{role.node} at {addresses['door']}")
             await stopped.wait()
         await process.drain()
 
 
-async def _verifier(file: ProcessFile, keys: Keys, site: str) -> Verifier:
-    """Returns what checks tokens; it fetches public keys now, and again where a token names a key that is not known."""
+async def _verifier(file: ProcessFile, keys: Keys, site: str) -> tuple[Verifier, Callable[[], None]]:
+    """Returns what checks tokens, and what has public keys fetched.
+
+    They are fetched now, and again where a token names a key that is not known.
+    """
     log = get_logger("keys", "", site)
     refreshing: set[asyncio.Task[Any]] = set()  # the event loop holds tasks weakly
 
@@ -86,7 +104,7 @@ async def _verifier(file: ProcessFile, keys: Keys, site: str) -> Verifier:
 
     if file.auth.jwks_url:
         await fetch()
-    return Verifier(file.auth, keys, refresh)
+    return Verifier(file.auth, keys, refresh), refresh
 
 
 def _with_processes(single: click.Command) -> click.Command:

@@ -7,7 +7,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from infra.kernel.errors import ConfigError
-from infra.runtime.tokens import ensure_secret, read_secret
+from infra.runtime.secret_file import PREVIOUS_FILE
+from infra.runtime.tokens import AuthOptions, Keys, ensure_secret, read_secret
 
 
 def default_state() -> Path:
@@ -31,3 +32,8 @@ def held(state: Path) -> Iterator[None]:
 def secret_of(state: Path) -> bytes:
     """Returns the signing secret in `state`. The first call makes it (mode 0600). Raises ConfigError if others can read it."""
     return read_secret(ensure_secret(state))
+
+
+def keys_of(state: Path) -> Keys:
+    """Returns the keys in `state`: the signing secret, and the one before it if it was changed. Makes and raises as `secret_of`."""
+    return Keys.load(AuthOptions(secret_file=ensure_secret(state), previous_secret_file=state / PREVIOUS_FILE))

@@ -15,6 +15,8 @@ import msgspec
 import tomli_w
 
 from infra.kernel.roles import NOTIFICATION
+from infra.runtime.secret_file import create_secret
+from infra.runtime.tls import TlsOptions
 
 from .ports import Ports
 from .role_spec import RoleOptions
@@ -22,6 +24,8 @@ from .roles import ROLES, in_start_order, role_of
 
 START_S: Final = 60.0
 STOP_S: Final = 10.0
+# The secret of links, in the folder of the configuration files.
+LINK_SECRET: Final = "link.key"  # noqa: S105 - the name of a file
 
 
 class Child:
@@ -39,17 +43,19 @@ class Child:
 class Fleet:
     """The processes of `options`: `async with Fleet(options, secret_file, directory) as fleet:`. Leaving stops all that was started.
 
-    Their tokens are signed with the secret in `secret_file`; their configuration files lie in `directory`.
+    Their tokens are signed with the secret in `secret_file`; their configuration files lie in `directory`, and so does the secret by
+    which they prove their links. `tls`: how their doors are opened; in plain without it.
     """
 
-    def __init__(self, options: Sequence[RoleOptions], secret_file: Path, directory: Path) -> None:
+    def __init__(self, options: Sequence[RoleOptions], secret_file: Path, directory: Path, tls: TlsOptions | None = None) -> None:
         self._options = in_start_order(options)
-        self._secret_file, self._directory = secret_file, directory
+        self._secret_file, self._directory, self._tls = secret_file, directory, tls or TlsOptions()
         self._stack = AsyncExitStack()
         self.children: list[Child] = []
 
     async def __aenter__(self) -> Self:
         try:
+            create_secret(self._directory / LINK_SECRET)
             ports = self._stack.enter_context(Ports())
             book = address_book(self._options, ports)
             for _, together in groupby(self._options, key=lambda each: ROLES[role_of(each)].notifies):
@@ -68,9 +74,10 @@ class Fleet:
 
     async def _start(self, options: RoleOptions, book: dict[str, str]) -> Child:
         role = role_of(options)
+        http = "http" if self._tls.certificate is None else "https"
         if ROLES[role].notifies:  # notification modules come earlier in the start order, so their doors are open by now
-            book = book | {f"{child.site}/{child.node}": f"http://{child.door}" for child in self.of(NOTIFICATION)}
-        path = write_config(options, book, self._secret_file, self._directory)
+            book = book | {f"{child.site}/{child.node}": f"{http}://{child.door}" for child in self.of(NOTIFICATION)}
+        path = write_config(options, book, self._secret_file, self._directory, self._tls)
         arguments = ["-m", "segue", role, "--config", str(path), "--json", "--shared-ports"]
         # It gets a session of its own. Ctrl-C reaches only the process that started the fleet, which stops the others in order.
         process = await asyncio.create_subprocess_exec(sys.executable, *arguments, stdout=asyncio.subprocess.PIPE, start_new_session=True)
@@ -93,19 +100,32 @@ def address_book(options: Sequence[RoleOptions], ports: Ports) -> dict[str, str]
     return {name: ports.take() for name in names if name is not None}
 
 
-def write_config(options: RoleOptions, book: dict[str, str], secret_file: Path, folder: Path) -> Path:
+def write_config(
+    options: RoleOptions,
+    book: dict[str, str],
+    secret_file: Path,
+    folder: Path,
+    tls: TlsOptions | None = None,
+) -> Path:
     """Writes the configuration of one process into `folder`, and returns its path.
 
-    `book` has the address for each name in `options`; tokens are checked with the secret in `secret_file`. Raises OSError.
+    `book` has the address for each name in `options`; tokens are checked with the secret in `secret_file`; doors are opened as `tls`
+    says. Links are proved with the secret `LINK_SECRET` in `folder`, if there is one. Raises OSError.
     """
     role = role_of(options)
     table = _with_addresses(_plain(options), book) | {"admin": "127.0.0.1:0"}
     path = folder / f"{options.site}-{options.node}.toml"
-    path.write_text(tomli_w.dumps({"auth": {"secret_file": str(secret_file)}, "log": {"level": "warning"}, role: table}))
+    shared = {"auth": {"secret_file": str(secret_file)}, "log": {"level": "warning"}, "tls": _plain(tls or TlsOptions())}
+    path.write_text(tomli_w.dumps(shared | {"link_auth": _link_auth(folder), role: table}))
     return path
 
 
-def _plain(options: RoleOptions) -> dict[str, Any]:
+def _link_auth(folder: Path) -> dict[str, Any]:
+    secret = folder / LINK_SECRET
+    return {"mode": "secret", "secret_files": [str(secret)]} if secret.exists() else {}
+
+
+def _plain(options: RoleOptions | TlsOptions) -> dict[str, Any]:
     """Returns `options` as a table of a file. What is not set is not there."""
     plain: dict[str, Any] = msgspec.to_builtins(options, enc_hook=str)  # a Path
     return _without_none(plain)

@@ -6,8 +6,13 @@ from typing import Any, Final
 import msgspec
 
 from infra.kernel.errors import ConfigError
+from infra.runtime.audit import AuditOptions
 from infra.runtime.config import load
+from infra.runtime.http.web_limits import WebLimits
+from infra.runtime.link_auth import LinkAuthOptions
 from infra.runtime.logs import LogOptions
+from infra.runtime.outgoing.options import OutgoingOptions
+from infra.runtime.tls import TlsOptions
 from infra.runtime.tokens import AuthOptions
 
 from .role_spec import RoleOptions
@@ -17,10 +22,19 @@ _STRICT: Final[Any] = {"frozen": True, "kw_only": True, "forbid_unknown_fields":
 
 
 class ProcessFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The tables of a configuration file that are for every role."""
+    """The tables of a configuration file that are for every role. `admin` has the limits of the admin door."""
 
     auth: AuthOptions = AuthOptions()
+    link_auth: LinkAuthOptions = LinkAuthOptions()
     log: LogOptions = LogOptions()
+    audit: AuditOptions = AuditOptions()
+    outgoing: OutgoingOptions = OutgoingOptions()
+    tls: TlsOptions = TlsOptions()
+    admin: WebLimits = WebLimits()
+
+    def check(self) -> None:
+        """Raises ConfigError for a table that makes no sense."""
+        self.admin.check_in("admin")
 
 
 def read(path: Path, role: str, overrides: dict[str, str]) -> tuple[ProcessFile, RoleOptions]:
@@ -33,7 +47,7 @@ def read(path: Path, role: str, overrides: dict[str, str]) -> tuple[ProcessFile,
     options: RoleOptions | None = getattr(file, role)
     if options is None:
         raise ConfigError(f"{path}: there is no table [{role}]")
-    return ProcessFile(auth=file.auth, log=file.log), options
+    return ProcessFile(**{name: getattr(file, name) for name in ProcessFile.__struct_fields__}), options
 
 
 def _schema() -> type[msgspec.Struct]:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 def _broker(options: "BrokerOptions", context: "Context", credentials: Credentials) -> Role:
     from broker.server import Broker
 
-    return Broker(options, context, credentials.verifier.service)
+    return Broker(options, context, credentials.verifier.service, credentials.verifier.operator)
 
 
 def _decision(options: "DecisionOptions", context: "Context", _: Credentials) -> Role:
@@ -77,7 +77,8 @@ def _aggregator(options: "AggregatorOptions", context: "Context", _: Credentials
 def _accesspoint(options: "AccessPointOptions", context: "Context", credentials: Credentials) -> Role:
     from accesspoint.server import AccessPoint
 
-    return AccessPoint(options, context, credentials.verifier.client)
+    verifier = credentials.verifier
+    return AccessPoint(options, context, verifier.client, verifier.leeway_s, verifier.subscription)
 
 
 # In the order in which a process starts them. Brokers come first, for the others wait for them. Notification modules come before the

@@ -6,6 +6,7 @@ from typing import Any, Final, Literal
 
 import msgspec
 
+from accesspoint.authorization.arbiter import Policy
 from accesspoint.options import AccessPointOptions
 from aggregator.options import AggregatorOptions
 from analytics.offloading.plan import PlanOptions
@@ -13,6 +14,9 @@ from broker.options import BrokerOptions
 from infra.kernel.capture_options import CaptureOptions
 from infra.kernel.link_timing import LinkTiming
 from infra.kernel.membership import Timing
+from infra.kernel.roles import SOCIAL
+from infra.kernel.visitors import VisitorLimits
+from infra.runtime.address import Address
 from infra.runtime.cassandra.options import CassandraOptions
 from notification.options import NotificationOptions
 from services.artist.options import ArtistOptions
@@ -33,6 +37,8 @@ STORING: Final = {"playlist": 30, "social": 31, "artist": 32}
 ADMIN: Final = 90
 DECISION_NODE: Final = "decision1"
 PER_SITE: Final = 100
+# All who connect to a laptop are on it, so their address tells nobody apart.
+LAPTOP: Final = VisitorLimits(new_per_s=10_000.0, proxies=["127.0.0.0/8", "::1"])
 
 
 class Shape(msgspec.Struct, frozen=True, kw_only=True):
@@ -41,9 +47,11 @@ class Shape(msgspec.Struct, frozen=True, kw_only=True):
     - `sites`: its sites.
     - `brokers`, `aggregators`, `accesspoints`, `presence`: how many of them every site has.
     - `decision`: what the decision service at the first site decides on. None: there is no such service.
+    - `policy`: who may see what. None: the social service says it if there is one, else everybody sees everything.
     - `notification`: how many notification modules there are. They are dealt to the sites in turn, and serve clients of every site.
     - `services`: some of `STORING`. Each runs once, at the first site, and serves clients of every site.
     - `state`: the folder where they keep what they store.
+    - `broker_state`: the folder where brokers keep what was revoked. None: in memory.
     - `store`, `cassandra`: where they store, and where the Cassandra server is.
     - `catalogue`: the file that the artist service reads.
     - `capture`: where roles that capture write the workload; the same for all.
@@ -57,9 +65,11 @@ class Shape(msgspec.Struct, frozen=True, kw_only=True):
     accesspoints: int = 1
     presence: int = 1
     decision: PlanOptions | None = None
+    policy: Policy | None = None
     notification: int = 0
     services: tuple[str, ...] = ()
     state: Path = Path("state")
+    broker_state: Path | None = None
     store: Literal["sqlite", "cassandra"] = "sqlite"
     cassandra: CassandraOptions = CassandraOptions()
     catalogue: str = "catalogue.jsonl"
@@ -95,7 +105,16 @@ class Shape(msgspec.Struct, frozen=True, kw_only=True):
         aggregators, presence = _names(site, "a", self.aggregators), _names(site, "p", self.presence)
         for n, slot in enumerate(self._brokers(site)):
             door = self._door(index, SERVICES + n)
-            yield BrokerOptions(site=site, slot=slot, sites=self._all_brokers(), door=door, link=self.link, membership=self.membership)
+            yield BrokerOptions(
+                site=site,
+                slot=slot,
+                sites=self._all_brokers(),
+                door=door,
+                state=self.broker_state,
+                link=self.link,
+                membership=self.membership,
+                visitors=LAPTOP,
+            )
         for node, address in aggregators.items():
             yield AggregatorOptions(site=site, node=node, brokers=self._brokers(site), listen=address, link=self.link)
         for node, address in presence.items():
@@ -111,7 +130,16 @@ class Shape(msgspec.Struct, frozen=True, kw_only=True):
                 services=self._serving(site),
                 door=self._door(index, CLIENTS + n),
                 link=self.link,
+                policy=self.effective_policy,
+                visitors=LAPTOP,
+                # Of what browsers open as a file, such as examples/follow.html, they say that its origin is "null".
+                allowed_origins=["null"] if Address(self.host, 0).is_loopback else [],
             )
+
+    @property
+    def effective_policy(self) -> Policy:
+        """What decides who may see what."""
+        return self.policy or ("social" if SOCIAL in self.services else "open")
 
     def _serving(self, site: str) -> dict[str, list[str]]:
         """Returns who answers the calls of a site's clients: service -> addresses."""
@@ -161,9 +189,9 @@ class Shape(msgspec.Struct, frozen=True, kw_only=True):
                 presence = list(_names(site, "p", self.presence).values())
                 return PlaylistOptions(brokers=self._brokers(site), presence=presence, social=peers.get("social", []), **shared)
             case "social":
-                return SocialOptions(playlist=peers.get("playlist", []), **shared)
+                return SocialOptions(brokers=self._brokers(site), playlist=peers.get("playlist", []), **shared)
             case _:
-                return ArtistOptions(catalogue=self.catalogue, **shared)
+                return ArtistOptions(brokers=self._brokers(site), catalogue=self.catalogue, **shared)
 
     def _address(self, node: str) -> str:
         return f"{self.sites[0]}/{node}"

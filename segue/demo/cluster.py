@@ -13,6 +13,7 @@ from typing import Final
 import aiohttp
 import msgspec
 
+from accesspoint.options import AccessPointOptions
 from infra.kernel.capture_options import CaptureOptions
 from infra.kernel.errors import SegueError
 from infra.runtime.stats import Stats, StatsReader
@@ -38,6 +39,8 @@ PATIENCE_S: Final = 0.5
 READY_S: Final = 20.0
 POLL_S: Final = 0.02
 NO_CAPTURE: Final = CaptureOptions()
+# The services whose HTTP doors the demo uses.
+DESKS: Final = ("artist", "social", "notification")
 
 
 class ClusterError(SegueError):
@@ -49,14 +52,16 @@ class Cluster:
     """A running cluster.
 
     - `doors`: the WebSocket URL of each site.
-    - `services`: the HTTP URL of "artist" and of "notification", where they run.
+    - `services`: the HTTP URL of each of `DESKS` that runs.
     - `secret`: signs tokens for all.
+    - `policy`: what decides who hears whom.
     - `stats`: asks every process of the cluster, this one included. It raises ClusterError when one does not answer.
     """
 
     doors: Mapping[str, str]
     services: Mapping[str, str]
     secret: bytes
+    policy: str
     stats: Callable[[], Awaitable[Sequence[Stats]]]
 
     async def rss_bytes(self) -> float | None:
@@ -95,8 +100,8 @@ async def in_this_process(options: Sequence[RoleOptions], rng: random.Random) ->
             return [reader.read()]
 
         doors = {point.site: _url(point.address) for point in process.of("accesspoint")}
-        services = {name: f"http://{role.address}" for name in ("artist", "notification") for role in process.of(name)}
-        yield Cluster(doors=doors, services=services, secret=secret, stats=stats)
+        services = {name: f"http://{role.address}" for name in DESKS for role in process.of(name)}
+        yield Cluster(doors=doors, services=services, secret=secret, policy=_policy(options), stats=stats)
 
 
 @asynccontextmanager
@@ -111,8 +116,8 @@ async def as_processes(options: Sequence[RoleOptions]) -> AsyncIterator[Cluster]
                 return [reader.read(), *await _ask(http, [child.admin for child in fleet.children])]
 
             doors = {child.site: _url(child.door) for child in fleet.of("accesspoint")}
-            services = {name: f"http://{child.door}" for name in ("artist", "notification") for child in fleet.of(name)}
-            yield Cluster(doors=doors, services=services, secret=read_secret(secret_file), stats=stats)
+            services = {name: f"http://{child.door}" for name in DESKS for child in fleet.of(name)}
+            yield Cluster(doors=doors, services=services, secret=read_secret(secret_file), policy=_policy(options), stats=stats)
 
 
 async def _ask(http: aiohttp.ClientSession, admins: Sequence[str]) -> list[Stats]:
@@ -121,6 +126,10 @@ async def _ask(http: aiohttp.ClientSession, admins: Sequence[str]) -> list[Stats
     if silent:
         raise ClusterError(f"a process of the cluster does not answer at {', '.join(silent)}; its last words are above")
     return [answer for answer in answers.values() if isinstance(answer, Stats)]
+
+
+def _policy(options: Sequence[RoleOptions]) -> str:
+    return ", ".join(sorted({str(each.policy) for each in options if isinstance(each, AccessPointOptions)}))
 
 
 def _url(address: str) -> str:
@@ -133,7 +142,7 @@ def shape(sites: Sequence[str], capture: CaptureOptions = NO_CAPTURE) -> Shape:
 
 
 def with_store(shape: Shape, store: DemoStore, catalogue: Path, mail_port: int) -> list[RoleOptions]:
-    """Returns the options of `shape`, and of a notification module and an artist service that keep what they store in `store`.
+    """Returns the options of `shape`, and of the services of the demo, which keep what they store in `store`.
 
     The artist service reads `catalogue`; mails go to `mail_port`. What takes a minute in life takes less than a second here: until a user
     who has gone counts as offline, and until a mail goes out. The daily job runs only when it is asked to.
@@ -141,7 +150,7 @@ def with_store(shape: Shape, store: DemoStore, catalogue: Path, mail_port: int) 
     kept = msgspec.structs.replace(
         shape,
         notification=1,
-        services=("artist",),
+        services=("artist", "social"),
         state=store.folder,
         store=store.kind,
         cassandra=store.cassandra,

@@ -14,6 +14,7 @@ from infra.runtime.ending import end_all
 from infra.runtime.open_files import need_open_files
 from segue.sdk.client import Client
 from segue.sdk.client_state import Phase, State
+from segue.sdk.messages import Ended
 
 from .show import Show
 
@@ -40,15 +41,21 @@ class Crowd:
 
     - `doors`: the URL for each user.
     - `token`: makes a token for a user.
-    - `heard`: is called with the user, the mark and the time of each arrival, in seconds of `time.perf_counter`.
+    - `heard`: is called with the user, the mark and the time of each arrival, in seconds of `time.perf_counter`. It may be exchanged.
+
+    `ended` has each user who was told that they may not see a topic any more, with the topic.
 
     `AT_ONCE` users do a step at a time; `one_done` is called for each.
     """
 
     def __init__(self, doors: Mapping[str, str], token: Callable[[str], str], heard: Heard) -> None:
         self.reconnects = 0
-        self._clients = {user: Client(url, token(user), client="demo", on_state=self._told) for user, url in doors.items()}
-        self._heard = heard
+        self._clients = {
+            user: Client(url, partial(token, user), client="demo", on_state=self._told, on_ended=partial(self._end, user))
+            for user, url in doors.items()
+        }
+        self.heard = heard
+        self.ended: set[tuple[str, str]] = set()
         self._listeners: list[asyncio.Task[None]] = []
 
     async def __aenter__(self) -> Self:
@@ -89,6 +96,14 @@ class Crowd:
         """Has `user` play something, which `fields` describe and `mark` names. Raises what `Client.act` raises."""
         await self._clients[user].act("play", **fields, **{MARK: mark})
 
+    async def may_follow(self, user: str, owner: str) -> bool:
+        """Has `user` try to follow `owner`; returns whether they may. Raises what `Client.subscribe` raises."""
+        return not (await self._clients[user].subscribe([topic_of(owner)])).rejected
+
+    async def set_private(self, user: str) -> None:
+        """Begins a private session of `user`. Raises what `Client.set_private` raises."""
+        await self._clients[user].set_private(True)
+
     def offloaded(self, user: str) -> frozenset[str]:
         """Returns the topics that `user` follows and that are out of real time, as far as the user was told."""
         return self._clients[user].offloaded
@@ -113,7 +128,7 @@ class Crowd:
     async def _listen(self, user: str) -> None:
         with suppress(SegueError):  # a client that is turned away for good misses its events, and they are counted as lost
             async for event in self._clients[user]:
-                self._heard(user, str(event.payload.get(MARK)), perf_counter())
+                self.heard(user, str(event.payload.get(MARK)), perf_counter())
 
     async def _install(self, user: str, topics: list[str]) -> None:
         try:
@@ -124,6 +139,9 @@ class Crowd:
             raise CrowdError(f"what {user} follows was not installed at every site within {INSTALL_S:g} s; try fewer --users") from None
         if installed.rejected:
             raise CrowdError(f"{user} may not follow {installed.rejected[0].topic}: {installed.rejected[0].code}")
+
+    def _end(self, user: str, news: Ended) -> None:
+        self.ended.update((user, each.topic) for each in news.topics)
 
     def _told(self, state: State) -> None:
         self.reconnects += state.phase is Phase.WAITING

@@ -48,7 +48,7 @@ class Devices:
         """Connects `devices`, and lets them show what comes. `one_done` is called for each. Raises Refused and ConnectionLost."""
 
         async def one(device: DemoDevice) -> None:
-            client = Client(self._door_of(device), self._token(device.user), client=f"demo-{device.class_}", device=device.class_)
+            client = Client(self._door_of(device), partial(self._token, device.user), client=f"demo-{device.class_}", device=device.class_)
             self._clients[device] = client
             await client.__aenter__()
             self._ledger.there(device, perf_counter())

@@ -1,4 +1,4 @@
-"""The first act: everybody connects, follows, plays and listens; then what is still under way arrives."""
+"""The first act: everybody connects, follows, plays and listens; then what is still under way arrives. Some then change who may hear."""
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -11,6 +11,7 @@ from typing import Final
 from infra.runtime.event_loop import ended_by_ctrl_c
 from segue.cluster.tokens import user_token
 
+from .cast import cast
 from .cluster import Cluster
 from .crowd import Crowd
 from .dataset import Dataset
@@ -22,6 +23,7 @@ from .page import DemoPage
 from .placement import Placement
 from .plan import DemoPlan
 from .player import Player
+from .privacy_act import PrivacyAct
 from .show import Show, ShowPhase
 from .until import until
 
@@ -50,6 +52,8 @@ async def first_act(plan: DemoPlan, show: Show, dataset: Dataset, placement: Pla
             seconds, behind_s = await _play(plan, show, dataset, player, ledger)
         await _drain(show, crowd, player, ledger)
         rss_bytes, site_messages = await cluster.rss_bytes(), await cluster.site_messages()
+        act = PrivacyAct(cluster, crowd, cast(dataset.friends), dataset.friends, placement.site_of)
+        privacy = await act.run(show)
     return DemoOutcome(
         summary=ledger.summary(),
         seconds=seconds,
@@ -63,6 +67,8 @@ async def first_act(plan: DemoPlan, show: Show, dataset: Dataset, placement: Pla
         refusal=player.refusal,
         behind_s=behind_s,
         first_missing=next(ledger.missing(), None),
+        policy=cluster.policy,
+        privacy=privacy,
     )
 
 
@@ -71,7 +77,9 @@ async def _page(show: Show, cluster: Cluster, friends: Mapping[str, Sequence[str
     """Serves the browser page of a user who has many friends, but not more than a person can read about."""
     user = min(friends, key=lambda user: abs(len(friends[user]) - READABLE_FRIENDS))
     async with DemoPage(doors[user], user_token(cluster.secret, user), friends[user]) as page:
-        show.say(f"{page.link} shows the feed of {user}, who has {len(friends[user])} friends")
+        show.say(
+            f"{page.link} shows the feed of {user}, who has {len(friends[user])} friends and hears them by the policy {cluster.policy}"
+        )
         yield
 
 

@@ -12,8 +12,8 @@ from rich.spinner import Spinner
 from rich.table import Table
 from rich.text import Text
 
+from infra.kernel.printable import printable
 from segue.cli.palette import BAD, FRAME, GREEN, ON_GREEN, QUIET, SHADES
-from segue.cli.printable import printable
 from segue.cli.top.screen import chart, count
 
 from .figures import Figures

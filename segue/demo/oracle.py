@@ -27,6 +27,16 @@ def audiences(follows: Mapping[str, Iterable[str]], connected: Collection[str]) 
     return {user: tuple(theirs) for user, theirs in followers.items()}
 
 
+def permitted(
+    audience_of: Mapping[str, Sequence[str]], hidden: Collection[str], parted: Collection[tuple[str, str]]
+) -> dict[str, tuple[str, ...]]:
+    """Returns those of each audience who may hear: nobody hears the `hidden`, and of two who are `parted` neither hears the other."""
+    apart = {*parted, *((other, one) for one, other in parted)}
+    return {
+        user: () if user in hidden else tuple(each for each in theirs if (user, each) not in apart) for user, theirs in audience_of.items()
+    }
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Latency:
     """The time from sending an event to its arrival at a follower, in milliseconds; None where there was no delivery."""

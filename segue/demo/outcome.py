@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from .oracle import LedgerSummary
+from .privacy_outcome import PrivacyOutcome
 from .release_outcome import ReleaseOutcome
 
 
@@ -21,6 +22,8 @@ class DemoOutcome:
     - `refused`, `refusal`: plays that the engine refused, and the last reason.
     - `behind_s`: by how much the plays were behind when they had to be cut short.
     - `first_missing`: the first missing delivery, (play, follower).
+    - `policy`: what decided who hears whom.
+    - `privacy`: the outcome of the privacy act, when it was played.
     - `release`: the outcome of the second act, when it was played.
     """
 
@@ -36,6 +39,8 @@ class DemoOutcome:
     refusal: str
     behind_s: float
     first_missing: tuple[str, str] | None
+    policy: str
+    privacy: PrivacyOutcome | None = None
     release: ReleaseOutcome | None = None
 
     def document(self) -> dict[str, Any]:
@@ -52,6 +57,8 @@ class DemoOutcome:
             "misrouted": self.summary.misrouted,
             "refused": self.refused,
             "reconnects": self.reconnects,
+            "policy": self.policy,
+            "privacy": None if self.privacy is None else self.privacy.document(),
             "release": None if self.release is None else self.release.document(),
         }
 
@@ -59,6 +66,8 @@ class DemoOutcome:
         """Yields what holds, one sentence for each act."""
         if self.is_first_good:
             yield "Every play reached every friend exactly once."
+        if self.privacy is not None and self.privacy.is_good:
+            yield "Nobody heard what they must not hear."
         if self.release is not None and self.release.is_good:
             yield "Every release reached every follower on every device exactly once, awake or asleep."
 
@@ -76,6 +85,8 @@ class DemoOutcome:
             yield f"{self.refused:,} plays were refused, the last because of: {self.refusal}."
         if found.lost and self.reconnects:
             yield f"{self.reconnects:,} connections broke and came back; what friends played meanwhile is lost to them, as promised."
+        if self.privacy is not None:
+            yield from self.privacy.problems()
         if self.release is not None:
             yield from self.release.problems()
 
@@ -97,8 +108,8 @@ class DemoOutcome:
 
     @property
     def is_good(self) -> bool:
-        """Whether both acts are good, as far as they were played."""
-        return self.is_first_good and (self.release is None or self.release.is_good)
+        """Whether all acts are good, as far as they were played."""
+        return self.is_first_good and all(act is None or act.is_good for act in (self.privacy, self.release))
 
 
 def _rounded(latency: dict[str, float | None]) -> dict[str, float | None]:

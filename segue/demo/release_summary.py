@@ -3,8 +3,8 @@
 from rich.table import Table
 from rich.text import Text
 
+from infra.kernel.printable import printable
 from segue.cli.palette import QUIET
-from segue.cli.printable import printable
 
 from .grid import grid, row, zero
 from .release_outcome import ReleaseOutcome

@@ -16,6 +16,7 @@ from .dataset import Dataset, load
 from .desk import Desk
 from .fans import fans
 from .first_act import first_act
+from .friendships import make_friends
 from .outcome import DemoOutcome
 from .placement import Placement, place
 from .plan import DemoPlan
@@ -48,6 +49,7 @@ async def run(plan: DemoPlan, show: Show) -> DemoOutcome:
         placement = _place(plan, show, dataset)
         need_files(len(dataset.friends))
         backstage = await stack.enter_async_context(_backstage(plan, show))
+        await _befriend(show, dataset, backstage.store)
         cluster = await stack.enter_async_context(_cluster(plan, show, backstage))
         if plan.store == "cassandra":
             await _warm(show, cluster, list(dataset.friends)[:WARM_USERS])
@@ -85,6 +87,13 @@ async def _backstage(plan: DemoPlan, show: Show) -> AsyncIterator[Backstage]:
         yield Backstage(store=store, post=office, catalogue=DemoCatalogue(store.folder / "catalogue.jsonl"))
 
 
+async def _befriend(show: Show, dataset: Dataset, store: DemoStore) -> None:
+    """Lets the social service start with the friendships of the data in its store: by its policy only friends hear each other."""
+    with show.phase("friends", len(dataset.friends)) as phase:
+        await make_friends(store, dataset.friends, phase.one_done)
+        phase.outcome = f"all friendships stand in the store of the social service ({store.kind})"
+
+
 @asynccontextmanager
 async def _cluster(plan: DemoPlan, show: Show, backstage: Backstage) -> AsyncIterator[Cluster]:
     sites = SITES[: plan.sites]
@@ -95,7 +104,7 @@ async def _cluster(plan: DemoPlan, show: Show, backstage: Backstage) -> AsyncIte
             cluster = await stack.enter_async_context(starting)
             await cluster.ready()
             where = "each a process of its own" if plan.has_processes else "all in this process"
-            phase.outcome = f"{len(options)} roles in {', '.join(sites)}, {where}"
+            phase.outcome = f"{len(options)} roles in {', '.join(sites)}, {where}; policy {cluster.policy}: friends hear what friends play"
         yield cluster
 
 

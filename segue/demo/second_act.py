@@ -11,7 +11,7 @@ from functools import partial
 from time import perf_counter
 from typing import Final
 
-from segue.cli.printable import printable
+from infra.kernel.printable import printable
 from segue.cluster.tokens import user_token
 
 from .catalogue import ALBUM, DEBUT, SINGLE, DemoCatalogue, Release

@@ -13,13 +13,20 @@ from .ending import verdict
 from .grid import grid, row, zero
 from .oracle import CROSS_SITE, LOCAL
 from .outcome import DemoOutcome
+from .privacy_summary import privacy, privacy_title
 from .release_summary import release_title, releases
 from .show import milliseconds
 
 
 def summary(outcome: DemoOutcome) -> RenderableType:
     """Returns a summary that rich can print, with or without colours."""
-    return Group(*_first_act(outcome), Text(), *_second_act(outcome), verdict(outcome.verdicts(), outcome.problems(), outcome.hints()))
+    return Group(
+        *_first_act(outcome),
+        Text(),
+        *_privacy(outcome),
+        *_second_act(outcome),
+        verdict(outcome.verdicts(), outcome.problems(), outcome.hints()),
+    )
 
 
 def _first_act(outcome: DemoOutcome) -> Iterator[RenderableType]:
@@ -27,6 +34,11 @@ def _first_act(outcome: DemoOutcome) -> Iterator[RenderableType]:
         yield Text.assemble(("Live", "bold"), ("   what friends play, while everybody listens", QUIET))
         yield Text()
     yield from (_deliveries(outcome), Text(), _latencies(outcome), Text(), _facts(outcome))
+
+
+def _privacy(outcome: DemoOutcome) -> Iterator[RenderableType]:
+    if outcome.privacy is not None:
+        yield from (privacy_title(), Text(), privacy(outcome.privacy), Text())
 
 
 def _second_act(outcome: DemoOutcome) -> Iterator[RenderableType]:
@@ -61,4 +73,5 @@ def _facts(outcome: DemoOutcome) -> Table:
     row(table, "cross-site", f"{found.cross_site_share:.1%}", f"{cross:,} deliveries from {outcome.site_messages:,} messages between sites")
     memory = "-" if outcome.rss_bytes is None else size(outcome.rss_bytes)
     row(table, "memory", memory, f"for {outcome.users:,} clients and {outcome.sites} sites")
+    row(table, "policy", outcome.policy, "who hears what users play: their friends, by default")
     return table

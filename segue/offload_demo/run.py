@@ -16,7 +16,9 @@ from segue.cluster.shape import Shape
 from segue.cluster.tokens import user_token
 from segue.demo.cluster import SECRET_BYTES
 from segue.demo.crowd import Crowd, need_files, topic_of
+from segue.demo.friendships import make_friends
 from segue.demo.show import Show
+from segue.demo.store import temporary
 from segue.demo.until import until
 
 from .count import Count
@@ -60,14 +62,17 @@ async def run(stage: Stage, sites: Sequence[str], rng: random.Random, show: Show
 async def _engine(stage: Stage, sites: Sequence[str], secret: bytes, rng: random.Random, show: Show) -> AsyncIterator[Process]:
     """Runs every role of the engine at each site, and the decision service, all in this process."""
     plan = PlanOptions(capacity=stage.capacity, threshold=stage.threshold, metric=stage.metric, period_s=A_DAY_S, weight=1.0, overlap_ms=0)
-    options = list(Shape(sites=tuple(sites), brokers=2, decision=plan).options())
     async with AsyncExitStack() as stack:
+        store = await stack.enter_async_context(temporary("sqlite", None, show))
+        await make_friends(store, stage.friends, lambda: None)
+        shape = Shape(sites=tuple(sites), brokers=2, decision=plan, services=("social",), state=store.folder)
+        options = list(shape.options())
         with show.phase("engine") as phase:
             process = await stack.enter_async_context(Process(RoleFactory.local(secret, rng), options))
             await process.settled(READY_S)
             peers = len(process.of("broker")) + len(process.of("accesspoint"))
             await _until(lambda: len(_decision(process).links.links) == peers, "everybody is linked to the decision service")
-            phase.outcome = f"{len(options)} roles in {', '.join(sites)}, all in this process; one of them decides"
+            phase.outcome = f"{len(options)} roles in {', '.join(sites)}, all in this process; one decides; policy {shape.effective_policy}"
         yield process
 
 

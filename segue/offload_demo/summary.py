@@ -22,6 +22,7 @@ def _setting(outcome: OffloadOutcome) -> Table:
     row(table, "capacity", f"{outcome.capacity:,}", f"deliveries, {_percent(outcome.capacity / max(1, outcome.demand), 0)} of that")
     row(table, "threshold", f"{outcome.threshold:,}", "events satisfy a user, or all events of their friends if these are fewer")
     row(table, "served", f"{outcome.served:,}", f"of {outcome.topics:,} topics; {outcome.offloaded:,} are out of real time")
+    row(table, "policy", "social", "friends hear what friends play, the default")
     return table
 
 

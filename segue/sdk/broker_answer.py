@@ -1,5 +1,6 @@
-"""The answers of the HTTP doors of brokers and notification modules (design 4.2). Pure."""
+"""The answers of the HTTP doors of brokers, notification modules and services (design 4.2). Pure."""
 
+from collections.abc import Collection
 from typing import Final, TypeVar
 
 import msgspec
@@ -25,30 +26,31 @@ def read_answer(url: str, status: int, body: bytes, retry_after: str | None) -> 
     return read_as(Result, url, status, body, retry_after)
 
 
-def read_as(kind: type[T], url: str, status: int, body: bytes, retry_after: str | None) -> T:
+def read_as(kind: type[T], url: str, status: int, body: bytes, retry_after: str | None, accepts: Collection[int] = (202,)) -> T:
     """Returns the body of an answer that accepts, read as `kind`.
 
     - `url`: where the answer came from, for errors.
     - `status`, `body`: the HTTP status and body.
     - `retry_after`: the header of that name, None if there is none.
+    - `accepts`: the statuses of an answer that accepts.
 
     Raises Refused when trying again cannot help, ConnectionLost when it can, and ProtocolError for an answer that no broker gives.
     """
-    if status == 202:
-        return _accepted(kind, url, body)
+    if status in accepts:
+        return _accepted(kind, url, status, body)
     if not 400 <= status < 600:
         raise ProtocolError(f"{url} answered HTTP {status}, which no broker does; is there something else at this address?")
     code, reason = _refusal(status, body)
     if status in _TRY_AGAIN_LATER or code.reconnect:
-        raise ConnectionLost(f"{url} answered HTTP {status}: {reason}", code, _seconds(retry_after))
+        raise ConnectionLost(f"{url} answered HTTP {status}: {reason}", code, seconds_of(retry_after))
     raise Refused(code.name, f"{reason} (HTTP {status} from {url})")
 
 
-def _accepted(kind: type[T], url: str, body: bytes) -> T:
+def _accepted(kind: type[T], url: str, status: int, body: bytes) -> T:
     try:
         return msgspec.json.decode(body, type=kind)
     except (msgspec.DecodeError, UnicodeError) as error:
-        raise ProtocolError(f"{url} answered 202 with a body that no broker sends: {error}") from error
+        raise ProtocolError(f"{url} answered {status} with a body that no broker sends: {error}") from error
 
 
 def _refusal(status: int, body: bytes) -> tuple[Code, str]:
@@ -60,5 +62,6 @@ def _refusal(status: int, body: bytes) -> tuple[Code, str]:
     return code, said.reason or code.text
 
 
-def _seconds(retry_after: str | None) -> float | None:
+def seconds_of(retry_after: str | None) -> float | None:
+    """Returns how many seconds `retry_after`, a header, says; None where it says none."""
     return float(retry_after) if retry_after and retry_after.isascii() and retry_after.isdigit() else None

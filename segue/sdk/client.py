@@ -25,11 +25,11 @@ from segue.sdk.errors import ConnectionLost, Misuse, Refused
 from segue.sdk.inbox import Inbox
 from segue.sdk.keeper import ConnectionKeeper
 from segue.sdk.mark_file import MarkFile
-from segue.sdk.messages import Device, Event, Installed, Limits, Offloaded, Wait, topic_batches
+from segue.sdk.messages import Announcement, Device, Ended, Event, Installed, Limits, News, Offloaded, Private, Wait, topic_batches
 from segue.sdk.notification_feed import INBOXES, NotificationFeed
 from segue.sdk.notification_messages import History, LastEvents, Marks, Notification, PastEvent, Pulled
 from segue.sdk.outage import Outage
-from segue.sdk.token_source import Token
+from segue.sdk.token_source import Token, TokensFor
 
 LAST_TOPICS: Final = 500
 _LOG: Final = logging.getLogger("segue.sdk.client")
@@ -39,14 +39,21 @@ class Client:
     """A connection to Segue that comes back by itself, with all its topics.
 
     - `urls`: one access point, or several that are tried in turn.
-    - `token`: a JWT, or a function (plain or async) that returns one. The function is called before every connection. What it raises
-      ends the client, except ConnectionLost, which means: try again later.
+    - `token`: a JWT, or a function (plain or async) that returns one. The function is called before every connection, and when most of
+      a token's life is over: then the session goes on with the new one. What it raises ends the client, except ConnectionLost, which
+      means: try again later. With a JWT alone the client ends when that expires: it raises Refused with the code `token-expired`.
     - `client`: the name of this device. The server keeps a seen mark for each.
     - `device`: its class, "desktop" or "mobile".
     - `user`: the user for whom the token is. The server refuses a token that is for another user.
     - `on_state`: is called with every State; what it raises is logged. Without it, the beginning of each outage is logged as a warning,
       which Python prints unless it is told otherwise.
     - `on_offloaded`: is called when followed topics leave real time or come back. The topics that are out now are in `offloaded`.
+    - `on_ended`: is called when the user may not see followed topics any more. They are followed no longer, also after a reconnect.
+      Without it, they are logged as a warning.
+    - `private`: nobody sees what the user plays on this connection, nor on those that come after it.
+    - `on_announcement`: is called with what an operator tells everybody. What it raises is logged.
+    - `subscription_tokens`: a function (plain or async) from topics to the tokens that allow to follow them, at a site whose policy
+      wants them. It is called before each subscribe, also after a reconnect.
     - `mark_file`: keeps the place where this device goes on after a restart. Without it the server's seen mark of `client` does, which is
       up to a second older.
     - `options`: times and bounds.
@@ -68,6 +75,10 @@ class Client:
         user: str | None = None,
         on_state: Callable[[State], None] | None = None,
         on_offloaded: Callable[[Offloaded], None] | None = None,
+        on_ended: Callable[[Ended], None] | None = None,
+        private: bool = False,
+        on_announcement: Callable[[Announcement], None] | None = None,
+        subscription_tokens: TokensFor | None = None,
         mark_file: MarkFile | None = None,
         options: ClientOptions | None = None,
         rng: Rng | None = None,
@@ -75,18 +86,21 @@ class Client:
         options = options or ClientOptions()
         self._on_state = on_state or Outage(_LOG.warning)
         self._on_offloaded = on_offloaded
+        self._on_ended = on_ended or _warn_of_ended
+        self._on_announcement = on_announcement
         self._offloaded: set[str] = set()
         self._inbox = Inbox(options.inbox_bytes)
         self._is_iterated = False
         self._keeper = ConnectionKeeper(
             doors(urls, schemes=("ws", "wss"), path="/v1/connect"),
             token,
-            {"client": client, "device": device} | ({} if user is None else {"user": user}),
+            {"client": client, "device": device} | ({} if user is None else {"user": user}) | ({"private": True} if private else {}),
             options,
             deliver=self._deliver,
             tell=self._tell,
             end=self._end,
             rng=rng,
+            tokens_for=subscription_tokens,
         )
         self._feed = NotificationFeed(self._keeper, options, mark_file, rng)
 
@@ -147,6 +161,15 @@ class Client:
         if reserved := fields.keys() & {"op", "id"}:
             raise Misuse(f"{', '.join(sorted(reserved))}: a name of the protocol; call this field of the act something else")
         await self._keeper.now().act({"kind": kind, **fields})
+
+    async def set_private(self, on: bool, *, hours: float | None = None) -> int:
+        """Begins or ends a private session of this device: nobody sees what the user plays on it.
+
+        It lasts for `hours`, or until it is said otherwise, also over reconnects. Returns until when, in ms since 1970; 0: it is not
+        private. What was played before is told no more. Raises as `act`.
+        """
+        message = {"op": "private", "on": on} | ({} if hours is None else {"hours": hours})
+        return (await self._keeper.now().call(Private, message)).until_ms
 
     async def ping(self) -> int:
         """Returns the clock of the access point, in ms since 1970. Raises ConnectionLost and Stalled."""
@@ -233,13 +256,17 @@ class Client:
         while True:
             connection = await self._keeper.connected()
             try:
-                return await connection.subscribe(topics, wait)
+                return await connection.subscribe(topics, wait, self._keeper.tokens_for)
             except ConnectionLost:
                 await connection.replaced.wait()
 
-    async def _deliver(self, message: Event | Pulled | Offloaded, size_bytes: int) -> None:
+    async def _deliver(self, message: Event | Pulled | News, size_bytes: int) -> None:
         if isinstance(message, Offloaded):
             self._offload(message)
+        elif isinstance(message, Ended):
+            self._drop(message)
+        elif isinstance(message, Announcement):
+            self._announced(message)
         elif isinstance(message, Pulled) or message.topic.startswith(INBOXES):
             self._feed.deliver(message)
         else:
@@ -253,6 +280,22 @@ class Client:
                 self._on_offloaded(news)
             except Exception:
                 _LOG.exception("on_offloaded failed")
+
+    def _drop(self, news: Ended) -> None:
+        ended = [each.topic for each in news.topics]
+        self._keeper.forget(ended)
+        self._offloaded.difference_update(ended)
+        try:
+            self._on_ended(news)
+        except Exception:
+            _LOG.exception("on_ended failed")
+
+    def _announced(self, message: Announcement) -> None:
+        if self._on_announcement is not None:
+            try:
+                self._on_announcement(message)
+            except Exception:
+                _LOG.exception("on_announcement failed")
 
     def _end(self, error: Exception | None) -> None:
         self._inbox.end(error or StopAsyncIteration())
@@ -269,6 +312,11 @@ class Client:
             self._on_state(state)
         except Exception:
             _LOG.exception("on_state failed")
+
+
+def _warn_of_ended(news: Ended) -> None:
+    for each in news.topics:
+        _LOG.warning("%s is followed no longer (%s: %s)", each.topic, each.code, each.reason)
 
 
 def _listed(topics: str | Iterable[str]) -> list[str]:

@@ -19,10 +19,12 @@ from segue.sdk.messages import (
     Answer,
     Event,
     Installed,
-    Offloaded,
+    News,
     Ok,
     Pong,
+    Private,
     Problem,
+    Refreshed,
     Subscribed,
     Unsubscribed,
     Wait,
@@ -31,12 +33,13 @@ from segue.sdk.messages import (
     weakest,
 )
 from segue.sdk.notification_messages import History, LastEvents, Marks, Pulled
+from segue.sdk.token_source import TokensFor, fresh_for
 from segue.sdk.wire import WebSocketWire
 
 _LOG: Final = logging.getLogger("segue.sdk.client")
 _A = TypeVar("_A", bound=Answer)
 
-Deliver = Callable[[Event | Pulled | Offloaded, int], Awaitable[None]]
+Deliver = Callable[[Event | Pulled | News, int], Awaitable[None]]
 
 
 class ClientConnection:
@@ -80,7 +83,7 @@ class ClientConnection:
     async def run(self, deliver: Deliver) -> None:
         """Reads until the connection ends, which it raises as ConnectionLost. Calls that still wait raise the same.
 
-        `deliver(message, size_bytes)` gets every event, each Offloaded, and the pull that the access point makes at hello. It may take
+        `deliver(message, size_bytes)` gets every event, all news, and the pull that the access point makes at hello. It may take
         its time; meanwhile nothing is read. Cancelling `run` closes the socket.
         """
         reading = asyncio.create_task(self._read_loop(deliver))
@@ -99,13 +102,18 @@ class ClientConnection:
             await asyncio.gather(reading, heartbeat, return_exceptions=True)
             await self._wire.close()
 
-    async def subscribe(self, topics: Iterable[str], wait: Wait) -> Installed:
+    async def subscribe(self, topics: Iterable[str], wait: Wait, tokens_for: TokensFor | None = None) -> Installed:
         """Subscribes `topics`, in as many messages as it takes; `wait` says for which sites. Returns what all of them promise.
 
-        Raises ConnectionLost, Refused and Stalled.
+        `tokens_for(topics)` makes the tokens that go with each message. Raises ConnectionLost, Refused, Stalled, and what it raises.
         """
-        calls = (self.call(Subscribed, {"op": "subscribe", "topics": batch, "wait": wait}) for batch in self._batches(topics))
-        return weakest(await asyncio.gather(*calls))
+
+        async def one(batch: list[str]) -> Subscribed:
+            tokens = await fresh_for(batch, tokens_for)
+            message = {"op": "subscribe", "topics": batch, "wait": wait}
+            return await self.call(Subscribed, message | ({"tokens": tokens} if tokens else {}))
+
+        return weakest(await asyncio.gather(*map(one, self._batches(topics))))
 
     async def unsubscribe(self, topics: Iterable[str]) -> None:
         """Unsubscribes `topics`; no event of theirs comes after it. Raises ConnectionLost, Refused and Stalled."""
@@ -117,6 +125,13 @@ class ClientConnection:
     async def act(self, fields: dict[str, Any]) -> None:
         """Sends an action of the user, with `fields`, to presence. Raises ConnectionLost, Refused and Stalled."""
         await self.call(Ok, {"op": "act", **fields})
+
+    async def refresh(self, token: str) -> int:
+        """Brings another token of the same user. Returns when it expires, in ms since 1970 by the server's clock.
+
+        Raises ConnectionLost, Refused and Stalled.
+        """
+        return (await self.call(Refreshed, {"op": "refresh", "token": token})).expires_ms
 
     async def ping(self) -> int:
         """Returns the server's clock, in ms since 1970. Raises ConnectionLost and Stalled."""
@@ -161,7 +176,7 @@ class ClientConnection:
                 self._is_delivering = True
                 await deliver(msgspec.structs.replace(message, gap=gap) if gap else message, size_bytes)
                 self._is_delivering = False
-            elif isinstance(message, Offloaded) or (isinstance(message, Pulled) and message.id is None):
+            elif isinstance(message, News) or (isinstance(message, Pulled) and message.id is None):
                 await deliver(message, size_bytes)
             else:
                 self._take(message)
@@ -170,7 +185,7 @@ class ClientConnection:
         match answer:
             case Pong():
                 _settle(self._pongs.popleft() if self._pongs else None, answer.time_ms)
-            case Subscribed() | Unsubscribed() | Ok() | Pulled() | Marks() | History() | LastEvents():
+            case Refreshed() | Subscribed() | Unsubscribed() | Ok() | Pulled() | Marks() | History() | LastEvents() | Private():
                 _settle(self._calls.get(answer.id) if answer.id is not None else None, answer)
             case Problem():
                 self._take_problem(answer)
@@ -227,7 +242,9 @@ def _settle(call: asyncio.Future[Any] | None, result: object) -> None:
 
 def _loss(problem: Problem) -> ConnectionLost:
     retry_after_s = None if problem.reconnect_in_ms is None else max(0, problem.reconnect_in_ms) / 1000
-    return ConnectionLost(problem.reason or problem.code, code_of(problem.code, problem.number), retry_after_s)
+    return ConnectionLost(
+        problem.reason or problem.code, code_of(problem.code, problem.number), retry_after_s, is_final=problem.reconnect is False
+    )
 
 
 def _welcome(first: tuple[Answer | Event, int], url: str) -> Welcome:

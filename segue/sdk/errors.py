@@ -20,9 +20,11 @@ class ConnectionLost(SegueError):  # noqa: N818 - it names what happened
     - `reason`: what happened.
     - `code`: the row of the code table that the server named; None if it named none.
     - `retry_after_s`: how long the server asks clients to stay away; None if it does not.
+    - `is_final`: an operator does not want the client to come back by itself, whatever the code says.
     """
 
-    def __init__(self, reason: str, code: Code | None = None, retry_after_s: float | None = None) -> None:
+    def __init__(self, reason: str, code: Code | None = None, retry_after_s: float | None = None, *, is_final: bool = False) -> None:
+        self.is_final = is_final
         self.reason = reason
         self.code = code
         self.retry_after_s = retry_after_s

@@ -4,8 +4,9 @@ One task owns it all. Everybody else waits for `connected()` or takes `now()`.
 """
 
 import asyncio
+import contextlib
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 
 import aiohttp
 
@@ -13,10 +14,12 @@ from infra.kernel.backoff import Rng
 from segue.sdk.client_options import ClientOptions
 from segue.sdk.client_state import Phase, State
 from segue.sdk.connection import ClientConnection, Deliver
+from segue.sdk.connector import connector
 from segue.sdk.errors import ConnectionLost, Misuse, Refused, Stalled, code_of
 from segue.sdk.messages import Installed
 from segue.sdk.reconnect import Reconnect
-from segue.sdk.token_source import Token, fresh
+from segue.sdk.refresher import Refresher
+from segue.sdk.token_source import Token, TokensFor, fresh
 
 
 class ConnectionKeeper:
@@ -33,14 +36,16 @@ class ConnectionKeeper:
         self,
         urls: tuple[str, ...],
         token: Token,
-        hello: dict[str, str],
+        hello: Mapping[str, object],
         options: ClientOptions,
         *,
         deliver: Deliver,
         tell: Callable[[State], None],
         end: Callable[[Exception | None], None],
         rng: Rng | None = None,
+        tokens_for: TokensFor | None = None,
     ) -> None:
+        self.tokens_for = tokens_for
         self.topics: dict[str, None] = {}
         self._token = token
         self._hello = hello
@@ -48,7 +53,9 @@ class ConnectionKeeper:
         self._deliver = deliver
         self._tell = tell
         self._end = end
-        self._reconnect = Reconnect(urls, options.backoff, rng or random.Random(), stable_s=options.stable_s, renews_token=callable(token))
+        self._rng = rng = rng or random.Random()
+        self._refresher = Refresher(token, options, rng)
+        self._reconnect = Reconnect(urls, options.backoff, rng, stable_s=options.stable_s, renews_token=callable(token))
         self._task: asyncio.Task[None] | None = None
         self._lost: ConnectionLost | None = None
         self._connection: asyncio.Future[ClientConnection]
@@ -81,6 +88,11 @@ class ConnectionKeeper:
             await asyncio.gather(self._task, return_exceptions=True)
             self._finish(None)
 
+    def forget(self, topics: Iterable[str]) -> None:
+        """Follows `topics` no longer, also after the next reconnect."""
+        for topic in topics:
+            self.topics.pop(topic, None)
+
     async def connected(self) -> ClientConnection:
         """Returns the connection, as soon as there is one. Raises what ended the client."""
         self._check_started()
@@ -99,7 +111,7 @@ class ConnectionKeeper:
 
     async def _keep_connected(self) -> None:
         try:
-            async with aiohttp.ClientSession() as http:
+            async with aiohttp.ClientSession(connector=connector(self._options.ca_file, self._options.tls)) as http:
                 while True:
                     try:
                         await self._live(http)
@@ -122,19 +134,34 @@ class ConnectionKeeper:
         self._reconnect.welcomed(asyncio.get_running_loop().time())
         self._connection.set_result(connection)
         reading = asyncio.create_task(connection.run(self._deliver))
+        refreshing = asyncio.create_task(self._refresher.keep(connection))
+        tasks: list[asyncio.Task[None]] = [reading, refreshing]
         try:
-            installed = await self._resubscribe(connection)
+            installed = await self._resubscribe(connection, list(self.topics))
             self._tell(State(phase=Phase.CONNECTED, url=url, site=connection.welcome.site, installed=installed))
-            await reading
+            asking = asyncio.create_task(self._ask_again(connection, installed))
+            tasks.append(asking)
+            await asyncio.wait((reading, refreshing), return_when=asyncio.FIRST_EXCEPTION)
+            await (reading if reading.done() else refreshing)
         finally:
             self._connection = asyncio.get_running_loop().create_future()
             connection.replaced.set()
-            reading.cancel()
-            await asyncio.gather(reading, return_exceptions=True)
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
 
-    async def _resubscribe(self, connection: ClientConnection) -> Installed | None:
+    async def _ask_again(self, connection: ClientConnection, installed: Installed | None) -> None:
+        """Subscribes to what nobody could allow at the reconnect, until somebody could."""
+        tries = 0
+        while installed is not None and (left := [each.topic for each in installed.rejected if each.topic in self.topics]):
+            await asyncio.sleep(self._options.backoff.delay_s(tries, self._rng))
+            tries += 1
+            with contextlib.suppress(ConnectionLost):
+                installed = await self._resubscribe(connection, left)
+
+    async def _resubscribe(self, connection: ClientConnection, topics: list[str]) -> Installed | None:
         try:
-            installed = await connection.subscribe(list(self.topics), "local")
+            installed = await connection.subscribe(topics, "local", self.tokens_for)
         except Stalled:
             return None  # the application does not read; the topics are on their way all the same
         except Refused as refused:

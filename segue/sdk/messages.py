@@ -1,7 +1,7 @@
 """The messages of an access point (design 4.1), as typed values. Pure: JSON text in, values out.
 
-`Event`, `Installed`, `RejectedTopic` and `Offloaded` are public: the SDK gives them to the application as they are. An op that is not
-here is skipped, so that an old client can talk to a newer server.
+`Event`, `Installed`, `RejectedTopic`, `Offloaded`, `Ended` and `Announcement` are public: the SDK gives them to the application as they
+are. An op that is not here is skipped, so that an old client can talk to a newer server.
 """
 
 import contextlib
@@ -30,17 +30,21 @@ class Limits(msgspec.Struct, frozen=True):
 
 
 class Welcome(_Message, frozen=True, kw_only=True):
-    """The answer to hello: the session has begun. `time_ms` is the clock that the client is to use (SB-13)."""
+    """The answer to hello: the session has begun. `time_ms` is the clock that the client is to use (SB-13).
+
+    `expires_ms` is when the token expires, by the same clock; None where the server does not say.
+    """
 
     session: str | int
     site: str
     user: str
     time_ms: int
+    expires_ms: int | None = None
     limits: Limits = Limits()
 
 
 class RejectedTopic(msgspec.Struct, frozen=True):
-    """A topic that was not subscribed. `code` is the name of the code that says why, `reason` says what exactly is wrong."""
+    """A topic that is not followed, or not any more. `code` is the name of the code that says why, `reason` says what exactly is wrong."""
 
     topic: str
     code: str
@@ -76,6 +80,13 @@ class Ok(_Message, frozen=True, kw_only=True):
     """The answer to the call `id`: it was done."""
 
     id: int
+
+
+class Refreshed(_Message, frozen=True, kw_only=True):
+    """The answer to the refresh `id`: the session has the new token, which expires at `expires_ms`."""
+
+    id: int
+    expires_ms: int
 
 
 class Pong(_Message, frozen=True, kw_only=True):
@@ -124,20 +135,56 @@ class Offloaded(_Message, frozen=True, kw_only=True):
     every_ms: int = 0
 
 
+class Ended(_Message, frozen=True, kw_only=True):
+    """News of topics that are followed no longer, because the user may not see them any more.
+
+    `topics` are they, each with the code and the reason.
+    """
+
+    topics: tuple[RejectedTopic, ...] = ()
+
+
+class Private(_Message, frozen=True, kw_only=True):
+    """The answer to the call `id`: whether this device is private, and until when, in ms since 1970."""
+
+    id: int
+    on: bool
+    until_ms: int
+
+
+class Announcement(_Message, frozen=True, kw_only=True):
+    """News that an operator tells everybody.
+
+    `text` is for people, `data` for the application, and `time_ms` says when it was said, in ms since 1970.
+    """
+
+    text: str
+    data: dict[str, Any] = {}
+    time_ms: int = 0
+
+
 class Problem(_Message, frozen=True, kw_only=True, tag="error"):
-    """A refusal: of the call `id`, or of the whole connection when the code is fatal."""
+    """A refusal: of the call `id`, or of the whole connection when the code is fatal.
+
+    `reconnect` is False where the code would let the client come back, but an operator does not.
+    """
 
     code: str
     number: int = 0
     reason: str = ""
     id: int | None = None
     reconnect_in_ms: int | None = None
+    reconnect: bool | None = None
 
 
-Answer = Welcome | Subscribed | Unsubscribed | Ok | Pong | Problem | Pulled | Marks | History | LastEvents | Offloaded
+News = Offloaded | Ended | Announcement
+Answer = Welcome | Refreshed | Subscribed | Unsubscribed | Ok | Pong | Problem | Pulled | Marks | History | LastEvents | Private | News
 _DECODER: Final[msgspec.json.Decoder[Answer | Event]] = msgspec.json.Decoder(Answer | Event)
 _ANSWERS: Final = frozenset(
-    {"welcome", "subscribed", "unsubscribed", "ok", "pong", "error", "notifications", "marks", "history", "last", "offloaded"}
+    {
+        *("welcome", "refreshed", "subscribed", "unsubscribed", "ok", "pong", "error", "notifications", "marks", "history", "last"),
+        *("offloaded", "ended", "private", "announcement"),
+    }
 )
 
 

@@ -10,6 +10,7 @@ was not answered, and followers get it once. Accepted means in memory and on its
 import asyncio
 import contextlib
 import random
+import ssl
 import uuid
 from collections.abc import AsyncIterable, Iterable
 from dataclasses import dataclass, field
@@ -20,13 +21,16 @@ import aiohttp
 import msgspec
 
 from infra.kernel.backoff import Backoff, Rng
+from infra.runtime.bounded_answer import bounded_body
 from infra.runtime.network_reason import network_reason
 from segue.sdk.address import doors
 from segue.sdk.batches import batches
 from segue.sdk.broker_answer import read_answer
+from segue.sdk.connector import connector
 from segue.sdk.errors import ConnectionLost, Misuse, SegueError, refusal
 from segue.sdk.publication import PendingBatch, Publication, Rejection, Result
 from segue.sdk.token_source import Token, fresh
+from segue.sdk.trust import CaFile, check_trust
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,6 +40,8 @@ class PublisherOptions:
     - `batch_events`, `batch_bytes`: the most events of a batch, and the most bytes of NDJSON.
     - `tries`: how often a batch is tried.
     - `answer_timeout_s`: how long a broker may take for the answer to one try.
+    - `ca_file`: the authorities that are believed at https addresses, as PEM; None: those that this machine trusts.
+    - `tls`: a context for https addresses, instead.
     - `backoff`: the delays between tries.
     """
 
@@ -43,9 +49,12 @@ class PublisherOptions:
     batch_bytes: int = 256 << 10
     tries: int = 8
     answer_timeout_s: float = 10.0
+    ca_file: CaFile = None
+    tls: ssl.SSLContext | None = None
     backoff: Backoff = field(default_factory=lambda: Backoff(base_s=0.1, cap_s=5.0))
 
     def __post_init__(self) -> None:
+        check_trust(self.ca_file, self.tls)
         for name in ("batch_events", "batch_bytes", "tries", "answer_timeout_s"):
             if not getattr(self, name) > 0:
                 raise Misuse(f"{name} must be more than 0, got {getattr(self, name)!r}")
@@ -73,7 +82,10 @@ class Publisher:
     async def __aenter__(self) -> Self:
         if self._http is not None:
             raise Misuse("a Publisher is entered once; make a new one")
-        self._http = aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=self._options.answer_timeout_s))
+        self._http = aiohttp.ClientSession(
+            timeout=aiohttp.ClientTimeout(total=self._options.answer_timeout_s),
+            connector=connector(self._options.ca_file, self._options.tls),
+        )
         return self
 
     async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
@@ -140,7 +152,7 @@ class Publisher:
         headers = {"Authorization": f"Bearer {await fresh(self._token)}", "Content-Type": "application/x-ndjson"}
         try:
             async with self._http.post(url, data=body, headers=headers, allow_redirects=False) as response:
-                return read_answer(url, response.status, await response.read(), response.headers.get("Retry-After"))
+                return read_answer(url, response.status, await bounded_body(response), response.headers.get("Retry-After"))
         except (aiohttp.ClientError, OSError) as error:
             raise ConnectionLost(f"{url} did not answer: {network_reason(error)}") from error
 

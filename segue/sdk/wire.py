@@ -7,6 +7,7 @@ import msgspec
 
 from infra.kernel.codes import BY_NAME
 from infra.runtime.network_reason import network_reason
+from segue.sdk.broker_answer import seconds_of
 from segue.sdk.client_options import ClientOptions
 from segue.sdk.errors import ConnectionLost, ProtocolError, code_of
 from segue.sdk.messages import Answer, Event, decode
@@ -37,9 +38,11 @@ class WebSocketWire:
                 decode_text=False,
             )
         except aiohttp.WSServerHandshakeError as error:
-            reason = f"{url} answered the WebSocket handshake with HTTP {error.status}"
+            hint = "; if the door speaks TLS, write wss://" if error.status == 400 and url.startswith("ws:") else ""
+            reason = f"{url} answered the WebSocket handshake with HTTP {error.status}{hint}"
             is_final = 400 <= error.status < 500 and error.status not in _TRY_AGAIN_LATER
-            raise ConnectionLost(reason, BY_NAME["bad-handshake"] if is_final else None) from error
+            retry_after_s = seconds_of(error.headers.get("Retry-After") if error.headers else None)
+            raise ConnectionLost(reason, BY_NAME["bad-handshake"] if is_final else None, retry_after_s) from error
         except (aiohttp.ClientError, OSError) as error:
             raise ConnectionLost(f"cannot connect to {url}: {network_reason(error)}") from error
         if socket.protocol != SUBPROTOCOL:

@@ -8,14 +8,15 @@ from collections.abc import AsyncGenerator, AsyncIterator
 from pathlib import Path
 from typing import BinaryIO, Final, Protocol
 
-import aiohttp
-
 from infra.kernel.errors import Unavailable
-from infra.runtime.network_reason import network_reason
+from infra.runtime.outgoing.client import OutgoingClient
+from infra.runtime.outgoing.options import OutgoingOptions
+from infra.runtime.outgoing.resolver import NotCallable
 
 BATCH_LINES: Final = 500
 CHUNK_BYTES: Final = 64 << 10
 STALLED_S: Final = 60.0
+LONGEST_S: Final = 6 * 3600.0
 
 
 class Catalogue(Protocol):
@@ -49,22 +50,27 @@ class FileCatalogue:
 
 
 class HttpCatalogue:
-    """A catalogue in a document at a URL. A server that says nothing for a minute has failed."""
+    """A catalogue in a document at a URL, called as `outgoing` lets us.
 
-    def __init__(self, url: str) -> None:
-        self._url = url
+    A server that says nothing for a minute has failed, and so has one that is not done after six hours.
+    """
+
+    def __init__(self, url: str, outgoing: OutgoingOptions) -> None:
+        self._url, self._outgoing = url, outgoing
 
     async def batches(self) -> AsyncGenerator[list[bytes], None]:
         """See `Catalogue`."""
-        timeout = aiohttp.ClientTimeout(total=None, sock_connect=STALLED_S, sock_read=STALLED_S)
+        client = OutgoingClient(self._outgoing, timeout_s=LONGEST_S, idle_s=STALLED_S)
         try:
-            async with aiohttp.ClientSession(timeout=timeout) as http, http.get(self._url) as answer:
+            async with client.stream(self._url) as answer:
                 if answer.status != 200:
-                    raise Unavailable(f"the catalogue {self._url} answered {answer.status}")
-                async for lines in _lines(answer.content.iter_chunked(CHUNK_BYTES)):
+                    raise Unavailable(f"it answered {answer.status}")
+                async for lines in _lines(answer.chunks):
                     yield lines
-        except (aiohttp.ClientError, TimeoutError) as error:
-            raise Unavailable(f"the catalogue {self._url} cannot be read: {network_reason(error)}") from error
+        except (NotCallable, Unavailable) as error:
+            raise Unavailable(f"the catalogue {self._url} cannot be read: {error}") from error
+        finally:
+            await client.close()
 
 
 async def _chunks(file: BinaryIO) -> AsyncIterator[bytes]:
@@ -83,6 +89,6 @@ async def _lines(chunks: AsyncIterator[bytes]) -> AsyncIterator[list[bytes]]:
     yield [rest]
 
 
-def catalogue_of(place: str) -> Catalogue:
-    """Returns the catalogue at `place`: a URL or a path."""
-    return HttpCatalogue(place) if place.startswith(("http://", "https://")) else FileCatalogue(Path(place))
+def catalogue_of(place: str, outgoing: OutgoingOptions) -> Catalogue:
+    """Returns the catalogue at `place`: a URL, called as `outgoing` lets us, or a path."""
+    return HttpCatalogue(place, outgoing) if place.startswith(("http://", "https://")) else FileCatalogue(Path(place))

@@ -16,7 +16,6 @@ from .answers import FeedType, FollowedArtist, FollowedFeed, FollowedFeeds, RunS
 from .core import artist_uri
 from .job import DailyJob
 
-OPERATOR: Final = "operator"
 LIMIT: Final = 100
 
 Limit = Annotated[int, msgspec.Meta(ge=1, le=PAGE)]
@@ -35,8 +34,8 @@ class ArtistHandlers:
             Route("GET", "/v1/artists/followed", "user", self._list),
             Route("PUT", "/v1/artists/{artist}/follow", "user", self._follow),
             Route("DELETE", "/v1/artists/{artist}/follow", "user", self._unfollow),
-            Route("GET", "/v1/artists/run", "service", self._state),
-            Route("POST", "/v1/artists/run", "service", self._start),
+            Route("GET", "/v1/artists/run", "operator", self._state),
+            Route("POST", "/v1/artists/run", "operator", self._start, audited="artist run"),
         ]
 
     async def close(self) -> None:
@@ -49,7 +48,10 @@ class ArtistHandlers:
 
     async def _follow(self, request: Request) -> Answer:
         artist = request.path["artist"]
-        await self._follows.add(request.user, _feeds(artist))
+        feeds = _feeds(artist)
+        for feed in feeds:
+            request.check_granted(feed)
+        await self._follows.add(request.user, feeds)
         return Answer(200, FollowedArtist(artist, list(ARTIST_TYPES)))
 
     async def _unfollow(self, request: Request) -> Answer:
@@ -57,11 +59,9 @@ class ArtistHandlers:
         return Answer(204)
 
     async def _state(self, request: Request) -> Answer:
-        _operator(request)
         return Answer(200, RunState(self._job.is_running, self._job.tally))
 
     async def _start(self, request: Request) -> Answer:
-        _operator(request)
         started = not self._job.is_running and (self._run is None or self._run.done())
         if started:
             self._run = asyncio.get_running_loop().create_task(self._run_once(), name="artist run")
@@ -74,11 +74,6 @@ class ArtistHandlers:
             self._log.warning("artist run broke off", reason=str(trouble))
         except Exception:
             self._log.exception("artist run failed")
-
-
-def _operator(request: Request) -> None:
-    if request.service != OPERATOR:
-        raise Refused("forbidden", f"the job is run by {OPERATOR}, not by {request.service}: segue token --service {OPERATOR}")
 
 
 def _feeds(artist: str) -> list[Topic]:

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from infra.runtime.http.openapi import Content, Document, Example, Operation, Parameter, ServerUrl, Success
+from infra.runtime.http.openapi import ON_AIOHTTP, Content, Document, Example, Operation, Parameter, ServerUrl, Success
 
 from ..openapi import AFTER, AGAIN, BAD_REQUEST, FORBIDDEN, LIMIT, UNAUTHORIZED, USERS, ShownName
 from .answers import FollowedArtist, FollowedFeeds, RunStarted, RunState
@@ -109,6 +109,7 @@ DOCUMENT: Final = Document(
     server=ServerUrl("http://127.0.0.1:7732", "The default of the option `door`."),
     tokens={"user": USERS, "service": "A token with the claim `svc` = `operator`: segue token --service operator."},
     parameters={"artist": Parameter(ShownName, "The artist's id, as it stands in topics.")},
+    everywhere=ON_AIOHTTP,
     refusals={400: BAD_REQUEST, 401: UNAUTHORIZED, 403: FORBIDDEN, 503: AGAIN},
     operations=OPERATIONS,
     refined={

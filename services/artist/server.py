@@ -1,5 +1,6 @@
 """Artist monitoring as a process: it opens the store, and reaches the notification module."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from infra.kernel.roles import ARTIST
@@ -16,6 +17,10 @@ class ArtistService(ServiceRole[ArtistOptions, ArtistWork]):
     """One artist monitoring service."""
 
     role = ARTIST
+
+    def broker_addresses(self) -> Mapping[str, str]:
+        """See `ServiceRole`."""
+        return self.options.brokers
 
     async def open_work(self) -> ArtistWork:
         """See `ServiceRole`."""

@@ -28,7 +28,7 @@ class ArtistWork:
 
     def __init__(self, options: ArtistOptions, stores: ArtistStores, neighbours: Neighbours, context: Context) -> None:
         self._stores = stores
-        catalogue = catalogue_of(options.catalogue)
+        catalogue = catalogue_of(options.catalogue, context.outgoing)
         self.job = DailyJob(catalogue, stores, neighbours.notifier, context, announce_first=options.announce_first)
         at_s = time_of_day_s(options.at) if options.at else None
         self.schedule = Schedule(self.job, stores.seen, at_s, context, neighbours.loops)

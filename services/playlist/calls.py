@@ -1,19 +1,22 @@
-"""What other nodes call over links: follow and unfollow for clients (SB-12), follow-owner for the social service (SB-6)."""
+"""What other nodes call over links: follow and unfollow for clients (SB-12), follow-owner and prune for the social service (SB-6)."""
 
 from typing import Final
 
 import msgspec
 
+from infra.kernel.access import PLAYLIST_RULE, refusal
 from infra.kernel.frames import Call
 from infra.kernel.topics import Kind, user_topic
 from infra.runtime.callers import Answerer
 from infra.runtime.http.web import typed
 
 from ..follow_answers import follow_answers
-from ..follows import FollowStore
+from ..follows import FollowStore, read_topics
 from .core import playlist_topic
 from .parameters import checked_name
+from .pruning import PruneRequest, Pruning
 from .store import Playlists
+from .viewers import Viewers
 
 KINDS: Final = frozenset({Kind.PLAYLIST})
 
@@ -24,8 +27,8 @@ class Owner(msgspec.Struct, frozen=True):
     owner: str
 
 
-def answers(playlists: Playlists, follows: FollowStore) -> dict[str, Answerer]:
-    """Returns op -> what answers it.
+def answers(playlists: Playlists, follows: FollowStore, capturing: FollowStore, viewers: Viewers) -> dict[str, Answerer]:
+    """Returns op -> what answers it. What clients follow goes to `follows`, and all else to `capturing`.
 
     Users who follow an owner are kept as followers of the owner's feed. No client's follow reaches that topic here.
     """
@@ -33,16 +36,31 @@ def answers(playlists: Playlists, follows: FollowStore) -> dict[str, Answerer]:
     async def follow_owner(call: Call) -> bytes:
         owner = checked_name(typed(call.body, Owner).owner)
         # The owner first: a playlist that is made meanwhile finds the user among the owner's followers.
-        await follows.add_followers(user_topic(owner), [call.user])
+        await capturing.add_followers(user_topic(owner), [call.user])
         after: str | None = ""
         while after is not None:
             owned, after = await playlists.owned(owner, after)
-            await follows.add(call.user, [playlist_topic(each.owner, each.id) for each in owned])
+            topics = [playlist_topic(each.owner, each.id) for each in owned]
+            seen = await viewers.seen(call.user, topics)
+            await capturing.add(call.user, [topic for topic, sees in zip(topics, seen, strict=True) if sees])
         return b""
 
     async def unfollow_owner(call: Call) -> bytes:
         owner = checked_name(typed(call.body, Owner).owner)
-        await follows.remove_followers(user_topic(owner), [call.user])
+        await capturing.remove_followers(user_topic(owner), [call.user])
         return b""
 
-    return follow_answers(follows, KINDS) | {"follow-owner": follow_owner, "unfollow-owner": unfollow_owner}
+    async def follow(call: Call) -> bytes:
+        topics = read_topics(call.user, call.body, KINDS)
+        seen = await viewers.seen(call.user, topics)
+        await follows.add(call.user, [topic for topic, sees in zip(topics, seen, strict=True) if sees])
+        if not all(seen):
+            raise refusal(PLAYLIST_RULE, topics[seen.index(False)])
+        return b""
+
+    async def prune(call: Call) -> bytes:
+        return msgspec.json.encode(await pruning.prune(call.user, typed(call.body, PruneRequest)))
+
+    pruning = Pruning(capturing, viewers)
+    own = {"follow": follow, "follow-owner": follow_owner, "unfollow-owner": unfollow_owner, "prune": prune}
+    return follow_answers(follows, KINDS) | own

@@ -20,6 +20,7 @@ from ..neighbours import Neighbours
 from ..notifier import Audience, OutgoingNotification
 from ..tasks import OutboxTask
 from .core import KIND, ChangeEvent, act_message, playlist_topic, wall_message
+from .viewers import Viewers
 
 PUBLISH_S: Final = 5.0
 FEED_S: Final = 60.0
@@ -30,7 +31,7 @@ _DECODER: Final = msgspec.json.Decoder(ChangeEvent)
 class PlaylistCourier:
     """The courier; `perform` is what each `OutboxRelay` calls.
 
-    - `follows`: who is told.
+    - `follows`: who is told, as far as they may see it by then: that is what `viewers` say.
     - `wall`: Unix time in seconds.
     - `tells_presence`, `asks_social`: whether such services are configured.
     """
@@ -38,6 +39,7 @@ class PlaylistCourier:
     def __init__(
         self,
         follows: FollowStore,
+        viewers: Viewers,
         neighbours: Neighbours,
         wall: Callable[[], float],
         *,
@@ -45,7 +47,7 @@ class PlaylistCourier:
         asks_social: bool,
     ) -> None:
         self.published = 0
-        self._follows = follows
+        self._follows, self._viewers = follows, viewers
         self._brokers, self._peers, self._notifier = neighbours.brokers, neighbours.peers, neighbours.notifier
         self._wall, self._tells_presence, self._asks_social = wall, tells_presence, asks_social
 
@@ -70,20 +72,25 @@ class PlaylistCourier:
 
     async def _act(self, promise: ChangeEvent) -> None:
         """Adds a line to the friend feed. Feeds show what is happening and keep nothing, so a line that is late is left out."""
-        if not self._tells_presence or self._wall() * 1000 - promise.ts_ms > FEED_S * 1000:
+        if not self._tells_presence or self._wall() * 1000 - promise.ts_ms > FEED_S * 1000 or not await self._is_public(promise):
             return
         await self._peers.call(PRESENCE, promise.by, "act", act_message(promise))
 
     async def _post(self, promise: ChangeEvent) -> None:
         """Has social put up a wall post; it knows whether the user wants any."""
-        if self._asks_social:
+        if self._asks_social and await self._is_public(promise):
             await self._peers.call(SOCIAL, promise.by, "post", wall_message(promise))
+
+    async def _is_public(self, promise: ChangeEvent) -> bool:
+        """Returns whether those who follow the user who made the change may hear of this playlist, which may be another user's."""
+        return await self._viewers.is_public(playlist_topic(promise.owner, promise.playlist))
 
     async def _enlist(self, promise: ChangeEvent) -> None:
         """Lets all who follow the owner follow the new playlist, as is the default (SB-6)."""
         topic = playlist_topic(promise.owner, promise.playlist)
         async for users in follower_pages(self._follows, user_topic(promise.owner)):
-            await self._follows.add_followers(topic, users)
+            viewers = await self._viewers.audience(topic, users)
+            await self._follows.add_followers(topic, [user for user, viewer in zip(users, viewers, strict=True) if viewer.sees])
 
     async def _dismiss(self, promise: ChangeEvent) -> None:
         """Lets nobody follow a playlist that is gone."""
@@ -116,7 +123,7 @@ class PlaylistCourier:
         await self._notifier.notify(notification, self._audience(promise))
 
     async def _audience(self, promise: ChangeEvent) -> AsyncIterator[Audience]:
-        """Yields the owner and all followers, save the user who made the change.
+        """Yields the owner and all followers who may see the playlist now, save the user who made the change.
 
         Friends of the owner have it through the engine already (SB-31).
         """
@@ -125,18 +132,10 @@ class PlaylistCourier:
             yield Audience([owner])
         async for page in follower_pages(self._follows, topic):
             users = [user for user in page if user not in (owner, promise.by)]
-            are_friends = await self._are_friends(owner, users)
-            friends = [user for user, is_friend in zip(users, are_friends, strict=True) if is_friend]
-            others = [user for user, is_friend in zip(users, are_friends, strict=True) if not is_friend]
+            viewers = dict(zip(users, await self._viewers.audience(topic, users), strict=True))
+            friends = [user for user, viewer in viewers.items() if viewer.sees and viewer.is_friend]
+            others = [user for user, viewer in viewers.items() if viewer.sees and not viewer.is_friend]
             if friends:
                 yield Audience(friends, friend=True, sent=True)
             if others:
                 yield Audience(others)
-
-    async def _are_friends(self, owner: str, users: list[str]) -> bytes:
-        if not (users and self._asks_social):
-            return bytes(len(users))
-        answer = await self._peers.call(SOCIAL, owner, "is-friend", msgspec.msgpack.encode((owner, users)))
-        if len(answer) != len(users):
-            raise Unavailable(f"social answered for {len(answer)} users, {len(users)} were asked for")
-        return answer

@@ -18,6 +18,7 @@ from .change import Create, Edit, Name, Tracks
 from .core import Playlist, PlaylistStep
 from .parameters import number_of, topic_of
 from .store import Playlists, find, names_of
+from .viewers import Viewers
 
 # How often a change without a version is made anew when somebody else was quicker.
 TRIES: Final = 8
@@ -55,11 +56,13 @@ class Shown(msgspec.Struct, frozen=True):
 class PlaylistHandlers:
     """The handlers of requests. They call `written` when there may be something new in the outbox."""
 
-    def __init__(self, playlists: Playlists, follows: FollowStore, context: Context, *, written: Callable[[], None]) -> None:
+    def __init__(
+        self, playlists: Playlists, follows: FollowStore, viewers: Viewers, context: Context, *, written: Callable[[], None]
+    ) -> None:
         self.changes: Counter[str] = Counter()
         self.conflicts = 0
         self._playlists, self._follows, self._written = playlists, follows, written
-        self._rng, self._wall = context.rng, context.wall
+        self._viewers, self._rng, self._wall = viewers, context.rng, context.wall
 
     def routes(self) -> list[Route]:
         """Returns what is answered over HTTP."""
@@ -87,6 +90,7 @@ class PlaylistHandlers:
         return Answer(201, _shown(step.playlist), {"Location": f"/v1/playlists/{request.user}/{playlist_id}"})
 
     async def _show(self, request: Request) -> Answer:
+        await self._viewers.check_sees(request.user, topic_of(request))
         return Answer(200, _shown(await self._get(request)))
 
     async def _edit(self, request: Request) -> Answer:
@@ -107,7 +111,9 @@ class PlaylistHandlers:
         """Makes and stores a step. Raises Refused("conflict") when the playlist is, or has just become, another version."""
         for _ in range(TRIES if version is None else 1):
             try:
-                step = make(await self._get(request))
+                now = await self._get(request)
+                await self._viewers.check_edits(request.user, now)
+                step = make(now)
             except Refused as refused:
                 self.conflicts += refused.code.name == "conflict"
                 raise
@@ -117,6 +123,7 @@ class PlaylistHandlers:
         raise Refused("conflict", "others change this playlist at the same time; fetch it and try again")
 
     async def _follow(self, request: Request) -> Answer:
+        await self._viewers.check_sees(request.user, topic_of(request))
         playlist = await self._get(request)
         await self._follows.add(request.user, [playlist.topic])
         return Answer(204)

@@ -5,7 +5,7 @@ from typing import Annotated, Final
 import msgspec
 
 from infra.kernel.topics import MAX_ID
-from infra.runtime.http.openapi import Content, Document, Example, Operation, Parameter, ServerUrl, Success
+from infra.runtime.http.openapi import ON_AIOHTTP, Content, Document, Example, Operation, Parameter, ServerUrl, Success
 
 from ..openapi import AFTER, LIMIT, UNAUTHORIZED, ShownName
 from .answers import ListedPlaylist, PlaylistChanged, PlaylistFollowers, PlaylistsPage
@@ -85,6 +85,7 @@ OPERATIONS: Final = {
         refusals=(
             400,
             401,
+            403,
             404,
             503,
         ),
@@ -106,7 +107,7 @@ OPERATIONS: Final = {
     ),
     ("POST", "/v1/playlists/{owner}/{id}/changes"): Operation(
         id="change",
-        summary="Change a playlist: one's own, or one that is collaborative.",
+        summary="Change a playlist: one's own, or one that is collaborative, as one of its editors.",
         description="With a `version` the change is done only to that one. A change that names positions needs it.",
         request=[
             Content(
@@ -159,11 +160,13 @@ OPERATIONS: Final = {
     ("GET", "/v1/playlists/{owner}/{id}/followers"): Operation(
         id="followers",
         summary="Who follows a playlist.",
+        description="Its owner is told of all; others of those who let them see what they play.",
         query={"after": AFTER, "limit": LIMIT},
         replies={200: Success("A page.", Content(PlaylistFollowers))},
         refusals=(
             400,
             401,
+            403,
             404,
             503,
         ),
@@ -182,12 +185,16 @@ OPERATIONS: Final = {
     ("GET", "/v1/users/{user}/followed"): Operation(
         id="followed",
         summary="The playlists that a user follows.",
-        description="A page may hold less than was asked for and not be the last: go on while there is a `next`.",
+        description=(
+            "For those who may see what the user plays. A page may hold less than was asked for and not be the last: go on while there "
+            "is a `next`."
+        ),
         query={"after": AFTER, "limit": LIMIT},
         replies={200: Success("A page.", Content(PlaylistsPage))},
         refusals=(
             400,
             401,
+            403,
             503,
         ),
     ),
@@ -208,6 +215,7 @@ DOCUMENT: Final = Document(
         "id": Parameter(ShownName, "Its id."),
         "user": Parameter(ShownName, "The owner, or the follower."),
     },
+    everywhere=ON_AIOHTTP,
     refusals={
         400: "`bad-json`, `bad-utf8`, `bad-field`, `bad-topic`, `too-many-topics`: the request is wrong, or leads beyond a limit.",
         401: UNAUTHORIZED,

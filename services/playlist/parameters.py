@@ -12,8 +12,10 @@ DEFAULT_LIMIT: Final = 100
 
 
 def topic_of(request: Request) -> Topic:
-    """Returns the topic of the playlist that the path names. Raises Refused("bad-topic")."""
-    return parse_topic(f"hm://playlist/user/{request.path['owner']}/playlist/{request.path['id']}/")
+    """Returns the topic of the playlist that the path names. Raises Refused: bad-topic, or forbidden if the token does not allow it."""
+    topic = parse_topic(f"hm://playlist/user/{request.path['owner']}/playlist/{request.path['id']}/")
+    request.check_granted(topic)
+    return topic
 
 
 def checked_name(name: str) -> str:

@@ -12,16 +12,16 @@ from infra.runtime.ending import end_all
 from infra.runtime.http.web import Route
 
 from ..captured_follows import captured
-from ..follow_answers import follow_answers
 from ..neighbours import Neighbours
 from ..outbox import OutboxRelay
-from .calls import KINDS, answers
+from .calls import answers
 from .core import LANES
 from .courier import PlaylistCourier
 from .handlers import PlaylistHandlers
 from .lists import PlaylistListHandlers
 from .options import PlaylistOptions
 from .store import PlaylistStores
+from .viewers import Viewers
 
 RETRY: Final = Backoff(base_s=0.1, cap_s=5.0)
 
@@ -32,13 +32,14 @@ class PlaylistWork:
     def __init__(self, options: PlaylistOptions, stores: PlaylistStores, neighbours: Neighbours, context: Context) -> None:
         self.stores = stores
         self._follows = captured(stores.follows, context.capture, Kind.PLAYLIST)
+        self._viewers = Viewers(neighbours.peers, is_asked=bool(options.social))
         self.courier = PlaylistCourier(
-            self._follows, neighbours, context.wall, tells_presence=bool(options.presence), asks_social=bool(options.social)
+            self._follows, self._viewers, neighbours, context.wall, tells_presence=bool(options.presence), asks_social=bool(options.social)
         )
         perform, loops = self.courier.perform, neighbours.loops
         self._relays = [OutboxRelay(stores.outbox, perform, context, loops, lane=lane, backoff=RETRY) for lane in LANES]
-        self._handlers = PlaylistHandlers(stores.playlists, self._follows, context, written=self._wake)
-        self._lists = PlaylistListHandlers(stores.playlists, stores.follows)
+        self._handlers = PlaylistHandlers(stores.playlists, self._follows, self._viewers, context, written=self._wake)
+        self._lists = PlaylistListHandlers(stores.playlists, stores.follows, self._viewers)
 
     def routes(self) -> list[Route]:
         """See `ServiceWork`."""
@@ -47,7 +48,7 @@ class PlaylistWork:
     def answers(self) -> Mapping[str, Answerer]:
         """See `ServiceWork`."""
         # What clients follow is in the captures of access points already, so it goes to the store itself.
-        return answers(self.stores.playlists, self._follows) | follow_answers(self.stores.follows, KINDS)
+        return answers(self.stores.playlists, self.stores.follows, self._follows, self._viewers)
 
     def start(self) -> None:
         """See `ServiceWork`."""

@@ -11,9 +11,7 @@ import msgspec
 
 from infra.kernel.access import check_may_see
 from infra.kernel.errors import Refused
-from infra.kernel.topics import Kind, format_topic, kind_of, parse_topic, user_of
-
-MAX_LAST: Final = 500
+from infra.kernel.topics import check_feed, check_last, parse_topic, user_of
 
 _USERS: Final = msgspec.msgpack.Decoder(list[str])
 _TAILS: Final = msgspec.msgpack.Decoder(list[bytes])
@@ -65,15 +63,13 @@ def read_last(user: str, body: bytes) -> tuple[list[str], bytes]:
         said = _LAST.decode(body)
     except (msgspec.DecodeError, RecursionError) as wrong:
         raise Refused("bad-field", f"last needs a list of topics: {wrong}") from wrong
-    if len(said.topics) > MAX_LAST:
-        raise Refused("too-many-topics", f"{len(said.topics)} topics in one last; ask for at most {MAX_LAST} at a time")
+    check_last(len(said.topics))
     return list(dict.fromkeys(_asked_about(user, uri) for uri in said.topics)), bytes(said.id)
 
 
 def _asked_about(user: str, uri: str) -> str:
     topic = parse_topic(uri)
-    if kind_of(topic) is not Kind.USER:
-        raise Refused("bad-topic", f"{format_topic(topic)} is not a user's friend feed; only hm://presence/user/<id>/ has a last event")
+    check_feed(topic)
     check_may_see(user, topic)
     return user_of(topic)
 

@@ -4,6 +4,8 @@ from typing import Annotated
 
 import msgspec
 
+from infra.kernel.access import Listening, Visibility
+
 from ..list_page import NextPage
 
 
@@ -29,13 +31,43 @@ class SubscribedFriends(msgspec.Struct, frozen=True):
 
 
 class LinkedAccount(msgspec.Struct, frozen=True):
-    """An address book or a social account, and how many contacts are remembered of it."""
+    """An address book or a social account: how many contacts are remembered of it, and whether a service vouches for who the user is."""
 
     provider: str
     contacts: Annotated[int, msgspec.Meta(ge=0)]
+    verified: bool
 
 
 class LinkedAccounts(msgspec.Struct, frozen=True):
     """All that a user has linked."""
 
     links: list[LinkedAccount]
+
+
+class PrivateClient(msgspec.Struct, frozen=True):
+    """A device that is private, and until when."""
+
+    client: str
+    until_ms: Annotated[int | None, msgspec.Meta(description="Unix time in ms; null: until it is ended.")]
+
+
+class ShownPrivacy(msgspec.Struct, frozen=True):
+    """The settings of the caller: who sees what they play, and on which of their devices nobody does."""
+
+    listening: Listening
+    private: list[PrivateClient]
+
+
+class BlockedUsers(msgspec.Struct, frozen=True):
+    """A page of users whom the caller blocks, by name."""
+
+    blocked: list[str]
+    next: NextPage
+
+
+class PlaylistAccess(msgspec.Struct, frozen=True):
+    """The settings of a playlist of the caller: who sees it, and who is on its list of editors."""
+
+    playlist: str
+    visibility: Visibility
+    editors: list[str]

@@ -17,14 +17,27 @@ Name = Annotated[str, msgspec.Meta(pattern=rf"^[A-Za-z0-9._-]{{1,{MAX_ID}}}\Z")]
 Provider = Annotated[str, msgspec.Meta(pattern=r"^[a-z][a-z0-9-]{0,31}\Z")]
 EventId = Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z0-9._:-]{1,64}\Z")]
 EventKind = Annotated[str, msgspec.Meta(pattern=r"^[a-z][a-z0-9-]{0,31}\Z")]
+ClientName = Annotated[str, msgspec.Meta(min_length=1, max_length=MAX_ID)]
+# A year at most. Who wants more says nothing, and it lasts until they end it.
+Hours = Annotated[float, msgspec.Meta(gt=0, le=8_784)]
 ExternalId = Annotated[str, msgspec.Meta(min_length=1, max_length=MAX_EXTERNAL)]
 
 
+ExternalIds = Annotated[list[ExternalId], msgspec.Meta(max_length=MAX_AT_ONCE)]
+
+
 class Contacts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """An address book or the friends of a social account, as a client sends it. `me` is the caller's own id there."""
+    """An address book, as a client sends it. `me` is the caller's own id there: it is left out of the contacts, and not believed."""
+
+    contacts: ExternalIds
+    me: ExternalId | None = None
+
+
+class VouchedContacts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A book that a service brings from a provider: the user's own id, and whom the provider says that they know there."""
 
     me: ExternalId
-    contacts: Annotated[list[ExternalId], msgspec.Meta(max_length=MAX_AT_ONCE)]
+    contacts: ExternalIds = []
 
 
 def joined_topic(user: str) -> Topic:
@@ -42,11 +55,10 @@ def hashed(salt: bytes, provider: str, external_id: str) -> bytes:
     return blake2b(f"{provider}\0{plain}".encode(), digest_size=HASH_BYTES, key=salt).digest()
 
 
-def hashed_contacts(salt: bytes, provider: str, me: bytes, contacts: Iterable[str]) -> list[bytes]:
-    """Returns the hash of each of `contacts` once, in the order given, without the caller, whose own hash is `me`."""
+def hashed_contacts(salt: bytes, provider: str, me: bytes | None, contacts: Iterable[str]) -> list[bytes]:
+    """Returns the hash of each of `contacts` once, in the order given, without the caller, whose own hash is `me` if it is known."""
     hashes = dict.fromkeys(hashed(salt, provider, contact) for contact in contacts)
-    hashes.pop(me, None)
-    return list(hashes)
+    return [each for each in hashes if each != me]
 
 
 def digest(*parts: str) -> str:

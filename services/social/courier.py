@@ -5,6 +5,7 @@ from typing import Final
 
 import msgspec
 
+from infra.kernel.access import Relation
 from infra.kernel.errors import Refused
 from infra.kernel.roles import PLAYLIST
 from infra.kernel.topics import format_topic
@@ -15,18 +16,25 @@ from ..notifier import Audience, OutgoingNotification
 from ..tasks import OutboxTask
 from .core import joined_topic
 from .friends import Friends
-from .promise import Match, PutUp, Share, TellJoined
+from .privacy import Privacy
+from .promise import Match, Prune, PutUp, Share, TellJoined
 from .wall import Wall
 
 KIND: Final = "friend-joined"
 
 
+class Pruned(msgspec.Struct, frozen=True):
+    """The answer of a playlist service to `prune`: where it goes on; None when it is done."""
+
+    next: str | None = None
+
+
 class SocialCourier:
     """The courier; `perform` is what the relay calls. Without a `wall` nothing is put up."""
 
-    def __init__(self, friends: Friends, follows: FollowStore, neighbours: Neighbours, wall: Wall | None) -> None:
+    def __init__(self, friends: Friends, privacy: Privacy, follows: FollowStore, neighbours: Neighbours, wall: Wall | None) -> None:
         self.joined = self.posted = 0
-        self._friends, self._follows, self._wall = friends, follows, wall
+        self._friends, self._privacy, self._follows, self._wall = friends, privacy, follows, wall
         self._notifier, self._peers = neighbours.notifier, neighbours.peers
 
     async def perform(self, task: OutboxTask) -> None:
@@ -37,6 +45,8 @@ class SocialCourier:
                 await self._friends.match(found.user, found.provider)
             case Share.op:
                 await self._share(msgspec.msgpack.decode(task.body, type=Share))
+            case Prune.op:
+                await self._prune(msgspec.msgpack.decode(task.body, type=Prune))
             case TellJoined.op:
                 await self._tell(msgspec.msgpack.decode(task.body, type=TellJoined))
             case PutUp.op:
@@ -45,9 +55,16 @@ class SocialCourier:
                 raise Refused("unknown-op", f"nobody here knows how to {task.op}; a newer version has promised it")
 
     async def _share(self, pair: Share) -> None:
-        (is_friend,) = await self._friends.are_friends(pair.owner, [pair.user])
-        op = "follow-owner" if is_friend else "unfollow-owner"
+        relation = (await self._privacy.relations(pair.user, [pair.owner]))[pair.owner]
+        op = "follow-owner" if relation in (Relation.FRIENDS, Relation.FOLLOWER) else "unfollow-owner"
         await self._peers.call(PLAYLIST, pair.user, op, msgspec.json.encode({"owner": pair.owner}))
+
+    async def _prune(self, promise: Prune) -> None:
+        after: str | None = ""
+        while after is not None:
+            asked = {"playlist": promise.playlist, "user": promise.asker, "after": after}
+            answer = await self._peers.call(PLAYLIST, promise.user, "prune", msgspec.json.encode(asked))
+            after = msgspec.json.decode(answer, type=Pruned).next
 
     async def _tell(self, joined: TellJoined) -> None:
         topic = joined_topic(joined.user)

@@ -12,10 +12,12 @@ from infra.kernel.topics import Kind, kind_of, user_topic
 
 from ..follows import PAGE, FollowStore
 from ..list_page import ListPage
-from .core import Contacts, digest, hashed, hashed_contacts, joined_topic
+from .barring import Barring, both_ways
+from .core import Contacts, VouchedContacts, digest, hashed, hashed_contacts, joined_topic
 from .post import Post
-from .promise import Match, Promise, PutUp, Share, TellJoined
-from .store import SocialStore
+from .privacy_store import PrivacyStore
+from .promise import Match, Promise, Prune, PutUp, Share, TellJoined
+from .store import Linked, SocialStore
 
 MATCHED: Final = 200
 
@@ -24,7 +26,8 @@ class Friends:
     """The friends of all users.
 
     - `follows`: the graph.
-    - `store`: all else that social remembers.
+    - `store`: all else that social remembers, save `privacy`: who blocks whom.
+    - `barring`: tells who has to ask again when somebody's relation to somebody has changed.
     - `wake`: is called when something was promised.
     - `has_playlists`, `has_wall`: whether there is a playlist service, and a wall; nothing is promised to one that is not there.
     - `now_ms`: Unix time in milliseconds.
@@ -36,6 +39,8 @@ class Friends:
         self,
         follows: FollowStore,
         store: SocialStore,
+        privacy: PrivacyStore,
+        barring: Barring,
         wake: Callable[[], None],
         *,
         has_playlists: bool,
@@ -43,24 +48,38 @@ class Friends:
         now_ms: Callable[[], int],
     ) -> None:
         self._follows, self._store, self._wake, self._now_ms = follows, store, wake, now_ms
+        self._privacy, self._barring = privacy, barring
         self._has_playlists, self._has_wall = has_playlists, has_wall
 
     async def befriend(self, user: str, friend: str) -> bool:
-        """Lets `user` follow `friend` from now on, and by default their playlists (SB-6); returns whether it is mutual now."""
+        """Lets `user` follow `friend` from now on, and by default their playlists (SB-6); returns whether it is mutual now.
+
+        Raises `Refused` (bad-field, forbidden where one of them blocks the other, too-many-topics).
+        """
         if user == friend:
             raise Refused("bad-field", "a user cannot be their own friend; name another user")
         # The graph first: the courier looks at it when it keeps the promise. After a crash between the two, the client has no
         # answer and asks again.
-        new = await self._follows.add(user, [user_topic(friend)])
-        await self._promise(self._shares(user, friend))
+        await self._check_unblocked(user, friend)
+        with self._barring.telling(both_ways(user, friend)):
+            new = await self._follows.add(user, [user_topic(friend)])
+            await self.promise([Share(user, friend)])
+            await self._part_blocked(user, [friend])
         if new:
             await self.tell_wall(user, f"friend-{digest(user, friend)}", "friend", {"user": friend})
         return (await self.are_friends(user, [friend]))[0]
 
     async def unfriend(self, user: str, friend: str) -> None:
         """Lets `user` not follow `friend` any more, nor their playlists to come. Playlists that `user` follows already stay."""
-        await self._follows.remove(user, [user_topic(friend)])
-        await self._promise(self._shares(user, friend))
+        with self._barring.telling(both_ways(user, friend)):
+            await self._follows.remove(user, [user_topic(friend)])
+            await self.promise(self._ends(user, friend))
+
+    async def part(self, user: str, other: str) -> None:
+        """Lets neither of the two follow the other any more, nor their playlists. Who has to ask again is told by the caller."""
+        await self._follows.remove(user, [user_topic(other)])
+        await self._follows.remove(other, [user_topic(user)])
+        await self.promise(self._ends(user, other) + self._ends(other, user))
 
     async def followed(self, user: str, after: str, limit: int) -> ListPage[str]:
         """Returns up to `limit` users whom `user` follows, from the cursor `after` on."""
@@ -75,23 +94,26 @@ class Friends:
         """Returns whether each of `users` is subscribed to the feed of `owner`."""
         return await self._follows.follows(user_topic(owner), users)
 
-    async def link(self, user: str, provider: str, book: Contacts) -> int:
-        """Remembers who `user` is at `provider`, and whom they know there by their `book`; returns how many contacts that are.
+    async def link(self, user: str, provider: str, book: Contacts | VouchedContacts) -> Linked:
+        """Remembers whom `user` knows at `provider` by their `book`; returns what is remembered of them there.
 
-        Friendships follow in a moment (SB-4, SB-5). Raises `Refused` (conflict, too-large).
+        A service's book says who the user is there, too. What a user says of themselves is not believed: whoever claims another
+        person's address would be found as this person, and would keep them out. Friendships follow in a moment (SB-4, SB-5). Raises
+        `Refused` (too-large).
         """
-        me = hashed(self._store.salt, provider, book.me)
+        me = None if book.me is None else hashed(self._store.salt, provider, book.me)
         contacts = hashed_contacts(self._store.salt, provider, me, book.contacts)
-        await self._store.link(user, provider, me, contacts, Match(user, provider).task())
+        vouched_id = me if isinstance(book, VouchedContacts) else None
+        await self._store.link(user, provider, contacts, Match(user, provider).task(), vouched_id)
         self._wake()
-        return len(contacts)
+        return Linked(len(contacts), vouched_id is not None)
 
     async def unlink(self, user: str, provider: str) -> None:
         """Forgets who `user` is at `provider` and whom they know there. Friends stay friends."""
         await self._store.unlink(user, provider)
 
-    async def links(self, user: str) -> dict[str, int]:
-        """Returns provider -> number of contacts that are remembered."""
+    async def links(self, user: str) -> dict[str, Linked]:
+        """Returns provider -> what is remembered of `user` there."""
         return await self._store.links(user)
 
     async def tell_wall(self, user: str, post_id: str, kind: str, payload: dict[str, object]) -> bool:
@@ -102,7 +124,7 @@ class Friends:
         wanted = self._has_wall and await self._store.posting(user)
         if wanted:
             post = Post(id=post_id, user=user, kind=kind, ts_ms=self._now_ms(), payload=payload)
-            await self._promise([PutUp(user, post)])
+            await self.promise([PutUp(user, post)])
         return wanted
 
     async def set_posting(self, user: str, wanted: bool) -> None:
@@ -114,29 +136,52 @@ class Friends:
         return await self._store.posting(user)
 
     async def match(self, user: str, provider: str) -> None:
-        """Makes friends of `user` and all who know them, or are known to them, at `provider`.
+        """Lets `user` follow all whom they know at `provider`, and be followed by all who know them there.
 
-        It promises to tell those who waited for `user`.
+        Where a service vouches that two know each other, both follow each other. It promises to tell those who waited for `user`.
         """
         await self._follows.add_followers(joined_topic(user), [user])
         # A part at a time, settled last: after a crash the part is found again, and everything in it may be repeated.
         while any(found := await self._store.matches(user, provider, MATCHED)):
-            others = list(dict.fromkeys([*(who for _, who in found.contacts), *found.waiting]))
-            await self._make_mutual(user, others)
-            await self._promise([TellJoined(who, user) for who in found.waiting])
+            others = dict.fromkeys([*(each.user for each in found.contacts), *(each.user for each in found.waiting)])
+            blocked = await self._privacy.blocked_among(user, list(others)) | {user}
+            known = {each.user: each.vouched for each in found.contacts if each.user not in blocked}
+            waiting = {each.user: each.vouched for each in found.waiting if each.user not in blocked}
+            followed = dict.fromkeys([*known, *(who for who, vouched in waiting.items() if vouched)])
+            followers = dict.fromkeys([*waiting, *(who for who, vouched in known.items() if vouched)])
+            await self._make_friends(user, list(followed), list(followers))
+            await self.promise([TellJoined(who, user) for who in waiting])
             await self._store.settle(user, provider, found)
 
-    async def _make_mutual(self, user: str, others: Sequence[str]) -> None:
-        await self._follows.add_followers(user_topic(user), others)
-        for other in others:
-            await self._follows.add_followers(user_topic(other), [user])
-        pairs = [pair for other in others for pair in ((user, other), (other, user))]
-        await self._promise([share for pair in pairs for share in self._shares(*pair)])
+    async def _make_friends(self, user: str, followed: Sequence[str], followers: Sequence[str]) -> None:
+        """Lets `user` follow all of `followed`, and be followed by all of `followers`."""
+        pairs = [pair for other in dict.fromkeys([*followed, *followers]) for pair in both_ways(user, other)]
+        with self._barring.telling(pairs):
+            await self._follows.add_followers(user_topic(user), followers)
+            for other in followed:
+                await self._follows.add_followers(user_topic(other), [user])
+            await self.promise([*(Share(user, other) for other in followed), *(Share(other, user) for other in followers)])
+            await self._part_blocked(user, list(dict.fromkeys([*followed, *followers])))
 
-    async def _promise(self, promises: Sequence[Promise]) -> None:
+    async def _part_blocked(self, user: str, others: Sequence[str]) -> None:
+        """Ends what has just begun between `user` and those of `others` where one blocks the other by now.
+
+        A block that comes later ends it by itself. Otherwise a follow would be back when the block is taken back.
+        """
+        for other in sorted(await self._privacy.blocked_among(user, others)):
+            await self.part(user, other)
+
+    async def _check_unblocked(self, user: str, other: str) -> None:
+        # Whoever blocks whom: it must read the same for both.
+        if await self._privacy.blocked_among(user, [other]):
+            raise Refused("forbidden", f"you cannot follow {other} now; if you block them, unblock them first: segue unblock {other}")
+
+    async def promise(self, promises: Sequence[Promise]) -> None:
+        """Has `promises` kept, as soon as can be. What is for a playlist service is left out where there is none."""
+        promises = [each for each in promises if self._has_playlists or not isinstance(each, Share | Prune)]
         if promises:
             await self._store.promise([each.task() for each in promises])
             self._wake()
 
-    def _shares(self, user: str, owner: str) -> list[Share]:
-        return [Share(user, owner)] if self._has_playlists else []
+    def _ends(self, user: str, owner: str) -> list[Promise]:
+        return [Share(user, owner), Prune(owner, "", user)]

@@ -1,22 +1,16 @@
 """The HTTP handlers of social, as docs/openapi-social.json describes them."""
 
-from collections.abc import Mapping
-from typing import Annotated, Final, TypeVar
+from collections.abc import Collection
 
 import msgspec
 
 from infra.kernel.errors import Refused
 from infra.runtime.http.web import Answer, Request, Route
 
-from ..follows import PAGE
 from .answers import Friend, FriendsPage, LinkedAccount, LinkedAccounts, SubscribedFriends
-from .core import Contacts, Name, Provider
+from .core import Contacts, Name, Provider, VouchedContacts
 from .friends import Friends
-
-LIMIT: Final = 100
-
-Limit = Annotated[int, msgspec.Meta(ge=1, le=PAGE)]
-T = TypeVar("T")
+from .parameters import checked, page_of
 
 
 class Posting(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -26,10 +20,10 @@ class Posting(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class SocialHandlers:
-    """The handlers of requests."""
+    """The handlers of requests. `vouchers` are the services that may say who a user is at a provider."""
 
-    def __init__(self, friends: Friends) -> None:
-        self._friends = friends
+    def __init__(self, friends: Friends, vouchers: Collection[str]) -> None:
+        self._friends, self._vouchers = friends, vouchers
 
     def routes(self) -> list[Route]:
         """Returns what is answered over HTTP."""
@@ -41,43 +35,61 @@ class SocialHandlers:
             Route("GET", "/v1/social/links", "user", self._links),
             Route("PUT", "/v1/social/links/{provider}", "user", self._link),
             Route("DELETE", "/v1/social/links/{provider}", "user", self._unlink),
+            Route("PUT", "/v1/social/users/{user}/links/{provider}", "service", self._vouch),
+            Route("DELETE", "/v1/social/users/{user}/links/{provider}", "service", self._revoke),
             Route("GET", "/v1/social/wall", "user", self._posting),
             Route("PUT", "/v1/social/wall", "user", self._set_posting),
         ]
 
     async def _list(self, request: Request) -> Answer:
-        users, after = await self._friends.followed(request.user, *_page(request.query))
+        users, after = await self._friends.followed(request.user, *page_of(request.query))
         mutual = await self._friends.are_friends(request.user, users)
         friends = [Friend(user, both) for user, both in zip(users, mutual, strict=True)]
         return Answer(200, FriendsPage(friends, after))
 
     async def _befriend(self, request: Request) -> Answer:
-        friend = _checked(request.path["user"], Name, "user")
+        friend = checked(request.path["user"], Name, "user")
         mutual = await self._friends.befriend(request.user, friend)
         return Answer(200, Friend(friend, mutual))
 
     async def _unfriend(self, request: Request) -> Answer:
-        await self._friends.unfriend(request.user, _checked(request.path["user"], Name, "user"))
+        await self._friends.unfriend(request.user, checked(request.path["user"], Name, "user"))
         return Answer(204)
 
     async def _subscribed(self, request: Request) -> Answer:
-        user = _checked(request.path["user"], Name, "user")
+        user = checked(request.path["user"], Name, "user")
         if request.user not in ("", user):
             raise Refused("forbidden", "who is subscribed to a user's feed is told to that user and to services")
-        friends, after = await self._friends.subscribed(user, *_page(request.query))
+        friends, after = await self._friends.subscribed(user, *page_of(request.query))
         return Answer(200, SubscribedFriends(friends, after))
 
     async def _links(self, request: Request) -> Answer:
         links = await self._friends.links(request.user)
-        return Answer(200, LinkedAccounts([LinkedAccount(provider, count) for provider, count in links.items()]))
+        return Answer(200, LinkedAccounts([LinkedAccount(provider, *linked) for provider, linked in links.items()]))
 
     async def _link(self, request: Request) -> Answer:
-        provider = _checked(request.path["provider"], Provider, "provider")
-        count = await self._friends.link(request.user, provider, await request.body(Contacts))
-        return Answer(202, LinkedAccount(provider, count))
+        provider = checked(request.path["provider"], Provider, "provider")
+        linked = await self._friends.link(request.user, provider, await request.body(Contacts))
+        return Answer(202, LinkedAccount(provider, *linked))
+
+    async def _vouch(self, request: Request) -> Answer:
+        user, provider = self._vouched_for(request)
+        linked = await self._friends.link(user, provider, await request.body(VouchedContacts))
+        return Answer(202, LinkedAccount(provider, *linked))
+
+    async def _revoke(self, request: Request) -> Answer:
+        await self._friends.unlink(*self._vouched_for(request))
+        return Answer(204)
+
+    def _vouched_for(self, request: Request) -> tuple[str, str]:
+        """Returns the user and the provider of the path. Raises `Refused` (forbidden, bad-field)."""
+        if request.service not in self._vouchers:
+            names = ", ".join(self._vouchers) or "nobody"
+            raise Refused("forbidden", f"who a user is elsewhere is said by {names}, not by {request.service}; see social.vouchers")
+        return checked(request.path["user"], Name, "user"), checked(request.path["provider"], Provider, "provider")
 
     async def _unlink(self, request: Request) -> Answer:
-        await self._friends.unlink(request.user, _checked(request.path["provider"], Provider, "provider"))
+        await self._friends.unlink(request.user, checked(request.path["provider"], Provider, "provider"))
         return Answer(204)
 
     async def _posting(self, request: Request) -> Answer:
@@ -87,16 +99,3 @@ class SocialHandlers:
         posting = await request.body(Posting)
         await self._friends.set_posting(request.user, posting.enabled)
         return Answer(200, posting)
-
-
-def _checked(value: str, kind: type[T], name: str) -> T:
-    """Returns the part `name` of the path or the query as a value of `kind`. Raises `Refused("bad-field")`."""
-    try:
-        return msgspec.convert(value, kind, strict=False)
-    except msgspec.ValidationError as wrong:
-        raise Refused("bad-field", f"{name}: {wrong}") from wrong
-
-
-def _page(query: Mapping[str, str]) -> tuple[str, int]:
-    """Returns where a page begins, and how long it may be. Raises `Refused("bad-field")`."""
-    return query.get("after", ""), _checked(query.get("limit", str(LIMIT)), Limit, "limit")

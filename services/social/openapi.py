@@ -2,14 +2,15 @@
 
 from typing import Final
 
-from infra.runtime.http.openapi import Content, Document, Example, Operation, Parameter, ServerUrl, Success
+from infra.runtime.http.openapi import ON_AIOHTTP, Content, Document, Example, Operation, Parameter, ServerUrl, Success
 
 from ..openapi import AFTER, AGAIN, BAD_REQUEST, FORBIDDEN, LIMIT, NOT_JSON, TOO_LARGE, UNAUTHORIZED, USERS
 from .answers import Friend, FriendsPage, LinkedAccount, LinkedAccounts, SubscribedFriends
-from .core import Contacts, Name, Provider
+from .core import ClientName, Contacts, Name, Provider, VouchedContacts
 from .handlers import Posting
+from .openapi_privacy import OPERATIONS as PRIVACY
 
-OPERATIONS: Final = {
+OPERATIONS: Final = PRIVACY | {
     ("GET", "/v1/social/friends"): Operation(
         id="listFriends",
         summary="Whom you follow.",
@@ -75,7 +76,7 @@ OPERATIONS: Final = {
         replies={
             200: Success(
                 "Each provider, and how many contacts are remembered.",
-                Content(LinkedAccounts, {"example": Example({"links": [{"provider": "facebook", "contacts": 120}]})}),
+                Content(LinkedAccounts, {"example": Example({"links": [{"provider": "facebook", "contacts": 120, "verified": True}]})}),
             )
         },
         refusals=(
@@ -88,26 +89,48 @@ OPERATIONS: Final = {
         id="link",
         summary="Link an address book or a social account.",
         description=(
-            "Every contact who is a user becomes a friend, both ways, in a moment. The others are remembered as hashes; "
-            "when one of them links their own id you are told, and follow each other. Repeat it with new contacts at any "
-            "time."
+            "You follow every contact who is a user, in a moment; they follow you if they know you, too. The others are remembered "
+            "as hashes; when one of them joins you are told, and follow them. A contact is a user by an id for which a service "
+            "vouches, never by what the user says. Repeat it with new contacts at any time."
         ),
-        request=[Content(Contacts, {"example": Example({"me": "ann@example.org", "contacts": ["bob@example.org", "cyd@example.org"]})})],
+        request=[Content(Contacts, {"example": Example({"contacts": ["bob@example.org", "cyd@example.org"]})})],
         replies={
             202: Success(
                 "It is stored, and what follows from it will be done.",
-                Content(LinkedAccount, {"example": Example({"provider": "address-book", "contacts": 2})}),
+                Content(LinkedAccount, {"example": Example({"provider": "address-book", "contacts": 2, "verified": False})}),
             )
         },
         refusals=(
             400,
             401,
             403,
-            409,
             413,
             415,
             503,
         ),
+    ),
+    ("PUT", "/v1/social/users/{user}/links/{provider}"): Operation(
+        id="vouch",
+        summary="Say who a user is at a provider, and whom they know there.",
+        description=(
+            "For services that the option `vouchers` names, when they have asked the provider. Contacts that are given here become "
+            "friends both ways. Whoever was this id before is it no more."
+        ),
+        request=[Content(VouchedContacts, {"example": Example({"me": "ann@example.org", "contacts": ["bob@example.org"]})})],
+        replies={
+            202: Success(
+                "It is stored, and what follows from it will be done.",
+                Content(LinkedAccount, {"example": Example({"provider": "facebook", "contacts": 1, "verified": True})}),
+            )
+        },
+        refusals=(400, 401, 403, 413, 415, 503),
+    ),
+    ("DELETE", "/v1/social/users/{user}/links/{provider}"): Operation(
+        id="revoke",
+        summary="Forget who a user is at a provider, and whom they know there.",
+        description="For services that the option `vouchers` names. Friends stay friends.",
+        replies={204: Success("It is forgotten.")},
+        refusals=(400, 401, 403, 503),
     ),
     ("DELETE", "/v1/social/links/{provider}"): Operation(
         id="unlink",
@@ -149,23 +172,28 @@ OPERATIONS: Final = {
 
 DOCUMENT: Final = Document(
     title="Segue: friends",
-    summary="Who is whose friend, linked address books, wall posts.",
-    description="The HTTP interface of the social service. friends.md tells what it is for. Error codes: see codes.md.",
+    summary="Who is whose friend, who sees what, linked address books, wall posts.",
+    description="The HTTP interface of the social service. friends.md and authorization.md tell what it is for. Error codes: see codes.md.",
     server=ServerUrl("http://127.0.0.1:7731", "The default of the option `door`."),
     tokens={"user": USERS, "service": "A token with the claim `svc`. See tokens.md."},
     parameters={
         "user": Parameter(Name, "A user's name."),
+        "playlist": Parameter(Name, "The id of one of your playlists. It need not be there yet."),
+        "client": Parameter(ClientName, "The name of a device of yours, as its `hello` says it."),
         "provider": Parameter(Provider, "Such as `facebook` or `address-book`."),
     },
+    everywhere=ON_AIOHTTP,
     refusals={
         400: BAD_REQUEST,
         401: UNAUTHORIZED,
         403: FORBIDDEN,
-        409: "`conflict`: the id is linked to somebody else, or you have linked another one.",
         413: TOO_LARGE,
         415: NOT_JSON,
         503: AGAIN,
     },
     operations=OPERATIONS,
-    refined={Contacts: {"me": {"description": "Your own id at the provider: a mail address, a number, an account."}}},
+    refined={
+        Contacts: {"me": {"description": "Your own id at the provider. It is left out of the contacts, and not believed."}},
+        VouchedContacts: {"me": {"description": "The user's id at the provider: a mail address, a number, an account."}},
+    },
 )

@@ -42,6 +42,18 @@ class Share(Promise, frozen=True):
     owner: str
 
 
+class Prune(Promise, frozen=True):
+    """A promise to let nobody follow playlists of `user` who may not see them any more.
+
+    - `playlist`: only this one; empty for all.
+    - `asker`: only if they follow it; empty for all who do.
+    """
+
+    op = "prune"
+    playlist: str
+    asker: str
+
+
 class TellJoined(Promise, frozen=True):
     """A promise to tell `user` that `newcomer`, whom they know, has joined: one Social event, whatever the provider (SB-5)."""
 

@@ -3,9 +3,12 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from infra.kernel.roles import PLAYLIST, SOCIAL
+from infra.kernel.roles import ACCESSPOINT, PLAYLIST, SOCIAL
+from infra.runtime.link import Link
+from infra.runtime.link_handlers import LinkHandler
 
 from ..service import ServiceRole
+from .asking_point import AskingPoint
 from .options import SocialOptions
 from .store import SocialStores
 from .store_cassandra import open_cassandra
@@ -18,6 +21,10 @@ class SocialService(ServiceRole[SocialOptions, SocialWork]):
 
     role = SOCIAL
 
+    def broker_addresses(self) -> Mapping[str, str]:
+        """See `ServiceRole`."""
+        return self.options.brokers
+
     def peer_addresses(self) -> Mapping[str, Sequence[str]]:
         """See `ServiceRole`."""
         return {PLAYLIST: self.options.playlist} if self.options.playlist else {}
@@ -27,6 +34,12 @@ class SocialService(ServiceRole[SocialOptions, SocialWork]):
         stores = await self._open_stores()
         self.opened.push_async_callback(stores.close)
         return SocialWork(self.options, stores, self.neighbours, self.context)
+
+    def link_up(self, link: Link) -> LinkHandler:
+        """See `ServiceRole`. An access point that asks who may see what hears of it when that has changed."""
+        handler = super().link_up(link)
+        is_point = link.dialled is None and link.peer.role == ACCESSPOINT
+        return AskingPoint(link, handler, self.work.barring) if is_point else handler
 
     async def _open_stores(self) -> SocialStores:
         options, bounds = self.options, (self.options.max_followed, self.options.max_contacts)

@@ -7,20 +7,43 @@ from infra.kernel.errors import Refused
 
 from ..follows import FollowStore
 from ..tasks import OutboxTask, TaskOutbox
+from .privacy_store import PrivacyStore
 
 # Contacts of one user at one provider, those of all their address books together.
 MAX_CONTACTS: Final = 20_000
 
 
+class KnownContact(NamedTuple):
+    """A contact of a user who is a user: the hash of their id, their name, and whether a service vouches that the two know each other."""
+
+    contact: bytes
+    user: str
+    vouched: bool = False
+
+
+class Expecting(NamedTuple):
+    """A user who has somebody among their contacts, and whether a service vouches that the two know each other."""
+
+    user: str
+    vouched: bool = False
+
+
 class Matches(NamedTuple):
     """The matches of a user at one provider.
 
-    - `contacts`: hash and name of contacts of the user who are users themselves.
+    - `contacts`: contacts of the user who are users themselves.
     - `waiting`: users who have this user among their contacts.
     """
 
-    contacts: list[tuple[bytes, str]]
-    waiting: list[str]
+    contacts: list[KnownContact]
+    waiting: list[Expecting]
+
+
+class Linked(NamedTuple):
+    """The state of a user at one provider: how many contacts, and whether a service has vouched for who the user is there."""
+
+    contacts: int
+    is_verified: bool
 
 
 class SocialStore(Protocol):
@@ -29,17 +52,19 @@ class SocialStore(Protocol):
     salt: bytes
     """Sixteen random bytes or more, made when the store was."""
 
-    async def link(self, user: str, provider: str, me: bytes, contacts: Sequence[bytes], task: OutboxTask) -> None:
-        """Notes that `user` is `me` at `provider` and knows `contacts`. `task` will find what follows from that.
+    async def link(self, user: str, provider: str, contacts: Sequence[bytes], task: OutboxTask, vouched_id: bytes | None = None) -> None:
+        """Notes that `user` knows `contacts` at `provider`. `task` will find what follows from that.
 
-        Contacts that were settled before stay so. Raises `Refused` and changes nothing:
-
-        - conflict when `me` is another user's, or when this user has linked another id there;
-        - too-large when the user would have more contacts there than the store's `max_contacts`.
+        With a `vouched_id` a service vouches for all of it, and the user is this id from now on, whoever was it before. Contacts
+        that were settled before stay so. Raises Refused("too-large") and changes nothing when the user would have more contacts there
+        than the store's `max_contacts`.
         """
 
     async def matches(self, user: str, provider: str, limit: int) -> Matches:
-        """Returns what is to be settled for `user` at `provider`, at most `limit` of each sort."""
+        """Returns what is to be settled for `user` at `provider`, at most `limit` of each sort.
+
+        Users are found by ids that a service has vouched for, and by no others.
+        """
 
     async def settle(self, user: str, provider: str, matches: Matches) -> None:
         """Notes that `matches` have become friends of `user`. They are no matches at `provider` any more, whatever is linked again."""
@@ -47,8 +72,8 @@ class SocialStore(Protocol):
     async def unlink(self, user: str, provider: str) -> None:
         """Forgets the id of `user`, and their contacts, at `provider`."""
 
-    async def links(self, user: str) -> dict[str, int]:
-        """Returns provider -> number of contacts that are remembered."""
+    async def links(self, user: str) -> dict[str, Linked]:
+        """Returns provider -> what is remembered of `user` there."""
 
     async def set_posting(self, user: str, wanted: bool) -> None:
         """Notes whether `user` wants wall posts. A user who has not said so wants none."""
@@ -64,6 +89,7 @@ class SocialStores(NamedTuple):
     """The stores of a social service, all in one database."""
 
     social: SocialStore
+    privacy: PrivacyStore
     follows: FollowStore
     outbox: TaskOutbox
     close: Callable[[], Awaitable[None]]
@@ -73,11 +99,3 @@ def check_count(count: int, most: int) -> None:
     """Raises `Refused("too-large")` when a user would have `count` contacts at a provider, more than `most`."""
     if count > most:
         raise Refused("too-large", f"{count} contacts at one provider; at most {most} are remembered. Unlink it to begin anew")
-
-
-def check_claim(provider: str, me: bytes, mine: bytes | None) -> None:
-    """Raises `Refused("conflict")` unless `me` is what the user has linked at `provider` (None: nothing)."""
-    if mine is None:
-        raise Refused("conflict", f"this id at {provider} is linked to another user")
-    if mine != me:
-        raise Refused("conflict", f"another id at {provider} is linked; unlink it first: DELETE /v1/social/links/{provider}")

@@ -1,4 +1,4 @@
-"""What social remembers, in Cassandra. Conditional writes decide whose an external id is. All else is idempotent."""
+"""What social remembers, in Cassandra. Everything but the salt is idempotent."""
 
 import secrets
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
@@ -12,18 +12,19 @@ from ..follows import MAX_TOPICS
 from ..follows_cassandra import FollowsCassandra
 from ..outbox_cassandra import OutboxCassandra
 from ..tasks import OutboxTask
-from .store import MAX_CONTACTS, Matches, SocialStores, check_claim, check_count
+from .privacy_cassandra import PrivacyCassandra
+from .store import MAX_CONTACTS, Expecting, KnownContact, Linked, Matches, SocialStores, check_count
 
 T = TypeVar("T")
 
 LOOKED_UP: Final = 100
 SETTLED: Final = 25
 
-_REMEMBER: Final = "INSERT INTO social_contacts (member, provider, contact) VALUES (?, ?, ?)"
+_REMEMBER: Final = "INSERT INTO social_contacts (member, provider, contact, vouched) VALUES (?, ?, ?, ?)"
 _SETTLE: Final = "INSERT INTO social_contacts (member, provider, contact, settled) VALUES (?, ?, ?, true)"
-_WAIT: Final = "INSERT INTO social_waiting (provider, contact, member) VALUES (?, ?, ?)"
+_WAIT: Final = "INSERT INTO social_waiting (provider, contact, member, vouched) VALUES (?, ?, ?, ?)"
 _STOP_WAITING: Final = "DELETE FROM social_waiting WHERE provider = ? AND contact = ? AND member = ?"
-_CONTACTS: Final = "SELECT contact, settled FROM social_contacts WHERE member = ? AND provider = ?"
+_CONTACTS: Final = "SELECT contact, settled, vouched FROM social_contacts WHERE member = ? AND provider = ?"
 
 
 async def open_cassandra(
@@ -46,7 +47,7 @@ async def use_cassandra(
         await db.migrate(module, scripts(module))
     outbox = await OutboxCassandra.open(db, f"social/{node}", wall)
     social = SocialStoreCassandra(db, await _salt(db), outbox, max_contacts)
-    return SocialStores(social, FollowsCassandra(db, "social", max_followed), outbox, db.close)
+    return SocialStores(social, PrivacyCassandra(db), FollowsCassandra(db, "social", max_followed), outbox, db.close)
 
 
 class SocialStoreCassandra:
@@ -56,56 +57,71 @@ class SocialStoreCassandra:
         self.salt = salt
         self._db, self._outbox, self._max_contacts = db, outbox, max_contacts
 
-    async def link(self, user: str, provider: str, me: bytes, contacts: Sequence[bytes], task: OutboxTask) -> None:
+    async def link(self, user: str, provider: str, contacts: Sequence[bytes], task: OutboxTask, vouched_id: bytes | None = None) -> None:
         """See `SocialStore`. The task is written last: a caller without an answer repeats, and finds what was written."""
-        known = {contact: settled async for contact, settled in self._contacts(user, provider)}
+        vouched = vouched_id is not None
+        known = {contact: (settled, before) async for contact, settled, before in self._contacts(user, provider)}
         check_count(len(known.keys() | contacts), self._max_contacts)
-        await self._claim(user, provider, me)
-        await self._db.many(_REMEMBER, ((user, provider, contact) for contact in contacts if contact not in known))
-        await self._db.many(_WAIT, ((provider, contact, user) for contact in contacts if not known.get(contact)))
+        if vouched_id is not None:
+            there = "INSERT INTO social_identities (provider, id, member) VALUES (?, ?, ?)"
+            back = "INSERT INTO social_identity_of (member, provider, id) VALUES (?, ?, ?)"
+            await self._db.batch([(there, (provider, vouched_id, user)), (back, (user, provider, vouched_id))], logged=True)
+        news = [contact for contact in contacts if contact not in known or (vouched and not known[contact][1])]
+        await self._db.execute("INSERT INTO social_providers (member, provider) VALUES (?, ?)", user, provider)
+        await self._db.many(_REMEMBER, ((user, provider, contact, vouched) for contact in news))
+        waiting = [contact for contact in contacts if not known.get(contact, (False, False))[0]]
+        again = [contact for contact in waiting if vouched or not known.get(contact, (False, False))[1]]
+        await self._db.many(_WAIT, ((provider, contact, user, vouched) for contact in again))
         await self.promise([task])
 
-    async def _claim(self, user: str, provider: str, me: bytes) -> None:
-        # First the link of the user, then the account: if the account is another user's, the link is taken back. A crash between
-        # the two leaves a link that the same user may claim again, and that blocks nobody else.
-        await self._db.swap("INSERT INTO social_links (member, provider, id) VALUES (?, ?, ?) IF NOT EXISTS", user, provider, me)
-        check_claim(provider, me, await self._id(user, provider))
-        await self._db.swap("INSERT INTO social_accounts (provider, id, member) VALUES (?, ?, ?) IF NOT EXISTS", provider, me, user)
-        owners = await self._db.execute("SELECT member FROM social_accounts WHERE provider = ? AND id = ?", provider, me)
-        if owners != [(user,)]:
-            await self._db.swap("DELETE FROM social_links WHERE member = ? AND provider = ? IF id = ?", user, provider, me)
-            check_claim(provider, me, None)
-
     async def _id(self, user: str, provider: str) -> bytes | None:
-        rows = await self._db.execute("SELECT id FROM social_links WHERE member = ? AND provider = ?", user, provider)
-        return rows[0][0] if rows else None
+        """Returns the id of `user`, on which both tables agree."""
+        rows = await self._db.execute("SELECT id FROM social_identity_of WHERE member = ? AND provider = ?", user, provider)
+        if not rows:
+            return None
+        me: bytes = rows[0][0]
+        owners = await self._db.execute("SELECT member FROM social_identities WHERE provider = ? AND id = ?", provider, me)
+        return me if owners == [(user,)] else None
 
-    async def _contacts(self, user: str, provider: str) -> AsyncIterator[tuple[bytes, bool]]:
+    async def _contacts(self, user: str, provider: str) -> AsyncIterator[tuple[bytes, bool, bool]]:
         async for rows in self._db.pages(_CONTACTS, user, provider):
-            for contact, settled in rows:
-                yield contact, bool(settled)
+            for contact, settled, vouched in rows:
+                yield contact, bool(settled), bool(vouched)
 
     async def matches(self, user: str, provider: str, limit: int) -> Matches:
         """See `SocialStore`."""
+        return Matches(await self._known(user, provider, limit), await self._waiting(user, provider, limit))
+
+    async def _waiting(self, user: str, provider: str, limit: int) -> list[Expecting]:
         me = await self._id(user, provider)
         if me is None:
-            return Matches([], [])
-        query = "SELECT member FROM social_waiting WHERE provider = ? AND contact = ? LIMIT ?"
-        waiting = [who for (who,) in await self._db.execute(query, provider, me, limit)]
-        return Matches(await self._users(user, provider, limit), waiting)
+            return []
+        query = "SELECT member, vouched FROM social_waiting WHERE provider = ? AND contact = ? LIMIT ?"
+        return [Expecting(who, bool(vouched)) for who, vouched in await self._db.execute(query, provider, me, limit)]
 
-    async def _users(self, user: str, provider: str, limit: int) -> list[tuple[bytes, str]]:
-        query = "SELECT id, member FROM social_accounts WHERE provider = ? AND id IN ?"
-        unsettled = iter([contact async for contact, settled in self._contacts(user, provider) if not settled])
-        found: list[tuple[bytes, str]] = []
-        while len(found) < limit and (some := list(islice(unsettled, LOOKED_UP))):
-            found += [(contact, who) for contact, who in await self._db.execute(query, provider, some)]
+    async def _known(self, user: str, provider: str, limit: int) -> list[KnownContact]:
+        unsettled = iter([(contact, vouched) async for contact, settled, vouched in self._contacts(user, provider) if not settled])
+        found: list[KnownContact] = []
+        while len(found) < limit and (some := dict(islice(unsettled, LOOKED_UP))):
+            users = await self._users(provider, list(some))
+            found += [KnownContact(contact, who, some[contact]) for contact, who in users.items()]
         return found[:limit]
+
+    async def _users(self, provider: str, ids: list[bytes]) -> dict[bytes, str]:
+        """Returns id -> user, for those of `ids` on which both tables agree."""
+        query = "SELECT id, member FROM social_identities WHERE provider = ? AND id IN ?"
+        users: dict[bytes, str] = dict(await self._db.execute(query, provider, ids))
+        if not users:
+            return {}
+        query = "SELECT member, id FROM social_identity_of WHERE member IN ? AND provider = ?"
+        back: dict[str, bytes] = dict(await self._db.execute(query, list(set(users.values())), provider))
+        return {contact: who for contact, who in users.items() if back.get(who) == contact}
 
     async def settle(self, user: str, provider: str, matches: Matches) -> None:
         """See `SocialStore`."""
         me = await self._id(user, provider)
-        pairs = [(user, contact) for contact, _ in matches.contacts] + [(who, me) for who in matches.waiting if me is not None]
+        pairs = [(user, known.contact) for known in matches.contacts]
+        pairs += [(waiting.user, me) for waiting in matches.waiting if me is not None]
         for some in _chunks(pairs, SETTLED):
             settled = [(_SETTLE, (who, provider, contact)) for who, contact in some]
             no_longer = [(_STOP_WAITING, (provider, contact, who)) for who, contact in some]
@@ -113,19 +129,24 @@ class SocialStoreCassandra:
 
     async def unlink(self, user: str, provider: str) -> None:
         """See `SocialStore`."""
-        contacts = [contact async for contact, _ in self._contacts(user, provider)]
+        contacts = [contact async for contact, _, _ in self._contacts(user, provider)]
         await self._db.many(_STOP_WAITING, ((provider, contact, user) for contact in contacts))
         await self._db.execute("DELETE FROM social_contacts WHERE member = ? AND provider = ?", user, provider)
         me = await self._id(user, provider)
         if me is not None:
-            await self._db.swap("DELETE FROM social_accounts WHERE provider = ? AND id = ? IF member = ?", provider, me, user)
-            await self._db.swap("DELETE FROM social_links WHERE member = ? AND provider = ? IF id = ?", user, provider, me)
+            await self._db.execute("DELETE FROM social_identities WHERE provider = ? AND id = ?", provider, me)
+        await self._db.execute("DELETE FROM social_identity_of WHERE member = ? AND provider = ?", user, provider)
+        await self._db.execute("DELETE FROM social_providers WHERE member = ? AND provider = ?", user, provider)
 
-    async def links(self, user: str) -> dict[str, int]:
+    async def links(self, user: str) -> dict[str, Linked]:
         """See `SocialStore`."""
+        rows = await self._db.execute("SELECT provider FROM social_providers WHERE member = ?", user)
+        return {provider: await self._linked(user, provider) for provider in sorted(provider for (provider,) in rows)}
+
+    async def _linked(self, user: str, provider: str) -> Linked:
         query = "SELECT count(*) FROM social_contacts WHERE member = ? AND provider = ?"
-        providers = [provider for (provider,) in await self._db.execute("SELECT provider FROM social_links WHERE member = ?", user)]
-        return {provider: (await self._db.execute(query, user, provider))[0][0] for provider in providers}
+        ((count,),) = await self._db.execute(query, user, provider)
+        return Linked(count, await self._id(user, provider) is not None)
 
     async def set_posting(self, user: str, wanted: bool) -> None:
         """See `SocialStore`."""

@@ -5,10 +5,12 @@ import os
 from pathlib import Path
 from typing import Final, Protocol
 
-import aiohttp
 import msgspec
 
 from infra.kernel.errors import Refused, Unavailable
+from infra.runtime.outgoing.client import OutgoingClient
+from infra.runtime.outgoing.options import OutgoingOptions
+from infra.runtime.outgoing.resolver import NotCallable
 
 from .post import Post
 
@@ -50,17 +52,16 @@ class FileWall:
 class WebhookWall:
     """A wall at a URL: a POST of JSON for each post. 2xx takes it; 4xx never will, save 408 and 429; all else is tried again."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, outgoing: OutgoingOptions) -> None:
         self._url = url
-        self._http = aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=TIMEOUT_S))
+        self._client = OutgoingClient(outgoing, timeout_s=TIMEOUT_S)
 
     async def post(self, post: Post) -> None:
         """See `Wall`."""
         headers = {"Content-Type": "application/json", "Idempotency-Key": post.id}
         try:
-            async with self._http.post(self._url, data=msgspec.json.encode(post), headers=headers, allow_redirects=False) as answer:
-                status = answer.status
-        except (aiohttp.ClientError, TimeoutError) as error:
+            status = (await self._client.post(self._url, msgspec.json.encode(post), headers)).status
+        except (NotCallable, Unavailable) as error:  # the operator can list the address, and then posts are taken
             raise Unavailable(f"the wall {self._url} cannot be reached: {error}") from error
         if 400 <= status < 500 and status not in (408, 429):
             raise Refused("forbidden", f"the wall {self._url} refused a post with status {status}")
@@ -69,9 +70,9 @@ class WebhookWall:
 
     async def close(self) -> None:
         """See `Wall`."""
-        await self._http.close()
+        await self._client.close()
 
 
-def wall_of(place: str) -> Wall:
-    """Returns the wall at `place`: a URL or a path. It must be called within a running loop."""
-    return WebhookWall(place) if place.startswith(("http://", "https://")) else FileWall(Path(place))
+def wall_of(place: str, outgoing: OutgoingOptions) -> Wall:
+    """Returns the wall at `place`: a URL, called as `outgoing` lets us, or a path."""
+    return WebhookWall(place, outgoing) if place.startswith(("http://", "https://")) else FileWall(Path(place))

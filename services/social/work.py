@@ -12,11 +12,16 @@ from infra.runtime.http.web import Route
 
 from ..neighbours import Neighbours
 from ..outbox import OutboxRelay
+from .barring import Barring
 from .calls import answers
 from .courier import SocialCourier
 from .friends import Friends
 from .handlers import SocialHandlers
 from .options import SocialOptions
+from .privacy import Privacy, PrivacyDefaults
+from .privacy_calls import privacy_answers
+from .privacy_handlers import PrivacyHandlers
+from .privacy_settings import PrivacySettings
 from .store import SocialStores
 from .wall import wall_of
 
@@ -26,25 +31,35 @@ class SocialWork:
 
     def __init__(self, options: SocialOptions, stores: SocialStores, neighbours: Neighbours, context: Context) -> None:
         self.stores = stores
-        self._wall = wall_of(options.wall) if options.wall else None
+        self._wall = wall_of(options.wall, context.outgoing) if options.wall else None
         # The courier makes friends, and friends promise what the relay has the courier do: this breaks the circle.
         promised = asyncio.Event()
+        self.barring = Barring()
+
+        def now_ms() -> int:
+            return int(context.wall() * 1000)
+
         friends = Friends(
             stores.follows,
             stores.social,
+            stores.privacy,
+            self.barring,
             promised.set,
             has_playlists=bool(options.playlist),
             has_wall=self._wall is not None,
-            now_ms=lambda: int(context.wall() * 1000),
+            now_ms=now_ms,
         )
-        self._courier = SocialCourier(friends, stores.follows, neighbours, self._wall)
+        privacy = Privacy(stores.privacy, stores.follows, PrivacyDefaults(options.default_listening, options.default_playlist))
+        settings = PrivacySettings(stores.privacy, friends, self.barring, now_ms)
+        self._courier = SocialCourier(friends, privacy, stores.follows, neighbours, self._wall)
         self._relay = OutboxRelay(stores.outbox, self._courier.perform, context, neighbours.loops, news=promised)
-        self._handlers = SocialHandlers(friends)
-        self._answers = answers(friends, stores.follows)
+        self._handlers = SocialHandlers(friends, options.vouchers)
+        self._privacy_handlers = PrivacyHandlers(stores.privacy, privacy, settings)
+        self._answers = answers(friends, stores.follows) | privacy_answers(privacy, settings)
 
     def routes(self) -> list[Route]:
         """See `ServiceWork`."""
-        return self._handlers.routes()
+        return self._handlers.routes() + self._privacy_handlers.routes()
 
     def answers(self) -> Mapping[str, Answerer]:
         """See `ServiceWork`."""
@@ -60,5 +75,9 @@ class SocialWork:
 
     def counters(self) -> dict[str, Any]:
         """See `ServiceWork`."""
-        own = {"social_joined_total": self._courier.joined, "social_posted_total": self._courier.posted}
+        own = {
+            "social_joined_total": self._courier.joined,
+            "social_barred_total": self.barring.told,
+            "social_posted_total": self._courier.posted,
+        }
         return own | self._relay.counters(SOCIAL)

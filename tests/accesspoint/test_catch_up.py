@@ -13,7 +13,7 @@ from accesspoint.catch_up import CALM_PER_S, RETRY, CatchUp
 from accesspoint.options import AccessPointOptions
 from accesspoint.session import Session, SessionState
 
-OPTIONS = AccessPointOptions(site="sto", node="ap1", aggregators=["sto/a1"])
+OPTIONS = AccessPointOptions(site="sto", node="ap1", policy="open", aggregators=["sto/a1"])
 PERIOD_S = 0.25
 
 

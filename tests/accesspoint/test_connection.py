@@ -3,10 +3,13 @@
 import asyncio
 import json
 import random
-from collections.abc import AsyncIterator, Sequence
+import time
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Sequence
 from itertools import count, pairwise
-from typing import Any
+from typing import Any, cast
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -17,12 +20,16 @@ from websockets.uri import parse_uri
 
 from accesspoint.connection import Connection
 from accesspoint.options import AccessPointOptions
-from accesspoint.server import AccessPoint
+from accesspoint.server import TICK_S, AccessPoint
 from accesspoint.session import SessionState
+from accesspoint.timeouts import GOODBYE_S
 from infra.kernel.codes import ALL, Code
 from infra.kernel.errors import Refused
 from infra.kernel.events import encode_tail, numbering
+from infra.kernel.shares import SHARE, WHOLE
 from infra.kernel.topics import parse_topic
+from infra.kernel.websocket import text_frame
+from infra.kernel.websocket_reader import FRAME_COST
 from infra.runtime.context import Context
 from infra.runtime.logs import get_logger
 from infra.runtime.tokens import Identity
@@ -30,7 +37,9 @@ from infra.runtime.wire.memory import MemoryNetwork
 from tests.support.client_frames import client_frame
 from tests.support.recording_transport import RecordingTransport
 
-OPTIONS = AccessPointOptions(site="sto", node="ap1", aggregators=["sto/a1"], write_buffer_bytes=1000, outbox_bytes=3000)
+OPTIONS = AccessPointOptions(
+    site="sto", node="ap1", policy="open", aggregators=["sto/a1"], write_buffer_bytes=1000, outbox_bytes=3000, max_messages_per_s=10_000
+)
 FEED, PLAYLIST = "hm://presence/user/dan/", "hm://playlist/user/dan/playlist/mix/"
 HELLO = client_frame(1, b'{"op":"hello","token":"eve"}')
 
@@ -73,10 +82,17 @@ class SlowTransport(RecordingTransport):
         return [json.loads(bytes(frame.data)) for frame in self.frames if frame.opcode is Opcode.TEXT]
 
 
-def access_point() -> AccessPoint:
+def access_point(options: AccessPointOptions = OPTIONS, now: Callable[[], float] = time.monotonic) -> AccessPoint:
     """Returns one that is not started: it has no sockets, and its upstream is not dialled."""
     log = get_logger("accesspoint", "ap1", "sto")
-    return AccessPoint(OPTIONS, Context(network=MemoryNetwork(), log=log, rng=random.Random(1)), lambda token, now: Identity(token, 1e12))
+    context = Context(network=MemoryNetwork(), log=log, rng=random.Random(1), now=now)
+    return AccessPoint(options, context, lambda token, now: Identity(token, 1e12))
+
+
+async def turns(number: int = 50) -> None:
+    """Lets so many turns of the loop pass."""
+    for _ in range(number):
+        await asyncio.sleep(0)
 
 
 class Client:
@@ -134,7 +150,8 @@ async def test_every_fatal_code_is_an_error_then_a_close_with_its_number_then_th
     assert (error["op"], error["code"], error["number"], error["reconnect_in_ms"]) == ("error", code.name, code.number, 250)
     assert (close.opcode, bytes(close.data)[:2]) == (Opcode.CLOSE, code.number.to_bytes(2))
     assert bytes(close.data)[2:].decode() == "because " + "é" * 57  # as much as a close frame may hold
-    assert (client.connection.state, client.transport.half_closed, client.transport.reading) == (SessionState.ENDED, True, True)
+    assert (client.connection.state, client.transport.half_closed) == (SessionState.ENDED, True)
+    assert client.transport.reading == (code.name != "flooding")  # what a flooder goes on sending costs nothing
     assert client.point.core.disconnects == {code.name: 1}
 
 
@@ -173,14 +190,18 @@ async def test_after_the_goodbye_nothing_is_said_whatever_comes(client: Client) 
 async def test_what_was_read_before_the_client_stopped_reading_waits_with_its_answers(client: Client) -> None:
     client.transport.stuck = True
     client.ask(100)
-    assert client.transport.waiting_bytes < OPTIONS.write_buffer_bytes + 100
+    await turns()
+    portion_bytes = SHARE // FRAME_COST * len(text_frame(b'{"op":"unsubscribed","id":99}'))
+    assert client.transport.waiting_bytes < OPTIONS.write_buffer_bytes + portion_bytes
     assert not client.transport.reading
     client.ask(10)  # had left the socket already
     client.connection.data_received(client_frame(2, b""))
     answered = len(client.answered())
     client.transport.catch_up(stuck=True)
+    await turns()
     assert 0 < answered < len(client.answered()) <= 3 * answered
     client.transport.catch_up()
+    await turns()
     assert client.answered() == list(range(110))
     assert client.transport.messages[-1]["code"] == "bad-frame"
 
@@ -189,6 +210,7 @@ async def test_events_that_were_about_to_be_written_when_an_answer_filled_the_bu
     client.transport.stuck = True
     client.publish(FEED, 3)
     client.ask(100)
+    await turns()
     client.publish(FEED, 2)
     client.flush()
     client.transport.catch_up()
@@ -238,6 +260,178 @@ async def test_it_is_pinged_once_in_a_silence_and_its_own_pings_are_answered(cli
     ]
 
 
+# Floods. All that one sends has left its socket at once, as a quarter of a megabyte does with uvloop.
+
+PINGS = client_frame(9, b"") * 43_000
+STRICT = msgspec.structs.replace(OPTIONS, max_messages_per_s=200, write_buffer_bytes=64 << 10, flooding_s=5.0)
+
+
+class Clock:
+    """A clock that stands still until a test moves it."""
+
+    def __init__(self) -> None:
+        self.now_s = 100.0
+
+    def __call__(self) -> float:
+        return self.now_s
+
+
+class Flooded:
+    """An access point on which time is the test's."""
+
+    def __init__(self, **changes: Any) -> None:
+        self.clock = Clock()
+        self.point = access_point(msgspec.structs.replace(STRICT, **changes), self.clock)
+
+    async def turn(self) -> None:
+        """Lets a turn of the loop pass, and the transports read on that were told to."""
+        await asyncio.sleep(0)
+
+    async def for_s(self, seconds: float) -> None:
+        """Lets time pass, as the access point measures it, with many turns in each tick."""
+        for _ in range(round(seconds / TICK_S)):
+            self.clock.now_s += TICK_S
+            self.point.sweep(self.clock.now_s)
+            await turns()
+
+
+@pytest.mark.parametrize("welcome", [False, True])
+async def test_of_a_million_pings_a_turn_answers_a_share_in_one_write(welcome: bool) -> None:
+    """DPS-26: a stranger without a token sent 1.3 million pings, and everybody waited for seconds."""
+    site = Flooded()
+    connection = Connection(site.point)
+    transport = SlowTransport(connection)
+    if welcome:
+        connection.data_received(HELLO)
+    before = len(transport.frames)
+    writes = len(transport.writes)
+    connection.data_received(PINGS)
+    if not welcome:  # nobody sends so much before a hello
+        assert len(transport.frames) - before <= SHARE // FRAME_COST + 3
+        assert len(transport.writes) - writes <= SHARE // FRAME_COST + 3
+        assert (transport.messages[-1]["code"], transport.reading) == ("flooding", False)
+        return
+    for turn in range(1, 6):
+        assert len(transport.frames) - before <= turn * (SHARE // FRAME_COST + 1)
+        assert len(transport.writes) - writes <= turn
+        assert not transport.reading
+        await site.turn()
+    await turns()
+    assert len(transport.frames) - before <= 2 * 200 + SHARE // FRAME_COST + 1  # what may come at once after a pause, and no more
+    assert (transport.reading, site.point.core.pace.rests) == (False, 1)
+    await site.point.close()
+
+
+@pytest.mark.parametrize(
+    "said",
+    [client_frame(9, b""), client_frame(1, b'{"op":"ping"}'), client_frame(10, b"x"), client_frame(1, b"[")],
+    ids=["ping", "message", "pong", "no JSON"],
+)
+async def test_one_that_floods_is_not_read_then_closed_and_its_answers_are_as_few_as_the_limit_says(said: bytes) -> None:
+    """DPS-26: the rate limit parsed and answered every message that was too many."""
+    site = Flooded()
+    connection = Connection(site.point)
+    transport = SlowTransport(connection)
+    connection.data_received(HELLO)
+    seconds = 0
+    while connection.state is SessionState.READY:
+        if transport.reading:
+            connection.data_received(said * 2000)
+        await site.for_s(1)
+        seconds += 1
+        assert seconds < 20
+    assert STRICT.flooding_s <= seconds <= 2 * STRICT.flooding_s
+    assert len(transport.frames) <= 200 * (seconds + 2) + 100
+    assert transport.messages[-1]["code"] == "flooding"
+    assert site.point.core.disconnects == site.point.core.refusals - Counter({"bad-json": 10**6}) == {"flooding": 1}
+    assert (transport.reading, transport.half_closed) == (False, True)  # what it goes on sending costs nothing
+    await site.for_s(GOODBYE_S + 1)
+    assert transport.done == "abort"
+    await site.point.close()
+
+
+async def test_while_a_hundred_flood_one_who_asks_is_answered_in_the_same_turn_or_the_next() -> None:
+    """DPS-26: one connection never takes more than its share of a turn, and all together no more than a whole."""
+    site = Flooded(max_messages_per_s=1_000_000, max_bytes_per_s=1 << 30, max_connections_per_user=1000)
+    flooders = [SlowTransport(Connection(site.point)) for _ in range(100)]
+    modest = SlowTransport(asker := Connection(site.point))
+    for transport in [*flooders, modest]:
+        cast(Connection, transport.protocol).data_received(HELLO)
+    await turns(100)
+    for transport in flooders:
+        cast(Connection, transport.protocol).data_received(PINGS)
+    rounds = -(-len(flooders) * SHARE // WHOLE)
+    for _ in range(20):
+        answered = len(modest.frames)
+        asker.data_received(client_frame(1, b'{"op":"ping"}'))
+        waited = 0
+        while len(modest.frames) == answered:
+            waited += 1
+            before = sum(len(transport.writes) for transport in flooders)
+            await site.turn()
+            assert sum(len(transport.writes) for transport in flooders) - before <= WHOLE // SHARE + 1
+        assert waited <= rounds + 1
+    await site.point.close()
+
+
+async def test_long_messages_take_a_turn_each() -> None:
+    """DPS-26: four users with messages of 240 KB."""
+    site = Flooded()
+    transport = SlowTransport(connection := Connection(site.point))
+    connection.data_received(HELLO)
+    long_one = client_frame(1, b'{"op":"ping","x":"%b"}' % (b"x" * 240_000))
+    before = len(transport.frames)
+    connection.data_received(long_one * 20)
+    for turn in range(1, 6):
+        assert len(transport.frames) - before <= turn
+        await site.turn()
+    await turns()
+    assert len(transport.frames) - before <= 2 * STRICT.max_bytes_per_s // 240_000 + 1
+    await site.point.close()
+
+
+async def test_a_stranger_holds_as_little_as_a_hello_and_a_guest_as_much_as_a_message() -> None:
+    """DPS-26: 400 strangers with 260 KB of a first message held 100 MB."""
+    site = Flooded()
+    transport = SlowTransport(stranger := Connection(site.point))
+    stranger.data_received(client_frame(1, b"x" * 260_000)[:250_000])
+    assert transport.messages[-1]["code"] == "too-large"
+    await turns()
+    fragments = SlowTransport(stranger := Connection(site.point))
+    stranger.data_received(client_frame(1, b"x" * 10_000, final=False) + client_frame(0, b"x" * 10_000, final=False))
+    assert fragments.messages[-1]["code"] == "too-large"
+    guest = SlowTransport(connection := Connection(site.point))
+    connection.data_received(HELLO + client_frame(1, b'{"op":"ping","x":"%b"}' % (b"x" * 200_000)))
+    assert [message["op"] for message in guest.messages] == ["welcome", "pong"]
+    await site.point.close()
+
+
+async def test_answers_to_one_that_does_not_read_count_against_the_bound_of_what_waits_for_it(client: Client) -> None:
+    """DPS-26: 190 pulls on two connections that never read took 600 MB for 21 KB of questions."""
+    client.transport.stuck = True
+    for _ in range(1000):
+        client.connection.say(b"x" * 1000)
+    outbox = client.connection.outbox
+    assert outbox is not None
+    assert OPTIONS.outbox_bytes < outbox.size_bytes <= OPTIONS.outbox_bytes + 1000
+    assert client.transport.waiting_bytes <= OPTIONS.write_buffer_bytes + 1004
+    client.point.sweep(client.point.now())
+    assert client.point.core.disconnects == {"slow-consumer": 1}
+
+
+async def test_answers_that_waited_come_in_order_when_the_client_reads_again(client: Client) -> None:
+    client.transport.stuck = True
+    client.publish(PLAYLIST, 10)
+    client.flush()
+    for n in range(3):
+        client.connection.say(b'{"op":"unsubscribed","id":%d}' % n)
+        client.publish(PLAYLIST, 1)
+        client.flush()
+    client.transport.catch_up()
+    assert client.answered() == [0, 1, 2]
+    assert [message.get("seq", "answer") for message in client.transport.messages[-6:]] == ["answer", 11, "answer", 12, "answer", 13]
+
+
 STEPS = ["publish feed", "publish playlist", "ask", "flush", "stick", "catch up", "catch up a little"]
 
 
@@ -267,6 +461,8 @@ def test_however_it_stops_and_reads_again_every_number_is_explained_and_every_re
                     client.transport.stuck = True
                 case _:
                     client.transport.catch_up(stuck=step == "catch up a little")
+            await asyncio.sleep(0)
+        await turns()
         assert client.answered() == list(range(next(client.ids)))
         if client.connection.state is SessionState.READY:
             assert [event["seq"] for event in client.events(PLAYLIST)] == list(range(1, next(client.seqs[PLAYLIST])))

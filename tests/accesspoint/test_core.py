@@ -2,6 +2,7 @@
 
 import json
 import random
+from collections import Counter
 from collections.abc import Callable
 from itertools import count
 from typing import Any
@@ -22,7 +23,7 @@ from infra.kernel.interest import MAX_LINKS
 from infra.runtime.tokens import Identity
 from tests.support.recording_session import RecordingSession, never
 
-OPTIONS = AccessPointOptions(site="sto", node="ap1", aggregators=["a1"])
+OPTIONS = AccessPointOptions(site="sto", node="ap1", policy="open", aggregators=["a1"])
 FEEDS = [f"hm://presence/user/u{n}/" for n in range(9)]
 
 
@@ -60,7 +61,9 @@ def linked(core: AccessPointCore) -> Outlet:
 
 def test_a_client_is_welcomed_with_what_it_may_do_and_what_time_it_is() -> None:
     """SB-13: the access point is the clock of its clients."""
-    core = make_core(max_topics=7, max_topics_per_message=5, max_messages_per_s=3, max_message_bytes=999)
+    core = make_core(
+        max_topics=7, max_topics_per_message=5, max_messages_per_s=3, max_message_bytes=999, max_bytes_per_s=1000, max_topics_per_s=11
+    )
     session = RecordingSession(core)
     answer = session.tell(12.345, op="hello", token="eve")
     assert answer == {
@@ -69,7 +72,15 @@ def test_a_client_is_welcomed_with_what_it_may_do_and_what_time_it_is() -> None:
         "site": "sto",
         "user": "eve",
         "time_ms": 12345,
-        "limits": {"message_bytes": 999, "topics_per_message": 5, "topics": 7, "messages_per_s": 3},
+        "expires_ms": 10**15,
+        "limits": {
+            "message_bytes": 999,
+            "topics_per_message": 5,
+            "topics": 7,
+            "messages_per_s": 3,
+            "bytes_per_s": 1000,
+            "topics_per_s": 11,
+        },
     }
     assert (session.state, session.user, len(session.id)) == (SessionState.READY, "eve", 16)
     assert session.tell(12.5, op="ping") == {"op": "pong", "time_ms": 12500}
@@ -77,7 +88,36 @@ def test_a_client_is_welcomed_with_what_it_may_do_and_what_time_it_is() -> None:
 
 def test_no_two_sessions_have_the_same_id() -> None:
     core = make_core()
-    assert len({welcomed(core).id for _ in range(100)}) == 100
+    assert len({welcomed(core, f"u{n}").id for n in range(100)}) == 100
+
+
+def test_one_user_has_so_many_connections_and_the_others_have_theirs() -> None:
+    """DPS-26: 500 connections of one user were let in."""
+    core = make_core(max_connections_per_user=3)
+    sessions = [welcomed(core) for _ in range(3)]
+    with pytest.raises(Refused, match="overloaded: this user has 3 connections here") as refused:
+        welcomed(core)
+    assert refused.value.code.reconnect
+    assert core.refusals == {"overloaded": 1}
+    welcomed(core, "dan")
+    core.leave(sessions[0], "lost")
+    core.leave(sessions[0], "lost")  # told twice, counted once
+    welcomed(core)
+
+
+def test_of_too_many_strangers_the_oldest_go_and_whoever_says_hello_stays() -> None:
+    """DPS-26: a bound on unfinished handshakes, and nobody is kept out by it."""
+    core = make_core(max_unfinished=3)
+    guest = welcomed(core)
+    strangers = [RecordingSession(core) for _ in range(5)]
+    assert [stranger.ending for stranger in strangers] == [("overloaded", None), ("overloaded", None), None, None, None]
+    strangers[2].tell(op="hello", token="dan")
+    core.leave(strangers[3], "lost")
+    assert core.strangers == 1
+    for _ in range(2):
+        RecordingSession(core)
+    assert (core.strangers, guest.ending, strangers[2].ending, strangers[4].ending) == (3, None, None, None)
+    assert core.refusals == core.disconnects - Counter({"lost": 1}) == {"overloaded": 2}
 
 
 def test_connections_are_admitted_up_to_the_limit_and_not_while_draining() -> None:
@@ -307,6 +347,27 @@ def test_the_service_has_as_long_for_the_first_pull_as_for_any_call_however_long
     assert session.messages[-1] == {"op": "notifications", "id": None, "items": []}
     core.tick(55.2, 0.25)
     assert (session.messages[-1]["code"], session.messages[-1]["id"]) == ("unavailable", 7)
+
+
+def test_a_client_has_so_many_requests_open_and_no_more_however_slow_the_service_is() -> None:
+    """DPS-26: the room for open calls is everybody's."""
+    core = make_core(max_calls_per_client=3, services={"presence": ["p1"]})
+    outlet = Outlet()
+    core.calls.node_up("presence", "p1", outlet)
+    eve, dan = welcomed(core, "eve"), welcomed(core, "dan")
+    for n in range(5):
+        eve.tell(op="act", kind="play", id=n)
+    refused = [(message["id"], message["code"]) for message in eve.messages[1:]]
+    assert refused == [(3, "rate-limited"), (4, "rate-limited")]
+    assert core.refusals == {"rate-limited": 2}
+    dan.tell(op="act", kind="play")
+    core.calls.reply("p1", Reply(call(outlet).n, "", "", b""))
+    assert dan.messages[-1]["op"] == "ok"
+    core.tick(OPTIONS.call_s + 1, 0.25)  # nobody has answered
+    assert [message["code"] for message in eve.messages[-3:]] == ["unavailable"] * 3
+    eve.tell(now_s=10.0, op="act", kind="play", id=5)
+    assert call(outlet).user == "eve"
+    assert eve.open_calls == 1
 
 
 def test_without_a_notification_service_there_are_no_inboxes_and_an_absent_one_is_not_asked() -> None:

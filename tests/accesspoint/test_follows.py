@@ -15,7 +15,9 @@ from infra.runtime.tokens import Identity
 from tests.support.assignments import playlist
 from tests.support.recording_session import RecordingSession, never
 
-OPTIONS = AccessPointOptions(site="sto", node="ap1", aggregators=["a1"], services={"notification": ["n1"], "decision": ["o1"]})
+OPTIONS = AccessPointOptions(
+    site="sto", node="ap1", policy="open", aggregators=["a1"], services={"notification": ["n1"], "decision": ["o1"]}
+)
 URIS = [*(f"hm://presence/user/u{n}/" for n in range(4)), "hm://playlist/user/dan/playlist/mix/", "hm://notifications/feed/a%new-album/"]
 
 Pairs = set[tuple[str, bytes]]

@@ -1,6 +1,7 @@
 import random
+from itertools import pairwise
 
-from accesspoint.hub import BURST_FROM, Hub, Member
+from accesspoint.hub import BURST_FROM, COMPACT_FROM, Hub, Member
 from infra.kernel.topics import Topic, parse_topic
 
 
@@ -52,10 +53,33 @@ def test_the_two_maps_stay_inverse_over_a_hundred_thousand_random_steps() -> Non
                 hub.release(*dead.pop(rng.randrange(len(dead))))
         if step % 5_000 == 0 or step == 99_999:
             expected = {(member, topic) for member, wanted in model.items() for topic in wanted}
-            by_handle = dict(hub.wanted())
-            by_session = {(member, by_handle[handle]) for member in model for handle in member.handles}
+            by_session = {(member, topic) for member in model for topic in hub.held(member)}
+            assert all(hub.count(member) == len(wanted) == len(hub.held(member)) for member, wanted in model.items())
+            assert all(len(member.handles) <= 2 * (COMPACT_FROM + len(wanted)) for member, wanted in model.items())
             assert pairs_by_topic(hub) == by_session == expected
             assert hub.subscriptions == len(expected)
+
+
+def test_ten_thousand_topics_are_left_in_steps_that_are_not_dearer_for_it() -> None:
+    """DPS-26: one after the other, first come first left, as one client did that made everybody wait for seconds."""
+    hub, member = Hub(), Listener()
+    topics = [parse_topic(f"hm://presence/user/u{n}/") for n in range(10_000)]
+    hub.subscribe_all(member, topics)
+    lengths = [len(member.handles)]
+    for topic in topics:
+        hub.unsubscribe(member, topic)
+        lengths.append(len(member.handles))
+    compacted = sum(before for before, after in pairwise(lengths) if after < before)
+    assert compacted < 2 * 10_000 + 40 * COMPACT_FROM
+    assert (hub.count(member), hub.subscriptions) == (0, 0)
+
+
+def test_one_that_follows_and_leaves_the_same_topic_for_ever_does_not_grow() -> None:
+    hub, member, topic = Hub(), Listener(), parse_topic("hm://presence/user/u1/")
+    for _ in range(1000):
+        hub.subscribe(member, topic)
+        hub.unsubscribe(member, topic)
+        assert len(member.handles) <= 2 * (COMPACT_FROM + 1)
 
 
 def test_an_event_is_framed_and_written_once_for_each_session_of_its_topic() -> None:

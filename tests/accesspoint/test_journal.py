@@ -14,7 +14,7 @@ from infra.kernel.topics import Topic, format_topic
 from infra.runtime.tokens import Identity
 from tests.support.recording_session import RecordingSession, never
 
-OPTIONS = AccessPointOptions(site="sto", node="ap1", aggregators=["a1"], max_topics=4, services={"notification": ["n1"]})
+OPTIONS = AccessPointOptions(site="sto", node="ap1", policy="open", aggregators=["a1"], max_topics=4, services={"notification": ["n1"]})
 FEEDS = [f"hm://presence/user/u{n}/" for n in range(6)]
 
 

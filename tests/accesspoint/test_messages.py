@@ -38,7 +38,7 @@ def test_what_a_client_may_say(text: str, message: messages.ClientMessage) -> No
 
 def test_every_op_is_a_message_and_every_message_an_op() -> None:
     for op in messages.OPS:
-        assert _code(b'{"op":"%b","token":"","topics":[],"topic":"","kind":""}' % op.encode()) is None
+        assert _code(b'{"op":"%b","token":"","topics":[],"topic":"","kind":"","on":true}' % op.encode()) is None
     assert _code(b'{"op":"welcome"}') == "unknown-op"
 
 
@@ -51,7 +51,7 @@ def test_every_op_is_a_message_and_every_message_an_op() -> None:
         ("[]", "bad-field", "a message is a JSON object with an op"),
         ('{"token":"t"}', "bad-field", "missing required field `op`"),
         ('{"op":null}', "bad-field", "$.op"),
-        ('{"op":"dance"}', "unknown-op", "act, hello, history, last, ping, pull, read, seen, subscribe, unsubscribe"),
+        ('{"op":"dance"}', "unknown-op", "act, hello, history, last, ping, private, pull, read, refresh, seen, subscribe, unsubscribe"),
         ('{"op":"hello"}', "bad-field", "missing required field `token`"),
         ('{"op":"hello","token":"t","device":"fridge"}', "bad-field", "$.device"),
         ('{"op":"hello","token":"t","client":"' + "c" * 129 + '"}', "bad-field", "<= 128"),
@@ -107,8 +107,8 @@ def test_the_id_is_found_even_in_a_message_that_cannot_be_taken(text: bytes, id_
     ("answer", "says"),
     [
         (
-            messages.welcome("s1", "sto", "eve", 5, {"topics": 9}),
-            {"op": "welcome", "session": "s1", "site": "sto", "user": "eve", "time_ms": 5, "limits": {"topics": 9}},
+            messages.welcome("s1", "sto", "eve", 5, 0.009, {"topics": 9}),
+            {"op": "welcome", "session": "s1", "site": "sto", "user": "eve", "time_ms": 5, "expires_ms": 9, "limits": {"topics": 9}},
         ),
         (
             messages.subscribed(1, "partial", ["lon"], [("x", described(Refused("bad-topic", "so")))]),
@@ -121,6 +121,7 @@ def test_the_id_is_found_even_in_a_message_that_cannot_be_taken(text: bytes, id_
             },
         ),
         (messages.unsubscribed("u"), {"op": "unsubscribed", "id": "u"}),
+        (messages.refreshed(4, 1.5), {"op": "refreshed", "id": 4, "expires_ms": 1500}),
         (messages.ok(3), {"op": "ok", "id": 3}),
         (messages.pong(9), {"op": "pong", "time_ms": 9}),
         (messages.error(Refused("bad-json", "why")), {"op": "error", "id": None, "code": "bad-json", "number": 4103, "reason": "why"}),

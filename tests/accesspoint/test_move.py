@@ -110,7 +110,7 @@ class World:
 
     def __init__(self, seed: int, warm: list[bool], move_bytes: int) -> None:
         self.rng = random.Random(seed)
-        options = AccessPointOptions(site="sto", node="ap1", aggregators=AGGREGATORS, move_bytes=move_bytes)
+        options = AccessPointOptions(site="sto", node="ap1", policy="open", aggregators=AGGREGATORS, move_bytes=move_bytes)
         self.announcer = Announcer("sto", lambda: enumerate(TOPICS))
         self.heard: dict[int, list[int]] = defaultdict(list)
         self.published = [0] * len(TOPICS)

@@ -20,7 +20,7 @@ from infra.runtime.tokens import Identity
 from tests.support.assignments import assignment, playlist
 from tests.support.recording_session import RecordingSession, never
 
-OPTIONS = AccessPointOptions(site="sto", node="ap1", aggregators=["a1"], max_topics_per_message=3, install_s=0.0)
+OPTIONS = AccessPointOptions(site="sto", node="ap1", policy="open", aggregators=["a1"], max_topics_per_message=3, install_s=0.0)
 BOB, EVE, MIX = user_topic("bob"), user_topic("eve"), playlist("dan", "mix")
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from accesspoint.options import AccessPointOptions
-from infra.kernel.frames import Call
+from infra.kernel.frames import NOBODY, Call
 from segue.cluster.role_spec import RoleOptions
 from tests.support.cluster import Cluster
 from tests.support.peer import Peer
@@ -34,8 +34,8 @@ def serving(*services: str) -> Callable[[RoleOptions], RoleOptions]:
 
 
 def asked(peer: Peer) -> list[tuple[str, str, Any]]:
-    """Returns user, op and body of each call that a service heard."""
-    return [(call.user, call.op, json.loads(call.body)) for call in peer.of(Call) if isinstance(call, Call)]
+    """Returns user, op and body of each call of a client that a service heard."""
+    return [(call.user, call.op, json.loads(call.body)) for call in peer.of(Call) if isinstance(call, Call) and call.user != NOBODY]
 
 
 def no_items(call: Call) -> bytes:

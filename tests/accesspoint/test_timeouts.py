@@ -44,6 +44,13 @@ def test_a_hello_is_due_in_time_and_only_of_those_that_have_not_said_it() -> Non
     assert place.at(1e9) == []
 
 
+def test_who_is_not_let_in_in_time_does_not_wait_for_ever() -> None:
+    place = Place()
+    _, asking = place.pair("asking", SessionState.ASKING)
+    place.timeouts.joined(asking, 5.0)
+    assert place.at(5.0 + HELLO_S) == ["asking"]
+
+
 def test_who_does_not_leave_is_cut_and_who_does_is_forgotten() -> None:
     place = Place()
     (_, stays), (_, goes) = place.pair("stays"), place.pair("goes")
@@ -81,7 +88,7 @@ def test_a_session_that_cannot_be_ended_stops_the_timeouts_of_no_other() -> None
 
 
 def test_a_silent_session_that_cannot_be_ended_keeps_no_other_from_its_end() -> None:
-    options = AccessPointOptions(site="sto", node="ap1", aggregators=["a1"])
+    options = AccessPointOptions(site="sto", node="ap1", policy="open", aggregators=["a1"])
     place = Place()
     silence = Silence(options, place.pair("silent"))  # type: ignore[arg-type]
     silence.tick(0.0, options.ping_s)  # it takes everybody in

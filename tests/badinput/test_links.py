@@ -11,7 +11,7 @@ from structlog.testing import capture_logs
 
 from infra.kernel.codec import FrameDecoder, encode
 from infra.kernel.codes import BY_NAME
-from infra.kernel.frames import Bye, Deliver, Frame, Heartbeat, Hello, Leaving, Publish, Subscribe, Survey, View
+from infra.kernel.frames import PROTOCOL, Bye, Deliver, Frame, Heartbeat, Hello, Leaving, Publish, Subscribe, Survey, View
 from infra.kernel.topics import Topic
 from infra.runtime.listening import CannotListen
 from segue.cluster.factory import RoleFactory
@@ -22,9 +22,9 @@ DEADLINE_S = 30.0
 NO_VIEW = View(0, ())
 
 
-def hello(role: str = "accesspoint", node: str = "x1", site: str = "sto", **fields: int) -> bytes:
+def hello(role: str = "accesspoint", node: str = "x1", site: str = "sto", version: int = PROTOCOL) -> bytes:
     """Returns the first frame of a peer `role` that may be there or not, named `node`, of `site`."""
-    return encode(Hello(role, node, site, 1, int(time.time() * 1000), NO_VIEW, **fields))
+    return encode(Hello(role, node, site, 1, int(time.time() * 1000), NO_VIEW, version))
 
 
 def said(frame: Frame) -> bytes:

@@ -34,7 +34,14 @@ def shape(tmp_path: Path, capture: CaptureOptions) -> Shape:
     (tmp_path / "catalogue.jsonl").touch()
     catalogue = str(tmp_path / "catalogue.jsonl")
     return Shape(
-        sites=("sto", "lon"), brokers=2, notification=1, services=services, state=tmp_path / "store", catalogue=catalogue, capture=capture
+        sites=("sto", "lon"),
+        brokers=2,
+        notification=1,
+        services=services,
+        policy="open",
+        state=tmp_path / "store",
+        catalogue=catalogue,
+        capture=capture,
     )
 
 

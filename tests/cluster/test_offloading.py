@@ -321,7 +321,7 @@ async def test_a_service_that_says_what_is_not_its_business_loses_that_link_and_
             for link in list(decision.node.links):
                 link.send(frame)
             await c.until(lambda n=n: len(decision.lost) == 2 * (n + 1))  # type: ignore[misc]
-        assert all("from the decision service makes no sense here" in reason for reason in decision.lost)
+        assert all("from a decision makes no sense here" in reason for reason in decision.lost)
         await c.play("bob", n=1)
         await c.play("eve", n=2)
         await ann.heard(1)

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from broker import openapi as broker
+from broker import operator_openapi as operator
 from infra.runtime.http.openapi import Described, Document, render
 from infra.runtime.http.web import Route
 from notification import openapi as notification
@@ -17,6 +18,7 @@ from services.playlist.handlers import PlaylistHandlers
 from services.playlist.lists import PlaylistListHandlers
 from services.social import openapi as social
 from services.social.handlers import SocialHandlers
+from services.social.privacy_handlers import PrivacyHandlers
 from tests.architecture.test_house import PROJECT
 
 DOCS: Final = Path(__file__).resolve().parents[2] / "docs"
@@ -36,8 +38,9 @@ def pages() -> dict[str, str]:
         "openapi.json": (broker.DOCUMENT, broker.ROUTES),
         "openapi-artist.json": (artist.DOCUMENT, routes(ArtistHandlers)),
         "openapi-notification.json": (notification.DOCUMENT, routes(NotificationHandlers)),
+        "openapi-operator.json": (operator.DOCUMENT, operator.ROUTES),
         "openapi-playlist.json": (playlist.DOCUMENT, routes(PlaylistHandlers, PlaylistListHandlers)),
-        "openapi-social.json": (social.DOCUMENT, routes(SocialHandlers)),
+        "openapi-social.json": (social.DOCUMENT, routes(SocialHandlers, PrivacyHandlers)),
     }
     return {name: text(render(document, known, version=VERSION)) + "\n" for name, (document, known) in found.items()}
 

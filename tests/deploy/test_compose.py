@@ -47,7 +47,8 @@ def test_the_ports_of_a_service_are_those_of_its_sample(name: str) -> None:
 
 @pytest.mark.parametrize("name", sorted(PATHS))
 def test_who_stores_and_nobody_else_has_a_folder_of_the_host_where_its_sample_says(name: str) -> None:
-    folder = getattr(options_of(PATHS[name]), "path", None)
+    options = options_of(PATHS[name])
+    folder = getattr(options, "path", None) or getattr(options, "state", None)
     assert [each["target"] for each in state_folders(services()[name])] == ([str(folder)] if folder else [])
 
 
@@ -78,11 +79,20 @@ def test_no_port_of_the_host_is_published_twice_and_all_are_for_this_machine_onl
 
 
 def test_the_secret_is_mounted_where_every_sample_looks_for_it() -> None:
-    (name,) = COMPOSE["secrets"]
-    assert all(service["secrets"] == [name] for service in services().values())
+    name, monitor, of_links = COMPOSE["secrets"]
+    assert all(service["secrets"] == [name, of_links] for service in services().values())
     for path in SAMPLES:
         assert tomllib.loads(path.read_text(encoding="utf-8"))["auth"]["secret_file"] == f"/run/secrets/{name}"
+        assert tomllib.loads(path.read_text(encoding="utf-8"))["link_auth"]["secret_files"] == [f"/run/secrets/{of_links}"]
     assert (DEPLOY / COMPOSE["secrets"][name]["file"]).resolve() == ROOT / ".segue" / "secret.key"
+    assert (DEPLOY / COMPOSE["secrets"][of_links]["file"]).resolve() == ROOT / ".segue" / "link.key"
+    assert COMPOSE["services"]["prometheus"]["secrets"] == [monitor]
+
+
+def test_prometheus_shows_the_token_that_is_mounted_for_it() -> None:
+    """DPS-25: it has a token of a monitor, who may read admin doors and nothing else."""
+    (job,) = yaml.safe_load((DEPLOY / "prometheus.yml").read_text(encoding="utf-8"))["scrape_configs"]
+    assert job["authorization"] == {"type": "Bearer", "credentials_file": f"/run/secrets/{list(COMPOSE['secrets'])[1]}"}
 
 
 def test_every_service_has_time_to_drain() -> None:

@@ -104,7 +104,7 @@ def test_every_schema_is_a_schema_and_every_example_is_valid() -> None:
             for example in each.get("examples", ()):
                 validator(each).validate(example)
     described = [*map(resolved, PUBLISH["responses"].values()), PUBLISH["requestBody"]]
-    described += [response for operation in ADMIN.values() for response in operation["responses"].values()]
+    described += [resolved(response) for operation in ADMIN.values() for response in operation["responses"].values()]
     for content in (content for each in described for content in each["content"].values()):
         for example in examples(content):
             validator(content["schema"]).validate(example)

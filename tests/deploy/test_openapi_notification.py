@@ -16,6 +16,7 @@ from jsonschema import Draft202012Validator
 
 from infra.kernel.codes import BY_NAME
 from infra.kernel.errors import Refused
+from infra.runtime.http.openapi import ON_AIOHTTP
 from notification.email import EmailOptions
 from notification.handlers import NotificationHandlers
 from notification.notice import NoticeRequest, check
@@ -34,7 +35,12 @@ OPERATIONS = {
     (method.upper(), path): each for path, item in DOCUMENT["paths"].items() for method, each in item.items() if method != "parameters"
 }
 FIELDS = DOCUMENT["components"]["schemas"]["NoticeRequest"]["properties"]
-WHO: dict[str, list[dict[str, list[str]]]] = {"user": [{"userToken": []}], "service": [{"serviceToken": []}], "nobody": []}
+WHO: dict[str, list[dict[str, list[str]]]] = {
+    "user": [{"userToken": []}],
+    "service": [{"serviceToken": []}],
+    "operator": [{"serviceToken": []}],
+    "nobody": [],
+}
 INTAKE, PREFERENCES, DEVICES = ("POST", "/v1/notifications"), ("PUT", "/v1/me/preferences"), ("POST", "/v1/me/devices")
 ALBUM = DOCUMENT["paths"]["/v1/notifications"]["post"]["requestBody"]["content"]["application/json"]["examples"]["album"]["value"]
 WORDS = {"Content-Type": "text/plain"}
@@ -136,6 +142,7 @@ async def test_what_is_shown_works_and_every_answer_is_as_described(tmp_path: Pa
             for method, path in OPERATIONS:
                 assert (await ask(method, concrete(path)))[0] == 503
             described = {(*where, status) for where, operation in OPERATIONS.items() for status in operation["responses"]}
+            described = {row for row in described if int(row[-1]) not in ON_AIOHTTP}  # tests/security tries them at every door
             assert described - ask.tried == {("GET", "/v1/push-key", "404")}  # below
 
 

@@ -16,7 +16,7 @@ from infra.kernel.errors import Refused
 from infra.kernel.http_error import MethodRefused
 from infra.runtime.http.admin import Admin
 from infra.runtime.http.door import json_error
-from infra.runtime.http.web_runner import error_response
+from infra.runtime.http.web_connection import error_response
 from segue.cluster.factory import RoleFactory
 from segue.cluster.process import Process
 from segue.cluster.roles import role_of

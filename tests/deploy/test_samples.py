@@ -23,6 +23,7 @@ from segue.cluster.roles import role_of as role_in_process
 from segue.cluster.shape import STORING, Shape
 from tests.support.network import NamedTcpNetwork
 from tests.support.samples import DEPLOY, SAMPLES, SECRET, options_of, role_of, service_token, user_token
+from tests.support.social_desk import SocialDesk
 from tests.support.user import User, feed
 
 DEADLINE_S = 60.0
@@ -52,7 +53,8 @@ def test_a_sample_names_every_option_that_there_is(path: Path, tmp_path: Path) -
     text, role = OPTIONAL.sub("", path.read_text(encoding="utf-8")), role_of(path)
     tables = tomllib.loads(DEFAULT.sub(r"\1", text))
     file, options = parsed(text, role, tmp_path)
-    found = {name: unnamed(struct, tables[name], name) for name, struct in (("auth", file.auth), ("log", file.log), (role, options))}
+    structs = {name: getattr(file, name) for name in file.__struct_fields__} | {role: options}
+    found = {name: unnamed(struct, tables[name], name) for name, struct in structs.items()}
     assert set().union(*found.values()) == not_set(text)
 
 
@@ -148,6 +150,8 @@ def moved(options: Any, folder: Path) -> Any:
         changes["door"] = "127.0.0.1:0"
     if hasattr(options, "path"):
         changes["path"] = type(options.path)(folder)
+    if hasattr(options, "state"):
+        changes["state"] = folder
     if hasattr(options, "notification"):
         changes["notification"] = ["sto/n1"]
     return msgspec.structs.replace(options, **changes)
@@ -160,6 +164,7 @@ async def test_three_sites_made_from_the_samples_carry_events_to_each_other(tmp_
     async with asyncio.timeout(DEADLINE_S), Process(parts(), options) as process, aiohttp.ClientSession() as http:
         await process.settled()
         (london,), (stockholm,) = process.of("accesspoint", "lon"), process.of("accesspoint", "sto")
+        await SocialDesk(http, process.of("social")[0].address).befriend("ann", "bob")
         async with User(london.address, user_token("ann")) as ann, User(stockholm.address, user_token("bob")) as bob:
             while (await ann.follow("bob"))["installed"] != "all":
                 pass  # sites that have not found each other yet: it said `partial` after two seconds

@@ -73,7 +73,8 @@ class Site:
         self._ports.__exit__(None, None, None)
 
     async def _start(self, path: Path) -> None:
-        settings = [f'auth.secret_file="{self._secret_file}"', 'log.level="warning"', *self._addresses(path)]
+        link_secret = f'link_auth.secret_files=["{self._secret_file}"]'
+        settings = [f'auth.secret_file="{self._secret_file}"', link_secret, 'log.level="warning"', *self._addresses(path)]
         arguments = [argument for setting in settings for argument in ("--set", setting)]
         command = ["-m", "segue", role_of(path), "--config", str(path), *arguments, "--json", "--shared-ports"]
         root = DEPLOY.parents[1]
@@ -90,7 +91,8 @@ class Site:
         role = role_of(path)
         table = tomllib.loads(path.read_text(encoding="utf-8"))[role]
         doors = [f'{role}.{key}="127.0.0.1:0"' for key in ("door", "admin") if key in table]
-        doors += [f'{role}.path="{self._secret_file.parent}"'] if "path" in table else []
+        doors += [f'{role}.{key}="{self._secret_file.parent}"' for key in ("path", "state") if key in table]
+        doors.append(f'audit.path="{self._secret_file.parent / "audit.jsonl"}"')
         return doors + [f"{role}.{key}={self._literal(table[key])}" for key in ADDRESSES if key in table]
 
     def _literal(self, value: Any) -> str:

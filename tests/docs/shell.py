@@ -44,7 +44,8 @@ class Shell:
 
     async def __aenter__(self) -> Self:
         self._bash = await asyncio.create_subprocess_exec(
-            "bash",
+            # Where tests run in the background, Ctrl-C is ignored, and bash would hand that on.
+            *("env", "--default-signal=INT", "bash"),
             "--noprofile",
             "--norc",
             stdin=asyncio.subprocess.PIPE,

@@ -33,7 +33,7 @@ async def test_a_command_that_goes_on_for_too_long_is_told_with_what_it_printed(
 
 
 async def test_what_serves_is_waited_for_and_ended_by_ctrl_c(shell: Shell) -> None:
-    job = await shell.start("sleep 0.1; echo ready; sleep 600", ready="ready", timeout_s=TIMEOUT_S)
+    job = await shell.start("sleep 0.1; echo ready; exec sleep 600", ready="ready", timeout_s=TIMEOUT_S)
     assert (await shell.stop(job, timeout_s=TIMEOUT_S)).exit_code == 130
 
 

@@ -5,6 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from infra.runtime.tokens import ensure_secret
 from segue.cli.state import held
 from tests.support.samples import DEPLOY
 
@@ -18,11 +19,20 @@ def segue(*arguments: str) -> tuple[int, list[str]]:
     return ended.returncode, ended.stderr.splitlines()
 
 
-def test_a_name_that_nobody_knows_is_named_once_with_its_option() -> None:
+def test_a_name_that_nobody_knows_is_named_once_with_its_option(tmp_path: Path) -> None:
     """Also where it has begun to look up its peers, whose names nobody knows either."""
     sample = str(DEPLOY / "config" / "sto-decision1.toml")
     peers = [f"--set=decision.sites.{site}.{slot}='{slot}.{site}.invalid:7811'" for site in ("sto", "lon", "ash") for slot in ("b1", "b2")]
-    code, (line,) = segue("decision", "--config", sample, "--set=decision.listen='decision1.invalid:7826'", *peers)
+    code, (line,) = segue(
+        "decision",
+        "--config",
+        sample,
+        "--set=decision.listen='decision1.invalid:7826'",
+        f"--set=auth.secret_file='{ensure_secret(tmp_path)}'",
+        "--set=link_auth.mode='open'",
+        "--set=link_auth.secret_files=[]",
+        *peers,
+    )
     assert code == 2
     assert line.startswith("segue: decision.listen: cannot listen on decision1.invalid:7826 (")
     assert "choose another address" in line

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from infra.kernel.frames import Deliver
-from notification.feed import READ, Feed, PullQuery
+from notification.feed import MAX_ANSWER_BYTES, MAX_CLIENTS, READ, Feed, MarkMove, PullQuery
 from notification.items import IN_CLIENT
 from notification.store import Decision, Item
 from notification.store_sqlite import SqliteStore
@@ -238,6 +238,41 @@ async def test_an_answer_is_as_of_one_moment_whatever_is_decided_while_it_is_mad
         assert (marks_of(answer), answer["next"], answer["more"], answer["unread"]) == ([1], 1, False, 1)
         again = json.loads(await feed.pull("ann", "desk", PullQuery(since=answer["next"])))
         assert (marks_of(again), again["next"], again["unread"]) == ([2, 3], 3, 0)
+    finally:
+        await store.close()
+
+
+async def test_an_answer_is_bounded_in_bytes_and_all_of_it_comes_in_several(tmp_path: Path) -> None:
+    """500 items of 16 KiB would be more than a link carries in one frame."""
+    async with stored(tmp_path) as c, c.user("ann") as ann:
+        large = {"text": "x" * 16_000}
+        for start in range(0, 150, 30):
+            await c.notify([album(n, "ann", payload=large) for n in range(start, start + 30)])
+        await decided(c, 150)
+        first = await ann.ask("pull", since=0, limit=500)
+        assert 0 < len(first["items"]) * 16_000 <= MAX_ANSWER_BYTES
+        assert (first["more"], first["next"]) == (True, len(first["items"]))
+        assert [item["mark"] for item in await pull_all(ann, 0, 500)] == list(range(1, 151))
+        topic, seen, before = "hm://notifications/feed/bjork%new-album/", [], None
+        while True:
+            page = await ann.ask("history", topic=topic, limit=500, **({"before": before} if before else {}))
+            assert 0 < len(page["items"]) * 16_000 <= MAX_ANSWER_BYTES
+            seen += [item["id"] for item in page["items"]]
+            if (before := page["next"]) is None:
+                break
+        assert len(seen) == len(set(seen)) == 150
+
+
+async def test_the_marks_of_a_bounded_number_of_clients_are_kept(tmp_path: Path) -> None:
+    """Client names are free: 1,500 of them must not leave 1,500 rows. Those that have seen the least go."""
+    store = await SqliteStore.open(tmp_path, 86_400.0, lambda: NOW_MS / 1000)
+    feed = Feed(store, lambda event: None, lambda: NOW_MS / 1000, lambda: 1)
+    try:
+        await decide(store, *range(1, MAX_CLIENTS + 11))
+        await store.move("ann", READ, 3)
+        for n in range(1, MAX_CLIENTS + 11):
+            await feed.seen("ann", f"client-{n}", MarkMove(mark=n))
+        assert await store.marks("ann") == {READ: 3} | {f"client-{n}": n for n in range(11, MAX_CLIENTS + 11)}
     finally:
         await store.close()
 

@@ -1,5 +1,6 @@
 """Mails and pushes, against a real mail server and a real receiver of pushes."""
 
+import time
 from collections.abc import AsyncIterator
 from email.message import EmailMessage
 from pathlib import Path
@@ -8,7 +9,10 @@ from urllib.parse import urlsplit
 import pytest
 
 from notification.email import EmailOptions
+from notification.notice import Notice
 from notification.push import PushOptions
+from notification.shards import shard_of
+from notification.store import Task
 from tests.support.clocked import ClockedCluster
 from tests.support.cluster import Cluster
 from tests.support.push_receiver import PushReceiver
@@ -101,6 +105,32 @@ async def test_a_mail_that_was_due_is_not_sent_to_who_came_online_meanwhile(tmp_
         assert (status, why["sent"][0]["state"]) == (200, "dropped")
         assert "-email:online" in why["sent"][0]["reason"] or "no rule grants" in why["sent"][0]["reason"]
     assert smtp.mails == []
+
+
+async def test_a_notice_of_which_no_mail_can_be_made_is_a_dead_letter_and_holds_up_nobody(tmp_path: Path, smtp: ScriptedSmtp) -> None:
+    """One that was stored before such payloads were refused. The mails of its shard that are due after it go out all the same."""
+    async with stored(tmp_path, email=mailing(smtp)) as c:
+        await wants_mail(c, "bob")
+        (module,) = c.of("notification")
+        now_ms = int(time.time() * 1000)
+        poison = Notice("bjork-1", "artist", "hm://notifications/feed/bjork%new-album/", "album", "bjork", b'{"n":1e999}', now_ms, "d")
+        await module.stored.store.begin(poison)
+        await module.stored.owned.agenda.add([Task(shard_of("bob"), now_ms, "bob", "email", "bjork-1", 1, now_ms)])
+        await c.notify(album(2, "bob"))
+        await ended(c, delivered=1, dead=1)
+        assert ["Album 2" in mail["Subject"] for _, mail in smtp.mails] == [True]
+        ((_, letter),) = await module.stored.store.dead("", 10)
+        assert (letter.event, letter.state) == ("bjork-1", "dead")
+        assert "a defect of ours" in letter.reason
+
+
+@pytest.mark.parametrize("payload", [b'{"n":1e999}', b'{"n":[-1e400]}'])
+async def test_a_payload_with_a_number_that_no_reader_holds_is_refused_at_the_intake(tmp_path: Path, payload: bytes) -> None:
+    async with stored(tmp_path) as c:
+        body = b'{"id":"x","topic":"hm://notifications/feed/bjork%%new-album/","kind":"album","payload":%b,"followers":["bob"]}' % payload
+        status, answer = await c.notify(body, headers={"Content-Type": "application/json"})
+        assert (status, answer["code"]) == (400, "bad-json")
+        assert "out of range" in answer["reason"]
 
 
 async def test_a_mail_that_is_refused_for_good_is_a_dead_letter_and_can_be_replayed(tmp_path: Path, smtp: ScriptedSmtp) -> None:

@@ -178,6 +178,15 @@ async def test_marks_only_rise(store: Store, name: str) -> None:
     assert await store.marks(f"{name}-other") == {}
 
 
+async def test_a_client_that_was_forgotten_may_come_back(store: Store, name: str) -> None:
+    for client, mark in (("phone", 3), ("desk", 1), ("", 5)):
+        await store.move(name, client, mark)
+    await store.forget_clients(name, ["phone", "nobody"])
+    assert await store.marks(name) == {"desk": 1, "": 5}
+    await store.move(name, "phone", 4)
+    assert await store.marks(name) == {"phone": 4, "desk": 1, "": 5}
+
+
 async def test_tasks_are_due_in_order_and_those_of_a_moment_stay_together(store: Store, name: str) -> None:
     shard = next(NAMES) % (1 << 30)
     tasks = [Task(shard, NOW_MS + n // 4 * 400_000, f"{name}-{n:02}", "email", "e", 1, NOW_MS) for n in range(20)]

@@ -8,10 +8,12 @@ import pytest
 import segue
 
 PUBLIC = {
+    "Announcement",
     "Backoff",
     "Client",
     "ClientOptions",
     "ConnectionLost",
+    "Ended",
     "Event",
     "History",
     "Installed",
@@ -20,6 +22,8 @@ PUBLIC = {
     "Misuse",
     "Notification",
     "Offloaded",
+    "Operator",
+    "OrderOutcome",
     "PastEvent",
     "Phase",
     "ProtocolError",
@@ -31,8 +35,13 @@ PUBLIC = {
     "Rejection",
     "Result",
     "SegueError",
+    "Social",
     "Stalled",
+    "StandingBan",
+    "StandingRevocation",
     "State",
+    "UserSession",
+    "UserSessions",
     "run",
 }
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Self
 
 from infra.kernel.errors import Refused
-from infra.kernel.frames import AnyFrame, Call, Hello, Reply, View
+from infra.kernel.frames import AnyFrame, Barred, Call, Hello, Reply, View
 from infra.runtime.context import Context
 from infra.runtime.link import Link
 from infra.runtime.link_handlers import LinkHandler, ToRole
@@ -22,12 +22,15 @@ Script = Callable[[Call], bytes | None]
 class ScriptedService:
     """`async with ScriptedService(network, "social", "sto/s1", script) as social:` listens at its name; `calls` grows.
 
-    `script` says what is replied. `dial` makes it a caller: `peers.call`.
+    `script` says what is replied. `barred` has the pairs of `Barred` frames, `said`
+    the replies to calls of its own. `dial` makes it a caller: `peers.call`.
     """
 
     def __init__(self, network: Network, role: str, name: str, script: Script = lambda call: b"") -> None:
         site, _, node = name.partition("/")
         self.calls: list[Call] = []
+        self.barred: list[tuple[str, str]] = []
+        self.said: dict[int, Reply] = {}
         self.script, self._name, self._site = script, name, site
         self.node = Node(
             (role, node, site), Context(network=network, log=get_logger(role, node, site), rng=random.Random(1)), self, timing=FAST
@@ -70,7 +73,10 @@ class ScriptedService:
                 self.calls.append(frame)
                 if (reply := self._reply(frame)) is not None:
                     link.send(reply)
+            elif isinstance(frame, Barred):
+                self.barred += zip(frame.owners, frame.askers, strict=True)
             elif isinstance(frame, Reply):
+                self.said[frame.n] = frame
                 self.peers.reply(link, frame)
 
     def _reply(self, call: Call) -> Reply | None:

@@ -81,6 +81,20 @@ class FollowsContract:
         for user in users:
             assert await everything(follows, user) == sorted(topic for each, topic in pairs if each == user)
 
+    @pytest.mark.parametrize("count", [0, 1, 100, 101, 300])
+    async def test_of_few_and_of_many_users_those_who_follow_a_topic_are_found(self, follows: FollowStore, count: int) -> None:
+        users = [f"u{n}" for n in range(count)]
+        await follows.add_followers(ANN, users[::2])
+        await follows.add_followers(BOB, users)
+        assert await follows.follows(ANN, users) == [n % 2 == 0 for n in range(count)]
+
+    async def test_of_many_topics_those_that_a_user_follows_are_found_at_once(self, follows: FollowStore) -> None:
+        topics = [user_topic(f"t{n}") for n in range(90)]
+        await follows.add("u", topics[::3])
+        await follows.add("v", topics)
+        assert await follows.followed("u", [*topics, ANN, *topics]) == set(topics[::3])
+        assert await follows.followed("u", []) == await follows.followed("w", topics) == set()
+
     async def test_who_would_follow_too_much_is_refused_and_follows_what_he_did_before(self, follows: FollowStore) -> None:
         topics = [user_topic(f"t{n}") for n in range(101)]
         await follows.add("u", topics[:99])

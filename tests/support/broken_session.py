@@ -15,6 +15,9 @@ class BrokenSession:
         """Ends, and says so."""
         self.abort()
 
+    def rested(self) -> None:
+        """Reads on."""
+
     def abort(self) -> None:
         """Ends at once."""
         self._ended.append(self.name)

@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import msgspec
 
-from accesspoint.core import Verify
+from accesspoint.bearer import Verify
 from accesspoint.options import AccessPointOptions
 from accesspoint.server import AccessPoint
 from infra.runtime.tokens import AuthOptions, Keys, Verifier, issue
@@ -101,7 +101,7 @@ class Watched:
 
     def client(self, **fields: Any) -> RawClient:
         """Returns a client at the same access point; a context manager."""
-        return RawClient(self.point.address, **fields)
+        return RawClient(self.point.address, **{"tls": self.cluster.tls, **fields})
 
     def token(self, user: str) -> str:
         """Returns a client's token."""
@@ -112,5 +112,5 @@ class Watched:
         token = issue(SECRET, service="presence", ttl_s=600, now_s=time.time())
         headers = {"Authorization": f"Bearer {token}", "Content-Type": content_type} | headers
         data = io.BytesIO(body) if isinstance(body, bytes) else body
-        async with self.cluster.http.post(f"http://{self.door.address}/v1/events", data=data, headers=headers) as answer:
+        async with self.cluster.http.post(self.cluster.url(self.door, "/v1/events"), data=data, headers=headers) as answer:
             return answer.status, await answer.json()

@@ -15,6 +15,7 @@ from typing import Any, Self, TypeVar
 import aiohttp
 import msgspec
 
+from accesspoint.authorization.arbiter import Policy
 from accesspoint.options import AccessPointOptions
 from accesspoint.server import AccessPoint
 from broker.server import Broker
@@ -22,7 +23,10 @@ from infra.kernel.frames import Deliver, Frame
 from infra.kernel.link_timing import LinkTiming
 from infra.kernel.membership import Timing
 from infra.kernel.topics import user_topic
+from infra.runtime.audit import AuditOptions
+from infra.runtime.door_opener import DoorOpener
 from infra.runtime.node import Node
+from infra.runtime.outgoing.options import OutgoingOptions
 from infra.runtime.tokens import AuthOptions, Keys, Verifier, issue
 from infra.runtime.wire.memory import MemoryNetwork
 from notification.options import NotificationOptions
@@ -58,7 +62,11 @@ class Cluster:
     - `state`: where what is stored is kept. Without it there are no `notifications` and no `services`.
     - `notifications`: how many notification modules there are.
     - `services`: which services the first site has.
+    - `policy`: who may see what; everybody everything, unless a test is about that.
     - `change`: changes the options of a role.
+    - `audit`: the file where all nodes write down what operators change.
+    - `outgoing`: where its roles may call over HTTP.
+    - `opener`: opens the doors. With a certificate, clients speak TLS, and believe this certificate.
     """
 
     def __init__(
@@ -74,7 +82,11 @@ class Cluster:
         state: Path | None = None,
         notifications: int = 1,
         services: tuple[str, ...] = (),
+        policy: Policy = "open",
         change: Callable[[RoleOptions], RoleOptions] = lambda options: options,
+        audit: Path | None = None,
+        opener: DoorOpener | None = None,
+        outgoing: OutgoingOptions | None = None,
     ) -> None:
         shape = Shape(
             sites=SITES[:sites],
@@ -83,6 +95,7 @@ class Cluster:
             accesspoints=accesspoints,
             notification=notifications if state else 0,
             services=services,
+            policy=policy,
             state=state or Path(),
             link=FAST,
             membership=QUICK,
@@ -96,10 +109,13 @@ class Cluster:
         self._inner = NamedTcpNetwork(elsewhere) if tcp else MemoryNetwork()
         self._verifier = Verifier(AuthOptions(), Keys(secret=SECRET), lambda: None)
         self._doors: dict[str, str] = {}
+        self.opener = opener or DoorOpener()
+        self.tls = self.opener.tls.own_context() if self.opener.tls is not None else None
+        self._audit, self._outgoing = AuditOptions(path=audit), outgoing
 
     async def __aenter__(self) -> Self:
         self._tasks = asyncio.all_tasks()
-        self.http = aiohttp.ClientSession()
+        self.http = aiohttp.ClientSession(connector=aiohttp.TCPConnector(ssl=self.tls or True))
         for options in in_start_order(self.options.values()):
             await self.start(name_of(options))
         await self.settle()
@@ -121,7 +137,8 @@ class Cluster:
     async def start(self, name: str) -> None:
         """Starts a node, for the first time or after `crash`."""
         rng = random.Random(self.rng.getrandbits(64))
-        factory = RoleFactory(self.network(name), self._verifier, rng, token=service_token, doors=self._doors)
+        shared: dict[str, Any] = {"doors": self._doors, "audit": self._audit, "opener": self.opener, "outgoing": self._outgoing}
+        factory = RoleFactory(self.network(name), self._verifier, rng, token=service_token, **shared)
         role = factory.make(self.options[name])
         self.roles[name] = role
         self.down.discard(name)
@@ -277,7 +294,11 @@ class Cluster:
 
     def user(self, name: str, site: str = "sto", point: int = 0, **hello: Any) -> User:
         """Returns a client of an access point, which is a context manager. `hello` are fields of its first message."""
-        return User(self.of("accesspoint", site)[point].address, self.token(name), hello)
+        return User(self.of("accesspoint", site)[point].address, self.token(name), hello, self.tls)
+
+    def url(self, role: Any, path: str) -> str:
+        """Returns the URL of `path` at the HTTP door of a role."""
+        return f"{self.opener.scheme('http')}://{role.address}{path}"
 
     def token(self, user: str) -> str:
         """Returns a client's token."""
@@ -291,7 +312,16 @@ class Cluster:
         payload = {"data": body} if isinstance(body, bytes) else {"json": body}
         if isinstance(body, bytes):
             headers.setdefault("Content-Type", "application/json")
-        async with self.http.post(f"http://{door.address}/v1/events", headers=headers, **payload, **kwargs) as answer:
+        async with self.http.post(self.url(door, "/v1/events"), headers=headers, **payload, **kwargs) as answer:
+            return answer.status, await answer.json()
+
+    async def operate(
+        self, method: str, path: str, body: Any = None, *, site: str = "sto", broker: int = 0, service: str = "operator"
+    ) -> tuple[int, Any]:
+        """Sends a request to the API for operators of a `broker` of a `site`, as `service`. Returns status and JSON."""
+        door: Broker = self.of("broker", site)[broker]
+        headers = {"Authorization": f"Bearer {service_token(service)}"}
+        async with self.http.request(method, self.url(door, path), headers=headers, json=body) as answer:
             return answer.status, await answer.json()
 
     async def notify(
@@ -302,12 +332,12 @@ class Cluster:
         headers = {"Authorization": f"Bearer {service_token(service)}"}
         headers |= kwargs.pop("headers", {})
         payload = {"data": body} if isinstance(body, bytes) else {"json": body}
-        async with self.http.post(f"http://{door.address}{path}", headers=headers, **payload, **kwargs) as answer:
+        async with self.http.post(self.url(door, path), headers=headers, **payload, **kwargs) as answer:
             return answer.status, await answer.json()
 
     async def request(self, user: str, method: str, role: str, path: str, body: Any = None) -> tuple[int, Any]:
         """Sends a request of `user` to the HTTP door of the first node of `role`. Returns status and JSON, None if there is none."""
-        url = f"http://{self.of(role)[0].address}{path}"
+        url = self.url(self.of(role)[0], path)
         async with self.http.request(method, url, json=body, headers={"Authorization": f"Bearer {self.token(user)}"}) as answer:
             text = await answer.text()
             return answer.status, json.loads(text) if text else None
@@ -342,6 +372,6 @@ def check_hub(point: AccessPoint) -> None:
     """Checks that the two maps of an access point are exact inverses, and that only what is wanted is announced."""
     hub = point.core.hub
     by_topic = {(session, topic) for topic, row in hub.topics.items() for session in row}
-    by_session = {(session, hub._rows[handle].topic) for session in point.core.sessions for handle in session.handles}  # type: ignore[union-attr]
+    by_session = {(session, topic) for session in point.core.sessions for topic in hub.held(session)}
     assert by_topic == by_session
     assert len(by_topic) == hub.subscriptions

@@ -3,8 +3,10 @@
 import json
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import count
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -14,6 +16,7 @@ import msgspec
 from analytics.generator.job import generate
 from analytics.generator.profile import profile
 from analytics.offloading.plan import PlanOptions
+from infra.runtime.certificates import make_authority
 from infra.runtime.tokens import ensure_secret
 from segue.cli.command_line import cli
 from segue.cluster.fleet import address_book, write_config
@@ -28,7 +31,7 @@ CommandPath = tuple[str, ...]
 class Example(NamedTuple):
     """A call of a command.
 
-    - `arguments`: its arguments; `{out}` is a place for what it writes.
+    - `arguments`: its arguments; `{out}` is a place for what it writes, `{number}` is of this call alone.
     - `work`: words that it prints when it is at work. Without them it waits, or works without a word.
     - `stays`: it goes on until it is ended.
     - `drains`: it is a server, and ends well when it is asked to.
@@ -44,28 +47,52 @@ class Example(NamedTuple):
 
 EXAMPLES: Final[dict[CommandPath, Example]] = {
     **{(role,): Example(f"--config {{configs}}/{role}.toml --json --shared-ports", '"role"', stays=True, drains=True) for role in ROLES},
+    ("admin", "announce"): Example("hello --url {services} --state {state}"),
+    ("admin", "ban"): Example("carol --for 1s --url {services} --state {state}"),
+    ("admin", "bans"): Example("--url {services} --state {state}"),
+    ("admin", "disconnect"): Example("carol --url {services} --state {state}"),
+    ("admin", "revocations"): Example("--url {services} --state {state}"),
+    ("admin", "revoke"): Example("--jti t-1 --url {services} --state {state}"),
+    ("admin", "sessions"): Example("carol --url {services} --state {state}"),
+    ("admin", "unban"): Example("carol --url {services} --state {state}"),
+    ("admin", "unsubscribe"): Example("carol hm://presence/user/bob/ --url {services} --state {state}"),
     ("analyze", "characterize"): Example("{trace} --out {out}", " spark"),
     ("act",): Example("play --user {user} artist=Björk --url {clients} --state {state}"),
     ("analyze", "compare"): Example("{a} {b} --out {out}"),
     ("analyze", "generate"): Example("{out} --scale 1/1000 --publications 1000 --sessions 0 --processes 2"),
     ("analyze", "import"): Example("edges {edges} {out}"),
     ("analyze", "validate"): Example("{trace}"),
+    ("block",): Example("eve --user {user} --url {social} --state {state}"),
     ("cassandra", "start"): Example("--dir {out} --port 0", code=2),
     ("cassandra", "status"): Example("--dir {out}", code=3),
     ("cassandra", "stop"): Example("--dir {out}"),
+    ("certs", "door"): Example("host{number} --dir {certs}"),
+    ("certs", "init"): Example("--dir {out}{number}"),
+    ("certs", "node"): Example("--role broker --site sto --node b{number} --dir {certs}"),
+    ("certs", "secret"): Example("{out}{number}"),
+    ("certs", "show"): Example("{certs}/authority.crt"),
     ("demo",): Example("--users 60 --capture {out} --json {out}.json", "cluster "),
+    ("friends", "add"): Example("dan --user {user} --url {social} --state {state}"),
+    ("friends", "list"): Example("--user {user} --url {social} --state {state}"),
+    ("friends", "remove"): Example("dan --user {user} --url {social} --state {state}"),
     ("listen",): Example("--notifications --user {user} --url {clients} --state {state}", "listening", stays=True),
     ("new-epoch",): Example("--state {state}"),
+    ("new-secret",): Example("--state {state}"),
     ("notify",): Example("hm://notifications/feed/bjork%new-album/ --kind album --file - --url {notification} --state {state}", stays=True),
     ("offload-demo",): Example("--users 30 --events 200 --sites 1 --json {out}", "engine "),
     ("plan", "provision"): Example("{trace} --out {out} --json {out}.json", "reading the trace"),
     ("plan", "satisfaction"): Example("{trace} --out {out} --json {out}.json", "reading the trace"),
+    ("privacy", "listening"): Example("followers --user {user} --url {social} --state {state}"),
+    ("privacy", "playlist"): Example("summer followers --user {user} --url {social} --state {state}"),
+    ("privacy", "session"): Example("phone --hours 1 --user {user} --url {social} --state {state}"),
+    ("privacy", "show"): Example("--user {user} --url {social} --state {state}"),
     ("publish",): Example("--file - --url {services} --state {state}", stays=True),
     ("replay",): Example("{trace} --users 20 --speed 600 --url {clients} --broker {services} --state {state}", "Ctrl-C ends"),
     ("rules", "check"): Example(""),
     ("rules", "explain"): Example("--topic user"),
     ("token",): Example("--user alice --state {state}"),
     ("top",): Example("{admin} --once --interval 2", stays=True),
+    ("unblock",): Example("eve --user {user} --url {social} --state {state}"),
     ("up",): Example("--json --port-base 0 --state {out}", '"clients"', stays=True, drains=True),
 }
 
@@ -80,17 +107,19 @@ def every_command(group: click.Group = cli, path: CommandPath = ()) -> Iterator[
 
 
 class Ground:
-    """The ground of commands: a site that runs, a trace, two characterizations, a list of edges, a configuration for each role."""
+    """The ground of commands: a site that runs, a trace, two characterizations, edges, an authority, a configuration for each role."""
 
     def __init__(self, folder: Path, addresses: dict[str, str]) -> None:
-        self._places = addresses | {name: str(folder / name) for name in ("trace", "a", "b", "edges", "configs", "state")}
+        self._places = addresses | {name: str(folder / name) for name in ("trace", "a", "b", "edges", "configs", "state", "certs")}
+        self._numbers = count()
 
     def command(self, path: CommandPath, out: Path, user: str = "alice") -> list[str]:
         """Returns the arguments of Python that run the command at `path`, which writes to `out`.
 
         `user`, alice or bob, has a notification until a command has shown it.
         """
-        arguments = EXAMPLES[path].arguments.format(out=out / "out", user=user, **self._places)
+        number = next(self._numbers)
+        arguments = EXAMPLES[path].arguments.format(out=out / "out", user=user, number=number, **self._places)
         return ["-m", "segue", *path, *arguments.split()]
 
 
@@ -101,7 +130,8 @@ def ground(folder: Path) -> Iterator[Ground]:
     make(folder / "a", seed=1)
     make(folder / "b", seed=2)
     (folder / "edges").write_text("1 2\n2 3\n")
-    command = [sys.executable, "-m", "segue", "up", "--json", "--port-base", "0", "--state", str(folder / "state")]
+    make_authority("Segue", time.time()).write(folder / "certs" / "authority.crt", folder / "certs" / "authority.key")
+    command = [sys.executable, "-m", "segue", "up", "--policy", "open", "--json", "--port-base", "0", "--state", str(folder / "state")]
     with Ports() as ports, subprocess.Popen(command, stdout=subprocess.PIPE) as site:
         try:
             _write_configs(folder, ports)

@@ -7,6 +7,7 @@ from typing import Any, Self
 from httptools import HttpResponseParser
 
 from infra.kernel.errors import Refused
+from infra.kernel.shares import Shares
 from infra.runtime.http.door import Answer, BufferedExchange, Exchange, Factory, Head, HttpDoor, HttpLimits, Response
 from infra.runtime.logs import get_logger
 from infra.runtime.loops import Loops
@@ -51,9 +52,12 @@ class Remembering(asyncio.Protocol):
 
 
 class Desk:
-    """A door with a small service behind it: echo at once, later when the test says so, a stream, a WebSocket."""
+    """A door with a small service behind it: echo at once, later when the test says so, a stream, a WebSocket.
 
-    def __init__(self, **limits: Any) -> None:
+    A turn of the loop has no end here, unless the test gives it `shares`.
+    """
+
+    def __init__(self, shares: Shares | None = None, **limits: Any) -> None:
         self.later: list[asyncio.Future[Response]] = []
         self.heads: list[Head] = []
         self.pieces: list[bytes] = []
@@ -69,6 +73,7 @@ class Desk:
             {"/ws": self.take_over},
             HttpLimits(**limits),
             loops=Loops(get_logger("desk", "d1", "sto")),
+            shares=Shares(asyncio.get_running_loop().call_soon, share=1 << 40, whole=1 << 40) if shares is None else shares,
         )
 
     async def __aenter__(self) -> Self:

@@ -27,7 +27,9 @@ class MadeCluster(Cluster):
             await super().start(name)
             return
         log = get_logger("made", options.node, options.site)
-        context = Context(network=self.network(name), log=log, rng=random.Random(self.rng.getrandbits(64)), **self._world)
+        context = Context(
+            network=self.network(name), log=log, rng=random.Random(self.rng.getrandbits(64)), **{"doors": self.opener, **self._world}
+        )
         self.roles[name] = role = self._make(options, context)
         self.down.discard(name)
         await role.start()

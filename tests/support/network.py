@@ -7,7 +7,7 @@ from typing import NamedTuple, TypeVar
 from infra.kernel.codec import encode
 from infra.kernel.frames import AnyFrame, Call, Deliver, Frame, Publish, Reply
 from infra.runtime.wire.tcp import TcpNetwork
-from infra.runtime.wire.wire import Listener, Network, OnFrames, OnLost, Wire
+from infra.runtime.wire.wire import Listener, Network, OnFrames, OnLost, Wire, WireEnd
 
 F = TypeVar("F", bound=Frame)
 # What may be lost without a connection that ends.
@@ -158,6 +158,13 @@ class _FaultyWire:
             self._wire.send(left)
 
         self._plan.carry(self._me, self._peer, left, go)
+
+    @property
+    def far_end(self) -> WireEnd:
+        return self._wire.far_end
+
+    def trust(self) -> None:
+        self._wire.trust()
 
     def close(self) -> None:
         self._wire.close()

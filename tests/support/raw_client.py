@@ -6,6 +6,7 @@ Unlike `User` it reads only when it is told to, and sends any bytes that it is g
 import asyncio
 import json
 import socket
+import ssl
 from collections.abc import Callable
 from typing import Any, Self
 
@@ -21,10 +22,12 @@ DEADLINE_S = 30.0
 
 class RawClient:
     """`async with RawClient(address) as client:` has shaken hands, unless it is `shy`, and said nothing else. `messages` are
-    those read so far."""
+    those read so far. With `tls` it speaks wss."""
 
-    def __init__(self, address: str, *, receive_buffer_bytes: int = 0, shy: bool = False) -> None:
+    def __init__(self, address: str, *, receive_buffer_bytes: int = 0, shy: bool = False, tls: ssl.SSLContext | None = None) -> None:
         self._address = address
+        self._from_server, self._to_server = ssl.MemoryBIO(), ssl.MemoryBIO()
+        self._secure = tls.wrap_bio(self._from_server, self._to_server, server_hostname="localhost") if tls is not None else None
         self._receive_buffer_bytes = receive_buffer_bytes
         self._protocol = ClientProtocol(parse_uri(f"ws://{address}/v1/connect"), subprotocols=["segue.v1"])  # type: ignore[list-item]
         self._shy = shy
@@ -44,9 +47,27 @@ class RawClient:
         except OSError:
             self._socket.close()
             raise
+        if self._secure is not None:
+            await self._secured(self._secure.do_handshake)
         if not self._shy:
             await self.shake_hands()
         return self
+
+    async def _secured(self, do: Callable[[], Any]) -> Any:
+        """Does something of TLS, for which bytes may have to be read and sent. Returns its result; None at the end."""
+        while True:
+            try:
+                return do()
+            except ssl.SSLWantReadError:
+                await self._send_plainly(self._to_server.read())
+                data = await self._read_plainly()
+                if not data:
+                    return None
+                self._from_server.write(data)
+            except (ssl.SSLZeroReturnError, ssl.SSLEOFError):
+                return None
+            finally:
+                await self._send_plainly(self._to_server.read())
 
     async def shake_hands(self) -> None:
         """Asks for a WebSocket and reads the answer; see `refusal` for one that is not 101."""
@@ -62,6 +83,12 @@ class RawClient:
 
     async def send(self, data: bytes) -> None:
         """Sends bytes as they are. What a server that has gone does not take is lost."""
+        if self._secure is not None and data:
+            self._secure.write(data)
+            data = self._to_server.read()
+        await self._send_plainly(data)
+
+    async def _send_plainly(self, data: bytes) -> None:
         try:
             async with asyncio.timeout(DEADLINE_S):
                 await asyncio.get_running_loop().sock_sendall(self._socket, data)
@@ -79,10 +106,8 @@ class RawClient:
 
     async def read(self) -> None:
         """Reads once. Counts pings; they are answered with the next message that is said, if there is one."""
-        try:
-            data = await asyncio.get_running_loop().sock_recv(self._socket, 1 << 16)
-        except ConnectionError:
-            data = b""
+        secure = self._secure
+        data = await (self._read_plainly() if secure is None else self._secured(lambda: secure.read(1 << 16)))
         if data:
             self._protocol.receive_data(data)
         else:
@@ -95,6 +120,12 @@ class RawClient:
             if event.opcode is Opcode.TEXT:
                 self.messages.append(json.loads(bytes(event.data)))
             self.pings += event.opcode is Opcode.PING
+
+    async def _read_plainly(self) -> bytes:
+        try:
+            return await asyncio.get_running_loop().sock_recv(self._socket, 1 << 16)
+        except ConnectionError:
+            return b""
 
     async def until(self, condition: Callable[[], bool]) -> None:
         """Reads until `condition` holds or the server has closed. Raises TimeoutError."""

@@ -3,15 +3,20 @@
 from collections.abc import Sequence
 
 from infra.kernel.frames import Frame
-from infra.runtime.wire.wire import OnFrames, OnLost
+from infra.runtime.wire.wire import OnFrames, OnLost, WireEnd
 
 
 class RecordingWire:
     """`queued_bytes` is what the test says."""
 
+    far_end = WireEnd(is_local=True)
+
     def __init__(self) -> None:
         self.sent: list[Frame] = []
         self.queued_bytes = 0
+
+    def trust(self) -> None:
+        raise AssertionError("a link does not vouch for its peer")
 
     def start(self, on_frames: OnFrames, on_lost: OnLost) -> None:
         raise AssertionError("a link does not start its wire")

@@ -113,6 +113,7 @@ class ScriptedServer:
         }
         self.protocols: tuple[str, ...] = ("segue.v1",)
         self.refuse_with: int | None = None
+        self.refuse_headers: dict[str, str] = {}
         self.url = ""
         self.pulls_at_hello = True
         self._told = 0
@@ -171,7 +172,7 @@ class ScriptedServer:
 
     async def _connect(self, request: web.Request) -> web.StreamResponse:
         if self.refuse_with is not None:
-            return web.Response(status=self.refuse_with)
+            return web.Response(status=self.refuse_with, headers=self.refuse_headers)
         socket = web.WebSocketResponse(protocols=self.protocols)
         await socket.prepare(request)
         peer: Peer | None = None

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import ssl
 from collections.abc import Callable
 from typing import Any, Self
 
@@ -12,10 +13,11 @@ DEADLINE_S = 30.0
 
 
 class User:
-    """A client: `async with User(address, token) as user:` says hello. `events` grows as they arrive."""
+    """A client: `async with User(address, token) as user:` says hello. `events` grows as they arrive. With `tls` it speaks wss."""
 
-    def __init__(self, address: str, token: str, hello: dict[str, Any] | None = None) -> None:
-        self._url = f"ws://{address}/v1/connect"
+    def __init__(self, address: str, token: str, hello: dict[str, Any] | None = None, tls: ssl.SSLContext | None = None) -> None:
+        self._url = f"{'ws' if tls is None else 'wss'}://{address}/v1/connect"
+        self._tls = tls
         self._hello = {"op": "hello", "token": token, "client": "test", "device": "desktop"} | (hello or {})
         self.events: list[dict[str, Any]] = []
         self.answers: list[dict[str, Any]] = []
@@ -25,7 +27,7 @@ class User:
         self._ids = 0
 
     async def __aenter__(self) -> Self:
-        self.ws = await connect(self._url, subprotocols=["segue.v1"], ping_interval=None, compression=None)  # type: ignore[list-item]
+        self.ws = await connect(self._url, subprotocols=["segue.v1"], ping_interval=None, compression=None, ssl=self._tls)  # type: ignore[list-item]
         self._reader = asyncio.create_task(self._read())
         await self.ws.send(json.dumps(self._hello))
         self.welcome = await self.answer(lambda m: m["op"] in ("welcome", "error"))
@@ -55,6 +57,10 @@ class User:
         async with asyncio.timeout(DEADLINE_S):
             while not condition():
                 await self._news.wait()
+
+    async def ended(self) -> None:
+        """Waits until the connection has ended."""
+        await self.until(lambda: self.closed is not None)
 
     async def answer(self, matches: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
         """Returns the first answer that matches, now or when it comes, and takes it out."""

@@ -22,6 +22,7 @@ class End:
 
     def start(self) -> "End":
         self.is_started = True
+        self.wire.trust()
         self.wire.start(self._on_frames, self._on_lost)
         return self
 

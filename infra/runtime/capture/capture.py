@@ -21,8 +21,8 @@ from infra.kernel.events import Event
 from infra.kernel.topics import Topic
 from infra.runtime.logs import Logger
 
-from ..keys import create_secret, read_secret
 from ..metrics import Metric
+from ..secret_file import create_secret, read_secret
 from .segments import Segments
 
 METRICS: Final = (

@@ -1,6 +1,7 @@
 """The driver, set up as we use it, and the meaning of its errors. Everything here blocks, and runs in a thread."""
 
 import logging
+import ssl
 from typing import Any, Final, NamedTuple
 
 import cassandra
@@ -13,6 +14,7 @@ from cassandra.query import tuple_factory
 
 from infra.kernel.errors import ConfigError
 
+from ..tls import client_context, load_pair
 from .options import CassandraOptions
 
 # The request was not carried out, for sure.
@@ -62,12 +64,23 @@ def connect(options: CassandraOptions) -> Connected:
         reconnection_policy=ExponentialReconnectionPolicy(_RECONNECT_BASE_S, _RECONNECT_CAP_S, max_attempts=None),
         connect_timeout=options.timeout_s,
         control_connection_timeout=options.timeout_s,
+        ssl_context=_ssl_context(options),
     )
     try:
         return Connected(cluster, _session(cluster, options))
     except BaseException:
         cluster.shutdown()
         raise
+
+
+def _ssl_context(options: CassandraOptions) -> ssl.SSLContext | None:
+    """Returns the context of connections to nodes; None for plain ones. Raises ConfigError."""
+    if not options.tls:
+        return None
+    context = client_context(options.ca_file)
+    if options.certificate is not None and options.key is not None:
+        load_pair(context, options.certificate, options.key)
+    return context
 
 
 def _is_news(record: logging.LogRecord) -> bool:

@@ -17,6 +17,9 @@ class CassandraOptions(msgspec.Struct, frozen=True, kw_only=True):
     - `timeout_s`: the patience with one call, its waiting and its retries included.
     - `concurrency`: how many requests may be in flight at once.
     - `replication`: the copies in `datacenter`, used when the keyspace is made.
+    - `tls`: connections are encrypted, and the certificate of each node and the address in it are checked.
+    - `ca_file`: the authorities that are believed then, as PEM; None: those that the machine trusts.
+    - `certificate`, `key`: ours, as PEM, where the nodes ask for one.
     """
 
     hosts: list[str] = msgspec.field(default_factory=lambda: ["127.0.0.1"])
@@ -29,6 +32,10 @@ class CassandraOptions(msgspec.Struct, frozen=True, kw_only=True):
     timeout_s: float = 5.0
     username: str | None = None
     password_file: Path | None = None
+    tls: bool = False
+    ca_file: Path | None = None
+    certificate: Path | None = None
+    key: Path | None = None
 
     def check(self) -> None:
         """Raises ConfigError where the fields do not fit together."""
@@ -45,6 +52,10 @@ class CassandraOptions(msgspec.Struct, frozen=True, kw_only=True):
             raise ConfigError(f"cassandra.concurrency {self.concurrency}: it is 2 to 8192")
         if (self.username is None) != (self.password_file is None):
             raise ConfigError("cassandra.username and cassandra.password_file are given both or not at all")
+        if (self.certificate is None) != (self.key is None):
+            raise ConfigError("cassandra.certificate and cassandra.key are given both or not at all")
+        if not self.tls and (self.ca_file is not None or self.certificate is not None):
+            raise ConfigError("cassandra.ca_file and cassandra.certificate are for connections with TLS: write tls = true, too")
 
     def password(self) -> str:
         """Returns the first line of the password file. Raises ConfigError."""

@@ -6,9 +6,14 @@ from ..stats import ProcessStats, RoleStats, Stats
 from .admin_answers import Health, Readiness
 from .openapi import Content, Example, NamedRoute, Operation, ServerUrl, Success
 
-ROUTES: Final = tuple(NamedRoute("GET", path, "nobody") for path in ("/healthz", "/readyz", "/metrics", "/v1/stats"))
+ROUTES: Final = (
+    NamedRoute("GET", "/healthz", "nobody"),
+    NamedRoute("GET", "/readyz", "nobody"),
+    NamedRoute("GET", "/metrics", "service"),
+    NamedRoute("GET", "/v1/stats", "service"),
+)
 
-_SERVER: Final = ServerUrl("http://127.0.0.1:7790", "The admin listener of `segue up`; it has no authentication.")
+_SERVER: Final = ServerUrl("http://127.0.0.1:7790", "The admin listener of `segue up`. From this machine it takes no token to read.")
 _BROKER: Final = {"role": "broker", "node": "b1", "site": "sto"}
 _ACCESS_POINT: Final = {"role": "accesspoint", "node": "ap1", "site": "sto"}
 _READY: Final = {"ready": True, "roles": [_BROKER | {"reason": None}]}
@@ -42,12 +47,14 @@ OPERATIONS: Final = {
     ("GET", "/metrics"): Operation(
         id="metrics",
         summary="The numbers of all roles of the process, for Prometheus.",
+        refusals=(401, 403, 429),
         replies={200: Success("Prometheus text format. metrics.md lists the names.", Content(str, media="text/plain"))},
         server=_SERVER,
     ),
     ("GET", "/v1/stats"): Operation(
         id="stats",
         summary="The same numbers as one JSON document, for people, scripts and `segue top`.",
+        refusals=(401, 403, 429),
         replies={
             200: Success(
                 "The numbers of this moment.",

@@ -2,16 +2,22 @@
 
 - Answers leave in the order of their requests, all that are known in one write.
 - While `max_unanswered` requests wait for their answers, or the client does not read, nothing is parsed and the socket is not read.
+- What one connection has sent is parsed in shares, one for each turn of the loop, so that others have their turns.
+- A connection that may not be let in is told so before it has said anything, which costs little.
 - The reader is dropped (`_reader is None`) as soon as no further request will be taken. What still arrives is thrown away, and when the
   last answer is written the connection ends.
 - There is no timer here: `HttpDoor` calls `sweep`.
 """
 
 from asyncio import BaseTransport, Event, Future, Protocol, Transport
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from time import monotonic
 from typing import Final, cast
 
 from infra.kernel.errors import Refused
+from infra.kernel.shares import Shares
+from infra.kernel.visitors import VisitorLimits, Visitors
 
 from .answers import Owed, outcome, take_known
 from .half_close import half_close
@@ -22,6 +28,11 @@ from .route_table import RouteTable
 # The parser cannot be stopped inside of what it was given, so it gets no more than this at once. It bounds how far the number of
 # unanswered requests can overshoot.
 _PORTION_BYTES: Final = 8192
+# What a request costs beside its bytes: as much as so many bytes of a long body.
+_REQUEST_COST: Final = 1024
+# How long one that was turned away may take to read why, and how many may do so at a time. More are cut.
+_TURNED_AWAY_S: Final = 1.0
+_MAX_TURNED_AWAY: Final = 256
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,6 +43,7 @@ class HttpLimits:
     - `max_unanswered`: requests of one connection that wait for their answers.
     - `head_timeout_s`: from the first byte of a request (or the connection) to the end of its head, and between two pieces of its body.
     - `idle_timeout_s`: between two requests, and for a client that does not read its answers.
+    - `visitors`: how many may come from where.
     """
 
     max_connections: int = 10_000
@@ -40,14 +52,24 @@ class HttpLimits:
     head_timeout_s: float = 10.0
     idle_timeout_s: float = 75.0
     sweep_interval_s: float = 1.0
+    visitors: VisitorLimits = field(default_factory=VisitorLimits)
 
 
 @dataclass(slots=True, kw_only=True)
 class Shared:
-    """The state that the connections of one listener share. `now` is the time of the last sweep: exact enough for timeouts."""
+    """The state that the connections of one listener share.
+
+    - `now`: the time of the last sweep: exact enough for timeouts. `clock` is exact.
+    - `shares`: of the turns of the loop.
+    - `turned_away`: the connections that were not let in, and have not gone yet.
+    """
 
     routes: RouteTable
     limits: HttpLimits
+    visitors: Visitors
+    shares: Shares
+    clock: Callable[[], float] = monotonic
+    turned_away: int = 0
     now: float = 0.0
     draining: bool = False
     open: set["HttpConnection"] = field(default_factory=set)
@@ -67,6 +89,9 @@ class HttpConnection(Protocol):
         "_reading_paused",
         "_shared",
         "_transport",
+        "_turned_away",
+        "_visitor",
+        "_waits",
         "_writing_paused",
     )
 
@@ -76,7 +101,9 @@ class HttpConnection(Protocol):
         self._reader: RequestReader | None = None
         self._owed: list[Owed] = []
         self._held = b""  # received but not to be parsed yet
-        self._reading_paused = self._writing_paused = False
+        self._reading_paused = self._writing_paused = self._waits = False
+        self._visitor = ""
+        self._turned_away = False
         self._deadline = 0.0
         self._client_done = self._finished = False
 
@@ -86,15 +113,35 @@ class HttpConnection(Protocol):
         """Takes the connection, which stands (see `asyncio.Protocol`)."""
         transport = cast(Transport, transport)  # uvloop has transports of its own
         shared, limits = self._shared, self._shared.limits
-        overloaded = len(shared.open) >= limits.max_connections
         self._transport = transport
-        self._reader = RequestReader(shared.routes, limits.max_head_bytes, self._owed, self._answered, overloaded=overloaded)
+        peer = _host(transport)
+        try:
+            self._visitor = shared.visitors.enter(peer, shared.clock())
+        except Refused as refused:
+            self._turn_away(transport, refused)
+            return
+        overloaded = len(shared.open) >= limits.max_connections
+        self._reader = RequestReader(shared.routes, limits.max_head_bytes, self._owed, self._answered, overloaded=overloaded, peer=peer)
         self._reader.last |= shared.draining
         self._deadline = shared.now + limits.head_timeout_s
         if len(shared.open) >= 2 * limits.max_connections:
             transport.abort()
         shared.open.add(self)
         shared.empty.clear()
+
+    def _turn_away(self, transport: Transport, refused: Refused) -> None:
+        """Answers before there is a question. A client that reads the answer closes; what it sends until then is thrown away."""
+        shared = self._shared
+        shared.open.add(self)
+        shared.empty.clear()
+        shared.turned_away += 1
+        self._turned_away = self._finished = True
+        self._deadline = shared.clock() + _TURNED_AWAY_S
+        if shared.turned_away > _MAX_TURNED_AWAY:
+            transport.abort()
+            return
+        transport.write(json_error(refused).encode(keep_alive=False))
+        half_close(transport)
 
     def data_received(self, data: bytes) -> None:
         """Takes bytes from the client."""
@@ -108,7 +155,9 @@ class HttpConnection(Protocol):
         """Notes that the client will send nothing more. It may still wait for answers."""
         self._client_done = True
         self._stop_reading()
-        return bool(self._owed)
+        # Of TLS there are no halves: where the client has closed, nothing can be written either.
+        is_tls = self._transport is not None and self._transport.get_extra_info("sslcontext") is not None
+        return bool(self._owed) and not is_tls
 
     def pause_writing(self) -> None:
         """Notes that the client does not read its answers."""
@@ -121,6 +170,13 @@ class HttpConnection(Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Notes that the connection is gone. Answers that are still being worked on are not cancelled, only thrown away."""
+        self._let_go()
+        if self._turned_away:
+            self._shared.turned_away -= 1
+        else:
+            self._shared.visitors.leave(self._visitor)
+
+    def _let_go(self) -> None:
         self._stop_reading()
         self._transport = None
         self._held = b""
@@ -165,11 +221,21 @@ class HttpConnection(Protocol):
 
     def _read(self, data: bytes) -> None:
         """Parses `data` as far as the bounds allow, and holds the rest. It is called when nothing is in the way."""
-        reader, start = self._reader, 0
+        reader, start, shares = self._reader, 0, self._shared.shares
         if reader is not None and not reader.barren_bytes:
             self._deadline = self._shared.now + self._shared.limits.head_timeout_s
+        left = shares.take()
         while reader is not None:
-            start += self._read_portion(reader, data[start : start + _PORTION_BYTES])
+            if left <= 0:
+                self._waits, self._held = True, data[start:]
+                shares.wait(self._has_turn)
+                return
+            requests = reader.requests
+            used = self._read_portion(reader, data[start : start + _PORTION_BYTES])
+            cost = used + (reader.requests - requests) * _REQUEST_COST
+            left -= cost
+            shares.spend(cost)
+            start += used
             if reader.takeover is not None:
                 self._hand_over(*reader.takeover, data[start:])
             if start >= len(data):
@@ -180,6 +246,11 @@ class HttpConnection(Protocol):
                     self._held = data[start:]
                     return
             reader = self._reader
+
+    def _has_turn(self) -> None:
+        self._waits = False
+        if self._transport is not None:
+            self._resume()
 
     def _read_portion(self, reader: RequestReader, portion: bytes) -> int:
         """Returns how many bytes the reader took. What cannot be read is answered, as the last thing on this connection."""
@@ -194,7 +265,7 @@ class HttpConnection(Protocol):
         return used
 
     def _is_blocked(self) -> bool:
-        return self._writing_paused or len(self._owed) >= self._shared.limits.max_unanswered
+        return self._waits or self._writing_paused or len(self._owed) >= self._shared.limits.max_unanswered
 
     def _stop_reading(self) -> None:
         if self._reader is not None:
@@ -211,7 +282,9 @@ class HttpConnection(Protocol):
         transport = self._transport
         assert transport is not None
         answers = take_known(self._owed, closing=False)
-        self.connection_lost(None)
+        self._let_go()  # the protocol tells the door when its visitor leaves
+        if self._reading_paused:  # the handshake has waited for its turn; the protocol takes the connection as one that is read
+            self._turn_reading(transport)
         transport.write(answers + response)
         transport.set_protocol(protocol)
         protocol.connection_made(transport)
@@ -277,3 +350,9 @@ class HttpConnection(Protocol):
             transport.close()
         else:
             half_close(transport)
+
+
+def _host(transport: Transport) -> str:
+    """Returns the address of the peer; "" where it has none."""
+    peer = transport.get_extra_info("peername")
+    return str(peer[0]) if isinstance(peer, tuple) else ""

@@ -5,10 +5,13 @@ holds what a role needs to put up such a server.
 """
 
 from asyncio import Task, get_running_loop
+from collections import Counter
 from collections.abc import Mapping
 from functools import partial
 
 from infra.kernel.every_one import for_every_one
+from infra.kernel.shares import Shares
+from infra.kernel.visitors import Visitors
 
 from ..loops import Loops
 from .connection import HttpConnection, HttpLimits, Shared
@@ -43,13 +46,21 @@ class HttpDoor:
         limits: HttpLimits | None = None,
         *,
         loops: Loops,
+        shares: Shares | None = None,
     ) -> None:
         """Begins with these routes and `limits`, and without connections.
 
         - `routes`: (method, path) -> factory of exchanges.
         - `upgrades`: path -> what makes the protocol of its WebSockets.
+        - `shares`: of the turns of the loop; those that its WebSockets have, too, if there are any.
         """
-        self._shared = Shared(routes=RouteTable(routes, upgrades or {}), limits=limits or HttpLimits())
+        limits = limits or HttpLimits()
+        self._shared = Shared(
+            routes=RouteTable(routes, upgrades or {}),
+            limits=limits,
+            visitors=Visitors(limits.visitors),
+            shares=Shares(lambda step: get_running_loop().call_soon(step)) if shares is None else shares,
+        )
         self._shared.empty.set()
         self._loops = loops
         self._sweeper: Task[None] | None = None
@@ -58,6 +69,16 @@ class HttpDoor:
     def connections(self) -> int:
         """The number of open HTTP connections. One that became a WebSocket no longer counts here."""
         return len(self._shared.open)
+
+    @property
+    def refused(self) -> Counter[str]:
+        """How many connections were turned away before they said anything, by code."""
+        return self._shared.visitors.refused
+
+    def leave(self, peer: str) -> None:
+        """Notes the end of a WebSocket whose head had this `peer`."""
+        visitors = self._shared.visitors
+        visitors.leave(visitors.key(peer))
 
     def protocol_factory(self) -> HttpConnection:
         """Returns the protocol of a new connection, for `loop.create_server`."""

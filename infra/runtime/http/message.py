@@ -18,6 +18,7 @@ class Head(msgspec.Struct, frozen=True, gc=False):
     - `path`, `query`: as they were sent, not percent-decoded.
     - `headers`: their names are in lower case; a header that came several times is joined with ", ".
     - `keep_alive`: whether the client may send another request.
+    - `peer`: the address that the request came from; that of a proxy where there is one.
     """
 
     method: str
@@ -25,6 +26,7 @@ class Head(msgspec.Struct, frozen=True, gc=False):
     query: str
     headers: dict[bytes, bytes]
     keep_alive: bool
+    peer: str = ""
 
 
 class Response(msgspec.Struct, frozen=True, gc=False):

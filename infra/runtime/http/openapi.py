@@ -19,7 +19,7 @@ HttpStatus = int
 
 
 class Described(Protocol):
-    """A route, as far as a document shows it; `who` is "user", "service", "any" or "nobody"."""
+    """A route, as far as a document shows it; `who` is "user", "service", "operator", "any" or "nobody"."""
 
     @property
     def method(self) -> str: ...
@@ -127,6 +127,7 @@ class Document:
     - `parameters`: the parts of paths, by name.
     - `refusals`: what an error of a status means, with the names of its codes.
     - `operations`: by method and path.
+    - `everywhere`: errors that every operation may answer with, besides its own.
     - `refined`: what types cannot say, by type and then by field; "" is the type itself.
     """
 
@@ -138,10 +139,22 @@ class Document:
     refusals: Mapping[HttpStatus, str]
     operations: Mapping[tuple[str, str], Operation]
     parameters: Mapping[str, Parameter] = field(default_factory=dict)
+    everywhere: Mapping[HttpStatus, str] = field(default_factory=dict)
     refined: Mapping[Any, Mapping[str, Schema]] = field(default_factory=dict)
 
 
-_KINDS: Final[Mapping[str, Sequence[str]]] = {"user": ("user",), "service": ("service",), "any": ("user", "service"), "nobody": ()}
+_KINDS: Final[Mapping[str, Sequence[str]]] = {
+    "user": ("user",),
+    "service": ("service",),
+    "operator": ("service",),
+    "any": ("user", "service"),
+    "nobody": (),
+}
+# What the servers on aiohttp answer to everybody who goes too far.
+ON_AIOHTTP: Final[Mapping[HttpStatus, str]] = {
+    408: "`hello-timeout`: the request did not arrive in time.",
+    429: "`rate-limited`: requests come too often; wait as long as `Retry-After` says.",
+}
 _LICENSE: Final = {"name": "Apache-2.0", "identifier": "Apache-2.0"}
 # The headers that a status comes with (`infra/kernel/http_error.py`).
 _RETRY_AFTER: Final = {"Retry-After": {"description": "Seconds.", "schema": {"type": "string", "pattern": "^[0-9]+$"}}}
@@ -172,7 +185,7 @@ def render(document: Document, routes: Iterable[Described], *, version: str) -> 
         "paths": paths,
         "components": {
             "securitySchemes": {f"{kind}Token": _token(words) for kind, words in document.tokens.items()},
-            "responses": {str(status): page.refusal(status) for status in document.refusals},
+            "responses": {str(status): page.refusal(status) for status in dict.fromkeys((*document.refusals, *document.everywhere))},
             "schemas": page.schemas.components,
         },
     }
@@ -206,7 +219,7 @@ class _Page:
 
     def refusal(self, status: HttpStatus) -> Schema:
         """Returns what an error of `status` looks like."""
-        described: Schema = {"description": self._document.refusals[status]}
+        described: Schema = {"description": {**self._document.everywhere, **self._document.refusals}[status]}
         if status in _HEADERS:
             described["headers"] = _HEADERS[status]
         return described | {"content": {JSON: {"schema": self.schemas.of(Refusal)}}}
@@ -223,7 +236,8 @@ class _Page:
         if operation.request:
             shown["requestBody"] = {"required": True, "content": self._contents(operation.request)}
         replies = {str(status): self._reply(reply) for status, reply in operation.replies.items()}
-        return shown | {"responses": replies | {str(status): _shared(status) for status in operation.refusals}}
+        refusals = dict.fromkeys((*operation.refusals, *self._document.everywhere))
+        return shown | {"responses": replies | {str(status): _shared(status) for status in refusals}}
 
     def _parameters(self, operation: Operation, path: str) -> Iterator[Schema]:
         for part in path.split("/"):

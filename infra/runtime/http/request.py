@@ -14,6 +14,7 @@ from .message import Exchange, Head, RefusedExchange, Response, json_error
 from .route_table import ResolvedRoute, RouteTable, Upgrade
 
 _CONTINUE: Final = b"HTTP/1.1 100 Continue\r\n\r\n"
+_VERSIONS: Final = frozenset({"1.0", "1.1"})
 _HAS_BODY: Final = frozenset({b"content-length", b"transfer-encoding"})
 # A refused request may still send this much, which is thrown away. With more to come, the connection is closed instead.
 _SHORT_BODY_BYTES: Final = 64 << 10
@@ -22,6 +23,7 @@ _SHORT_BODY_BYTES: Final = 64 << 10
 class RequestReader:
     """The reader of one connection's requests. It appends what is owed for each to `owed`, in their order.
 
+    - `requests`: how many were complete.
     - `barren_bytes`: received since the last complete head, piece of a body or end of a request.
     - `last`: the request that is read now, or the next one, is the last.
     - `ended`: it is complete, and nothing more is read.
@@ -30,19 +32,23 @@ class RequestReader:
 
     __slots__ = (
         "_exchange",
+        "_head_bytes",
         "_headers",
+        "_hosts",
         "_keep_alive",
         "_max_head_bytes",
         "_on_answered",
         "_overloaded",
         "_owed",
         "_parser",
+        "_peer",
         "_routes",
         "_target",
         "_with_body",
         "barren_bytes",
         "ended",
         "last",
+        "requests",
         "takeover",
     )
 
@@ -54,6 +60,7 @@ class RequestReader:
         on_answered: Callable[[Future[Response]], None],
         *,
         overloaded: bool,
+        peer: str = "",
     ) -> None:
         """Begins to read.
 
@@ -61,6 +68,7 @@ class RequestReader:
         - `max_head_bytes`: a longer head is refused.
         - `on_answered`: called when an answer that was not known becomes known.
         - `overloaded`: whatever comes is refused.
+        - `peer`: the address that the connection comes from.
         """
         self._routes = routes
         self._max_head_bytes = max_head_bytes
@@ -69,11 +77,14 @@ class RequestReader:
         self._parser: HttpRequestParser | None = HttpRequestParser(self)
         self._target = b""
         self._headers: dict[bytes, bytes] = {}
+        self._head_bytes = 0
         self._exchange: Exchange | None = None
         self._keep_alive = self._with_body = True
-        self.barren_bytes = 0
+        self._hosts = 0
+        self.barren_bytes = self.requests = 0
         self.ended = False
         self._owed = owed
+        self._peer = peer
         self.takeover: tuple[Protocol, bytes] | None = None
 
     @property
@@ -110,11 +121,15 @@ class RequestReader:
     def on_url(self, target: bytes) -> None:
         """Takes a piece of the request target."""
         self._target += target
+        self._head_bytes += len(target)
 
     def on_header(self, name: bytes, value: bytes) -> None:
         """Takes one header, or one trailer after a body in chunks."""
         name = name.lower()
+        if name == b"host":
+            self._hosts += 1
         headers = self._headers
+        self._head_bytes += len(name) + len(value) + 4  # also of one that was there before
         headers[name] = headers[name] + b", " + value if name in headers else value
 
     def on_headers_complete(self) -> None:
@@ -125,15 +140,17 @@ class RequestReader:
         headers, self._headers = self._headers, {}
         target, self._target = self._target, b""
         if self.barren_bytes > self._max_head_bytes:
-            self._check_head_size(target, headers)
-        self.barren_bytes = 0
+            self._check_head_size()
+        self.barren_bytes = self._head_bytes = 0
+        hosts, self._hosts = self._hosts, 0
+        _check_framing(parser.get_http_version(), hosts, headers)
         method = parser.get_method()
         upgrades = parser.should_upgrade()
         self._with_body = method != b"HEAD"
         self._keep_alive = parser.should_keep_alive() and not upgrades
         try:
             route = self._routes.exact.get((method, target)) or self._routes.find(method, target)
-            self._begin(route, Head(route.method, route.path, route.query, headers, self._keep_alive), upgrades)
+            self._begin(route, Head(route.method, route.path, route.query, headers, self._keep_alive, self._peer), upgrades)
         except Refused as refused:
             if upgrades or b"expect" in headers or not _has_short_body(headers):
                 raise
@@ -147,9 +164,11 @@ class RequestReader:
 
     def on_message_complete(self) -> None:
         """Ends the request, which is complete."""
-        self.barren_bytes = 0
+        self.barren_bytes = self._hosts = 0
+        self.requests += 1
         if self._headers:
             self._headers = {}  # trailers, of which we have no use
+            self._head_bytes = 0
         exchange, self._exchange = self._exchange, None
         if exchange is None:
             return  # a WebSocket takes over
@@ -185,17 +204,27 @@ class RequestReader:
             raise Refused("bad-handshake", "read the answers to the earlier requests first, or use a fresh connection")
         return upgrade(head), handshake_response(key)
 
-    def _check_head_size(self, target: bytes, headers: dict[bytes, bytes]) -> None:
+    def _check_head_size(self) -> None:
         """Raises Refused for a head that is too large.
 
         It is called when much was received before the head was complete; part of that may be an earlier request.
         """
-        size_bytes = len(target) + sum(len(name) + len(value) + 4 for name, value in headers.items())
-        if size_bytes > self._max_head_bytes:
+        if self._head_bytes > self._max_head_bytes:
             raise self._head_too_large()
 
     def _head_too_large(self) -> Refused:
         return Refused("too-large", f"the request head is longer than {self._max_head_bytes} bytes")
+
+
+def _check_framing(version: str, hosts: int, headers: dict[bytes, bytes]) -> None:
+    """Raises Refused for a head that a proxy on the way may understand differently (RFC 9112 3.2, 6.1)."""
+    if hosts != 1 and (version == "1.1" or hosts > 1):
+        raise Refused("bad-request", f"send one Host header; there are {hosts}")
+    if version not in _VERSIONS:
+        raise Refused("bad-request", f"this is HTTP/{version}; send HTTP/1.1")
+    coding = headers.get(b"transfer-encoding")
+    if coding is not None and (version != "1.1" or coding.lower() != b"chunked"):
+        raise Refused("bad-request", "the only Transfer-Encoding that is taken is 'chunked', with HTTP/1.1")
 
 
 def _has_short_body(headers: dict[bytes, bytes]) -> bool:

@@ -3,29 +3,34 @@
 The engine's own servers stand on `door`. This one is for services, where storage decides how fast an answer is, and not HTTP.
 """
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Literal, NamedTuple, TypeVar
+from typing import Any, Literal, NamedTuple, TypeVar
 
 import msgspec
-from aiohttp import web
+from aiohttp import HttpVersion11, web
 from aiohttp.typedefs import Handler
 
 from infra.kernel.bearer import bearer_token
-from infra.kernel.errors import Refused
+from infra.kernel.errors import Refused, Unavailable
 from infra.kernel.http_error import JSON
 from infra.kernel.json_text import read_json
-from infra.kernel.nesting import check_nesting
+from infra.kernel.public_address import network_of
+from infra.kernel.readable import check_readable
+from infra.kernel.topics import Kind, Topic, format_topic, kind_of, owner_of
 from infra.runtime.logs import Logger
 
-from ..address import Address
-from ..listening import listening
-from ..tokens import Identity, Service
+from ..audit import AuditLog
+from ..door_opener import DoorOpener
+from ..tokens import Identity, Service, Tokens
+from .request_rates import RequestRates
+from .web_connection import peer_of
+from .web_door import WebDoor
+from .web_limits import WebLimits
+from .web_metrics import web_figures
 from .web_runner import WebRunner
 
 T = TypeVar("T")
-
-VerifyUser = Callable[[str, float], Identity]
-VerifyService = Callable[[str, float], Service]
 
 
 class Answer(NamedTuple):
@@ -37,67 +42,103 @@ class Answer(NamedTuple):
 
 
 class Request:
-    """A request as a handler gets it. `user` is empty for a service, `service` for a user, and both where anybody may ask."""
+    """A request as a handler gets it. `user` is empty for a service, `service` for a user, and both where anybody may ask.
 
-    def __init__(self, raw: web.Request, user: str, service: str) -> None:
-        self.raw, self.user, self.service = raw, user, service
+    `grants` are what the token of the user allows them to see of others; None where it does not narrow that.
+    """
+
+    def __init__(self, raw: web.Request, asker: Identity | Service | None, body_timeout_s: float) -> None:
+        self.raw = raw
+        self.user = asker.user if isinstance(asker, Identity) else ""
+        self.service = asker.name if isinstance(asker, Service) else ""
+        self.grants = asker.grants if isinstance(asker, Identity) else None
+        self._body_timeout_s = body_timeout_s
         self.path: Mapping[str, str] = raw.match_info
         self.query: Mapping[str, str] = raw.query
         self.headers: Mapping[str, str] = raw.headers
+
+    def is_granted(self, topic: Topic) -> bool:
+        """Returns whether the token lets its user see `topic`, if the policy does. What is their own it always does (AUTH-2)."""
+        return self.grants is None or self.grants.allows(topic) or (kind_of(topic) is not Kind.ARTIST and owner_of(topic) == self.user)
+
+    def check_granted(self, topic: Topic) -> None:
+        """Raises Refused("forbidden") if the token does not let its user see `topic`."""
+        if not self.is_granted(topic):
+            raise Refused("forbidden", f"your token does not allow you to see {format_topic(topic)}")
 
     async def body(self, kind: type[T]) -> T:
         """Returns the body as a value of `kind`. Raises `Refused` (bad-content-type, too-large, bad-json, bad-utf8, bad-field)."""
         return typed(await self.json_bytes(), kind)
 
     async def json_bytes(self) -> bytes:
-        """Returns the body, which says that it is JSON. Raises `Refused` (bad-content-type, too-large)."""
-        if self.raw.content_type != JSON:
-            raise Refused("bad-content-type", f"the body must be {JSON}, not {self.raw.content_type}")
-        return await self.raw.read()
+        """Returns the body, which says that it is JSON. Raises `Refused` (bad-content-type, too-large, hello-timeout)."""
+        raw = self.raw
+        if raw.content_type != JSON:
+            raise Refused("bad-content-type", f"the body must be {JSON}, not {raw.content_type}")
+        if (raw.content_length or 0) > raw.client_max_size:
+            raise Refused("too-large", f"the body is over the limit of {raw.client_max_size} bytes")
+        try:
+            async with asyncio.timeout(self._body_timeout_s):
+                return await raw.read()
+        except TimeoutError:
+            raise Refused("hello-timeout", f"the body did not arrive within {self._body_timeout_s:g} s") from None
 
 
 class Route(NamedTuple):
-    """A path in aiohttp's form, and whose token it takes."""
+    """A path in aiohttp's form, and whose token it takes: "any" is a user's or a service's.
+
+    `audited` names the change that an operator makes there, for the audit log.
+    """
 
     method: str
     path: str
-    who: Literal["user", "service", "any", "nobody"]
+    who: Literal["user", "service", "operator", "any", "nobody"]
     handler: Callable[[Request], Awaitable[Answer]]
+    audited: str = ""
 
 
 class Web:
     """An HTTP server with `routes`.
 
-    - `verify_user`, `verify_service`: check a token at a time, and return who shows it.
+    - `tokens`: reads the tokens of who asks.
     - `wall`: Unix time in seconds.
+    - `doors`: opens its door.
     - `max_body_bytes`: no body may be longer, unless a handler streams it.
+    - `limits`: of connections and requests.
+    - `name`: of the role, for the log and the metrics.
+    - `audit`: is told of what operators change.
     """
 
     def __init__(
         self,
         routes: Sequence[Route],
         *,
-        verify_user: VerifyUser,
-        verify_service: VerifyService,
+        tokens: Tokens,
         wall: Callable[[], float],
+        doors: DoorOpener,
         max_body_bytes: int,
+        limits: WebLimits,
+        name: str,
         log: Logger,
+        audit: AuditLog,
     ) -> None:
         self.requests = 0
-        self._verify_user, self._verify_service, self._wall, self._log = verify_user, verify_service, wall, log
+        self._audit = audit
+        self._tokens, self._wall = tokens, wall
+        self._doors = doors
+        self._limits, self._name = limits, name
+        self._door = WebDoor(name, limits, log)
+        self._rates = RequestRates(limits)
         self._draining = False
         app = web.Application(client_max_size=max_body_bytes)
         for route in routes:
-            app.router.add_route(route.method, route.path, self._serve(route))
-        self._runner = WebRunner(app)
+            app.router.add_route(route.method, route.path, self._serve(route), expect_handler=_check_expectation)
+        self._runner = WebRunner(app, self._door)
 
     async def start(self, option: str, address: str) -> str:
-        """Listens at "host:port", which `option` says, and returns it with the real port. Raises CannotListen if it is taken."""
+        """Listens at "host:port", which `option` says, and returns it with the real port. Raises as `DoorOpener.open`."""
         await self._runner.setup()
-        host, port = Address.parse(address)
-        with listening(option, address):
-            await web.TCPSite(self._runner, host, port, backlog=1024).start()
-        return str(Address(*self._runner.addresses[0][:2]))
+        return await self._runner.listen(self._doors, option, address)
 
     def drain(self) -> None:
         """Answers everything from now on with `draining`."""
@@ -112,32 +153,77 @@ class Web:
             self.requests += 1
             if self._draining:
                 raise Refused("draining")
-            return _response(await route.handler(Request(raw, *self._who(route.who, raw))))
+            # Who may not do what is audited is written down as well, so whether they may is asked there.
+            request = Request(raw, self._asker("service" if route.audited else route.who, raw), self._limits.body_timeout_s)
+            self._rates.check(request.user, request.service, network_of(peer_of(raw.transport)), asyncio.get_running_loop().time())
+            await _ask_for_body(raw)
+            return _response(await (self._audited(route, request) if route.audited else route.handler(request)))
 
         return handle
 
-    def _who(self, who: str, raw: web.Request) -> tuple[str, str]:
-        """Returns (user, service) of the token. Raises `Refused` (bad-token, token-expired, token-not-yet-valid, forbidden)."""
-        if who == "nobody":
-            return "", ""
-        now_s, token = self._wall(), bearer_token(raw.headers.get("Authorization", ""))
-        if who == "user":
-            return self._verify_user(token, now_s).user, ""
-        if who == "service":
-            return "", self._verify_service(token, now_s).name
+    async def _audited(self, route: Route, request: Request) -> Answer:
+        """Has an operator's change made, and writes it down, also when it is refused."""
+        who = self._tokens.service(bearer_token(request.headers.get("Authorization", "")), self._wall())
+        address, result = peer_of(request.raw.transport), "internal-error"
         try:
-            return "", self._verify_service(token, now_s).name
+            self._asker(route.who, request.raw)
+            answer = await route.handler(request)
+            result = "ok"
+            return answer
+        except Refused as refused:
+            result = refused.code.name
+            raise
+        except Unavailable:
+            result = "unavailable"
+            raise
+        finally:
+            self._audit.write(who, route.audited, " ".join(request.path.values()) or "-", address=address, result=result)
+
+    def counters(self) -> dict[str, Any]:
+        """Returns the figures of `web_metrics(name)`."""
+        return web_figures(self._name, self.requests, self._rates, self._door)
+
+    def _asker(self, who: str, raw: web.Request) -> Identity | Service | None:
+        """Returns whose token it is; None where it takes none.
+
+        Raises `Refused` (bad-token, token-expired, token-not-yet-valid, token-revoked, banned, forbidden).
+        """
+        if who == "nobody":
+            return None
+        now_s, token = self._wall(), bearer_token(raw.headers.get("Authorization", ""))
+        match who:
+            case "user":
+                return self._tokens.client(token, now_s)
+            case "service":
+                return self._tokens.service(token, now_s)
+            case "operator":
+                return self._tokens.operator(token, now_s)
+        try:
+            return self._tokens.service(token, now_s)
         except Refused as refused:
             if refused.code.name != "forbidden":
                 raise
-            return self._verify_user(token, now_s).user, ""
+            return self._tokens.client(token, now_s)
 
 
 def typed(text: bytes, kind: type[T]) -> T:
     """Returns the JSON in `text` as a value of `kind`. Raises `Refused` (bad-json, bad-utf8, bad-field) with a reason that teaches."""
     value = read_json(text, msgspec.json.Decoder(kind))
-    check_nesting(text)
+    check_readable(text)
     return value
+
+
+async def _check_expectation(raw: web.Request) -> None:
+    """Raises `Refused("bad-request")` for what cannot be met. Nobody is asked for a body before it is known who they are."""
+    if (expected := raw.headers.get("Expect", "")).lower() != "100-continue":
+        raise Refused("bad-request", f"nothing but 100-continue can be expected, not {expected!r:.40}")
+
+
+async def _ask_for_body(raw: web.Request) -> None:
+    """Lets a client that waits for that send its body."""
+    if "Expect" in raw.headers and raw.version >= HttpVersion11:
+        await raw.writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+        raw.writer.output_size = 0  # the answer itself has not begun
 
 
 def _response(answer: Answer) -> web.Response:

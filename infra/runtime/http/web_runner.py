@@ -2,28 +2,73 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from typing import Final
+from typing import Final, cast
 
 from aiohttp import http_exceptions, web
 
 from infra.kernel.errors import Refused, Unavailable
-from infra.kernel.http_error import JSON, MethodRefused, http_error
+from infra.kernel.http_error import MethodRefused
+from infra.kernel.request_head import check_encoding, check_head
 
+from ..address import Address
+from ..door_opener import DoorOpener
 from .answers import defect
+from .web_connection import SERVER, WebConnection, error_response
+from .web_door import WebDoor
 
 CLOSING_S: Final = 1.0
 
 
 class WebRunner(web.AppRunner):
-    """The server of `app`. `hint` ends the reason for a path where there is nothing. Open requests get a second when it closes."""
+    """The server of `app`, whose connections `door` admits. Open requests get a second when it closes.
 
-    def __init__(self, app: web.Application, hint: str = "") -> None:
+    `hint` ends the reason for a path where there is nothing.
+    """
+
+    def __init__(self, app: web.Application, door: WebDoor, hint: str = "") -> None:
         super().__init__(app, access_log=None, shutdown_timeout=CLOSING_S)
-        self._hint = hint
+        self._door, self._hint = door, hint
+
+    async def setup(self) -> None:
+        """Begins to admit connections."""
+        await super().setup()
+        self._door.start()
+
+    async def cleanup(self) -> None:
+        """Ends all connections. May be called twice."""
+        try:
+            await super().cleanup()
+        finally:
+            self._door.stop()
+
+    async def listen(self, doors: DoorOpener, option: str, address: str, *, plain: bool = False) -> str:
+        """Opens a door at `address`, which `option` says, and returns it with the real port. Raises as `DoorOpener.open`."""
+        await _Site(self, doors, option, address, plain=plain).start()
+        return str(Address(*self.addresses[0][:2]))
 
     async def _make_server(self) -> web.Server:
         made = await super()._make_server()
-        return _Server(_Guard(made.request_handler, self._hint), request_factory=made.request_factory, **self._kwargs)
+        return _Server(self._door, _Guard(made.request_handler, self._hint), made, self._kwargs)
+
+
+class _Site(web.BaseSite):
+    """A door of a runner, which closes it."""
+
+    def __init__(self, runner: WebRunner, doors: DoorOpener, option: str, address: str, *, plain: bool) -> None:
+        super().__init__(runner)
+        self._doors, self._option, self._address, self._plain = doors, option, address, plain
+
+    @property
+    def name(self) -> str:
+        """The address, as it was configured."""
+        return self._address
+
+    async def start(self) -> None:
+        """Opens the door. Raises as `DoorOpener.open`."""
+        factory = self._runner.server
+        assert factory is not None, "the runner is set up before its door opens"
+        self._server = await self._doors.open(self._option, self._address, factory, plain=self._plain)  # type: ignore[assignment]  # as much of a server as a runner needs
+        await super().start()
 
 
 class _Guard:
@@ -33,7 +78,25 @@ class _Guard:
         self._handler, self._hint = handler, hint
 
     async def __call__(self, request: web.BaseRequest) -> web.StreamResponse:
+        connection = cast(WebConnection, request.protocol)
+        connection.begin(request)
         try:
+            response = await self._answer(request)
+        finally:
+            connection.end()
+        if not response.prepared:
+            response.headers.update(SERVER)
+        return response
+
+    async def _answer(self, request: web.BaseRequest) -> web.StreamResponse:
+        try:
+            check_head(request.raw_path, (request.version.major, request.version.minor), request.raw_headers)
+        except Refused as refused:
+            response = error_response(refused)
+            response.force_close()  # where its body ends is a matter of opinion
+            return response
+        try:
+            check_encoding(request.raw_headers)
             return await self._handler(request)
         except Refused as refused:
             return error_response(refused)
@@ -61,39 +124,11 @@ class _Guard:
 
 
 class _Server(web.Server):
-    """A factory of connections that refuse as we do."""
+    """A factory of connections that refuse as we do, for the server `made` by aiohttp with `options`."""
+
+    def __init__(self, door: WebDoor, guard: _Guard, made: web.Server, options: dict[str, object]) -> None:
+        super().__init__(guard, request_factory=made.request_factory)
+        self._door, self._options = door, options
 
     def __call__(self) -> web.RequestHandler:
-        return _Connection(self, loop=asyncio.get_running_loop(), **self._kwargs)
-
-
-class _Connection(web.RequestHandler):
-    """A connection of aiohttp. What is no HTTP never gets to a handler, and is refused here."""
-
-    __slots__ = ()
-
-    def handle_error(
-        self, request: web.BaseRequest, status: int = 500, exc: BaseException | None = None, message: str | None = None
-    ) -> web.StreamResponse:
-        """Returns the refusal of `request`: of what aiohttp could not read (`exc`, with a `status` below 500), or of a defect.
-
-        It ends the connection. Raises ConnectionError if an answer has begun.
-        """
-        if request.writer.output_size > 0:
-            raise ConnectionError("an answer has begun, so no error can be told")
-        response = error_response(_unreadable(exc) if status < 500 else defect(exc or TimeoutError("nobody answered")))
-        response.force_close()
-        return response
-
-
-def error_response(refused: Refused) -> web.Response:
-    """Returns what was `refused` as aiohttp sends it."""
-    status, headers, body = http_error(refused)
-    return web.Response(status=status, headers=dict(headers), body=body, content_type=JSON)
-
-
-def _unreadable(error: BaseException | None) -> Refused:
-    if isinstance(error, http_exceptions.LineTooLong):
-        return Refused("too-large", f"a line of the request head is longer than {error.args[1]} bytes")
-    reason = error.message if isinstance(error, http_exceptions.BadHttpMessage) else str(error)
-    return Refused("bad-request", f"this is not HTTP/1.1: {reason.partition(chr(10))[0]}")
+        return WebConnection(self, self._door, **self._options)

@@ -11,13 +11,14 @@ from collections.abc import Callable, Sequence
 
 from infra.kernel.frames import AnyFrame, Frame
 
-from .wire import OnFrames, OnLost, Wire
+from .wire import OnFrames, OnLost, Wire, WireEnd
 
 
 class MemoryWire:
     """One end of a wire in memory."""
 
     queued_bytes = 0
+    far_end = WireEnd(is_local=True)
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
@@ -37,6 +38,9 @@ class MemoryWire:
         """See `Wire`."""
         self._on_frames, self._on_lost = on_frames, on_lost
         self._wake()
+
+    def trust(self) -> None:
+        """See `Wire`; frames that are handed over take no memory of their own."""
 
     def send(self, frames: Sequence[Frame]) -> None:
         """See `Wire`."""

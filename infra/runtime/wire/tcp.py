@@ -1,18 +1,21 @@
-"""Wires over TCP: length-prefixed frames, one write per `send`."""
+"""Wires over TCP: length-prefixed frames, one write per `send`. With certificates (`LinkTls`) they are encrypted by TLS."""
 
 import asyncio
 import socket
+import ssl
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import cast
 
-from infra.kernel.codec import MAX_FRAME_BYTES, FrameDecoder, encode
+from infra.kernel.codec import MAX_FRAME_BYTES, MAX_HELLO_BYTES, FrameDecoder, encode
 from infra.kernel.errors import Refused
 from infra.kernel.frames import Bye, Frame
 
 from ..address import Address
 from ..http.half_close import half_close
-from .wire import OnFrames, OnLost, Wire
+from ..link_auth import HANDSHAKE_S, LinkAuth
+from ..tls_acceptor import TlsAcceptor, bound_sockets
+from .wire import OnFrames, OnLost, Wire, WireEnd
 
 # So long the peer has to read what was sent before the close.
 GOODBYE_S = 2.0
@@ -21,9 +24,11 @@ GOODBYE_S = 2.0
 class TcpWire(asyncio.Protocol):
     """One end of a TCP connection. Bytes that are no frames end it, with a `Bye` and a reason for the log."""
 
-    def __init__(self, on_wire: Callable[[Wire], None] | None = None, max_frame_bytes: int = MAX_FRAME_BYTES) -> None:
+    def __init__(self, on_wire: Callable[[Wire], None] | None = None) -> None:
+        """Makes one end. `on_wire` takes the wire of a caller. It does not know yet who that is, so frames must be small (`trust`)."""
+        self.far_end = WireEnd()
         self._on_wire = on_wire
-        self._decoder = FrameDecoder(max_frame_bytes)
+        self._decoder = FrameDecoder(MAX_FRAME_BYTES if on_wire is None else MAX_HELLO_BYTES)
         self._transport: asyncio.Transport | None = None
         self._on_frames: OnFrames | None = None
         self._on_lost: OnLost | None = None
@@ -38,8 +43,13 @@ class TcpWire(asyncio.Protocol):
         self._transport = transport
         sock = transport.get_extra_info("socket")
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self.far_end = WireEnd(address=_address_of(transport), names=_names_of(transport))
         if self._on_wire is not None:
             self._on_wire(self)
+
+    def trust(self) -> None:
+        """See `Wire`."""
+        self._decoder.max_frame_bytes = MAX_FRAME_BYTES
 
     def start(self, on_frames: OnFrames, on_lost: OnLost) -> None:
         """See `Wire`."""
@@ -81,7 +91,10 @@ class TcpWire(asyncio.Protocol):
         # The socket is only half closed, and its input is thrown away until the peer closes too. A peer that is still sending would
         # otherwise be reset, and would lose what is on its way to it.
         if self._transport is not None and not self._is_closed and not self._transport.is_closing():
-            half_close(self._transport)
+            if self._transport.can_write_eof():
+                half_close(self._transport)
+            else:
+                self._transport.close()  # TLS has a goodbye of its own, which waits for what was sent
             self._deadline = asyncio.get_running_loop().call_later(GOODBYE_S, self._transport.abort)
         self._is_closed = True
 
@@ -112,41 +125,65 @@ class TcpWire(asyncio.Protocol):
 
 
 class TcpListener:
-    """A listening socket."""
+    """A listening socket; with certificates each connection has a TLS handshake before it is a wire."""
 
-    def __init__(self, server: asyncio.Server) -> None:
+    def __init__(self, server: asyncio.Server | TlsAcceptor) -> None:
         self._server = server
         self.address = str(Address(*server.sockets[0].getsockname()[:2]))
 
     async def close(self) -> None:
         """See `Listener`."""
+        await asyncio.sleep(0)  # a wire that was handed out in this turn stands: its handshake shall not be cut
         self._server.close()
 
 
 class TcpNetwork:
-    """The real network. Addresses are "host:port". `reuse_port`: ports may be taken that another process of ours holds open."""
+    """The real network. Addresses are "host:port".
 
-    def __init__(self, reuse_port: bool = False) -> None:
-        self._reuse_port = reuse_port
+    - `reuse_port`: ports may be taken that another process of ours holds open.
+    - `auth`: how links are proved, which may be by certificates: then wires are encrypted.
+    """
+
+    def __init__(self, reuse_port: bool = False, auth: LinkAuth | None = None) -> None:
+        self._reuse_port, self._auth = reuse_port, auth or LinkAuth()
 
     async def listen(self, address: str, on_wire: Callable[[Wire], None]) -> TcpListener:
         """See `Network`."""
-        host, port = Address.parse(address)
+        where = Address.parse(address)
+        if self._auth.tls is not None:
+            sockets = await bound_sockets(where, reuse_port=self._reuse_port)
+            return TcpListener(self._auth.tls.acceptor(sockets, lambda: TcpWire(on_wire), self._auth.refused))
         loop = asyncio.get_running_loop()
-        return TcpListener(await loop.create_server(lambda: TcpWire(on_wire), host, port, reuse_port=self._reuse_port or None))
+        return TcpListener(await loop.create_server(lambda: TcpWire(on_wire), *where, reuse_port=self._reuse_port or None))
 
     async def dial(self, address: str) -> TcpWire:
         """See `Network`."""
         host, port = Address.parse(address)
         loop = asyncio.get_running_loop()
+        context = self._auth.tls.client if self._auth.tls is not None else None
         # Names are looked up here: inside of create_connection uvloop forgets a look-up that is given up, and complains when it fails.
         found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
         for *_, (ip, *_) in found[:-1]:
             with suppress(OSError):
-                return await _connected(ip, port)
-        return await _connected(found[-1][-1][0], port)
+                return await _connected(str(ip), port, context)
+        return await _connected(str(found[-1][-1][0]), port, context)
 
 
-async def _connected(ip: str | int, port: int) -> TcpWire:
-    _, wire = await asyncio.get_running_loop().create_connection(TcpWire, str(ip), port)
+async def _connected(ip: str, port: int, context: ssl.SSLContext | None) -> TcpWire:
+    loop = asyncio.get_running_loop()
+    if context is None:
+        _, wire = await loop.create_connection(TcpWire, ip, port)
+    else:
+        _, wire = await loop.create_connection(TcpWire, ip, port, ssl=context, ssl_handshake_timeout=HANDSHAKE_S)
     return wire
+
+
+def _address_of(transport: asyncio.Transport) -> str:
+    peer = transport.get_extra_info("peername")
+    return str(peer[0]) if peer else ""
+
+
+def _names_of(transport: asyncio.Transport) -> frozenset[str]:
+    """Returns the URIs in the certificate that the peer has proved; none without TLS."""
+    certificate = transport.get_extra_info("peercert") or {}
+    return frozenset(name for kind, name in certificate.get("subjectAltName", ()) if kind == "URI")

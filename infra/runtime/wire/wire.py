@@ -10,7 +10,7 @@ One contract suite checks the promises on both:
 """
 
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from infra.kernel.frames import AnyFrame, Frame
 
@@ -18,8 +18,28 @@ OnFrames = Callable[[list[AnyFrame]], None]
 OnLost = Callable[[str], None]
 
 
+class WireEnd(NamedTuple):
+    """The other end of a wire, as far as the wire itself can tell.
+
+    - `is_local`: it is in this process, so it needs no proof.
+    - `address`: where it is, without its port.
+    - `names`: the names in its certificate, which the wire has checked; none without one.
+    """
+
+    is_local: bool = False
+    address: str = ""
+    names: frozenset[str] = frozenset()
+
+
 class Wire(Protocol):
     """One duplex connection between two nodes."""
+
+    @property
+    def far_end(self) -> WireEnd:
+        """The other end."""
+
+    def trust(self) -> None:
+        """Takes frames of any size that links may have from now on: the peer is known. A stranger who called may send small ones only."""
 
     def start(self, on_frames: OnFrames, on_lost: OnLost) -> None:
         """Begins to receive, also what came before.

@@ -12,16 +12,19 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
+from infra.kernel.printable import printable
 from infra.kernel.trace import SERVICES
 from infra.runtime.event_loop import ended_by_ctrl_c
 from infra.runtime.event_loop import run as run_loop
 from infra.runtime.open_files import need_open_files
-from segue.cli.access import explained
+from infra.runtime.tls import client_context
+from segue.cli.access import Access, ca_option, explained
 from segue.cli.finite import Finite
 from segue.cli.state import default_state, secret_of
-from segue.cluster.tokens import service_token, user_token
+from segue.cluster.tokens import user_token
+from segue.sdk.client_options import ClientOptions
 from segue.sdk.errors import SegueError
-from segue.sdk.publisher import Publisher
+from segue.sdk.publisher import Publisher, PublisherOptions
 
 from .ledger import ReplayLedger, Totals
 
@@ -49,6 +52,7 @@ _POSITIVE: Final = Finite(min=0, min_open=True)
 @click.option("--broker", "brokers", multiple=True, default=["http://127.0.0.1:7710"], show_default=True, help="Doors to publish at.")
 @click.option("--state", type=click.Path(path_type=Path), default=default_state, help="Where the signing secret is kept.")
 @click.option("--seed", type=int, default=1, show_default=True, help="Which users; the same seed takes the same.")
+@ca_option()
 def replay(
     trace: Path,
     speed: float,
@@ -60,6 +64,7 @@ def replay(
     brokers: tuple[str, ...],
     state: Path,
     seed: int,
+    ca: Path | None,
 ) -> None:
     """Play what is in TRACE against a running engine: users come, follow and go, services publish, each at its time.
 
@@ -75,22 +80,21 @@ def replay(
     need_open_files(2 * len(found.users) + OTHER_FILES)
     console.print(_about(found, speed), soft_wrap=True)
     try:
-        is_good = run_loop(_replay(found, speed, urls, brokers, secret_of(state), _PUBLISHES_AS[service], console))
+        is_good = run_loop(_replay(found, speed, Access(urls, None, state, ca), brokers, _PUBLISHES_AS[service], console))
     except SegueError as error:
         raise explained(error, [*urls, *brokers]) from error
     if not is_good:
         sys.exit(1)
 
 
-async def _replay(
-    script: "Script", speed: float, urls: Sequence[str], brokers: Sequence[str], secret: bytes, service: str, console: Console
-) -> bool:
+async def _replay(script: "Script", speed: float, access: Access, brokers: Sequence[str], service: str, console: Console) -> bool:
     from .player import TracePlayer
 
     ledger = ReplayLedger()
-    token = partial(user_token, secret)
-    async with Publisher(brokers, service_token(secret, service)) as publisher:
-        async with TracePlayer(urls, publisher, token, ledger, f"r{secrets.token_hex(4)}") as player:
+    token = partial(_user_token, access.state)
+    options = ClientOptions(tls=client_context(access.ca) if access.ca is not None else None)  # one for all clients, since it is large
+    async with Publisher(brokers, access.as_service(service), options=PublisherOptions(ca_file=access.ca)) as publisher:
+        async with TracePlayer(access.urls, publisher, token, ledger, f"r{secrets.token_hex(4)}", options) as player:
             with _bar(console) as progress:
                 shown = progress.add_task("", total=script.seconds, figures="connecting")
                 playing = asyncio.create_task(player.play(script, speed), name="replay")
@@ -109,6 +113,10 @@ async def _replay(
     return not (totals.missing or totals.duplicated or totals.misrouted or player.failures or player.rejected)
 
 
+def _user_token(state: Path, user: str) -> str:
+    return user_token(secret_of(state), user)
+
+
 def summary(totals: Totals, rejected: int, failures: int, failure: str, late_s: float) -> str:
     """Returns the results in words.
 
@@ -125,7 +133,7 @@ def summary(totals: Totals, rejected: int, failures: int, failure: str, late_s: 
         flux = f"{totals.excused:,} deliveries ended with their subscription, {totals.in_flux:,} came while one began or ended"
         lines.append(f"{flux}: neither is counted")
     if rejected or failures:
-        lines.append(f"{rejected:,} events rejected, {failures:,} steps failed; the last: {failure}")
+        lines.append(f"{rejected:,} events rejected, {failures:,} steps failed; the last: {printable(failure)}")
     if late_s > 1:
         lines.append(f"the last step was {late_s:.1f} s late: this machine cannot play so fast; try a lower --speed or fewer --users")
     return "\n".join(lines)

@@ -4,6 +4,7 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from contextlib import suppress
+from functools import partial
 from time import perf_counter
 from typing import Final, Self
 
@@ -11,6 +12,7 @@ from infra.kernel.errors import SegueError
 from infra.kernel.every_one import raise_all
 from infra.runtime.ending import end_all, end_tasks
 from segue.sdk.client import Client
+from segue.sdk.client_options import ClientOptions
 from segue.sdk.errors import ConnectionLost
 from segue.sdk.outage import Outage
 from segue.sdk.publication import Publication
@@ -35,16 +37,26 @@ class TracePlayer:
     - `token`: makes a token for a user.
     - `ledger`: takes note of all that is sent and received.
     - `run`: begins the ids of this replay's events, which tells them from those of others.
+    - `options`: of every client.
 
     `failures` counts the steps that an access point refused or broke off, `rejected` the publications that no broker accepted. The last
     step was late by `late_s`; `elapsed_s` of the script have been played. Leaving disconnects everybody.
     """
 
-    def __init__(self, urls: Sequence[str], publisher: Publisher, token: Callable[[str], str], ledger: ReplayLedger, run: str) -> None:
+    def __init__(
+        self,
+        urls: Sequence[str],
+        publisher: Publisher,
+        token: Callable[[str], str],
+        ledger: ReplayLedger,
+        run: str,
+        options: ClientOptions | None = None,
+    ) -> None:
         self.late_s = self.elapsed_s = 0.0
         self.failures = self.rejected = 0
         self.failure = ""
         self._urls, self._publisher, self._token, self._ledger, self._run = urls, publisher, token, ledger, run
+        self._options = options
         self._outage = Outage(_LOG.warning)  # one for all users, for they lose the same access points
         self._clients: dict[str, Client] = {}
         self._listeners: dict[str, asyncio.Task[None]] = {}
@@ -144,7 +156,7 @@ class TracePlayer:
                 return self._disconnect(step.user)
 
     async def _connect(self, user: str) -> None:
-        client = Client(self._urls, self._token(user), client="replay", on_state=self._outage)
+        client = Client(self._urls, partial(self._token, user), client="replay", on_state=self._outage, options=self._options)
         await client.__aenter__()
         self._clients[user] = client
         self._listeners[user] = asyncio.create_task(self._listen(user, client), name=f"{user} listens")

@@ -9,7 +9,10 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final, NamedTuple, TypeAlias
 
+from infra.kernel.printable import printable
 from infra.runtime.stats import ProcessStats, RoleStats, Stats
+
+MAX_SHOWN_CHARS: Final = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +66,8 @@ def frame(previous: Snapshot, current: Snapshot, dt_s: float) -> TopView:
         total=_row("total", now.roles.keys(), before, now, dt_s),
         processes=len(now.processes),
         loop_lag_s=max((process.loop_lag_s for process in now.processes.values()), default=0.0),
-        not_ready=tuple((f"{key.site} {key.role} {key.node}", role.not_ready) for key, role in now.roles.items() if role.not_ready),
-        unreachable=tuple((address, said.reason) for address, said in current.items() if isinstance(said, Unreachable)),
+        not_ready=tuple((f"{key.site} {key.role} {key.node}", _shown(role.not_ready)) for key, role in now.roles.items() if role.not_ready),
+        unreachable=tuple((address, _shown(said.reason)) for address, said in current.items() if isinstance(said, Unreachable)),
     )
 
 
@@ -93,10 +96,15 @@ def _read(snapshot: Snapshot) -> _Reading:
         if isinstance(said, Stats):
             reading.processes[said.process.id] = said.process
             for role in said.roles:
-                key = _Key(role.site, role.role, role.node)
+                key = _Key(_shown(role.site), _shown(role.role), _shown(role.node))
                 reading.roles[key] = role
                 reading.homes[key] = said.process.id
     return reading
+
+
+def _shown(text: str) -> str:
+    """Returns what an admin door has said as it may stand on a terminal."""
+    return printable(text[:MAX_SHOWN_CHARS])
 
 
 _QUEUES: Final = ("broker_link_queue_bytes", "aggregator_link_queue_bytes", "accesspoint_outbox_bytes")

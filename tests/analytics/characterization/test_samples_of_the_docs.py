@@ -74,7 +74,7 @@ async def test_a_captured_afternoon_of_three_users_is_characterized(spark: "Spar
 
 async def up(folder: Path) -> Process:
     """Starts the command of the page, on free ports."""
-    arguments = ["--capture", str(folder / "trace"), "--state", str(folder / "state"), "--port-base", "0", "--json"]
+    arguments = ["--policy", "open", "--capture", str(folder / "trace"), "--state", str(folder / "state"), "--port-base", "0", "--json"]
     return await asyncio.create_subprocess_exec(sys.executable, "-m", "segue", "up", *arguments, cwd=ROOT, stdout=PIPE)
 
 

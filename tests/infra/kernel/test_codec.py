@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from infra.kernel import frames
 from infra.kernel.codec import MAX_FRAME_BYTES, FrameDecoder, encode
 from infra.kernel.errors import Refused
+from infra.kernel.revocations import Ban, Revocation
 from infra.kernel.topics import parse_topic
 
 NUMBERS = st.integers(0, 2**62 - 1)
@@ -50,8 +51,11 @@ ASSIGNMENTS = st.builds(
     bound=st.floats(0, 1e9),
     run_ms=NUMBERS,
 )
+MOMENTS = st.integers(0, 2**53 - 1)
+REVOCATIONS = st.builds(Revocation, st.sampled_from(["user", "service", "token"]), NAMES, MOMENTS, MOMENTS)
+BANS = st.builds(Ban, NAMES, MOMENTS, MOMENTS, MOMENTS)
 FRAMES = st.one_of(
-    st.builds(frames.Hello, NAMES, NAMES, NAMES, NUMBERS, NUMBERS, VIEWS, st.integers(-(2**63), 2**64 - 1)),
+    st.builds(frames.Hello, NAMES, NAMES, NAMES, NUMBERS, NUMBERS, VIEWS, st.integers(-(2**63), 2**64 - 1), NUMBERS),
     st.builds(frames.Heartbeat, VIEWS),
     st.builds(lambda n, lists: frames.Subscribe(n, *lists), NUMBERS, columns(HANDLES, TOPICS)),
     st.builds(frames.Unsubscribe, NUMBERS, st.lists(TOPICS, max_size=5)),
@@ -75,6 +79,8 @@ FRAMES = st.one_of(
     st.builds(frames.Fence, NUMBERS),
     st.builds(frames.Fenced, NUMBERS),
     st.builds(frames.Staying),
+    st.builds(lambda lists: frames.Barred(*lists), columns(NAMES, NAMES)),
+    st.builds(frames.Revoked, st.lists(REVOCATIONS, max_size=3), st.lists(BANS, max_size=3), st.booleans()),
 )
 HEARTBEAT = frames.Heartbeat(frames.View(1, ("b1",)))
 
@@ -298,5 +304,6 @@ def test_a_call_of_a_peer_of_before_has_no_queue_and_such_a_peer_understands_our
 def test_every_kind_of_frame_has_a_tag_of_its_own_that_never_changes() -> None:
     """A tag that is given away again would be misread by peers of the version before."""
     tags = {kind.__struct_config__.tag: kind.__name__ for kind in frames.AnyFrame.__args__}
-    assert list(tags) == list(range(1, 25))
+    assert list(tags) == [*range(1, 27), 30]
+    assert max(tags) <= frames.HIGHEST_TAG
     assert (tags[1], tags[2], tags[11]) == ("Hello", "Heartbeat", "Bye")

@@ -109,13 +109,18 @@ def test_a_payload_over_the_limit_is_refused_and_one_at_it_is_not() -> None:
 
 @pytest.mark.parametrize("opening", [b"[", b'{"a":'])
 def test_ten_thousand_nested_values_are_refused_and_break_nothing(opening: bytes) -> None:
-    """They end in an error that the door answers; an event that was accepted can be read."""
+    """They end in an error that the handler answers; an event that was accepted can be read."""
     with pytest.raises((msgspec.DecodeError, RecursionError)):
         submit(b'{"a":%b' % (opening * 10_000), limit_bytes=1 << 20)
     closing = b"]" if opening == b"[" else b"}"
     with pytest.raises(RecursionError):
         submit(b'{"a":%b1%b}' % (opening * 10_000, closing * 10_000), limit_bytes=1 << 20)
-    json.loads(body_of(submit(b'{"a":%b1%b}' % (opening * 100, closing * 100))))
+    assert refusal(b'{"a":%b1%b}' % (opening * 100, closing * 100))[0] == "bad-json"
+    json.loads(body_of(submit(b'{"a":%b1%b}' % (opening * 31, closing * 31))))
+
+
+def test_a_number_that_no_double_holds_is_refused() -> None:
+    assert refusal(b'{"n":[1e999]}')[0] == "bad-json"
 
 
 @pytest.mark.parametrize("kind", ["", "Play", "2play", "-play", "play it", 'play"', "play\n", "p" * 33, "é"])

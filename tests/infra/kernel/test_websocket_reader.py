@@ -11,7 +11,7 @@ from websockets.protocol import OPEN
 from websockets.uri import parse_uri
 
 from infra.kernel.websocket import BINARY, CLOSE, CONTINUATION, PING, PONG, TEXT
-from infra.kernel.websocket_reader import FrameReader, Message
+from infra.kernel.websocket_reader import FRAME_COST, FrameReader, Message
 from tests.support.client_frames import client_frame
 
 LIMIT = 100_000
@@ -127,6 +127,30 @@ def test_nothing_is_read_after_a_close_frame() -> None:
     assert reader.feed(client_frame(CLOSE, payload) + client_frame(TEXT, b"more")) == [(CLOSE, payload)]
     assert reader.feed(client_frame(TEXT, b"still more")) == []
     assert reader.error is None
+
+
+@given(messages, st.integers(1, 3 * FRAME_COST), chunk_sizes)
+@settings(max_examples=60, deadline=None)
+def test_with_a_budget_nothing_is_lost_and_no_call_reads_more_than_it_and_one_frame(sent: list[Message], budget: int, size: int) -> None:
+    """DPS-26: a budget of bytes and frames for each turn of the loop."""
+    reader, found = FrameReader(LIMIT), list[Message]()
+    stream = b"".join(client_frame(*message) for message in sent)
+    for chunk in pieces(stream, size):
+        found += reader.feed(chunk, 0)
+        assert (reader.frames, reader.size_bytes, reader.stopped) == (0, 0, True)
+        while reader.stopped:
+            found += (now := reader.feed(b"", budget))
+            assert len(now) == reader.frames <= 1 + budget // FRAME_COST
+            assert reader.cost - FRAME_COST - 131 < budget
+    assert (found, reader.error, reader.held_bytes) == (sent, None, 0)
+
+
+def test_the_bound_of_a_message_may_change_between_two_messages() -> None:
+    reader = FrameReader(200)
+    stream = client_frame(TEXT, b"x" * 200) + client_frame(TEXT, b"y" * 1000)
+    assert reader.feed(stream, 1) == [(TEXT, b"x" * 200)]
+    reader.max_message_bytes = 1000
+    assert reader.feed(b"", 1) == [(TEXT, b"y" * 1000)]
 
 
 def test_an_idle_reader_holds_no_buffer() -> None:

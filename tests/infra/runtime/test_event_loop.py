@@ -2,7 +2,10 @@
 
 import asyncio
 import os
+import pty
 import signal
+import subprocess
+import sys
 
 import pytest
 
@@ -94,3 +97,38 @@ def test_ctrl_c_ends_one_task_and_the_others_go_on() -> None:
         return task.cancelled()
 
     assert run(main())
+
+
+SERVING = """
+import fcntl, sys, termios
+from infra.runtime.event_loop import run, stopped_by_signals
+if sys.argv[1] == "terminal":
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+
+async def serve():
+    with stopped_by_signals(lambda: print("reloaded", flush=True)) as stopped:
+        print("ready", flush=True)
+        await stopped.wait()
+    print("stopped", flush=True)
+
+run(serve())
+"""
+
+
+@pytest.mark.parametrize("place", ["terminal", "daemon"])
+def test_a_hang_up_reloads_and_the_end_of_our_terminal_stops(place: str) -> None:
+    """DPS-23: SIGHUP renews certificates; who closes the terminal still ends what runs there."""
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-c", SERVING, place]
+    with subprocess.Popen(command, stdin=theirs, stdout=subprocess.PIPE, start_new_session=True, text=True) as child:
+        os.close(theirs)
+        assert child.stdout is not None
+        assert child.stdout.readline() == "ready\n"
+        child.send_signal(signal.SIGHUP)
+        assert child.stdout.readline() == "reloaded\n"
+        os.close(ours)
+        if place == "daemon":
+            child.send_signal(signal.SIGHUP)
+            assert child.stdout.readline() == "reloaded\n"
+            child.send_signal(signal.SIGTERM)
+        assert child.stdout.readline() == "stopped\n"

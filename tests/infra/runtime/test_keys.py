@@ -2,16 +2,20 @@
 
 import socket
 from collections.abc import AsyncIterator, Callable
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import jwt
 import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestServer
 
 from infra.kernel.errors import ConfigError
-from infra.runtime.keys import MAX_JWKS_BYTES, AuthOptions, Keys, ensure_secret, read_secret
+from infra.runtime.keys import MAX_JWKS_BYTES, AuthOptions, Keys
+from infra.runtime.outgoing.options import OutgoingOptions
+from infra.runtime.secret_file import ensure_secret, forget_previous, renew_secret
 from tests.support.signing import ec_key, jwk, jwks, rsa_key
+
+HERE = OutgoingOptions(private=["127.0.0.1"])
 
 
 def write(path: Path, data: bytes, mode: int = 0o600) -> Path:
@@ -40,51 +44,6 @@ async def issuer() -> AsyncIterator[Issuer]:
     async with TestServer(app) as server:
         issuer.url = str(server.make_url("/keys"))
         yield issuer
-
-
-def test_a_secret_is_made_once_for_its_owner_alone(tmp_path: Path) -> None:
-    state = tmp_path / "a" / "b"
-    path = ensure_secret(state)
-    secret = read_secret(path)
-    assert path.stat().st_mode & 0o777 == 0o600
-    assert state.stat().st_mode & 0o077 == 0
-    assert len(secret) == 64
-    assert read_secret(ensure_secret(state)) == secret
-    assert list(state.iterdir()) == [path]
-    assert read_secret(ensure_secret(tmp_path / "other")) != secret
-
-
-def test_starters_that_meet_agree_on_one_secret(tmp_path: Path) -> None:
-    with ThreadPoolExecutor(8) as pool:
-        paths = list(pool.map(ensure_secret, [tmp_path] * 16))
-    assert len({read_secret(path) for path in paths}) == 1
-    assert list(tmp_path.iterdir()) == [paths[0]]
-
-
-def test_a_state_directory_that_cannot_be_used_is_refused_with_the_option(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match=r"cannot be used: .*--state DIR"):
-        ensure_secret(write(tmp_path / "file", b""))
-
-
-def test_a_secret_that_others_may_read_is_refused_with_the_remedy(tmp_path: Path) -> None:
-    path = ensure_secret(tmp_path)
-    path.chmod(0o644)
-    with pytest.raises(ConfigError, match=rf"mode 644\); run: chmod 600 {path}"):
-        ensure_secret(tmp_path)
-
-
-def test_a_short_or_missing_secret_is_refused(tmp_path: Path) -> None:
-    path = write(tmp_path / "s", b"x" * 31 + b"\n")
-    with pytest.raises(ConfigError, match="holds 31 bytes; a secret needs at least 32"):
-        read_secret(path)
-    with pytest.raises(ConfigError, match="cannot be read: No such file"):
-        read_secret(tmp_path / "none")
-
-
-def test_a_public_key_is_no_secret(tmp_path: Path) -> None:
-    path = write(tmp_path / "s", jwks(jwk("k1", rsa_key())))
-    with pytest.raises(ConfigError, match=r"not a secret; public keys go into auth\.jwks_file"):
-        read_secret(path)
 
 
 def test_without_any_key_nothing_starts() -> None:
@@ -144,7 +103,7 @@ def test_two_places_for_public_keys_and_plain_http_are_refused() -> None:
 
 
 async def test_keys_are_fetched_and_replaced(issuer: Issuer) -> None:
-    keys = Keys.load(AuthOptions(jwks_url=issuer.url))
+    keys = Keys.load(AuthOptions(jwks_url=issuer.url), HERE)
     assert not keys.is_current
     assert await keys.refresh()
     assert set(keys.public) == {"k1"}
@@ -166,7 +125,7 @@ async def test_keys_are_fetched_and_replaced(issuer: Issuer) -> None:
     ids=["error", "redirect", "no keys", "endless"],
 )
 async def test_a_fetch_that_fails_keeps_the_old_keys_and_tells_why(issuer: Issuer, document: bytes, status: int, complaint: str) -> None:
-    keys = Keys.load(AuthOptions(jwks_url=issuer.url))
+    keys = Keys.load(AuthOptions(jwks_url=issuer.url), HERE)
     await keys.refresh()
     issuer.document, issuer.status = document, status
     assert not await keys.refresh()
@@ -177,13 +136,86 @@ async def test_a_fetch_that_fails_keeps_the_old_keys_and_tells_why(issuer: Issue
 async def test_an_issuer_that_is_not_there_is_a_failure_and_no_crash() -> None:
     with socket.socket() as bound:  # and not listening
         bound.bind(("127.0.0.1", 0))
-        keys = Keys.load(AuthOptions(jwks_url=f"http://127.0.0.1:{bound.getsockname()[1]}/keys"))
+        keys = Keys.load(AuthOptions(jwks_url=f"http://127.0.0.1:{bound.getsockname()[1]}/keys"), HERE)
         assert not await keys.refresh()
     assert "127.0.0.1" in (keys.failure or "")
 
 
 async def test_a_fetch_is_due_at_most_once_a_minute_and_only_behind_a_url(issuer: Issuer) -> None:
-    keys = Keys.load(AuthOptions(jwks_url=issuer.url))
+    keys = Keys.load(AuthOptions(jwks_url=issuer.url), HERE)
     assert [keys.is_fetch_due(now_s) for now_s in (0.0, 1.0, 59.9, 60.0, 61.0)] == [True, False, False, True, False]
     assert not Keys(secret=b"x" * 32).is_fetch_due(0.0)
     assert await Keys(secret=b"x" * 32).refresh()
+
+
+def test_two_keys_with_one_id_are_refused(tmp_path: Path) -> None:
+    document = write(tmp_path / "jwks", jwks(jwk("k1", ec_key()), jwk("k1", rsa_key())))
+    with pytest.raises(ConfigError, match="two keys with the same id"):
+        Keys.load(AuthOptions(jwks_file=document))
+
+
+def test_options_that_make_no_sense_together_are_refused() -> None:
+    with pytest.raises(ConfigError, match=r"without auth\.secret_file"):
+        AuthOptions(previous_secret_file=Path("old")).check()
+    with pytest.raises(ConfigError, match="names public keys, and there are none"):
+        AuthOptions(secret_file=Path("s"), service_keys=("k1",)).check()
+    with pytest.raises(ConfigError, match="give it a kid"):
+        AuthOptions(jwks_file=Path("j"), service_keys=("",)).check()
+
+
+def two_files(folder: Path) -> AuthOptions:
+    return AuthOptions(secret_file=ensure_secret(folder), previous_secret_file=folder / "secret.previous.key")
+
+
+def test_the_newest_secret_comes_first_and_the_one_before_it_is_there_too(tmp_path: Path) -> None:
+    """DPS-28: a secret can be changed without a gap."""
+    options = two_files(tmp_path)
+    keys = Keys.load(options)
+    (first,) = keys.held.secrets
+    renew_secret(tmp_path)
+    keys.reload()
+    second, former = keys.held.secrets
+    assert (keys.secret, former) == (second, first)
+    assert second != first
+    forget_previous(tmp_path)
+    keys.reload()
+    assert keys.held.secrets == (second,)
+
+
+def test_files_are_read_anew_when_they_have_changed_and_once_a_second_at_most(tmp_path: Path) -> None:
+    keys = Keys.load(two_files(tmp_path))
+    assert not keys.reread(0.0)
+    renew_secret(tmp_path)
+    assert keys.reread(0.1)
+    assert not keys.reread(0.2)
+    renew_secret(tmp_path)
+    assert not keys.reread(0.3)
+    assert keys.reread(1.2)
+    assert len(keys.held.secrets) == 2
+
+
+def test_files_that_cannot_be_used_any_more_change_nothing_and_why_is_told(tmp_path: Path) -> None:
+    options = two_files(tmp_path)
+    keys = Keys.load(options)
+    before = keys.held
+    write(tmp_path / "secret.key", b"short")
+    assert not keys.reread(0.0)
+    assert keys.held is before
+    assert "holds 5 bytes" in (keys.failure or "")
+    with pytest.raises(ConfigError, match="holds 5 bytes"):
+        keys.reload()
+    assert keys.held is before
+
+
+def test_keys_that_came_from_no_file_stay_when_the_files_are_read_anew() -> None:
+    keys = Keys(secret=b"x" * 32, public={"k1": jwt.PyJWK(jwk("k1", ec_key()))})
+    keys.reload()
+    assert (keys.secret, set(keys.public)) == (b"x" * 32, {"k1"})
+
+
+def test_a_file_of_public_keys_is_read_anew(tmp_path: Path) -> None:
+    path = write(tmp_path / "jwks", jwks(jwk("k1", ec_key())))
+    keys = Keys.load(AuthOptions(jwks_file=path))
+    write(path, jwks(jwk("k2", ec_key())))
+    keys.reload()
+    assert set(keys.public) == {"k2"}

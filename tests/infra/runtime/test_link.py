@@ -6,12 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from infra.kernel.codec import MAX_FRAME_BYTES, encode
 from infra.kernel.codes import BY_NAME
-from infra.kernel.errors import ConfigError
+from infra.kernel.errors import ConfigError, Refused
 from infra.kernel.events import encode_tail, numbering
-from infra.kernel.frames import Bye, Deliver, Frame, Hello, Published, View
-from infra.runtime.link import MAX_DELIVER_BYTES, MAX_QUEUED_BYTES, Link, check_bounds
-from infra.runtime.wire.wire import OnFrames, OnLost
+from infra.kernel.frames import Bye, Call, Deliver, Frame, Hello, Published, Reply, View
+from infra.runtime.link import MAX_BODY_BYTES, MAX_DELIVER_BYTES, MAX_QUEUED_BYTES, Link, check_bounds
+from infra.runtime.wire.wire import OnFrames, OnLost, WireEnd
 
 PEER = Hello("broker", "b1", "sto", 1, 0, View(0, ()))
 PRESENCE = numbering("sto", 1) + b"1," + encode_tail("hm://presence/user/ann/", 1, "1", "play", b"{}")
@@ -22,10 +23,15 @@ BOUND_BYTES = 1000
 class RecordingWire:
     """A wire that keeps each call of `send`. `queued_bytes` is what the test says."""
 
+    far_end = WireEnd(is_local=True)
+
     def __init__(self) -> None:
         self.sent: list[list[Frame]] = []
         self.queued_bytes = 0
         self.is_closed = False
+
+    def trust(self) -> None:
+        raise AssertionError("a link does not vouch for its peer")
 
     def start(self, on_frames: OnFrames, on_lost: OnLost) -> None:
         raise AssertionError("a link does not start its wire")
@@ -187,3 +193,20 @@ def test_closing_says_why_behind_all_that_was_queued(link: Link, wire: Recording
 
 def test_a_link_says_whom_it_leads_to(link: Link) -> None:
     assert repr(link) == "<link to broker sto/b1>"
+
+
+def test_an_answer_that_no_frame_can_hold_fails_alone(link: Link, wire: RecordingWire) -> None:
+    """An attack: a pull of 500 items of 16 KiB exceeded a frame's limit, the link dropped, and others' calls failed."""
+    link.send(Reply(7, "", "", b"x" * MAX_BODY_BYTES))
+    link.send(Reply(8, "", "", b"x" * (MAX_BODY_BYTES + 1)))
+    link.flush()
+    ((fits, refused),) = wire.sent
+    assert isinstance(fits, Reply)
+    assert isinstance(refused, Reply)
+    assert (refused.n, refused.code, refused.body) == (8, "too-large", b"")
+    assert all(len(encode(frame)) <= MAX_FRAME_BYTES for frame in wire.sent[0])
+
+
+def test_a_call_that_no_frame_can_hold_is_refused_where_it_is_made(link: Link) -> None:
+    with pytest.raises(Refused, match=r"too-large.*ask for less"):
+        link.send(Call(1, "ann", "", "append", b"x" * (MAX_BODY_BYTES + 1)))

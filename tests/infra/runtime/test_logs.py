@@ -75,3 +75,29 @@ def test_a_traceback_never_shows_local_variables(form: str) -> None:
         get_logger("broker", "b1", "sto").exception("defect")
     assert "ZeroDivisionError" in out.getvalue()
     assert token not in out.getvalue()
+
+
+def test_a_text_of_a_stranger_begins_no_line_and_tells_a_terminal_nothing() -> None:
+    """Log injection: whatever is logged is one line, and can be shown."""
+    out = io.StringIO()
+    configure("console", "info", out)
+    logger = get_logger("social", "f1", "sto")
+    logger.info("call refused", reason="x\n2026-01-01 00:00:00 [info     ] all is well\x1b[2J", names=["\x1b[31m"])
+    logging.getLogger("aiohttp").warning("%s", "a\nb\x9b")
+    first, second = out.getvalue().splitlines()
+    assert "\\u000a2026" in first
+    assert "\\u000ab\\u009b" in second
+    assert (first + second).isprintable()
+
+
+def test_a_traceback_keeps_its_lines_and_nothing_else_of_a_stranger() -> None:
+    out = io.StringIO()
+    configure("console", "info", out)
+    try:
+        raise ValueError("\x1b[2J")
+    except ValueError:
+        get_logger("social", "f1", "sto").exception("a step failed")
+    lines = out.getvalue().splitlines()
+    assert len(lines) > 2
+    assert all(line.isprintable() for line in lines)
+    assert "ValueError: \\u001b[2J" in lines[-1]

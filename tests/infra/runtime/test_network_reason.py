@@ -2,6 +2,7 @@
 
 import asyncio
 import socket
+import ssl
 
 import aiohttp
 import pytest
@@ -38,3 +39,14 @@ def test_a_refused_connection_is_told_in_the_words_of_the_system(loop: type, sch
 )
 def test_other_errors_say_what_there_is_to_say(error: Exception, said: str) -> None:
     assert network_reason(error) == said
+
+
+def test_what_goes_wrong_with_tls_is_told_in_words() -> None:
+    """OpenSSL's errors have the number 1, which is "Operation not permitted" to the system."""
+    distrusted = ssl.SSLCertVerificationError(1, "certificate verify failed")
+    distrusted.verify_message = "certificate has expired"
+    plain = ssl.SSLError(1, "[SSL: WRONG_VERSION_NUMBER] wrong version number (_ssl.c:1006)")
+    plain.reason = "WRONG_VERSION_NUMBER"
+    assert network_reason(distrusted) == "its certificate is not believed: certificate has expired"
+    assert network_reason(plain) == "it does not speak TLS (wrong version number)"
+    assert network_reason(ssl.SSLError(1, "strange")) == "TLS: the handshake failed"

@@ -22,11 +22,13 @@ from infra.runtime.wire.memory import MemoryNetwork
 from infra.runtime.wire.tcp import TcpNetwork
 from infra.runtime.wire.wire import Network, Wire
 from tests.support.recording_log import RecordingLog
+from tests.support.talkative import talkative
 from tests.support.wire_end import DEADLINE_S, End
 
 TIMING = LinkTiming(heartbeat_s=0.01, silent_s=0.06, hello_s=0.2, redial_base_s=0.001, redial_cap_s=0.01)
 SLOW = LinkTiming(heartbeat_s=60.0, silent_s=300.0, hello_s=60.0, redial_base_s=0.001, redial_cap_s=0.01)
 NOW_S = 1_700_000_000.0
+TALKATIVE = talkative("broker", "aggregator")
 VIEW = View(3, ("b1", "b2"))
 
 
@@ -94,7 +96,7 @@ class Party:
         self.strangers: list[End] = []
         rng = random.Random(f"{name} {seed}")
         context = Context(network=network, log=self.log, rng=rng, wall=lambda: NOW_S + skew_s)
-        self.node = Node((role, name, site), context, self.role, timing=timing)
+        self.node = Node((role, name, site), context, self.role, timing=timing, link_kinds=TALKATIVE)
 
     async def listen(self, address: str = "127.0.0.1:0") -> "Party":
         self.address = await self.node.listen(address)
@@ -482,7 +484,7 @@ async def test_what_a_role_said_last_still_arrives_when_its_node_is_closed(make:
 async def test_who_does_not_begin_with_hello_is_refused(network: Network, make: Make) -> None:
     called = await make("b1").listen()
     bye = await answer(await stranger(network, called, Published(1)))
-    assert bye == Bye(BY_NAME["bad-link-frame"].number, "the first frame must be Hello, not Published")
+    assert bye == Bye(BY_NAME["bad-link-frame"].number, "the next frame of the handshake must be Hello, not Published")
     assert called.role.up == []
 
 

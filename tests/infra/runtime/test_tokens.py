@@ -4,6 +4,7 @@ import base64
 import hmac
 import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import jwt
@@ -13,6 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from infra.kernel.errors import ConfigError, Refused
+from infra.kernel.grants import Grants
+from infra.runtime.secret_file import ensure_secret, read_secret, renew_secret
 from infra.runtime.tokens import AuthOptions, Identity, Keys, Service, Verifier, issue
 from tests.support.signing import Private, ec_key, jwk, rsa_key, sign
 
@@ -50,10 +53,76 @@ def refusal(token: str, verify: Verifier | None = None, now_s: float = NOW_S) ->
 def test_an_issued_token_opens_the_door_it_is_for() -> None:
     """SB-45: a service is known by the claim `svc`."""
     door = verifier()
-    user = issue(SECRET, user="alice", ttl_s=60, now_s=NOW_S)
+    user = issue(SECRET, user="alice", ttl_s=60, now_s=NOW_S, token_id="t1", topics=["hm://presence/user/*/"], kinds=["artist"])
+    service = issue(SECRET, service="presence", ttl_s=60, now_s=NOW_S, token_id="t2")
+    grants = Grants.of(topics=["hm://presence/user/*/"], kinds=["artist"])
+    assert door.client(user, NOW_S) == Identity("alice", expires_s=NOW_S + 60, issued_s=NOW_S, id="t1", grants=grants)
+    assert door.service(service, NOW_S) == Service("presence", expires_s=NOW_S + 60, issued_s=NOW_S, id="t2")
+
+
+def test_issued_tokens_have_ids_of_their_own_and_no_grants_unless_they_are_named() -> None:
+    """DPS-28: a token can be revoked by its id."""
+    door = verifier()
+    first, second = (door.client(issue(SECRET, user="alice", ttl_s=60, now_s=NOW_S), NOW_S) for _ in range(2))
+    assert len({first.id, second.id, ""}) == 3
+    assert first.grants is None
+
+
+def test_a_token_without_id_and_time_of_issue_counts_as_old_and_nameless() -> None:
+    assert verifier().client(hs256(), NOW_S) == Identity("alice", expires_s=NOW_S + 600, issued_s=0.0, id="", grants=None)
+
+
+def test_whoever_is_revoked_is_refused_at_every_door_also_when_the_token_is_remembered() -> None:
+    """DPS-28: what an operator revokes holds from the next use of a token on, and no longer than they say."""
+    refused: set[str] = set()
+
+    def revoked(who: Identity | Service) -> Refused | None:
+        return Refused("token-revoked", "revoked by an operator") if who.id in refused else None
+
+    door = Verifier(AuthOptions(), Keys(secret=SECRET), lambda: None, revoked=revoked)
+    user = issue(SECRET, user="alice", ttl_s=60, now_s=NOW_S, token_id="t1")
+    service = issue(SECRET, service="presence", ttl_s=60, now_s=NOW_S, token_id="t2")
+    assert (door.client(user, NOW_S).user, door.service(service, NOW_S).name) == ("alice", "presence")
+    refused.update({"t1", "t2"})
+    for _ in range(2):
+        assert refusal(user, door).code.name == "token-revoked"
+        with pytest.raises(Refused, match="revoked by an operator"):
+            door.service(service, NOW_S)
+    refused.clear()
+    assert (door.client(user, NOW_S).user, door.service(service, NOW_S).name) == ("alice", "presence")
+
+
+def test_a_subscription_token_says_who_may_follow_what_and_opens_no_session() -> None:
+    """A backend signs it: one purpose, and no use for another one."""
+    door = verifier()
+    topics = ["hm://playlist/user/bob/playlist/*/"]
+    token = issue(SECRET, user="alice", topics=topics, is_subscription=True, ttl_s=60, now_s=NOW_S, token_id="t3")
+    expected = Identity("alice", expires_s=NOW_S + 60, issued_s=NOW_S, id="t3", grants=Grants.of(topics=topics))
+    assert door.subscription(token, NOW_S) == door.subscription(token, NOW_S) == expected
+    assert refusal(token, door).code.name == "forbidden"
+    with pytest.raises(Refused, match="forbidden"):
+        door.service(token, NOW_S)
+
+
+def test_what_opens_a_session_is_no_subscription_token() -> None:
+    door = verifier()
+    session = issue(SECRET, user="alice", topics=["hm://presence/user/bob/"], ttl_s=60, now_s=NOW_S)
     service = issue(SECRET, service="presence", ttl_s=60, now_s=NOW_S)
-    assert door.client(user, NOW_S) == Identity("alice", NOW_S + 60)
-    assert door.service(service, NOW_S) == Service("presence", NOW_S + 60)
+    purposes = [hs256(purpose=purpose, topics=[]) for purpose in ("session", "Subscribe", ["subscribe"], True, "")]
+    for token in (session, service, hs256(purpose="subscribe", svc="presence", topics=[]), *purposes):
+        with pytest.raises(Refused, match="forbidden"):
+            door.subscription(token, NOW_S)
+    for token in purposes:
+        assert refusal(token, door).code.name == "forbidden"
+    with pytest.raises(Refused, match="claim `topics`"):
+        door.subscription(hs256(purpose="subscribe"), NOW_S)
+
+
+def test_a_revoked_subscription_token_is_refused() -> None:
+    door = Verifier(AuthOptions(), Keys(secret=SECRET), lambda: None, revoked=lambda who: Refused("banned"))
+    token = issue(SECRET, user="alice", topics=[], is_subscription=True, ttl_s=60, now_s=NOW_S)
+    with pytest.raises(Refused, match="banned"):
+        door.subscription(token, NOW_S)
 
 
 def test_a_token_at_the_wrong_door_is_forbidden_and_told_which_one_to_bring() -> None:
@@ -105,6 +174,54 @@ def test_a_public_key_is_never_taken_for_a_secret() -> None:
     assert refusal(raw({"alg": "HS256", "kid": "k1"}, signature=signature), verifier(keys)).code.name == "bad-token"
 
 
+def test_a_token_of_the_secret_before_is_good_until_that_is_forgotten() -> None:
+    """DPS-28: a secret can be changed without a gap."""
+    keys, new = Keys(secret=SECRET), b"another secret, of a good length"
+    door, old_token = verifier(keys), hs256()
+    new_token = sign(CLAIMS, new, "HS256")
+    assert door.client(old_token, NOW_S).user == "alice"
+    keys.held = keys.held._replace(secrets=(new, SECRET))
+    assert [door.client(token, NOW_S).user for token in (old_token, new_token)] == ["alice"] * 2
+    keys.held = keys.held._replace(secrets=(new,))
+    assert refusal(old_token, door).code.name == "bad-token"
+    assert door.client(new_token, NOW_S).user == "alice"
+
+
+def test_a_new_secret_is_known_where_a_token_of_it_is_shown_first(tmp_path: Path) -> None:
+    """DPS-28: processes may hear of a new secret in any order; nobody restarts, and no token is refused meanwhile."""
+    options = AuthOptions(secret_file=ensure_secret(tmp_path), previous_secret_file=tmp_path / "secret.previous.key")
+    door = verifier(Keys.load(options))
+    old = issue(read_secret(tmp_path / "secret.key"), user="alice", ttl_s=600, now_s=NOW_S)
+    assert door.client(old, NOW_S).user == "alice"
+    renew_secret(tmp_path)
+    new = issue(read_secret(tmp_path / "secret.key"), user="alice", ttl_s=600, now_s=NOW_S)
+    assert [door.client(token, NOW_S).user for token in (old, new)] == ["alice"] * 2
+
+
+def test_rights_count_only_under_the_secret_or_a_key_that_is_named_for_them() -> None:
+    """SB-45: a provider that signs for users cannot make services, operators or subscriptions, whatever its users write into claims."""
+    keys = Keys(secret=SECRET, public=public(users=jwk("users", ec_key()), ours=jwk("ours", rsa_key())))
+    door = verifier(keys, service_keys=("ours",))
+    for name in ("presence", "operator"):
+        claims = {"svc": name, "exp": CLAIMS["exp"]}
+        assert door.service(sign(claims, SECRET, "HS256"), NOW_S).name == name
+        assert door.service(sign(claims, rsa_key(), "RS256", "ours"), NOW_S).name == name
+        for _ in range(2):
+            with pytest.raises(Refused, match="'users' signs for users alone"):
+                door.service(sign(claims, ec_key(), "ES256", "users"), NOW_S)
+    subscription = CLAIMS | {"purpose": "subscribe", "topics": []}
+    assert door.subscription(sign(subscription, rsa_key(), "RS256", "ours"), NOW_S).user == "alice"
+    with pytest.raises(Refused, match="'users' signs for users alone"):
+        door.subscription(sign(subscription, ec_key(), "ES256", "users"), NOW_S)
+    assert door.client(sign(CLAIMS, ec_key(), "ES256", "users"), NOW_S).user == "alice"
+
+
+def test_a_key_id_in_the_header_of_a_token_of_the_secret_gives_and_takes_nothing() -> None:
+    door = verifier(Keys(secret=SECRET, public=public(users=jwk("users", ec_key()))))
+    claims = {"svc": "presence", "exp": CLAIMS["exp"]}
+    assert door.service(sign(claims, SECRET, "HS256", "users"), NOW_S).name == "presence"
+
+
 def test_a_key_is_used_with_its_own_algorithm_only() -> None:
     keys = Keys(public=public(k1=jwk("k1", rsa_key())))
     refused = refusal(sign(CLAIMS, ec_key(), "ES256", "k1"), verifier(keys))
@@ -151,6 +268,14 @@ def test_what_is_malformed_or_forged_is_a_bad_token(token: str) -> None:
         {"exp": 10**400},
         {"exp": -1},
         {"nbf": "then"},
+        {"iat": "then"},
+        {"iat": float("nan")},
+        {"jti": 7},
+        {"jti": "a\x1b[2J"},
+        {"jti": "x" * 257},
+        {"topics": "hm://presence/user/*/"},
+        {"topics": ["hm://notifications/inbox/alice/"]},
+        {"kinds": ["inbox"]},
         {"aud": "another"},
     ],
     ids=str,
@@ -221,9 +346,24 @@ def test_more_tokens_than_are_remembered_are_still_verified() -> None:
 
 
 @pytest.mark.parametrize(
-    "who", [{}, {"user": "a", "service": "b"}, {"user": ""}, {"user": "a b"}, {"service": "a/b"}, {"user": "a" * 129}], ids=str
+    "who",
+    [
+        {},
+        {"user": "a", "service": "b"},
+        {"user": ""},
+        {"user": "a b"},
+        {"service": "a/b"},
+        {"user": "a" * 129},
+        {"user": "a", "topics": ["hm://presence/user/a"]},
+        {"user": "a", "kinds": ["inbox"]},
+        {"user": "a", "token_id": "a b"},
+        {"user": "a", "is_subscription": True},
+        {"service": "presence", "topics": []},
+        {"service": "presence", "topics": [], "is_subscription": True},
+    ],
+    ids=str,
 )
-def test_no_token_is_issued_that_no_door_would_take(who: dict[str, str]) -> None:
+def test_no_token_is_issued_that_no_door_would_take(who: dict[str, Any]) -> None:
     with pytest.raises(ConfigError):
         issue(SECRET, **who, ttl_s=1, now_s=NOW_S)
 
@@ -248,7 +388,7 @@ def test_any_header_is_refused_as_a_bad_token(header: dict[str, Any]) -> None:
 
 
 @settings(max_examples=60)
-@given(st.dictionaries(st.sampled_from(["sub", "svc", "exp", "nbf", "iat", "iss", "aud", "jti"]), json_values))
+@given(st.dictionaries(st.sampled_from(["sub", "svc", "exp", "nbf", "iat", "iss", "aud", "jti", "topics", "kinds"]), json_values))
 def test_any_signed_claims_are_an_identity_or_a_refusal(claims: dict[str, Any]) -> None:
     signed = jwt.api_jws.PyJWS().encode(json.dumps(CLAIMS | claims).encode(), SECRET, "HS256")
     try:

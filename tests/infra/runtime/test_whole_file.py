@@ -1,12 +1,13 @@
 """A file is written whole or not at all."""
 
 import os
+import stat
 import threading
 from pathlib import Path
 
 import pytest
 
-from infra.runtime.whole_file import write_whole
+from infra.runtime.whole_file import write_new, write_whole
 
 
 def test_a_file_is_written_and_written_again(tmp_path: Path) -> None:
@@ -47,3 +48,13 @@ def test_a_pipe_gets_the_content_as_it_is(tmp_path: Path) -> None:
     write_whole(pipe, b"content")
     reader.join()
     assert read == [b"content"]
+
+
+def test_a_new_file_is_for_its_owner_only_and_replaces_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "folder" / "secret"
+    write_new(path, b"first")
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    with pytest.raises(FileExistsError):
+        write_new(path, b"second")
+    assert path.read_bytes() == b"first"
+    assert list(path.parent.iterdir()) == [path]

@@ -13,8 +13,8 @@ import pytest
 from click.testing import CliRunner
 
 from segue.cli.command_line import cli
-from segue.cli.listen import tell_offloaded
-from segue.sdk.messages import Offloaded
+from segue.cli.listen import tell_ended, tell_offloaded
+from segue.sdk.messages import Ended, Offloaded, RejectedTopic
 from tests.support.cluster import SECRET, Cluster
 
 BOB = "hm://presence/user/bob/"
@@ -169,3 +169,8 @@ def test_what_leaves_real_time_and_comes_back_is_told_beside_the_events(capsys: 
         "out of real time: hm://\\u001b[31m/; nothing comes until it is back\n"
         f"back in real time: {BOB}\n",
     )
+
+
+def test_listen_says_which_topics_are_followed_no_longer(capsys: pytest.CaptureFixture[str]) -> None:
+    tell_ended(Ended(topics=(RejectedTopic(BOB, "forbidden", "bob does not show\x1b[31m"),)))
+    assert capsys.readouterr() == ("", f"followed no longer: {BOB} (forbidden: bob does not show\\u001b[31m)\n")

@@ -86,6 +86,25 @@ async def test_one_site_and_a_higher_speed_are_exact_too(lastfm: Dataset) -> Non
     assert "40 in sto; 0% of deliveries will cross" in told
 
 
+@pytest.mark.slow
+async def test_nobody_hears_what_they_must_not(lastfm: Dataset) -> None:
+    """AUTH-4, AUTH-5, AUTH-8: after a block, under `nobody` and in a private session, counted by hand."""
+    document, _ = await played(plan(sites=2))
+    private = document["privacy"]
+    assert document["policy"] == "social"
+    friends = friends_by_hand(lastfm, plan())
+    ranked = sorted(friends, key=lambda user: (-friends[user], user))
+    here = lastfm.subset(60, plan().rng("users")).friends
+    silent, secret, blocker = ranked[:3]
+    blocked = next(user for user in here[blocker] if user not in (silent, secret))
+    as_before = next(user for user in ranked[3:] if user != blocked)
+    assert private["expected"] == private["delivered"] == 5 * (friends[blocker] + friends[blocked] + friends[as_before] - 2) > 0
+    assert private["withheld"] == 5 * (friends[silent] + friends[secret] + 2)
+    assert private["ended"] == private["told"] == friends[silent] + 2
+    assert private["attempts"] == private["refused"] == private["ended"] + 20
+    assert (private["overheard"], private["duplicated"]) == (0, 0)
+
+
 async def command(*arguments: str) -> tuple[int | None, str, str]:
     """Returns the exit code of `segue demo`, and what it wrote."""
     process = await asyncio.create_subprocess_exec(
@@ -115,9 +134,11 @@ async def test_the_command_writes_plain_text_to_a_pipe_and_the_summary_as_json(t
     assert all(list(each) == ["p50", "p99", "max"] for each in document["latency_ms"].values())
     assert document["rss_mb"] > 10
     assert out.replace("\n", "").isprintable()
-    first, second = ["data", "place", "cluster", "connect", "follow", "play", "drain"], ["fans", "album", "post", "morning", "single"]
-    assert [line.split()[0] for line in out.splitlines()[:12]] == first + second
+    first = ["data", "place", "friends", "cluster", "connect", "follow", "play", "drain", "privacy"]
+    second = ["fans", "album", "post", "morning", "single"]
+    assert [line.split()[0] for line in out.splitlines()[:14]] == first + second
     assert "✓ Every play reached every friend exactly once." in out
+    assert "policy social: friends hear what friends play" in out
     assert document["release"]["lost"] == 0 < document["release"]["pulled"]
     assert "✓ Every release reached every follower" in out
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from segue.demo import oracle
-from segue.demo.oracle import Latency, Ledger, LedgerSummary, audiences
+from segue.demo.oracle import Latency, Ledger, LedgerSummary, audiences, permitted
 
 USERS = [f"u{number}" for number in range(8)]
 SITE_OF = {user: ("sto", "lon", "ash")[number % 3] for number, user in enumerate(USERS)}
@@ -40,6 +40,18 @@ def test_audiences_agree_with_brute_force(follows: dict[str, list[str]], connect
     assert all(len(theirs) == len(set(theirs)) for theirs in found.values())
     assert {(user, follower) for user, theirs in found.items() for follower in theirs} == {
         (user, follower) for follower in connected for user in follows[follower]
+    }
+
+
+@given(FOLLOWS, st.sets(ANYBODY), st.sets(st.tuples(ANYBODY, ANYBODY)))
+def test_who_may_hear_agrees_with_brute_force(follows: dict[str, list[str]], hidden: set[str], parted: set[tuple[str, str]]) -> None:
+    """AUTH-4, AUTH-5, AUTH-8: nobody hears the hidden; of two who are parted neither hears the other."""
+    found = permitted(audiences(follows, set(USERS)), hidden, parted)
+    assert {(user, follower) for user, theirs in found.items() for follower in theirs} == {
+        (user, follower)
+        for follower in USERS
+        for user in follows[follower]
+        if user not in hidden and (user, follower) not in parted and (follower, user) not in parted
     }
 
 

@@ -19,7 +19,7 @@ def outcome(**changes: Any) -> DemoOutcome:
     ledger |= dict.fromkeys(("lost", "duplicated", "misrouted", "excused"), 0)
     ledger |= {"latency_ms": {"local": Latency(p50=1.23456, p99=9.0, max=150.0), "cross_site": Latency(p50=None, p99=None, max=None)}}
     rest: dict[str, Any] = {"seconds": 10.0, "rss_bytes": 170e6, "users": 60, "sites": 3, "seed": 5, "site_messages": 70, "reconnects": 0}
-    rest |= {"refused": 0, "refusal": "", "behind_s": 0.0, "first_missing": None}
+    rest |= {"refused": 0, "refusal": "", "behind_s": 0.0, "first_missing": None, "policy": "social"}
     found = {key: changes.pop(key, value) for key, value in ledger.items()}
     return DemoOutcome(summary=LedgerSummary(**found, cross_site_share=0.1), **(rest | changes))
 

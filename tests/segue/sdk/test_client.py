@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Any
 
 import pytest
@@ -300,10 +300,12 @@ async def test_a_server_that_refuses_the_handshake_for_good_is_not_tried_again(s
 
 async def test_a_server_that_is_busy_is_tried_again(server: ScriptedServer) -> None:
     states = States()
-    server.refuse_with = 503
+    server.refuse_with, server.refuse_headers = 503, {"Retry-After": "1"}
     client = connect(server, on_state=states)
     entering = asyncio.create_task(client.__aenter__())
-    assert "HTTP 503" in (await states.next(segue.Phase.WAITING)).reason
+    waiting = await states.next(segue.Phase.WAITING)
+    assert "HTTP 503" in waiting.reason
+    assert waiting.retry_in_s >= 1.0
     server.refuse_with = None
     await entering
     await client.close()
@@ -621,3 +623,87 @@ async def test_what_on_offloaded_raises_harms_nothing(server: ScriptedServer, ca
         await take(client)
         assert client.offloaded == {BOB}
     assert "on_offloaded failed" in caplog.text
+
+
+def ended(*topics: str) -> Message:
+    return {"op": "ended", "topics": [{"topic": topic, "code": "forbidden", "number": 4204, "reason": "because"} for topic in topics]}
+
+
+async def test_topics_that_the_user_may_not_see_any_more_are_told_and_not_asked_for_again(server: ScriptedServer) -> None:
+    """AUTH-5: also after a reconnect."""
+    heard: asyncio.Queue[segue.Ended] = asyncio.Queue()
+    async with connect(server, on_ended=heard.put_nowait) as client:
+        await client.subscribe([BOB, EVE])
+        peer = await server.next_peer()
+        await peer.send(offloaded(1, [BOB]))
+        await peer.send(ended(BOB))
+        async with asyncio.timeout(DEADLINE_S):
+            assert [each.topic for each in (await heard.get()).topics] == [BOB]
+        assert client.offloaded == set()
+        peer.drop()
+        assert (await (await server.next_peer()).heard("subscribe"))["topics"] == [EVE]
+
+
+async def test_ended_topics_are_a_warning_where_nobody_wants_to_hear_of_them(
+    server: ScriptedServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with connect(server) as client:
+        await client.subscribe([BOB, EVE])
+        peer = await server.next_peer()
+        await peer.send(ended(BOB))
+        await peer.send(event(EVE, 1))
+        await take(client)
+    assert f"{BOB} is followed no longer (forbidden: because)" in caplog.text
+
+
+async def test_what_on_ended_raises_harms_nothing(server: ScriptedServer, caplog: pytest.LogCaptureFixture) -> None:
+    def raising(_: segue.Ended) -> None:
+        raise ValueError("a defect of the application")
+
+    async with connect(server, on_ended=raising) as client:
+        await client.subscribe([BOB, EVE])
+        peer = await server.next_peer()
+        await peer.send(ended(BOB))
+        await peer.send(event(EVE, 1))
+        await take(client)
+    assert "on_ended failed" in caplog.text
+
+
+async def test_a_topic_that_nobody_could_allow_at_the_reconnect_is_asked_for_until_somebody_can(server: ScriptedServer) -> None:
+    """AUTH-10: the social service is away for a moment; the application need not do anything."""
+    answers = iter([[], [BOB], [BOB], []])
+
+    def answer(message: Message) -> Message:
+        rejected = [{"topic": topic, "code": "unavailable", "number": 4300, "reason": "later"} for topic in next(answers)]
+        return subscribed(message) | {"rejected": rejected}
+
+    server.answers["subscribe"] = answer
+    async with connect(server) as client:
+        await client.subscribe([BOB, EVE])
+        (await server.next_peer()).drop()
+        peer = await server.next_peer()
+        assert [(await peer.heard("subscribe"))["topics"] for _ in range(3)] == [[BOB, EVE], [BOB], [BOB]]
+
+
+async def test_a_private_session_is_said_in_hello_or_for_some_hours(server: ScriptedServer) -> None:
+    """AUTH-8."""
+    server.answers["private"] = lambda message: {"op": "private", "id": message["id"], "on": message["on"], "until_ms": 7}
+    async with connect(server, private=True) as client:
+        peer = await server.next_peer()
+        assert peer.hello["private"] is True
+        assert await client.set_private(True, hours=2) == 7
+        assert (await peer.heard("private"))["hours"] == 2
+        await client.set_private(False)
+        assert "hours" not in await peer.heard("private")
+
+
+async def test_subscription_tokens_are_fetched_for_each_message_also_after_a_reconnect(server: ScriptedServer) -> None:
+    async def fetch(topics: Sequence[str]) -> list[str]:
+        return [f"for {topic}" for topic in topics]
+
+    async with connect(server, subscription_tokens=fetch) as client:
+        await client.subscribe(BOB)
+        peer = await server.next_peer()
+        assert (await peer.heard("subscribe"))["tokens"] == [f"for {BOB}"]
+        peer.drop()
+        assert (await (await server.next_peer()).heard("subscribe"))["tokens"] == [f"for {BOB}"]

@@ -48,6 +48,18 @@ def test_the_delay_that_the_server_asks_for_is_kept() -> None:
     assert reconnect().ended(ConnectionLost("draining", BY_NAME["going-away"], retry_after_s=3.25), 0) == 3.25
 
 
+def test_clients_that_were_told_the_same_at_the_handshake_do_not_come_back_together() -> None:
+    """DPS-26: 503 with `Retry-After`."""
+    core = reconnect()
+    assert [core.ended(ConnectionLost("HTTP 503", retry_after_s=2.0), now_s) for now_s in range(4)] == [3.0, 4.0, 6.0, 10.0]
+
+
+def test_one_that_was_closed_for_flooding_waits_longer_each_time() -> None:
+    core = reconnect()
+    flooding = ConnectionLost("too fast", BY_NAME["flooding"])
+    assert [core.ended(flooding, now_s) for now_s in range(4)] == [1.0, 2.0, 4.0, 8.0]
+
+
 @pytest.mark.parametrize("code", ALL, ids=lambda code: code.name)
 def test_the_code_table_decides_whether_to_come_back(code: Code) -> None:
     core = reconnect()

@@ -13,7 +13,7 @@ from infra.runtime.http.web import Route
 
 DOCS = Path(__file__).resolve().parents[3] / "docs"
 METHODS = ("get", "put", "post", "delete")
-WHO = {"user": {"userToken"}, "service": {"serviceToken"}, "any": {"userToken", "serviceToken"}}
+WHO = {"user": {"userToken"}, "service": {"serviceToken"}, "operator": {"serviceToken"}, "any": {"userToken", "serviceToken"}}
 
 
 class OpenapiPage:

@@ -8,7 +8,10 @@ import pytest
 from aiohttp import web
 
 from infra.kernel.errors import Unavailable
+from infra.runtime.outgoing.options import OutgoingOptions
 from services.artist.catalogue import BATCH_LINES, CHUNK_BYTES, Catalogue, FileCatalogue, HttpCatalogue, catalogue_of
+
+HERE = OutgoingOptions(private=["127.0.0.1"])
 
 
 @asynccontextmanager
@@ -37,16 +40,16 @@ async def test_every_line_arrives_once_and_whole_whatever_the_size_of_the_catalo
     lines = [b"%d %b" % (n, b"x" * (n % 301)) for n in range(3000)]
     (tmp_path / "catalogue").write_bytes(b"\n".join(lines) + ending)
     async with served(tmp_path) as url:
-        assert await read(HttpCatalogue(f"{url}/catalogue")) == lines
+        assert await read(HttpCatalogue(f"{url}/catalogue", HERE)) == lines
     assert await read(FileCatalogue(tmp_path / "catalogue")) == lines
 
 
 async def test_a_catalogue_that_cannot_be_read_is_unavailable_and_says_which(tmp_path: Path) -> None:
     async with served(tmp_path) as url:
-        with pytest.raises(Unavailable, match=f"{url}/none answered 404"):
-            await read(HttpCatalogue(f"{url}/none"))
+        with pytest.raises(Unavailable, match=f"{url}/none cannot be read: it answered 404"):
+            await read(HttpCatalogue(f"{url}/none", HERE))
     with pytest.raises(Unavailable, match="cannot be read"):
-        await read(HttpCatalogue(f"{url}/none"))
+        await read(HttpCatalogue(f"{url}/none", HERE))
     with pytest.raises(Unavailable, match="none cannot be read: No such file"):
         await read(FileCatalogue(tmp_path / "none"))
 
@@ -58,5 +61,5 @@ async def test_a_line_without_end_does_not_fill_the_memory(tmp_path: Path) -> No
 
 
 def test_a_place_is_a_url_or_a_path() -> None:
-    assert isinstance(catalogue_of("https://example.test/c"), HttpCatalogue)
-    assert isinstance(catalogue_of("c.jsonl"), FileCatalogue)
+    assert isinstance(catalogue_of("https://example.test/c", HERE), HttpCatalogue)
+    assert isinstance(catalogue_of("c.jsonl", HERE), FileCatalogue)

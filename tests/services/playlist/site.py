@@ -26,11 +26,16 @@ NAME = "sto/l1"
 
 
 class Site:
-    """`friends` of any owner are whom social calls so. `ann`, `bob` and so on are made up as they are needed."""
+    """`friends` of any owner are whom social calls so, `editors` are those on its lists, and `barred` has who may not see a topic.
+
+    `ann`, `bob` and so on are made up as they are needed.
+    """
 
     def __init__(self, c: Cluster, folder: Path, intake: RecordingIntake, **options: Any) -> None:
         self.c, self.intake = c, intake
         self.friends: set[str] = set()
+        self.editors: set[str] = set()
+        self.barred: dict[bytes, set[str]] = {}
         self.presence = ScriptedService(c.network("sto/q1"), "presence", "sto/q1")
         self.social = ScriptedService(c.network("sto/s1"), "social", "sto/s1", self._answer)
         self.caller = ScriptedService(c.network("sto/ap9"), "accesspoint", "sto/ap9")
@@ -52,8 +57,19 @@ class Site:
     def _answer(self, call: Call) -> bytes:
         if call.op == "post":
             return b""
-        _, users = msgspec.msgpack.decode(call.body)
-        return bytes(user in self.friends for user in users)
+        asked = msgspec.msgpack.decode(call.body)
+        match call.op:
+            case "may-see":
+                return msgspec.msgpack.encode([self._rule(topic, call.user) for topic in asked])
+            case "may-edit":
+                return msgspec.msgpack.encode(self._rule(asked, call.user) or 7 * (bool(self.editors) and call.user not in self.editors))
+            case "visibility":
+                return msgspec.msgpack.encode("private" if asked in self.barred else "public")
+        topic, users = asked
+        return bytes((not self._rule(topic, user)) | (user in self.friends) << 1 for user in users)
+
+    def _rule(self, topic: bytes, user: str) -> int:
+        return 6 * (user in self.barred.get(topic, ()))
 
     async def start(self, *, ready: bool = True) -> None:
         """Starts the playlist service, also anew after `stop`."""
@@ -95,8 +111,9 @@ class Site:
 
     async def call(self, user: str, op: str, body: Any) -> bytes:
         """Calls `op` for `user` with `body` over a link, as an access point or another service does."""
-        await eventually(lambda: not self.caller.peers.missing())
-        return await self.caller.peers.call("playlist", user, op, msgspec.json.encode(body))
+        caller = self.social if op in ("follow-owner", "unfollow-owner", "prune") else self.caller
+        await eventually(lambda: not caller.peers.missing())
+        return await caller.peers.call("playlist", user, op, msgspec.json.encode(body))
 
     async def quiet(self) -> None:
         """Waits until everything that was promised is done."""
@@ -118,7 +135,8 @@ async def site(folder: Path, **options: Any) -> AsyncIterator[Site]:
         it = Site(c, folder, intake, **options)
         async with it.presence, it.social, it.caller:
             await it.start()
-            it.caller.dial("playlist", NAME)
+            for caller in (it.caller, it.social):
+                caller.dial("playlist", NAME)
             try:
                 yield it
             finally:

@@ -313,18 +313,20 @@ class TestCassandra:
                 await s.quiet()
 
 
-async def test_a_social_service_that_is_away_delays_the_notification_and_nothing_else(tmp_path: Path) -> None:
+async def test_a_social_service_that_is_away_delays_what_it_must_be_asked_about_and_nothing_else(tmp_path: Path) -> None:
+    """AUTH-10: whoever may not be told is not known, so nobody is."""
     async with site(tmp_path) as s, s.c.user("cyd") as cyd:
-        away = True
-
-        def script(call: Call) -> bytes:
-            if away:
-                raise Refused("unavailable")
-            return bytes([1])
-
-        s.social.script = script
+        s.friends = {"cyd"}
         await cyd.ask("subscribe", topics=[uri("ann/p")], wait="local")
         await follow(s, uri("ann/p"), "cyd")
+        away, answer = True, s.social.script
+
+        def script(call: Call) -> bytes | None:
+            if away:
+                raise Refused("unavailable")
+            return answer(call)
+
+        s.social.script = script
         await s.create("ann", "p")
         await cyd.heard(1)
         await eventually(lambda: len(s.social.calls) >= 2)

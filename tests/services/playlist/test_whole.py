@@ -1,6 +1,8 @@
 """Playlists with everything behind them: a real notification module, social and presence, and real clients."""
 
+import asyncio
 import json
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -12,6 +14,7 @@ from segue import Client
 from segue.cluster.role_spec import RoleOptions
 from services.social.options import SocialOptions
 from tests.services.playlist.site import quiet, uri
+from tests.services.recording_intake import DEADLINE_S
 from tests.support.cluster import Cluster
 from tests.support.user import User
 
@@ -113,3 +116,38 @@ async def test_what_a_user_does_to_a_playlist_is_on_their_wall_if_they_want_it_a
         await c.until(lambda: social.counters()["social_posted_total"] == 1 and social.counters()["social_outbox_waiting"] == 0)
         (post,) = map(json.loads, wall.read_text(encoding="utf-8").splitlines())
         assert (post["user"], post["kind"], post["payload"]) == ("bob", "playlist", {"topic": uri("ann/p"), "change": "add"})
+
+
+async def sets(c: Cluster, user: str, method: str, path: str, body: Any = None) -> None:
+    """Has `user` set something at social. What follows from it at the playlist service has been done when this returns."""
+    status, answer = await c.request(user, method, "social", f"/v1/social{path}", body)
+    assert status < 300, answer
+    deadline_s = time.monotonic() + DEADLINE_S
+    while await c.of("social")[0].work.stores.outbox.undone(0, 1):
+        assert time.monotonic() < deadline_s, "promises are not kept"
+        await asyncio.sleep(0.001)
+
+
+async def test_nothing_is_stored_any_more_for_followers_who_may_not_see_a_playlist(tmp_path: Path) -> None:
+    """AUTH-4, AUTH-6, AUTH-7: it becomes private, or its owner blocks a follower; an editor goes on hearing of it."""
+    async with whole(tmp_path) as c:
+        for playlist_id in ("p", "q"):
+            await create(c, "ann", playlist_id)
+            await follow(c, f"ann/{playlist_id}", "bob", "cyd", "dan")
+        await sets(c, "ann", "PUT", "/playlists/p/editors/dan")
+        await sets(c, "ann", "PUT", "/playlists/p", {"visibility": "private"})
+        await sets(c, "cyd", "PUT", "/blocks/ann")
+        for path, left in (("p", ["dan"]), ("q", ["bob", "dan"])):
+            _, page = await c.request("ann", "GET", "playlist", f"/v1/playlists/ann/{path}/followers")
+            assert page["followers"] == left
+            await add(c, "ann", f"ann/{path}", "t")
+        await quiet(c.of("playlist")[0])
+        expected = {"bob": {uri("ann/q")}, "cyd": set[str](), "dan": {uri("ann/p"), uri("ann/q")}}
+        for name, topics in expected.items():
+            async with c.user(name) as user:
+                deadline_s = time.monotonic() + DEADLINE_S
+                while (told := {item["topic"] for item in (await user.ask("pull", since=0))["items"]}) != topics:
+                    assert time.monotonic() < deadline_s, told
+                    await asyncio.sleep(0.01)
+        assert (await c.request("bob", "PUT", "playlist", "/v1/playlists/ann/p/follow"))[0] == 403
+        assert (await c.request("ann", "GET", "playlist", "/v1/playlists/ann/p"))[0] == 200

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from infra.kernel.codec import MAX_FRAME_BYTES, encode
 from infra.kernel.errors import Refused
 from infra.kernel.frames import Reply
+from infra.kernel.topics import MAX_LAST
 from services.presence import questions
 from services.presence.options import LARGEST_PAYLOAD_BYTES
 
@@ -86,6 +87,6 @@ def test_whereabouts_are_asked_with_a_list_of_names() -> None:
 
 def test_the_largest_answer_fits_into_a_frame() -> None:
     event = tail("x" * 128, 10**13)[:-3] + b'{"x":"' + b"x" * (LARGEST_PAYLOAD_BYTES - 8) + b'"}}'
-    tails = [event] * questions.MAX_LAST
+    tails = [event] * MAX_LAST
     assert len(encode(Reply(2**62 - 1, "", "", questions.answer_last(b'"%b"' % (b"x" * 128), tails)))) < MAX_FRAME_BYTES
     assert len(encode(Reply(2**62 - 1, "", "", questions.encode_tails(tails)))) < MAX_FRAME_BYTES

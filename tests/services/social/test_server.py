@@ -1,129 +1,19 @@
 """Social as a whole: a real role, its HTTP door, links in memory to a playlist service and an access point, a real intake."""
 
-import asyncio
 import json
-import random
-import time
-from collections.abc import AsyncIterator
-from pathlib import Path
 from typing import Any
 
-import aiohttp
 import msgspec
 import pytest
 
 from infra.kernel.errors import Refused
 from infra.runtime.cassandra.client import Cassandra
-from infra.runtime.context import Context
-from infra.runtime.logs import get_logger
 from infra.runtime.loops import METRICS as LOOPS
-from infra.runtime.tokens import AuthOptions, Keys, Verifier
-from infra.runtime.wire.memory import MemoryNetwork
 from services.social.metrics import METRICS
-from services.social.options import SocialOptions
-from services.social.server import SocialService
-from tests.services.artist.contract_intake import ContractIntake
-from tests.services.artist.openapi_page import OpenapiPage
-from tests.services.recording_intake import DEADLINE_S, eventually
+from tests.services.recording_intake import eventually
 from tests.services.scripted_service import ScriptedService
-from tests.support.cluster import FAST
-from tests.support.samples import SECRET, service_token, user_token
-
-PAGE = OpenapiPage("openapi-social.json")
-JOINED = "hm://notifications/feed/{}%friend-joined/"
-FACEBOOK = "facebook"
-
-
-class House:
-    """A social service `role`. `point` is an access point that is linked to it, `playlist` the playlist service that it calls."""
-
-    def __init__(self, folder: Path, intake: ContractIntake) -> None:
-        self.intake, self.folder = intake, folder
-        self.wall = folder / "wall.jsonl"
-        self.network = MemoryNetwork()
-        self.point = ScriptedService(self.network, "accesspoint", "sto/ap1")
-        self.playlist = ScriptedService(self.network, "playlist", "sto/l1")
-        self.role: SocialService
-
-    async def start(self, **options: Any) -> None:
-        """Starts the service, also anew after `role.close`."""
-        wanted = {"playlist": ["sto/l1"], "wall": str(self.wall), "notification": [self.intake.url]} | options
-        shape = SocialOptions(
-            site="sto", node="f1", listen="sto/f1", door="127.0.0.1:0", link=FAST, path=str(self.folder / "state"), **wanted
-        )
-        verifier = Verifier(AuthOptions(), Keys(secret=SECRET), lambda: None)
-        log = get_logger("social", "f1", "sto")
-        self.role = SocialService(shape, Context(network=self.network, log=log, rng=random.Random(1)), verifier, service_token)
-        await self.role.start()
-
-    async def ask(self, user: str, method: str, path: str, body: Any = None, token: str = "") -> tuple[int, Any]:
-        """Returns status and document of `method` and `path` for `user`, which are as docs/openapi-social.json describes them."""
-        headers = {"Authorization": f"Bearer {token or user_token(user)}"}
-        extra = {} if body is None else {"json": body}
-        url = f"http://{self.role.address}/v1/social{path}"
-        async with aiohttp.ClientSession() as http, http.request(method, url, headers=headers, **extra) as answer:
-            document = await answer.json() if answer.content_type == "application/json" else None
-        PAGE.check_answer(method, f"/v1/social{path}", answer.status, document)
-        return answer.status, document
-
-    async def befriend(self, user: str, *friends: str) -> None:
-        for friend in friends:
-            assert (await self.ask(user, "PUT", f"/friends/{friend}"))[0] == 200
-
-    async def link(self, user: str, *contacts: str, provider: str = FACEBOOK) -> None:
-        """Links `user`, who is "id of user" at the provider. What follows from it has been done when this returns."""
-        book = {"me": f"id of {user}", "contacts": [f"id of {contact}" for contact in contacts]}
-        status, answer = await self.ask(user, "PUT", f"/links/{provider}", book)
-        assert (status, answer) == (202, {"provider": provider, "contacts": len(set(contacts) - {user})})
-        await self.quiet()
-
-    async def friends(self, user: str) -> dict[str, bool]:
-        """Returns whom `user` follows, and whether it is mutual; through pages."""
-        found: dict[str, bool] = {}
-        after: str | None = ""
-        while after is not None:
-            _, page = await self.ask(user, "GET", f"/friends?limit=2&after={after}")
-            found |= {each["user"]: each["mutual"] for each in page["friends"]}
-            after = page["next"]
-        return found
-
-    async def call(self, user: str, op: str, body: bytes) -> bytes:
-        """Calls `op` for `user` with `body`, as an access point or another service does."""
-        await eventually(lambda: not self.point.peers.missing())
-        return await self.point.peers.call("social", user, op, body)
-
-    async def quiet(self) -> None:
-        """Waits until everything that was promised is done."""
-        deadline_s = time.monotonic() + DEADLINE_S
-        while await self.role.work.stores.outbox.undone(0, 1):
-            assert time.monotonic() < deadline_s, "promises are not kept"
-            await asyncio.sleep(0.001)
-
-    def shares(self) -> list[tuple[str, str, str]]:
-        """Returns who was made to follow, or not to follow, whose playlists."""
-        return sorted((call.op, call.user, json.loads(call.body)["owner"]) for call in self.playlist.calls)
-
-    def told(self) -> list[tuple[str, str]]:
-        """Returns who was told that who has joined."""
-        for head in self.intake.heads.values():
-            (follower,) = self.intake.followers[head["id"]]
-            assert (head["topic"], head["kind"], head["producer"]) == (JOINED.format(follower), "friend-joined", head["payload"]["user"])
-        return sorted((next(iter(self.intake.followers[n])), head["payload"]["user"]) for n, head in self.intake.heads.items())
-
-    def posts(self) -> list[tuple[str, str]]:
-        """Returns what is on walls: user and kind."""
-        lines = self.wall.read_text(encoding="utf-8").splitlines() if self.wall.exists() else []
-        return [(post["user"], post["kind"]) for post in map(json.loads, lines)]
-
-
-@pytest.fixture
-async def house(tmp_path: Path) -> AsyncIterator[House]:
-    async with ContractIntake() as intake:
-        house = House(tmp_path, intake)
-        async with house.point, house.playlist:
-            house.point.dial("social", "sto/f1")
-            yield house
-            await house.role.close()
+from tests.services.social.house import FACEBOOK, JOINED, PAGE, House
+from tests.support.samples import service_token, user_token
 
 
 async def test_following_a_user_is_one_way_until_he_follows_back(house: House) -> None:
@@ -146,7 +36,7 @@ async def test_following_a_user_follows_his_playlists_by_default_and_ends_with_i
     await house.befriend("ann", "cyd")
     await house.ask("ann", "DELETE", "/friends/cyd")
     assert house.shares() == []
-    house.playlist = ScriptedService(house.network, "playlist", "sto/l1")
+    house.playlist = ScriptedService(house.network, "playlist", "sto/l1", lambda call: b"{}")
     async with house.playlist:
         await house.quiet()
         assert set(house.shares()) == {("follow-owner", "ann", "bob"), ("unfollow-owner", "ann", "cyd")}
@@ -227,19 +117,57 @@ async def test_unlinking_forgets_and_friends_stay(house: House) -> None:
     await house.start()
     await house.link("bob")
     await house.link("ann", "bob", "new")
-    assert await house.ask("ann", "GET", "/links") == (200, {"links": [{"provider": FACEBOOK, "contacts": 2}]})
+    assert await house.ask("ann", "GET", "/links") == (200, {"links": [{"provider": FACEBOOK, "contacts": 2, "verified": True}]})
     assert await house.ask("ann", "DELETE", f"/links/{FACEBOOK}") == (204, None)
     assert await house.ask("ann", "GET", "/links") == (200, {"links": []})
     await house.link("new")
     assert (house.told(), await house.friends("ann")) == ([], {"bob": True})
 
 
-async def test_an_external_id_of_somebody_else_is_a_conflict(house: House) -> None:
+async def test_whoever_claims_another_persons_address_keeps_nobody_out_and_is_made_nobodys_friend(house: House) -> None:
+    """A claim counts when a service vouches for it, and only then."""
     await house.start()
-    await house.link("ann")
-    status, error = await house.ask("eve", "PUT", f"/links/{FACEBOOK}", {"me": "ID of Ann", "contacts": ["id of bob"]})
-    assert (status, error["code"]) == (409, "conflict")
-    assert await house.ask("eve", "GET", "/links") == (200, {"links": []})
+    await house.list_contacts("eve", "bob", me="ann")
+    await house.link("bob", "ann")
+    await house.link("ann", "bob")
+    assert await house.friends("bob") == {"ann": True}
+    assert await house.friends("ann") == {"bob": True}
+    assert await house.friends("eve") == {"bob": False}
+    assert house.told() == [("bob", "ann"), ("eve", "bob")]
+    listed = {"links": [{"provider": FACEBOOK, "contacts": 1, "verified": False}]}
+    assert await house.ask("eve", "GET", "/links") == (200, listed)
+
+
+async def test_an_address_book_of_ones_own_makes_friends_of_those_who_know_each_other_and_else_followers(house: House) -> None:
+    """SB-4, SB-5: whoever only knows somebody's address is not followed by them."""
+    await house.start()
+    for user in ("ann", "bob", "cyd"):
+        await house.link(user)
+    await house.list_contacts("ann", "bob", "cyd", "late")
+    await house.list_contacts("bob", "ann")
+    assert await house.friends("ann") == {"bob": True, "cyd": False}
+    assert (await house.friends("bob"), await house.friends("cyd")) == ({"ann": True}, {})
+    await house.link("late")
+    assert (await house.friends("ann"), await house.friends("late")) == ({"bob": True, "cyd": False, "late": False}, {})
+    assert house.told() == [("ann", "late")]
+
+
+async def test_who_a_user_is_elsewhere_is_said_by_the_services_of_the_option_alone(house: House) -> None:
+    await house.start(vouchers=["accounts"])
+    book = {"me": "id of ann"}
+    for path, method, body in (("/users/ann/links/facebook", "PUT", book), ("/users/ann/links/facebook", "DELETE", None)):
+        for token in (service_token("operator"), service_token("playlist"), user_token("ann")):
+            status, error = await house.ask("", method, path, body, token=token)
+            assert (status, error["code"]) == (403, "forbidden")
+        assert (await house.ask("", method, path, body, token=service_token("accounts")))[0] < 300
+
+
+async def test_a_service_that_takes_back_its_word_is_believed_too(house: House) -> None:
+    await house.start()
+    await house.link("ann", "bob")
+    assert await house.ask("", "DELETE", "/users/ann/links/facebook", token=service_token("operator")) == (204, None)
+    await house.link("bob", "ann")
+    assert (await house.friends("ann"), await house.ask("ann", "GET", "/links")) == ({}, (200, {"links": []}))
 
 
 async def test_no_external_id_is_ever_on_the_disk(house: House) -> None:
@@ -258,7 +186,7 @@ async def test_what_was_promised_before_a_crash_is_kept_after_it_and_once(house:
     for user in ("ann", "bob"):
         await house.link(user, "new")
     house.intake.down = 1000
-    await house.ask("new", "PUT", f"/links/{FACEBOOK}", {"me": "id of new", "contacts": []})
+    await house.ask("", "PUT", f"/users/new/links/{FACEBOOK}", {"me": "id of new"}, token=service_token("operator"))
     await eventually(lambda: house.intake.posts.total() >= 2)
     await house.role.close()
     assert house.told() == []
@@ -393,7 +321,10 @@ async def test_every_request_that_is_shown_is_accepted(house: House) -> None:
     """docs/openapi-social.json."""
     await house.start()
     shown = list(PAGE.requests())
-    assert len(shown) == 2
+    assert len(shown) == 6
     for method, path, body in shown:
-        status, _ = await house.ask("ann", method, path.removeprefix("/v1/social").replace("{provider}", "address-book"), body)
+        for name, value in (("{provider}", "address-book"), ("{client}", "desk"), ("{playlist}", "mix"), ("{user}", "ann")):
+            path = path.replace(name, value)
+        token = service_token("operator") if path.startswith("/v1/social/users/") else ""
+        status, _ = await house.ask("ann", method, path.removeprefix("/v1/social"), body, token=token)
         assert status in (200, 202)

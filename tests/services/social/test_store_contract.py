@@ -10,7 +10,7 @@ import pytest
 from infra.kernel.errors import Refused
 from infra.runtime.cassandra.client import Cassandra
 from services.social.core import hashed
-from services.social.store import Matches, SocialStores
+from services.social.store import Expecting, KnownContact, Linked, Matches, SocialStores
 from services.social.store_cassandra import use_cassandra
 from services.social.store_sqlite import open_sqlite
 from services.tasks import OutboxTask
@@ -23,16 +23,17 @@ def h(name: str) -> bytes:
     return hashed(b"salt", P, name)
 
 
-async def link(stores: SocialStores, user: str, *contacts: str, provider: str = P, me: str = "") -> None:
+async def link(stores: SocialStores, user: str, *contacts: str, provider: str = P, me: str = "", vouched: bool = True) -> None:
+    """Links `user`, who is `me` at the provider, as a service does, or as users do for themselves."""
     task = OutboxTask(f"{user}-{provider}", user, "match", b"")
-    await stores.social.link(user, provider, h(me or user), [h(contact) for contact in contacts], task)
+    await stores.social.link(user, provider, [h(contact) for contact in contacts], task, h(me or user) if vouched else None)
 
 
 async def matches(stores: SocialStores, user: str, limit: int = 100) -> tuple[list[str], list[str]]:
     found = await stores.social.matches(user, P, limit)
     assert len(found.contacts) <= limit
     assert len(found.waiting) <= limit
-    return sorted(user for _, user in found.contacts), sorted(found.waiting)
+    return sorted(known.user for known in found.contacts), sorted(waiting.user for waiting in found.waiting)
 
 
 class SocialContract:
@@ -52,7 +53,7 @@ class SocialContract:
         await link(stores, "ann", "bob")
         await link(stores, "bob", "ann")
         found = await stores.social.matches("bob", P, 10)
-        assert (found.contacts, found.waiting) == ([(h("ann"), "ann")], ["ann"])
+        assert (found.contacts, found.waiting) == ([KnownContact(h("ann"), "ann", True)], [Expecting("ann", True)])
         for _ in range(2):
             await stores.social.settle("bob", P, found)
             assert await matches(stores, "bob") == ([], [])
@@ -72,8 +73,8 @@ class SocialContract:
         while any(found := await stores.social.matches("ann", P, 10)):
             assert len(found.contacts) <= 10
             assert len(found.waiting) <= 10
-            contacts |= {user for _, user in found.contacts}
-            waiting |= set(found.waiting)
+            contacts |= {known.user for known in found.contacts}
+            waiting |= {each.user for each in found.waiting}
             await stores.social.settle("ann", P, found)
             rounds += 1
             assert rounds < 20
@@ -85,25 +86,48 @@ class SocialContract:
         assert await matches(stores, "ann") == ([], [])
         assert await stores.social.matches("bob", "address-book", 10) == NOBODY
 
-    async def test_an_external_id_is_one_users_and_a_user_has_one(self, stores: SocialStores) -> None:
-        await link(stores, "ann", me="x")
-        await link(stores, "ann", me="x")
-        with pytest.raises(Refused, match=r"conflict.*another user"):
-            await link(stores, "bob", "ann", me="x")
-        with pytest.raises(Refused, match=r"conflict.*unlink it first"):
-            await link(stores, "ann", "bob", me="y")
-        assert await stores.social.links("ann") == {P: 0}
-        assert await stores.social.links("bob") == {}
+    async def test_what_users_say_of_themselves_finds_them_not_and_takes_nothing_from_anybody(self, stores: SocialStores) -> None:
+        await link(stores, "eve", "bob", me="ann", vouched=False)
+        await link(stores, "cyd", "ann")
+        assert await matches(stores, "eve") == ([], [])
+        await link(stores, "ann", "bob")
+        assert await matches(stores, "ann") == ([], ["cyd"])
+        assert await matches(stores, "cyd") == (["ann"], [])
+        assert (await stores.social.links("eve"), await stores.social.links("ann")) == ({P: Linked(1, False)}, {P: Linked(1, True)})
 
-    async def test_of_many_who_claim_an_id_at_once_one_has_it(self, stores: SocialStores) -> None:
-        outcomes = await asyncio.gather(*(link(stores, f"u{n}", me="x") for n in range(8)), return_exceptions=True)
-        assert sorted(isinstance(outcome, Refused) for outcome in outcomes) == [False] + [True] * 7
-        (winner,) = [n for n in range(8) if await stores.social.links(f"u{n}")]
-        assert outcomes[winner] is None
+    async def test_an_id_is_whose_a_service_said_last_and_a_user_has_one(self, stores: SocialStores) -> None:
+        await link(stores, "cyd", "x", "y")
+        await link(stores, "ann", me="x")
+        await link(stores, "bob", me="x")
+        assert await matches(stores, "cyd") == (["bob"], [])
+        assert (await matches(stores, "ann"), await matches(stores, "bob")) == (([], []), ([], ["cyd"]))
+        assert [(await stores.social.links(user))[P].is_verified for user in ("ann", "bob")] == [False, True]
+        await link(stores, "bob", me="y")
+        assert await matches(stores, "cyd") == (["bob"], [])
+        await stores.social.settle("cyd", P, await stores.social.matches("cyd", P, 10))
+        await link(stores, "ann", me="x")
+        assert await matches(stores, "cyd") == (["ann"], [])
+
+    async def test_of_many_who_are_said_to_have_an_id_at_once_one_has_it(self, stores: SocialStores) -> None:
+        await asyncio.gather(*(link(stores, f"u{n}", me="x") for n in range(8)))
+        await link(stores, "ann", "x")
+        assert len((await matches(stores, "ann"))[0]) == 1
+        linked = [(await stores.social.links(f"u{n}"))[P] for n in range(8)]
+        assert sum(each.is_verified for each in linked) == 1
+
+    async def test_a_contact_is_vouched_for_once_a_service_has_said_so(self, stores: SocialStores) -> None:
+        await link(stores, "bob")
+        await link(stores, "ann", "bob", vouched=False)
+        assert (await stores.social.matches("ann", P, 10)).contacts == [KnownContact(h("bob"), "bob", False)]
+        assert (await stores.social.matches("bob", P, 10)).waiting == [Expecting("ann", False)]
+        for vouched in (True, False):
+            await link(stores, "ann", "bob", vouched=vouched)
+            assert (await stores.social.matches("ann", P, 10)).contacts == [KnownContact(h("bob"), "bob", True)]
+            assert (await stores.social.matches("bob", P, 10)).waiting == [Expecting("ann", True)]
 
     async def test_unlinking_forgets_id_and_contacts_and_gives_the_id_free(self, stores: SocialStores) -> None:
         await link(stores, "ann", "bob", "cyd", me="x")
-        assert await stores.social.links("ann") == {P: 2}
+        assert await stores.social.links("ann") == {P: Linked(2, True)}
         for _ in range(2):
             await stores.social.unlink("ann", P)
         assert await stores.social.links("ann") == {}
@@ -124,7 +148,7 @@ class SocialContract:
         await link(stores, "ann", *(str(n) for n in range(30, 100)))
         with pytest.raises(Refused, match="too-large"):
             await link(stores, "ann", "one more")
-        assert await stores.social.links("ann") == {P: 100}
+        assert await stores.social.links("ann") == {P: Linked(100, True)}
 
     async def test_nobody_wants_posts_who_has_not_said_so(self, stores: SocialStores) -> None:
         """SB-34."""

@@ -8,9 +8,11 @@ import pytest
 from aiohttp import web
 
 from infra.kernel.errors import Refused, Unavailable
+from infra.runtime.outgoing.options import OutgoingOptions
 from services.social.post import Post
 from services.social.wall import FileWall, WebhookWall, wall_of
 
+HERE = OutgoingOptions(private=["127.0.0.1"])
 POST = Post(id="post-1", user="ann", kind="play", ts_ms=7, payload={"track": "Jóga"})
 SHOWN = {"id": "post-1", "user": "ann", "kind": "play", "ts_ms": 7, "payload": {"track": "Jóga"}}
 
@@ -40,7 +42,7 @@ async def test_a_webhook_gets_the_post_and_its_status_says_whether_to_repeat(sta
     runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1)
     await runner.setup()
     await web.TCPSite(runner, "127.0.0.1", 0).start()
-    wall = WebhookWall(f"http://127.0.0.1:{runner.addresses[0][1]}/hook")
+    wall = WebhookWall(f"http://127.0.0.1:{runner.addresses[0][1]}/hook", HERE)
     try:
         if error is None:
             await wall.post(POST)
@@ -56,8 +58,18 @@ async def test_a_webhook_gets_the_post_and_its_status_says_whether_to_repeat(sta
         await runner.cleanup()
 
 
+async def test_a_wall_on_a_private_address_is_called_only_where_that_is_listed() -> None:
+    """DPS-26: the post waits until the operator lists the address."""
+    wall = WebhookWall("http://127.0.0.1:9/hook", OutgoingOptions())
+    try:
+        with pytest.raises(Unavailable, match=r"not on the public internet.*outgoing\.private"):
+            await wall.post(POST)
+    finally:
+        await wall.close()
+
+
 async def test_a_place_is_a_url_or_a_path() -> None:
-    walls = [wall_of("https://example.test/hook"), wall_of("wall.jsonl")]
+    walls = [wall_of("https://example.test/hook", HERE), wall_of("wall.jsonl", HERE)]
     assert [type(wall) for wall in walls] == [WebhookWall, FileWall]
     for wall in walls:
         await wall.close()

@@ -2,11 +2,15 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from typing import Any
 
 import pytest
 
+from infra.kernel.shares import SHARE, Shares
+from infra.kernel.visitors import VisitorLimits
 from infra.runtime.http.door import Response
 from tests.support.http_desk import HANDSHAKE, Answers, Desk, answered, get, only, post, send
+from tests.support.recording_transport import RecordingTransport
 
 
 @pytest.fixture
@@ -117,3 +121,99 @@ async def test_drained_returns_when_the_last_connection_is_gone(desk: Desk) -> N
     async with asyncio.timeout(5):
         await drained
     assert desk.door.connections == 0
+
+
+class FromSomewhere(RecordingTransport):
+    """A transport whose peer has an address."""
+
+    def __init__(self, protocol: asyncio.Protocol, host: str) -> None:
+        self.host = host
+        super().__init__(protocol)
+
+    def get_extra_info(self, name: str, default: Any = None) -> Any:
+        return (self.host, 50_000) if name == "peername" else default
+
+
+def visit(desk: Desk, host: str, *chunks: bytes) -> FromSomewhere:
+    transport = FromSomewhere(desk.door.protocol_factory(), host)
+    send(transport, *chunks)
+    return transport
+
+
+async def test_a_body_without_end_is_taken_in_shares_and_others_have_their_turns() -> None:
+    """DPS-26: one stream without pause had everybody wait for half a second."""
+    async with Desk(Shares(asyncio.get_running_loop().call_soon)) as desk:
+        stream = desk.serve(get("/stream", "Transfer-Encoding: chunked", method="POST"))
+        send(stream, (b"400\r\n" + b"x" * 1024 + b"\r\n") * 200)
+        taken = 0
+        while taken < 200 * 1024:
+            before, taken = taken, sum(map(len, desk.pieces))
+            assert taken - before <= SHARE + 8192
+            assert stream.reading == (taken == 200 * 1024)
+            assert [status for status, _ in answered(desk.serve(get("/echo")))] == [200]  # in the same turn
+            await asyncio.sleep(0)
+        assert sum(map(len, desk.pieces)) == 200 * 1024
+        send(stream, b"0\r\n\r\n")
+        assert answered(stream)[0][0] == 202
+
+
+async def test_many_requests_at_once_are_a_share_too_and_are_answered_in_order() -> None:
+    async with Desk(Shares(asyncio.get_running_loop().call_soon)) as desk:
+        transport = desk.serve(b"".join(get(f"/echo?{n}") for n in range(1000)))
+        assert len(desk.heads) <= 2 * 8192 // 30
+        for _ in range(200):
+            await asyncio.sleep(0)
+        assert [body for _, body in answered(transport)] == [b"%d" % n for n in range(1000)]
+        assert transport.reading
+
+
+async def test_a_handshake_that_waited_for_its_share_is_read_on_when_the_websocket_has_it() -> None:
+    """The first that came in a crowd: they were paused for HTTP, and nobody read their hello."""
+    async with Desk(Shares(asyncio.get_running_loop().call_soon)) as desk:
+        crowd = [desk.serve(HANDSHAKE) for _ in range(200)]
+        assert not all(each.reading for each in crowd)
+        for _ in range(200):
+            await asyncio.sleep(0)
+        assert len(desk.taken_over) == 200
+        assert all(each.reading for each in crowd)
+
+
+async def test_one_address_has_its_part_of_the_connections_and_leaves_the_rest_to_others() -> None:
+    """DPS-26: 1,100 idle connections of one address, and no client could connect."""
+    limits = VisitorLimits(per_address=10, new_per_address_per_s=10_000)
+    async with Desk(visitors=limits) as desk:
+        idle = [visit(desk, "192.0.2.1") for _ in range(10)]
+        turned_away = [visit(desk, "192.0.2.1", get("/echo")) for _ in range(500)]
+        assert only(turned_away[0])[:2] == (503, "overloaded")
+        assert only(turned_away[0])[2]["Retry-After"] == "1"
+        assert all(transport.half_closed for transport in turned_away[:256])
+        assert {transport.done for transport in turned_away[256:]} == {"abort"}  # nobody waits for so many to read
+        assert answered(visit(desk, "192.0.2.2", get("/echo")))[0][0] == 200
+        assert desk.door.refused == {"overloaded": 500}
+        idle[0].abort()
+        await asyncio.sleep(0)
+        assert answered(visit(desk, "192.0.2.1", get("/echo")))[0][0] == 200
+
+
+async def test_one_that_was_turned_away_and_does_not_go_is_cut() -> None:
+    async with Desk(visitors=VisitorLimits(per_address=1)) as desk:
+        kept, turned_away = visit(desk, "192.0.2.1"), visit(desk, "192.0.2.1", get("/echo") * 1000)
+        assert len(turned_away.writes) == 1
+        desk.sweep(after_s=2.0)
+        assert (turned_away.done, kept.done) == ("abort", "")
+
+
+async def test_whoever_comes_too_often_is_told_when_to_come_back_before_anything_is_read() -> None:
+    async with Desk(visitors=VisitorLimits(new_per_address_per_s=0.1)) as desk:
+        assert answered(visit(desk, "192.0.2.1", get("/echo")))[0][0] == 200
+        status, code, headers = only(visit(desk, "192.0.2.1", get("/echo")))
+        assert (status, code, int(headers["Retry-After"])) == (503, "overloaded", 10)
+        assert len(desk.heads) == 1
+
+
+async def test_a_websocket_counts_for_its_address_until_it_ends() -> None:
+    async with Desk(visitors=VisitorLimits(per_address=1)) as desk:
+        visit(desk, "192.0.2.1", HANDSHAKE)
+        assert only(visit(desk, "192.0.2.1"))[0] == 503
+        desk.door.leave("192.0.2.1")
+        assert visit(desk, "192.0.2.1", HANDSHAKE).written.startswith(b"HTTP/1.1 101 ")

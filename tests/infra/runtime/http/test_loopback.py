@@ -94,7 +94,9 @@ async def an_http_client_posts_bodies_of_all_sizes_on_one_connection(port: int) 
 
 async def a_client_that_is_still_sending_reads_why_it_was_refused(port: int) -> None:
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
-    writer.write(b"POST /echo HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n" + b"100000\r\n" + b"x" * 0x100000 + b"\r\n1000\r\n")
+    writer.write(
+        b"POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n" + b"100000\r\n" + b"x" * 0x100000 + b"\r\n1000\r\n"
+    )
     for _ in range(50):
         writer.write(b"x" * 100_000)
     answer = await reader.read()
@@ -111,7 +113,7 @@ async def a_slow_reader_gets_everything_in_order_although_it_stops_the_reading(p
 
     async def send() -> None:
         for n in range(count):
-            writer.write(b"POST /echo HTTP/1.1\r\nContent-Length: %d\r\n\r\n" % size + b"%d" % (n % 10) * size)
+            writer.write(b"POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n" % size + b"%d" % (n % 10) * size)
             await writer.drain()
 
     async with asyncio.TaskGroup() as group:

@@ -12,6 +12,7 @@ import aiohttp
 import click
 import pytest
 from aiohttp import web
+from aiohttp.test_utils import TestServer
 from click.testing import CliRunner, Result
 from rich.console import Console
 
@@ -182,3 +183,19 @@ async def test_the_live_view_uses_the_alternate_screen_and_gives_it_back() -> No
     text = terminal.getvalue()
     assert text.startswith("\x1b[?1049h")
     assert text.rindex("\x1b[?1049l") > text.rindex("peak")
+
+
+async def test_a_door_that_wants_a_token_gets_it() -> None:
+    """DPS-25: from elsewhere the figures are for operators and monitors."""
+    asked = []
+
+    async def guarded(request: web.Request) -> web.Response:
+        asked.append(request.headers.get("Authorization", ""))
+        return web.Response(status=401)
+
+    app = web.Application()
+    app.router.add_get("/v1/stats", guarded)
+    async with TestServer(app) as server:
+        result = await run("--once", "--interval", "0.1", "--token", "t0", str(server.make_url("")))
+    assert set(asked) == {"Bearer t0"}
+    assert "segue token --service" in result.output

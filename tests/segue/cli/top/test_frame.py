@@ -103,3 +103,11 @@ def test_the_unreachable_and_the_not_ready_are_named_with_their_reasons() -> Non
     assert view.not_ready == (("ash aggregator a1", "no broker is linked"),)
     assert view.unreachable == (("b", "connection refused"),)
     assert view.loop_lag_s == 0.2
+
+
+def test_what_a_hostile_door_says_is_written_out_and_cut() -> None:
+    """DPS-26: no admin door of a stranger commands the terminal of whoever looks."""
+    view = frame({}, one(role("\x1b]0;x\x07", "\x1b[2J", "s\u202eto", not_ready="\x9b31m" + "x" * 10_000)), 1.0)
+    unreachable = frame({}, {"http://x": Unreachable("\x1b[31m")}, 1.0).unreachable
+    shown = [view.rows[0].site, *view.not_ready[0], unreachable[0][1]]
+    assert all(text.isprintable() and len(text) < 1000 for text in shown)

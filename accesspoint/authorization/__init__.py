@@ -1,0 +1,1 @@
+"""Authorization at the door of clients: who may follow what, asked once at the time of the subscribe."""

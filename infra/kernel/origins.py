@@ -1,0 +1,56 @@
+"""Origins: whose pages may connect. Pure.
+
+A browser says in `Origin` of which site the page is that connects, and lets it connect to anywhere. So it is the server that must refuse
+pages of strangers, which would act in the name of whoever looks at them. Programs that are no browsers send no `Origin`.
+"""
+
+from collections.abc import Collection, Mapping
+from ipaddress import ip_address
+from typing import Final
+from urllib.parse import urlsplit
+
+from .errors import ConfigError, Refused
+
+ANY: Final = "*"
+_SCHEMES: Final = frozenset({"http", "https"})
+
+
+def check_origin(headers: Mapping[bytes, bytes], allowed: Collection[str]) -> None:
+    """Raises `Refused("origin-refused")` unless the page that sent `headers`, if it was one, may connect.
+
+    Pages of the same host and port may, those of loopback addresses, and those whose origin is in `allowed`; with `"*"` all may.
+    """
+    sent = headers.get(b"origin")
+    if sent is None or ANY in allowed:
+        return
+    origin = sent.decode("latin-1").lower()
+    host = headers.get(b"host", b"").decode("latin-1").lower()
+    if origin not in allowed and not _is_near(origin, host):
+        raise Refused("origin-refused", f"pages of {origin!r:.120} may not connect; an operator can add it to allowed_origins")
+
+
+def _is_near(origin: str, host: str) -> bool:
+    """Tells whether `origin` is the same host as `host`, a Host header, or a loopback address."""
+    try:
+        parts = urlsplit(origin)
+        return parts.scheme in _SCHEMES and (parts.netloc == host or _is_loopback(parts.hostname or ""))
+    except ValueError:
+        return False
+
+
+def _is_loopback(name: str) -> bool:
+    if name == "localhost":
+        return True
+    try:
+        return ip_address(name).is_loopback
+    except ValueError:
+        return False
+
+
+def check_origins(key: str, origins: Collection[str]) -> None:
+    """Raises ConfigError for one of `origins`, which `key` lists, that no browser sends."""
+    for origin in origins:
+        parts = urlsplit(origin)
+        if origin not in (ANY, "null") and (f"{parts.scheme}://{parts.netloc}" != origin or not parts.netloc or origin != origin.lower()):
+            example = '"https://app.example.com"'
+            raise ConfigError(f'{key} has {origin!r}; write scheme and host, in lower case and without a path, such as {example}, or "*"')

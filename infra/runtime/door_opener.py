@@ -1,0 +1,172 @@
+"""The way in which a process opens its doors: with TLS or without, and never in plain where others can listen in (DPS-23)."""
+
+import asyncio
+import socket
+import ssl
+import time
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from typing import Final, Protocol
+
+from infra.kernel.errors import ConfigError
+
+from .address import Address
+from .listening import listening
+from .logs import Logger, get_logger
+from .loops import Loops
+from .metrics import Metric, Value
+from .tls import ServerTls, TlsOptions, client_context
+from .tls_acceptor import ProtocolFactory, TlsAcceptor, bound_sockets
+
+BACKLOG: Final = 4096
+WATCH_S: Final = 6 * 3600.0
+METRICS: Final = (
+    Metric(
+        "process_tls_handshakes_total",
+        "counter",
+        "TLS handshakes at the doors: done, or why they failed (busy, closed, distrusted, garbled, plain, timeout, version).",
+        "handshakes",
+        "outcome",
+    ),
+    Metric("process_tls_expires_seconds", "gauge", "When the certificate of the doors ends, in Unix time.", "seconds"),
+    Metric(
+        "process_tls_reloads_failed_total",
+        "counter",
+        "Times at which the certificate's files could not be used when they were read again. The old one stays.",
+        "reloads",
+    ),
+)
+
+
+class OpenDoor(Protocol):
+    """Listening sockets, as `asyncio.Server` has them."""
+
+    @property
+    def sockets(self) -> tuple[socket.socket, ...]:
+        """The sockets. At least one, until it is closed."""
+
+    def close(self) -> None:
+        """Stops accepting. Connections that stand are not touched. May be called twice."""
+
+
+class DoorOpener:
+    """The opener of all doors of one process, as its table `[tls]` says. `tls` is its certificate; None without one.
+
+    `is_alone`: all doors of Segue that the process calls are its own.
+    """
+
+    def __init__(self, options: TlsOptions | None = None, log: Logger | None = None, *, is_alone: bool = False) -> None:
+        """Reads the certificate and the authorities, if there are any. Raises ConfigError."""
+        self.options = options or TlsOptions()
+        self._is_alone = is_alone
+        self._client_context: ssl.SSLContext | None = None
+        if self.options.ca_file is not None:
+            self.client_context()
+        self.tls = ServerTls.load(self.options) if self.options.certificate is not None else None
+        self.outcomes: Counter[str] = Counter()
+        self.failed_reloads = 0
+        self._log = log or get_logger("doors", "", "")
+
+    def scheme(self, plain: str) -> str:
+        """Returns "https" for "http" and "wss" for "ws" where there is a certificate, else `plain`."""
+        return f"{plain}s" if self.tls is not None else plain
+
+    async def open(
+        self,
+        option: str,
+        address: str,
+        factory: ProtocolFactory,
+        *,
+        bind: Callable[[Address], socket.socket] | None = None,
+        plain: bool = False,
+    ) -> OpenDoor:
+        """Listens at `address`, which `option` says. `factory` makes the protocol of each connection, with TLS or without.
+
+        - `bind`: makes the socket, where it needs options of its own.
+        - `plain`: there is no TLS at this door, whatever the process has.
+
+        Raises CannotListen if the address is taken, and ConfigError for a door in plain that others could listen in on.
+        """
+        where = Address.parse(address)
+        tls = None if plain else self.tls
+        if tls is None:
+            self._check_plain(option, where)
+        loop = asyncio.get_running_loop()
+        with listening(option, address):
+            if tls is not None:
+                return self._tls_door(tls, [bind(where)] if bind else await bound_sockets(where), factory)
+            if bind is not None:
+                return await loop.create_server(factory, sock=bind(where), backlog=BACKLOG)
+            return await loop.create_server(factory, *where, backlog=BACKLOG)
+
+    def _tls_door(self, tls: ServerTls, sockets: list[socket.socket], factory: ProtocolFactory) -> TlsAcceptor:
+        for sock in sockets:
+            sock.listen(BACKLOG)
+        return TlsAcceptor(sockets, factory, tls=tls, options=self.options, outcomes=self.outcomes, log=self._log)
+
+    def _check_plain(self, option: str, address: Address) -> None:
+        if address.is_loopback or self.options.allow_plain:
+            return
+        if self.tls is not None:
+            raise ConfigError(f"{option}: {address} can be reached by other machines, so it needs TLS: leave out tls.plain_admin")
+        raise ConfigError(
+            f"{option}: {address} can be reached by other machines, and tokens would go there in the clear. Give tls.certificate and "
+            f"tls.key, listen on 127.0.0.1, or write allow_plain = true in [tls] if a proxy in front of this door speaks TLS"
+        )
+
+    def client_context(self) -> ssl.SSLContext:
+        """Returns the context in which this process calls doors of Segue. Raises ConfigError."""
+        if self._is_alone and self.tls is not None:
+            return self.tls.own_context()
+        if self._client_context is None:
+            self._client_context = client_context(self.options.ca_file)
+        return self._client_context
+
+    def reload(self) -> None:
+        """Reads the certificate again, for new connections. A file that cannot be used is logged, and the old certificate stays."""
+        if self.tls is None:
+            return
+        try:
+            self.tls.reload()
+        except ConfigError as error:
+            self.failed_reloads += 1
+            self._log.error("certificate not reloaded; the old one stays", reason=str(error))
+        else:
+            self._log.info("certificate reloaded", names=list(self.tls.facts.names), valid_until=str(self.tls.facts.valid_until))
+
+    @property
+    def on_hang_up(self) -> Callable[[], None] | None:
+        """What SIGHUP does: `reload`. None without a certificate, when it stops the process."""
+        return self.reload if self.tls is not None else None
+
+    @asynccontextmanager
+    async def watched(self, wall: Callable[[], float] = time.time) -> AsyncIterator[None]:
+        """Looks at the end of the certificate now, and every few hours while the block runs. `wall`: Unix time in seconds."""
+        loops = Loops(self._log)
+        if self.tls is not None:
+            loops.every(WATCH_S, lambda: self.check_end(wall()), "end of the certificate", at_once=True)
+        try:
+            yield
+        finally:
+            await loops.close()
+
+    def check_end(self, wall_s: float) -> None:
+        """Logs a warning if the certificate ends in less than `warn_days` from `wall_s`, and an error if it has ended."""
+        if self.tls is None:
+            return
+        days, until = self.tls.days_left(wall_s), str(self.tls.facts.valid_until)
+        if days <= 0:
+            self._log.error("the certificate has ended; clients refuse to connect", valid_until=until)
+        elif days < self.options.warn_days:
+            self._log.warning("the certificate ends soon; renew its files, then send SIGHUP", days=round(days, 1), valid_until=until)
+
+    def counters(self) -> Mapping[str, Value]:
+        """Returns the figures of `METRICS`; none where there is no certificate."""
+        if self.tls is None:
+            return {}
+        return {
+            "process_tls_handshakes_total": dict(self.outcomes),
+            "process_tls_expires_seconds": self.tls.expires_s,
+            "process_tls_reloads_failed_total": self.failed_reloads,
+        }

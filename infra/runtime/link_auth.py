@@ -1,0 +1,199 @@
+"""The proofs of links: how the nodes of one process show who they are, and what they ask of others (`[link_auth]`, DPS-24).
+
+`infra.kernel.link_handshake` decides; here are the files, and the certificates that wires show.
+"""
+
+import secrets
+import socket
+import ssl
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Annotated, Final, Literal
+
+import msgspec
+
+from infra.kernel.errors import ConfigError
+from infra.kernel.link_handshake import NONCE_BYTES, LinkAuthMode, LinkCredentials
+from infra.kernel.option_checks import check_at_least
+from infra.kernel.rates import Bucket, Rate
+from infra.kernel.waiting_room import WaitingRoom
+
+from .address import Address
+from .logs import Logger, get_logger
+from .secret_file import read_secret
+from .tls import ServerTls, TlsOptions
+from .tls_acceptor import ProtocolFactory, TlsAcceptor
+
+BACKLOG: Final = 256
+# TLS handshakes of callers that failed, in the log.
+FAILURES_LOGGED: Final = Rate(per_s=1, burst=10)
+# So long a TLS handshake may take.
+HANDSHAKE_S: Final = 5.0
+_FILES: Final = ("certificate", "key", "authority")
+
+
+class LinkAuthOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Options of the table `[link_auth]`.
+
+    - `mode`: `tls`, `secret` or `open`; see `infra.kernel.link_handshake`. Without it links are open, and on loopback only.
+    - `certificate`, `key`: what nodes of this process show, for `tls`.
+    - `authority`: the certificates of those that issue certificates to nodes, as PEM; nobody else is believed.
+    - `secret_files`: for `secret`. The first one proves; a caller may have any of them.
+    - `max_unfinished`: so many may be at a listener at once who have not shown yet who they are.
+    - `max_unfinished_of_address`: the same, of one address.
+    """
+
+    mode: LinkAuthMode | None = None
+    certificate: Path | None = None
+    key: Path | None = None
+    authority: Path | None = None
+    secret_files: tuple[Path, ...] = ()
+    max_unfinished: Annotated[int, msgspec.Meta(ge=1)] = 256
+    max_unfinished_of_address: Annotated[int, msgspec.Meta(ge=1)] = 64
+
+    def check(self) -> None:
+        """Raises ConfigError where the fields do not fit together."""
+        set_files = [name for name in _FILES if getattr(self, name) is not None]
+        missing = [name for name in _FILES if name not in set_files]
+        if self.mode == "tls" and missing:
+            raise ConfigError(f'link_auth.mode = "tls" needs link_auth.{missing[0]}, too: segue certs node makes what is needed')
+        if self.mode == "secret" and not self.secret_files:
+            raise ConfigError('link_auth.mode = "secret" needs link_auth.secret_files: openssl rand -hex 32 > link.key; chmod 600 link.key')
+        if self.mode != "tls" and set_files:
+            raise ConfigError(f'link_auth.{set_files[0]} is for link_auth.mode = "tls", and the mode is {self._said()}')
+        if self.mode != "secret" and self.secret_files:
+            raise ConfigError(f'link_auth.secret_files is for link_auth.mode = "secret", and the mode is {self._said()}')
+        why = "one address would have more room than all have together"
+        names = "link_auth.max_unfinished", "link_auth.max_unfinished_of_address"
+        check_at_least(names[0], self.max_unfinished, names[1], self.max_unfinished_of_address, why)
+
+    def _said(self) -> str:
+        return f'"{self.mode}"' if self.mode else "not said"
+
+
+OPEN: Final = LinkAuthOptions(mode="open")
+
+
+class LinkTls:
+    """The certificate that our side of a link shows, and the authorities that it believes. `reload` makes new contexts, so links that
+    stand do not notice, and an authority that is no longer in the file is no longer believed."""
+
+    context: ssl.SSLContext
+    """The context in which callers are accepted."""
+    client: ssl.SSLContext
+    """The context in which we call."""
+
+    def __init__(self, options: LinkAuthOptions) -> None:
+        """Reads the files that `options` name. Raises ConfigError."""
+        assert options.certificate is not None
+        assert options.key is not None
+        assert options.authority is not None
+        self.outcomes: Counter[str] = Counter()
+        self._max_unfinished = options.max_unfinished
+        self._certificate, self._key, self._authority = options.certificate, options.key, options.authority
+        self.reload()
+
+    def reload(self) -> None:
+        """Reads the files again, for links from now on. Raises ConfigError; then everything stays as it is."""
+        try:
+            server = ServerTls.load(TlsOptions(certificate=self._certificate, key=self._key, minimum="1.3"))
+        except ConfigError as error:
+            raise ConfigError(f"link_auth: {error}") from None
+        client = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        # Nodes are named by a URI, which is compared with the hello; a host name says nothing about who somebody is (`node_name`).
+        client.check_hostname = False
+        client.minimum_version = ssl.TLSVersion.TLSv1_3
+        client.load_cert_chain(self._certificate, self._key)
+        self.expires_s = server.expires_s
+        for context in (server.context, client):
+            context.verify_mode = ssl.CERT_REQUIRED
+            try:
+                context.load_verify_locations(self._authority)
+            except ssl.SSLError:
+                raise ConfigError(f"link_auth.authority {self._authority} holds no certificate as PEM") from None
+            except OSError as error:
+                raise ConfigError(f"link_auth.authority {self._authority} cannot be read: {error.strerror}") from None
+        server.context.num_tickets = 0  # links are long: nobody takes one up again
+        self.context, self.client = server.context, client
+
+    def acceptor(self, sockets: Sequence[socket.socket], make: ProtocolFactory, failed: Callable[[str, str], None]) -> TlsAcceptor:
+        """Returns what accepts wires on `sockets`; see `TlsAcceptor`."""
+        for sock in sockets:
+            sock.listen(BACKLOG)
+        options = TlsOptions(handshake_s=HANDSHAKE_S, max_handshakes=self._max_unfinished)
+        log = get_logger("links", "", "")
+        return TlsAcceptor(sockets, make, tls=self, options=options, outcomes=self.outcomes, log=log, failed=failed)
+
+
+class LinkAuth:
+    """The proofs of the links of one process.
+
+    - `tls`: the certificates, where that is the mode.
+    - `nonce()`: makes bytes that nobody has seen before.
+    - `log`: tells of TLS handshakes with callers that fail, and of files that were read again.
+    """
+
+    def __init__(
+        self,
+        options: LinkAuthOptions = OPEN,
+        *,
+        nonce: Callable[[], bytes] = lambda: secrets.token_bytes(NONCE_BYTES),
+        log: Logger | None = None,
+    ) -> None:
+        """Reads the files that `options` name. Raises ConfigError."""
+        options.check()
+        self.options = options
+        self.tls: LinkTls | None = None
+        if options.mode == "tls":
+            self.tls = LinkTls(options)
+        self._log, self._logged = log or get_logger("links", "", ""), Bucket(FAILURES_LOGGED)
+        self._nonce = nonce
+        self._secrets = tuple(read_secret(path) for path in options.secret_files)
+
+    def refused(self, address: str, reason: str) -> None:
+        """Logs that the TLS handshake with a caller at `address` has failed. Strangers cannot fill the log with that."""
+        if not self._logged.allow(time.monotonic()):
+            self._log.warning("link refused", code="link-not-proved", address=address, reason=reason)
+
+    @property
+    def on_hang_up(self) -> Callable[[], None] | None:
+        """What SIGHUP does: files are read again, and those that cannot be used are logged. None where there are no files."""
+        return self._renew if self.options.mode in ("tls", "secret") else None
+
+    def _renew(self) -> None:
+        try:
+            self.reload()
+        except ConfigError as error:
+            self._log.error("proofs of links not read again; the old ones stay", reason=str(error))
+        else:
+            self._log.info("proofs of links read again")
+
+    def reload(self) -> None:
+        """Reads the files again. What stands, stands. Raises ConfigError; then everything stays as it is."""
+        known = tuple(read_secret(path) for path in self.options.secret_files)
+        if self.tls is not None:
+            self.tls.reload()
+        self._secrets = known
+
+    def room(self) -> WaitingRoom:
+        """Returns room for the strangers at one listener."""
+        return WaitingRoom(self.options.max_unfinished, self.options.max_unfinished_of_address)
+
+    def credentials(self, is_local: bool) -> LinkCredentials:
+        """Returns what one side of a new link can prove, and asks for. Nodes of one process (`is_local`) need no proof."""
+        if is_local or self.options.mode in (None, "open"):
+            return LinkCredentials()
+        if self.options.mode == "tls":
+            return LinkCredentials("tls")
+        return LinkCredentials("secret", self._secrets, self._nonce())
+
+    def check_address(self, address: str, what: Literal["listen", "dial"]) -> None:
+        """Raises ConfigError if links at `address` must be proved, and nobody has said how, or that they need not."""
+        if self.options.mode is None and not Address.parse(address).is_loopback:
+            verb = "listens for links at" if what == "listen" else "is to dial"
+            raise ConfigError(
+                f"this process {verb} {address}, which others can reach, and [link_auth] says no mode: "
+                'write mode = "tls" (segue certs makes the certificates) or "secret", or mode = "open" to let everybody in'
+            )

@@ -1,0 +1,186 @@
+"""The SDK for operators: who is here, who is sent away, who is kept out, and what everybody is told.
+
+    async with segue.Operator("http://127.0.0.1:7710", token) as operator:
+        await operator.revoke(user="ann")
+
+Any broker of any site does it for all sites.
+"""
+
+import ssl
+from collections.abc import AsyncIterator, Iterable
+from types import TracebackType
+from typing import Any, Final, Self, TypeVar
+from urllib.parse import urlencode
+
+import aiohttp
+import msgspec
+
+from infra.runtime.network_reason import network_reason
+from segue.sdk.address import doors
+from segue.sdk.broker_answer import read_as
+from segue.sdk.connector import connector
+from segue.sdk.errors import ConnectionLost, Misuse
+from segue.sdk.operator_answers import (
+    BanPage,
+    MadeBan,
+    MadeRevocation,
+    OrderOutcome,
+    RevocationPage,
+    StandingBan,
+    StandingRevocation,
+    UserSessions,
+)
+from segue.sdk.token_source import Token, fresh
+from segue.sdk.trust import CaFile, check_trust
+
+TIMEOUT_S: Final = 10.0
+A = TypeVar("A")
+
+
+class Operator:
+    """An operator's way to the brokers.
+
+    - `urls`: one broker or several, which are tried in turn.
+    - `token`: the JWT of a service that is an operator, or a function (plain or async) that is called for one at every request.
+    - `timeout_s`: how long a broker may take for an answer. It takes two seconds where an access point does not answer.
+    - `ca_file`: the authorities that are believed at https addresses, as PEM; None: those that this machine trusts.
+    - `tls`: a context for https addresses, instead.
+
+    All methods raise Refused, and ConnectionLost when no broker answers. What was asked may have been done then; all of it but
+    `announce` may be repeated.
+    """
+
+    def __init__(
+        self,
+        urls: str | Iterable[str],
+        token: Token,
+        *,
+        timeout_s: float = TIMEOUT_S,
+        ca_file: CaFile = None,
+        tls: ssl.SSLContext | None = None,
+    ) -> None:
+        check_trust(ca_file, tls)
+        self._ca_file, self._tls = ca_file, tls
+        self._urls = tuple(url.rstrip("/") for url in doors(urls, schemes=("http", "https"), path=""))
+        self._token = token
+        self._timeout_s = timeout_s
+        self._http: aiohttp.ClientSession | None = None
+
+    async def __aenter__(self) -> Self:
+        if self._http is not None:
+            raise Misuse("an Operator is entered once; make a new one")
+        timeout = aiohttp.ClientTimeout(total=self._timeout_s)
+        self._http = aiohttp.ClientSession(timeout=timeout, connector=connector(self._ca_file, self._tls))
+        return self
+
+    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Closes the connections. May be called twice."""
+        if self._http is not None:
+            await self._http.close()
+
+    # Sessions.
+
+    async def sessions(self, user: str) -> UserSessions:
+        """Returns the sessions of `user` at all sites."""
+        return await self._ask(UserSessions, "GET", "/v1/sessions", query={"user": user})
+
+    async def disconnect(self, *, user: str | None = None, session: str | None = None, may_return: bool = True) -> OrderOutcome:
+        """Ends all sessions of `user`, or the one whose id is `session`.
+
+        Without `may_return` clients do not come back by themselves; those that ignore it, and people who start them again, do. To keep
+        somebody out: `ban`.
+        """
+        body = _given(user=user, session=session) | {"may_return": may_return}
+        return await self._ask(OrderOutcome, "POST", "/v1/sessions/disconnect", body)
+
+    async def unsubscribe(self, user: str, topic: str) -> OrderOutcome:
+        """Ends what `user` follows of `topic`, on every session. Clients are told; they may follow it again if the policy allows it."""
+        return await self._ask(OrderOutcome, "POST", "/v1/sessions/unsubscribe", {"user": user, "topic": topic})
+
+    async def announce(self, text: str, data: dict[str, Any] | None = None, sites: Iterable[str] = ()) -> OrderOutcome:
+        """Tells `text`, and `data` for the application, to every session of all sites, or of `sites`."""
+        body = {"text": text, "data": data or {}, "sites": list(sites)}
+        return await self._ask(OrderOutcome, "POST", "/v1/announcements", body, is_repeatable=False)
+
+    # Bans and revocations.
+
+    async def ban(self, user: str, *, seconds: float | None = None, until: float | None = None) -> MadeBan:
+        """Keeps `user` out for so many `seconds`, or until the Unix time `until`. Their sessions end."""
+        return await self._ask(MadeBan, "POST", "/v1/bans", {"user": user} | _given(seconds=seconds, until=until))
+
+    async def unban(self, user: str) -> MadeBan:
+        """Lets `user` in again."""
+        return await self._ask(MadeBan, "POST", "/v1/bans/lift", {"user": user})
+
+    async def bans(self) -> AsyncIterator[StandingBan]:
+        """Yields all bans that hold, by user."""
+        page, after = BanPage((), more=True), ""
+        while page.more:
+            page = await self._ask(BanPage, "GET", "/v1/bans", query={"after": after})
+            for ban in page.bans:
+                after = ban.user
+                yield ban
+
+    async def revoke(
+        self,
+        *,
+        user: str | None = None,
+        service: str | None = None,
+        jti: str | None = None,
+        issued_before: float | None = None,
+        until: float | None = None,
+    ) -> MadeRevocation:
+        """Has tokens taken no more: those of `user`, those of `service`, or the one whose id is `jti`.
+
+        - `issued_before`: the tokens that were issued before this Unix time; without it, before now.
+        - `until`: when the last of them has expired; without it, after the longest life of a token.
+        """
+        body = _given(user=user, service=service, jti=jti, issued_before=issued_before, until=until)
+        return await self._ask(MadeRevocation, "POST", "/v1/revocations", body)
+
+    async def revocations(self) -> AsyncIterator[StandingRevocation]:
+        """Yields all revocations that hold, by kind and name."""
+        page, after = RevocationPage((), more=True), ""
+        while page.more:
+            page = await self._ask(RevocationPage, "GET", "/v1/revocations", query={"after": after})
+            for revocation in page.revocations:
+                after = f"{revocation.kind} {revocation.name}"
+                yield revocation
+
+    # Requests.
+
+    async def _ask(
+        self,
+        kind: type[A],
+        method: str,
+        path: str,
+        body: dict[str, Any] | None = None,
+        *,
+        query: dict[str, str] | None = None,
+        is_repeatable: bool = True,
+    ) -> A:
+        """Returns the answer of the first broker that gives one."""
+        if self._http is None or self._http.closed:
+            raise Misuse("not open; write `async with segue.Operator(...) as operator:`")
+        target = f"{path}?{urlencode(query)}" if query else path
+        headers = {"Authorization": f"Bearer {await fresh(self._token)}", "Content-Type": "application/json"}
+        data = msgspec.json.encode(body) if body is not None else None
+        troubles: list[str] = []
+        for url in self._urls:
+            try:
+                async with self._http.request(method, f"{url}{target}", data=data, headers=headers, allow_redirects=False) as response:
+                    retry_after = response.headers.get("Retry-After")
+                    return read_as(kind, url, response.status, await response.read(), retry_after, accepts=(200,))
+            except (aiohttp.ClientError, OSError) as error:
+                troubles.append(f"{url}: {network_reason(error)}")
+                if not is_repeatable and not isinstance(error, aiohttp.ClientConnectorError):
+                    break  # it may have been done
+        raise ConnectionLost(f"no answer from {'; '.join(troubles)}")
+
+
+def _given(**fields: object) -> dict[str, Any]:
+    """Returns the fields that are not None."""
+    return {name: value for name, value in fields.items() if value is not None}

@@ -1,0 +1,136 @@
+"""A peer at the link port of each role: whatever frames it says, its link ends or goes on, and the role has no defect."""
+
+import asyncio
+import random
+import tempfile
+from contextlib import AsyncExitStack
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Final, Self
+
+from structlog.testing import capture_logs
+
+from infra.kernel.codec import FrameDecoder, encode
+from infra.kernel.errors import Refused
+from infra.kernel.frames import (
+    AnyFrame,
+    Applied,
+    Bye,
+    Call,
+    Deliver,
+    Fence,
+    Gone,
+    Heartbeat,
+    Hello,
+    Here,
+    Leaving,
+    Publish,
+    Reply,
+    Subscribe,
+    Survey,
+    Unsubscribe,
+    View,
+)
+from infra.kernel.topics import Topic
+from infra.runtime.wire.memory import MemoryNetwork
+from segue.cluster.factory import RoleFactory
+from segue.cluster.process import Process
+from segue.cluster.shape import STORING, Shape
+from tests.fuzz.target import outcome
+from tests.support.samples import SECRET
+
+ROLES: Final = ("accesspoint", "aggregator", "broker", "decision", "notification", "presence", "playlist", "social", "artist")
+PORTS: Final = ("sto/a1", "sto/artist1", "sto/b1", "sto/n1", "sto/p1", "sto/playlist1", "sto/social1")
+NO_VIEW: Final = View(0, ())
+SAID: Final = (
+    Heartbeat(View(3, ("b1",))),
+    Subscribe(1, [0, 1], [Topic(b"Udan"), Topic(b"Pdan/p1")]),
+    Unsubscribe(2, [Topic(b"Udan")]),
+    Publish(1, 0, [Topic(b"Udan")], [b"id"], [b'"payload":{}}']),
+    Deliver([0], [b'{"op":"event"}']),
+    Call(1, "pull", "eve", "c1", b'{"op":"pull","limit":1}'),
+    Call(2, "last", "eve", "c1", b'{"op":"last","topics":["hm://presence/user/bob/"]}'),
+    Reply(1, "", "", b"{}"),
+    Here(["eve"], ["c1"], [1]),
+    Gone(["eve"], ["c1"]),
+    Applied(1, {"sto": 1}),
+    Fence(1),
+    Survey(1),
+    Leaving(),
+    Bye(4000, "bye"),
+)
+
+
+def _input(port: str, role: str, *frames: Any) -> bytes:
+    hello = Hello(role, "x1", "sto", 1, 1_700_000_000_000, NO_VIEW)
+    return port.encode() + b"\n" + b"".join(encode(frame) for frame in (hello, *frames))
+
+
+class LinkPeers:
+    """A site in memory. An input is a line with the name of a node, and what a peer says at its link port."""
+
+    seeds = tuple(_input(port, role, *SAID[number % 5 :: 5]) for number, port in enumerate(PORTS) for role in ROLES)
+    words = (*map(encode, SAID), b"\x91", b"\xc4\x00", b"\xce\xff\xff\xff\xff", b"\xcf\x3f", b"Udan", b"Idan", b"-")
+
+    def __enter__(self) -> Self:
+        self._runner, self._stack = asyncio.Runner(), AsyncExitStack()
+        self._defects: list[str] = []
+        self._runner.run(self._start())
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._runner.run(self._stack.aclose())
+        self._runner.close()
+
+    async def _start(self) -> None:
+        asyncio.get_running_loop().set_exception_handler(lambda _, context: self._defects.append(str(context)))
+        folder = Path(self._stack.enter_context(tempfile.TemporaryDirectory()))
+        (folder / "catalogue.jsonl").touch()
+        shape = Shape(notification=1, services=tuple(STORING), state=folder / "store", catalogue=str(folder / "catalogue.jsonl"))
+        factory = RoleFactory.local(SECRET, random.Random(1))
+        process = await self._stack.enter_async_context(Process(factory, shape.options()))
+        await process.settled()
+        assert isinstance(factory.network, MemoryNetwork)
+        self._network = factory.network
+        assert set(PORTS) == self._network.doors.keys()
+
+    def play(self, data: bytes) -> str:
+        """Says the frames in `data`, as far as they are frames. Nothing raises, and nothing is logged as a defect."""
+        name, _, said = data.partition(b"\n")
+        port, frames = name.decode(errors="replace"), _frames(said)
+        if port not in PORTS:
+            return "no such port"
+        with capture_logs() as logs:
+            heard, reason = self._runner.run(self._say(port, frames))
+        defects = [entry for entry in logs if entry["log_level"] in ("error", "critical")]
+        assert not defects, defects
+        assert not self._defects, self._defects
+        return outcome(port, sorted({type(frame).__name__ for frame in heard}), reason)
+
+    async def _say(self, port: str, frames: list[AnyFrame]) -> tuple[list[AnyFrame], str]:
+        """Returns what was heard, and why the link ended, "" where it did not."""
+        heard: list[AnyFrame] = []
+        reasons: list[str] = []
+        wire = await self._network.dial(port)
+        wire.start(heard.extend, reasons.append)
+        for frame in frames:
+            wire.send([frame])
+        for _ in range(8):
+            await asyncio.sleep(0)
+        came = reasons[:1]
+        wire.abort()
+        for _ in range(4):
+            await asyncio.sleep(0)
+        goodbyes = [f"bye {frame.reason}" for frame in heard if isinstance(frame, Bye)]
+        return heard, " ".join(goodbyes + came)
+
+
+def _frames(data: bytes) -> list[AnyFrame]:
+    """Returns the frames at the beginning of `data`."""
+    decoder, found = FrameDecoder(), list[AnyFrame]()
+    try:
+        for start in range(len(data)):
+            found += decoder.feed(data[start : start + 1])
+    except Refused:
+        pass
+    return found
