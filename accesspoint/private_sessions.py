@@ -59,6 +59,8 @@ class PrivateSessions:
         self.dropped = 0
         self._relay, self._calls, self._users, self._has_social = relay, calls, users, has_social
         self._waiting: dict[Session, deque[_Said]] = {}
+        # Those that wait for an answer which was perhaps given before something changed: it is believed no more.
+        self._doubtful: set[Session] = set()
 
     def joined(self, session: Session, *, is_private: bool) -> None:
         """Notes whether the hello of `session` said that it is private."""
@@ -83,10 +85,16 @@ class PrivateSessions:
         for session in self._users.of(user):
             if self._has_social and session.private_until_ms != HERE:
                 session.private_until_ms = None
+                self._doubt(session)
 
     def left(self, session: Session) -> None:
         """Forgets what waits of a session that is gone."""
         self._waiting.pop(session, None)
+        self._doubtful.discard(session)
+
+    def _doubt(self, session: Session) -> None:
+        if session in self._waiting:
+            self._doubtful.add(session)
 
     def _go_on(self, session: Session) -> None:
         """Does what waits, up to the first that needs an answer."""
@@ -128,6 +136,7 @@ class PrivateSessions:
                     take(session, said, result.body if isinstance(result, Reply) else b"")
                 self._go_on(session)
 
+        self._doubtful.discard(session)
         try:
             self._calls.call(SOCIAL, op, session.user, session.client, body, said.now_s, answered)
         except Refused as refused:
@@ -146,14 +155,19 @@ class PrivateSessions:
         except msgspec.DecodeError:
             self._refuse(session, said, Refused("unavailable", "the social service has answered something else"))
         else:
-            session.private_until_ms = until_ms
+            session.private_until_ms = None if session in self._doubtful else until_ms
 
     def _was_set(self, session: Session, said: _Said, body: bytes) -> None:
         self._waiting[session].popleft()
         try:
-            self._note(session, _SET.decode(body).until_ms)
+            until_ms = None if session in self._doubtful else _SET.decode(body).until_ms
         except msgspec.DecodeError:
-            session.private_until_ms = None  # it is asked for before the next act
+            until_ms = None
+        if until_ms is None:  # it is asked for before the next act
+            session.private_until_ms = None
+            self.changed(session.user)
+        else:
+            self._note(session, until_ms)
         session.say(body)
 
     def _note(self, session: Session, until_ms: int) -> None:
@@ -161,6 +175,7 @@ class PrivateSessions:
         for each in self._users.of(session.user):
             if each.client == session.client:
                 each.private_until_ms = until_ms
+                self._doubt(each)
 
 
 def _refusal(op: str, result: Reply | Refused) -> Refused | None:
