@@ -126,3 +126,19 @@ def test_prometheus_scrapes_the_admin_door_of_every_service() -> None:
     (job,) = yaml.safe_load((DEPLOY / "prometheus.yml").read_text(encoding="utf-8"))["scrape_configs"]
     targets = [target for group in job["static_configs"] for target in group["targets"]]
     assert sorted(targets) == sorted(f"{name}:{port(options_of(path).admin)}" for name, path in PATHS.items())
+
+
+def test_the_page_makes_every_secret_that_is_mounted() -> None:
+    """Docker mounts no file that is not there: whoever follows the page has each of them."""
+    page = (DEPLOY / "README.md").read_text(encoding="utf-8")
+    made = set(re.findall(r"(?:> |certs secret )(\.segue/[\w.]+)", page)) | {".segue/secret.key"}  # the last one by `segue token`
+    assert {str((DEPLOY / each["file"]).resolve().relative_to(ROOT)) for each in COMPOSE["secrets"].values()} <= made
+
+
+def test_who_takes_orders_of_operators_writes_them_in_a_file() -> None:
+    """The roles with an audited route: brokers, and those that replay dead letters and run jobs."""
+    audited = {"broker", "notification", "artist"}
+    for name, path in PATHS.items():
+        sample = tomllib.loads(path.read_text(encoding="utf-8"))
+        expected = f"/var/lib/segue/audit-{name}.jsonl" if role_of(path) in audited else None
+        assert sample["audit"].get("path") == expected
