@@ -106,7 +106,6 @@ class LinkTls:
         client.check_hostname = False
         client.minimum_version = ssl.TLSVersion.TLSv1_3
         client.load_cert_chain(self._certificate, self._key)
-        self.expires_s = server.expires_s
         for context in (server.context, client):
             context.verify_mode = ssl.CERT_REQUIRED
             try:
@@ -116,7 +115,7 @@ class LinkTls:
             except OSError as error:
                 raise ConfigError(f"link_auth.authority {self._authority} cannot be read: {error.strerror}") from None
         server.context.num_tickets = 0  # links are long: nobody takes one up again
-        self.context, self.client = server.context, client
+        self.context, self.client, self.expires_s = server.context, client, server.expires_s
 
     def acceptor(self, sockets: Sequence[socket.socket], make: ProtocolFactory, failed: Callable[[str, str], None]) -> TlsAcceptor:
         """Returns what accepts wires on `sockets`; see `TlsAcceptor`."""
@@ -133,6 +132,7 @@ class LinkAuth:
     - `tls`: the certificates, where that is the mode.
     - `nonce()`: makes bytes that nobody has seen before.
     - `log`: tells of TLS handshakes with callers that fail, and of files that were read again.
+    - `now`: a monotonic clock, in seconds.
     """
 
     def __init__(
@@ -141,6 +141,7 @@ class LinkAuth:
         *,
         nonce: Callable[[], bytes] = lambda: secrets.token_bytes(NONCE_BYTES),
         log: Logger | None = None,
+        now: Callable[[], float] = time.monotonic,
     ) -> None:
         """Reads the files that `options` name. Raises ConfigError."""
         options.check()
@@ -149,12 +150,12 @@ class LinkAuth:
         if options.mode == "tls":
             self.tls = LinkTls(options)
         self._log, self._logged = log or get_logger("links", "", ""), Bucket(FAILURES_LOGGED)
-        self._nonce = nonce
+        self._nonce, self._now = nonce, now
         self._secrets = tuple(read_secret(path) for path in options.secret_files)
 
     def refused(self, address: str, reason: str) -> None:
         """Logs that the TLS handshake with a caller at `address` has failed. Strangers cannot fill the log with that."""
-        if not self._logged.allow(time.monotonic()):
+        if not self._logged.allow(self._now()):
             self._log.warning("link refused", code="link-not-proved", address=address, reason=reason)
 
     @property

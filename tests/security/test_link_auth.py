@@ -337,39 +337,6 @@ async def test_addresses_that_others_can_reach_need_a_mode(make: Make, address: 
             await act(address)
 
 
-@pytest.mark.parametrize("address", ["127.0.0.1:7811", "[::1]:7811", "localhost:7811", "127.1.2.3:1"])
-def test_loopback_needs_none(address: str) -> None:
-    LinkAuth(LinkAuthOptions()).check_address(address, "listen")
-
-
-def test_who_says_open_gets_it_open() -> None:
-    LinkAuth(LinkAuthOptions(mode="open")).check_address("0.0.0.0:7811", "listen")
-
-
-@pytest.mark.parametrize(
-    ("options", "complaint"),
-    [
-        (LinkAuthOptions(mode="tls"), r"needs link_auth\.certificate"),
-        (LinkAuthOptions(mode="tls", certificate=Path("a"), key=Path("b")), r"needs link_auth\.authority"),
-        (LinkAuthOptions(mode="secret"), r"needs link_auth\.secret_files"),
-        (LinkAuthOptions(secret_files=(Path("a"),)), "the mode is not said"),
-        (LinkAuthOptions(mode="open", key=Path("a")), 'the mode is "open"'),
-        (LinkAuthOptions(max_unfinished=1), r"max_unfinished must be at least"),
-    ],
-)
-def test_options_that_contradict_each_other_say_what_to_write(options: LinkAuthOptions, complaint: str) -> None:
-    with pytest.raises(ConfigError, match=complaint):
-        options.check()
-
-
-def test_a_secret_that_everybody_may_read_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "link.key"
-    path.write_bytes(SECRET)
-    path.chmod(0o644)
-    with pytest.raises(ConfigError, match="chmod 600"):
-        LinkAuth(LinkAuthOptions(mode="secret", secret_files=(path,)))
-
-
 async def test_a_secret_is_changed_while_links_stand(make: Make, tmp_path: Path) -> None:
     """DPS-24: new links use the new secret after a reload, and those that stand are not touched."""
     path = tmp_path / "0.key"
