@@ -27,7 +27,7 @@ class Grant(NamedTuple):
 
 
 class PublishingGrants:
-    """The grants of heads, each remembered for `GRANT_S`: a service sends the same fields with every request.
+    """The grants of heads, each remembered for `GRANT_S` or until `forget`: a service sends the same fields with every request.
 
     `verify(token, wall_s)` tells who shows a token; `wall` is Unix time in seconds.
     """
@@ -35,6 +35,10 @@ class PublishingGrants:
     def __init__(self, verify: Verify, wall: Callable[[], float]) -> None:
         self._verify, self._wall = verify, wall
         self._grants: dict[tuple[bytes | None, ...], Grant] = {}
+
+    def forget(self) -> None:
+        """Looks at every token again, since some may have been revoked."""
+        self._grants.clear()
 
     def of(self, headers: dict[bytes, bytes]) -> Grant:
         """Returns what a head with these `headers` allows. Raises `Refused` if that is nothing."""

@@ -6,16 +6,19 @@ not, by position. An accepted event is in its owner's memory and queued to every
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from itertools import count
 from typing import Any, Final, NamedTuple
+from weakref import WeakSet
 
 import msgspec
 
 from infra.kernel.codes import Code
 from infra.kernel.errors import Refused
 from infra.kernel.events import Event, Submission, accept
+from infra.kernel.every_one import for_every_one
 from infra.kernel.http_error import rejection
+from infra.kernel.revocations import Entry, Revocation
 from infra.kernel.topics import Kind, kind_of
 from infra.runtime.http.door import Answer, BufferedExchange, Exchange, Head, Response, json_error
 
@@ -62,6 +65,8 @@ class EventHandlers:
         self.quota = PublishingQuota(options.max_events_per_s, options.max_topic_events_per_s)
         self._grants, self._prefix, self._check_open = grants, prefix, check_open
         self._numbers = count(1)
+        # The requests whose bodies come line by line. One whose client has left is gone from here by itself.
+        self._streams: WeakSet[_Lines] = WeakSet()
 
     def exchange(self, head: Head) -> Exchange:
         """Returns what takes the body of a request with this `head`. Raises `Refused` before any of it is read."""
@@ -73,8 +78,24 @@ class EventHandlers:
             self.rejected[refused.code.name] += 1
             raise
         if grant.is_lines:
-            return _Lines(self, grant)
+            stream = _Lines(self, grant, head)
+            self._streams.add(stream)
+            return stream
         return BufferedExchange(head, _Document(self, grant).answer_to, self.max_body_bytes)
+
+    def heard(self, news: Collection[Entry]) -> None:
+        """Ends the streams of services whose tokens have been revoked, if the `news` are about that, and forgets whom it has let in."""
+        if any(isinstance(entry, Revocation) and entry.kind != "user" for entry in news):
+            self._grants.forget()
+            for_every_one(stream.end_if_refused for stream in list(self._streams))
+
+    def check_still(self, head: Head) -> None:
+        """Raises `Refused` if the service of a stream may not publish any more: a token ends also while it is in use."""
+        self._grants.of(head.headers)
+
+    def ended(self, stream: "_Lines") -> None:
+        """Notes that a stream has come to its end."""
+        self._streams.discard(stream)
 
     def check(self, submission: Submission, kinds: frozenset[Kind], ts_ms: int) -> Event:
         """Returns the event that `submission` is, taken in at `ts_ms`, ready to be numbered.
@@ -197,15 +218,17 @@ class _Lines(_Request):
     unless it is longer than any body may be.
     """
 
-    def __init__(self, handlers: EventHandlers, grant: Grant) -> None:
+    def __init__(self, handlers: EventHandlers, grant: Grant, head: Head) -> None:
         super().__init__(handlers, grant)
+        self._head = head
         self._rest = b""
         self._passing_over = False
         self._passed_bytes = 0
         self._longest = handlers.max_payload_bytes + ROOM_FOR_FIELDS
 
     def chunk(self, data: bytes) -> None:
-        """Takes some bytes of the body; see `Exchange`."""
+        """Takes some bytes of the body; see `Exchange`. Raises `Refused` also when the service may not publish any more."""
+        self._handlers.check_still(self._head)
         if self._passing_over:
             data = self._pass_over(data)
         whole, newline, rest = data.rpartition(b"\n")
@@ -228,6 +251,15 @@ class _Lines(_Request):
 
     def end(self) -> Answer:
         """Takes the last line, which has no line end; see `Exchange`."""
+        self._handlers.ended(self)
+        self._handlers.check_still(self._head)
         if self._rest.strip():
             self.take(decode_lines(self._rest))
         return self.answer()
+
+    def end_if_refused(self) -> None:
+        """Ends the request at once if the service may not publish any more."""
+        try:
+            self._handlers.check_still(self._head)
+        except Refused as refused:
+            self._head.refuse(refused)

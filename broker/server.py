@@ -86,6 +86,7 @@ class Broker:
             submit=self.submit,
             check_open=self._check_open,
         )
+        context.revocations.on_news(self.handlers.heard)
         limits = HttpLimits(max_connections=options.max_connections, visitors=options.visitors)
         self.orders = ClusterOrders(self.links, self.far, context.log)
         self.operators = OperatorHandlers(

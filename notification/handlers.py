@@ -32,6 +32,8 @@ MAX_LINE_BYTES: Final = 256 << 10
 MAX_DEVICES: Final = 20
 MAX_DEAD: Final = 500
 SIDE_BY_SIDE: Final = 16
+# A stream of which nothing comes is looked at so often: whoever sends it may have lost the right to.
+CHECKED_S: Final = 1.0
 
 
 class NewDevice(msgspec.Struct, frozen=True):
@@ -203,9 +205,9 @@ def _number(request: Request, name: str, default: int | None, most: int) -> int 
 
 
 async def _lines(request: Request) -> AsyncIterator[bytes]:
-    """Returns the lines of the body as they come in. Raises `Refused("too-large")` for a line without an end."""
+    """Returns the lines of the body as they come in. Raises `Refused("too-large")` for a line without an end, and as `_pieces`."""
     rest = b""
-    async for chunk in request.raw.content.iter_any():
+    async for chunk in _pieces(request):
         *whole, rest = (rest + chunk).split(b"\n")
         for line in whole:
             if line.strip():
@@ -214,6 +216,21 @@ async def _lines(request: Request) -> AsyncIterator[bytes]:
             raise Refused("too-large", f"a line is longer than {MAX_LINE_BYTES} bytes; send at most 1000 followers on one")
     if rest.strip():
         yield rest
+
+
+async def _pieces(request: Request) -> AsyncIterator[bytes]:
+    """Yields the body as it comes in. Raises `Refused` when the token of the service ends meanwhile, whether anything comes or not."""
+    while True:
+        try:
+            async with asyncio.timeout(CHECKED_S):
+                piece = await request.raw.content.readany()
+        except TimeoutError:
+            request.check_still()
+            continue
+        request.check_still()
+        if not piece:
+            return
+        yield piece
 
 
 async def _pages(lines: AsyncIterator[bytes]) -> AsyncIterator[Page]:

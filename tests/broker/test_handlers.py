@@ -10,11 +10,16 @@ from typing import Any
 import aiohttp
 import pytest
 
-from broker.handlers import MAX_REJECTED, PATH
+from broker.event_router import Done
+from broker.grants import PublishingGrants
+from broker.handlers import MAX_REJECTED, PATH, EventHandlers
 from broker.options import BrokerOptions
 from broker.server import Broker
+from infra.kernel.errors import Refused
+from infra.kernel.events import Event
 from infra.kernel.membership import Timing
 from infra.runtime.context import Context
+from infra.runtime.http.door import Head
 from infra.runtime.logs import get_logger
 from infra.runtime.tokens import AuthOptions, Keys, Verifier, issue
 from infra.runtime.wire.memory import MemoryNetwork
@@ -205,3 +210,34 @@ async def test_a_stream_of_events_whose_owner_is_lost_is_given_up() -> None:
         status, answer = await cluster.post(part, headers={"Content-Type": "application/x-ndjson"})
         assert (status, answer["code"]) == (503, "unavailable")
         assert MAX_REJECTED < door.counters()["broker_events_rejected_total"]["unavailable"] < 2 * MAX_REJECTED
+
+
+async def test_a_stream_ends_with_the_token_that_it_was_begun_with() -> None:
+    """DPS-27: it may last for days, and is looked at again as every request is."""
+    wall_s, published = 1000.0, list[Event]()
+    token = issue(SECRET, service="presence", ttl_s=60, now_s=wall_s)
+    head = Head("POST", PATH, "", {b"authorization": f"Bearer {token}".encode(), b"content-type": b"application/x-ndjson"}, True)
+
+    def submit(events: Sequence[Event], hops: int, done: Done) -> None:
+        published.extend(events)
+        done([])
+
+    handlers = EventHandlers(
+        BrokerOptions(site="sto", slot="b1", sites={"sto": {"b1": "sto/b1"}}),
+        PublishingGrants(Verifier(AuthOptions(leeway_s=0), Keys(secret=SECRET), lambda: None).service, lambda: wall_s),
+        lambda: wall_s,
+        now=lambda: wall_s,
+        prefix="p",
+        submit=submit,
+        check_open=lambda: None,
+    )
+    streams = [handlers.exchange(head) for _ in range(2)]
+    wall_s += 59
+    for stream in streams:
+        stream.chunk(lines([event(1)]))
+    wall_s += 2
+    with pytest.raises(Refused, match="token-expired"):
+        streams[0].chunk(lines([event(2)]))
+    with pytest.raises(Refused, match="token-expired"):
+        streams[1].end()
+    assert len(published) == 2

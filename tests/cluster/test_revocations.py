@@ -1,8 +1,10 @@
 """Revocations and bans in whole clusters: who is sent away, who is kept out, and what a restart or a cut forgets (DPS-28)."""
 
 import asyncio
+import json
 import time
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -11,11 +13,14 @@ import msgspec
 import pytest
 
 from broker.options import BrokerOptions
+from infra.runtime.address import Address
 from infra.runtime.revocation_book import RevocationBook
 from infra.runtime.tokens import Identity, issue
 from segue.cluster.role_spec import RoleOptions
 from tests.support.cluster import SECRET, Cluster
+from tests.support.samples import service_token
 from tests.support.user import User
+from tests.support.web_place import RawHttp
 
 TOKEN_REVOKED, BANNED = 4205, 4206
 DEADLINE_S = 30.0
@@ -57,6 +62,22 @@ def names_of(node: Any, kind: str) -> set[str]:
     return {each.user for each in known.bans()} if kind == "ban" else {each.name for each in known.revocations()}
 
 
+@asynccontextmanager
+async def streaming(c: Cluster, service: str) -> AsyncIterator[RawHttp]:
+    """Gives a connection on which `service` has begun to publish, line by line, in chunks."""
+    host, port = Address.parse(c.of("broker")[0].address)
+    head = f"Host: b1\r\nAuthorization: Bearer {service_token(service)}\r\nContent-Type: application/x-ndjson"
+    async with RawHttp(host, port) as connection:
+        connection.send(f"POST /v1/events HTTP/1.1\r\n{head}\r\nTransfer-Encoding: chunked\r\n\r\n".encode())
+        yield connection
+
+
+def line(user: str, n: int) -> bytes:
+    """Returns the chunk that is a line with an event of `user`."""
+    said = json.dumps({"topic": f"hm://presence/user/{user}/", "kind": "play", "payload": {"n": n}}).encode() + b"\n"
+    return b"%x\r\n%b\r\n" % (len(said), said)
+
+
 async def test_sessions_of_a_user_end_at_every_site_and_the_token_is_not_taken_again(tcp: bool) -> None:
     """DPS-28: one request at one broker; every access point of every site closes with token-revoked, and refuses the token."""
     async with Cluster(sites=2, brokers=2, accesspoints=2, tcp=tcp) as c:
@@ -96,6 +117,34 @@ async def test_a_service_whose_tokens_are_revoked_publishes_no_more() -> None:
         for site in c.sites:
             status, answer = await c.post([], site=site)
             assert (status, answer["code"]) == (401, "token-revoked")
+
+
+async def test_a_stream_of_a_revoked_service_ends_with_the_revocation_and_nothing_of_it_is_published_any_more() -> None:
+    """DPS-28: the client is told, though it says nothing; what it had sent before is there. Streams of others go on."""
+    async with Cluster(sites=1) as c, c.user("ann") as ann, AsyncExitStack() as stack:
+        await ann.follow("bob", "cid")
+        thief, other = [await stack.enter_async_context(streaming(c, service)) for service in ("presence", "playlist")]
+        thief.send(line("bob", 1))
+        await ann.heard(1)
+        await revoke(c, service="presence")
+        async with asyncio.timeout(DEADLINE_S):
+            status, headers, body = await thief.answer()
+        assert (status, headers["connection"], json.loads(body)["code"]) == (401, "close", "token-revoked")
+        thief.send(line("cid", 2))
+        other.send(line("eve", 3) + b"0\r\n\r\n")
+        assert (await other.answer())[0] == 202
+        await ann.fence()
+        assert [event["payload"]["n"] for event in ann.events] == [1]
+
+
+async def test_a_token_that_was_shown_a_moment_ago_is_not_taken_after_its_revocation() -> None:
+    """DPS-28: what a broker remembers of heads is forgotten."""
+    async with Cluster(sites=1) as c:
+        headers = {"Authorization": f"Bearer {service_token('presence')}"}
+        assert (await c.post([], headers=headers))[0] == 202
+        await revoke(c, service="presence")
+        status, answer = await c.post([], headers=headers)
+        assert (status, answer["code"]) == (401, "token-revoked")
 
 
 async def test_whoever_was_away_hears_of_it_when_they_are_back(tcp: bool) -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import time
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -199,3 +200,29 @@ async def test_who_drains_takes_nothing_new(cluster: Cluster) -> None:
     await cluster.of("notification")[0].drain()
     status, answer = await cluster.notify(album(1, "ann"))
     assert (status, answer["code"]) == (503, "draining")
+
+
+async def test_a_stream_of_a_revoked_service_ends_and_no_further_page_of_it_is_stored(cluster: Cluster) -> None:
+    """DPS-28: also one that says nothing more."""
+    answers: list[tuple[int, Any]] = []
+    said: list[asyncio.Event] = [asyncio.Event(), asyncio.Event()]
+
+    async def stream(number: int, ends: bool) -> AsyncIterator[bytes]:
+        yield lines(header(number), {"followers": ["ann"]}) + b"\n"
+        await said[ends].wait()
+        yield lines({"followers": ["bob"]}) + b"\n"
+
+    async def post(number: int, ends: bool) -> None:
+        url = f"http://{cluster.of('notification')[0].address}/v1/notifications"
+        headers = NDJSON | {"Authorization": f"Bearer {service_token('artist')}"}
+        async with cluster.http.post(url, data=stream(number, ends), headers=headers) as answer:
+            answers.append((answer.status, await answer.json()))
+
+    posts = [asyncio.create_task(post(1, True)), asyncio.create_task(post(2, False))]
+    await decided(cluster, 2)
+    status, _ = await cluster.operate("POST", "/v1/revocations", {"service": "artist", "issued_before": time.time() + 60})
+    assert status == 200
+    said[True].set()
+    await asyncio.gather(*posts)
+    assert [(status, answer["code"]) for status, answer in answers] == [(401, "token-revoked")] * 2
+    assert cluster.of("notification")[0].counters()["notification_rows_total"] == 2

@@ -76,12 +76,26 @@ class Shared:
     empty: Event = field(default_factory=Event)
 
 
+class _RequestEnding:
+    """The way to end a request (see `Head.refuse`), which heads keep. A connection that is gone is not kept alive by it."""
+
+    __slots__ = ("connection",)
+
+    def __init__(self, connection: "HttpConnection") -> None:
+        self.connection: HttpConnection | None = connection
+
+    def __call__(self, refused: Refused) -> None:
+        if self.connection is not None:
+            self.connection.refuse(refused)
+
+
 class HttpConnection(Protocol):
     """The asyncio protocol of one connection, until it ends or a WebSocket takes it over."""
 
     __slots__ = (
         "_client_done",
         "_deadline",
+        "_ending",
         "_finished",
         "_held",
         "_owed",
@@ -105,6 +119,7 @@ class HttpConnection(Protocol):
         self._visitor = ""
         self._turned_away = False
         self._deadline = 0.0
+        self._ending = _RequestEnding(self)
         self._client_done = self._finished = False
 
     # asyncio
@@ -121,7 +136,9 @@ class HttpConnection(Protocol):
             self._turn_away(transport, refused)
             return
         overloaded = len(shared.open) >= limits.max_connections
-        self._reader = RequestReader(shared.routes, limits.max_head_bytes, self._owed, self._answered, overloaded=overloaded, peer=peer)
+        self._reader = RequestReader(
+            shared.routes, limits.max_head_bytes, self._owed, self._answered, overloaded=overloaded, peer=peer, refuse=self._ending
+        )
         self._reader.last |= shared.draining
         self._deadline = shared.now + limits.head_timeout_s
         if len(shared.open) >= 2 * limits.max_connections:
@@ -180,6 +197,7 @@ class HttpConnection(Protocol):
         self._stop_reading()
         self._transport = None
         self._held = b""
+        self._ending.connection = None
         self._shared.open.discard(self)
         if not self._shared.open:
             self._shared.empty.set()
@@ -216,6 +234,12 @@ class HttpConnection(Protocol):
         """Ends the connection now; what was not sent is lost."""
         if self._transport is not None:
             self._transport.abort()
+
+    def refuse(self, refused: Refused) -> None:
+        """Ends the request that is being read, if there is one, with a refusal, and the connection with it."""
+        if self._reader is not None and self._reader.in_request:
+            self._fail(refused)
+            self._flush()
 
     # reading
 

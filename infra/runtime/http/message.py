@@ -12,6 +12,10 @@ from infra.kernel.errors import Refused
 from infra.kernel.http_error import JSON, http_error
 
 
+def _nobody_listens(refused: Refused) -> None:
+    """Does nothing: there is no connection that could be ended."""
+
+
 class Head(msgspec.Struct, frozen=True, gc=False):
     """The head of a request.
 
@@ -19,6 +23,7 @@ class Head(msgspec.Struct, frozen=True, gc=False):
     - `headers`: their names are in lower case; a header that came several times is joined with ", ".
     - `keep_alive`: whether the client may send another request.
     - `peer`: the address that the request came from; that of a proxy where there is one.
+    - `refuse`: ends the request with a refusal while its body comes, and the connection with it. It is to be called at no other time.
     """
 
     method: str
@@ -27,6 +32,7 @@ class Head(msgspec.Struct, frozen=True, gc=False):
     headers: dict[bytes, bytes]
     keep_alive: bool
     peer: str = ""
+    refuse: Callable[[Refused], None] = _nobody_listens
 
 
 class Response(msgspec.Struct, frozen=True, gc=False):

@@ -42,6 +42,7 @@ class RequestReader:
         "_owed",
         "_parser",
         "_peer",
+        "_refuse",
         "_routes",
         "_target",
         "_with_body",
@@ -61,6 +62,7 @@ class RequestReader:
         *,
         overloaded: bool,
         peer: str = "",
+        refuse: Callable[[Refused], None] = lambda refused: None,
     ) -> None:
         """Begins to read.
 
@@ -69,6 +71,7 @@ class RequestReader:
         - `on_answered`: called when an answer that was not known becomes known.
         - `overloaded`: whatever comes is refused.
         - `peer`: the address that the connection comes from.
+        - `refuse`: ends the connection with a refusal of what is being read (see `Head`).
         """
         self._routes = routes
         self._max_head_bytes = max_head_bytes
@@ -84,7 +87,7 @@ class RequestReader:
         self.barren_bytes = self.requests = 0
         self.ended = False
         self._owed = owed
-        self._peer = peer
+        self._peer, self._refuse = peer, refuse
         self.takeover: tuple[Protocol, bytes] | None = None
 
     @property
@@ -150,7 +153,8 @@ class RequestReader:
         self._keep_alive = parser.should_keep_alive() and not upgrades
         try:
             route = self._routes.exact.get((method, target)) or self._routes.find(method, target)
-            self._begin(route, Head(route.method, route.path, route.query, headers, self._keep_alive, self._peer), upgrades)
+            head = Head(route.method, route.path, route.query, headers, self._keep_alive, self._peer, self._refuse)
+            self._begin(route, head, upgrades)
         except Refused as refused:
             if upgrades or b"expect" in headers or not _has_short_body(headers):
                 raise

@@ -5,6 +5,7 @@ The engine's own servers stand on `door`. This one is for services, where storag
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, Literal, NamedTuple, TypeVar
 
 import msgspec
@@ -44,11 +45,14 @@ class Answer(NamedTuple):
 class Request:
     """A request as a handler gets it. `user` is empty for a service, `service` for a user, and both where anybody may ask.
 
-    `grants` are what the token of the user allows them to see of others; None where it does not narrow that.
+    - `grants`: what the token of the user allows them to see of others; None where it does not narrow that.
+    - `check_still()`: raises `Refused` if who asks may do so no longer. It is for requests that last: tokens end meanwhile.
     """
 
-    def __init__(self, raw: web.Request, asker: Identity | Service | None, body_timeout_s: float) -> None:
-        self.raw = raw
+    def __init__(
+        self, raw: web.Request, asker: Identity | Service | None, body_timeout_s: float, check_still: Callable[[], object] = lambda: None
+    ) -> None:
+        self.raw, self.check_still = raw, check_still
         self.user = asker.user if isinstance(asker, Identity) else ""
         self.service = asker.name if isinstance(asker, Service) else ""
         self.grants = asker.grants if isinstance(asker, Identity) else None
@@ -154,7 +158,8 @@ class Web:
             if self._draining:
                 raise Refused("draining")
             # Who may not do what is audited is written down as well, so whether they may is asked there.
-            request = Request(raw, self._asker("service" if route.audited else route.who, raw), self._limits.body_timeout_s)
+            ask = partial(self._asker, "service" if route.audited else route.who, raw)
+            request = Request(raw, ask(), self._limits.body_timeout_s, ask)
             self._rates.check(request.user, request.service, network_of(peer_of(raw.transport)), asyncio.get_running_loop().time())
             await _ask_for_body(raw)
             return _response(await (self._audited(route, request) if route.audited else route.handler(request)))

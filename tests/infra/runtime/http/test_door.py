@@ -2,6 +2,7 @@
 
 import asyncio
 import gc
+import json
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -9,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from infra.kernel.errors import Refused
 from infra.kernel.websocket_handshake import accept_key
 from infra.runtime.http.connection import HttpConnection
 from infra.runtime.http.door import Response
@@ -187,3 +189,22 @@ async def test_a_websocket_does_not_overtake_an_answer(desk: Desk) -> None:
 
 async def test_an_upgrade_that_we_do_not_know_is_ignored(desk: Desk) -> None:
     assert answered(desk.serve(get("/echo?plain", "Connection: Upgrade", "Upgrade: h2c"))) == [(200, b"plain")]
+
+
+async def test_a_request_can_be_refused_while_its_body_comes_and_that_ends_the_connection(desk: Desk) -> None:
+    """DPS-28: what came before is answered, and nothing that follows is read."""
+    transport = desk.serve(get("/echo?1"), post("/stream", b"ab")[:-1])
+    desk.heads[-1].refuse(Refused("token-revoked"))
+    assert [(status, json.loads(body)["code"]) for status, body in answered(transport)[1:]] == [(401, "token-revoked")]
+    send(transport, b"b", get("/echo?2"))
+    assert (desk.pieces, len(answered(transport))) == ([b"a"], 2)
+    assert Answers(transport).found[-1][1]["Connection"] == "close"
+
+
+async def test_between_two_requests_and_behind_the_last_there_is_nothing_to_refuse(desk: Desk) -> None:
+    transport = desk.serve(get("/echo?1"))
+    desk.heads[-1].refuse(Refused("token-revoked"))
+    send(transport, get("/echo?2"))
+    assert answered(transport) == [(200, b"1"), (200, b"2")]
+    transport.abort()
+    desk.heads[-1].refuse(Refused("token-revoked"))
