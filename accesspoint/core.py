@@ -85,6 +85,7 @@ class AccessPointCore:
         recorders = [each for each in (recorder, self.follows) if each is not None]
         self.journal = Journal(self.hub, options.site, recorders) if recorders else None
         self.sessions: dict[Session, None] = {}
+        self._ready: dict[str, Session] = {}  # by id, from their hello on
         self.pace = Pace(options)
         self.draining = False
         self.connects = self.evictions = self.skipped = self.paused = 0
@@ -114,7 +115,7 @@ class AccessPointCore:
         self._has_inboxes = NOTIFICATION in options.services
         self._silence = Silence(options, self.sessions)
         self.expiry = Expiry(leeway_s)
-        self.orders = Orders(f"{options.site}/{options.node}", self.sessions, self.hub, self.users, self.gatekeeper, soon)
+        self.orders = Orders(f"{options.site}/{options.node}", self._ready, self.hub, self.users, self.gatekeeper, soon)
         self.dismissals = Dismissals(self.sessions, self.users, soon)
         self.catch_up = CatchUp(options, self.sessions, rng)
         self._restored = 0
@@ -161,6 +162,7 @@ class AccessPointCore:
         self.expiry.forget(session)
         # While the session is still ready and subscribed: the journal asks what it held.
         if session.state is SessionState.READY:
+            self._ready.pop(session.id, None)
             self.attendance.leave((session.user, session.client), session.mobile)
             if self.journal is not None:
                 self.journal.left(session, self.hub.held(session))
@@ -259,6 +261,7 @@ class AccessPointCore:
         session.mobile = hello.device == "mobile"
         session.id = f"{self._rng.getrandbits(64):016x}"
         session.since_s = wall_s
+        self._ready[session.id] = session
         self.expiry.bear(session, bearer, now_s, wall_s)
         self.gatekeeper.joined(session, hello)
         self.attendance.arrive((user, hello.client), session.mobile)

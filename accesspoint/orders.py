@@ -1,6 +1,6 @@
 """What an operator orders: who is here, who is sent away, what is told to everybody. Pure."""
 
-from collections.abc import Iterable
+from collections.abc import Mapping
 from functools import partial
 
 from infra.kernel import orders
@@ -26,15 +26,16 @@ class Orders:
     """The orders to one access point, and what was answered to the last ones.
 
     - `point`: its site and its name, such as "sto/ap1".
-    - `sessions`, `users`, `hub`: who is here, and what they follow.
+    - `ready`: the sessions that have said hello, by id, so that nobody has to look for one; `users`, `hub`: whose they are, and what
+      they follow.
     - `gatekeeper`: ends what they follow.
     - `soon(step)`: has a step called in the next turn of the loop.
     """
 
     def __init__(
-        self, point: str, sessions: dict[Session, None], hub: Hub, users: SessionsByUser, gatekeeper: Gatekeeper, soon: Soon
+        self, point: str, ready: Mapping[str, Session], hub: Hub, users: SessionsByUser, gatekeeper: Gatekeeper, soon: Soon
     ) -> None:
-        self._point, self._sessions, self._hub, self._users = point, sessions, hub, users
+        self._point, self._ready, self._hub, self._users = point, ready, hub, users
         self._gatekeeper, self._soon = gatekeeper, soon
         self._done = Recent[str, bytes](REMEMBERED)
 
@@ -66,9 +67,6 @@ class Orders:
             case orders.AnnounceOrder():
                 return orders.PointAnswer(self._point, self._announce(order, wall_s))
 
-    def _ready(self) -> Iterable[Session]:
-        return (session for session in self._sessions if session.state is SessionState.READY)
-
     def _row(self, session: Session) -> orders.SessionRow:
         topics = [topic for topic in self._hub.held(session) if kind_of(topic) is not Kind.INBOX]
         site, _, node = self._point.partition("/")
@@ -87,7 +85,8 @@ class Orders:
         )
 
     def _disconnect(self, order: orders.DisconnectOrder) -> int:
-        found = list(self._users.of(order.user)) if order.user else [each for each in self._ready() if each.id == order.session]
+        one = self._ready.get(order.session)
+        found = list(self._users.of(order.user)) if order.user else [one] if one is not None else []
         for_every_one(partial(_send_away, session, order.may_return) for session in found)
         return len(found)
 
@@ -103,7 +102,7 @@ class Orders:
 
     def _announce(self, order: orders.AnnounceOrder, wall_s: float) -> int:
         message = messages.announcement(order.text, order.data, int(wall_s * 1000))
-        everybody = list(self._ready())
+        everybody = list(self._ready.values())
         count = len(everybody)
         self._tell(everybody, message)
         return count
