@@ -1,1 +1,1 @@
-"""Peer-to-peer overlays that carry what the brokers offload."""
+"""Peer-to-peer overlays: the protocols that could carry what the brokers offload, and the laboratory that simulates them."""

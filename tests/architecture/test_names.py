@@ -6,7 +6,19 @@ from typing import Final
 
 from tests.architecture.sources import sources
 
-FOLDERS: Final = ("infra", "broker", "aggregator", "accesspoint", "notification", "services", "rule_engine", "segue", "analytics", "bench")
+FOLDERS: Final = (
+    "infra",
+    "broker",
+    "aggregator",
+    "accesspoint",
+    "notification",
+    "services",
+    "rule_engine",
+    "segue",
+    "analytics",
+    "overlay",
+    "bench",
+)
 # Names that several classes still have.
 PENDING: Final = {
     "Event",

@@ -6,7 +6,7 @@ from configparser import ConfigParser
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-FOLDERS = ("accesspoint", "aggregator", "broker", "infra/kernel", "notification", "rule_engine", "segue", "services")
+FOLDERS = ("accesspoint", "aggregator", "broker", "infra/kernel", "notification", "overlay", "rule_engine", "segue", "services")
 CALLS_ITSELF_PURE = re.compile(r"\bPure[.:;]|; pure\.")
 
 

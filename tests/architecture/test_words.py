@@ -14,7 +14,18 @@ import pytest
 
 from tests.architecture.sources import ROOT, Source, sentence, sources
 
-PRODUCT: Final = ("accesspoint", "aggregator", "analytics", "broker", "infra", "notification", "rule_engine", "segue", "services")
+PRODUCT: Final = (
+    "accesspoint",
+    "aggregator",
+    "analytics",
+    "broker",
+    "infra",
+    "notification",
+    "overlay",
+    "rule_engine",
+    "segue",
+    "services",
+)
 TOOLS: Final = ("bench", "tests")
 # Words that look like a verb in the third person and are none, at the beginning of a sentence that says what something is.
 NO_VERBS: Final = {
