@@ -1,27 +1,34 @@
 """The way in which a process opens its doors: with TLS or without, and never in plain where others can listen in (DPS-23)."""
 
-import asyncio
 import socket
 import ssl
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Final, Protocol
 
 from infra.kernel.errors import ConfigError
 
+from .acceptor import Acceptor, bound_sockets
 from .address import Address
 from .listening import listening
 from .logs import Logger, get_logger
 from .loops import Loops
 from .metrics import Metric, Value
 from .tls import ServerTls, TlsOptions, client_context
-from .tls_acceptor import ProtocolFactory, TlsAcceptor, bound_sockets
+from .tls_handshakes import ProtocolFactory, TlsHandshakes
 
 BACKLOG: Final = 4096
 WATCH_S: Final = 6 * 3600.0
 METRICS: Final = (
+    Metric(
+        "process_accepts_failed_total",
+        "counter",
+        "Times at which a door or a link port could accept nobody for a second, by the system's error: EMFILE, ENFILE, ENOBUFS, ENOMEM.",
+        "failures",
+        "error",
+    ),
     Metric(
         "process_tls_handshakes_total",
         "counter",
@@ -53,7 +60,8 @@ class OpenDoor(Protocol):
 class DoorOpener:
     """The opener of all doors of one process, as its table `[tls]` says. `tls` is its certificate; None without one.
 
-    `is_alone`: all doors of Segue that the process calls are its own.
+    - `is_alone`: all doors of Segue that the process calls are its own.
+    - `outcomes` counts TLS handshakes, and `failures` the times at which a door could accept nobody (see `Acceptor`).
     """
 
     def __init__(self, options: TlsOptions | None = None, log: Logger | None = None, *, is_alone: bool = False) -> None:
@@ -65,6 +73,7 @@ class DoorOpener:
             self.client_context()
         self.tls = ServerTls.load(self.options) if self.options.certificate is not None else None
         self.outcomes: Counter[str] = Counter()
+        self.failures: Counter[str] = Counter()
         self.failed_reloads = 0
         self._log = log or get_logger("doors", "", "")
 
@@ -92,18 +101,13 @@ class DoorOpener:
         tls = None if plain else self.tls
         if tls is None:
             self._check_plain(option, where)
-        loop = asyncio.get_running_loop()
         with listening(option, address):
-            if tls is not None:
-                return self._tls_door(tls, [bind(where)] if bind else await bound_sockets(where), factory)
-            if bind is not None:
-                return await loop.create_server(factory, sock=bind(where), backlog=BACKLOG)
-            return await loop.create_server(factory, *where, backlog=BACKLOG)
+            sockets = [bind(where)] if bind is not None else await bound_sockets(where)
+            return self._accepting(sockets, factory, tls)
 
-    def _tls_door(self, tls: ServerTls, sockets: list[socket.socket], factory: ProtocolFactory) -> TlsAcceptor:
-        for sock in sockets:
-            sock.listen(BACKLOG)
-        return TlsAcceptor(sockets, factory, tls=tls, options=self.options, outcomes=self.outcomes, log=self._log)
+    def _accepting(self, sockets: Sequence[socket.socket], factory: ProtocolFactory, tls: ServerTls | None) -> Acceptor:
+        handshakes = TlsHandshakes(tls, self.options, self.outcomes, self._log) if tls is not None else None
+        return Acceptor(sockets, factory, backlog=BACKLOG, failures=self.failures, log=self._log, handshakes=handshakes)
 
     def _check_plain(self, option: str, address: Address) -> None:
         if address.is_loopback or self.options.allow_plain:
@@ -162,10 +166,12 @@ class DoorOpener:
             self._log.warning("the certificate ends soon; renew its files, then send SIGHUP", days=round(days, 1), valid_until=until)
 
     def counters(self) -> Mapping[str, Value]:
-        """Returns the figures of `METRICS`; none where there is no certificate."""
+        """Returns the figures of `METRICS`; of TLS, none where there is no certificate."""
+        failures: Mapping[str, Value] = {"process_accepts_failed_total": dict(self.failures)}
         if self.tls is None:
-            return {}
+            return failures
         return {
+            **failures,
             "process_tls_handshakes_total": dict(self.outcomes),
             "process_tls_expires_seconds": self.tls.expires_s,
             "process_tls_reloads_failed_total": self.failed_reloads,

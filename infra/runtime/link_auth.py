@@ -4,11 +4,10 @@
 """
 
 import secrets
-import socket
 import ssl
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Final, Literal
 
@@ -24,9 +23,8 @@ from .address import Address
 from .logs import Logger, get_logger
 from .secret_file import read_secret
 from .tls import ServerTls, TlsOptions
-from .tls_acceptor import ProtocolFactory, TlsAcceptor
+from .tls_handshakes import TlsHandshakes
 
-BACKLOG: Final = 256
 # TLS handshakes of callers that failed, in the log.
 FAILURES_LOGGED: Final = Rate(per_s=1, burst=10)
 # So long a TLS handshake may take.
@@ -117,13 +115,10 @@ class LinkTls:
         server.context.num_tickets = 0  # links are long: nobody takes one up again
         self.context, self.client, self.expires_s = server.context, client, server.expires_s
 
-    def acceptor(self, sockets: Sequence[socket.socket], make: ProtocolFactory, failed: Callable[[str, str], None]) -> TlsAcceptor:
-        """Returns what accepts wires on `sockets`; see `TlsAcceptor`."""
-        for sock in sockets:
-            sock.listen(BACKLOG)
+    def handshakes(self, log: Logger, failed: Callable[[str, str], None]) -> TlsHandshakes:
+        """Returns the handshakes of callers at one listener; see `TlsHandshakes`."""
         options = TlsOptions(handshake_s=HANDSHAKE_S, max_handshakes=self._max_unfinished)
-        log = get_logger("links", "", "")
-        return TlsAcceptor(sockets, make, tls=self, options=options, outcomes=self.outcomes, log=log, failed=failed)
+        return TlsHandshakes(self, options, self.outcomes, log, failed)
 
 
 class LinkAuth:
@@ -149,14 +144,18 @@ class LinkAuth:
         self.tls: LinkTls | None = None
         if options.mode == "tls":
             self.tls = LinkTls(options)
-        self._log, self._logged = log or get_logger("links", "", ""), Bucket(FAILURES_LOGGED)
+        self.log, self._logged = log or get_logger("links", "", ""), Bucket(FAILURES_LOGGED)
         self._nonce, self._now = nonce, now
         self._secrets = tuple(read_secret(path) for path in options.secret_files)
+
+    def handshakes(self) -> TlsHandshakes | None:
+        """Returns the handshakes of callers at one listener; None where certificates are not the mode."""
+        return self.tls.handshakes(self.log, self.refused) if self.tls is not None else None
 
     def refused(self, address: str, reason: str) -> None:
         """Logs that the TLS handshake with a caller at `address` has failed. Strangers cannot fill the log with that."""
         if not self._logged.allow(self._now()):
-            self._log.warning("link refused", code="link-not-proved", address=address, reason=reason)
+            self.log.warning("link refused", code="link-not-proved", address=address, reason=reason)
 
     @property
     def on_hang_up(self) -> Callable[[], None] | None:
@@ -167,9 +166,9 @@ class LinkAuth:
         try:
             self.reload()
         except ConfigError as error:
-            self._log.error("proofs of links not read again; the old ones stay", reason=str(error))
+            self.log.error("proofs of links not read again; the old ones stay", reason=str(error))
         else:
-            self._log.info("proofs of links read again")
+            self.log.info("proofs of links read again")
 
     def reload(self) -> None:
         """Reads the files again. What stands, stands. Raises ConfigError; then everything stays as it is."""

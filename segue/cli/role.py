@@ -65,7 +65,7 @@ async def _serve(spec: RoleSpec[Any], file: ProcessFile, options: RoleOptions, a
     rng, token = random.Random(secrets.randbits(64)), signer(keys, file.auth) if keys.secret else None
     opener = DoorOpener(file.tls, get_logger("doors", options.node, options.site))
     links = LinkAuth(file.link_auth, log=get_logger("links", options.node, options.site))
-    network = TcpNetwork(shared_ports, links)
+    network = TcpNetwork(shared_ports, links, opener.failures)
     shared: dict[str, Any] = {"outgoing": file.outgoing, "opener": opener, "audit": file.audit, "link_auth": links}
     factory = RoleFactory(network, verifier, rng, token=token, **shared)
     access = AdminAccess(factory.tokens() if keys.algorithms else None)

@@ -3,20 +3,23 @@
 import asyncio
 import socket
 import ssl
+from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import cast
+from typing import Final, cast
 
 from infra.kernel.codec import MAX_FRAME_BYTES, MAX_HELLO_BYTES, FrameDecoder, encode
 from infra.kernel.errors import Refused
 from infra.kernel.frames import Bye, Frame
 
+from ..acceptor import Acceptor, bound_sockets
 from ..address import Address
 from ..http.half_close import half_close
 from ..link_auth import HANDSHAKE_S, LinkAuth
-from ..tls_acceptor import TlsAcceptor, bound_sockets
 from .wire import OnFrames, OnLost, Wire, WireEnd
 
+# How many callers may wait in the kernel.
+BACKLOG: Final = 256
 # So long the peer has to read what was sent before the close.
 GOODBYE_S = 2.0
 
@@ -127,7 +130,7 @@ class TcpWire(asyncio.Protocol):
 class TcpListener:
     """A listening socket; with certificates each connection has a TLS handshake before it is a wire."""
 
-    def __init__(self, server: asyncio.Server | TlsAcceptor) -> None:
+    def __init__(self, server: Acceptor) -> None:
         self._server = server
         self.address = str(Address(*server.sockets[0].getsockname()[:2]))
 
@@ -142,19 +145,21 @@ class TcpNetwork:
 
     - `reuse_port`: ports may be taken that another process of ours holds open.
     - `auth`: how links are proved, which may be by certificates: then wires are encrypted.
+    - `failures` counts the times at which a port could accept nobody (see `Acceptor`).
     """
 
-    def __init__(self, reuse_port: bool = False, auth: LinkAuth | None = None) -> None:
+    def __init__(self, reuse_port: bool = False, auth: LinkAuth | None = None, failures: Counter[str] | None = None) -> None:
         self._reuse_port, self._auth = reuse_port, auth or LinkAuth()
+        self._failures = Counter[str]() if failures is None else failures
 
     async def listen(self, address: str, on_wire: Callable[[Wire], None]) -> TcpListener:
         """See `Network`."""
         where = Address.parse(address)
-        if self._auth.tls is not None:
-            sockets = await bound_sockets(where, reuse_port=self._reuse_port)
-            return TcpListener(self._auth.tls.acceptor(sockets, lambda: TcpWire(on_wire), self._auth.refused))
-        loop = asyncio.get_running_loop()
-        return TcpListener(await loop.create_server(lambda: TcpWire(on_wire), *where, reuse_port=self._reuse_port or None))
+        sockets = await bound_sockets(where, reuse_port=self._reuse_port)
+        handshakes, log = self._auth.handshakes(), self._auth.log
+        return TcpListener(
+            Acceptor(sockets, lambda: TcpWire(on_wire), backlog=BACKLOG, failures=self._failures, log=log, handshakes=handshakes)
+        )
 
     async def dial(self, address: str) -> TcpWire:
         """See `Network`."""

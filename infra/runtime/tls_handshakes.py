@@ -1,38 +1,30 @@
-"""The accepting side of TLS at a door: who gets a handshake, how long it may take, and what becomes of those who speak something else.
+"""TLS handshakes of those who come to a door: how many, how long each may take, and what becomes of those who speak something else.
 
-asyncio can listen with TLS by itself, but tells nobody of a handshake that failed, and lets any number of them wait. Here each socket is
-accepted first. Its first byte says whether TLS begins; then the loop does the handshake, and the door's protocol hears of a
-connection when it stands.
+The socket is accepted already (`Acceptor`). Its first byte says whether TLS begins; then the loop does the handshake, and the door's
+protocol hears of a connection when it stands.
 """
 
 import asyncio
-import errno
 import socket
 import ssl
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Final, Literal, Protocol, TypeAlias, cast
 
 from infra.kernel.errors import Refused
 from infra.kernel.http_error import JSON, http_error
 
-from .address import Address
 from .logs import Logger
 from .tls import TlsOptions
 
-# How many sockets are taken in one turn of the loop: handshakes that are under way get their turns, too.
-ACCEPTED_AT_ONCE: Final = 16
 # How long a peer has to answer our goodbye of TLS.
 SHUTDOWN_S: Final = 5.0
-# How long accepting rests when the machine has no descriptors or memory left.
-REST_S: Final = 1.0
 # How long somebody who does not speak TLS has to read why the door does not open.
 EXPLAINED_S: Final = 1.0
 # What a connection may hold, both ways: without TLS the loops have 64 KiB to be sent, with it 256 KiB that were read and 512 KiB to be
 # sent. Half a record, which has 16 KiB and its frame, must not fill it: nothing more would be read, and the rest would never come.
 READ_AHEAD_BYTES: Final = 32 << 10
 WRITE_BUFFER_BYTES: Final = 64 << 10
-_EXHAUSTED: Final = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 _NOTHING_IN_COMMON: Final = ("UNSUPPORTED_PROTOCOL", "NO_SHARED_CIPHER", "VERSION_TOO_LOW", "NO_SUITABLE_SIGNATURE_ALGORITHM")
 _HANDSHAKE: Final = 0x16  # the first byte of TLS (RFC 8446, 5.1: ContentType)
 
@@ -69,103 +61,53 @@ class ShownCertificate(Protocol):
         """The context in which the next connection is accepted."""
 
 
-class TlsAcceptor:
-    """Listening sockets whose connections get a protocol of `factory` once TLS stands. It looks like an `asyncio.Server`.
+class TlsHandshakes:
+    """The handshakes of those who come to one door, between their socket and their protocol.
 
-    - `outcomes` counts handshakes: "done", and why others failed.
-    - `failed(address, failure)` is called for each of those; without it the log tells, at level debug.
+    - `tls`: the certificate that they see.
+    - `options`: how many may be under way, and how long each may take.
+    - `outcomes` counts them: "done", and why others failed.
+    - `failed(host, failure)` is called for each of those; without it the log tells, at level debug.
     """
 
     def __init__(
         self,
-        sockets: Sequence[socket.socket],
-        factory: ProtocolFactory,
-        *,
         tls: ShownCertificate,
         options: TlsOptions,
         outcomes: Counter[str],
         log: Logger,
         failed: Callable[[str, str], None] | None = None,
     ) -> None:
-        self.sockets = tuple(sockets)
         self._loop = asyncio.get_running_loop()
-        self._factory, self._tls, self._options = factory, tls, options
-        self._outcomes, self._log, self._failed = outcomes, log, failed
-        self._shaking: set[asyncio.Task[None]] = set()
-        for sock in self.sockets:
-            sock.setblocking(False)
-            self._loop.add_reader(sock, self._accept, sock)
+        self._tls, self._options, self._outcomes = tls, options, outcomes
+        self._log, self._failed = log, failed
 
-    def close(self) -> None:
-        """Stops accepting, and cuts those whose handshake is under way. Connections that stand are not touched. May be called twice."""
-        for sock in self.sockets:
-            if sock.fileno() >= 0:
-                self._loop.remove_reader(sock)
-                sock.close()
-        for task in self._shaking:
-            task.cancel()
+    def has_room(self, under_way: int) -> bool:
+        """Returns whether one more may begin when so many are under way. If not, that is counted as "busy"."""
+        if under_way < self._options.max_handshakes:
+            return True
+        self._outcomes["busy"] += 1
+        return False
 
-    def _accept(self, listening: socket.socket) -> None:
-        for _ in range(ACCEPTED_AT_ONCE):
-            try:
-                sock, _ = listening.accept()
-            except (BlockingIOError, InterruptedError, ConnectionAbortedError):
-                return
-            except OSError as error:
-                if error.errno not in _EXHAUSTED:
-                    raise
-                self._rest(listening, error)
-                return
-            self._begin(sock)
-
-    def _rest(self, listening: socket.socket, error: OSError) -> None:
-        self._log.error("cannot accept connections", reason=error.strerror, again_in_s=REST_S)
-        self._loop.remove_reader(listening)
-        self._loop.call_later(REST_S, self._resume, listening)
-
-    def _resume(self, listening: socket.socket) -> None:
-        if listening.fileno() >= 0:
-            self._loop.add_reader(listening, self._accept, listening)
-
-    def _begin(self, sock: socket.socket) -> None:
-        if len(self._shaking) >= self._options.max_handshakes:
-            self._outcomes["busy"] += 1
-            sock.close()
-            return
-        sock.setblocking(False)
-        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        task = self._loop.create_task(self._welcome(sock))
-        self._shaking.add(task)
-        task.add_done_callback(self._shaking.discard)
-
-    async def _welcome(self, sock: socket.socket) -> None:
-        """Brings one connection to its protocol, or ends it and counts why."""
-        address = _address_of(sock)
-        try:
-            failure = await self._shake(sock)
-        except asyncio.CancelledError:
-            sock.close()
-            raise
-        except Exception:
-            self._log.exception("a connection could not be accepted")
-            sock.close()
-            return
+    async def open(self, sock: socket.socket, host: str, factory: ProtocolFactory) -> None:
+        """Brings the connection of `sock`, which comes from `host`, to a protocol of `factory`; or closes it, and counts why."""
+        failure = await self._shake(sock, factory)
         self._outcomes[failure or "done"] += 1
         if failure is None:
             return
         if self._failed is not None:
-            self._failed(address, failure)
+            self._failed(host, failure)
         else:
             self._log.debug("no connection", reason=failure)
 
-    async def _shake(self, sock: socket.socket) -> Failure | None:
+    async def _shake(self, sock: socket.socket, factory: ProtocolFactory) -> Failure | None:
         """Returns why there is no connection; None when there is one. Closes the socket in the first case."""
         first = await _first_byte(sock, self._options.handshake_s)
         if isinstance(first, str) or first != _HANDSHAKE:
             return await self._turn_away(sock, first)
         try:
             transport, _ = await self._loop.connect_accepted_socket(
-                self._factory,
+                factory,
                 sock,
                 ssl=self._tls.context,
                 ssl_handshake_timeout=self._options.handshake_s,
@@ -241,28 +183,3 @@ def _reason(error: BaseException) -> Failure:
     if "ALERT" in words:
         return "distrusted" if "CERTIFICATE" in words or "UNKNOWN_CA" in words else "garbled"
     return "version" if words in _NOTHING_IN_COMMON else "garbled"
-
-
-async def bound_sockets(address: Address, *, reuse_port: bool = False) -> list[socket.socket]:
-    """Returns a socket for each address that `address` stands for. Raises OSError, and leaves none open then.
-
-    `reuse_port`: a port may be taken that another process of ours holds open.
-    """
-    loop = asyncio.get_running_loop()
-    found = await loop.getaddrinfo(*address, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
-    sockets: list[socket.socket] = []
-    try:
-        for family, sockaddr in dict.fromkeys((family, sockaddr) for family, _, _, _, sockaddr in found):
-            sockets.append(socket.create_server(sockaddr[:2], family=family, reuse_port=reuse_port))
-    except BaseException:
-        for sock in sockets:
-            sock.close()
-        raise
-    return sockets
-
-
-def _address_of(sock: socket.socket) -> str:
-    try:
-        return str(sock.getpeername()[0])
-    except OSError:  # it is gone already
-        return ""

@@ -1,7 +1,6 @@
-"""The accepting side of TLS on real sockets, on asyncio's own loop and on uvloop: who gets in, and what the others are told."""
+"""TLS handshakes at a door on real sockets, on asyncio's own loop and on uvloop: who gets in, and what the others are told."""
 
 import asyncio
-import errno
 import socket
 import ssl
 import struct
@@ -13,35 +12,17 @@ from typing import Any, cast
 
 import pytest
 
-from infra.runtime.http.half_close import half_close
+from infra.runtime.acceptor import Acceptor
 from infra.runtime.tls import ServerTls, TlsOptions, client_context
-from infra.runtime.tls_acceptor import READ_AHEAD_BYTES, WRITE_BUFFER_BYTES, TlsAcceptor
+from infra.runtime.tls_handshakes import READ_AHEAD_BYTES, WRITE_BUFFER_BYTES, TlsHandshakes
 from segue.demo.until import until
 from tests.support.both_loops import on_both_loops
+from tests.support.echo import Echo
 from tests.support.recording_log import RecordingLog
 from tests.support.tls_files import TestAuthority
 
 DEADLINE_S = 20.0
 HELLO_BEGUN = b"\x16\x03\x01\x02\x00\x01\x00"
-
-
-class Echo(asyncio.Protocol):
-    """A protocol that says back what it hears, and a goodbye to "bye"."""
-
-    def __init__(self) -> None:
-        self._transport: asyncio.Transport
-        self._is_over = False
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self._transport = cast(asyncio.Transport, transport)
-
-    def data_received(self, data: bytes) -> None:
-        if data.startswith(b"bye"):
-            self._is_over = True
-            self._transport.write(b"goodbye")
-            half_close(self._transport)
-        elif not self._is_over:
-            self._transport.write(data)
 
 
 class Deaf(asyncio.Protocol):
@@ -69,7 +50,8 @@ class Door:
         self.ca_file = authority.ca_file
         self.socket = socket.create_server(("127.0.0.1", 0))
         self.port: int = self.socket.getsockname()[1]
-        self.acceptor = TlsAcceptor([self.socket], factory, tls=self.tls, options=options, outcomes=self.outcomes, log=self.log)
+        handshakes = TlsHandshakes(self.tls, options, self.outcomes, self.log)
+        self.acceptor = Acceptor([self.socket], factory, backlog=16, failures=Counter(), log=self.log, handshakes=handshakes)
 
     async def plainly(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
         return await asyncio.open_connection("127.0.0.1", self.port)
@@ -211,44 +193,6 @@ async def test_a_client_that_does_not_believe_us_leaves(tmp_path: Path) -> None:
             await door.securely(client_context())
         assert await until(lambda: bool(door.outcomes), DEADLINE_S)
         assert door.outcomes.keys() <= {"closed", "distrusted"}
-
-
-@on_both_loops
-async def test_closing_cuts_handshakes_and_leaves_connections_alone(tmp_path: Path) -> None:
-    async with opened(tmp_path) as door:
-        reader, writer = await door.securely()
-        early, silent = await door.plainly()
-        silent.write(HELLO_BEGUN)
-        writer.write(b"first")
-        assert await reader.readexactly(5) == b"first"
-        door.acceptor.close()
-        door.acceptor.close()
-        with suppress(ConnectionError):
-            assert await early.read() == b""
-        writer.write(b"still")
-        assert await reader.readexactly(5) == b"still"
-        with pytest.raises(ConnectionRefusedError):
-            await door.plainly()
-        await closed(silent)
-        writer.close()
-        await writer.wait_closed()
-
-
-@on_both_loops
-async def test_a_machine_without_descriptors_rests_and_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("infra.runtime.tls_acceptor.REST_S", 0.05)
-    async with opened(tmp_path) as door:
-        exhausted = [OSError(errno.EMFILE, "Too many open files")]
-        accept = socket.socket.accept
-
-        def failing(self: socket.socket) -> object:
-            if exhausted:
-                raise exhausted.pop()
-            return accept(self)
-
-        monkeypatch.setattr(socket.socket, "accept", failing)
-        await echoes(door)
-        assert [line[:2] for line in door.log.lines if line[0] == "error"] == [("error", "cannot accept connections")]
 
 
 @on_both_loops

@@ -1,0 +1,172 @@
+"""The accepting side of sockets, on asyncio's own loop and on uvloop, in plain and with TLS: how many at once, and what it survives."""
+
+import asyncio
+import errno
+import socket
+from collections import Counter
+from collections.abc import AsyncIterator, Callable
+from contextlib import ExitStack, asynccontextmanager, suppress
+from pathlib import Path
+
+import pytest
+
+from infra.runtime.acceptor import ACCEPTED_AT_ONCE, Acceptor, bound_sockets
+from infra.runtime.address import Address
+from infra.runtime.tls import ServerTls, client_context
+from infra.runtime.tls_handshakes import TlsHandshakes
+from segue.demo.until import until
+from tests.support.both_loops import on_both_loops
+from tests.support.echo import Echo
+from tests.support.recording_log import RecordingLog
+from tests.support.tls_files import TestAuthority
+
+DEADLINE_S = 20.0
+in_plain_and_with_tls = pytest.mark.parametrize("secure", [False, True], ids=["plain", "tls"])
+
+
+class Listening:
+    """An acceptor on `port` whose connections echo, in plain, or with TLS whose certificate is in `folder`."""
+
+    def __init__(
+        self, folder: Path | None = None, make: Callable[[], asyncio.Protocol] = Echo, waiting: socket.socket | None = None
+    ) -> None:
+        self.log, self.failures = RecordingLog(), Counter[str]()
+        self._context, handshakes = None, None
+        if folder is not None:
+            authority = TestAuthority(folder)
+            options = authority.options()
+            self._context = client_context(authority.ca_file)
+            handshakes = TlsHandshakes(ServerTls.load(options), options, Counter(), self.log)
+        sock = waiting or socket.create_server(("127.0.0.1", 0))
+        self.port: int = sock.getsockname()[1]
+        self.acceptor = Acceptor([sock], make, backlog=256, failures=self.failures, log=self.log, handshakes=handshakes)
+
+    async def connected(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        return await asyncio.open_connection("localhost", self.port, family=socket.AF_INET, ssl=self._context)
+
+    async def echoes(self) -> None:
+        """Checks that somebody who does as they should is served."""
+        reader, writer = await self.connected()
+        writer.write(b"hello")
+        assert await reader.readexactly(5) == b"hello"
+        writer.close()
+        with suppress(ConnectionError):
+            await writer.wait_closed()
+
+
+@asynccontextmanager
+async def listening(folder: Path | None = None) -> AsyncIterator[Listening]:
+    place = Listening(folder)
+    try:
+        yield place
+    finally:
+        place.acceptor.close()
+
+
+@on_both_loops
+async def test_many_that_come_at_once_are_taken_a_few_in_each_turn() -> None:
+    """DPS-26: whoever is connected has their turns meanwhile."""
+    turns, ticking = 0, True
+    made: Counter[int] = Counter()
+
+    def tick() -> None:
+        nonlocal turns
+        turns += 1
+        if ticking:
+            asyncio.get_running_loop().call_soon(tick)
+
+    def make() -> asyncio.Protocol:
+        made[turns] += 1
+        return Echo()
+
+    waiting, many = socket.create_server(("127.0.0.1", 0), backlog=256), 5 * ACCEPTED_AT_ONCE
+    with ExitStack() as clients:
+        for _ in range(many):
+            clients.enter_context(socket.create_connection(waiting.getsockname()))
+        tick()
+        place = Listening(make=make, waiting=waiting)
+        assert await until(lambda: made.total() == many, DEADLINE_S)
+        ticking = False
+        place.acceptor.close()
+    assert max(made.values()) == ACCEPTED_AT_ONCE
+
+
+@in_plain_and_with_tls
+@on_both_loops
+async def test_a_machine_without_descriptors_rests_counts_and_goes_on(
+    secure: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("infra.runtime.acceptor.REST_S", 0.05)
+    async with listening(tmp_path if secure else None) as place:
+        exhausted = [OSError(errno.EMFILE, "Too many open files")]
+        accept = socket.socket.accept
+
+        def failing(self: socket.socket) -> object:
+            if exhausted:
+                raise exhausted.pop()
+            return accept(self)
+
+        monkeypatch.setattr(socket.socket, "accept", failing)
+        await place.echoes()
+        assert [line[:2] for line in place.log.lines if line[0] == "error"] == [("error", "cannot accept connections")]
+        assert place.failures == {"EMFILE": 1}
+
+
+@in_plain_and_with_tls
+@on_both_loops
+async def test_closing_cuts_who_has_no_protocol_and_leaves_connections_alone(secure: bool, tmp_path: Path) -> None:
+    async with listening(tmp_path if secure else None) as place:
+        reader, writer = await place.connected()
+        early, silent = await asyncio.open_connection("127.0.0.1", place.port)
+        writer.write(b"first")
+        assert await reader.readexactly(5) == b"first"
+        place.acceptor.close()
+        place.acceptor.close()
+        if secure:
+            with suppress(ConnectionError):
+                assert await early.read() == b""
+        writer.write(b"still")
+        assert await reader.readexactly(5) == b"still"
+        with pytest.raises(ConnectionRefusedError):
+            await asyncio.open_connection("127.0.0.1", place.port)
+        silent.transport.abort()
+        writer.transport.abort()
+        await asyncio.sleep(0)
+
+
+@on_both_loops
+async def test_a_protocol_that_cannot_be_made_is_logged_and_harms_nobody_else() -> None:
+    broken = [RuntimeError("no protocol")]
+
+    def make() -> asyncio.Protocol:
+        if broken:
+            raise broken.pop()
+        return Echo()
+
+    place = Listening(make=make)
+    reader, writer = await asyncio.open_connection("127.0.0.1", place.port)
+    assert await reader.read() == b""
+    writer.close()
+    await place.echoes()
+    assert [line[:2] for line in place.log.lines] == [("exception", "a connection could not be accepted")]
+    place.acceptor.close()
+
+
+async def test_no_socket_stays_open_where_one_address_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    both = [(socket.AF_INET, socket.SOCK_STREAM, 6, "", ("127.0.0.1", 0)), (socket.AF_INET, socket.SOCK_STREAM, 6, "", ("192.0.2.1", 0))]
+
+    async def found(*_: object, **__: object) -> object:
+        return both
+
+    made: list[socket.socket] = []
+    create = socket.create_server
+
+    def remembered(*args: object, **options: object) -> socket.socket:
+        made.append(create(*args, **options))  # type: ignore[arg-type]  # as they came
+        return made[-1]
+
+    monkeypatch.setattr(asyncio.get_running_loop(), "getaddrinfo", found)
+    monkeypatch.setattr(socket, "create_server", remembered)
+    with pytest.raises(OSError, match="assign"):
+        await bound_sockets(Address("door.example.org", 0))
+    assert [sock.fileno() for sock in made] == [-1]
