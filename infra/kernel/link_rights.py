@@ -145,8 +145,6 @@ LINK_KINDS: Final = (
     _calls(
         PLAYLIST, SOCIAL, "one site", "friends", "is-friend", "post", "may-see", "may-edit", "who-sees", "visibility", answers=[f.Barred]
     ),
-    _calls(NOTIFICATION, SOCIAL, "one site", "friends", "is-friend", "may-see", "who-sees", "visibility", answers=[f.Barred]),
-    _calls(PRESENCE, SOCIAL, "one site", "may-see", "who-sees", "is-private", answers=[f.Barred]),
     _calls(SOCIAL, PLAYLIST, "one site", "follow-owner", "unfollow-owner", "prune"),
 )
 ALL_OPS: Final = frozenset(op for row in LINK_KINDS for side in (row.caller_says, row.called_says) for op in side.ops)
