@@ -82,7 +82,8 @@ async def make() -> AsyncIterator[Make]:
         return everyone[-1]
 
     yield make
-    for each in everyone:
+    # Whoever calls is closed first: asyncio leaves the socket open of a caller whom it accepts in the turn in which the server closes.
+    for each in reversed(everyone):
         await each.node.close()
 
 

@@ -32,7 +32,8 @@ async def nodes() -> AsyncIterator[Callable[..., Any]]:
         return everyone[-1]
 
     yield make
-    for each in everyone:
+    # Whoever calls is closed first: asyncio leaves the socket open of a caller whom it accepts in the turn in which the server closes.
+    for each in reversed(everyone):
         await each.node.close()
     await until(lambda: open_sockets() <= before)  # a goodbye of TLS takes its time, and a loop that ends would leave it open
 
