@@ -154,22 +154,11 @@ class OperatorHandlers:
             return json_error(Refused("internal-error"))
 
     async def _audited(self, what: str, work: _Work, asked: _Asked) -> object:
-        result = "internal-error"
-        details: dict[str, Any] = {}
-        try:
+        with self._audit.change(asked.who, what, asked.on, address=asked.head.peer) as details:
             answer = await work(asked)
-            result = "ok"
             if isinstance(answer, bodies.OrderDone):
-                details = {"sessions": answer.sessions} | ({"missing": ",".join(answer.missing)} if answer.partial else {})
+                details |= {"sessions": answer.sessions} | ({"missing": ",".join(answer.missing)} if answer.partial else {})
             return answer
-        except Refused as refused:
-            result = refused.code.name
-            raise
-        except Unavailable:
-            result = "unavailable"
-            raise
-        finally:
-            self._audit.write(asked.who, what, " ".join(asked.on) or "-", address=asked.head.peer, result=result, **details)
 
     # Sessions.
 

@@ -8,13 +8,14 @@ never names a token, a secret or a payload: who made the change is the name and 
 import fcntl
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final, Protocol
 
 import msgspec
 
-from infra.kernel.errors import ConfigError
+from infra.kernel.errors import ConfigError, Refused, Unavailable
 from infra.kernel.option_checks import check_numbers
 
 from .logs import Logger
@@ -60,6 +61,29 @@ class AuditLog:
     def __init__(self, options: AuditOptions, log: Logger, wall: Callable[[], float] = time.time) -> None:
         self.written = self.failures = 0
         self._options, self._log, self._wall = options, log, wall
+
+    @contextmanager
+    def change(self, who: AuditedService, what: str, on: Sequence[str], *, address: str) -> Iterator[dict[str, Any]]:
+        """Adds a line when the block ends in which the change is made, also when it was refused or failed.
+
+        - `who`, `what`, `address`: see `write`.
+        - `on`: the words for whom or what it is about; the block may still add some.
+
+        The block gets a dictionary for the `details`.
+        """
+        result = "internal-error"
+        details: dict[str, Any] = {}
+        try:
+            yield details
+            result = "ok"
+        except Refused as refused:
+            result = refused.code.name
+            raise
+        except Unavailable:
+            result = "unavailable"
+            raise
+        finally:
+            self.write(who, what, " ".join(on) or "-", address=address, result=result, **details)
 
     def write(self, who: AuditedService, what: str, on: str, *, address: str, result: str, **details: str | float | bool | None) -> None:
         """Adds a line.

@@ -13,7 +13,7 @@ from aiohttp import HttpVersion11, web
 from aiohttp.typedefs import Handler
 
 from infra.kernel.bearer import bearer_token
-from infra.kernel.errors import Refused, Unavailable
+from infra.kernel.errors import Refused
 from infra.kernel.http_error import JSON
 from infra.kernel.json_text import read_json
 from infra.kernel.public_address import network_of
@@ -169,20 +169,9 @@ class Web:
     async def _audited(self, route: Route, request: Request) -> Answer:
         """Has an operator's change made, and writes it down, also when it is refused."""
         who = self._tokens.service(bearer_token(request.headers.get("Authorization", "")), self._wall())
-        address, result = peer_of(request.raw.transport), "internal-error"
-        try:
+        with self._audit.change(who, route.audited, list(request.path.values()), address=peer_of(request.raw.transport)):
             self._asker(route.who, request.raw)
-            answer = await route.handler(request)
-            result = "ok"
-            return answer
-        except Refused as refused:
-            result = refused.code.name
-            raise
-        except Unavailable:
-            result = "unavailable"
-            raise
-        finally:
-            self._audit.write(who, route.audited, " ".join(request.path.values()) or "-", address=address, result=result)
+            return await route.handler(request)
 
     def counters(self) -> dict[str, Any]:
         """Returns the figures of `web_metrics(name)`."""

@@ -1,5 +1,6 @@
 """The audit log: whole lines that are only ever added, readable by their owner, in a bounded number of files."""
 
+import asyncio
 import os
 import subprocess
 import sys
@@ -8,7 +9,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from infra.kernel.errors import ConfigError
+from infra.kernel.errors import ConfigError, Refused, Unavailable
 from infra.runtime.audit import AuditLog, AuditOptions
 from infra.runtime.tokens import Service
 from tests.support.recording_log import RecordingLog
@@ -41,6 +42,46 @@ def test_a_line_says_who_did_what_to_whom_when_and_from_where(tmp_path: Path) ->
         }
     ]
     assert path.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_change_is_written_down_when_it_has_been_made(tmp_path: Path) -> None:
+    """DPS-25: with what was found out while it was made."""
+    path, on = tmp_path / "audit.jsonl", list[str]()
+    with log_at(path, RecordingLog()).change(WHO, "disconnect", on, address="10.0.0.1") as details:
+        assert not path.exists()
+        on += ["user", "ann"]
+        details["sessions"] = 2
+    (line,) = lines_of(path)
+    assert line.pop("ts") == "2026-11-21T03:24:39Z"
+    assert line == {
+        "who": "support",
+        "token_id": "t-1",
+        "what": "disconnect",
+        "on": "user ann",
+        "from": "10.0.0.1",
+        "result": "ok",
+        "sessions": 2,
+    }
+
+
+@pytest.mark.parametrize(
+    ("error", "result"),
+    [
+        (Refused("forbidden"), "forbidden"),
+        (Refused("bad-field", "no such site"), "bad-field"),
+        (Unavailable("the disk is full"), "unavailable"),
+        (ZeroDivisionError("a defect"), "internal-error"),
+        (asyncio.CancelledError(), "internal-error"),
+    ],
+)
+def test_a_change_that_was_not_made_is_written_down_too(tmp_path: Path, error: BaseException, result: str) -> None:
+    """DPS-25: and whoever wanted it gets the error as it was."""
+    path = tmp_path / "audit.jsonl"
+    with pytest.raises(type(error)) as raised, log_at(path, RecordingLog()).change(WHO, "ban", [], address=""):
+        raise error
+    assert raised.value is error
+    (line,) = lines_of(path)
+    assert (line["what"], line["on"], line["result"]) == ("ban", "-", result)
 
 
 def test_what_somebody_sent_cannot_begin_a_line_of_its_own_nor_fill_the_disk(tmp_path: Path) -> None:
