@@ -310,6 +310,7 @@ class AccessPointCore:
 
             self.subscriptions.when_installed(message.wait, done_s, answer)
 
+        self.subscriptions.check_count(message.topics)  # before anything is done for each of them
         self.gatekeeper.show_tokens(session, message, now_s, wall_s)
         self.gatekeeper.admission.subscribe(session, message.topics, now_s, done)
 

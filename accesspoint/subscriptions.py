@@ -37,9 +37,13 @@ class Subscriptions:
 
         Raises `Refused` if there are too many in one message.
         """
+        self.check_count(uris)
+        return Wish(session.user, uris)
+
+    def check_count(self, uris: list[str]) -> None:
+        """Raises `Refused` if a message has too many topics: it is dealt with in one turn of the loop."""
         if len(uris) > self._at_a_time:
             raise Refused("too-many-topics", f"{len(uris)} topics in one message; send at most {self._at_a_time} at a time")
-        return Wish(session.user, uris)
 
     @property
     def most_topics(self) -> int:
@@ -70,7 +74,8 @@ class Subscriptions:
             self._announcer.want(news)
 
     def parsed(self, session: Session, uris: list[str]) -> list[Topic]:
-        """Returns `uris` as topics that a client of the session's user may name. Raises `Refused` if one is none."""
+        """Returns `uris` as topics that a client of the session's user may name. Raises `Refused` if one is none, or for too many."""
+        self.check_count(uris)
         return [parse_followable(session.user, uri) for uri in uris]
 
     def drop(self, session: Session, topics: list[Topic]) -> None:

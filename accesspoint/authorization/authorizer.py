@@ -46,6 +46,7 @@ class Authorizer:
     - `soon(step)`: has a step called in the next turn of the loop.
     - `timeout_s`: how long an answer may take.
     - `max_verdicts`: how many are remembered.
+    - `max_granted`: how many topics of one session tokens for a subscription may allow.
 
     `now_s` is the time that it was told last.
     """
@@ -62,10 +63,11 @@ class Authorizer:
         soon: Soon,
         timeout_s: float,
         max_verdicts: int,
+        max_granted: int,
     ) -> None:
         self.policy: Policy = policy
         self.cache = VerdictCache(max_verdicts)
-        self.granted = GrantedTopics()
+        self.granted = GrantedTopics(max_granted)
         self.now_s = 0.0
         self._has_arbiter = arbiter is not None
         self._arbiter = arbiter or NoArbiter()

@@ -1,9 +1,12 @@
 """The gatekeeper: what sessions ask that somebody has to allow, and what ends when it is allowed no longer. Pure."""
 
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from typing import Final
 
 from infra.kernel.errors import Refused
 from infra.kernel.frames import Barred
+from infra.kernel.grants import Grants, TopicsByPattern
 from infra.kernel.http_error import described
 from infra.kernel.roles import SOCIAL
 from infra.kernel.topics import Topic, format_topic, parse_topic
@@ -27,6 +30,8 @@ from .visible import Visible
 
 # Each is verified by itself, which takes a good part of a millisecond where the key is a public one.
 MAX_TOKENS: Final = 20
+# A client's pace counts a token as so many topics.
+TOKEN_COST: Final = 100
 
 
 class Gatekeeper:
@@ -72,6 +77,7 @@ class Gatekeeper:
             soon=soon,
             timeout_s=options.call_s,
             max_verdicts=options.max_verdicts,
+            max_granted=options.max_topics,
         )
         self.admission = Admission(self.authorizer, subscriptions)
         self.private = PrivateSessions(relay, calls, users, has_social=SOCIAL in options.services)
@@ -114,25 +120,30 @@ class Gatekeeper:
         self._end_of(session, refused)
 
     def show_tokens(self, session: Session, message: messages.SubscribeMessage, now_s: float, wall_s: float) -> None:
-        """Notes which topics of a message its subscription tokens allow. Raises `Refused` for a token that allows nothing.
+        """Notes which topics of a message its subscription tokens allow. Raises `Refused` for a token that is not taken.
 
         That is never fatal: the session itself has a good token.
         """
+        if not message.tokens:
+            return
         if len(message.tokens) > MAX_TOKENS:
             raise Refused("bad-field", f"{len(message.tokens)} tokens in one message; send at most {MAX_TOKENS}")
+        session.named_topics += TOKEN_COST * len(message.tokens)
+        named = TopicsByPattern(_parsed(message.topics))
         for token in message.tokens:
-            bearer = self._bearer(session, token, wall_s)
-            topics = [parse_topic(uri) for uri in message.topics if _is_allowed(bearer, uri)]
-            self.authorizer.granted.grant(session, topics, now_s + bearer.expires_s + self._leeway_s - wall_s)
+            bearer, grants = self._bearer(session, token, wall_s)
+            self.authorizer.granted.grant(session, named.allowed_by(grants), now_s + bearer.expires_s + self._leeway_s - wall_s)
 
-    def _bearer(self, session: Session, token: str, wall_s: float) -> TokenBearer:
+    def _bearer(self, session: Session, token: str, wall_s: float) -> tuple[TokenBearer, Grants]:
         try:
             bearer = self._verify_subscription(token, wall_s)
         except Refused as refused:
             raise Refused("forbidden", f"a token of `tokens` is not taken: {refused.reason}") from None
         if bearer.user != session.user:
             raise Refused("forbidden", f"a token of `tokens` is {bearer.user!r}'s, and this session is {session.user!r}'s")
-        return bearer
+        if bearer.grants is None:
+            raise Refused("forbidden", "a token of `tokens` names no topics")
+        return bearer, bearer.grants
 
     # What they ask.
 
@@ -205,12 +216,11 @@ class Gatekeeper:
         self.authorizer.tick(now_s)
 
 
-def _is_allowed(bearer: TokenBearer, uri: str) -> bool:
-    """Returns whether a subscription token is for `uri`. What is no topic is rejected elsewhere."""
-    try:
-        return bearer.grants is not None and bearer.grants.allows(parse_topic(uri))
-    except Refused:
-        return False
+def _parsed(uris: Iterable[str]) -> Iterator[Topic]:
+    """Yields those of `uris` that are topics. What is none is rejected elsewhere."""
+    for uri in uris:
+        with suppress(Refused):
+            yield parse_topic(uri)
 
 
 def _no_tokens(token: str, wall_s: float) -> TokenBearer:

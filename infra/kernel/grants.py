@@ -3,7 +3,7 @@
 They narrow what a user may follow. They never widen it: the rules that need no grants (`check_may_see`) are asked first everywhere.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, Final, Self
 
 from .errors import Refused
@@ -48,6 +48,26 @@ class Grants:
 
     def __repr__(self) -> str:
         return f"Grants(patterns={sorted(self.patterns)!r}, kinds={sorted(self.kinds)!r})"
+
+
+class TopicsByPattern:
+    """The `topics` of a question, by what would allow them: to ask many grants about many topics costs no more than both together."""
+
+    __slots__ = ("_of_kind", "_of_pattern")
+
+    def __init__(self, topics: Iterable[Topic]) -> None:
+        self._of_kind: dict[Kind, list[Topic]] = {}
+        self._of_pattern: dict[bytes, list[Topic]] = {}
+        for topic in topics:
+            self._of_kind.setdefault(kind_of(topic), []).append(topic)
+            for form in (topic, *_forms(topic)):
+                self._of_pattern.setdefault(form, []).append(topic)
+
+    def allowed_by(self, grants: Grants) -> set[Topic]:
+        """Returns those topics that `grants` allow."""
+        found = [self._of_kind.get(kind, ()) for kind in grants.kinds]
+        found += [self._of_pattern.get(pattern, ()) for pattern in grants.patterns]
+        return set().union(*found)
 
 
 def _forms(topic: Topic) -> Iterator[bytes]:

@@ -2,12 +2,12 @@
 
 import pytest
 
-from accesspoint.authorization.gatekeeper import MAX_TOKENS
+from accesspoint.authorization.gatekeeper import MAX_TOKENS, TOKEN_COST
 from accesspoint.authorization.questions import MAX_OPEN_OF_USER
 from infra.kernel.access import Listening
 from infra.kernel.frames import Call, Unsubscribe
 from infra.kernel.grants import Grants
-from infra.kernel.topics import inbox_topic
+from infra.kernel.topics import Topic, inbox_topic
 from tests.support.guarded_core import GuardedCore
 from tests.support.recording_session import RecordingSession
 from tests.support.social_twin import SocialTwin, both
@@ -458,3 +458,41 @@ def test_tokens_of_a_message_are_few() -> None:
     answer = GuardedCore().client("ann").tell(op="subscribe", topics=[], tokens=["x"] * (MAX_TOKENS + 1))
     assert answer is not None
     assert answer["code"] == "bad-field"
+
+
+def test_many_tokens_for_many_topics_cost_no_more_than_both_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    """DPS-26: each token was compared with each topic, of which a message might have any number: half a second for everybody."""
+    asked: list[Topic] = []
+    monkeypatch.setattr(Grants, "allows", lambda _, topic: asked.append(topic))
+    world = GuardedCore(policy="token", is_linked=False)
+    ann = world.client("ann")
+    answer = ann.tell(op="subscribe", topics=[feed(f"u{n}") for n in range(2000)], tokens=[f"ann 10 {feed('*')}"] * MAX_TOKENS)
+    world.tick(2.0)
+    assert (answer, len(world.holds(ann)), asked) == (None, 2000, [])
+    assert said(ann, "subscribed")[0]["rejected"] == []
+
+
+def test_a_message_with_too_many_topics_is_refused_before_its_tokens_are_read() -> None:
+    """DPS-26."""
+    world = GuardedCore(policy="token", is_linked=False, max_topics_per_message=2)
+    answer = world.client("ann").tell(op="subscribe", topics=[feed("bob")] * 3, tokens=["no token at all"])
+    assert answer is not None
+    assert answer["code"] == "too-many-topics"
+
+
+def test_a_token_counts_for_the_pace_of_a_client_as_many_topics_do() -> None:
+    """DPS-26: to verify one takes as long."""
+    world = GuardedCore(policy="token", is_linked=False)
+    ann = world.client("ann")
+    ann.tell(op="subscribe", topics=[feed("bob")], tokens=[f"ann 10 {feed('bob')}"] * 3)
+    assert ann.named_topics == 1 + 3 * TOKEN_COST
+
+
+def test_an_unsubscribe_names_no_more_topics_than_a_subscribe() -> None:
+    """DPS-26."""
+    world = GuardedCore(is_linked=False, max_topics_per_message=2)
+    ann = world.client("ann")
+    ann.tell(op="subscribe", topics=[ARTIST])
+    answer = ann.tell(op="unsubscribe", id=1, topics=[ARTIST, feed("bob"), feed("cid")])
+    assert answer is not None
+    assert (answer["code"], world.holds(ann)) == ("too-many-topics", [b"Aa1%new-album"])

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from infra.kernel.errors import Refused
-from infra.kernel.grants import MAX_TOPICS, Grants
+from infra.kernel.grants import MAX_TOPICS, Grants, TopicsByPattern
 from infra.kernel.topics import ARTIST_TYPES, Kind, Topic, kind_of, parse_topic
 
 ALICE = parse_topic("hm://presence/user/alice/")
@@ -116,3 +116,13 @@ def test_a_topic_is_allowed_exactly_when_a_pattern_or_a_kind_has_it(topics: list
     expected = kind_of(topic) in kinds or any(fnmatch.fnmatchcase(uri, pattern) for pattern in topics)
     assert grants(topics, sorted(kinds)).allows(topic) is expected
     assert kind_of(topic) in set(Kind)
+
+
+@given(
+    st.lists(st.sampled_from(["alice", "bob", "*"]), max_size=3),
+    st.lists(st.sampled_from(["user", "artist", "social", "playlist"]), max_size=2),
+)
+def test_topics_by_pattern_say_of_many_what_grants_say_of_each(users: list[str], kinds: list[str]) -> None:
+    made = grants([f"hm://presence/user/{user}/" for user in users] + [f"hm://playlist/user/{user}/playlist/*/" for user in users], kinds)
+    topics = (ALICE, LIST, ALBUM, JOINED)
+    assert TopicsByPattern(topics).allowed_by(made) == {topic for topic in topics if made.allows(topic)}
