@@ -4,12 +4,14 @@ Any number of processes work on one store, and share the followers among them (`
 for their clients. Each process asks presence who is online, and publishes live copies through the brokers of its site.
 """
 
+from functools import partial
 from typing import Final
 
 from broker.client import SiteClient
 from infra.kernel.errors import ConfigError, Refused
 from infra.kernel.frames import Hello, View
 from infra.kernel.roles import ACCESSPOINT, NOTIFICATION, PRESENCE
+from infra.runtime.call_links import AskedLink, AskingLink
 from infra.runtime.context import Context
 from infra.runtime.ending import end_all
 from infra.runtime.link import Link
@@ -21,7 +23,6 @@ from infra.runtime.wrong_peer import wrong_peer
 from rule_engine.load import default_text, load
 from rule_engine.rules import RuleSet
 
-from .link_handlers import AskedLink, AskingLink
 from .online import Online
 from .options import NotificationOptions
 from .stored_path import StoredPath, Surroundings
@@ -100,14 +101,17 @@ class NotificationModule:
         if link.peer.role == NOTIFICATION:
             return self._node_up(self.stored, link)
         if link.dialled is None:
-            return AskingLink(link, self.stored.callers)
+            return AskingLink(link, self.stored.callers.take)
         self.online.link_up(link)
-        return AskedLink(link, self.online)
+        return AskedLink(link, partial(self.online.reply, link), partial(self.online.link_down, link))
 
     def _node_up(self, stored: StoredPath, link: Link) -> LinkHandler:
         """Returns the handler of a link of another node. Two nodes have two links: each asks over the one that it has dialled."""
-        stored.routes.link_up(link)
-        return AskingLink(link, stored.peers, stored.routes.link_down) if link.dialled is None else AskedLink(link, stored.routes)
+        routes = stored.routes
+        routes.link_up(link)
+        if link.dialled is None:
+            return AskingLink(link, stored.peers.take, routes.link_down)
+        return AskedLink(link, partial(routes.reply, link), partial(routes.link_down, link))
 
     def tick(self, now: float) -> None:
         """Tries live copies again that no broker took."""

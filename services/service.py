@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Final, Generic, Protocol, TypeVar
 from broker.client import SiteClient
 from infra.kernel.frames import Hello, View
 from infra.kernel.roles import ACCESSPOINT, ARTIST, NOTIFICATION, PLAYLIST, PRESENCE, SOCIAL
+from infra.runtime.call_links import AskedLink, AskingLink
 from infra.runtime.callers import Answerer, Callers
 from infra.runtime.context import Context
 from infra.runtime.ending import end_all
@@ -19,7 +20,6 @@ from infra.runtime.node import Node
 from infra.runtime.tokens import Tokens
 from infra.runtime.wrong_peer import wrong_peer
 
-from .links import CalledService, ServiceCaller
 from .neighbours import Neighbours
 from .notifier import Notifier
 from .options import ServiceOptions
@@ -179,8 +179,10 @@ class ServiceRole(ABC, Generic[Options, Work]):
         if self.neighbours.brokers.concerns(link):
             return self.neighbours.brokers.link_up(link)
         if link.dialled is not None:
-            return CalledService(link, self.neighbours.peers)
-        return ServiceCaller(link, self._callers)
+            peers = self.neighbours.peers
+            peers.link_up(link)
+            return AskedLink(link, partial(peers.reply, link), partial(peers.link_down, link))
+        return AskingLink(link, self._callers.take)
 
     def tick(self, now: float) -> None:
         """Does nothing: no decision here waits for a moment."""

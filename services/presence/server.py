@@ -1,10 +1,12 @@
 """Presence as a process: access points call it and report who is there; it publishes through the brokers of its site."""
 
+from functools import partial
 from typing import Any
 
 from broker.client import SiteClient
 from infra.kernel.frames import Hello, View
 from infra.kernel.roles import ACCESSPOINT, PRESENCE
+from infra.runtime.call_links import AskedLink, AskingLink
 from infra.runtime.context import Context
 from infra.runtime.link import Link
 from infra.runtime.link_handlers import LinkHandler
@@ -14,9 +16,9 @@ from infra.runtime.wrong_peer import wrong_peer
 from .answers import PresenceAnswers
 from .core import PresenceCore
 from .leases import Leases
-from .links import AskedNode, PresenceCaller, PresenceReporter
 from .options import PresenceOptions
 from .peers import PresencePeers
+from .reporter_link import PresenceReporter
 
 
 class PresenceService:
@@ -80,10 +82,12 @@ class PresenceService:
         if self._brokers.concerns(link):
             return self._brokers.link_up(link)
         if link.dialled is not None:
-            return AskedNode(link, link.dialled, self._peers)
+            peers, address = self._peers, link.dialled
+            peers.link_up(address, link)
+            return AskedLink(link, partial(peers.reply, address), partial(peers.link_down, address))
         if link.peer.role == ACCESSPOINT:
             return PresenceReporter(link, self.answers, self.leases, self._now_s)
-        return PresenceCaller(link, self.answers)
+        return AskingLink(link, self.answers.answer)
 
     def tick(self, now: float) -> None:
         """Goes on without peers that are late, and sweeps leases that have ended."""

@@ -12,6 +12,7 @@ FOLDER = Path(services.presence.__file__).parent
 PURE = {"collections", "functools", "itertools", "math", "random", "time", "typing", "zlib", "msgspec"}
 OURS = {
     "broker.client",
+    "infra.runtime.call_links",
     "infra.runtime.context",
     "infra.runtime.link",
     "infra.runtime.link_handlers",
