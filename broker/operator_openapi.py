@@ -50,7 +50,7 @@ def _order(id: str, summary: str, request: type, example: dict[str, object], des
         id=id,
         summary=summary,
         description=description,
-        request=[Content(request, {"example": Example(example)})],
+        request=[Content.of(request, example)],
         replies={200: Success("What came of it within two seconds.", done)},
         refusals=_REFUSALS,
     )
@@ -64,7 +64,7 @@ OPERATIONS: Final = {
         replies={
             200: Success(
                 "What the access points that answered have of this user.",
-                Content(bodies.SessionList, {"example": Example(_NOBODY_MISSING | {"sessions": 1, "listed": [_ROW]})}),
+                Content.of(bodies.SessionList, _NOBODY_MISSING | {"sessions": 1, "listed": [_ROW]}),
             )
         },
         refusals=_REFUSALS,
@@ -86,21 +86,21 @@ OPERATIONS: Final = {
         id="bans",
         summary="The bans that hold, by user.",
         query=_AFTER,
-        replies={200: Success("A page of at most 1,000.", Content(bodies.BanList, {"example": Example({"bans": [_BAN], "more": False})}))},
+        replies={200: Success("A page of at most 1,000.", Content.of(bodies.BanList, {"bans": [_BAN], "more": False}))},
         refusals=_REFUSALS,
     ),
     ("POST", "/v1/bans"): Operation(
         id="ban",
         summary="Keep a user out for a time. Their sessions end everywhere.",
-        request=[Content(bodies.BanRequest, {"example": Example({"user": "ann", "seconds": 86400})})],
-        replies={200: Success("It holds.", Content(bodies.BanMade, {"example": Example({"ban": _BAN, "kept": "disk"})}))},
+        request=[Content.of(bodies.BanRequest, {"user": "ann", "seconds": 86400})],
+        replies={200: Success("It holds.", Content.of(bodies.BanMade, {"ban": _BAN, "kept": "disk"}))},
         refusals=_REFUSALS,
     ),
     ("POST", "/v1/bans/lift"): Operation(
         id="unban",
         summary="Let a user in again.",
-        request=[Content(bodies.LiftRequest, {"example": Example({"user": "ann"})})],
-        replies={200: Success("No ban holds.", Content(bodies.BanMade, {"example": Example({"ban": None, "kept": "disk"})}))},
+        request=[Content.of(bodies.LiftRequest, {"user": "ann"})],
+        replies={200: Success("No ban holds.", Content.of(bodies.BanMade, {"ban": None, "kept": "disk"}))},
         refusals=_REFUSALS,
     ),
     ("GET", "/v1/revocations"): Operation(
@@ -110,7 +110,7 @@ OPERATIONS: Final = {
         replies={
             200: Success(
                 "A page of at most 1,000.",
-                Content(bodies.RevocationList, {"example": Example({"revocations": [_REVOCATION], "more": False})}),
+                Content.of(bodies.RevocationList, {"revocations": [_REVOCATION], "more": False}),
             )
         },
         refusals=_REFUSALS,
@@ -129,9 +129,7 @@ OPERATIONS: Final = {
                 },
             )
         ],
-        replies={
-            200: Success("It holds.", Content(bodies.RevocationMade, {"example": Example({"revocation": _REVOCATION, "kept": "disk"})}))
-        },
+        replies={200: Success("It holds.", Content.of(bodies.RevocationMade, {"revocation": _REVOCATION, "kept": "disk"}))},
         refusals=_REFUSALS,
     ),
     ("POST", "/v1/announcements"): _order(

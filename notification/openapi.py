@@ -12,7 +12,8 @@ from rule_engine.preferences import DAYS, DIGESTS, Preferences, Quiet
 from .handlers import NewDevice
 from .intake import Receipt
 from .notice import NoticeRequest, Page
-from .openapi_operations import OPERATIONS
+from .openapi_notices import OPERATIONS as FOR_SERVICES
+from .openapi_users import OPERATIONS as FOR_USERS
 from .why import Ending, Explanation
 
 _NAME: Final = f"[A-Za-z0-9._-]{{1,{MAX_ID}}}"
@@ -115,6 +116,6 @@ DOCUMENT: Final = Document(
         415: "`bad-content-type`: it must be application/json, or application/x-ndjson for a stream.",
         503: "`unavailable`, `draining`: try again; repeating is safe.",
     },
-    operations=OPERATIONS,
+    operations=FOR_SERVICES | FOR_USERS,
     refined=REFINED,
 )

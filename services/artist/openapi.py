@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from infra.runtime.http.openapi import ON_AIOHTTP, Content, Document, Example, Operation, Parameter, ServerUrl, Success
+from infra.runtime.http.openapi import ON_AIOHTTP, Content, Document, Operation, Parameter, ServerUrl, Success
 
 from ..openapi import AFTER, AGAIN, BAD_REQUEST, FORBIDDEN, LIMIT, UNAUTHORIZED, USERS, ShownName
 from .answers import FollowedArtist, FollowedFeeds, RunStarted, RunState
@@ -16,15 +16,10 @@ OPERATIONS: Final = {
         replies={
             200: Success(
                 "A page of feeds, by artist.",
-                Content(FollowedFeeds, {"example": Example({"topics": [{"artist": "bjork", "type": "new-album"}], "next": None})}),
+                Content.of(FollowedFeeds, {"topics": [{"artist": "bjork", "type": "new-album"}], "next": None}),
             )
         },
-        refusals=(
-            400,
-            401,
-            403,
-            503,
-        ),
+        refusals=(400, 401, 403, 503),
     ),
     ("PUT", "/v1/artists/{artist}/follow"): Operation(
         id="followArtist",
@@ -32,26 +27,16 @@ OPERATIONS: Final = {
         replies={
             200: Success(
                 "You follow them now; repeating changes nothing.",
-                Content(FollowedArtist, {"example": Example({"artist": "bjork", "types": ["new-album", "new-track", "artist-playlist"]})}),
+                Content.of(FollowedArtist, {"artist": "bjork", "types": ["new-album", "new-track", "artist-playlist"]}),
             )
         },
-        refusals=(
-            400,
-            401,
-            403,
-            503,
-        ),
+        refusals=(400, 401, 403, 503),
     ),
     ("DELETE", "/v1/artists/{artist}/follow"): Operation(
         id="unfollowArtist",
         summary="Follow an artist no more.",
         replies={204: Success("You follow none of their feeds.")},
-        refusals=(
-            400,
-            401,
-            403,
-            503,
-        ),
+        refusals=(400, 401, 403, 503),
     ),
     ("GET", "/v1/artists/run"): Operation(
         id="showRun",
@@ -60,44 +45,32 @@ OPERATIONS: Final = {
         replies={
             200: Success(
                 "The run that is under way in this process, or its last one; `last` is null before the first.",
-                Content(
+                Content.of(
                     RunState,
                     {
-                        "example": Example(
-                            {
-                                "running": False,
-                                "last": {
-                                    "run": 3,
-                                    "started_s": 1790000000.0,
-                                    "finished": True,
-                                    "items": 120000,
-                                    "announced": 12,
-                                    "learned": 40,
-                                    "refused": 0,
-                                    "wrong": 0,
-                                },
-                            }
-                        )
+                        "running": False,
+                        "last": {
+                            "run": 3,
+                            "started_s": 1790000000.0,
+                            "finished": True,
+                            "items": 120000,
+                            "announced": 12,
+                            "learned": 40,
+                            "refused": 0,
+                            "wrong": 0,
+                        },
                     },
                 ),
             )
         },
-        refusals=(
-            401,
-            403,
-            503,
-        ),
+        refusals=(401, 403, 503),
     ),
     ("POST", "/v1/artists/run"): Operation(
         id="startRun",
         summary="Run the job now.",
         description="For the service operator. What was announced before is not announced again.",
-        replies={202: Success("Whether it began.", Content(RunStarted, {"example": Example({"started": True})}))},
-        refusals=(
-            401,
-            403,
-            503,
-        ),
+        replies={202: Success("Whether it began.", Content.of(RunStarted, {"started": True}))},
+        refusals=(401, 403, 503),
     ),
 }
 

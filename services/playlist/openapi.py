@@ -13,6 +13,16 @@ from .change import Add, Remove, Reorder, SetCollaborative
 from .handlers import Editing, Shown, Wanted
 
 QueryVersion = Annotated[int, msgspec.Meta(ge=0)]
+_SUMMER: Final = {
+    "topic": "hm://playlist/user/ann/playlist/summer/",
+    "owner": "ann",
+    "id": "summer",
+    "version": 1,
+    "name": "Sumar",
+    "collaborative": False,
+    "tracks": ["t1", "t2"],
+    "changed_ms": 1790000000000,
+}
 
 OPERATIONS: Final = {
     ("POST", "/v1/playlists"): Operation(
@@ -24,71 +34,14 @@ OPERATIONS: Final = {
                 {"named": Example({"id": "summer", "name": "Sumar", "tracks": ["t1", "t2"]}), "shortest": Example({"name": "Sumar"})},
             )
         ],
-        replies={
-            201: Success(
-                "It is there.",
-                Content(
-                    Shown,
-                    {
-                        "new": Example(
-                            {
-                                "topic": "hm://playlist/user/ann/playlist/summer/",
-                                "owner": "ann",
-                                "id": "summer",
-                                "version": 1,
-                                "name": "Sumar",
-                                "collaborative": False,
-                                "tracks": ["t1", "t2"],
-                                "changed_ms": 1790000000000,
-                            }
-                        )
-                    },
-                ),
-                headers={"Location": "Its path."},
-            )
-        },
-        refusals=(
-            400,
-            401,
-            403,
-            409,
-            413,
-            415,
-            503,
-        ),
+        replies={201: Success("It is there.", Content(Shown, {"new": Example(_SUMMER)}), headers={"Location": "Its path."})},
+        refusals=(400, 401, 403, 409, 413, 415, 503),
     ),
     ("GET", "/v1/playlists/{owner}/{id}"): Operation(
         id="show",
         summary="A playlist with its tracks.",
-        replies={
-            200: Success(
-                "Its newest version.",
-                Content(
-                    Shown,
-                    {
-                        "found": Example(
-                            {
-                                "topic": "hm://playlist/user/ann/playlist/summer/",
-                                "owner": "ann",
-                                "id": "summer",
-                                "version": 1,
-                                "name": "Sumar",
-                                "collaborative": False,
-                                "tracks": ["t1", "t2"],
-                                "changed_ms": 1790000000000,
-                            }
-                        )
-                    },
-                ),
-            )
-        },
-        refusals=(
-            400,
-            401,
-            403,
-            404,
-            503,
-        ),
+        replies={200: Success("Its newest version.", Content(Shown, {"found": Example(_SUMMER)}))},
+        refusals=(400, 401, 403, 404, 503),
     ),
     ("DELETE", "/v1/playlists/{owner}/{id}"): Operation(
         id="delete",
@@ -96,14 +49,7 @@ OPERATIONS: Final = {
         description="Its id is not used again.",
         query={"version": Parameter(QueryVersion, "Do it only if the playlist is at this version.")},
         replies={204: Success("It is gone. Its followers are told, and follow it no more.")},
-        refusals=(
-            400,
-            401,
-            403,
-            404,
-            409,
-            503,
-        ),
+        refusals=(400, 401, 403, 404, 409, 503),
     ),
     ("POST", "/v1/playlists/{owner}/{id}/changes"): Operation(
         id="change",
@@ -123,39 +69,19 @@ OPERATIONS: Final = {
             )
         ],
         replies={200: Success("The version that the change made.", Content(PlaylistChanged, {"changed": Example({"version": 2})}))},
-        refusals=(
-            400,
-            401,
-            403,
-            404,
-            409,
-            413,
-            415,
-            503,
-        ),
+        refusals=(400, 401, 403, 404, 409, 413, 415, 503),
     ),
     ("PUT", "/v1/playlists/{owner}/{id}/follow"): Operation(
         id="follow",
         summary="Follow a playlist: durably, on all devices.",
         replies={204: Success("Done, or it was so already.")},
-        refusals=(
-            400,
-            401,
-            403,
-            404,
-            503,
-        ),
+        refusals=(400, 401, 403, 404, 503),
     ),
     ("DELETE", "/v1/playlists/{owner}/{id}/follow"): Operation(
         id="unfollow",
         summary="Follow it no more.",
         replies={204: Success("Done, or it was so already.")},
-        refusals=(
-            400,
-            401,
-            403,
-            503,
-        ),
+        refusals=(400, 401, 403, 503),
     ),
     ("GET", "/v1/playlists/{owner}/{id}/followers"): Operation(
         id="followers",
@@ -163,24 +89,14 @@ OPERATIONS: Final = {
         description="Its owner is told of all; others of those who let them see what they play.",
         query={"after": AFTER, "limit": LIMIT},
         replies={200: Success("A page.", Content(PlaylistFollowers))},
-        refusals=(
-            400,
-            401,
-            403,
-            404,
-            503,
-        ),
+        refusals=(400, 401, 403, 404, 503),
     ),
     ("GET", "/v1/users/{user}/playlists"): Operation(
         id="owned",
         summary="The playlists that a user owns.",
         query={"after": AFTER, "limit": LIMIT},
         replies={200: Success("A page.", Content(PlaylistsPage))},
-        refusals=(
-            400,
-            401,
-            503,
-        ),
+        refusals=(400, 401, 503),
     ),
     ("GET", "/v1/users/{user}/followed"): Operation(
         id="followed",
@@ -191,12 +107,7 @@ OPERATIONS: Final = {
         ),
         query={"after": AFTER, "limit": LIMIT},
         replies={200: Success("A page.", Content(PlaylistsPage))},
-        refusals=(
-            400,
-            401,
-            403,
-            503,
-        ),
+        refusals=(400, 401, 403, 503),
     ),
 }
 

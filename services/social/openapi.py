@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from infra.runtime.http.openapi import ON_AIOHTTP, Content, Document, Example, Operation, Parameter, ServerUrl, Success
+from infra.runtime.http.openapi import ON_AIOHTTP, Content, Document, Operation, Parameter, ServerUrl, Success
 
 from ..openapi import AFTER, AGAIN, BAD_REQUEST, FORBIDDEN, LIMIT, NOT_JSON, TOO_LARGE, UNAUTHORIZED, USERS
 from .answers import Friend, FriendsPage, LinkedAccount, LinkedAccounts, SubscribedFriends
@@ -18,57 +18,31 @@ OPERATIONS: Final = PRIVACY | {
         replies={
             200: Success(
                 "A page of friends, by name.",
-                Content(FriendsPage, {"example": Example({"friends": [{"user": "bob", "mutual": True}], "next": None})}),
+                Content.of(FriendsPage, {"friends": [{"user": "bob", "mutual": True}], "next": None}),
             )
         },
-        refusals=(
-            400,
-            401,
-            403,
-            503,
-        ),
+        refusals=(400, 401, 403, 503),
     ),
     ("PUT", "/v1/social/friends/{user}"): Operation(
         id="befriend",
         summary="Follow a user, and by default their playlists.",
-        replies={
-            200: Success(
-                "You follow them now; repeating changes nothing.", Content(Friend, {"example": Example({"user": "bob", "mutual": False})})
-            )
-        },
-        refusals=(
-            400,
-            401,
-            403,
-            503,
-        ),
+        replies={200: Success("You follow them now; repeating changes nothing.", Content.of(Friend, {"user": "bob", "mutual": False}))},
+        refusals=(400, 401, 403, 503),
     ),
     ("DELETE", "/v1/social/friends/{user}"): Operation(
         id="unfriend",
         summary="Follow a user no more.",
         description="Playlists of theirs that you follow already stay followed; those to come are not.",
         replies={204: Success("You do not follow them.")},
-        refusals=(
-            400,
-            401,
-            403,
-            503,
-        ),
+        refusals=(400, 401, 403, 503),
     ),
     ("GET", "/v1/social/users/{user}/friends"): Operation(
         id="listSubscribed",
         summary="The friends of a user who are subscribed to their feed.",
         description="For that user, and for services. With Cassandra the names are in no order.",
         query={"after": AFTER, "limit": LIMIT},
-        replies={
-            200: Success("A page of names.", Content(SubscribedFriends, {"example": Example({"friends": ["ann", "bob"], "next": None})}))
-        },
-        refusals=(
-            400,
-            401,
-            403,
-            503,
-        ),
+        replies={200: Success("A page of names.", Content.of(SubscribedFriends, {"friends": ["ann", "bob"], "next": None}))},
+        refusals=(400, 401, 403, 503),
     ),
     ("GET", "/v1/social/links"): Operation(
         id="listLinks",
@@ -76,14 +50,10 @@ OPERATIONS: Final = PRIVACY | {
         replies={
             200: Success(
                 "Each provider, and how many contacts are remembered.",
-                Content(LinkedAccounts, {"example": Example({"links": [{"provider": "facebook", "contacts": 120, "verified": True}]})}),
+                Content.of(LinkedAccounts, {"links": [{"provider": "facebook", "contacts": 120, "verified": True}]}),
             )
         },
-        refusals=(
-            401,
-            403,
-            503,
-        ),
+        refusals=(401, 403, 503),
     ),
     ("PUT", "/v1/social/links/{provider}"): Operation(
         id="link",
@@ -93,21 +63,14 @@ OPERATIONS: Final = PRIVACY | {
             "as hashes; when one of them joins you are told, and follow them. A contact is a user by an id for which a service "
             "vouches, never by what the user says. Repeat it with new contacts at any time."
         ),
-        request=[Content(Contacts, {"example": Example({"contacts": ["bob@example.org", "cyd@example.org"]})})],
+        request=[Content.of(Contacts, {"contacts": ["bob@example.org", "cyd@example.org"]})],
         replies={
             202: Success(
                 "It is stored, and what follows from it will be done.",
-                Content(LinkedAccount, {"example": Example({"provider": "address-book", "contacts": 2, "verified": False})}),
+                Content.of(LinkedAccount, {"provider": "address-book", "contacts": 2, "verified": False}),
             )
         },
-        refusals=(
-            400,
-            401,
-            403,
-            413,
-            415,
-            503,
-        ),
+        refusals=(400, 401, 403, 413, 415, 503),
     ),
     ("PUT", "/v1/social/users/{user}/links/{provider}"): Operation(
         id="vouch",
@@ -116,11 +79,11 @@ OPERATIONS: Final = PRIVACY | {
             "For services that the option `vouchers` names, when they have asked the provider. Contacts that are given here become "
             "friends both ways. Whoever was this id before is it no more."
         ),
-        request=[Content(VouchedContacts, {"example": Example({"me": "ann@example.org", "contacts": ["bob@example.org"]})})],
+        request=[Content.of(VouchedContacts, {"me": "ann@example.org", "contacts": ["bob@example.org"]})],
         replies={
             202: Success(
                 "It is stored, and what follows from it will be done.",
-                Content(LinkedAccount, {"example": Example({"provider": "facebook", "contacts": 1, "verified": True})}),
+                Content.of(LinkedAccount, {"provider": "facebook", "contacts": 1, "verified": True}),
             )
         },
         refusals=(400, 401, 403, 413, 415, 503),
@@ -137,36 +100,20 @@ OPERATIONS: Final = PRIVACY | {
         summary="Forget your id and your contacts at a provider.",
         description="Friends stay friends.",
         replies={204: Success("It is forgotten.")},
-        refusals=(
-            400,
-            401,
-            403,
-            503,
-        ),
+        refusals=(400, 401, 403, 503),
     ),
     ("GET", "/v1/social/wall"): Operation(
         id="showPosting",
         summary="Whether you want wall posts.",
-        replies={200: Success("Your choice; false until you make one.", Content(Posting, {"example": Example({"enabled": False})}))},
-        refusals=(
-            401,
-            403,
-            503,
-        ),
+        replies={200: Success("Your choice; false until you make one.", Content.of(Posting, {"enabled": False}))},
+        refusals=(401, 403, 503),
     ),
     ("PUT", "/v1/social/wall"): Operation(
         id="choosePosting",
         summary="Say whether you want wall posts.",
-        request=[Content(Posting, {"example": Example({"enabled": True})})],
-        replies={200: Success("Your choice, from now on.", Content(Posting, {"example": Example({"enabled": True})}))},
-        refusals=(
-            400,
-            401,
-            403,
-            413,
-            415,
-            503,
-        ),
+        request=[Content.of(Posting, {"enabled": True})],
+        replies={200: Success("Your choice, from now on.", Content.of(Posting, {"enabled": True}))},
+        refusals=(400, 401, 403, 413, 415, 503),
     ),
 }
 

@@ -4,7 +4,7 @@ from typing import Final
 
 from ..stats import ProcessStats, RoleStats, Stats
 from .admin_answers import Health, Readiness
-from .openapi import Content, Example, NamedRoute, Operation, ServerUrl, Success
+from .openapi import Content, NamedRoute, Operation, ServerUrl, Success
 
 ROUTES: Final = (
     NamedRoute("GET", "/healthz", "nobody"),
@@ -32,15 +32,15 @@ OPERATIONS: Final = {
     ("GET", "/healthz"): Operation(
         id="health",
         summary="Whether the process runs. A loop that is stuck does not answer.",
-        replies={200: Success("It runs.", Content(Health, {"example": Example({"status": "ok"})}))},
+        replies={200: Success("It runs.", Content.of(Health, {"status": "ok"}))},
         server=_SERVER,
     ),
     ("GET", "/readyz"): Operation(
         id="ready",
         summary="Whether every role of the process can do its work.",
         replies={
-            200: Success("All roles are ready.", Content(Readiness, {"example": Example(_READY)})),
-            503: Success("Some role is not ready; its reason says why.", Content(Readiness, {"example": Example(_NOT_READY)})),
+            200: Success("All roles are ready.", Content.of(Readiness, _READY)),
+            503: Success("Some role is not ready; its reason says why.", Content.of(Readiness, _NOT_READY)),
         },
         server=_SERVER,
     ),
@@ -58,10 +58,7 @@ OPERATIONS: Final = {
         replies={
             200: Success(
                 "The numbers of this moment.",
-                Content(
-                    Stats,
-                    {"example": Example({"process": _PROCESS, "roles": [_BROKER | {"not_ready": None, "counters": _COUNTERS}]})},
-                ),
+                Content.of(Stats, {"process": _PROCESS, "roles": [_BROKER | {"not_ready": None, "counters": _COUNTERS}]}),
             )
         },
         server=_SERVER,

@@ -7,7 +7,7 @@ method, path and token come from the route itself, schemas from the types (`msgs
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Annotated, Any, Final, NamedTuple, Protocol
+from typing import Annotated, Any, Final, NamedTuple, Protocol, Self
 
 import msgspec
 
@@ -68,6 +68,11 @@ class Content:
     type: Any
     examples: Mapping[str, Example] = field(default_factory=dict)
     media: str = JSON
+
+    @classmethod
+    def of(cls, type: Any, example: object) -> Self:
+        """Returns a JSON body of `type` with one example: what JSON makes of a value of that type."""
+        return cls(type, {"example": Example(example)})
 
 
 @dataclass(frozen=True, slots=True)
