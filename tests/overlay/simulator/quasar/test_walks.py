@@ -1,0 +1,120 @@
+"""How messages of Quasar go through the nodes."""
+
+import numpy as np
+import pytest
+
+from overlay.simulator.compiled import COMPILED, INTERPRETED, Execution, numbers
+from overlay.simulator.counters import CONTROL, DUPLICATE, EVENT, UNWANTED
+from overlay.simulator.counters import KINDS as COUNTED
+from overlay.simulator.quasar import walkers
+from overlay.simulator.quasar.overlay import QuasarOverlay
+from overlay.simulator.quasar.runs import coverage_runs, groups
+from overlay.simulator.quasar.state import PAPER, QuasarSettings
+
+NODES = 200
+
+
+def settled(members: int, settings: QuasarSettings = PAPER, *, seed: int = 1, nodes: int = NODES) -> QuasarOverlay:
+    system = QuasarOverlay(groups(nodes, [members], seed), seed, settings)
+    for _ in range(settings.depth + 1):
+        system.cycle()
+    return system
+
+
+def script(execution: Execution, seed: int = 4) -> tuple[list[list[int]], list[int], list[int]]:
+    """Lives through 50 cycles with churn, a change of interest, events and polls. Returns all that was sent, received and counted."""
+    system = QuasarOverlay(groups(NODES, [20, 40], seed), seed, execution=execution, logs=100_000)
+    outcomes: list[list[int]] = []
+    for cycle in range(50):
+        if cycle % 10 == 5:
+            system.leave(range(cycle, cycle + 20))
+        if cycle % 10 == 9:
+            system.come(range(cycle - 4, cycle + 16))
+        if cycle == 20:
+            system.change_topics(7, [0, 1])
+        system.cycle()
+        if cycle % 5 == 4:
+            topic = cycle % 2
+            publisher = system.members(topic)[cycle % 7]
+            done = system.publish(topic, publisher, polls=1, looks_for_false_trails=True)
+            outcomes.append([*done.hops.tolist(), *done.copies.tolist()])
+    return outcomes, numbers(system.log), [*numbers(system.tallies), *numbers(system.messages), *numbers(system.sizes)]
+
+
+def test_compiled_and_interpreted_send_the_same_messages_one_by_one() -> None:
+    """OV-1: 200 nodes, 50 cycles; OV-2: another seed sends others."""
+    compiled, interpreted = script(COMPILED), script(INTERPRETED)
+    assert compiled == interpreted
+    assert compiled[1][0] > 1000
+    assert script(COMPILED, seed=5)[1] != compiled[1]
+
+
+def test_every_copy_that_arrives_is_counted_once_by_its_kind() -> None:
+    system = settled(30)
+    before = np.array(numbers(system.messages))
+    done = system.publish(0, system.members(0)[3])
+    received = (np.array(numbers(system.messages)) - before).reshape(NODES, COUNTED)
+    members = np.zeros(NODES, bool)
+    members[system.members(0)] = True
+    assert received[:, CONTROL].sum() == 0
+    assert (received[:, [EVENT, DUPLICATE, UNWANTED]].sum(1) == done.copies).all()
+    assert (received[:, EVENT] == (done.hops > 0)).all()
+    assert received[members, UNWANTED].sum() == received[~members, [EVENT]].sum() == 0
+
+
+def test_without_negative_information_messages_run_back_into_the_well_of_their_sender() -> None:
+    """P2P-41: coverage collapses, as the pilot's 2 %."""
+    with_it = np.mean([run.coverage for run in coverage_runs(4096, "100", 10, 3)])
+    without = np.mean([run.coverage for run in coverage_runs(4096, "100", 10, 3, QuasarSettings(avoids=False))])
+    assert with_it >= 0.97
+    assert without <= 0.10
+
+
+def test_a_trail_that_breaks_off_is_avoided_and_loops_end_by_ttl() -> None:
+    """P2P-44: the only other member is gone, and its well is still there."""
+    system = QuasarOverlay(groups(NODES, [2], 1), 1, logs=10_000)
+    for _ in range(4):
+        system.cycle()
+    publisher, other = system.members(0)
+    system.leave([other])
+    degree = int(np.diff(np.asarray(system.graph.offsets))[publisher])
+    done = system.publish(0, publisher)
+    assert done.hops[other] == -1
+    tallies = system.tallies
+    # A copy ends where the member was, or when its ttl is over.
+    assert tallies[walkers.STEPS] <= degree * PAPER.ttl
+    assert tallies[walkers.TRAILS] > 0
+    for _ in range(PAPER.fresh + 1):
+        system.cycle()  # neighbours notice, nodes farther away do not yet
+    system.publish(0, publisher)
+    assert tallies[walkers.BROKEN] > 0
+
+
+def test_polls_reach_those_whom_no_message_came_to() -> None:
+    """P2P-47, and what it costs."""
+    runs = list(coverage_runs(2048, "100", 20, 5, polls=2))
+    assert np.mean([run.coverage for run in runs]) >= 0.999
+
+
+def test_nobody_handles_many_times_what_others_do() -> None:
+    """P2P-46: the busiest node has at most ten times the mean."""
+    system = settled(100, nodes=1024)
+    before = np.array(numbers(system.messages)).reshape(-1, COUNTED)[:, 1:].sum(1)
+    for publisher in system.members(0):
+        system.publish(0, publisher)
+    handled = np.array(numbers(system.messages)).reshape(-1, COUNTED)[:, 1:].sum(1) - before
+    assert handled.max() <= 10 * handled.mean()
+
+
+@pytest.mark.parametrize("settings", [QuasarSettings(branch=0), QuasarSettings(drops_everywhere=True), QuasarSettings(splits=True)])
+def test_the_other_readings_of_the_paper_can_be_chosen(settings: QuasarSettings) -> None:
+    """Rulings Q3, Q5, Q8."""
+    runs = list(coverage_runs(1024, "100", 5, 2, settings))
+    assert np.mean([run.coverage for run in runs]) > 0.9
+
+
+def test_sending_to_all_neighbours_reaches_more_and_costs_more() -> None:
+    """Ruling Q3."""
+    few, many = (list(coverage_runs(1024, "100", 10, 2, QuasarSettings(branch=branch))) for branch in (4, 0))
+    assert np.mean([run.coverage for run in few]) < np.mean([run.coverage for run in many])
+    assert sum(run.messages for run in few) < sum(run.messages for run in many)
