@@ -144,19 +144,30 @@ class _Request:
         handlers = self._handlers
         events: list[Event] = []
         positions: list[int] = []
-        ts_ms, now_s = int(handlers.wall() * 1000), handlers.now()
+        ts_ms = int(handlers.wall() * 1000)
         for item in items:
             try:
                 if isinstance(item, Refused):
                     raise item
-                event = handlers.check(item, self._kinds, ts_ms)
-                handlers.quota.check(self._service, event.topic, now_s)
-                events.append(event)
+                events.append(handlers.check(item, self._kinds, ts_ms))
                 positions.append(self._total)
             except Refused as refused:
                 self._reject(self._total, refused)
                 self._check_rejected()
             self._total += 1
+        if events:
+            self._publish(events, positions)
+
+    def _publish(self, events: list[Event], positions: list[int]) -> None:
+        """Publishes as many of `events` as the quota allows. `positions` are theirs in the request. Raises `Refused` as `take` does."""
+        handlers = self._handlers
+        late = handlers.quota.check(self._service, [event.topic for event in events], handlers.now())
+        if late:
+            for index, refused in late.items():
+                self._reject(positions[index], refused)
+            self._check_rejected()
+            events = [event for index, event in enumerate(events) if index not in late]
+            positions = [position for index, position in enumerate(positions) if index not in late]
         if events:
             self._open += 1
             handlers.submit(events, 0, lambda failed: self._published(positions, failed))

@@ -1,5 +1,6 @@
 """Quota: how many events a service may publish at one broker, and how many may be published on one topic. Pure."""
 
+from collections.abc import Sequence
 from typing import Final
 
 from infra.kernel.rates import Buckets, Rate, RateRefused
@@ -17,12 +18,24 @@ class PublishingQuota:
 
     def __init__(self, per_s: float, topic_per_s: float) -> None:
         self._per_s, self._topic_per_s = per_s, topic_per_s
-        self._services: Buckets[str] = Buckets(Rate(self._per_s, self._per_s * BURST_S), SERVICES)
-        self._topics: Buckets[Topic] = Buckets(Rate(self._topic_per_s, self._topic_per_s * BURST_S), TOPICS)
+        self._burst = per_s * BURST_S
+        self._services: Buckets[str] = Buckets(Rate(per_s, self._burst), SERVICES)
+        self._topics: Buckets[Topic] = Buckets(Rate(topic_per_s, topic_per_s * BURST_S), TOPICS)
 
-    def check(self, service: str, topic: Topic, now_s: float) -> None:
-        """Counts an event of `service` on `topic`. Raises `RateRefused` if it is one too many."""
-        if wait_s := self._services.allow(service, now_s):
-            raise RateRefused(wait_s, f"{service} publishes over {self._per_s:g} events a second here; send it again later")
-        if wait_s := self._topics.allow(topic, now_s):
-            raise RateRefused(wait_s, f"over {self._topic_per_s:g} events a second on this topic; send it again later")
+    def check(self, service: str, topics: Sequence[Topic], now_s: float) -> dict[int, RateRefused]:
+        """Counts events of `service`, one on each of `topics`. Returns the refusals of those that are too many, by position.
+
+        An event that the service may not publish any more takes nothing of its topic.
+        """
+        refused = self._check_service(service, len(topics), now_s)
+        for position, wait_s in self._topics.allow_each(topics[: len(topics) - len(refused)], now_s).items():
+            refused[position] = RateRefused(wait_s, f"over {self._topic_per_s:g} events a second on this topic; send it again later")
+        return refused
+
+    def _check_service(self, service: str, number: int, now_s: float) -> dict[int, RateRefused]:
+        """Counts `number` events. Those that are too many are the last ones, since all come at the same time."""
+        if number <= self._burst and not self._services.allow(service, now_s, number):
+            return {}
+        waits_s = self._services.allow_each([service] * number, now_s)
+        why = f"{service} publishes over {self._per_s:g} events a second here; send it again later"
+        return {position: RateRefused(wait_s, why) for position, wait_s in waits_s.items()}

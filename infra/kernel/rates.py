@@ -4,7 +4,7 @@ A bucket holds at most `burst` tokens, and gets `per_s` of them a second. Who do
 one number: the time at which it will be full again. So a bucket that is full is one that nobody has used, and may be forgotten.
 """
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from itertools import islice
 from typing import Final, Generic, NamedTuple, TypeVar
 
@@ -15,8 +15,8 @@ K = TypeVar("K", bound=Hashable)
 LONG_AGO_S: Final = float("-inf")
 # Sums of fractions are not exact, and nobody shall wait for a rounding error.
 TINY_S: Final = 1e-9
-# How many of the keys that were not used for the longest are looked at for one that can be forgotten without a loss.
-LOOKED_AT: Final = 8
+# Buckets that are full are looked for once in so many uses at most.
+FEWEST_USES: Final = 256
 
 
 class Rate(NamedTuple):
@@ -63,37 +63,56 @@ class Bucket:
 class Buckets(Generic[K]):
     """A bucket of the same rate for each key, and no more than `size` of them.
 
-    Buckets that are full are forgotten first. If there are more keys in use than there is room, those that were not used for the
-    longest are forgotten, and begin anew.
+    Buckets that are full are forgotten first, all of them once in so many uses. If there are more keys in use than there is room, some of
+    those that were not used for the longest are forgotten, and begin anew.
     """
 
-    __slots__ = ("_full_s", "_rate", "_size")
+    __slots__ = ("_full_s", "_rate", "_size", "_uses")
 
     def __init__(self, rate: Rate, size: int) -> None:
         self._rate, self._size = rate, size
         self._full_s: dict[K, float] = {}  # in the order of their last use
+        self._uses = FEWEST_USES  # until full buckets are looked for
 
     def __len__(self) -> int:
         return len(self._full_s)
 
     def allow(self, key: K, now_s: float, cost: float = 1) -> float:
         """Does for the bucket of `key` what `Bucket.allow` does."""
-        full_s = self._full_s.get(key, LONG_AGO_S)
+        full_s = self._full_s.pop(key, LONG_AGO_S)
         wait_s = self._rate.wait_s(full_s, now_s, cost)
-        if not wait_s:
-            self._full_s.pop(key, None)
-            self._make_room(now_s)
-            self._full_s[key] = self._rate.full_s(full_s, now_s, cost)
+        self._full_s[key] = full_s if wait_s else self._rate.full_s(full_s, now_s, cost)
+        self._used(1, now_s)
         return wait_s
 
+    def allow_each(self, keys: Sequence[K], now_s: float) -> dict[int, float]:
+        """Takes one token for each of `keys`, as `allow` does one after the other. Returns those that have to wait: position -> seconds."""
+        buckets, rate, waits_s = self._full_s, self._rate, dict[int, float]()
+        first_s = rate.full_s(LONG_AGO_S, now_s, 1)
+        for position, key in enumerate(keys):
+            full_s = buckets.pop(key, LONG_AGO_S)
+            if full_s <= now_s:  # a full bucket, as nearly all are: this is all that most events cost
+                buckets[key] = first_s
+            elif wait_s := rate.wait_s(full_s, now_s, 1):
+                buckets[key], waits_s[position] = full_s, wait_s
+            else:
+                buckets[key] = rate.full_s(full_s, now_s, 1)
+        self._used(len(keys), now_s)
+        return waits_s
+
+    def _used(self, uses: int, now_s: float) -> None:
+        self._uses -= uses
+        if self._uses <= 0 or len(self._full_s) > self._size:
+            self._make_room(now_s)
+
     def _make_room(self, now_s: float) -> None:
-        oldest = list(islice(self._full_s.items(), LOOKED_AT))
-        full = [key for key, full_s in oldest if full_s <= now_s]
-        # Two for the one that comes, so that a map that was large becomes small again.
-        for key in full[:2]:
-            del self._full_s[key]
-        if len(self._full_s) >= self._size:
-            del self._full_s[oldest[0][0]]
+        """Forgets the buckets that are full. The next time comes after as many uses as are left, so a use costs the same in a large map."""
+        self._full_s = {key: full_s for key, full_s in self._full_s.items() if full_s > now_s}
+        if (over := len(self._full_s) - self._size) > 0:
+            # An eighth more than need be, or every new key would have to look at all.
+            for key in list(islice(self._full_s, over + self._size // 8)):
+                del self._full_s[key]
+        self._uses = max(FEWEST_USES, len(self._full_s))
 
 
 class RateRefused(Refused):

@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
 import aiohttp
+import msgspec
 import pytest
 
 from broker.event_router import Done
@@ -23,6 +24,7 @@ from infra.runtime.http.door import Head
 from infra.runtime.logs import get_logger
 from infra.runtime.tokens import AuthOptions, Keys, Verifier, issue
 from infra.runtime.wire.memory import MemoryNetwork
+from segue.cluster.role_spec import RoleOptions
 from tests.support.bystander import Watched
 from tests.support.cluster import SECRET, Cluster
 from tests.support.samples import service_token
@@ -134,6 +136,25 @@ async def test_rejected_events_are_named_in_their_order_and_the_right_ones_publi
     ]
     assert place.door.counters()["broker_events_rejected_total"] == {"bad-topic": 1, "bad-field": 2, "forbidden": 1}
     await heard(ann, [1, 3, 7])
+
+
+async def test_what_is_over_the_quota_is_rejected_by_its_position_among_what_is_wrong_and_the_rest_published() -> None:
+    """DPS-26."""
+
+    def change(options: RoleOptions) -> RoleOptions:
+        return msgspec.structs.replace(options, max_topic_events_per_s=1.0) if isinstance(options, BrokerOptions) else options
+
+    async with Watched(change=change) as place, place.cluster.user("ann") as ann:
+        await ann.follow("fay", "gus")
+        body = [event(1), event(2, kind=""), event(3), event(4), event(5, user="gus"), event(6), event(7, kind="")]
+        status, answer = await place.post(json.dumps(body).encode())
+        assert (status, answer["accepted"]) == (202, 3)
+        rejected = [(1, "bad-field"), (3, "rate-limited"), (5, "rate-limited"), (6, "bad-field")]
+        assert [(each["index"], each["code"]) for each in answer["rejected"]] == rejected
+        assert place.door.counters()["broker_events_rejected_total"] == {"bad-field": 2, "rate-limited": 2}
+        await ann.heard(3)
+        await ann.fence()
+        assert sorted(each["payload"]["n"] for each in ann.events) == [1, 3, 5]
 
 
 async def test_a_connection_goes_on_after_a_refusal(place: Watched) -> None:

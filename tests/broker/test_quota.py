@@ -1,11 +1,8 @@
 """Quota: a service that publishes too much is told so, and others publish as before."""
 
-from contextlib import suppress
-
 import pytest
 
 from broker.quota import PublishingQuota
-from infra.kernel.rates import RateRefused
 from infra.kernel.topics import Topic, parse_topic
 
 
@@ -18,12 +15,7 @@ def topic(n: int) -> Topic:
 
 
 def allowed(made: PublishingQuota, service: str, number: int, topics: int, now_s: float) -> int:
-    taken = 0
-    for n in range(number):
-        with suppress(RateRefused):
-            made.check(service, topic(n % topics), now_s)
-            taken += 1
-    return taken
+    return number - len(made.check(service, [topic(n % topics) for n in range(number)], now_s))
 
 
 def test_a_service_has_its_events_a_second_and_takes_nothing_of_another() -> None:
@@ -34,6 +26,13 @@ def test_a_service_has_its_events_a_second_and_takes_nothing_of_another() -> Non
     assert allowed(made, "presence", 1000, 500, now_s=1.0) == 100
 
 
+@pytest.mark.parametrize("batch", [1, 7, 30, 300])
+def test_what_is_allowed_does_not_depend_on_how_events_are_sent_together(batch: int) -> None:
+    """DPS-26."""
+    made = quota(max_events_per_s=100.0)
+    assert sum(allowed(made, "presence", batch, batch, now_s=0.0) for _ in range(0, 2100, batch)) == 200
+
+
 def test_a_topic_has_its_events_a_second_whoever_publishes_them() -> None:
     made = quota(max_topic_events_per_s=10.0)
     assert allowed(made, "presence", 100, 1, now_s=0.0) == 20
@@ -42,9 +41,18 @@ def test_a_topic_has_its_events_a_second_whoever_publishes_them() -> None:
     assert allowed(made, "presence", 100, 1, now_s=0.5) == 5
 
 
-def test_one_that_is_refused_is_told_how_long_to_wait() -> None:
-    made = quota(max_events_per_s=1.0)
-    allowed(made, "presence", 2, 2, now_s=0.0)
-    with pytest.raises(RateRefused, match="presence publishes over 1 events a second here") as refused:
-        made.check("presence", topic(1), 0.0)
-    assert refused.value.wait_s == pytest.approx(1.0)
+def test_what_the_service_may_not_publish_takes_nothing_of_the_topic() -> None:
+    made = quota(max_events_per_s=5.0, max_topic_events_per_s=10.0)
+    assert allowed(made, "presence", 100, 1, now_s=0.0) == 10
+    assert allowed(made, "playlist", 10, 1, now_s=0.0) == 10
+
+
+def test_those_that_are_too_many_are_named_and_told_how_long_to_wait() -> None:
+    made = quota(max_events_per_s=1.0, max_topic_events_per_s=0.5)
+    one, other = topic(1), topic(2)
+    refused = made.check("presence", [one, one, other, other], 0.0)
+    assert list(refused) == [2, 3, 1]
+    assert refused[1].reason == "over 0.5 events a second on this topic; send it again later"
+    assert refused[3].reason == "presence publishes over 1 events a second here; send it again later"
+    assert [refused[position].wait_s for position in (1, 2, 3)] == pytest.approx([2.0, 1.0, 1.0])
+    assert list(made.check("presence", [one, other], 1.0)) == [1, 0]

@@ -75,6 +75,18 @@ def test_many_buckets_are_as_strict_as_one_for_each_key_while_there_is_room_and_
         assert len(few) <= size
 
 
+@given(RATES, st.integers(1, 5), st.lists(st.tuples(st.lists(st.integers(0, 9), max_size=30), PAUSES), max_size=20))
+def test_a_batch_is_as_many_single_uses_one_after_the_other(rate: Rate, size: int, asked: list[tuple[list[int], float]]) -> None:
+    """DPS-26."""
+    batches, singles, few, now_s = Buckets[int](rate, 10), Buckets[int](rate, 10), Buckets[int](rate, size), 0.0
+    for keys, pause_s in asked:
+        now_s += pause_s
+        waits_s = batches.allow_each(keys, now_s)
+        assert waits_s == {position: wait_s for position, key in enumerate(keys) if (wait_s := singles.allow(key, now_s))}
+        few.allow_each(keys, now_s)
+        assert len(few) <= size
+
+
 def test_the_full_buckets_are_forgotten_first() -> None:
     buckets = Buckets[str](Rate(per_s=1, burst=10), 2)
     buckets.allow("busy", 0.0, 10)
@@ -99,6 +111,37 @@ def test_a_map_that_was_large_becomes_small_again() -> None:
     for now_s in range(10, 510):
         buckets.allow(-1, now_s)
     assert len(buckets) == 1
+
+
+def test_in_a_map_that_is_too_small_those_that_are_used_again_and_again_keep_their_debts() -> None:
+    buckets = Buckets[int](Rate(per_s=1, burst=1), 80)
+    buckets.allow(-1, 0.0)
+    for key in range(1000):
+        buckets.allow(key, 0.5)
+        assert buckets.allow(-1, 0.5) > 0
+    assert len(buckets) <= 80
+
+
+class CountedKey(str):
+    """A key that counts how often a map has looked at any."""
+
+    looks = 0
+
+    def __hash__(self) -> int:
+        CountedKey.looks += 1
+        return super().__hash__()
+
+
+@pytest.mark.parametrize("number", [100, 20_000])
+@pytest.mark.parametrize("pause_s", [0.0, 0.1, 10.0])
+def test_a_use_costs_the_same_however_many_keys_there_are(number: int, pause_s: float) -> None:
+    buckets, keys, uses = Buckets[CountedKey](Rate(per_s=1, burst=2), number // 2), [CountedKey(n) for n in range(number)], 0
+    CountedKey.looks = 0
+    for turn in range(60_000 // number):
+        for begin in range(0, number, 50):
+            buckets.allow_each(keys[begin : begin + 50], turn * pause_s)
+            uses += 50
+    assert CountedKey.looks < 12 * uses
 
 
 @pytest.mark.parametrize(("wait_s", "told_s"), [(0.001, "1"), (1.0, "1"), (1.2, "2"), (61.0, "61")])
