@@ -42,6 +42,12 @@ class Rights(NamedTuple):
     ops: frozenset[str] = frozenset()
     kinds: frozenset[Kind] = frozenset()
 
+    @property
+    def unquestioned(self) -> frozenset[FrameKind]:
+        """The kinds of frames that may be said whatever is in them."""
+        looked_into = {f.Call} if self.kinds is EVERY_KIND else {f.Call, f.Publish}
+        return self.frames - looked_into
+
     def refusal(self, frame: f.Frame, who: str) -> Refused | None:
         """Returns why `who` may not say `frame`; None if they may."""
         kind = type(frame)

@@ -15,7 +15,7 @@ from infra.kernel.backoff import Backoff
 from infra.kernel.codes import BY_NUMBER
 from infra.kernel.errors import Refused
 from infra.kernel.every_one import for_every_one
-from infra.kernel.frames import HIGHEST_TAG, AnyFrame, Bye, Heartbeat, Hello, View
+from infra.kernel.frames import HIGHEST_TAG, AnyFrame, Bye, Frame, Heartbeat, Hello, View
 from infra.kernel.link_handshake import LinkHandshake, LinkSide
 from infra.kernel.link_rights import LINK_KINDS, LinkKind, Rights, rights_of_peer
 from infra.kernel.link_timing import LinkTiming
@@ -92,7 +92,7 @@ class Node:
         self._auth, self._room = context.link_auth, context.link_auth.room()
         self._network, self._rng, self._log, self._wall = context.network, context.rng, context.log, context.wall
         self._loop = asyncio.get_running_loop()
-        self._handlers: dict[Link, tuple[LinkHandler, Rights]] = {}
+        self._handlers: dict[Link, tuple[LinkHandler, Rights, frozenset[type[Frame]]]] = {}
         self._dialers: dict[str, asyncio.Task[None]] = {}
         self._listeners: list[Listener] = []
         self._waiting: set[Wire] = set()
@@ -314,7 +314,7 @@ class Node:
             link.send(Heartbeat(self._owner.view()))
         self.links.add(link)
         try:
-            self._handlers[link] = self._owner.link_up(link), rights
+            self._handlers[link] = self._owner.link_up(link), rights, rights.unquestioned.difference(_LAST)
         except BaseException:
             self.links.discard(link)
             raise
@@ -332,7 +332,7 @@ class Node:
 
     def _lost(self, link: Link, reason: str) -> None:
         if (found := self._handlers.pop(link, None)) is not None:
-            handler, _ = found
+            handler, *_ = found
             self.links.discard(link)
             self._dropped += link.drops
             self._log.info("link down", peer=link.peer.node, peer_role=link.peer.role, peer_site=link.peer.site, reason=reason)
@@ -342,14 +342,15 @@ class Node:
         found = self._handlers.get(link)
         if found is None:
             return
-        handler, rights = found
+        handler, rights, unquestioned = found
         link.heard = self.now_s
-        for position, frame in enumerate(frames):
-            refused = None if isinstance(frame, _LAST) else rights.refusal(frame, f"a {link.peer.role}")
-            if refused is not None or isinstance(frame, _LAST):
-                self._pass_on(link, handler, frames[:position])  # what was said before a goodbye counts
-                self._finish(link, refused or frame)
-                return
+        if not unquestioned.issuperset(map(type, frames)):  # most batches are events: one look at all of them
+            for position, frame in enumerate(frames):
+                refused = None if isinstance(frame, _LAST) else rights.refusal(frame, f"a {link.peer.role}")
+                if refused is not None or isinstance(frame, _LAST):
+                    self._pass_on(link, handler, frames[:position])  # what was said before a goodbye counts
+                    self._finish(link, refused or frame)
+                    return
         self._pass_on(link, handler, frames)
 
     def _pass_on(self, link: Link, handler: LinkHandler, frames: list[AnyFrame]) -> None:

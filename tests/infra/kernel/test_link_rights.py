@@ -124,6 +124,13 @@ def test_only_access_points_ask_for_users() -> None:
     assert {one for one, _, _, _, may in everywhere() if "act" in may.ops} == {roles.ACCESSPOINT, roles.PLAYLIST}
 
 
+def test_frames_that_are_not_looked_into_are_those_that_are_allowed_whatever_is_in_them() -> None:
+    every = {kind for *_, may in everywhere() for kind in may.frames}
+    for one, other, _, _, may in everywhere():
+        looked_into = {Call} | ({Publish} if (one, other) != (roles.BROKER, roles.BROKER) else set())
+        assert may.unquestioned == (every & may.frames) - looked_into, (one, other)
+
+
 def test_every_op_is_refused_to_all_who_may_not_ask() -> None:
     """A call that the table does not allow is told apart from one that nobody knows, which the role answers itself."""
     for one, other, _, _, may in everywhere():
