@@ -32,6 +32,14 @@ def test_the_levels_that_count_are_those_of_the_value(value: Any, around: int, w
             check_readable(text)
 
 
+@pytest.mark.parametrize(("opening", "closing"), [(b"[", b"]"), (b'{"a":', b"}"), (b'{"a":[', b"]}"), (b' {"a":', b"} ")])
+def test_the_deepest_is_taken_and_one_more_is_refused_of_whatever_it_is_made(opening: bytes, closing: bytes) -> None:
+    most = MAX_LEVELS // (2 if b"[" in opening and b"{" in opening else 1)
+    check_readable(opening * most + b"0" + closing * most)
+    with pytest.raises(Refused, match="bad-json: more than"):
+        check_readable(opening * (most + 1) + b"0" + closing * (most + 1))
+
+
 def test_width_is_no_depth() -> None:
     check_readable(b"[" + b"[{}]," * 50_000 + b"0]")
 
