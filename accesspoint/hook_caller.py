@@ -1,6 +1,7 @@
 """The caller of the hook: questions over HTTP, a bounded number of them at a time."""
 
 import asyncio
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
@@ -29,7 +30,7 @@ class HookCaller:
 
     def __init__(self, options: HookOptions, context: Context) -> None:
         self._most = options.max_open + options.max_waiting
-        self._headers = _JSON | _authorization(options.secret_file)
+        self._secret_file, self._headers = options.secret_file, _JSON | _authorization(options.secret_file)
         self._client = OutgoingClient(
             context.outgoing,
             timeout_s=options.timeout_s,
@@ -40,6 +41,19 @@ class HookCaller:
         self._log, self._now = context.log, context.now
         self._tasks: set[asyncio.Task[None]] = set()
         self._quiet_until_s: dict[str, float] = {}
+
+    @property
+    def on_hang_up(self) -> Callable[[], None] | None:
+        """What SIGHUP does: the secret is read again, and shown from the next question on. None without one."""
+        return self._renew if self._secret_file is not None else None
+
+    def _renew(self) -> None:
+        try:
+            self._headers = _JSON | _authorization(self._secret_file)
+        except ConfigError as error:
+            self._log.error("the secret of the hook not read again; the old one stays", reason=str(error))
+        else:
+            self._log.info("the secret of the hook read again")
 
     @property
     def open(self) -> int:

@@ -125,6 +125,11 @@ class AccessPoint:
         session.abort()
         self.core.leave(session, "lost")
 
+    @property
+    def on_hang_up(self) -> Callable[[], None] | None:
+        """What SIGHUP does; None where there is nothing to read again."""
+        return self._caller.on_hang_up if self._caller is not None else None
+
     def ready(self) -> str | None:
         """Returns why clients should not be sent here; None when they can be."""
         if self.core.draining:

@@ -34,6 +34,9 @@ class Arbiter(Protocol):
         `then` is called once, at once or later.
         """
 
+    def ask_again(self, user: str, topics: Sequence[Topic], now_s: float, then: Then) -> None:
+        """Asks the same about what `user` holds. An answer that was remembered is none."""
+
 
 class NoArbiter:
     """The arbiter where nobody is to be asked."""
@@ -44,3 +47,7 @@ class NoArbiter:
     def ask(self, user: str, client: str, topics: Sequence[Topic], now_s: float, then: Then) -> None:
         """Says that nobody can say it. See `Arbiter`."""
         then(Refused("unavailable", "there is nobody who could say what you may see"))
+
+    def ask_again(self, user: str, topics: Sequence[Topic], now_s: float, then: Then) -> None:
+        """Says the same. See `Arbiter`."""
+        self.ask(user, "", topics, now_s, then)

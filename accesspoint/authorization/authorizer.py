@@ -4,6 +4,7 @@ It is asked when a client names a topic, never when an event comes. What follows
 What a session holds was allowed. The rest is in the cache, or an arbiter is asked.
 """
 
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Final, NamedTuple
@@ -22,11 +23,16 @@ from .arbiter import Arbiter, NoArbiter, Policy
 from .granted_topics import GrantedTopics
 from .playlists_by_owner import PlaylistsByOwner
 from .questions import Questions, Verdicts
-from .rechecks import End, Rechecks
+from .rechecks import MAX_OPEN, End, Rechecks
+from .renewals import Renewals
 from .verdict_cache import VerdictCache
 
 # Policies under which a topic that is for everybody is, and whose answers come from somebody else.
 _KNOWS_EVERYBODYS: Final = ("social", "open")
+# So many users are due in one tick, and what so many hold ends in one turn of the loop: a millisecond or two.
+RENEWED_AT_ONCE: Final = 2_000
+ENDED_AT_ONCE: Final = 20
+UNANSWERED: Final = Refused("unavailable", "for a while nobody has said whether you may still see this; subscribe again")
 
 
 class Sorted(NamedTuple):
@@ -47,6 +53,7 @@ class Authorizer:
     - `timeout_s`: how long an answer may take.
     - `max_verdicts`: how many are remembered.
     - `max_granted`: how many topics of one session tokens for a subscription may allow.
+    - `renewals`: when users are asked about again, if the arbiter tells no changes; `most_again` at a time.
 
     `now_s` is the time that it was told last.
     """
@@ -64,6 +71,8 @@ class Authorizer:
         timeout_s: float,
         max_verdicts: int,
         max_granted: int,
+        renewals: Renewals | None = None,
+        most_again: int = MAX_OPEN,
     ) -> None:
         self.policy: Policy = policy
         self.cache = VerdictCache(max_verdicts)
@@ -73,7 +82,10 @@ class Authorizer:
         self._arbiter = arbiter or NoArbiter()
         self._hub, self._users, self._playlists = hub, users, playlists
         self.questions = Questions(self._arbiter, timeout_s)
-        self.rechecks = Rechecks(self._arbiter, self._holds, end, soon)
+        self._renewals = Renewals(0.0, 0.0) if renewals is None else renewals
+        self._end, self._soon = end, soon
+        self.rechecks = Rechecks(self._arbiter, self._holds, end, soon, most_open=most_again, renewed=self._renewals.renewed)
+        self._over: deque[str] = deque()
 
     @property
     def asked(self) -> int:
@@ -184,9 +196,24 @@ class Authorizer:
             self.rechecks.clear()
 
     def tick(self, now_s: float) -> None:
-        """Ends questions that are late, and asks again what failed."""
+        """Ends questions that are late, asks again what failed, and what was answered long ago."""
         self.now_s = max(self.now_s, now_s)
-        for_every_one((partial(self.questions.tick, now_s), partial(self.rechecks.tick, now_s)))
+        for_every_one((partial(self.questions.tick, now_s), partial(self.rechecks.tick, now_s), partial(self._renew, now_s)))
+
+    def _renew(self, now_s: float) -> None:
+        due = self._renewals.due(now_s, RENEWED_AT_ONCE)
+        self.rechecks.want_all([user for user, is_over in due if not is_over], now_s)
+        is_ending = bool(self._over)
+        self._over.extend(user for user, is_over in due if is_over)
+        if self._over and not is_ending:
+            self._end_over()
+
+    def _end_over(self) -> None:
+        """Ends what some users hold about whom nobody has answered for too long, and the rest in the next turn of the loop."""
+        some = [self._over.popleft() for _ in range(min(len(self._over), ENDED_AT_ONCE))]
+        if self._over:
+            self._soon(self._end_over)
+        for_every_one(partial(self._end, user, dict.fromkeys(self._holds(user), UNANSWERED)) for user in some)
 
     # What is held.
 
@@ -195,7 +222,8 @@ class Authorizer:
 
     def _others(self, user: str, topics: Iterable[Topic]) -> Iterator[Topic]:
         """Returns those of `topics` that somebody else has to allow."""
-        return (topic for topic in topics if kind_of(topic) is not Kind.INBOX and not is_everybodys(user, topic))
+        is_given = is_everybodys if self.policy in _KNOWS_EVERYBODYS else _is_own
+        return (topic for topic in topics if kind_of(topic) is not Kind.INBOX and not is_given(user, topic))
 
     def _followers(self, owner: str) -> Iterator[tuple[str, str]]:
         """Yields (user, owner) for all who hold something of `owner`, as long as it takes to go through them."""

@@ -25,6 +25,7 @@ from ..subscriptions import Subscriptions
 from .admission import Admission
 from .authorizer import Authorizer
 from .hook_arbiter import HookArbiter
+from .rechecks import MAX_OPEN
 from .social_arbiter import SocialArbiter
 from .visible import Visible
 
@@ -67,6 +68,7 @@ class Gatekeeper:
         arbiter = hook if policy == "hook" else SocialArbiter(calls, len(options.services.get(SOCIAL, ()))) if policy == "social" else None
         if policy == "hook" and hook is None:
             raise ValueError("the policy hook needs somebody who asks it")
+        self._hook = hook if policy == "hook" else None
         self.authorizer = Authorizer(
             policy,
             arbiter,
@@ -78,13 +80,14 @@ class Gatekeeper:
             timeout_s=options.call_s,
             max_verdicts=options.max_verdicts,
             max_granted=options.max_topics,
+            renewals=self._hook.renewals if self._hook is not None else None,
+            most_again=self._hook.most_again if self._hook is not None else MAX_OPEN,
         )
         self.admission = Admission(self.authorizer, subscriptions)
         self.private = PrivateSessions(relay, calls, users, has_social=SOCIAL in options.services)
         self._visible = Visible(self.authorizer)
         # Under another policy nothing that the social service tells changes what users may see.
         self._asks_social = policy == "social"
-        self._hook = hook if policy == "hook" else None
 
     # Sessions.
 

@@ -1,12 +1,11 @@
 """The hook as the arbiter: a server of the operator says who may come in, and who may see what. Pure.
 
-What it has answered is believed for a while, and it is asked about the rest. It tells no changes: what a session holds stands until that
-session ends, or an operator ends it.
+What it has answered is believed for a while, and it is asked about the rest. It tells no changes, so it is asked again and again about
+what sessions hold (see `renewals`).
 """
 
 from collections import Counter
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final, Protocol
 
 import msgspec
@@ -14,10 +13,11 @@ import msgspec
 from infra.kernel.errors import Refused
 from infra.kernel.topics import Topic, format_topic
 
-from .arbiter import Then
-from .hook_cache import HookCache
+from .arbiter import Answers, Then
+from .hook_cache import HookCache, RememberedAnswer
 from .hook_messages import ConnectQuestion, HookReply, TopicsQuestion, read_connect, read_topics
 from .hook_options import HookOptions
+from .renewals import Renewals
 
 # Told once: what was answered or why nothing was, and when that was, on the clock that never goes back.
 HookReplied = Callable[[HookReply | Refused, float], None]
@@ -42,6 +42,7 @@ class HookArbiter:
     - `outlet`: leads to the server.
     - `asked`: how many questions it was asked, by kind. `failed`: how many of them had no answer that could be used.
     - `from_cache`: how many topics it need not be asked about.
+    - `renewals`: when it is asked again about what users hold.
     """
 
     is_there = True
@@ -52,7 +53,13 @@ class HookArbiter:
         self.failed: Counter[str] = Counter()
         self.from_cache = 0
         self.cache = HookCache(options.ttl_s, options.max_cached)
+        self.renewals = Renewals(options.recheck_s, options.grace_s)
         self._options, self._site, self._node, self._outlet = options, site, node, outlet
+
+    @property
+    def most_again(self) -> int:
+        """How many questions about what users hold may be open at a time: clients who want to follow something must not wait for them."""
+        return max(1, self._options.max_open // 2)
 
     @property
     def asks_connect(self) -> bool:
@@ -73,40 +80,46 @@ class HookArbiter:
 
     def ask(self, user: str, client: str, topics: Sequence[Topic], now_s: float, then: Then) -> None:
         """See `Arbiter`. An answer is about a user, whichever device they have."""
-        known: dict[Topic, Refused | None] = {}
-        for topic in topics:
-            if (answer := self.cache.get(user, topic, now_s)) is not None:
-                known[topic] = answer[0]
-        self.from_cache += len(known)
-        unknown = [topic for topic in topics if topic not in known]
-        if not unknown:
-            then([known[topic] for topic in topics])
-            return
-        self.asked["subscribe"] += 1
-        question = TopicsQuestion(user, [format_topic(topic) for topic in unknown], self._site, self._node)
-        replied = partial(self._replied, user, topics, unknown, known, now_s, then)
-        self._outlet.post(self._options.subscribe, _ENCODE(question), replied)
+        remembered = {topic: found for topic in topics if (found := self.cache.get(user, topic, now_s)) is not None}
+        self.from_cache += len(remembered)
+        unknown = [topic for topic in topics if topic not in remembered]
 
-    def _replied(
-        self,
-        user: str,
-        topics: Sequence[Topic],
-        unknown: list[Topic],
-        known: dict[Topic, Refused | None],
-        asked_s: float,
-        then: Then,
-        reply: HookReply | Refused,
-        now_s: float,
-    ) -> None:
-        answers = reply if isinstance(reply, Refused) else read_topics(reply, unknown)
-        self._count("subscribe", self._options.subscribe, answers)
-        if isinstance(answers, Refused):
+        def answered(answers: Answers | Refused) -> None:
+            if isinstance(answers, Refused):
+                then(answers)
+                return
+            known = remembered | {topic: RememberedAnswer(answer, now_s) for topic, answer in zip(unknown, answers, strict=True)}
+            self._note_allowed(user, known.values())
+            then([known[topic].answer for topic in topics])
+
+        if unknown:
+            self._post("subscribe", user, unknown, now_s, answered)
+        else:
+            answered([])
+
+    def ask_again(self, user: str, topics: Sequence[Topic], now_s: float, then: Then) -> None:
+        """See `Arbiter`."""
+        self._post("again", user, topics, now_s, then)
+
+    def _note_allowed(self, user: str, found: Iterable[RememberedAnswer]) -> None:
+        oldest_s = min((each.asked_s for each in found if each.answer is None), default=None)
+        if oldest_s is not None:
+            self.renewals.allowed(user, oldest_s)
+
+    def _post(self, kind: str, user: str, topics: Sequence[Topic], asked_s: float, then: Then) -> None:
+        """Asks the server about all `topics`, and remembers what it answers."""
+        self.asked[kind] += 1
+
+        def replied(reply: HookReply | Refused, now_s: float) -> None:
+            answers = reply if isinstance(reply, Refused) else read_topics(reply, topics)
+            self._count(kind, self._options.subscribe, answers)
+            if not isinstance(answers, Refused):
+                for topic, answer in zip(topics, answers, strict=True):
+                    self.cache.put(user, topic, answer, asked_s)
             then(answers)
-            return
-        for topic, answer in zip(unknown, answers, strict=True):
-            self.cache.put(user, topic, answer, asked_s)
-            known[topic] = answer
-        then([known[topic] for topic in topics])
+
+        question = TopicsQuestion(user, [format_topic(topic) for topic in topics], self._site, self._node)
+        self._outlet.post(self._options.subscribe, _ENCODE(question), replied)
 
     def _count(self, kind: str, url: str, found: object) -> None:
         if isinstance(found, Refused) and found.code.name != "forbidden":

@@ -23,6 +23,8 @@ class HookOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     - `allow_plain`: http goes to other machines than this one, too.
     - `timeout_s`: for one question, from when it is asked to the last byte of the answer.
     - `ttl_s`, `max_cached`: how long an answer about a user and a topic is remembered, and how many are.
+    - `recheck_s`: how long an answer lets a session hold what it follows. It is asked for again before that; 0: never.
+    - `grace_s`: for so much longer it holds where nobody answers.
     - `max_open`: how many questions are under way at once. `max_waiting`: how many more wait for their turn; others are `unavailable`.
     """
 
@@ -34,6 +36,8 @@ class HookOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     timeout_s: float = 2.0
     ttl_s: float = 60.0
     max_cached: int = 100_000
+    recheck_s: float = 60.0
+    grace_s: float = 300.0
     max_open: int = 64
     max_waiting: int = 2_000
 
@@ -42,7 +46,7 @@ class HookOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
         self._check_url("subscribe", self.subscribe)
         if self.connect:
             self._check_url("connect", self.connect)
-        check_numbers(TABLE, self, ("ttl_s", "max_waiting"))
+        check_numbers(TABLE, self, ("ttl_s", "max_waiting", "recheck_s", "grace_s"))
 
     def _check_url(self, key: str, url: str) -> None:
         try:

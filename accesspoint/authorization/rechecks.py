@@ -32,10 +32,22 @@ class Rechecks:
     - `holds(user)`: returns what the sessions of `user` hold that is not for everybody.
     - `end(user, refused)`: ends what `user` may not see any more.
     - `soon(step)`: has a step called in the next turn of the loop.
+    - `most_open`: how many questions are open at a time.
+    - `renewed(user, asked_s)`: is told when all that `user` holds was asked about at `asked_s`, and answered; None: they hold nothing.
     """
 
-    def __init__(self, arbiter: Arbiter, holds: Holds, end: End, soon: Soon) -> None:
+    def __init__(
+        self,
+        arbiter: Arbiter,
+        holds: Holds,
+        end: End,
+        soon: Soon,
+        *,
+        most_open: int = MAX_OPEN,
+        renewed: Callable[[str, float | None], None] = lambda user, asked_s: None,
+    ) -> None:
         self.asked = 0
+        self._most_open, self._renewed = most_open, renewed
         self._arbiter, self._holds, self._end, self._soon = arbiter, holds, end, soon
         # Users whose topics are to be asked about: those of some owners, or (None) all of them.
         self._urgent: dict[str, set[str] | None] = {}
@@ -103,40 +115,60 @@ class Rechecks:
             else:
                 self._add(*pair)
             looked_at += 1
-        while (self._urgent or self._calm) and self._open < MAX_OPEN and looked_at < LOOKED_AT:
-            self._ask(*self._next())
+        while (self._urgent or self._calm) and self._open < self._most_open and looked_at < LOOKED_AT:
+            self._ask(self._next())
             looked_at += 1
         # With questions open their answers wake us. Without, there was too much to look at in one turn.
-        if self._open < MAX_OPEN:
+        if self._open < self._most_open:
             self._wake(self._now_s)
 
-    def _next(self) -> tuple[str, set[str] | None]:
+    def _next(self) -> "_Recheck":
         if self._urgent:
             user = next(iter(self._urgent))
-            return user, self._urgent.pop(user)
+            return _Recheck(user, self._urgent.pop(user), self._now_s, is_urgent=True)
         user = next(iter(self._calm))
         del self._calm[user]
-        return user, None
+        return _Recheck(user, None, self._now_s, is_urgent=False)
 
-    def _ask(self, user: str, owners: set[str] | None) -> None:
+    def _ask(self, recheck: "_Recheck") -> None:
+        user, owners = recheck.user, recheck.owners
         topics = [topic for topic in self._holds(user) if owners is None or owner_of(topic) in owners]
-        for start in range(0, len(topics), MAX_ASKED):
-            some = topics[start : start + MAX_ASKED]
+        parts = [topics[start : start + MAX_ASKED] for start in range(0, len(topics), MAX_ASKED)]
+        recheck.left = len(parts)
+        if owners is None and not parts:
+            self._renewed(user, None)
+        for some in parts:
             self._open += 1
             self.asked += len(some)
-            self._arbiter.ask(user, "", some, self._now_s, partial(self._answered, user, some))
+            self._arbiter.ask_again(user, some, self._now_s, partial(self._answered, recheck, some))
 
-    def _answered(self, user: str, topics: Sequence[Topic], answers: Answers | Refused) -> None:
+    def _answered(self, recheck: "_Recheck", topics: Sequence[Topic], answers: Answers | Refused) -> None:
         self._open -= 1
         if isinstance(answers, Refused):
-            self._failed(user)
+            self._failed(recheck)
         else:
+            recheck.left -= 1
+            if recheck.owners is None and not recheck.left:
+                self._renewed(recheck.user, recheck.asked_s)
             refused = {topic: verdict for topic, verdict in zip(topics, answers, strict=True) if verdict is not None}
             if refused:
-                self._end(user, refused)
+                self._end(recheck.user, refused)
         self._wake(self._now_s)
 
-    def _failed(self, user: str) -> None:
+    def _failed(self, recheck: "_Recheck") -> None:
         if self._arbiter.is_there:
-            self._add(user, None)
+            if recheck.is_urgent:
+                self._add(recheck.user, None)
+            else:
+                self._calm[recheck.user] = None  # behind the others: about them there may be an answer
             self._not_before_s = self._now_s + RETRY_S
+
+
+class _Recheck:
+    """The questions about `user` and what is of `owners` (None: all that they hold), asked at `asked_s`. `left` have no answer yet."""
+
+    __slots__ = ("asked_s", "is_urgent", "left", "owners", "user")
+
+    def __init__(self, user: str, owners: set[str] | None, asked_s: float, *, is_urgent: bool) -> None:
+        self.user, self.owners, self.asked_s, self.is_urgent = user, owners, asked_s, is_urgent
+        self.left = 0

@@ -45,6 +45,10 @@ class SocialArbiter:
         except Refused as refused:
             then(refused)
 
+    def ask_again(self, user: str, topics: Sequence[Topic], now_s: float, then: Then) -> None:
+        """See `Arbiter`."""
+        self.ask(user, "", topics, now_s, then)
+
 
 def _answers(topics: Sequence[Topic], result: Reply | Refused) -> list[Refused | None] | Refused:
     if isinstance(result, Refused):

@@ -79,7 +79,7 @@ async def _serve(spec: RoleSpec[Any], file: ProcessFile, options: RoleOptions, a
         (role,) = process.roles
         addresses = {"role": role.role, "door": getattr(role, "address", None), "admin": admin.address}
         renew_keys = key_reload(keys, fetch, get_logger("keys", options.node, options.site))
-        with stopped_by_signals(all_of(opener.on_hang_up, renew_keys, links.on_hang_up)) as stopped:
+        with stopped_by_signals(all_of(opener.on_hang_up, renew_keys, links.on_hang_up, process.on_hang_up)) as stopped:
             click.echo(msgspec.json.encode(addresses) if as_json else f"{role.role} {role.site}/{role.node} at {addresses['door']}")
             await stopped.wait()
         await process.drain()

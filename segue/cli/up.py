@@ -190,7 +190,7 @@ async def _up(shape: Shape, roles: list[str], keys: Keys, doors: DoorOpener, as_
             "policy": shape.effective_policy,
         }
         renew_keys = key_reload(keys, lambda: None, get_logger("keys", "", ""))
-        with stopped_by_signals(all_of(doors.on_hang_up, renew_keys)) as stopped:
+        with stopped_by_signals(all_of(doors.on_hang_up, renew_keys, process.on_hang_up)) as stopped:
             if as_json:
                 click.echo(msgspec.json.encode(addresses))
             else:

@@ -1,13 +1,14 @@
 """One process: any set of roles, composed, started in order, drained and stopped (design 3)."""
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, Self, TypeGuard
 
 from infra.runtime.ending import end_all
+from infra.runtime.key_reload import all_of
 
 from .factory import RoleFactory
-from .role_spec import DrainingRole, Role, RoleOptions
+from .role_spec import DrainingRole, RenewingRole, Role, RoleOptions
 from .roles import ROLES, in_start_order
 
 
@@ -45,6 +46,11 @@ class Process:
         """Returns the roles of one kind, of one site or of all, in the order of their options."""
         return [each for each in self.roles if each.role == role and site in (None, each.site)]
 
+    @property
+    def on_hang_up(self) -> Callable[[], None] | None:
+        """What SIGHUP does to the roles, which have been started; None where none of them has anything to read again."""
+        return all_of(*(role.on_hang_up for role in self.roles if _renews(role)))
+
     async def drain(self) -> None:
         """Drains access points first: clients are sent away while everything still works. Raises as `end_all`."""
         await end_all(*(role.drain for role in reversed(self.roles) if _drains(role)))
@@ -64,3 +70,7 @@ class Process:
 
 def _drains(role: Role) -> TypeGuard[DrainingRole]:
     return ROLES[role.role].drains
+
+
+def _renews(role: Role) -> TypeGuard[RenewingRole]:
+    return ROLES[role.role].renews

@@ -63,6 +63,14 @@ class DrainingRole(Role, Protocol):
         """Takes nothing new and answers what was asked."""
 
 
+class RenewingRole(Role, Protocol):
+    """A role that reads files of its own again while it runs."""
+
+    @property
+    def on_hang_up(self) -> Callable[[], None] | None:
+        """What SIGHUP does; None where there is nothing to read again. It is known when the role has been started."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Credentials:
     """The credentials of a process: what checks tokens, and what makes them.
@@ -89,6 +97,7 @@ class RoleSpec(Generic[Options]):
     - `make`: makes it from its options, its context and the credentials of its process.
     - `captures`: it writes down the workload as `capture`, one of its options, says.
     - `drains`: it is a DrainingRole.
+    - `renews`: it is a RenewingRole.
     - `checks_tokens`: its doors check tokens, so its process needs keys.
     - `notifies`: it posts to the notification modules that `notification`, one of its options, names. It starts after them.
     - `shares_door`: several processes of it can have one door.
@@ -101,6 +110,7 @@ class RoleSpec(Generic[Options]):
     make: "Callable[[Options, Context, Credentials], Role]"
     captures: bool = False
     drains: bool = False
+    renews: bool = False
     checks_tokens: bool = False
     notifies: bool = False
     shares_door: bool = False

@@ -166,6 +166,7 @@ _ENTRIES: "Final[tuple[RoleSpec[Any], ...]]" = (
         make=_accesspoint,
         captures=True,
         drains=True,
+        renews=True,
         checks_tokens=True,
         shares_door=True,
     ),

@@ -114,3 +114,26 @@ async def test_a_defect_behind_an_answer_is_logged_and_stops_nothing() -> None:
             caller.post(f"{backend.url}/subscribe", b'{"user": "ann", "topics": []}', breaks)
             assert isinstance(await ask(caller, f"{backend.url}/subscribe"), HookReply)
         assert [line["log_level"] for line in lines] == ["error"]
+
+
+async def test_the_secret_is_read_again_and_one_that_cannot_be_used_leaves_the_old_one(tmp_path: Path) -> None:
+    """DPS-26: SIGHUP, as for all other secrets."""
+    path = tmp_path / "hook.key"
+    path.write_text("first-" * 8)
+    path.chmod(0o600)
+    async with calling(secret_file=path) as (caller, backend, _):
+        renew = caller.on_hang_up
+        assert renew is not None
+        shown = []
+        for secret in ("first-" * 8, "second" * 8, "short"):
+            path.write_text(secret)
+            with capture_logs() as lines:
+                renew()
+            await ask(caller, f"{backend.url}/subscribe")
+            shown.append((backend.headers["Authorization"], lines[0]["log_level"]))
+    assert shown == [(f"Bearer {'first-' * 8}", "info"), (f"Bearer {'second' * 8}", "info"), (f"Bearer {'second' * 8}", "error")]
+
+
+async def test_without_a_secret_there_is_nothing_to_read_again() -> None:
+    async with calling() as (caller, _, _):
+        assert caller.on_hang_up is None

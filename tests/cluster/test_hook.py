@@ -187,3 +187,25 @@ async def test_the_sdk_comes_back_when_the_hook_answers_again_and_not_when_it_sa
         with pytest.raises(segue.Refused, match="not for you"):
             async with asyncio.timeout(30), segue.Client(url, c.token("eve")):
                 pass
+
+
+async def test_what_the_hook_takes_back_ends_by_itself_and_a_new_secret_is_shown_after_a_hang_up(tmp_path: Path) -> None:
+    """AUTH-10."""
+    path = tmp_path / "hook.key"
+    path.write_text(SECRET)
+    path.chmod(0o600)
+    async with hooked(secret_file=path, recheck_s=0.5) as (c, backend):
+        backend.allowed = {("ann", feed("bob")), ("ann", feed("cid"))}
+        async with c.user("ann") as ann:
+            assert (await ann.follow("bob", "cid"))["rejected"] == []
+            path.write_text(SECRET[::-1])
+            renew = c.of("accesspoint")[0].on_hang_up
+            assert renew is not None
+            renew()
+            backend.allowed = {("ann", feed("cid"))}
+            ended = await ann.answer(lambda message: message["op"] == "ended")
+            assert [(each["topic"], each["code"], each["reason"]) for each in ended["topics"]] == [
+                (feed("bob"), "forbidden", "not for you")
+            ]
+            assert backend.headers["Authorization"] == f"Bearer {SECRET[::-1]}"
+            assert c.of("accesspoint")[0].counters()["accesspoint_hook_asked_total"]["again"] >= 1

@@ -33,7 +33,7 @@ class GuardedCore:
     """
 
     def __init__(self, twin: SocialTwin | None = None, *, is_linked: bool = True, asks: HookArbiter | None = None, **options: Any) -> None:
-        self.twin = twin or SocialTwin()
+        self.twin, self.hook = twin or SocialTwin(), asks
         self.now_s = 0.0
         self.grants: dict[str, Grants] = {}
         self.revoked: set[str] = set()

@@ -30,6 +30,10 @@ class ScriptedArbiter:
         """Keeps the question."""
         self.waiting.append(Asked(user, client, topics, then))
 
+    def ask_again(self, user: str, topics: Sequence[Topic], now_s: float, then: Then) -> None:
+        """Keeps the question, which no client has asked."""
+        self.ask(user, "", topics, now_s, then)
+
     def answer(self, answers: Answers | Refused | None = None, index: int = 0) -> None:
         """Answers the oldest question, or the one at `index`. None: they may see all of it."""
         asked = self.waiting.pop(index)

@@ -1,6 +1,11 @@
 """What the hook is asked, and what is not asked again."""
 
+from typing import Any
+
+import msgspec
+
 from accesspoint.authorization.arbiter import Answers
+from accesspoint.authorization.authorizer import ENDED_AT_ONCE
 from accesspoint.authorization.hook_arbiter import HookArbiter
 from accesspoint.authorization.hook_options import HookOptions
 from accesspoint.session import SessionState
@@ -9,9 +14,11 @@ from infra.kernel.frames import NOBODY, Barred
 from infra.kernel.topics import parse_topic
 from tests.support.guarded_core import GuardedCore
 from tests.support.kept_questions import KeptQuestions
+from tests.support.recording_session import RecordingSession
 from tests.support.user import feed
 
 BOB, CID, EVE = (parse_topic(feed(user)) for user in ("bob", "cid", "eve"))
+ARTIST = "hm://notifications/feed/a1%new-album/"
 OPTIONS = HookOptions(subscribe="https://there/subscribe", connect="https://there/connect", ttl_s=10.0)
 
 
@@ -69,10 +76,21 @@ def test_each_connection_is_asked_about() -> None:
     assert (hook.asked, hook.failed, hook.asks_connect) == ({"connect": 2}, {}, True)
 
 
-def world() -> tuple[GuardedCore, KeptQuestions]:
+def world(**settings: Any) -> tuple[GuardedCore, KeptQuestions]:
     """Returns an access point that asks a hook, and the questions. The social service is there, too."""
-    outlet = KeptQuestions()
-    return GuardedCore(policy="hook", hook=OPTIONS, asks=HookArbiter(OPTIONS, "sto", "ap1", outlet)), outlet
+    outlet, options = KeptQuestions(), msgspec.structs.replace(OPTIONS, **settings)
+    hook = HookArbiter(options, "sto", "ap1", outlet)
+    return GuardedCore(policy="hook", hook=options, asks=hook, ping_s=1e9, silent_s=4e9), outlet  # nobody is silent here
+
+
+def following(user: str, *topics: str, **settings: Any) -> tuple[GuardedCore, KeptQuestions, RecordingSession]:
+    """Returns such an access point at which `user` has been allowed to follow `topics`."""
+    core, outlet = world(**{"connect": "", "recheck_s": 100.0, "grace_s": 50.0, **settings})
+    session = core.client(user)
+    session.tell(op="subscribe", topics=list(topics))
+    outlet.answer({"allowed": list(topics)})
+    assert len(core.holds(session)) == len(topics)
+    return core, outlet, session
 
 
 def test_a_session_is_welcomed_when_it_is_let_in_and_its_time_is_the_one_of_then() -> None:
@@ -102,7 +120,7 @@ def test_an_answer_for_a_session_that_has_gone_is_about_nobody() -> None:
 
 
 def test_what_the_social_service_tells_asks_nobody_and_ends_nothing_under_the_hook() -> None:
-    core, outlet = world()
+    core, outlet = world(recheck_s=0.0)
     ann = core.client("ann")
     outlet.answer({"allow": True})
     ann.tell(op="subscribe", topics=[feed("bob")])
@@ -112,3 +130,105 @@ def test_what_the_social_service_tells_asks_nobody_and_ends_nothing_under_the_ho
     core.link()
     core.tick(20.0)
     assert (core.holds(ann), len(outlet.asked)) == ([BOB], 2)
+
+
+def test_what_is_held_is_asked_about_again_in_time_and_what_is_refused_then_ends_with_the_reason() -> None:
+    """AUTH-10: also where the answer was about an artist; and what was remembered is no answer."""
+    core, outlet, ann = following("ann", feed("bob"), feed("cid"), ARTIST, ttl_s=1000.0)
+    core.tick(70.0)
+    assert len(outlet.asked) == 1
+    core.tick(30.0)
+    assert [question["topics"] for _, question in outlet.asked[1:]] == [[feed("bob"), feed("cid"), ARTIST]]
+    outlet.answer({"allowed": [feed("cid")], "refused": {feed("bob"): "bob has left"}})
+    core.turn()
+    assert core.holds(ann) == [CID]
+    (ended,) = [message for message in ann.messages if message["op"] == "ended"]
+    assert [(each["topic"], each["code"], each["reason"]) for each in ended["topics"]] == [
+        (feed("bob"), "forbidden", "bob has left"),
+        (ARTIST, "forbidden", f"you may not see {ARTIST}"),
+    ]
+    ann.tell(core.now_s, op="subscribe", topics=[feed("bob")])
+    assert (len(outlet.asked), core.core.gatekeeper.ended) == (2, 2)  # that is remembered
+    core.tick(74.0)
+    assert len(outlet.asked) == 2
+    core.tick(30.0)
+    assert [question["topics"] for _, question in outlet.asked[2:]] == [[feed("cid")]]
+
+
+def test_where_nobody_answers_what_is_held_goes_on_for_the_grace_and_then_ends() -> None:
+    """AUTH-10: fails closed. The hook is asked again and again meanwhile, and one answer is enough."""
+    core, outlet, ann = following("ann", feed("bob"))
+    core.tick(100.0)
+    for _ in range(20):
+        outlet.fail()
+        core.tick(2.0)
+    assert (core.holds(ann), len(outlet.asked) > 20) == ([BOB], True)
+    outlet.answer({"allowed": [feed("bob")]})
+    core.tick(60.0)
+    assert core.holds(ann) == [BOB]
+    core.tick(45.0)
+    while core.holds(ann):
+        outlet.fail()
+        core.tick(1.0)
+    assert core.now_s <= 140 + 150 + 3
+    (ended,) = [message for message in ann.messages if message["op"] == "ended"]
+    assert [(each["topic"], each["code"]) for each in ended["topics"]] == [(feed("bob"), "unavailable")]
+    ann.tell(core.now_s, op="subscribe", topics=[feed("bob")])
+    outlet.answer({"allowed": [feed("bob")]})
+    core.tick(10.0)
+    assert core.holds(ann) == [BOB]
+
+
+def test_about_whom_there_is_no_answer_holds_up_nobody_else() -> None:
+    core, outlet, ann = following("ann", feed("bob"), max_open=2)
+    eve = core.client("eve")
+    eve.tell(op="subscribe", topics=[feed("bob")])
+    outlet.answer({"allowed": [feed("bob")]})
+    core.tick(100.0)
+    answered = set()
+    for _ in range(6):
+        user = outlet.asked[-1][1]["user"]
+        if user == "ann":
+            outlet.fail()
+        else:
+            outlet.answer({"allowed": [feed("bob")]})
+            answered.add(user)
+        core.tick(1.0)
+    assert answered == {"eve"}
+    assert core.holds(ann) == core.holds(eve) == [BOB]
+
+
+def test_nobody_is_asked_about_a_user_who_holds_nothing_any_more_and_nothing_stays_of_them() -> None:
+    core, outlet, ann = following("ann", feed("bob"))
+    ann.tell(op="unsubscribe", topics=[feed("bob")])
+    core.tick(100.0)
+    assert core.hook is not None
+    assert (len(outlet.asked), len(core.hook.renewals)) == (1, 0)
+    ann.tell(core.now_s, op="subscribe", topics=[feed("bob")])
+    outlet.answer({"allowed": [feed("bob")]})
+    core.tick(70.0)
+    assert core.holds(ann) == [BOB]
+
+
+def test_an_answer_that_was_remembered_is_as_old_for_a_session_as_it_was() -> None:
+    core, outlet, ann = following("ann", feed("bob"), ttl_s=80.0)
+    core.tick(60.0)
+    again = core.client("ann")
+    again.tell(core.now_s, op="subscribe", topics=[feed("bob")])
+    core.core.leave(ann, "lost")
+    core.tick(40.0)
+    assert [question["topics"] for _, question in outlet.asked] == [[feed("bob")], [feed("bob")]]
+
+
+def test_of_very_many_about_whom_nobody_answers_some_end_in_each_turn_of_the_loop() -> None:
+    core, outlet = world(connect="", recheck_s=10.0, grace_s=0.0)
+    clients = [core.client(f"u{n}") for n in range(50)]
+    for client in clients:
+        client.tell(op="subscribe", topics=[feed("bob")])
+        outlet.answer({"allowed": [feed("bob")]})
+    core.now_s += 10.0
+    core.core.tick(core.now_s, 0.25)
+    core.core.tick(core.now_s, 0.25)
+    assert sum(not core.holds(client) for client in clients) == ENDED_AT_ONCE
+    core.turn()
+    assert sum(not core.holds(client) for client in clients) == 50

@@ -13,7 +13,7 @@ def test_an_answer_is_believed_for_its_time_and_only_of_its_user() -> None:
     cache = HookCache(ttl_s=10.0, max_entries=10)
     cache.put("ann", BOB, None, 0.0)
     cache.put("ann", EVE, NO, 0.0)
-    assert (cache.get("ann", BOB, 9.9), cache.get("ann", EVE, 9.9)) == ((None,), (NO,))
+    assert (cache.get("ann", BOB, 9.9), cache.get("ann", EVE, 9.9)) == ((None, 0.0), (NO, 0.0))
     assert (cache.get("ann", BOB, 10.0), cache.get("eve", BOB, 0.0)) == (None, None)
 
 
@@ -21,7 +21,7 @@ def test_of_too_many_the_oldest_goes_and_one_that_was_asked_again_is_new() -> No
     cache = HookCache(ttl_s=10.0, max_entries=2)
     for topic, at_s in ((BOB, 0.0), (CID, 1.0), (BOB, 2.0), (EVE, 3.0)):
         cache.put("ann", topic, None, at_s)
-    assert (len(cache), cache.get("ann", BOB, 4.0), cache.get("ann", CID, 4.0)) == (2, (None,), None)
+    assert (len(cache), cache.get("ann", BOB, 4.0), cache.get("ann", CID, 4.0)) == (2, (None, 2.0), None)
 
 
 def test_what_is_over_takes_no_room() -> None:

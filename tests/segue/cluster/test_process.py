@@ -4,10 +4,15 @@ import asyncio
 import random
 import secrets
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
+from structlog.testing import capture_logs
 
+from accesspoint.authorization.hook_options import HookOptions
+from accesspoint.options import AccessPointOptions
 from infra.kernel.errors import ConfigError
 from infra.kernel.roles import AGGREGATOR
 from segue.cluster.factory import RoleFactory
@@ -83,3 +88,25 @@ async def test_a_role_that_does_not_start_closes_those_before_it_and_its_reason_
     assert closed == ["a1", "p1", "b2", "b1"]
     assert "b2 cannot close" in raised.value.__notes__[0]
     assert asyncio.all_tasks() == before
+
+
+async def test_a_hang_up_reaches_the_roles_that_have_something_to_read_again(tmp_path: Path) -> None:
+    """DPS-26. A process in which none has anything stops at it, as ever."""
+    path = tmp_path / "hook.key"
+    path.write_text("a-secret-of-the-backend-0123456789")
+    path.chmod(0o600)
+    hook = HookOptions(subscribe="http://127.0.0.1:9/subscribe", secret_file=path)
+
+    def hooked(options: Any) -> Any:
+        return msgspec.structs.replace(options, policy="hook", hook=hook) if isinstance(options, AccessPointOptions) else options
+
+    async with make() as process:
+        assert process.on_hang_up is None
+    factory = RoleFactory.local(secrets.token_bytes(32), random.Random(1))
+    async with Process(factory, [hooked(options) for options in Shape().options()]) as process:
+        assert process.on_hang_up is not None
+        with capture_logs() as lines:
+            process.on_hang_up()
+    assert [(line["event"], line["role"]) for line in lines if "hook" in line["event"]] == [
+        ("the secret of the hook read again", "accesspoint")
+    ]
