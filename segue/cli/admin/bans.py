@@ -4,11 +4,11 @@ import click
 
 from infra.kernel.printable import printable
 from segue.sdk.operator import Operator
-from segue.sdk.operator_answers import StandingBan
+from segue.sdk.operator_answers import MadeBan, StandingBan
 
 from ..access import Access
 from .moments import Duration, shown_time
-from .operating import json_option, operated, operator_options, show_json, show_kept, show_table
+from .operating import json_option, operated, operator_options, show, show_kept, show_table
 
 
 @click.command()
@@ -18,12 +18,12 @@ from .operating import json_option, operated, operator_options, show_json, show_
 @operator_options
 def ban(user: str, seconds: float, as_json: bool, access: Access) -> None:
     """Keep USER out for a time: their sessions end everywhere, and no door lets them in."""
-    made = operated(access, lambda operator: operator.ban(user, seconds=seconds))
-    if as_json:
-        show_json(made)
-        return
-    click.echo(f"{printable(user)} is kept out until {shown_time(made.ban.until) if made.ban is not None else 'now'}")
-    show_kept(made.kept)
+
+    def tell(made: MadeBan) -> None:
+        click.echo(f"{printable(user)} is kept out until {shown_time(made.ban.until) if made.ban is not None else 'now'}")
+        show_kept(made.kept)
+
+    show(operated(access, lambda operator: operator.ban(user, seconds=seconds)), as_json, tell)
 
 
 @click.command()
@@ -33,10 +33,7 @@ def ban(user: str, seconds: float, as_json: bool, access: Access) -> None:
 def unban(user: str, as_json: bool, access: Access) -> None:
     """Let USER in again."""
     made = operated(access, lambda operator: operator.unban(user))
-    if as_json:
-        show_json(made)
-        return
-    click.echo(f"{printable(user)} may come in again")
+    show(made, as_json, lambda _: click.echo(f"{printable(user)} may come in again"))
 
 
 @click.command()
@@ -44,11 +41,12 @@ def unban(user: str, as_json: bool, access: Access) -> None:
 @operator_options
 def bans(as_json: bool, access: Access) -> None:
     """Show who is kept out, and until when."""
-    found = operated(access, _all)
-    if as_json:
-        show_json(found)
-        return
-    show_table(("user", "since", "until"), [(each.user, shown_time(each.since), shown_time(each.until)) for each in found], "nobody")
+    show(operated(access, _all), as_json, _tell)
+
+
+def _tell(found: list[StandingBan]) -> None:
+    rows = [(each.user, shown_time(each.since), shown_time(each.until)) for each in found]
+    show_table(("user", "since", "until"), rows, "nobody")
 
 
 async def _all(operator: Operator) -> list[StandingBan]:

@@ -34,9 +34,12 @@ def operated(access: Access, work: Callable[[Operator], Awaitable[T]]) -> T:
     return access.run(run())
 
 
-def show_json(answer: object) -> None:
-    """Prints an answer as one line of JSON that is safe for a terminal."""
-    click.echo(printable(msgspec.json.encode(answer).decode()))
+def show(answer: T, as_json: bool, tell: Callable[[T], None]) -> None:
+    """Prints an answer: as one line of JSON that is safe for a terminal, or as `tell` prints it for people."""
+    if as_json:
+        click.echo(printable(msgspec.json.encode(answer).decode()))
+    else:
+        tell(answer)
 
 
 def show_table(columns: Sequence[str], rows: Iterable[Sequence[str]], none: str) -> None:
@@ -55,11 +58,12 @@ def show_table(columns: Sequence[str], rows: Iterable[Sequence[str]], none: str)
 
 def show_outcome(outcome: OrderOutcome, done: str, as_json: bool) -> None:
     """Prints what came of an order, and on standard error who has not answered."""
-    if as_json:
-        show_json(outcome)
-        return
-    click.echo(f"{done}: {outcome.sessions} sessions")
-    show_missing(outcome)
+
+    def tell(outcome: OrderOutcome) -> None:
+        click.echo(f"{done}: {outcome.sessions} sessions")
+        show_missing(outcome)
+
+    show(outcome, as_json, tell)
 
 
 def show_missing(outcome: OrderOutcome) -> None:

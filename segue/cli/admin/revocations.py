@@ -4,11 +4,11 @@ import click
 
 from infra.kernel.printable import printable
 from segue.sdk.operator import Operator
-from segue.sdk.operator_answers import StandingRevocation
+from segue.sdk.operator_answers import MadeRevocation, StandingRevocation
 
 from ..access import Access
 from .moments import shown_time
-from .operating import json_option, operated, operator_options, show_json, show_kept, show_table
+from .operating import json_option, operated, operator_options, show, show_kept, show_table
 
 
 @click.command()
@@ -35,11 +35,13 @@ def revoke(
         access,
         lambda operator: operator.revoke(user=user, service=service, jti=jti, issued_before=issued_before, until=until),
     )
-    if as_json:
-        show_json(made)
-        return
-    what = f"tokens of {made.revocation.kind} {made.revocation.name}" if jti is None else f"token {made.revocation.name}"
-    click.echo(f"revoked: {printable(what)}, issued before {shown_time(made.revocation.issued_before)}")
+    show(made, as_json, _tell_made)
+
+
+def _tell_made(made: MadeRevocation) -> None:
+    revoked = made.revocation
+    what = f"token {revoked.name}" if revoked.kind == "token" else f"tokens of {revoked.kind} {revoked.name}"
+    click.echo(f"revoked: {printable(what)}, issued before {shown_time(revoked.issued_before)}")
     show_kept(made.kept)
 
 
@@ -48,10 +50,10 @@ def revoke(
 @operator_options
 def revocations(as_json: bool, access: Access) -> None:
     """Show which tokens are taken no more, and until when that is kept."""
-    found = operated(access, _all)
-    if as_json:
-        show_json(found)
-        return
+    show(operated(access, _all), as_json, _tell)
+
+
+def _tell(found: list[StandingRevocation]) -> None:
     rows = [(each.kind, each.name, shown_time(each.issued_before), shown_time(each.until)) for each in found]
     show_table(("kind", "name", "issued before", "kept until"), rows, "none")
 

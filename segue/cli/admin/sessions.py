@@ -10,7 +10,7 @@ from segue.sdk.operator_answers import UserSessions
 from ..access import Access
 from ..json_object import payload_option
 from .moments import shown_time
-from .operating import json_option, operated, operator_options, show_json, show_missing, show_outcome, show_table
+from .operating import json_option, operated, operator_options, show, show_missing, show_outcome, show_table
 
 COLUMNS = ("session", "where", "client", "device", "since", "topics", "waiting")
 
@@ -21,14 +21,14 @@ COLUMNS = ("session", "where", "client", "device", "since", "topics", "waiting")
 @operator_options
 def sessions(user: str, as_json: bool, access: Access) -> None:
     """Show the sessions of USER, at all sites: where, since when, how many topics, and what waits for a slow client."""
-    found = operated(access, lambda operator: operator.sessions(user))
-    if as_json:
-        show_json(found)
-        return
-    show_table(COLUMNS, _rows(found), f"{user} is not connected")
-    if found.sessions > len(found.listed):
-        click.echo(f"{len(found.listed)} of {found.sessions} sessions are shown", err=True)
-    show_missing(found)
+
+    def tell(found: UserSessions) -> None:
+        show_table(COLUMNS, _rows(found), f"{user} is not connected")
+        if found.sessions > len(found.listed):
+            click.echo(f"{len(found.listed)} of {found.sessions} sessions are shown", err=True)
+        show_missing(found)
+
+    show(operated(access, lambda operator: operator.sessions(user)), as_json, tell)
 
 
 def _rows(found: UserSessions) -> list[tuple[str, ...]]:

@@ -13,6 +13,7 @@ from rich.text import Text
 from infra.kernel.trace import DIAGNOSTIC, SERVICES
 
 from ..palette import GREEN, QUIET
+from ..steps import told_steps
 
 if TYPE_CHECKING:
     from analytics.summary import WorkloadSummary
@@ -50,13 +51,7 @@ def characterize(trace: Path, out: Path | None, *, report: bool, **chosen: objec
     target = out or trace.resolve().with_name(f"{trace.resolve().name}-report")
     console = Console()
     began_s = time.perf_counter()
-    with console.status("") as status:
-
-        def begun(step: str) -> None:
-            status.update(step)
-            if not console.is_terminal:
-                console.print(f"{time.perf_counter() - began_s:6.1f} s  {step}", highlight=False)
-
+    with told_steps(console) as begun:
         summary = run(trace, target, Options(report=report, **chosen), begun)  # type: ignore[arg-type]
     show(summary, target, time.perf_counter() - began_s, console)
 

@@ -1,6 +1,5 @@
 """The frame of both commands: it reads the trace, tells the progress, prints the results and writes the report."""
 
-import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,6 +14,7 @@ from infra.runtime.whole_file import write_whole
 
 from ..output_file import write_output
 from ..palette import GREEN, QUIET
+from ..steps import told_steps
 from .columns import fitted
 
 # A table is as wide as it needs to be where nothing tells how wide the output is.
@@ -35,20 +35,10 @@ def outlet() -> Console:
 
 @contextmanager
 def loaded(trace: Path, service: str, console: Console) -> "Iterator[tuple[Workload, Callable[[str], None]]]":
-    """Yields the workload of `service` in `trace`, and a function that tells the next step on `console`.
-
-    On a terminal the steps are told in place, elsewhere line by line.
-    """
+    """Yields the workload of `service` in `trace`, and a function that tells the next step on `console` (`told_steps`)."""
     from analytics.planning.workload import load
 
-    began_s = time.perf_counter()
-    with console.status("") as status:
-
-        def begun(step: str) -> None:
-            status.update(step)
-            if not console.is_terminal:
-                console.print(f"{time.perf_counter() - began_s:6.1f} s  {step}", highlight=False)
-
+    with told_steps(console) as begun:
         begun("reading the trace")
         yield load(trace, service), begun
 
