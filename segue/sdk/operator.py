@@ -8,8 +8,7 @@ Any broker of any site does it for all sites.
 
 import ssl
 from collections.abc import AsyncIterator, Iterable
-from types import TracebackType
-from typing import Any, Final, Self, TypeVar
+from typing import Any, Final, TypeVar
 from urllib.parse import urlencode
 
 import aiohttp
@@ -18,8 +17,8 @@ import msgspec
 from infra.runtime.network_reason import network_reason
 from segue.sdk.address import doors
 from segue.sdk.broker_answer import read_as
-from segue.sdk.connector import connector
-from segue.sdk.errors import ConnectionLost, Misuse
+from segue.sdk.errors import ConnectionLost
+from segue.sdk.http_connections import HttpConnections
 from segue.sdk.operator_answers import (
     BanPage,
     MadeBan,
@@ -31,13 +30,13 @@ from segue.sdk.operator_answers import (
     UserSessions,
 )
 from segue.sdk.token_source import Token, fresh
-from segue.sdk.trust import CaFile, check_trust
+from segue.sdk.trust import CaFile
 
 TIMEOUT_S: Final = 10.0
 A = TypeVar("A")
 
 
-class Operator:
+class Operator(HttpConnections):
     """An operator's way to the brokers.
 
     - `urls`: one broker or several, which are tried in turn.
@@ -59,27 +58,9 @@ class Operator:
         ca_file: CaFile = None,
         tls: ssl.SSLContext | None = None,
     ) -> None:
-        check_trust(ca_file, tls)
-        self._ca_file, self._tls = ca_file, tls
+        super().__init__(aiohttp.ClientTimeout(total=timeout_s), ca_file, tls)
         self._urls = tuple(url.rstrip("/") for url in doors(urls, schemes=("http", "https"), path=""))
         self._token = token
-        self._timeout_s = timeout_s
-        self._http: aiohttp.ClientSession | None = None
-
-    async def __aenter__(self) -> Self:
-        if self._http is not None:
-            raise Misuse("an Operator is entered once; make a new one")
-        timeout = aiohttp.ClientTimeout(total=self._timeout_s)
-        self._http = aiohttp.ClientSession(timeout=timeout, connector=connector(self._ca_file, self._tls))
-        return self
-
-    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        await self.close()
-
-    async def close(self) -> None:
-        """Closes the connections. May be called twice."""
-        if self._http is not None:
-            await self._http.close()
 
     # Sessions.
 
@@ -163,8 +144,6 @@ class Operator:
         is_repeatable: bool = True,
     ) -> A:
         """Returns the answer of the first broker that gives one."""
-        if self._http is None or self._http.closed:
-            raise Misuse("not open; write `async with segue.Operator(...) as operator:`")
         target = f"{path}?{urlencode(query)}" if query else path
         headers = {"Authorization": f"Bearer {await fresh(self._token)}", "Content-Type": "application/json"}
         data = msgspec.json.encode(body) if body is not None else None

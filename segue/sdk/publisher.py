@@ -14,8 +14,7 @@ import ssl
 import uuid
 from collections.abc import AsyncIterable, Iterable
 from dataclasses import dataclass, field
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 import aiohttp
 import msgspec
@@ -26,8 +25,8 @@ from infra.runtime.network_reason import network_reason
 from segue.sdk.address import doors
 from segue.sdk.batches import batches
 from segue.sdk.broker_answer import read_answer
-from segue.sdk.connector import connector
 from segue.sdk.errors import ConnectionLost, Misuse, SegueError, refusal
+from segue.sdk.http_connections import HttpConnections
 from segue.sdk.publication import PendingBatch, Publication, Rejection, Result
 from segue.sdk.token_source import Token, fresh
 from segue.sdk.trust import CaFile, check_trust
@@ -60,7 +59,7 @@ class PublisherOptions:
                 raise Misuse(f"{name} must be more than 0, got {getattr(self, name)!r}")
 
 
-class Publisher:
+class Publisher(HttpConnections):
     """A publisher of events, as one service.
 
     - `urls`: one broker or several; each failure moves on to the next one.
@@ -72,29 +71,13 @@ class Publisher:
     """
 
     def __init__(self, urls: str | Iterable[str], token: Token, *, options: PublisherOptions | None = None, rng: Rng | None = None) -> None:
+        self._options = options or PublisherOptions()
+        timeout = aiohttp.ClientTimeout(total=self._options.answer_timeout_s)
+        super().__init__(timeout, self._options.ca_file, self._options.tls)
         self._urls = doors(urls, schemes=("http", "https"), path="/v1/events")
         self._token = token
-        self._options = options or PublisherOptions()
         self._rng = rng or random.Random()
         self._turn = 0
-        self._http: aiohttp.ClientSession | None = None
-
-    async def __aenter__(self) -> Self:
-        if self._http is not None:
-            raise Misuse("a Publisher is entered once; make a new one")
-        self._http = aiohttp.ClientSession(
-            timeout=aiohttp.ClientTimeout(total=self._options.answer_timeout_s),
-            connector=connector(self._options.ca_file, self._options.tls),
-        )
-        return self
-
-    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        await self.close()
-
-    async def close(self) -> None:
-        """Closes the connections. May be called twice."""
-        if self._http is not None:
-            await self._http.close()
 
     async def publish(self, topic: str, kind: str, payload: dict[str, Any], id: str | None = None) -> str:
         """Publishes one event and returns its id. The arguments are the fields of a Publication.
@@ -147,8 +130,6 @@ class Publisher:
         return batch.result()
 
     async def _post(self, url: str, body: bytes) -> Result:
-        if self._http is None or self._http.closed:
-            raise Misuse("not open; write `async with segue.Publisher(...) as publisher:`")
         headers = {"Authorization": f"Bearer {await fresh(self._token)}", "Content-Type": "application/x-ndjson"}
         try:
             async with self._http.post(url, data=body, headers=headers, allow_redirects=False) as response:

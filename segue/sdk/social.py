@@ -9,8 +9,7 @@ Repeating a request changes nothing more, so a request that was not answered is 
 
 import ssl
 from collections.abc import AsyncIterator, Iterable
-from types import TracebackType
-from typing import Any, Final, Literal, Self, TypeVar
+from typing import Any, Final, Literal, TypeVar
 from urllib.parse import quote
 
 import aiohttp
@@ -19,10 +18,10 @@ import msgspec
 from infra.runtime.network_reason import network_reason
 from segue.sdk.address import doors
 from segue.sdk.broker_answer import read_as
-from segue.sdk.connector import connector
-from segue.sdk.errors import ConnectionLost, Misuse
+from segue.sdk.errors import ConnectionLost
+from segue.sdk.http_connections import HttpConnections
 from segue.sdk.token_source import Token, fresh
-from segue.sdk.trust import CaFile, check_trust
+from segue.sdk.trust import CaFile
 
 T = TypeVar("T")
 
@@ -72,7 +71,7 @@ class _Blocks(msgspec.Struct):
     next: str | None
 
 
-class Social:
+class Social(HttpConnections):
     """A client of the social services of `urls`, which are tried in turn, for one user.
 
     `token` is the user's JWT, or a function (plain or async) that is called for one at every request. All methods raise Refused when
@@ -83,25 +82,9 @@ class Social:
     """
 
     def __init__(self, urls: str | Iterable[str], token: Token, *, ca_file: CaFile = None, tls: ssl.SSLContext | None = None) -> None:
-        check_trust(ca_file, tls)
-        self._ca_file, self._tls = ca_file, tls
+        super().__init__(TIMEOUT, ca_file, tls)
         self._urls = doors(urls, schemes=("http", "https"), path="/v1/social")
         self._token = token
-        self._http: aiohttp.ClientSession | None = None
-
-    async def __aenter__(self) -> Self:
-        if self._http is not None:
-            raise Misuse("a Social is entered once; make a new one")
-        self._http = aiohttp.ClientSession(timeout=TIMEOUT, connector=connector(self._ca_file, self._tls))
-        return self
-
-    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        await self.close()
-
-    async def close(self) -> None:
-        """Closes the connections. May be called twice."""
-        if self._http is not None:
-            await self._http.close()
 
     async def friends(self) -> AsyncIterator[FollowedUser]:
         """Yields all whom the user follows, by name."""
@@ -166,8 +149,6 @@ class Social:
         return await self._ask(PlaylistState, "PUT" if wanted else "DELETE", f"playlists/{_part(playlist)}/editors/{_part(user)}")
 
     async def _ask(self, kind: type[T], method: str, path: str, body: Any = None, **query: str) -> T:
-        if self._http is None or self._http.closed:
-            raise Misuse("not open; write `async with segue.Social(...) as social:`")
         lost: ConnectionLost | None = None
         for base in self._urls:
             try:
