@@ -4,8 +4,7 @@ import json
 import random
 import re
 import time
-from collections.abc import AsyncIterator, Iterator
-from pathlib import Path
+from collections.abc import AsyncIterator
 from typing import Any
 
 import aiohttp
@@ -22,9 +21,11 @@ from segue.cluster.factory import RoleFactory
 from segue.cluster.process import Process
 from segue.cluster.roles import role_of
 from segue.cluster.shape import Shape
+from tests.support.openapi_page import OpenapiPage, examples
 from tests.support.samples import SECRET, service_token, user_token
 
-DOCUMENT: dict[str, Any] = json.loads((Path(__file__).resolve().parents[2] / "docs" / "openapi.json").read_text(encoding="utf-8"))
+PAGE = OpenapiPage("openapi.json")
+DOCUMENT = PAGE.document
 PUBLISH = DOCUMENT["paths"]["/v1/events"]["post"]
 ADMIN = {path: item["get"] for path, item in DOCUMENT["paths"].items() if "get" in item}
 EVENT = {"topic": "hm://presence/user/bob/", "kind": "play", "payload": {}}
@@ -36,24 +37,6 @@ REFUSED: dict[str, dict[str, Any]] = {
     "413": {"json": EVENT | {"payload": {"text": "x" * (16 << 10)}}},
     "415": {"data": b"play", "headers": {"Content-Type": "text/plain"}},
 }
-
-
-def validator(schema: dict[str, Any]) -> Draft202012Validator:
-    """Checks values against a schema of the document."""
-    return Draft202012Validator(schema | {"components": DOCUMENT["components"]})
-
-
-def resolved(response: dict[str, Any]) -> dict[str, Any]:
-    """Returns a response, which may be one that several operations share."""
-    shared = response.get("$ref", "").rpartition("/")[2]
-    return dict(DOCUMENT["components"]["responses"][shared]) if shared else response
-
-
-def examples(content: dict[str, Any]) -> Iterator[Any]:
-    """Yields the values that a media type shows."""
-    yield from (each["value"] for each in content.get("examples", {}).values())
-    if "example" in content:
-        yield content["example"]
 
 
 class Doors:
@@ -89,12 +72,12 @@ async def doors() -> AsyncIterator[Doors]:
 
 async def check(answer: aiohttp.ClientResponse, operation: dict[str, Any]) -> None:
     """Checks that `answer` is one that `operation` describes: status, headers, type, body."""
-    described = resolved(operation["responses"][str(answer.status)])
+    described = PAGE.resolved(operation["responses"][str(answer.status)])
     for name, header in described.get("headers", {}).items():
-        validator(header["schema"]).validate(answer.headers[name])
+        PAGE.validator(header["schema"]).validate(answer.headers[name])
     content = described["content"][answer.content_type]
     if answer.content_type == "application/json":
-        validator(content["schema"]).validate(await answer.json())
+        PAGE.validator(content["schema"]).validate(await answer.json())
 
 
 def test_every_schema_is_a_schema_and_every_example_is_valid() -> None:
@@ -102,17 +85,17 @@ def test_every_schema_is_a_schema_and_every_example_is_valid() -> None:
         Draft202012Validator.check_schema(schema)
         for each in schema["properties"].values():
             for example in each.get("examples", ()):
-                validator(each).validate(example)
-    described = [*map(resolved, PUBLISH["responses"].values()), PUBLISH["requestBody"]]
-    described += [resolved(response) for operation in ADMIN.values() for response in operation["responses"].values()]
+                PAGE.validator(each).validate(example)
+    described = [*map(PAGE.resolved, PUBLISH["responses"].values()), PUBLISH["requestBody"]]
+    described += [PAGE.resolved(response) for operation in ADMIN.values() for response in operation["responses"].values()]
     for content in (content for each in described for content in each["content"].values()):
         for example in examples(content):
-            validator(content["schema"]).validate(example)
+            PAGE.validator(content["schema"]).validate(example)
 
 
 def test_every_code_that_is_named_has_the_status_under_which_it_is_named() -> None:
     for status, response in PUBLISH["responses"].items():
-        for name in re.findall(r"`([a-z0-9-]+)`", resolved(response)["description"]):
+        for name in re.findall(r"`([a-z0-9-]+)`", PAGE.resolved(response)["description"]):
             assert str(BY_NAME[name].http) == status
 
 
@@ -174,7 +157,7 @@ FIELDS = DOCUMENT["components"]["schemas"]["SubmittedEvent"]["properties"]
 @given(topic=texts(FIELDS["topic"]["pattern"]), kind=texts(FIELDS["kind"]["pattern"]), id_=texts(FIELDS["id"]["pattern"]))
 def test_the_schema_of_an_event_takes_exactly_what_the_door_takes(topic: str, kind: str, id_: str) -> None:
     event = {"topic": topic, "kind": kind, "id": id_, "payload": {}}
-    valid = validator({"$ref": "#/components/schemas/SubmittedEvent"}).is_valid(event)
+    valid = PAGE.validator({"$ref": "#/components/schemas/SubmittedEvent"}).is_valid(event)
     try:
         accept(Submission(topic, kind, b"{}", id_), int(time.time() * 1000), "made-up", 1024)  # type: ignore[arg-type]
         taken = True

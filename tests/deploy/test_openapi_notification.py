@@ -2,7 +2,6 @@
 
 import json
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
@@ -12,9 +11,7 @@ import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from jsonschema import Draft202012Validator
 
-from infra.kernel.codes import BY_NAME
 from infra.kernel.errors import Refused
 from infra.runtime.http.openapi import ON_AIOHTTP
 from notification.email import EmailOptions
@@ -23,17 +20,15 @@ from notification.notice import NoticeRequest, check
 from notification.push import PushOptions
 from rule_engine.preferences import parse
 from tests.support.cluster import Cluster
+from tests.support.openapi_page import OpenapiPage, examples
 from tests.support.push_receiver import PushReceiver
 from tests.support.samples import service_token, user_token
 from tests.support.smtp import ScriptedSmtp
 from tests.support.stored import decided, stored
 
-DOCUMENT: dict[str, Any] = json.loads(
-    (Path(__file__).resolve().parents[2] / "docs" / "openapi-notification.json").read_text(encoding="utf-8")
-)
-OPERATIONS = {
-    (method.upper(), path): each for path, item in DOCUMENT["paths"].items() for method, each in item.items() if method != "parameters"
-}
+PAGE = OpenapiPage("openapi-notification.json")
+DOCUMENT = PAGE.document
+OPERATIONS = PAGE.operations()
 FIELDS = DOCUMENT["components"]["schemas"]["NoticeRequest"]["properties"]
 WHO: dict[str, list[dict[str, list[str]]]] = {
     "user": [{"userToken": []}],
@@ -46,24 +41,6 @@ ALBUM = DOCUMENT["paths"]["/v1/notifications"]["post"]["requestBody"]["content"]
 WORDS = {"Content-Type": "text/plain"}
 MAX_BODY_BYTES = 64 << 10
 MANY = b" " * (MAX_BODY_BYTES + 1)
-
-
-def validator(schema: dict[str, Any]) -> Draft202012Validator:
-    """Checks values against a schema of the document."""
-    return Draft202012Validator(schema | {"components": DOCUMENT["components"]})
-
-
-def resolved(response: dict[str, Any]) -> dict[str, Any]:
-    """Returns a response, which may be one that several operations share."""
-    shared = response.get("$ref", "").rpartition("/")[2]
-    return dict(DOCUMENT["components"]["responses"][shared]) if shared else response
-
-
-def examples(content: dict[str, Any]) -> Iterator[Any]:
-    """Yields the values that a media type shows."""
-    yield from (each["value"] for each in content.get("examples", {}).values())
-    if "example" in content:
-        yield content["example"]
 
 
 def shown(operation: tuple[str, str], content_type: str = "application/json") -> list[Any]:
@@ -90,31 +67,19 @@ class Asking:
     def _check(self, method: str, path: str, status: int, headers: Any, content_type: str, document: Any) -> None:
         (template,) = (form for verb, form in OPERATIONS if verb == method and re.fullmatch(re.sub(r"\{\w+\}", "[^/]+", form), path))
         self.tried.add((method, template, str(status)))
-        described = resolved(OPERATIONS[method, template]["responses"][str(status)])
+        described = PAGE.resolved(OPERATIONS[method, template]["responses"][str(status)])
         for name, header in described.get("headers", {}).items():
-            validator(header["schema"]).validate(headers[name])
+            PAGE.validator(header["schema"]).validate(headers[name])
         if "content" not in described:
             assert status == 204
         elif document is not None:
-            validator(described["content"][content_type]["schema"]).validate(document)
+            PAGE.validator(described["content"][content_type]["schema"]).validate(document)
         if status >= 400:
             assert f"`{document['code']}`" in described["description"]
 
 
-def test_every_schema_is_a_schema_and_every_example_is_valid() -> None:
-    for schema in DOCUMENT["components"]["schemas"].values():
-        Draft202012Validator.check_schema(schema)
-    for operation in OPERATIONS.values():
-        described = [*map(resolved, operation["responses"].values()), operation.get("requestBody", {})]
-        for content in (content for each in described for content in each.get("content", {}).values()):
-            for example in examples(content):
-                validator(content["schema"]).validate(example)
-
-
-def test_every_code_that_is_named_has_the_status_under_which_it_is_named() -> None:
-    for status, response in DOCUMENT["components"]["responses"].items():
-        for name in re.findall(r"`([a-z0-9-]+)`", response["description"]):
-            assert str(BY_NAME[name].http) == status
+def test_schemas_are_schemas_examples_are_valid_and_each_code_stands_under_its_status() -> None:
+    PAGE.check_itself()
 
 
 def test_the_door_has_the_paths_that_are_described_and_takes_the_tokens_that_are_described() -> None:
@@ -210,10 +175,10 @@ async def check_refusals(ask: Asking) -> None:
         (await ask(*INTAKE, artist, json=ALBUM | {"payload": {"text": "x" * (16 << 10)}}))[0],
         (await ask(*INTAKE, artist, data=b"album", headers=WORDS))[0],
     ] == [400, 409, 413, 415]
-    for operation in (PREFERENCES, DEVICES):
-        assert (await ask(*operation, json={"email": 7}))[0] == 400
-        assert (await ask(*operation, data=MANY, headers={"Content-Type": "application/json"}))[0] == 413
-        assert (await ask(*operation, data=b"off", headers=WORDS))[0] == 415
+    for writing in (PREFERENCES, DEVICES):
+        assert (await ask(*writing, json={"email": 7}))[0] == 400
+        assert (await ask(*writing, data=MANY, headers={"Content-Type": "application/json"}))[0] == 413
+        assert (await ask(*writing, data=b"off", headers=WORDS))[0] == 415
     assert (await ask("GET", "/v1/me/notifications?since=-1"))[0] == 400
     assert (await ask("DELETE", "/v1/me/devices"))[0] == 400
     assert (await ask("GET", "/v1/dead-letters?limit=501", operator))[0] == 400
@@ -235,7 +200,7 @@ def texts(field: str) -> st.SearchStrategy[str]:
 @given(id_=texts("id"), topic=texts("topic"), kind=texts("kind"), producer=texts("producer"))
 def test_the_schema_of_a_notice_takes_exactly_what_the_intake_takes(id_: str, topic: str, kind: str, producer: str) -> None:
     notice = {"id": id_, "topic": topic, "kind": kind, "producer": producer, "payload": {}, "followers": ["ann"]}
-    assert validator({"$ref": "#/components/schemas/NoticeRequest"}).is_valid(notice) == is_taken(notice)
+    assert PAGE.validator({"$ref": "#/components/schemas/NoticeRequest"}).is_valid(notice) == is_taken(notice)
 
 
 def is_taken(notice: dict[str, Any]) -> bool:
@@ -269,7 +234,7 @@ async def test_the_schema_of_an_audience_takes_exactly_what_the_door_takes(tmp_p
         for n, audience in enumerate(audiences):
             notice = {key: value for key, value in ALBUM.items() if key != "followers"} | audience | {"id": f"album-{n}"}
             status, _ = await Asking(c)(*INTAKE, service_token("artist"), json=notice)
-            assert (status == 202) == validator({"$ref": "#/components/schemas/NoticeRequest"}).is_valid(notice), audience
+            assert (status == 202) == PAGE.validator({"$ref": "#/components/schemas/NoticeRequest"}).is_valid(notice), audience
 
 
 @pytest.mark.parametrize(
@@ -296,4 +261,4 @@ def test_the_schema_of_preferences_takes_exactly_what_the_door_takes(change: dic
         taken = True
     except Refused:
         taken = False
-    assert taken == validator({"$ref": "#/components/schemas/Preferences"}).is_valid(body | change)
+    assert taken == PAGE.validator({"$ref": "#/components/schemas/Preferences"}).is_valid(body | change)

@@ -3,7 +3,7 @@
 from typing import Any, cast
 
 from services.artist.handlers import ArtistHandlers
-from tests.services.artist.openapi_page import OpenapiPage
+from tests.support.openapi_page import OpenapiPage
 
 PAGE = OpenapiPage("openapi-artist.json")
 

@@ -29,10 +29,10 @@ from services.artist.metrics import METRICS
 from services.artist.options import ArtistOptions
 from services.artist.server import ArtistService
 from tests.services.artist.contract_intake import ContractIntake
-from tests.services.artist.openapi_page import OpenapiPage
 from tests.services.recording_intake import eventually
 from tests.services.scripted_service import ScriptedService
 from tests.support.cluster import FAST
+from tests.support.openapi_page import OpenapiPage
 from tests.support.samples import SECRET, service_token, user_token
 
 ROOT = Path(__file__).resolve().parents[3]

@@ -1,7 +1,6 @@
 """docs/openapi-playlist.json is true: what it describes is what the door does."""
 
 import json
-import re
 from pathlib import Path
 from typing import Any
 
@@ -9,32 +8,15 @@ import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from jsonschema import Draft202012Validator
 
-from infra.kernel.codes import BY_NAME
 from services.playlist.handlers import Editing, Wanted
 from tests.services.playlist.site import Site, site
+from tests.support.openapi_page import OpenapiPage, examples
 from tests.support.samples import service_token, user_token
 
-DOCUMENT: dict[str, Any] = json.loads((Path(__file__).resolve().parents[3] / "docs" / "openapi-playlist.json").read_text(encoding="utf-8"))
-OPERATIONS = {(method.upper(), path): each for path, methods in DOCUMENT["paths"].items() for method, each in methods.items()}
+PAGE = OpenapiPage("openapi-playlist.json")
+OPERATIONS = PAGE.operations()
 SUMMER = "/v1/playlists/ann/summer"
-
-
-def validator(schema: dict[str, Any]) -> Draft202012Validator:
-    """Checks values against a schema of the document."""
-    return Draft202012Validator(schema | {"components": DOCUMENT["components"]})
-
-
-def resolved(response: dict[str, Any]) -> dict[str, Any]:
-    """Returns a response, which may be one that several operations share."""
-    shared = response.get("$ref", "").rpartition("/")[2]
-    return dict(DOCUMENT["components"]["responses"][shared]) if shared else response
-
-
-def examples(content: dict[str, Any]) -> list[Any]:
-    """Yields the values that a JSON body shows."""
-    return [each["value"] for each in content["application/json"].get("examples", {}).values()]
 
 
 async def ask(s: Site, method: str, path: str, *, token: str | None = None, **body: Any) -> tuple[int, Any]:
@@ -42,42 +24,12 @@ async def ask(s: Site, method: str, path: str, *, token: str | None = None, **bo
     headers = {"Authorization": f"Bearer {user_token('ann') if token is None else token}"}
     async with s.c.http.request(method, f"http://{s.service.address}{path}", headers=headers, **body) as answer:
         document = await answer.json() if answer.content_type == "application/json" else None
-    described = resolved(operation(method, path)["responses"][str(answer.status)])
-    for name, header in described.get("headers", {}).items():
-        validator(header["schema"]).validate(answer.headers[name])
-    if "content" in described:
-        validator(described["content"]["application/json"]["schema"]).validate(document)
-    else:
-        assert document is None
+    PAGE.check_answer(method, path, answer.status, document, answer.headers)
     return answer.status, document
 
 
-def operation(method: str, path: str) -> dict[str, Any]:
-    """Returns the operation that a request is for."""
-    found = [
-        each
-        for (verb, form), each in OPERATIONS.items()
-        if verb == method and re.fullmatch(re.sub(r"\{\w+\}", "[^/]+", form), path.partition("?")[0])
-    ]
-    assert len(found) == 1
-    return dict(found[0])
-
-
-def test_every_schema_is_a_schema_and_every_example_is_valid() -> None:
-    for schema in DOCUMENT["components"]["schemas"].values():
-        Draft202012Validator.check_schema(schema)
-    for each in OPERATIONS.values():
-        contents = [response["content"] for response in map(resolved, each["responses"].values()) if "content" in response]
-        for content in [*contents, *([each["requestBody"]["content"]] if "requestBody" in each else [])]:
-            for example in examples(content):
-                validator(content["application/json"]["schema"]).validate(example)
-
-
-def test_every_code_that_is_named_has_the_status_under_which_it_is_named() -> None:
-    for each in OPERATIONS.values():
-        for status, response in each["responses"].items():
-            for name in re.findall(r"`([a-z-]+-[a-z-]+|conflict|forbidden|unavailable|draining)`", resolved(response)["description"]):
-                assert str(BY_NAME[name].http) == status
+def test_schemas_are_schemas_examples_are_valid_and_each_code_stands_under_its_status() -> None:
+    PAGE.check_itself()
 
 
 async def test_the_door_has_the_paths_that_are_described_and_takes_the_tokens_that_are_described(tmp_path: Path) -> None:
@@ -90,10 +42,10 @@ async def test_the_door_has_the_paths_that_are_described_and_takes_the_tokens_th
 
 async def test_what_is_shown_works_from_the_first_to_the_last(tmp_path: Path) -> None:
     async with site(tmp_path) as s:
-        created = OPERATIONS["POST", "/v1/playlists"]["requestBody"]["content"]
+        created = OPERATIONS["POST", "/v1/playlists"]["requestBody"]["content"]["application/json"]
         for body in examples(created):
             assert (await ask(s, "POST", "/v1/playlists", json=body))[0] == 201
-        changes = examples(OPERATIONS["POST", "/v1/playlists/{owner}/{id}/changes"]["requestBody"]["content"])
+        changes = list(examples(OPERATIONS["POST", "/v1/playlists/{owner}/{id}/changes"]["requestBody"]["content"]["application/json"]))
         for n, body in enumerate(changes):
             assert await ask(s, "POST", SUMMER + "/changes", json=body) == (200, {"version": n + 2})
         assert (await ask(s, "PUT", SUMMER + "/follow"))[0] == 204
@@ -154,7 +106,7 @@ def test_the_schema_of_a_change_takes_exactly_what_the_door_takes(change: dict[s
     }[op]
     for each in (change, {"op": op} | {key: value for key, value in change.items() if key in wanted and key != "op"}):
         body = {"change": each}
-        assert validator({"$ref": "#/components/schemas/Editing"}).is_valid(body) == is_taken(body, Editing)
+        assert PAGE.validator({"$ref": "#/components/schemas/Editing"}).is_valid(body) == is_taken(body, Editing)
 
 
 @pytest.mark.parametrize(
@@ -162,7 +114,7 @@ def test_the_schema_of_a_change_takes_exactly_what_the_door_takes(change: dict[s
 )
 def test_the_schema_of_a_new_playlist_takes_exactly_what_the_door_takes(field: dict[str, Any]) -> None:
     body = {"name": "n"} | field
-    assert validator({"$ref": "#/components/schemas/Wanted"}).is_valid(body) == is_taken(body, Wanted)
+    assert PAGE.validator({"$ref": "#/components/schemas/Wanted"}).is_valid(body) == is_taken(body, Wanted)
 
 
 def is_taken(body: Any, kind: type[Any]) -> bool:

@@ -19,10 +19,10 @@ from infra.runtime.wire.memory import MemoryNetwork
 from services.social.options import SocialOptions
 from services.social.server import SocialService
 from tests.services.artist.contract_intake import ContractIntake
-from tests.services.artist.openapi_page import OpenapiPage
 from tests.services.recording_intake import DEADLINE_S, eventually
 from tests.services.scripted_service import ScriptedService
 from tests.support.cluster import FAST
+from tests.support.openapi_page import OpenapiPage
 from tests.support.samples import SECRET, service_token, user_token
 
 PAGE = OpenapiPage("openapi-social.json")

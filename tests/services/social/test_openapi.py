@@ -8,7 +8,7 @@ import pytest
 from services.social.core import Contacts
 from services.social.handlers import SocialHandlers
 from services.social.privacy_handlers import PrivacyHandlers
-from tests.services.artist.openapi_page import OpenapiPage
+from tests.support.openapi_page import OpenapiPage
 
 PAGE = OpenapiPage("openapi-social.json")
 

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,33 +11,47 @@ from jsonschema import Draft202012Validator
 from infra.kernel.codes import BY_NAME
 from infra.runtime.http.web import Route
 
-DOCS = Path(__file__).resolve().parents[3] / "docs"
+DOCS = Path(__file__).resolve().parents[2] / "docs"
 METHODS = ("get", "put", "post", "delete")
 WHO = {"user": {"userToken"}, "service": {"serviceToken"}, "operator": {"serviceToken"}, "any": {"userToken", "serviceToken"}}
+
+
+def examples(content: dict[str, Any]) -> Iterator[Any]:
+    """Yields the values that a media type shows."""
+    yield from (each["value"] for each in content.get("examples", {}).values())
+    if "example" in content:
+        yield content["example"]
 
 
 class OpenapiPage:
     """The document at docs/`name`."""
 
     def __init__(self, name: str) -> None:
-        self._document: dict[str, Any] = json.loads((DOCS / name).read_text(encoding="utf-8"))
+        self.document: dict[str, Any] = json.loads((DOCS / name).read_text(encoding="utf-8"))
 
     def operations(self) -> dict[tuple[str, str], dict[str, Any]]:
         """Returns each operation by method and path."""
         return {
-            (method.upper(), path): item[method] for path, item in self._document["paths"].items() for method in METHODS if method in item
+            (method.upper(), path): item[method] for path, item in self.document["paths"].items() for method in METHODS if method in item
         }
 
-    def check_answer(self, method: str, path: str, status: int, body: Any) -> None:
-        """Checks that an answer to a request of `path` is one that is described. Raises AssertionError, ValidationError."""
-        described = self._operation(method, path.partition("?")[0])["responses"]
-        assert str(status) in described, f"{method} {path} answers {status}, which is not described"
-        content = self._resolved(described[str(status)]).get("content")
+    def check_answer(self, method: str, path: str, status: int, body: Any, headers: Mapping[str, str] | None = None) -> None:
+        """Checks that an answer to a request of `path` is one that is described: its status, its body, and its `headers` if given.
+
+        Raises AssertionError, ValidationError, and KeyError for a header that is missing.
+        """
+        responses = self._operation(method, path.partition("?")[0])["responses"]
+        assert str(status) in responses, f"{method} {path} answers {status}, which is not described"
+        described = self.resolved(responses[str(status)])
+        if headers is not None:
+            for name, header in described.get("headers", {}).items():
+                self.validator(header["schema"]).validate(headers[name])
+        content = described.get("content")
         assert (body is None) == (content is None)
         if content is not None:
-            self._validator(content["application/json"]["schema"]).validate(body)
+            self.validator(content["application/json"]["schema"]).validate(body)
         if status >= 400:
-            assert f"`{body['code']}`" in self._resolved(described[str(status)])["description"]
+            assert f"`{body['code']}`" in described["description"]
 
     def check_routes(self, routes: list[Route]) -> None:
         """Checks that all routes are described, with whose token they take, and nothing else."""
@@ -47,12 +61,12 @@ class OpenapiPage:
 
     def check_itself(self) -> None:
         """Schemas are schemas, examples are valid, and each code stands under its status."""
-        for schema in self._document["components"]["schemas"].values():
+        for schema in self.document["components"]["schemas"].values():
             Draft202012Validator.check_schema(schema)
         for content in self._contents():
-            if "example" in content:
-                self._validator(content["schema"]).validate(content["example"])
-        for status, response in self._document["components"]["responses"].items():
+            for example in examples(content):
+                self.validator(content["schema"]).validate(example)
+        for status, response in self.document["components"]["responses"].items():
             for name in re.findall(r"`([a-z0-9-]+)`", response["description"]):
                 assert str(BY_NAME[name].http) == status
 
@@ -64,7 +78,7 @@ class OpenapiPage:
 
     def accepts(self, schema: str, value: Any) -> bool:
         """Returns whether a schema of the document takes `value`."""
-        return bool(self._validator({"$ref": f"#/components/schemas/{schema}"}).is_valid(value))
+        return bool(self.validator({"$ref": f"#/components/schemas/{schema}"}).is_valid(value))
 
     def _operation(self, method: str, path: str) -> dict[str, Any]:
         # A fixed path before one with names in it.
@@ -75,12 +89,14 @@ class OpenapiPage:
 
     def _contents(self) -> Iterator[dict[str, Any]]:
         for operation in self.operations().values():
-            for each in [operation.get("requestBody", {}), *map(self._resolved, operation["responses"].values())]:
+            for each in [operation.get("requestBody", {}), *map(self.resolved, operation["responses"].values())]:
                 yield from each.get("content", {}).values()
 
-    def _resolved(self, response: dict[str, Any]) -> dict[str, Any]:
+    def resolved(self, response: dict[str, Any]) -> dict[str, Any]:
+        """Returns a response, which may be one that several operations share."""
         reference = response.get("$ref", "").rpartition("/")[2]
-        return dict(self._document["components"]["responses"][reference]) if reference else response
+        return dict(self.document["components"]["responses"][reference]) if reference else response
 
-    def _validator(self, schema: dict[str, Any]) -> Draft202012Validator:
-        return Draft202012Validator(schema | {"components": self._document["components"]})
+    def validator(self, schema: dict[str, Any]) -> Draft202012Validator:
+        """Returns what checks values against a schema of the document."""
+        return Draft202012Validator(schema | {"components": self.document["components"]})
