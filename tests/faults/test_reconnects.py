@@ -9,6 +9,7 @@ from typing import Self
 import segue
 from infra.kernel.backoff import Backoff
 from tests.support.cluster import Cluster
+from tests.support.news import News
 from tests.support.stored import album, configured
 
 DEADLINE_S = 60.0
@@ -26,7 +27,7 @@ class Device:
         self.user = user
         self.client = segue.Client(urls, cluster.token(user), client=name, options=QUICK)
         self.shown: list[tuple[int, str]] = []
-        self._news = asyncio.Event()
+        self._news = News(DEADLINE_S)
 
     async def __aenter__(self) -> Self:
         await self.client.__aenter__()
@@ -41,14 +42,11 @@ class Device:
     async def _read(self) -> None:
         async for item in self.client.notifications():
             self.shown.append((item.mark, item.id))
-            self._news.set()
+            self._news.tell()
 
     async def has_shown(self, number: int) -> None:
         """Waits until so many are shown."""
-        async with asyncio.timeout(DEADLINE_S):
-            while len(self.shown) < number:
-                self._news.clear()
-                await self._news.wait()
+        await self._news.until(lambda: len(self.shown) >= number)
 
 
 @asynccontextmanager

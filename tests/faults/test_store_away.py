@@ -19,6 +19,7 @@ from infra.runtime.tokens import issue
 from notification.intake import MAX_OPEN
 from segue.cassandra import Server
 from tests.support.cluster import SECRET, Cluster
+from tests.support.news import News
 from tests.support.stored import album, configured, stored
 
 PUBLISHERS = 12
@@ -40,7 +41,7 @@ class Load:
         self._artist = f"a{random.SystemRandom().getrandbits(40):x}"
         self._is_over = False
         self._tasks: list[asyncio.Task[None]] = []
-        self._news = asyncio.Event()
+        self._news = News(DEADLINE_S)
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
@@ -53,10 +54,7 @@ class Load:
 
     async def until(self, condition: Callable[[], bool]) -> None:
         """Waits for a condition on what was accepted and refused."""
-        async with asyncio.timeout(DEADLINE_S):
-            while not condition():
-                self._news.clear()
-                await self._news.wait()
+        await self._news.until(condition)
 
     async def _publish(self) -> None:
         while not self._is_over:
@@ -74,7 +72,7 @@ class Load:
             assert int(headers["Retry-After"]) >= 1
             assert answer["code"] == "unavailable"
             self.refused += 1
-        self._news.set()
+        self._news.tell()
         return bool(status == 202)
 
     async def check(self) -> None:

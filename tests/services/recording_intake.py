@@ -8,6 +8,8 @@ from typing import Any, Self
 
 from aiohttp import web
 
+from tests.support.news import News
+
 DEADLINE_S = 30.0
 
 
@@ -25,7 +27,7 @@ class RecordingIntake:
         self.answer: Callable[[], tuple[int, str]] = lambda: (202, "")
         self.gate = asyncio.Event()
         self.gate.set()
-        self._news = asyncio.Event()
+        self._news = News()
 
     async def __aenter__(self) -> Self:
         app = web.Application()
@@ -46,26 +48,20 @@ class RecordingIntake:
         if status != 202:
             await request.read()
             self.requests.append(str(status))
-            self._wake()
+            self._news.tell()
             return web.json_response({"code": code, "number": 0, "reason": "the test wants it so"}, status=status)
         lines = [json.loads(line) async for line in request.content]
         first, *pages = lines
         known = first["id"] in self.taken
         self.taken[first["id"]] = (first, pages)
         self.requests.append("202")
-        self._wake()
+        self._news.tell()
         accepted = sum(len(page["followers"]) for page in pages)
         return web.json_response({"id": first["id"], "accepted": accepted, "duplicate": known}, status=202)
 
-    def _wake(self) -> None:
-        news, self._news = self._news, asyncio.Event()
-        news.set()
-
     async def until(self, condition: Callable[[], bool]) -> None:
         """Waits until `condition` holds, looking after each request. Raises TimeoutError."""
-        async with asyncio.timeout(DEADLINE_S):
-            while not condition():
-                await self._news.wait()
+        await self._news.until(condition)
 
     async def told(self, number: int) -> list[tuple[dict[str, Any], list[dict[str, Any]]]]:
         """Returns what was accepted, in order, once it is so much."""

@@ -20,6 +20,7 @@ from services import outbox_sqlite
 from services.outbox import MAX_HELD, OutboxRelay
 from services.outbox_sqlite import OutboxSqlite
 from services.tasks import OutboxTask, TaskOutbox
+from tests.support.news import News
 
 QUICK = Backoff(base_s=0.001, cap_s=0.002)
 Perform = Callable[[OutboxTask], Awaitable[None]]
@@ -60,19 +61,16 @@ class Receiver:
     def __init__(self) -> None:
         self.taken: list[OutboxTask] = []
         self.trouble: Callable[[OutboxTask], Exception | None] = lambda task: None
-        self._news = asyncio.Event()
+        self._news = News()
 
     async def perform(self, task: OutboxTask) -> None:
         if (error := self.trouble(task)) is not None:
             raise error
         self.taken.append(task)
-        self._news.set()
+        self._news.tell()
 
     async def until(self, count: int) -> None:
-        async with asyncio.timeout(10):
-            while len(self.taken) < count:
-                self._news.clear()
-                await self._news.wait()
+        await self._news.until(lambda: len(self.taken) >= count)
 
 
 async def until(condition: Callable[[], Awaitable[bool]]) -> None:

@@ -9,7 +9,7 @@ from typing import Any, Self
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
 
-DEADLINE_S = 30.0
+from .news import News
 
 
 class User:
@@ -23,7 +23,7 @@ class User:
         self.answers: list[dict[str, Any]] = []
         self.closed: tuple[int, str] | None = None
         self.ws: ClientConnection
-        self._news = asyncio.Event()
+        self._news = News()
         self._ids = 0
 
     async def __aenter__(self) -> Self:
@@ -42,21 +42,15 @@ class User:
             async for text in self.ws:
                 message = json.loads(text)
                 (self.events if message["op"] == "event" else self.answers).append(message)
-                self._wake()
+                self._news.tell()
         except ConnectionClosed:
             pass
         self.closed = (self.ws.close_code or 0, self.ws.close_reason or "")
-        self._wake()
-
-    def _wake(self) -> None:
-        news, self._news = self._news, asyncio.Event()
-        news.set()
+        self._news.tell()
 
     async def until(self, condition: Callable[[], bool]) -> None:
         """Waits until `condition` holds, and looks again at each message. Raises TimeoutError."""
-        async with asyncio.timeout(DEADLINE_S):
-            while not condition():
-                await self._news.wait()
+        await self._news.until(condition)
 
     async def ended(self) -> None:
         """Waits until the connection has ended."""

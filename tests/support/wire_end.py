@@ -6,6 +6,8 @@ from collections.abc import Callable
 from infra.kernel.frames import AnyFrame
 from infra.runtime.wire.wire import Wire
 
+from .news import News
+
 DEADLINE_S = 20.0
 
 
@@ -18,7 +20,7 @@ class End:
         self.lost: list[str] = []
         self.react: Callable[[], object] = lambda: None
         self.is_started = self._is_busy = False
-        self._news = asyncio.Event()
+        self._news = News()
 
     def start(self) -> "End":
         self.is_started = True
@@ -34,18 +36,15 @@ class End:
         self._is_busy = True
         self.react()
         self._is_busy = False
-        self._news.set()
+        self._news.tell()
 
     def _on_lost(self, reason: str) -> None:
         self.lost.append(reason)
-        self._news.set()
+        self._news.tell()
 
     async def until(self, condition: Callable[[], bool]) -> None:
         """Waits for a condition on what this end was told."""
-        async with asyncio.timeout(DEADLINE_S):
-            while not condition():
-                self._news.clear()
-                await self._news.wait()
+        await self._news.until(condition)
 
     async def until_lost(self) -> str:
         """Returns why the wire was lost, when it is; and once only."""

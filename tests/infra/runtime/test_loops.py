@@ -9,9 +9,8 @@ import pytest
 from infra.kernel.errors import Unavailable
 from infra.runtime.ending import end_tasks
 from infra.runtime.loops import Loops
+from tests.support.news import News
 from tests.support.recording_log import RecordingLog
-
-DEADLINE_S = 5.0
 
 
 class Steps:
@@ -20,19 +19,16 @@ class Steps:
     def __init__(self, *troubles: BaseException | None) -> None:
         self.calls = 0
         self._troubles = list(troubles)
-        self._news = asyncio.Event()
+        self._news = News()
 
     def __call__(self) -> None:
         self.calls += 1
-        self._news.set()
+        self._news.tell()
         if self._troubles and (trouble := self._troubles.pop(0)) is not None:
             raise trouble
 
     async def until(self, calls: int) -> None:
-        async with asyncio.timeout(DEADLINE_S):
-            while self.calls < calls:
-                self._news.clear()
-                await self._news.wait()
+        await self._news.until(lambda: self.calls >= calls)
 
 
 def told(log: RecordingLog) -> list[str]:
