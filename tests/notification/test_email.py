@@ -14,7 +14,7 @@ from notification.email import EmailOptions, Mailer
 from notification.letter import Line, compose, stable_message_id
 from notification.outcome import OutcomeState
 from tests.support.recording_log import RecordingLog
-from tests.support.smtp import CUT, HANG, ScriptedSmtp, self_made_certificate
+from tests.support.smtp import CUT, HANG, ScriptedSmtp, certified_by_nobody
 
 ALICE = "alice@example.org"
 SENDER = "Segue <notify@example.org>"
@@ -177,14 +177,14 @@ async def test_nobody_there_is_told_to_operators_until_mails_go_out_again() -> N
 
 @pytest.mark.parametrize("mode", ["auto", "required"])
 async def test_a_mail_goes_out_encrypted_where_the_server_offers_it(mode: str, tmp_path: Path) -> None:
-    tls, certificate = self_made_certificate(tmp_path)
+    tls, certificate = certified_by_nobody(tmp_path)
     async with ScriptedSmtp(tls=tls) as server, mailer_to(server.port, starttls=mode, ca_file=certificate) as mailer:
         assert (await mailer.send(mail(), ALICE)).state is OutcomeState.DELIVERED
         assert server.was_encrypted == [True]
 
 
 async def test_a_certificate_that_nobody_vouches_for_gets_no_mail(tmp_path: Path) -> None:
-    tls, _ = self_made_certificate(tmp_path)
+    tls, _ = certified_by_nobody(tmp_path)
     async with ScriptedSmtp(tls=tls) as server, mailer_to(server.port) as mailer:
         outcome = await mailer.send(mail(), ALICE)
         assert outcome.state is OutcomeState.RETRY
@@ -202,7 +202,7 @@ async def test_required_means_that_a_server_without_tls_gets_no_mail() -> None:
 
 
 async def test_never_means_plain_text_also_where_tls_is_offered(tmp_path: Path) -> None:
-    tls, _ = self_made_certificate(tmp_path)
+    tls, _ = certified_by_nobody(tmp_path)
     async with ScriptedSmtp(tls=tls) as server, mailer_to(server.port, starttls="never") as mailer:
         assert (await mailer.send(mail(), ALICE)).state is OutcomeState.DELIVERED
         assert server.was_encrypted == [False]

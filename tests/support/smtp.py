@@ -2,22 +2,18 @@
 
 import asyncio
 import ssl
-from datetime import UTC, datetime, timedelta
 from email import message_from_bytes
 from email.message import EmailMessage
 from email.policy import SMTP as POLICY
-from functools import cache
-from ipaddress import IPv4Address
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self, cast
 
 from aiosmtpd.smtp import SMTP, AuthResult, Envelope, LoginPassword, Session
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
-from cryptography.x509.oid import NameOID
+
+from infra.runtime.tls import ServerTls
+
+from .tls_files import TestAuthority
 
 DEADLINE_S: Final = 20.0
 OK: Final = "250 OK"
@@ -152,33 +148,8 @@ def _is_closed(transport: asyncio.BaseTransport) -> bool:
     return sock is None or sock.fileno() == -1
 
 
-@cache
-def _certificate() -> tuple[bytes, bytes]:
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "localhost")])
-    now = datetime.now(UTC)
-    certificate = (
-        x509.CertificateBuilder()
-        .subject_name(name)
-        .issuer_name(name)
-        .public_key(key.public_key())
-        .serial_number(x509.random_serial_number())
-        .not_valid_before(now - timedelta(days=1))
-        .not_valid_after(now + timedelta(days=1))
-        .add_extension(x509.SubjectAlternativeName([x509.DNSName("localhost"), x509.IPAddress(IPv4Address("127.0.0.1"))]), critical=False)
-        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
-        .sign(key, hashes.SHA256())
-    )
-    private = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
-    return certificate.public_bytes(Encoding.PEM), private
-
-
-def self_made_certificate(folder: Path) -> tuple[ssl.SSLContext, Path]:
-    """Returns a server's TLS context for 127.0.0.1 with a certificate that nobody vouches for, and the file of that certificate."""
-    certificate, private = _certificate()
-    certificate_file, key_file = folder / "certificate.pem", folder / "key.pem"
-    certificate_file.write_bytes(certificate)
-    key_file.write_bytes(private)
-    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-    context.load_cert_chain(certificate_file, key_file)
-    return context, certificate_file
+def certified_by_nobody(folder: Path) -> tuple[ssl.SSLContext, Path]:
+    """Returns a server's TLS context for 127.0.0.1, and the file of the authority behind its certificate, which no machine believes."""
+    authority = TestAuthority(folder)
+    options = authority.options()
+    return ServerTls.load(options).context, authority.ca_file

@@ -1,15 +1,11 @@
 """The JSON bodies of all HTTP doors, as the OpenAPI pages list them, at roles that run behind real sockets of the loopback."""
 
-import asyncio
 import json
 import random
 import re
-import tempfile
 from collections.abc import Iterator
-from contextlib import AsyncExitStack
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Final, NamedTuple, Self
+from typing import Any, Final, NamedTuple
 
 import aiohttp
 from structlog.testing import capture_logs
@@ -18,7 +14,8 @@ from infra.kernel.codes import BY_NAME
 from segue.cluster.factory import RoleFactory
 from segue.cluster.process import Process
 from segue.cluster.roles import role_of
-from segue.cluster.shape import STORING, Shape
+from segue.cluster.shape import Shape
+from tests.fuzz.on_site import OnSite
 from tests.fuzz.target import outcome
 from tests.support.samples import SECRET, service_token, user_token
 
@@ -77,7 +74,7 @@ OPERATIONS: Final = list(operations())
 BY_NAME_OF_INPUT: Final = {operation.name: operation for operation, _ in OPERATIONS}
 
 
-class JsonBodies:
+class JsonBodies(OnSite):
     """The doors of a site. An input is a line with the name of an operation, and a body."""
 
     seeds = tuple(operation.name + b"\n" + body for operation, bodies in OPERATIONS for body in bodies)
@@ -94,20 +91,8 @@ class JsonBodies:
         b"hm://",
     )
 
-    def __enter__(self) -> Self:
-        self._runner, self._stack = asyncio.Runner(), AsyncExitStack()
+    async def _start(self, shape: Shape) -> None:
         self._turn = 0
-        self._runner.run(self._start())
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        self._runner.run(self._stack.aclose())
-        self._runner.close()
-
-    async def _start(self) -> None:
-        folder = Path(self._stack.enter_context(tempfile.TemporaryDirectory()))
-        (folder / "catalogue.jsonl").touch()
-        shape = Shape(notification=1, services=tuple(STORING), state=folder / "store", catalogue=str(folder / "catalogue.jsonl"))
         options = [each for each in shape.options() if role_of(each) in ROLES]
         process = await self._stack.enter_async_context(Process(RoleFactory.local(SECRET, random.Random(1)), options))
         self._addresses = {role: process.of(role)[0].address for role in ROLES}

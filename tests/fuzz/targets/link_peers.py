@@ -2,11 +2,7 @@
 
 import asyncio
 import random
-import tempfile
-from contextlib import AsyncExitStack
-from pathlib import Path
-from types import TracebackType
-from typing import Any, Final, Self
+from typing import Any, Final
 
 from structlog.testing import capture_logs
 
@@ -35,7 +31,8 @@ from infra.kernel.topics import Topic
 from infra.runtime.wire.memory import MemoryNetwork
 from segue.cluster.factory import RoleFactory
 from segue.cluster.process import Process
-from segue.cluster.shape import STORING, Shape
+from segue.cluster.shape import Shape
+from tests.fuzz.on_site import OnSite
 from tests.fuzz.target import outcome
 from tests.support.samples import SECRET
 
@@ -66,27 +63,15 @@ def _input(port: str, role: str, *frames: Any) -> bytes:
     return port.encode() + b"\n" + b"".join(encode(frame) for frame in (hello, *frames))
 
 
-class LinkPeers:
+class LinkPeers(OnSite):
     """A site in memory. An input is a line with the name of a node, and what a peer says at its link port."""
 
     seeds = tuple(_input(port, role, *SAID[number % 5 :: 5]) for number, port in enumerate(PORTS) for role in ROLES)
     words = (*map(encode, SAID), b"\x91", b"\xc4\x00", b"\xce\xff\xff\xff\xff", b"\xcf\x3f", b"Udan", b"Idan", b"-")
 
-    def __enter__(self) -> Self:
-        self._runner, self._stack = asyncio.Runner(), AsyncExitStack()
+    async def _start(self, shape: Shape) -> None:
         self._defects: list[str] = []
-        self._runner.run(self._start())
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        self._runner.run(self._stack.aclose())
-        self._runner.close()
-
-    async def _start(self) -> None:
         asyncio.get_running_loop().set_exception_handler(lambda _, context: self._defects.append(str(context)))
-        folder = Path(self._stack.enter_context(tempfile.TemporaryDirectory()))
-        (folder / "catalogue.jsonl").touch()
-        shape = Shape(notification=1, services=tuple(STORING), state=folder / "store", catalogue=str(folder / "catalogue.jsonl"))
         factory = RoleFactory.local(SECRET, random.Random(1))
         process = await self._stack.enter_async_context(Process(factory, shape.options()))
         await process.settled()

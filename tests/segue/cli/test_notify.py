@@ -8,19 +8,10 @@ import pytest
 from click.testing import CliRunner
 
 from segue.cli.command_line import cli
-from tests.support.cluster import SECRET, Cluster
+from tests.support.cluster import Cluster
 
 TOPIC = "hm://notifications/feed/bjork%new-album/"
 DEADLINE_S = 60.0
-
-
-@pytest.fixture
-def state(tmp_path: Path) -> Path:
-    """Returns a state directory with the secret of the cluster."""
-    file = tmp_path / "secret.key"
-    file.touch(mode=0o600)
-    file.write_bytes(SECRET)
-    return tmp_path
 
 
 async def segue(*arguments: str, stdin: bytes = b"") -> tuple[int | None, str, str]:

@@ -8,22 +8,19 @@ import pytest
 from click.testing import CliRunner
 
 from segue.cli.command_line import cli
-from tests.support.cluster import SECRET, Cluster
+from tests.support.cluster import Cluster
 
 Run = Callable[..., Coroutine[None, None, str]]
 
 
 @pytest.fixture
-async def run(tmp_path: Path) -> AsyncIterator[Run]:
+async def run(state: Path) -> AsyncIterator[Run]:
     """Returns what runs a command of `user` at the social service of a cluster, and returns what it prints."""
-    file = tmp_path / "secret.key"
-    file.touch(mode=0o600)
-    file.write_bytes(SECRET)
-    async with Cluster(sites=1, state=tmp_path / "store", services=("social",)) as c:
+    async with Cluster(sites=1, state=state / "store", services=("social",)) as c:
         url = f"http://{c.of('social')[0].address}"
 
         async def said(user: str, *arguments: str) -> str:
-            command = [*arguments, "--user", user, "--url", url, "--state", str(tmp_path)]
+            command = [*arguments, "--user", user, "--url", url, "--state", str(state)]
             result = await asyncio.to_thread(CliRunner().invoke, cli, command)
             assert result.exit_code == 0, result.output
             return result.output
@@ -72,9 +69,7 @@ async def test_playlists_are_shown_and_set(run: Run) -> None:
         (["friends", "list", "--user", "ann", "--url", "http://127.0.0.1:1"], "nobody answers at http://127.0.0.1:1"),
     ],
 )
-def test_what_cannot_work_says_what_would(arguments: list[str], complaint: str, tmp_path: Path) -> None:
-    (tmp_path / "secret.key").touch(mode=0o600)
-    (tmp_path / "secret.key").write_bytes(SECRET)
-    result = CliRunner().invoke(cli, [*arguments, "--state", str(tmp_path)])
+def test_what_cannot_work_says_what_would(arguments: list[str], complaint: str, state: Path) -> None:
+    result = CliRunner().invoke(cli, [*arguments, "--state", str(state)])
     assert result.exit_code != 0
     assert complaint in result.output

@@ -15,21 +15,12 @@ from click.testing import CliRunner
 from segue.cli.command_line import cli
 from segue.cli.listen import tell_ended, tell_offloaded
 from segue.sdk.messages import Ended, Offloaded, RejectedTopic
-from tests.support.cluster import SECRET, Cluster
+from tests.support.cluster import Cluster
 
 BOB = "hm://presence/user/bob/"
 ARTIST = "hm://notifications/feed/bjork%new-album/"
 INBOX = "hm://notifications/inbox/ann/"
 DEADLINE_S = 60.0
-
-
-@pytest.fixture
-def state(tmp_path: Path) -> Path:
-    """Returns a state directory with the secret of the cluster."""
-    file = tmp_path / "secret.key"
-    file.touch(mode=0o600)
-    file.write_bytes(SECRET)
-    return tmp_path
 
 
 @asynccontextmanager

@@ -9,19 +9,10 @@ import pytest
 from click.testing import CliRunner
 
 from segue.cli.command_line import cli
-from tests.support.cluster import SECRET, Cluster
+from tests.support.cluster import Cluster
 from tests.support.user import feed
 
 DEADLINE_S = 60.0
-
-
-@pytest.fixture
-def state(tmp_path: Path) -> Path:
-    """Returns a state directory with the secret of the cluster."""
-    file = tmp_path / "secret.key"
-    file.touch(mode=0o600)
-    file.write_bytes(SECRET)
-    return tmp_path
 
 
 async def segue_admin(c: Cluster, state: Path, *arguments: str) -> tuple[int | None, str, str]:
