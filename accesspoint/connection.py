@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import Final, Protocol, cast
 
 from infra.kernel.errors import Refused
+from infra.kernel.places import NOWHERE, HeldPlace
 from infra.kernel.shares import Shares
 from infra.kernel.websocket import CLOSE, MAX_SMALL_BYTES, PING, TEXT, close_frame, ping_frame, pong_frame, text_frame
 from infra.kernel.websocket_reader import FrameReader, Message
@@ -62,12 +63,12 @@ class Connection(Session, asyncio.Protocol):
     left the socket already waits in the reader.
     """
 
-    __slots__ = ("_answers", "_is_reading", "_owner", "_reader", "_rests", "_transport", "_waits", "peer")
+    __slots__ = ("_answers", "_is_reading", "_owner", "_reader", "_rests", "_transport", "_waits", "place")
 
-    def __init__(self, owner: ConnectionOwner, peer: str = "") -> None:
-        """Begins with the `owner` of all, and `peer`, the address of the client."""
+    def __init__(self, owner: ConnectionOwner, place: HeldPlace = NOWHERE) -> None:
+        """Begins with the `owner` of all, and the `place` that the connection has at the door."""
         Session.__init__(self, owner.now())
-        self.peer = peer
+        self.place = place
         self._owner = owner
         self._answers: list[bytes] | None = None  # while messages are taken, what is said to them
         self._is_reading = True

@@ -10,8 +10,8 @@ from infra.kernel.interest import MAX_LINKS
 from infra.kernel.link_timing import LinkTiming
 from infra.kernel.option_checks import check_at_least, check_numbers
 from infra.kernel.origins import check_origins
+from infra.kernel.places import VisitorLimits
 from infra.kernel.roles import ARTIST, DECISION, NOTIFICATION, PLAYLIST, PRESENCE, SOCIAL
-from infra.kernel.visitors import VisitorLimits
 
 from .authorization.arbiter import Policy
 from .authorization.hook_options import HookOptions

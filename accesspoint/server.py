@@ -78,7 +78,7 @@ class AccessPoint:
     async def start(self) -> None:
         """Opens the door, then dials upstream. Raises CannotListen if the address is taken."""
         bind = partial(_bound, options=self.options)
-        self._server = await self._doors.open("accesspoint.door", self.options.door, self._http.protocol_factory, bind=bind)
+        self._server = await self._doors.open("accesspoint.door", self.options.door, self._http.entrance, bind=bind)
         self.address = str(Address(*self._server.sockets[0].getsockname()[:2]))
         self.upstream.start()
         self._ticker = self._loops.every(TICK_S, lambda: self.sweep(self.now()), "timeouts of clients")
@@ -145,7 +145,7 @@ class AccessPoint:
         except Refused as refused:
             self.core.refusals[refused.code.name] += 1
             raise
-        return Connection(self, head.peer)
+        return Connection(self, head.place)
 
     def joined(self, connection: Connection) -> None:
         """Takes in a client whose handshake was answered, and whose hello is due."""
@@ -166,7 +166,7 @@ class AccessPoint:
         """Forgets a connection that is gone."""
         self.timeouts.lost(connection)
         self.core.leave(connection, "lost")
-        self._http.leave(connection.peer)
+        connection.place.give_back()
 
     def rests(self, connection: Connection, rest_s: float) -> None:
         """Has a client that is too fast not be read for so long."""

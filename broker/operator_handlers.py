@@ -154,7 +154,7 @@ class OperatorHandlers:
             return json_error(Refused("internal-error"))
 
     async def _audited(self, what: str, work: _Work, asked: _Asked) -> object:
-        with self._audit.change(asked.who, what, asked.on, address=asked.head.peer) as details:
+        with self._audit.change(asked.who, what, asked.on, address=asked.head.place.host) as details:
             answer = await work(asked)
             if isinstance(answer, bodies.OrderDone):
                 details |= {"sessions": answer.sessions} | ({"missing": ",".join(answer.missing)} if answer.partial else {})

@@ -12,7 +12,7 @@ from infra.kernel.interest import MAX_LINKS
 from infra.kernel.link_timing import LinkTiming
 from infra.kernel.membership import Timing
 from infra.kernel.option_checks import check_at_least, check_numbers
-from infra.kernel.visitors import VisitorLimits
+from infra.kernel.places import VisitorLimits
 from infra.runtime.link import MAX_BYTES, MAX_QUEUED_BYTES, check_bounds
 
 from .forwarder import MAX_WAITING_BYTES

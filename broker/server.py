@@ -135,7 +135,7 @@ class Broker:
         for client in (self.mesh.client, *self.far.values()):
             client.start()
         self.tick(self.links.now_s)
-        self._server = await self._doors.open("broker.door", self.options.door, self._http.protocol_factory)
+        self._server = await self._doors.open("broker.door", self.options.door, self._http.entrance)
         self.address = str(Address(*self._server.sockets[0].getsockname()[:2]))
 
     async def drain(self) -> None:

@@ -1,39 +1,159 @@
-"""The places at a door: how many connections there may be in all, and how many of one address. Pure."""
+"""Places: how many connections there may be at one door or link port, from where, and how often new ones come. Pure.
+
+An IPv4 address is one visitor, and so is a network of 2^64 IPv6 addresses (/64), which is what one customer gets. Whoever takes all that
+one address may have takes nobody else's.
+"""
 
 from collections import Counter
+from collections.abc import Sequence
+from functools import lru_cache
+from ipaddress import IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+from typing import Final
 
-from .errors import Refused
+import msgspec
+
+from .errors import ConfigError, Refused
+from .option_checks import check_numbers
+from .public_address import network_of
+from .rates import Bucket, Buckets, Rate, RateRefused
+
+# What may come at once after a pause: as much as in so many seconds.
+BURST_S: Final = 2.0
+# So many visitors are remembered who have come lately.
+REMEMBERED: Final = 65_536
+
+
+class VisitorLimits(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The bounds for those who connect to one door or link port, from where they come.
+
+    - `per_address`: how many connections one address may have open.
+    - `new_per_s`, `new_per_address_per_s`: how many new ones may come a second, from everywhere and from one address; after a pause twice
+      as many at once.
+    - `proxies`: addresses and networks (`"10.0.0.0/8"`) that many clients share, such as those of a load balancer. What is said of one
+      address does not hold for them.
+    """
+
+    per_address: int = 1_000
+    new_per_s: float = 1_000.0
+    new_per_address_per_s: float = 200.0
+    proxies: list[str] = []
+
+    def check_in(self, table: str) -> None:
+        """Raises ConfigError for what makes no sense; `table` is where it is written."""
+        check_numbers(f"{table}.visitors", self)
+        try:
+            networks(self.proxies)
+        except ValueError as wrong:
+            example = 'proxies = ["10.0.0.7", "10.1.0.0/16"]'
+            raise ConfigError(f"{table}.visitors.proxies: {wrong}; write addresses or networks, such as {example}") from None
+
+
+def networks(proxies: Sequence[str]) -> list[IPv4Network | IPv6Network]:
+    """Returns `proxies` as networks. Raises ValueError."""
+    return [ip_network(proxy) for proxy in proxies]
+
+
+class HeldPlace:
+    """The place of one connection, which comes from the address `host`; "" where it comes from nowhere, and is not counted."""
+
+    __slots__ = ("_is_whole", "_places", "_visitor", "host")
+
+    def __init__(self, host: str = "", visitor: str = "", places: "Places | None" = None) -> None:
+        self.host = host
+        self._visitor, self._places = visitor, places
+        self._is_whole = True
+
+    def hand_over(self) -> None:
+        """Leaves the size of the door to others: whoever has the connection now counts it themselves. It still counts for its address."""
+        if self._places is not None and self._is_whole:
+            self._is_whole = False
+            self._places.taken -= 1
+
+    def give_back(self) -> None:
+        """Ends it. May be called twice."""
+        self.hand_over()
+        if self._places is not None:
+            self._places.forget(self._visitor)
+            self._places = None
+
+
+NOWHERE: Final = HeldPlace()
 
 
 class Places:
-    """The places at one door. Whoever takes all that one address may have takes nobody else's.
+    """The places at one door.
 
     - `size`: how many there are.
-    - `per_address`: how many of them one address may have.
+    - `limits`: how many of them one visitor may have, and how fast they are taken.
+    - `taken`: how many are taken now.
+    - `refused` counts those who got none, by the bound that was met: "door", "address", "rate" or "address_rate".
     """
 
-    __slots__ = ("_of_address", "_per_address", "_size", "refused", "taken")
-
-    def __init__(self, size: int, per_address: int) -> None:
-        self._size, self._per_address = size, per_address
-        self._of_address: Counter[str] = Counter()
+    def __init__(self, size: int, limits: VisitorLimits) -> None:
+        self.size, self._limits = size, limits
         self.taken = 0
-        self.refused = {"door": 0, "address": 0}
+        self.refused: Counter[str] = Counter()
+        self._of_visitor: Counter[str] = Counter()
+        self._all = Bucket(Rate(limits.new_per_s, limits.new_per_s * BURST_S))
+        rate = Rate(limits.new_per_address_per_s, limits.new_per_address_per_s * BURST_S)
+        self._each: Buckets[str] = Buckets(rate, REMEMBERED)
+        self._proxies = networks(limits.proxies)
 
-    def take(self, address: str) -> None:
-        """Gives a place to a connection from `address`, as `network_of` writes it. Raises `Refused("overloaded")` if there is none."""
-        if self._of_address.get(address, 0) >= self._per_address:
-            self.refused["address"] += 1
-            raise Refused("overloaded", f"{self._per_address} connections of {address} are open, and no address may have more; close one")
-        if self.taken >= self._size:
-            self.refused["door"] += 1
-            raise Refused("overloaded", f"{self._size} connections are open, and there is no room for more; try again later")
-        self._of_address[address] += 1
+    @property
+    def visitors(self) -> int:
+        """The number of visitors who have places."""
+        return len(self._of_visitor)
+
+    def take(self, host: str, now_s: float) -> HeldPlace:
+        """Returns a place for a new connection from `host`, an address, at `now_s`.
+
+        Raises `Refused("overloaded")`, and counts that, if there is none; where it helps to come again later, it says when.
+        """
+        visitor = "" if self._proxies and _is_in(host, self._proxies) else visitor_of(host)
+        self._check(visitor, now_s)
         self.taken += 1
+        if visitor:
+            self._of_visitor[visitor] += 1
+        return HeldPlace(host, visitor, self)
 
-    def give_back(self, address: str) -> None:
-        """Takes the place back that a connection from `address` has had."""
-        self.taken -= 1
-        self._of_address[address] -= 1
-        if not self._of_address[address]:
-            del self._of_address[address]  # so that no address is remembered for longer than its connections
+    def forget(self, visitor: str) -> None:
+        """Forgets one connection of `visitor`. It is for `HeldPlace`."""
+        if visitor:
+            self._of_visitor[visitor] -= 1
+            if not self._of_visitor[visitor]:
+                del self._of_visitor[visitor]  # so that nobody is remembered for longer than their connections
+
+    def _check(self, visitor: str, now_s: float) -> None:
+        """Raises `Refused` if there is no place for `visitor`."""
+        limits = self._limits
+        if visitor and self._of_visitor.get(visitor, 0) >= limits.per_address:
+            self.refused["address"] += 1
+            raise Refused("overloaded", f"this address has {limits.per_address} connections, and may not have more; close one first")
+        if self.taken >= self.size:
+            self.refused["door"] += 1
+            raise Refused("overloaded", f"{self.size} connections are open, and there is no room for more; try again later")
+        # Behind the others, which take nothing. An address that comes too often takes nothing of what all others have together.
+        if visitor and (wait_s := self._each.allow(visitor, now_s)):
+            self.refused["address_rate"] += 1
+            raise RateRefused(wait_s, f"over {limits.new_per_address_per_s:g} new connections a second from this address", "overloaded")
+        if wait_s := self._all.allow(now_s):
+            self.refused["rate"] += 1
+            raise RateRefused(wait_s, f"over {limits.new_per_s:g} new connections a second", "overloaded")
+
+
+def visitor_of(host: str) -> str:
+    """Returns the visitor whose address is `host`; "" where there is no address."""
+    return host if ":" not in host else _of_six(host)
+
+
+@lru_cache(maxsize=4096)
+def _of_six(host: str) -> str:
+    return network_of(host)
+
+
+def _is_in(host: str, proxies: Sequence[IPv4Network | IPv6Network]) -> bool:
+    if not host:
+        return False
+    address = ip_address(host)
+    mapped = address.ipv4_mapped if isinstance(address, IPv6Address) else None
+    return any((mapped or address) in network for network in proxies)

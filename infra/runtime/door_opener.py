@@ -12,12 +12,13 @@ from infra.kernel.errors import ConfigError
 
 from .acceptor import Acceptor, bound_sockets
 from .address import Address
+from .entrance import Entrance
 from .listening import listening
 from .logs import Logger, get_logger
 from .loops import Loops
 from .metrics import Metric, Value
 from .tls import ServerTls, TlsOptions, client_context
-from .tls_handshakes import ProtocolFactory, TlsHandshakes
+from .tls_handshakes import TlsHandshakes
 
 BACKLOG: Final = 4096
 WATCH_S: Final = 6 * 3600.0
@@ -85,12 +86,12 @@ class DoorOpener:
         self,
         option: str,
         address: str,
-        factory: ProtocolFactory,
+        entrance: Entrance,
         *,
         bind: Callable[[Address], socket.socket] | None = None,
         plain: bool = False,
     ) -> OpenDoor:
-        """Listens at `address`, which `option` says. `factory` makes the protocol of each connection, with TLS or without.
+        """Listens at `address`, which `option` says. `entrance` says who gets in, with TLS or without.
 
         - `bind`: makes the socket, where it needs options of its own.
         - `plain`: there is no TLS at this door, whatever the process has.
@@ -103,11 +104,11 @@ class DoorOpener:
             self._check_plain(option, where)
         with listening(option, address):
             sockets = [bind(where)] if bind is not None else await bound_sockets(where)
-            return self._accepting(sockets, factory, tls)
+            return self._accepting(sockets, entrance, tls)
 
-    def _accepting(self, sockets: Sequence[socket.socket], factory: ProtocolFactory, tls: ServerTls | None) -> Acceptor:
+    def _accepting(self, sockets: Sequence[socket.socket], entrance: Entrance, tls: ServerTls | None) -> Acceptor:
         handshakes = TlsHandshakes(tls, self.options, self.outcomes, self._log) if tls is not None else None
-        return Acceptor(sockets, factory, backlog=BACKLOG, failures=self.failures, log=self._log, handshakes=handshakes)
+        return Acceptor(sockets, entrance, backlog=BACKLOG, failures=self.failures, log=self._log, handshakes=handshakes)
 
     def _check_plain(self, option: str, address: Address) -> None:
         if address.is_loopback or self.options.allow_plain:

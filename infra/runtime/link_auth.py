@@ -16,8 +16,8 @@ import msgspec
 from infra.kernel.errors import ConfigError
 from infra.kernel.link_handshake import NONCE_BYTES, LinkAuthMode, LinkCredentials
 from infra.kernel.option_checks import check_at_least
+from infra.kernel.places import Places, VisitorLimits
 from infra.kernel.rates import Bucket, Rate
-from infra.kernel.waiting_room import WaitingRoom
 
 from .address import Address
 from .logs import Logger, get_logger
@@ -32,6 +32,12 @@ HANDSHAKE_S: Final = 5.0
 _FILES: Final = ("certificate", "key", "authority")
 
 
+class StrangerLimits(VisitorLimits, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The bounds of `VisitorLimits` for those at a link port who have not shown yet who they are."""
+
+    per_address: int = 64
+
+
 class LinkAuthOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Options of the table `[link_auth]`.
 
@@ -39,8 +45,8 @@ class LinkAuthOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
     - `certificate`, `key`: what nodes of this process show, for `tls`.
     - `authority`: the certificates of those that issue certificates to nodes, as PEM; nobody else is believed.
     - `secret_files`: for `secret`. The first one proves; a caller may have any of them.
-    - `max_unfinished`: so many may be at a listener at once who have not shown yet who they are.
-    - `max_unfinished_of_address`: the same, of one address.
+    - `max_unfinished`: so many may be at a link port at once who have not shown yet who they are.
+    - `visitors`: how many of them may come from where.
     """
 
     mode: LinkAuthMode | None = None
@@ -49,7 +55,7 @@ class LinkAuthOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
     authority: Path | None = None
     secret_files: tuple[Path, ...] = ()
     max_unfinished: Annotated[int, msgspec.Meta(ge=1)] = 256
-    max_unfinished_of_address: Annotated[int, msgspec.Meta(ge=1)] = 64
+    visitors: StrangerLimits = StrangerLimits()
 
     def check(self) -> None:
         """Raises ConfigError where the fields do not fit together."""
@@ -64,8 +70,8 @@ class LinkAuthOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
         if self.mode != "secret" and self.secret_files:
             raise ConfigError(f'link_auth.secret_files is for link_auth.mode = "secret", and the mode is {self._said()}')
         why = "one address would have more room than all have together"
-        names = "link_auth.max_unfinished", "link_auth.max_unfinished_of_address"
-        check_at_least(names[0], self.max_unfinished, names[1], self.max_unfinished_of_address, why)
+        check_at_least("link_auth.max_unfinished", self.max_unfinished, "link_auth.visitors.per_address", self.visitors.per_address, why)
+        self.visitors.check_in("link_auth")
 
     def _said(self) -> str:
         return f'"{self.mode}"' if self.mode else "not said"
@@ -177,9 +183,9 @@ class LinkAuth:
             self.tls.reload()
         self._secrets = known
 
-    def room(self) -> WaitingRoom:
-        """Returns room for the strangers at one listener."""
-        return WaitingRoom(self.options.max_unfinished, self.options.max_unfinished_of_address)
+    def places(self) -> Places:
+        """Returns the places for strangers at one link port. Who has shown who they are needs none."""
+        return Places(self.options.max_unfinished, self.options.visitors)
 
     def credentials(self, is_local: bool) -> LinkCredentials:
         """Returns what one side of a new link can prove, and asks for. Nodes of one process (`is_local`) need no proof."""

@@ -89,7 +89,7 @@ class Node:
         self.refused = self.slow = 0
         self._dropped = 0
         self._owner, self._timing, self._link_kinds = owner, timing, link_kinds
-        self._auth, self._room = context.link_auth, context.link_auth.room()
+        self._auth = context.link_auth
         self._network, self._rng, self._log, self._wall = context.network, context.rng, context.log, context.wall
         self._loop = asyncio.get_running_loop()
         self._handlers: dict[Link, tuple[LinkHandler, Rights, frozenset[type[Frame]]]] = {}
@@ -230,9 +230,7 @@ class Node:
 
     def _accept(self, wire: Wire) -> None:
         link: Link | None = None
-        address = wire.far_end.address
-        # Where this node is closed, the wire was on its way when the listener closed.
-        if self._closed or not self._room.enter(address):
+        if self._closed:  # the wire was on its way when the listener closed
             wire.abort()
             return
         self._waiting.add(wire)
@@ -253,7 +251,6 @@ class Node:
             if link is not None:
                 deadline.cancel()
                 self._waiting.discard(wire)
-                self._room.leave(address)
                 self._received(link, frames)
 
         def on_lost(reason: str) -> None:
@@ -261,7 +258,6 @@ class Node:
             if link is not None:
                 self._lost(link, reason)
                 return
-            self._room.leave(address)
             if wire in self._waiting:
                 self._waiting.discard(wire)
                 self._log.info("peer left before its hello", reason=reason)

@@ -89,16 +89,18 @@ class TlsHandshakes:
         self._outcomes["busy"] += 1
         return False
 
-    async def open(self, sock: socket.socket, host: str, factory: ProtocolFactory) -> None:
-        """Brings the connection of `sock`, which comes from `host`, to a protocol of `factory`; or closes it, and counts why."""
+    async def open(self, sock: socket.socket, host: str, factory: ProtocolFactory) -> bool:
+        """Brings the connection of `sock`, which comes from `host`, to a protocol of `factory`; or closes it, and counts why.
+
+        Returns whether there is a connection.
+        """
         failure = await self._shake(sock, factory)
         self._outcomes[failure or "done"] += 1
-        if failure is None:
-            return
-        if self._failed is not None:
+        if failure is not None and self._failed is not None:
             self._failed(host, failure)
-        else:
+        elif failure is not None:
             self._log.debug("no connection", reason=failure)
+        return failure is None
 
     async def _shake(self, sock: socket.socket, factory: ProtocolFactory) -> Failure | None:
         """Returns why there is no connection; None when there is one. Closes the socket in the first case."""

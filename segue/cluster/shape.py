@@ -14,8 +14,8 @@ from broker.options import BrokerOptions
 from infra.kernel.capture_options import CaptureOptions
 from infra.kernel.link_timing import LinkTiming
 from infra.kernel.membership import Timing
+from infra.kernel.places import VisitorLimits
 from infra.kernel.roles import SOCIAL
-from infra.kernel.visitors import VisitorLimits
 from infra.runtime.address import Address
 from infra.runtime.cassandra.options import CassandraOptions
 from notification.options import NotificationOptions

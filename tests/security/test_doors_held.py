@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from infra.runtime.http.web_limits import WebVisitorLimits
 from tests.support.every_door import ON_AIOHTTP, opened, statuses
 from tests.support.samples import user_token
 
@@ -39,7 +40,7 @@ async def test_whoever_keeps_a_door_waiting_is_sent_away(door: str, tmp_path: Pa
 @pytest.mark.parametrize("door", ON_AIOHTTP)
 async def test_one_address_takes_no_more_than_its_places(door: str, tmp_path: Path) -> None:
     """DPS-26: whoever opens more gets 503 with `Retry-After`; a door with all these silent connections answers others."""
-    async with opened(door, tmp_path, max_connections_per_address=20) as there, AsyncExitStack() as stack:
+    async with opened(door, tmp_path, visitors=WebVisitorLimits(per_address=20)) as there, AsyncExitStack() as stack:
         held = [await stack.enter_async_context(there.connect("127.0.0.2")) for _ in range(60)]
         async with asyncio.timeout(20):
             refused = await asyncio.gather(*(connection.answer() for connection in held[20:]))

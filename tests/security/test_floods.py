@@ -9,8 +9,8 @@ import msgspec
 import pytest
 
 from broker.options import BrokerOptions
+from infra.kernel.places import VisitorLimits
 from infra.kernel.shares import SHARE
-from infra.kernel.visitors import VisitorLimits
 from infra.kernel.websocket_reader import FRAME_COST
 from segue.cluster.role_spec import RoleOptions
 from tests.support.bystander import Watched

@@ -7,6 +7,7 @@ from typing import Any, Self
 from httptools import HttpResponseParser
 
 from infra.kernel.errors import Refused
+from infra.kernel.places import HeldPlace
 from infra.kernel.shares import Shares
 from infra.runtime.http.door import Answer, BufferedExchange, Exchange, Factory, Head, HttpDoor, HttpLimits, Response
 from infra.runtime.logs import get_logger
@@ -39,9 +40,10 @@ class Stream(Exchange):
 class Remembering(asyncio.Protocol):
     """A protocol that takes over from HTTP and remembers what it got."""
 
-    def __init__(self) -> None:
+    def __init__(self, place: HeldPlace) -> None:
         self.transport: asyncio.BaseTransport | None = None
         self.received = b""
+        self.place = place
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self.transport = transport
@@ -103,15 +105,21 @@ class Desk:
     def take_over(self, head: Head) -> asyncio.Protocol:
         if head.query == "full":
             raise Refused("overloaded")
-        self.taken_over.append(Remembering())
+        self.taken_over.append(Remembering(head.place))
         return self.taken_over[-1]
 
-    def connect(self) -> RecordingTransport:
-        return RecordingTransport(self.door.protocol_factory())
+    def connect(self, host: str = "") -> RecordingTransport:
+        """Opens a new connection from `host`. Raises `Refused` if there is no place."""
+        place = self.door.places.take(host, asyncio.get_running_loop().time())
+        return RecordingTransport(self.door.protocol(place))
 
     def serve(self, *chunks: bytes) -> RecordingTransport:
         """Opens a new connection that sent `chunks`."""
-        return send(self.connect(), *chunks)
+        return self.visit("", *chunks)
+
+    def visit(self, host: str, *chunks: bytes) -> RecordingTransport:
+        """Opens a new connection from `host` that sent `chunks`. Raises `Refused` if there is no place."""
+        return send(self.connect(host), *chunks)
 
     def sweep(self, after_s: float) -> None:
         self.door.sweep(asyncio.get_running_loop().time() + after_s)

@@ -4,10 +4,11 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from types import TracebackType
-from typing import Self, cast
+from typing import Any, Self, cast
 
 from aiohttp import web
 
+from infra.runtime.door_opener import DoorOpener
 from infra.runtime.http.web_door import WebDoor
 from infra.runtime.http.web_limits import WebLimits
 from infra.runtime.http.web_runner import WebRunner
@@ -106,12 +107,12 @@ class WebPlace:
 
 
 @asynccontextmanager
-async def web_place(**limits: float) -> AsyncIterator[WebPlace]:
-    """Serves while the block runs."""
-    place = WebPlace(WebLimits(**limits))  # type: ignore[arg-type]
+async def web_place(**limits: Any) -> AsyncIterator[WebPlace]:
+    """Serves while the block runs, within these `limits` (`WebLimits`)."""
+    place = WebPlace(WebLimits(**limits))
     await place.runner.setup()
     try:
-        await web.TCPSite(place.runner, place.host, 0).start()
+        await place.runner.listen(DoorOpener(log=place.log), "test.door", f"{place.host}:0")
         place.port = place.runner.addresses[0][1]
         yield place
     finally:

@@ -3,21 +3,18 @@
 - Answers leave in the order of their requests, all that are known in one write.
 - While `max_unanswered` requests wait for their answers, or the client does not read, nothing is parsed and the socket is not read.
 - What one connection has sent is parsed in shares, one for each turn of the loop, so that others have their turns.
-- A connection that may not be let in is told so before it has said anything, which costs little.
 - The reader is dropped (`_reader is None`) as soon as no further request will be taken. What still arrives is thrown away, and when the
   last answer is written the connection ends.
 - There is no timer here: `HttpDoor` calls `sweep`.
 """
 
 from asyncio import BaseTransport, Event, Future, Protocol, Transport
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from time import monotonic
 from typing import Final, cast
 
 from infra.kernel.errors import Refused
+from infra.kernel.places import HeldPlace, VisitorLimits
 from infra.kernel.shares import Shares
-from infra.kernel.visitors import VisitorLimits, Visitors
 
 from .answers import Owed, outcome, take_known
 from .half_close import half_close
@@ -30,16 +27,13 @@ from .route_table import RouteTable
 _PORTION_BYTES: Final = 8192
 # What a request costs beside its bytes: as much as so many bytes of a long body.
 _REQUEST_COST: Final = 1024
-# How long one that was turned away may take to read why, and how many may do so at a time. More are cut.
-_TURNED_AWAY_S: Final = 1.0
-_MAX_TURNED_AWAY: Final = 256
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HttpLimits:
     """The bounds of all connections. Times are exact to one `sweep_interval_s`.
 
-    - `max_connections`: with more, requests are answered `overloaded`; with twice as many, connections are cut unheard.
+    - `max_connections`: more are turned away. A WebSocket no longer counts.
     - `max_unanswered`: requests of one connection that wait for their answers.
     - `head_timeout_s`: from the first byte of a request (or the connection) to the end of its head, and between two pieces of its body.
     - `idle_timeout_s`: between two requests, and for a client that does not read its answers.
@@ -59,17 +53,13 @@ class HttpLimits:
 class Shared:
     """The state that the connections of one listener share.
 
-    - `now`: the time of the last sweep: exact enough for timeouts. `clock` is exact.
+    - `now`: the time of the last sweep: exact enough for timeouts.
     - `shares`: of the turns of the loop.
-    - `turned_away`: the connections that were not let in, and have not gone yet.
     """
 
     routes: RouteTable
     limits: HttpLimits
-    visitors: Visitors
     shares: Shares
-    clock: Callable[[], float] = monotonic
-    turned_away: int = 0
     now: float = 0.0
     draining: bool = False
     open: set["HttpConnection"] = field(default_factory=set)
@@ -99,25 +89,22 @@ class HttpConnection(Protocol):
         "_finished",
         "_held",
         "_owed",
+        "_place",
         "_reader",
         "_reading_paused",
         "_shared",
         "_transport",
-        "_turned_away",
-        "_visitor",
         "_waits",
         "_writing_paused",
     )
 
-    def __init__(self, shared: Shared) -> None:
-        self._shared = shared
+    def __init__(self, shared: Shared, place: HeldPlace) -> None:
+        self._shared, self._place = shared, place
         self._transport: Transport | None = None
         self._reader: RequestReader | None = None
         self._owed: list[Owed] = []
         self._held = b""  # received but not to be parsed yet
         self._reading_paused = self._writing_paused = self._waits = False
-        self._visitor = ""
-        self._turned_away = False
         self._deadline = 0.0
         self._ending = _RequestEnding(self)
         self._client_done = self._finished = False
@@ -129,36 +116,13 @@ class HttpConnection(Protocol):
         transport = cast(Transport, transport)  # uvloop has transports of its own
         shared, limits = self._shared, self._shared.limits
         self._transport = transport
-        peer = _host(transport)
-        try:
-            self._visitor = shared.visitors.enter(peer, shared.clock())
-        except Refused as refused:
-            self._turn_away(transport, refused)
-            return
-        overloaded = len(shared.open) >= limits.max_connections
         self._reader = RequestReader(
-            shared.routes, limits.max_head_bytes, self._owed, self._answered, overloaded=overloaded, peer=peer, refuse=self._ending
+            shared.routes, limits.max_head_bytes, self._owed, self._answered, place=self._place, refuse=self._ending
         )
-        self._reader.last |= shared.draining
+        self._reader.last = shared.draining
         self._deadline = shared.now + limits.head_timeout_s
-        if len(shared.open) >= 2 * limits.max_connections:
-            transport.abort()
         shared.open.add(self)
         shared.empty.clear()
-
-    def _turn_away(self, transport: Transport, refused: Refused) -> None:
-        """Answers before there is a question. A client that reads the answer closes; what it sends until then is thrown away."""
-        shared = self._shared
-        shared.open.add(self)
-        shared.empty.clear()
-        shared.turned_away += 1
-        self._turned_away = self._finished = True
-        self._deadline = shared.clock() + _TURNED_AWAY_S
-        if shared.turned_away > _MAX_TURNED_AWAY:
-            transport.abort()
-            return
-        transport.write(json_error(refused).encode(keep_alive=False))
-        half_close(transport)
 
     def data_received(self, data: bytes) -> None:
         """Takes bytes from the client."""
@@ -188,10 +152,7 @@ class HttpConnection(Protocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """Notes that the connection is gone. Answers that are still being worked on are not cancelled, only thrown away."""
         self._let_go()
-        if self._turned_away:
-            self._shared.turned_away -= 1
-        else:
-            self._shared.visitors.leave(self._visitor)
+        self._place.give_back()
 
     def _let_go(self) -> None:
         self._stop_reading()
@@ -306,7 +267,8 @@ class HttpConnection(Protocol):
         transport = self._transport
         assert transport is not None
         answers = take_known(self._owed, closing=False)
-        self._let_go()  # the protocol tells the door when its visitor leaves
+        self._let_go()
+        self._place.hand_over()  # the protocol, which has it from the head, gives it back
         if self._reading_paused:  # the handshake has waited for its turn; the protocol takes the connection as one that is read
             self._turn_reading(transport)
         transport.write(answers + response)
@@ -374,9 +336,3 @@ class HttpConnection(Protocol):
             transport.close()
         else:
             half_close(transport)
-
-
-def _host(transport: Transport) -> str:
-    """Returns the address of the peer; "" where it has none."""
-    peer = transport.get_extra_info("peername")
-    return str(peer[0]) if isinstance(peer, tuple) else ""

@@ -10,12 +10,13 @@ from collections.abc import Mapping
 from functools import partial
 
 from infra.kernel.every_one import for_every_one
+from infra.kernel.places import HeldPlace, Places
 from infra.kernel.shares import Shares
-from infra.kernel.visitors import Visitors
 
+from ..entrance import Entrance
 from ..loops import Loops
 from .connection import HttpConnection, HttpLimits, Shared
-from .message import Answer, BufferedExchange, Exchange, Factory, Head, Response, json_error
+from .message import Answer, BufferedExchange, Exchange, Factory, Head, Response, closing_answer, json_error
 from .route_table import RouteTable, Upgrade
 
 __all__ = [
@@ -33,7 +34,9 @@ __all__ = [
 
 
 class HttpDoor:
-    """All connections of one listening socket: `await loop.create_server(door.protocol_factory, host, port)`.
+    """All connections of one listening socket: `await doors.open("broker.door", address, door.entrance)`.
+
+    `places`: who has a place there, and who got none.
 
     One loop, of `loops`, sweeps all connections for those that keep us waiting. The socket is not owned here. To stop, close the server,
     `drain()`, wait for `drained()` as long as you like, and `close()`.
@@ -58,10 +61,10 @@ class HttpDoor:
         self._shared = Shared(
             routes=RouteTable(routes, upgrades or {}),
             limits=limits,
-            visitors=Visitors(limits.visitors),
             shares=Shares(lambda step: get_running_loop().call_soon(step)) if shares is None else shares,
         )
         self._shared.empty.set()
+        self.places = Places(limits.max_connections, limits.visitors)
         self._loops = loops
         self._sweeper: Task[None] | None = None
 
@@ -73,21 +76,21 @@ class HttpDoor:
     @property
     def refused(self) -> Counter[str]:
         """How many connections were turned away before they said anything, by code."""
-        return self._shared.visitors.refused
+        return Counter({"overloaded": total} if (total := self.places.refused.total()) else {})
 
-    def leave(self, peer: str) -> None:
-        """Notes the end of a WebSocket whose head had this `peer`."""
-        visitors = self._shared.visitors
-        visitors.leave(visitors.key(peer))
+    @property
+    def entrance(self) -> Entrance:
+        """The way in, for `DoorOpener.open`."""
+        return Entrance(places=self.places, make=self.protocol, refusal=closing_answer)
 
-    def protocol_factory(self) -> HttpConnection:
-        """Returns the protocol of a new connection, for `loop.create_server`."""
+    def protocol(self, place: HeldPlace) -> HttpConnection:
+        """Returns the protocol of a new connection, which gives `place` back when it ends."""
         if self._sweeper is None:
             now = get_running_loop().time
             self._shared.now = now()
             interval_s = self._shared.limits.sweep_interval_s
             self._sweeper = self._loops.every(interval_s, lambda: self.sweep(now()), "timeouts of HTTP")
-        return HttpConnection(self._shared)
+        return HttpConnection(self._shared, place)
 
     def sweep(self, now: float) -> None:
         """Ends the connections that kept us waiting for too long at `now`, in the loop's time. It is called on time."""

@@ -10,6 +10,7 @@ import msgspec
 
 from infra.kernel.errors import Refused
 from infra.kernel.http_error import JSON, http_error
+from infra.kernel.places import NOWHERE, HeldPlace
 
 
 def _nobody_listens(refused: Refused) -> None:
@@ -22,7 +23,7 @@ class Head(msgspec.Struct, frozen=True, gc=False):
     - `path`, `query`: as they were sent, not percent-decoded.
     - `headers`: their names are in lower case; a header that came several times is joined with ", ".
     - `keep_alive`: whether the client may send another request.
-    - `peer`: the address that the request came from; that of a proxy where there is one.
+    - `place`: of the connection that it came on, which knows the address; that of a proxy where there is one. A WebSocket gives it back.
     - `refuse`: ends the request with a refusal while its body comes, and the connection with it. It is to be called at no other time.
     """
 
@@ -31,7 +32,7 @@ class Head(msgspec.Struct, frozen=True, gc=False):
     query: str
     headers: dict[bytes, bytes]
     keep_alive: bool
-    peer: str = ""
+    place: HeldPlace = NOWHERE
     refuse: Callable[[Refused], None] = _nobody_listens
 
 
@@ -63,6 +64,11 @@ def json_error(refused: Refused) -> Response:
     """Returns the answer to what was `refused`."""
     status, headers, body = http_error(refused)
     return Response(status, body, headers=headers)
+
+
+def closing_answer(refused: Refused) -> bytes:
+    """Returns the bytes of an answer that says what was `refused`, and ends its connection."""
+    return json_error(refused).encode(keep_alive=False)
 
 
 Answer = Response | Future[Response]

@@ -7,6 +7,7 @@ from typing import Final
 from httptools import HttpParserCallbackError, HttpParserError, HttpParserUpgrade, HttpRequestParser
 
 from infra.kernel.errors import Refused
+from infra.kernel.places import NOWHERE, HeldPlace
 from infra.kernel.websocket_handshake import check_handshake, handshake_response
 
 from .answers import Owed, all_known, defect
@@ -38,10 +39,9 @@ class RequestReader:
         "_keep_alive",
         "_max_head_bytes",
         "_on_answered",
-        "_overloaded",
         "_owed",
         "_parser",
-        "_peer",
+        "_place",
         "_refuse",
         "_routes",
         "_target",
@@ -60,8 +60,7 @@ class RequestReader:
         owed: list[Owed],
         on_answered: Callable[[Future[Response]], None],
         *,
-        overloaded: bool,
-        peer: str = "",
+        place: HeldPlace = NOWHERE,
         refuse: Callable[[Refused], None] = lambda refused: None,
     ) -> None:
         """Begins to read.
@@ -69,14 +68,13 @@ class RequestReader:
         - `routes`: find the exchange of a request.
         - `max_head_bytes`: a longer head is refused.
         - `on_answered`: called when an answer that was not known becomes known.
-        - `overloaded`: whatever comes is refused.
-        - `peer`: the address that the connection comes from.
+        - `place`: of the connection (see `Head`).
         - `refuse`: ends the connection with a refusal of what is being read (see `Head`).
         """
         self._routes = routes
         self._max_head_bytes = max_head_bytes
         self._on_answered = on_answered
-        self._overloaded = self.last = overloaded
+        self.last = False
         self._parser: HttpRequestParser | None = HttpRequestParser(self)
         self._target = b""
         self._headers: dict[bytes, bytes] = {}
@@ -87,7 +85,7 @@ class RequestReader:
         self.barren_bytes = self.requests = 0
         self.ended = False
         self._owed = owed
-        self._peer, self._refuse = peer, refuse
+        self._place, self._refuse = place, refuse
         self.takeover: tuple[Protocol, bytes] | None = None
 
     @property
@@ -153,7 +151,7 @@ class RequestReader:
         self._keep_alive = parser.should_keep_alive() and not upgrades
         try:
             route = self._routes.exact.get((method, target)) or self._routes.find(method, target)
-            head = Head(route.method, route.path, route.query, headers, self._keep_alive, self._peer, self._refuse)
+            head = Head(route.method, route.path, route.query, headers, self._keep_alive, self._place, self._refuse)
             self._begin(route, head, upgrades)
         except Refused as refused:
             if upgrades or b"expect" in headers or not _has_short_body(headers):
@@ -188,8 +186,6 @@ class RequestReader:
     def _begin(self, route: ResolvedRoute, head: Head, upgrades: bool) -> None:
         """Gives the request to its exchange or to the protocol that takes over. Raises Refused."""
         headers = head.headers
-        if self._overloaded:
-            raise Refused("overloaded")
         if upgrades and route.upgrade is not None:
             self.takeover = self._upgrade(route.upgrade, head)
             return

@@ -9,11 +9,11 @@ from aiohttp import http_exceptions, web
 from infra.kernel.errors import Refused
 from infra.kernel.http_error import JSON, http_error
 from infra.kernel.http_patience import Awaited, Waiting
+from infra.kernel.places import HeldPlace
 from infra.kernel.printable import printable
-from infra.kernel.public_address import network_of
 
 from .answers import defect
-from .turned_away import TurnedAway, closing_answer
+from .message import closing_answer
 from .web_door import WebDoor
 
 # aiohttp's own header names the versions of aiohttp and Python.
@@ -25,12 +25,11 @@ LINGERING_S: Final = 1.0
 class WebConnection(web.RequestHandler):
     """One connection of a server. What is no HTTP never gets to a handler, and is refused here."""
 
-    __slots__ = ("_address", "_door", "_is_heard", "_is_held", "_is_new", "_request", "_socket", "_waiting")
+    __slots__ = ("_door", "_is_heard", "_is_held", "_is_new", "_place", "_request", "_socket", "_waiting")
 
-    def __init__(self, manager: web.Server, door: WebDoor, **options: Any) -> None:
+    def __init__(self, manager: web.Server, door: WebDoor, place: HeldPlace, **options: Any) -> None:
         super().__init__(manager, loop=asyncio.get_running_loop(), auto_decompress=False, lingering_time=LINGERING_S, **options)
-        self._door = door
-        self._address = ""
+        self._door, self._place = door, place
         self._socket: Transport | None = None
         self._request: web.BaseRequest | None = None
         self._is_heard = self._is_held = False
@@ -40,19 +39,10 @@ class WebConnection(web.RequestHandler):
     # asyncio
 
     def connection_made(self, transport: BaseTransport) -> None:
-        """Takes the connection, or turns it away."""
-        now_s = asyncio.get_running_loop().time()
-        socket = cast(Transport, transport)
-        self._waiting = Waiting(now_s)
-        self._address = network_of(peer_of(socket))
-        try:
-            self._door.enter(self, self._address, now_s)
-        except Refused as refused:
-            turned_away = TurnedAway(self._door, refused, now_s)
-            socket.set_protocol(turned_away)
-            turned_away.connection_made(socket)
-            return
-        self._socket = socket
+        """Takes the connection."""
+        self._waiting = Waiting(asyncio.get_running_loop().time())
+        self._socket = cast(Transport, transport)
+        self._door.open.add(self)
         super().connection_made(transport)
 
     def data_received(self, data: bytes) -> None:
@@ -64,9 +54,9 @@ class WebConnection(web.RequestHandler):
 
     def connection_lost(self, exc: BaseException | None) -> None:
         """Gives the place back."""
-        if self._socket is not None:
-            self._socket = None
-            self._door.leave(self, self._address)
+        self._socket = None
+        self._door.open.discard(self)
+        self._place.give_back()
         super().connection_lost(exc)
 
     def pause_reading(self) -> None:

@@ -6,16 +6,23 @@ import msgspec
 
 from infra.kernel.http_patience import HttpPatience
 from infra.kernel.option_checks import check_numbers
+from infra.kernel.places import VisitorLimits
 from infra.kernel.rates import Rate
 
 END_S: Final = 10.0
+
+
+class WebVisitorLimits(VisitorLimits, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The bounds of `VisitorLimits` for clients that ask now and then."""
+
+    per_address: int = 256
 
 
 class WebLimits(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The limits of one HTTP server: how many may connect, how long they may keep us waiting, and how often they may ask.
 
     - `max_connections`: connections in all; fewer if the process may not have so many files open.
-    - `max_connections_per_address`: those of one address, which is an IPv4 address, or the first 64 bits of an IPv6 address.
+    - `visitors`: how many may come from where.
     - `head_timeout_s`: for the head of a request.
     - `body_timeout_s`: between two pieces of a body; and for all of it, unless it is a stream.
     - `idle_timeout_s`: between two requests.
@@ -25,7 +32,7 @@ class WebLimits(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     """
 
     max_connections: int = 2_000
-    max_connections_per_address: int = 256
+    visitors: WebVisitorLimits = WebVisitorLimits()
     head_timeout_s: float = 10.0
     body_timeout_s: float = 60.0
     idle_timeout_s: float = 75.0
@@ -38,6 +45,7 @@ class WebLimits(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     def check_in(self, table: str) -> None:
         """Raises ConfigError for a number that makes no sense; it names the `table` that these limits stand in."""
         check_numbers(table, self)
+        self.visitors.check_in(table)
 
     @property
     def patience(self) -> HttpPatience:

@@ -16,7 +16,7 @@ def web_metrics(name: str) -> tuple[Metric, ...]:
         Metric(
             f"{name}_http_connections_refused_total",
             "counter",
-            "HTTP connections that were turned away: the door was full, or one address had too many.",
+            "HTTP connections that were turned away: too many were open (door, address), or too many came a second (rate, address_rate).",
             "connections",
             "limit",
         ),
@@ -35,7 +35,7 @@ def web_figures(name: str, requests: int, rates: RequestRates, door: WebDoor) ->
     return {
         f"{name}_http_requests_total": requests,
         f"{name}_http_rate_limited_total": rates.refused,
-        f"{name}_http_connections": door.connections,
-        f"{name}_http_connections_refused_total": door.refused,
+        f"{name}_http_connections": door.places.taken,
+        f"{name}_http_connections_refused_total": dict(door.places.refused),
         f"{name}_http_given_up_total": dict(door.given_up),
     }

@@ -8,11 +8,14 @@ from aiohttp import http_exceptions, web
 
 from infra.kernel.errors import Refused, Unavailable
 from infra.kernel.http_error import MethodRefused
+from infra.kernel.places import HeldPlace
 from infra.kernel.request_head import check_encoding, check_head
 
 from ..address import Address
 from ..door_opener import DoorOpener
+from ..entrance import Entrance
 from .answers import defect
+from .message import closing_answer
 from .web_connection import SERVER, WebConnection, error_response
 from .web_door import WebDoor
 
@@ -65,9 +68,10 @@ class _Site(web.BaseSite):
 
     async def start(self) -> None:
         """Opens the door. Raises as `DoorOpener.open`."""
-        factory = self._runner.server
-        assert factory is not None, "the runner is set up before its door opens"
-        self._server = await self._doors.open(self._option, self._address, factory, plain=self._plain)  # type: ignore[assignment]  # as much of a server as a runner needs
+        server = self._runner.server
+        assert isinstance(server, _Server), "the runner is set up before its door opens"
+        entrance = Entrance(places=server.door.places, make=server.connection, refusal=closing_answer)
+        self._server = await self._doors.open(self._option, self._address, entrance, plain=self._plain)  # type: ignore[assignment]  # as much of a server as a runner needs
         await super().start()
 
 
@@ -124,11 +128,12 @@ class _Guard:
 
 
 class _Server(web.Server):
-    """A factory of connections that refuse as we do, for the server `made` by aiohttp with `options`."""
+    """A factory of connections that refuse as we do, at `door`, for the server `made` by aiohttp with `options`."""
 
     def __init__(self, door: WebDoor, guard: _Guard, made: web.Server, options: dict[str, object]) -> None:
         super().__init__(guard, request_factory=made.request_factory)
-        self._door, self._options = door, options
+        self.door, self._options = door, options
 
-    def __call__(self) -> web.RequestHandler:
-        return WebConnection(self, self._door, **self._options)
+    def connection(self, place: HeldPlace) -> WebConnection:
+        """Returns a connection that has a `place`."""
+        return WebConnection(self, self.door, place, **self._options)

@@ -6,14 +6,17 @@ import ssl
 from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import Final, cast
 
 from infra.kernel.codec import MAX_FRAME_BYTES, MAX_HELLO_BYTES, FrameDecoder, encode
 from infra.kernel.errors import Refused
 from infra.kernel.frames import Bye, Frame
+from infra.kernel.places import NOWHERE, HeldPlace
 
 from ..acceptor import Acceptor, bound_sockets
 from ..address import Address
+from ..entrance import Entrance
 from ..http.half_close import half_close
 from ..link_auth import HANDSHAKE_S, LinkAuth
 from .wire import OnFrames, OnLost, Wire, WireEnd
@@ -27,10 +30,14 @@ GOODBYE_S = 2.0
 class TcpWire(asyncio.Protocol):
     """One end of a TCP connection. Bytes that are no frames end it, with a `Bye` and a reason for the log."""
 
-    def __init__(self, on_wire: Callable[[Wire], None] | None = None) -> None:
-        """Makes one end. `on_wire` takes the wire of a caller. It does not know yet who that is, so frames must be small (`trust`)."""
+    def __init__(self, on_wire: Callable[[Wire], None] | None = None, place: HeldPlace = NOWHERE) -> None:
+        """Makes one end.
+
+        `on_wire` takes the wire of a caller, who has a `place` for strangers. It is not known yet who that is, so frames must be small
+        until `trust` is called, and the place is theirs until then.
+        """
         self.far_end = WireEnd()
-        self._on_wire = on_wire
+        self._on_wire, self._place = on_wire, place
         self._decoder = FrameDecoder(MAX_FRAME_BYTES if on_wire is None else MAX_HELLO_BYTES)
         self._transport: asyncio.Transport | None = None
         self._on_frames: OnFrames | None = None
@@ -46,13 +53,14 @@ class TcpWire(asyncio.Protocol):
         self._transport = transport
         sock = transport.get_extra_info("socket")
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        self.far_end = WireEnd(address=_address_of(transport), names=_names_of(transport))
+        self.far_end = WireEnd(names=_names_of(transport))
         if self._on_wire is not None:
             self._on_wire(self)
 
     def trust(self) -> None:
         """See `Wire`."""
         self._decoder.max_frame_bytes = MAX_FRAME_BYTES
+        self._place.give_back()
 
     def start(self, on_frames: OnFrames, on_lost: OnLost) -> None:
         """See `Wire`."""
@@ -110,6 +118,7 @@ class TcpWire(asyncio.Protocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """Notes that the connection is gone (see `asyncio.Protocol`)."""
         self._transport = None
+        self._place.give_back()
         if self._deadline is not None:
             self._deadline.cancel()
         self._reason = self._reason or str(exc or "closed")
@@ -157,9 +166,8 @@ class TcpNetwork:
         where = Address.parse(address)
         sockets = await bound_sockets(where, reuse_port=self._reuse_port)
         handshakes, log = self._auth.handshakes(), self._auth.log
-        return TcpListener(
-            Acceptor(sockets, lambda: TcpWire(on_wire), backlog=BACKLOG, failures=self._failures, log=log, handshakes=handshakes)
-        )
+        entrance = Entrance(places=self._auth.places(), make=partial(TcpWire, on_wire), refusal=_bye)
+        return TcpListener(Acceptor(sockets, entrance, backlog=BACKLOG, failures=self._failures, log=log, handshakes=handshakes))
 
     async def dial(self, address: str) -> TcpWire:
         """See `Network`."""
@@ -183,9 +191,8 @@ async def _connected(ip: str, port: int, context: ssl.SSLContext | None) -> TcpW
     return wire
 
 
-def _address_of(transport: asyncio.Transport) -> str:
-    peer = transport.get_extra_info("peername")
-    return str(peer[0]) if peer else ""
+def _bye(refused: Refused) -> bytes:
+    return encode(Bye(refused.code.number, refused.reason))
 
 
 def _names_of(transport: asyncio.Transport) -> frozenset[str]:

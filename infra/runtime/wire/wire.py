@@ -22,12 +22,10 @@ class WireEnd(NamedTuple):
     """The other end of a wire, as far as the wire itself can tell.
 
     - `is_local`: it is in this process, so it needs no proof.
-    - `address`: where it is, without its port.
     - `names`: the names in its certificate, which the wire has checked; none without one.
     """
 
     is_local: bool = False
-    address: str = ""
     names: frozenset[str] = frozenset()
 
 
@@ -39,7 +37,8 @@ class Wire(Protocol):
         """The other end."""
 
     def trust(self) -> None:
-        """Takes frames of any size that links may have from now on: the peer is known. A stranger who called may send small ones only."""
+        """Takes frames of any size that links may have from now on: the peer is known. A stranger who called may send small ones only,
+        and has a place for strangers until then."""
 
     def start(self, on_frames: OnFrames, on_lost: OnLost) -> None:
         """Begins to receive, also what came before.

@@ -3,15 +3,20 @@
 import asyncio
 import errno
 import socket
+import ssl
+import struct
 from collections import Counter
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import ExitStack, asynccontextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from infra.kernel.places import HeldPlace
 from infra.runtime.acceptor import ACCEPTED_AT_ONCE, Acceptor, bound_sockets
 from infra.runtime.address import Address
+from infra.runtime.entrance import Entrance
 from infra.runtime.tls import ServerTls, client_context
 from infra.runtime.tls_handshakes import TlsHandshakes
 from segue.demo.until import until
@@ -19,27 +24,36 @@ from tests.support.both_loops import on_both_loops
 from tests.support.echo import Echo
 from tests.support.recording_log import RecordingLog
 from tests.support.tls_files import TestAuthority
+from tests.support.wide_open import wide_open
 
 DEADLINE_S = 20.0
 in_plain_and_with_tls = pytest.mark.parametrize("secure", [False, True], ids=["plain", "tls"])
 
 
 class Listening:
-    """An acceptor on `port` whose connections echo, in plain, or with TLS whose certificate is in `folder`."""
+    """An acceptor on `port` at an `entrance`, in plain, or with TLS whose certificate is in `folder`.
+
+    `waiting`: its socket, if there are clients already.
+    """
 
     def __init__(
-        self, folder: Path | None = None, make: Callable[[], asyncio.Protocol] = Echo, waiting: socket.socket | None = None
+        self,
+        folder: Path | None = None,
+        *,
+        entrance: Entrance | None = None,
+        waiting: socket.socket | None = None,
     ) -> None:
-        self.log, self.failures = RecordingLog(), Counter[str]()
+        self.log, self.failures, self.outcomes = RecordingLog(), Counter[str](), Counter[str]()
+        self.entrance = entrance or wide_open(Echo)
         self._context, handshakes = None, None
         if folder is not None:
             authority = TestAuthority(folder)
             options = authority.options()
             self._context = client_context(authority.ca_file)
-            handshakes = TlsHandshakes(ServerTls.load(options), options, Counter(), self.log)
+            handshakes = TlsHandshakes(ServerTls.load(options), options, self.outcomes, self.log)
         sock = waiting or socket.create_server(("127.0.0.1", 0))
         self.port: int = sock.getsockname()[1]
-        self.acceptor = Acceptor([sock], make, backlog=256, failures=self.failures, log=self.log, handshakes=handshakes)
+        self.acceptor = Acceptor([sock], self.entrance, backlog=256, failures=self.failures, log=self.log, handshakes=handshakes)
 
     async def connected(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
         return await asyncio.open_connection("localhost", self.port, family=socket.AF_INET, ssl=self._context)
@@ -55,8 +69,8 @@ class Listening:
 
 
 @asynccontextmanager
-async def listening(folder: Path | None = None) -> AsyncIterator[Listening]:
-    place = Listening(folder)
+async def listening(folder: Path | None = None, entrance: Entrance | None = None) -> AsyncIterator[Listening]:
+    place = Listening(folder, entrance=entrance)
     try:
         yield place
     finally:
@@ -84,7 +98,7 @@ async def test_many_that_come_at_once_are_taken_a_few_in_each_turn() -> None:
         for _ in range(many):
             clients.enter_context(socket.create_connection(waiting.getsockname()))
         tick()
-        place = Listening(make=make, waiting=waiting)
+        place = Listening(entrance=wide_open(make), waiting=waiting)
         assert await until(lambda: made.total() == many, DEADLINE_S)
         ticking = False
         place.acceptor.close()
@@ -143,13 +157,94 @@ async def test_a_protocol_that_cannot_be_made_is_logged_and_harms_nobody_else() 
             raise broken.pop()
         return Echo()
 
-    place = Listening(make=make)
+    place = Listening(entrance=wide_open(make))
     reader, writer = await asyncio.open_connection("127.0.0.1", place.port)
     assert await reader.read() == b""
     writer.close()
     await place.echoes()
-    assert [line[:2] for line in place.log.lines] == [("exception", "a connection could not be accepted")]
+    assert [line[:2] for line in place.log.lines] == [("error", "a connection could not be accepted")]
     place.acceptor.close()
+
+
+class Placed(Echo):
+    """An echo that gives its place back."""
+
+    def __init__(self, place: HeldPlace) -> None:
+        super().__init__()
+        self._place = place
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._place.give_back()
+
+
+def with_places(size: int, per_address: int) -> Entrance:
+    return replace(wide_open(size=size, per_address=per_address), make=Placed)
+
+
+@on_both_loops
+async def test_one_without_a_place_is_told_so_in_plain_until_another_leaves() -> None:
+    """DPS-26."""
+    async with listening(entrance=with_places(size=1, per_address=1)) as place:
+        reader, writer = await place.connected()
+        writer.write(b"hello")
+        assert await reader.readexactly(5) == b"hello"
+        for _ in range(2):
+            refused, left = await place.connected()
+            left.write(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+            answer = await refused.read()
+            assert answer.startswith(b"HTTP/1.1 503 ")
+            assert b"\r\nRetry-After: 1\r\n" in answer
+            left.close()
+        assert place.entrance.places.refused == {"address": 2}
+        assert [line[:2] for line in place.log.lines] == [("warning", "connections are turned away")]
+        writer.transport.abort()
+        assert await until(lambda: place.entrance.places.taken == 0, DEADLINE_S)
+        await place.echoes()
+
+
+@on_both_loops
+async def test_places_are_asked_for_before_a_tls_handshake_begins(tmp_path: Path) -> None:
+    """DPS-26: a handshake costs far more than a refusal."""
+    async with listening(tmp_path, with_places(size=1, per_address=1)) as place:
+        _, silent = await asyncio.open_connection("127.0.0.1", place.port)
+        assert await until(lambda: place.entrance.places.taken == 1, DEADLINE_S)
+        with pytest.raises((ConnectionError, ssl.SSLError)):
+            await place.connected()
+        assert (place.outcomes, place.entrance.places.refused) == ({}, {"address": 1})
+        silent.transport.abort()
+        assert await until(lambda: place.entrance.places.taken == 0, DEADLINE_S)
+        assert place.outcomes == {"closed": 1}
+        await place.echoes()
+
+
+@on_both_loops
+async def test_a_client_that_resets_its_connection_is_counted_where_it_came_from() -> None:
+    """The socket of such a connection does not know any more who its peer was."""
+    came_from: list[str] = []
+
+    def make(place: HeldPlace) -> asyncio.Protocol:
+        came_from.append(place.host)
+        return Placed(place)
+
+    waiting = socket.create_server(("127.0.0.1", 0))
+    with socket.create_connection(waiting.getsockname()) as client:
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    place = Listening(entrance=replace(wide_open(), make=make), waiting=waiting)
+    await place.echoes()
+    assert came_from[0] == "127.0.0.1"
+    assert await until(lambda: place.entrance.places.taken == 0, DEADLINE_S)
+    place.acceptor.close()
+
+
+@in_plain_and_with_tls
+@on_both_loops
+async def test_closing_gives_back_the_places_of_those_who_have_no_protocol(secure: bool, tmp_path: Path) -> None:
+    async with listening(tmp_path if secure else None, with_places(size=9, per_address=9)) as place:
+        _, silent = await asyncio.open_connection("127.0.0.1", place.port)
+        assert await until(lambda: place.entrance.places.taken == 1, DEADLINE_S)
+        place.acceptor.close()
+        silent.transport.abort()
+        assert await until(lambda: place.entrance.places.taken == 0, DEADLINE_S)
 
 
 async def test_no_socket_stays_open_where_one_address_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,6 +1,5 @@
 """The opener of doors: what may stand in plain, what is renewed, and what the log says of a certificate."""
 
-import asyncio
 import time
 from pathlib import Path
 
@@ -14,19 +13,20 @@ from infra.runtime.tls import DAY_S, TlsOptions
 from segue.demo.until import until
 from tests.support.recording_log import RecordingLog
 from tests.support.tls_files import TestAuthority
+from tests.support.wide_open import wide_open
 
 
 @pytest.mark.parametrize("address", ["0.0.0.0:0", "[::]:0", "10.1.2.3:0", "door.example.org:0"])
 async def test_a_plain_door_that_others_reach_is_refused(address: str) -> None:
     """DPS-23."""
     with pytest.raises(ConfigError, match=r"broker\.door: .* in the clear.*allow_plain = true") as refusal:
-        await DoorOpener().open("broker.door", address, asyncio.Protocol)
+        await DoorOpener().open("broker.door", address, wide_open())
     assert address in str(refusal.value)
 
 
 async def test_a_plain_door_that_others_reach_is_there_if_the_file_says_so() -> None:
     """DPS-23."""
-    door = await DoorOpener(TlsOptions(allow_plain=True)).open("broker.door", "0.0.0.0:0", asyncio.Protocol)
+    door = await DoorOpener(TlsOptions(allow_plain=True)).open("broker.door", "0.0.0.0:0", wide_open())
     assert door.sockets[0].getsockname()[1] > 0
     door.close()
 
@@ -35,8 +35,8 @@ async def test_a_plain_admin_door_stays_on_loopback(tmp_path: Path) -> None:
     """DPS-23."""
     opener = DoorOpener(TestAuthority(tmp_path).options(plain_admin=True))
     with pytest.raises(ConfigError, match=r"leave out tls\.plain_admin"):
-        await opener.open("admin", "0.0.0.0:0", asyncio.Protocol, plain=True)
-    (await opener.open("admin", "127.0.0.1:0", asyncio.Protocol, plain=True)).close()
+        await opener.open("admin", "0.0.0.0:0", wide_open(), plain=True)
+    (await opener.open("admin", "127.0.0.1:0", wide_open(), plain=True)).close()
 
 
 async def test_with_a_certificate_a_door_stands_anywhere(tmp_path: Path) -> None:
@@ -44,10 +44,10 @@ async def test_with_a_certificate_a_door_stands_anywhere(tmp_path: Path) -> None
     opener = DoorOpener(TestAuthority(tmp_path).options())
     assert (opener.scheme("http"), opener.scheme("ws"), DoorOpener().scheme("ws")) == ("https", "wss", "ws")
     for address in ("0.0.0.0:0", "localhost:0"):
-        door = await opener.open("broker.door", address, asyncio.Protocol)
+        door = await opener.open("broker.door", address, wide_open())
         port = door.sockets[0].getsockname()[1]
         with pytest.raises(CannotListen, match=r"broker\.door: cannot listen on"):
-            await opener.open("broker.door", str(Address(address.rpartition(":")[0], port)), asyncio.Protocol)
+            await opener.open("broker.door", str(Address(address.rpartition(":")[0], port)), wide_open())
         door.close()
 
 

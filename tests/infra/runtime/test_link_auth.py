@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from infra.kernel.errors import ConfigError
+from infra.kernel.errors import ConfigError, Refused
 from infra.kernel.link_handshake import LinkCredentials, node_name
-from infra.runtime.link_auth import FAILURES_LOGGED, OPEN, LinkAuth, LinkAuthOptions
+from infra.runtime.link_auth import FAILURES_LOGGED, OPEN, LinkAuth, LinkAuthOptions, StrangerLimits
 from tests.support.certificate_folder import CertificateFolder
 from tests.support.recording_log import RecordingLog
 
@@ -60,7 +60,7 @@ def renew(options: LinkAuthOptions) -> None:
         (LinkAuthOptions(mode="secret", secret_files=(Path("a"),), key=Path("b")), 'link_auth.key is for .*the mode is "secret"'),
         (LinkAuthOptions(secret_files=(Path("a"),)), "link_auth.secret_files is for .*the mode is not said"),
         (LinkAuthOptions(mode="open", authority=Path("a")), 'link_auth.authority is for .*the mode is "open"'),
-        (LinkAuthOptions(max_unfinished=1), "max_unfinished must be at least link_auth.max_unfinished_of_address"),
+        (LinkAuthOptions(max_unfinished=1), "max_unfinished must be at least link_auth.visitors.per_address"),
     ],
 )
 def test_options_that_contradict_each_other_say_what_to_write(options: LinkAuthOptions, complaint: str) -> None:
@@ -126,9 +126,16 @@ def test_nodes_of_one_process_need_no_proof(tmp_path: Path, certified: LinkAuthO
         assert auth.credentials(is_local=True) == LinkCredentials()
 
 
-def test_a_listener_has_as_much_room_as_the_options_say() -> None:
-    room = LinkAuth(LinkAuthOptions(mode="open", max_unfinished=3, max_unfinished_of_address=2)).room()
-    assert [room.enter(address) for address in ("x", "x", "x", "y", "z")] == [True, True, False, True, False]
+def test_a_link_port_has_as_many_places_for_strangers_as_the_options_say() -> None:
+    """DPS-26."""
+    limits = StrangerLimits(per_address=2)
+    places = LinkAuth(LinkAuthOptions(mode="open", max_unfinished=3, visitors=limits)).places()
+    for host in ("192.0.2.1", "192.0.2.1", "192.0.2.2"):
+        places.take(host, 0.0)
+    for host in ("192.0.2.1", "192.0.2.3"):
+        with pytest.raises(Refused, match="overloaded"):
+            places.take(host, 0.0)
+    assert places.refused == {"address": 1, "door": 1}
 
 
 # Reading again.

@@ -20,6 +20,7 @@ from tests.support.both_loops import on_both_loops
 from tests.support.echo import Echo
 from tests.support.recording_log import RecordingLog
 from tests.support.tls_files import TestAuthority
+from tests.support.wide_open import wide_open
 
 DEADLINE_S = 20.0
 HELLO_BEGUN = b"\x16\x03\x01\x02\x00\x01\x00"
@@ -51,7 +52,7 @@ class Door:
         self.socket = socket.create_server(("127.0.0.1", 0))
         self.port: int = self.socket.getsockname()[1]
         handshakes = TlsHandshakes(self.tls, options, self.outcomes, self.log)
-        self.acceptor = Acceptor([self.socket], factory, backlog=16, failures=Counter(), log=self.log, handshakes=handshakes)
+        self.acceptor = Acceptor([self.socket], wide_open(factory), backlog=16, failures=Counter(), log=self.log, handshakes=handshakes)
 
     async def plainly(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
         return await asyncio.open_connection("127.0.0.1", self.port)

@@ -2,15 +2,15 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from typing import Any
 
 import pytest
 
+from infra.kernel.errors import Refused
+from infra.kernel.places import VisitorLimits
+from infra.kernel.rates import RateRefused
 from infra.kernel.shares import SHARE, Shares
-from infra.kernel.visitors import VisitorLimits
 from infra.runtime.http.door import Response
 from tests.support.http_desk import HANDSHAKE, Answers, Desk, answered, get, only, post, send
-from tests.support.recording_transport import RecordingTransport
 
 
 @pytest.fixture
@@ -87,15 +87,24 @@ async def test_a_connection_that_cannot_be_swept_stops_nobody_elses_timeout() ->
         assert [transport.done for transport in transports] == ["close", "close", "close"]
 
 
-async def test_over_the_limit_a_connection_is_told_so_and_far_over_it_is_cut(desk: Desk) -> None:
+async def test_over_the_limit_a_connection_is_turned_away_until_another_ends(desk: Desk) -> None:
+    """DPS-26."""
     welcome = [desk.connect() for _ in range(3)]
-    surplus = [desk.serve(get("/echo")), desk.serve(HANDSHAKE)]
-    for transport in surplus:
-        status, code, headers = only(transport)
-        assert (status, code, headers["Retry-After"]) == (503, "overloaded", "1")
-        assert transport.half_closed
-    assert [desk.connect().done for _ in range(2)] == ["", "abort"]
-    assert answered(send(welcome[0], get("/echo"))) == [(200, b"")]
+    with pytest.raises(Refused, match="3 connections are open") as refused:
+        desk.connect()
+    assert desk.door.entrance.refusal(refused.value).startswith(b"HTTP/1.1 503 ")
+    assert desk.door.refused == {"overloaded": 1}
+    welcome[0].abort()
+    await asyncio.sleep(0)
+    assert answered(desk.serve(get("/echo"))) == [(200, b"")]
+    assert answered(send(welcome[1], get("/echo"))) == [(200, b"")]
+
+
+async def test_a_websocket_leaves_its_place_at_the_door_to_others(desk: Desk) -> None:
+    """How many clients there may be is the access point's to count."""
+    for _ in range(10):
+        desk.serve(HANDSHAKE)
+    assert (len(desk.taken_over), desk.door.places.taken, desk.door.connections) == (10, 0, 0)
 
 
 async def test_a_draining_door_closes_idle_connections_and_the_others_after_their_answer(desk: Desk) -> None:
@@ -121,23 +130,6 @@ async def test_drained_returns_when_the_last_connection_is_gone(desk: Desk) -> N
     async with asyncio.timeout(5):
         await drained
     assert desk.door.connections == 0
-
-
-class FromSomewhere(RecordingTransport):
-    """A transport whose peer has an address."""
-
-    def __init__(self, protocol: asyncio.Protocol, host: str) -> None:
-        self.host = host
-        super().__init__(protocol)
-
-    def get_extra_info(self, name: str, default: Any = None) -> Any:
-        return (self.host, 50_000) if name == "peername" else default
-
-
-def visit(desk: Desk, host: str, *chunks: bytes) -> FromSomewhere:
-    transport = FromSomewhere(desk.door.protocol_factory(), host)
-    send(transport, *chunks)
-    return transport
 
 
 async def test_a_body_without_end_is_taken_in_shares_and_others_have_their_turns() -> None:
@@ -182,38 +174,32 @@ async def test_one_address_has_its_part_of_the_connections_and_leaves_the_rest_t
     """DPS-26: 1,100 idle connections of one address, and no client could connect."""
     limits = VisitorLimits(per_address=10, new_per_address_per_s=10_000)
     async with Desk(visitors=limits) as desk:
-        idle = [visit(desk, "192.0.2.1") for _ in range(10)]
-        turned_away = [visit(desk, "192.0.2.1", get("/echo")) for _ in range(500)]
-        assert only(turned_away[0])[:2] == (503, "overloaded")
-        assert only(turned_away[0])[2]["Retry-After"] == "1"
-        assert all(transport.half_closed for transport in turned_away[:256])
-        assert {transport.done for transport in turned_away[256:]} == {"abort"}  # nobody waits for so many to read
-        assert answered(visit(desk, "192.0.2.2", get("/echo")))[0][0] == 200
+        idle = [desk.connect("192.0.2.1") for _ in range(10)]
+        for _ in range(500):
+            with pytest.raises(Refused, match="overloaded: this address has 10 connections"):
+                desk.connect("192.0.2.1")
+        assert answered(desk.visit("192.0.2.2", get("/echo")))[0][0] == 200
         assert desk.door.refused == {"overloaded": 500}
         idle[0].abort()
         await asyncio.sleep(0)
-        assert answered(visit(desk, "192.0.2.1", get("/echo")))[0][0] == 200
+        assert answered(desk.visit("192.0.2.1", get("/echo")))[0][0] == 200
 
 
-async def test_one_that_was_turned_away_and_does_not_go_is_cut() -> None:
-    async with Desk(visitors=VisitorLimits(per_address=1)) as desk:
-        kept, turned_away = visit(desk, "192.0.2.1"), visit(desk, "192.0.2.1", get("/echo") * 1000)
-        assert len(turned_away.writes) == 1
-        desk.sweep(after_s=2.0)
-        assert (turned_away.done, kept.done) == ("abort", "")
-
-
-async def test_whoever_comes_too_often_is_told_when_to_come_back_before_anything_is_read() -> None:
+async def test_whoever_comes_too_often_is_told_when_to_come_back() -> None:
+    """DPS-26."""
     async with Desk(visitors=VisitorLimits(new_per_address_per_s=0.1)) as desk:
-        assert answered(visit(desk, "192.0.2.1", get("/echo")))[0][0] == 200
-        status, code, headers = only(visit(desk, "192.0.2.1", get("/echo")))
-        assert (status, code, int(headers["Retry-After"])) == (503, "overloaded", 10)
-        assert len(desk.heads) == 1
+        assert answered(desk.visit("192.0.2.1", get("/echo")))[0][0] == 200
+        with pytest.raises(RateRefused) as refused:
+            desk.connect("192.0.2.1")
+        answer = desk.door.entrance.refusal(refused.value)
+        assert b"Retry-After: 10\r\n" in answer
+        assert b"Connection: close\r\n" in answer
 
 
 async def test_a_websocket_counts_for_its_address_until_it_ends() -> None:
     async with Desk(visitors=VisitorLimits(per_address=1)) as desk:
-        visit(desk, "192.0.2.1", HANDSHAKE)
-        assert only(visit(desk, "192.0.2.1"))[0] == 503
-        desk.door.leave("192.0.2.1")
-        assert visit(desk, "192.0.2.1", HANDSHAKE).written.startswith(b"HTTP/1.1 101 ")
+        desk.visit("192.0.2.1", HANDSHAKE)
+        with pytest.raises(Refused):
+            desk.connect("192.0.2.1")
+        desk.taken_over[0].place.give_back()
+        assert desk.visit("192.0.2.1", HANDSHAKE).written.startswith(b"HTTP/1.1 101 ")

@@ -13,6 +13,7 @@ from websockets.typing import Subprotocol
 
 from infra.kernel.websocket import CLOSE, PING, TEXT, close_frame, pong_frame, text_frame
 from infra.kernel.websocket_reader import FrameReader
+from infra.runtime.door_opener import DoorOpener
 from infra.runtime.http.door import Answer, BufferedExchange, Head, HttpDoor, Response
 from infra.runtime.logs import get_logger
 from infra.runtime.loops import Loops
@@ -139,14 +140,13 @@ SCENARIOS = [
 async def serve(scenario: Scenario) -> None:
     routes = {("POST", "/echo"): lambda head: BufferedExchange(head, echo, MAX_BODY_BYTES)}
     door = HttpDoor(routes, {"/v1/connect": lambda head: Echo()}, loops=Loops(get_logger("door", "d1", "sto")))
-    server = await asyncio.get_running_loop().create_server(door.protocol_factory, "127.0.0.1", 0)
+    server = await DoorOpener().open("door", "127.0.0.1:0", door.entrance)
     async with asyncio.timeout(20):
         await scenario(server.sockets[0].getsockname()[1])
     server.close()
     door.drain()
     door.close()
     await door.drained()
-    await server.wait_closed()
 
 
 @pytest.mark.parametrize("new_loop", [asyncio.new_event_loop, uvloop.new_event_loop], ids=["asyncio", "uvloop"])

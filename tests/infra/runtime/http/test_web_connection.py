@@ -4,6 +4,7 @@ import logging
 
 import pytest
 
+from infra.runtime.http.web_limits import WebVisitorLimits
 from tests.support.web_place import HELLO, WebPlace, web_place
 
 HEAD = b"POST /take HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n"
@@ -12,7 +13,7 @@ CHUNKED = b"POST /take HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n
 
 async def until_held(place: WebPlace, connections: int) -> None:
     """Waits until so many connections have a place."""
-    await place.until(lambda: place.door.connections == connections)
+    await place.until(lambda: place.door.places.taken == connections)
 
 
 async def test_a_connection_that_says_nothing_is_ended() -> None:
@@ -98,7 +99,7 @@ async def test_a_client_that_does_not_let_go_after_the_end_is_cut() -> None:
 
 async def test_of_one_address_there_are_only_so_many_and_others_get_in() -> None:
     """DPS-26: 503 and `Retry-After` for the party that takes all it can get, and nothing for anybody else."""
-    async with web_place(max_connections_per_address=2) as place:
+    async with web_place(visitors=WebVisitorLimits(per_address=2)) as place:
         async with place.connect("127.0.0.2"), place.connect("127.0.0.2"):
             await until_held(place, 2)
             for _ in range(2):
@@ -115,18 +116,8 @@ async def test_of_one_address_there_are_only_so_many_and_others_get_in() -> None
             again.send(HELLO)
             assert (await again.answer())[0] == 200
     [told] = place.log.of("connections are turned away")
-    assert "2 connections of 127.0.0.2" in told["reason"]
-    assert place.door.refused == {"door": 0, "address": 2}
-
-
-async def test_one_that_was_turned_away_and_stays_is_cut() -> None:
-    async with web_place(max_connections_per_address=1) as place, place.connect():
-        await until_held(place, 1)
-        async with place.connect() as second:
-            assert (await second.answer())[0] == 503
-            assert len(place.door.open) == 2
-            place.later(10.0)
-            await place.until(lambda: len(place.door.open) <= 1)
+    assert "this address has 2 connections" in told["reason"]
+    assert place.door.places.refused == {"address": 2}
 
 
 @pytest.mark.parametrize("sent", [HEAD + b"123", CHUNKED + b"5\r\n12", CHUNKED + b"5\r\n12345\r\n"])
