@@ -18,6 +18,7 @@ from .topics import MAX_ID
 # So many entries a node keeps unless it is told otherwise: about 30 MB.
 MOST_ENTRIES: Final = 100_000
 # For so long an entry is kept after its end: the clocks of two nodes may differ, and none may bring back what the other has forgotten.
+# It is longer than the longest `auth.leeway_s`, for which a token is taken after it has expired.
 KEPT_AFTER_MS: Final = 3_600_000
 LAST_MS: Final = (1 << 53) - 1
 
@@ -168,6 +169,7 @@ class Revocations:
     def _revoked(self, keys: Sequence[tuple[str, str]], issued_s: float, now_s: float) -> Refused | None:
         for key in keys:
             found = self._entries.get(key)
-            if isinstance(found, Revocation) and issued_s * 1000 < found.before_ms and now_s * 1000 < found.until_ms:
+            # Nothing is let in again while the entry is known: tokens are taken for a while after they have expired, for clocks differ.
+            if isinstance(found, Revocation) and issued_s * 1000 < found.before_ms and now_s * 1000 < found.until_ms + KEPT_AFTER_MS:
                 return Refused("token-revoked", "this token has been revoked; log in again to get another one")
         return None

@@ -2,12 +2,14 @@
 
 from itertools import permutations
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from infra.kernel.errors import Refused
 from infra.kernel.revocations import KEPT_AFTER_MS, Ban, Entry, Revocation, Revocations
+from infra.runtime.keys import AuthOptions
 
 FEW_MS = st.integers(0, 5)
 ENTRIES = st.lists(
@@ -75,11 +77,21 @@ def test_tokens_issued_before_are_refused_until_the_end_and_later_ones_are_not()
     assert code(found.user_refusal("ann", "t7", issued_s=99.9, now_s=200)) == "token-revoked"
     assert code(found.user_refusal("ann", "t7", issued_s=0.0, now_s=200)) == "token-revoked"
     assert found.user_refusal("ann", "t7", issued_s=100, now_s=200) is None
-    assert found.user_refusal("ann", "t7", issued_s=99.9, now_s=500) is None
     assert code(found.user_refusal("bob", "t1", issued_s=50, now_s=200)) == "token-revoked"
     assert found.user_refusal("bob", "", issued_s=50, now_s=200) is None
     assert code(found.service_refusal("presence", "", issued_s=50, now_s=200)) == "token-revoked"
     assert found.user_refusal("presence", "", issued_s=50, now_s=200) is None
+
+
+def test_a_token_that_is_forgiven_its_end_is_refused_as_long_as_it_would_be_forgiven() -> None:
+    """DPS-28: `until` is when the token expires, and every door takes tokens for `leeway_s` longer than that."""
+    longest_s = 600  # which `auth.leeway_s` may be
+    with pytest.raises(msgspec.ValidationError, match="leeway_s"):
+        msgspec.convert({"leeway_s": longest_s + 1}, AuthOptions)
+    found = Revocations()
+    found.add(Revocation("token", "t1", 100_000, 500_000))
+    assert code(found.user_refusal("ann", "t1", issued_s=50, now_s=500 + longest_s)) == "token-revoked"
+    assert found.user_refusal("ann", "t1", issued_s=50, now_s=500 + KEPT_AFTER_MS / 1000) is None
 
 
 def test_a_ban_holds_for_its_time_and_lifting_it_wins_over_the_ban_wherever_it_is_heard_first() -> None:
