@@ -8,7 +8,7 @@ import asyncio
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable
 from itertools import count
-from typing import Any, Final, NamedTuple
+from typing import Any, ClassVar, Final, NamedTuple
 from weakref import WeakSet
 
 import msgspec
@@ -228,6 +228,8 @@ class _Lines(_Request):
     A line that is too long is rejected by its position, like any other event that is wrong; its rest is passed over,
     unless it is longer than any body may be.
     """
+
+    is_stream: ClassVar[bool] = True
 
     def __init__(self, handlers: EventHandlers, grant: Grant, head: Head) -> None:
         super().__init__(handlers, grant)

@@ -25,6 +25,8 @@ HANDSHAKE = (
 class Stream(Exchange):
     """An exchange that takes a body piece by piece, and no exclamation marks."""
 
+    is_stream = True
+
     def __init__(self, pieces: list[bytes]) -> None:
         self._pieces = pieces
 

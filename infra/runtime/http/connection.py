@@ -36,6 +36,7 @@ class HttpLimits:
     - `max_connections`: more are turned away. A WebSocket no longer counts.
     - `max_unanswered`: requests of one connection that wait for their answers.
     - `head_timeout_s`: from the first byte of a request (or the connection) to the end of its head, and between two pieces of its body.
+    - `body_timeout_s`: for all of a body, unless it is a stream.
     - `idle_timeout_s`: between two requests, and for a client that does not read its answers.
     - `visitors`: how many may come from where.
     """
@@ -44,6 +45,7 @@ class HttpLimits:
     max_head_bytes: int = 8192
     max_unanswered: int = 256
     head_timeout_s: float = 10.0
+    body_timeout_s: float = 60.0
     idle_timeout_s: float = 75.0
     sweep_interval_s: float = 1.0
     visitors: VisitorLimits = field(default_factory=VisitorLimits)
@@ -83,6 +85,8 @@ class HttpConnection(Protocol):
     """The asyncio protocol of one connection, until it ends or a WebSocket takes it over."""
 
     __slots__ = (
+        "_body_deadline",
+        "_body_number",
         "_client_done",
         "_deadline",
         "_ending",
@@ -105,7 +109,8 @@ class HttpConnection(Protocol):
         self._owed: list[Owed] = []
         self._held = b""  # received but not to be parsed yet
         self._reading_paused = self._writing_paused = self._waits = False
-        self._deadline = 0.0
+        self._deadline = self._body_deadline = 0.0
+        self._body_number = -1  # whose end `_body_deadline` is
         self._ending = _RequestEnding(self)
         self._client_done = self._finished = False
 
@@ -167,7 +172,7 @@ class HttpConnection(Protocol):
 
     def sweep(self, now: float) -> None:
         """Ends the connection if the client has kept us waiting for too long; it may wait for our answers as it likes."""
-        if now < self._deadline or self._transport is None:
+        if self._transport is None or (now < self._deadline and not self._is_body_late(now)):
             return
         if self._finished or self._writing_paused:
             self._transport.abort()
@@ -178,6 +183,17 @@ class HttpConnection(Protocol):
             self._flush()
         elif not self._owed:
             self._transport.close()
+
+    def _is_body_late(self, now: float) -> bool:
+        """Returns whether a body comes, but too slowly. Its time begins with the first sweep, and stands while it is we who do not read."""
+        reader, limits = self._reader, self._shared.limits
+        if reader is None or not reader.in_body:
+            return False
+        if reader.requests != self._body_number:
+            self._body_number, self._body_deadline = reader.requests, now + limits.body_timeout_s
+        elif self._reading_paused:
+            self._body_deadline += limits.sweep_interval_s
+        return now >= self._body_deadline
 
     def drain(self) -> None:
         """Closes the connection if it is idle, else ends it after the request that is being read or the answers owed."""

@@ -4,7 +4,7 @@ from asyncio import Future
 from collections.abc import Callable
 from functools import lru_cache
 from http import HTTPStatus
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 import msgspec
 
@@ -76,7 +76,12 @@ Answer = Response | Future[Response]
 
 
 class Exchange(Protocol):
-    """One request after its head. It is dropped without `end` when the client leaves or breaks the protocol first."""
+    """One request after its head. It is dropped without `end` when the client leaves or breaks the protocol first.
+
+    `is_stream`: its body may come as long as it likes. All others have a time for the whole of it.
+    """
+
+    is_stream: ClassVar[bool]
 
     def chunk(self, data: bytes) -> None:
         """Takes the next bytes of the body. Raises Refused: answered at once, and the connection is closed."""
@@ -93,6 +98,7 @@ class BufferedExchange:
     """An exchange that collects the body, at most `max_body_bytes` of it (`too-large`), and answers it as one."""
 
     __slots__ = ("_answer", "_body", "_head", "_max_body_bytes")
+    is_stream: ClassVar[bool] = False
 
     def __init__(self, head: Head, answer: Callable[[Head, bytes], Answer], max_body_bytes: int) -> None:
         """Raises `Refused("too-large")` if the head announces a longer body, before any of it is read."""
@@ -126,6 +132,7 @@ class RefusedExchange:
     """An exchange that lets a short body pass by, and then answers what was wrong with the head. So the connection can go on."""
 
     __slots__ = ("_response",)
+    is_stream: ClassVar[bool] = False
 
     def __init__(self, response: Response) -> None:
         self._response = response

@@ -93,6 +93,11 @@ class RequestReader:
         """Whether a request has begun and is not complete."""
         return self.barren_bytes > 0 or self._exchange is not None
 
+    @property
+    def in_body(self) -> bool:
+        """Whether the body of a request is being read that has a time for all of it."""
+        return self._exchange is not None and not self._exchange.is_stream
+
     def read(self, data: bytes) -> int:
         """Takes `data`, and returns how many bytes of it were HTTP: fewer than all if there is a `takeover`.
 

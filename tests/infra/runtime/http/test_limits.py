@@ -40,6 +40,44 @@ async def test_a_body_has_time_as_long_as_it_comes(desk: Desk) -> None:
     assert only(transport)[:2] == (408, "hello-timeout")
 
 
+@pytest.mark.parametrize("path", ["/echo", "/closed", "/nowhere"])
+async def test_a_body_that_is_no_stream_has_a_time_for_all_of_it(desk: Desk, path: str) -> None:
+    """DPS-26: a stranger whose request was refused sent a byte of its body now and then, and stayed for days."""
+    transport = desk.serve(get(path, "Content-Length: 900", method="POST"), b"o")
+    for seconds in range(5, 60, 5):
+        desk.sweep(after_s=seconds)
+        send(transport, b"o")
+    assert transport.writes == []
+    for seconds in range(60, 75, 5):
+        desk.sweep(after_s=seconds)
+        send(transport, b"o")
+    assert only(transport)[:2] == (408, "hello-timeout")
+
+
+async def test_a_stream_comes_as_long_as_it_likes_and_each_body_of_a_connection_has_a_time_of_its_own(desk: Desk) -> None:
+    stream = desk.serve(get("/stream", "Content-Length: 900", method="POST"), b"o")
+    busy = desk.serve()
+    for seconds in range(5, 200, 5):
+        send(busy, post("/echo", b"body")[:-1])
+        desk.sweep(after_s=seconds)
+        send(busy, b"y")
+        send(stream, b"o")
+    assert (stream.writes, stream.done) == ([], "")
+    assert [answer[0] for answer in answered(busy)] == [200] * 39
+
+
+async def test_a_body_loses_no_time_while_it_is_we_who_do_not_read(desk: Desk) -> None:
+    transport = desk.serve(*[get("/later")] * 4, get("/echo", "Content-Length: 2", method="POST"), b"o")
+    for seconds in range(200):
+        desk.sweep(after_s=seconds)
+    assert transport.writes == []
+    for later in desk.later:
+        later.set_result(Response(200))
+    await asyncio.sleep(0)
+    send(transport, b"k")
+    assert [answer[0] for answer in answered(transport)] == [200] * 5
+
+
 async def test_a_connection_is_closed_sooner_if_nothing_ever_came_than_between_requests(desk: Desk) -> None:
     silent, used = desk.connect(), desk.serve(get("/echo"))
     desk.sweep(after_s=11)
