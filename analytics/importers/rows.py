@@ -86,7 +86,7 @@ def read_rows(path: Path, layout: Layout) -> Columns:
 
 def first_row(path: Path) -> bytes:
     """Returns the first line of a file that is neither empty nor a comment. Raises TraceError where there is none."""
-    with _opened(path) as file:
+    with opened(path) as file:
         found = next((line for line in file if line.strip() and not line.lstrip().startswith(_COMMENT)), None)
     if found is None:
         raise TraceError(f"{path}: has no rows; download it again")
@@ -99,7 +99,8 @@ def cells_of(line: bytes, delimiter: bytes | None) -> list[bytes]:
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[BinaryIO]:
+def opened(path: Path) -> Iterator[BinaryIO]:
+    """Opens a file, plain or packed by gzip. Raises TraceError, within the block as well, where it cannot be read to its end."""
     try:
         with path.open("rb") as raw:
             packed = raw.read(len(_GZIP)) == _GZIP
@@ -132,7 +133,7 @@ def _check_below(path: Path, columns: Columns, layout: Layout) -> None:
 
 def _rows(path: Path, layout: Layout) -> Iterator[tuple[int, list[bytes]]]:
     """Yields the rows with the numbers of their lines. Each has as many cells as there are columns, all of digits."""
-    with _opened(path) as file:
+    with opened(path) as file:
         lines = enumerate(file, 1)
         if layout.headers:
             _check_header(path, next(lines, (1, b""))[1], layout)

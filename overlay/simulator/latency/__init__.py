@@ -1,0 +1,1 @@
+"""How long messages take: between real hosts, or drawn."""
