@@ -1,6 +1,5 @@
 """A whole cluster in one process captures: what is in the trace is what clients and services did."""
 
-import asyncio
 import random
 import time
 from collections import Counter
@@ -21,6 +20,7 @@ from segue.cluster.factory import RoleFactory
 from segue.cluster.process import Process
 from segue.cluster.shape import Shape
 from tests.support.cluster import SECRET
+from tests.support.eventually import eventually
 from tests.support.user import User, feed
 
 PLAYLIST = "hm://playlist/user/bobolink/playlist/summerhits/"
@@ -74,9 +74,7 @@ class Company:
     async def until_published(self, changes: int) -> None:
         """Waits until so many changes of playlists were handed to the brokers."""
         (playlists,) = self._process.of("playlist")
-        async with asyncio.timeout(DEADLINE_S):
-            while playlists.counters()["playlist_published_total"] < changes:  # noqa: ASYNC110 - a counter has no event
-                await asyncio.sleep(0.001)
+        await eventually(lambda: playlists.counters()["playlist_published_total"] >= changes, deadline_s=DEADLINE_S)
 
 
 async def live(company: Company) -> None:

@@ -13,6 +13,7 @@ import aiohttp
 import pytest
 
 from segue.cluster.ports import Ports
+from tests.support.eventually import eventually
 from tests.support.samples import DEPLOY, SAMPLES, SECRET, options_of, role_of, service_token, user_token
 from tests.support.user import User, feed
 
@@ -145,10 +146,7 @@ def link_addresses(path: Path) -> list[str]:
 
 async def until(check: Callable[[], Awaitable[bool]]) -> None:
     """Asks again and again what another process says, until it is what it should be."""
-    while True:
-        if await check():
-            return
-        await asyncio.sleep(0.05)
+    await eventually(check, deadline_s=DEADLINE_S, poll_s=0.05)
 
 
 async def took(user: User, kind: str) -> bool:

@@ -10,6 +10,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
+from tests.support.eventually import eventually
+
 POLL_S: Final = 0.05
 
 
@@ -76,12 +78,17 @@ class Shell:
         number = next(self._numbers)
         await self._tell(f"{{ {command}\n}} {self._redirected(number)} & echo $!")
         job = Job(command, await self._answer(), number)
-        for _ in range(int(timeout_s / POLL_S)):
-            if re.search(ready, self.printed(job)):
-                return job
-            assert job.group in self._children(), f"{command} ended at once:\n{self.printed(job)}"
-            await asyncio.sleep(POLL_S)
-        raise AssertionError(f"{command} was not ready after {timeout_s:g} s:\n{self.printed(job)}")
+
+        def is_ready() -> bool:
+            found = re.search(ready, self.printed(job)) is not None
+            assert found or job.group in self._children(), f"{command} ended at once:\n{self.printed(job)}"
+            return found
+
+        def why() -> str:
+            return f"{command} was not ready after {timeout_s:g} s:\n{self.printed(job)}"
+
+        await eventually(is_ready, why, deadline_s=timeout_s, poll_s=POLL_S)
+        return job
 
     async def stop(self, job: Job, *, timeout_s: float) -> Result:
         """Ends a job as Ctrl-C does, and returns how it ended. Raises AssertionError if it does not."""

@@ -24,6 +24,7 @@ from segue.cluster.ports import Ports
 from segue.cluster.role_spec import RoleOptions
 from segue.cluster.shape import SITES, Shape
 from segue.cluster.tokens import service_token, user_token
+from tests.support.eventually import eventually
 from tests.support.stored import album
 from tests.support.user import User
 
@@ -53,7 +54,7 @@ class Intake:
             self.repeated += turn > 0
             if await self._try(notice):
                 break
-            await asyncio.sleep(0.05)
+            await asyncio.sleep(0.05)  # the pace of a publisher that was told to come again
         self.accepted += 1
         if self.accepted == KILLED_AFTER:
             self.halfway.set()
@@ -137,11 +138,12 @@ async def until_shown(url: str, token: str) -> list[tuple[int, str]]:
 async def pulled(door: str, token: str) -> list[tuple[int, str]]:
     """Returns a user's whole inbox, pulled until every notice has been decided."""
     async with User(door, token) as user:
-        while True:
-            answer = await user.ask("pull", since=0, limit=500)
-            if len(answer.get("items", ())) >= ALBUMS:
-                return [(item["mark"], item["id"]) for item in answer["items"]]
-            await asyncio.sleep(0.05)
+
+        async def whole() -> list[dict[str, Any]]:
+            items: list[dict[str, Any]] = (await user.ask("pull", since=0, limit=500)).get("items", [])
+            return items if len(items) >= ALBUMS else []
+
+        return [(item["mark"], item["id"]) for item in await eventually(whole, deadline_s=DEADLINE_S, poll_s=0.05)]
 
 
 @asynccontextmanager

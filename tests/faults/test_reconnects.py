@@ -69,7 +69,7 @@ def check(every: Iterable[Device]) -> None:
 async def publish(c: Cluster, numbers: Iterable[int]) -> None:
     """Publishes albums, one after the other; repeats each with its id until it is accepted."""
     for n in numbers:
-        while (await c.notify(album(n, *(f"u{user}" for user in range(FOLLOWERS)))))[0] == 503:  # noqa: ASYNC110 - as a publisher does
+        while (await c.notify(album(n, *(f"u{user}" for user in range(FOLLOWERS)))))[0] == 503:  # noqa: ASYNC110 - the pace of a publisher
             await asyncio.sleep(0.01)
 
 

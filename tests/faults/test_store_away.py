@@ -19,6 +19,7 @@ from infra.runtime.tokens import issue
 from notification.intake import MAX_OPEN
 from segue.cassandra import Server
 from tests.support.cluster import SECRET, Cluster
+from tests.support.eventually import eventually
 from tests.support.news import News
 from tests.support.stored import album, configured, stored
 
@@ -59,7 +60,7 @@ class Load:
     async def _publish(self) -> None:
         while not self._is_over:
             notice = album(next(self._numbers), *self.users, artist=self._artist)
-            while not await self._is_accepted(notice):  # noqa: ASYNC110 - as a publisher does
+            while not await self._is_accepted(notice):  # noqa: ASYNC110 - the pace of a publisher
                 await asyncio.sleep(0.05)
 
     async def _is_accepted(self, notice: dict[str, Any]) -> bool:
@@ -79,9 +80,12 @@ class Load:
         """Checks that whatever was accepted is there for everybody, once, under marks without a gap."""
         store = self.c.of("notification")[0].stored.store
         for user in self.users:
-            async with asyncio.timeout(DEADLINE_S):
-                while len(items := await store.items(user, 0, 10_000)) < len(self.accepted):  # noqa: ASYNC110 - a store tells nobody
-                    await asyncio.sleep(0.02)
+
+            async def has_all(user: str = user) -> bool:
+                return len(await store.items(user, 0, 10_000)) >= len(self.accepted)
+
+            await eventually(has_all, deadline_s=DEADLINE_S, poll_s=0.02)
+            items = await store.items(user, 0, 10_000)
             assert [item.mark for item in items] == list(range(1, len(items) + 1)), user
             assert {item.notice.id for item in items} == self.accepted, user
             assert len(items) == len(self.accepted), user

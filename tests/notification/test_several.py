@@ -46,7 +46,7 @@ async def publish(c: Cluster, notice: dict[str, Any], *doors: int) -> dict[str, 
             assert answer["accepted"] == len(notice["followers"])
             return dict(answer)
         assert status == 503, answer
-        await asyncio.sleep(0.02)
+        await asyncio.sleep(0.02)  # the pace of a publisher that was told to come again
     raise AssertionError("there is no door")
 
 

@@ -28,12 +28,11 @@ WITH_DOORS: Final = ("accesspoint", "broker", "notification", *SERVICES)
 
 
 async def until_ready(http: aiohttp.ClientSession, child: Child) -> None:
-    async with asyncio.timeout(DEADLINE_S):
-        while True:
-            async with http.get(f"{child.admin}/readyz") as answer:
-                if answer.status == 200:
-                    return
-            await asyncio.sleep(0.05)
+    async def is_ready() -> bool:
+        async with http.get(f"{child.admin}/readyz") as answer:
+            return answer.status == 200
+
+    assert await until(is_ready, DEADLINE_S)
 
 
 async def shown_serial(context: ssl.SSLContext, address: str) -> int:

@@ -2,15 +2,12 @@
 
 import asyncio
 import json
-import time
 from collections.abc import Callable
 from typing import Any, Self
 
 from aiohttp import web
 
 from tests.support.news import News
-
-DEADLINE_S = 30.0
 
 
 class RecordingIntake:
@@ -67,11 +64,3 @@ class RecordingIntake:
         """Returns what was accepted, in order, once it is so much."""
         await self.until(lambda: len(self.taken) >= number)
         return list(self.taken.values())
-
-
-async def eventually(condition: Callable[[], object], why: str = "it did not come") -> None:
-    """Waits for a condition on what runs in this process. Raises AssertionError after a deadline."""
-    deadline_s = time.monotonic() + DEADLINE_S
-    while not condition():
-        assert time.monotonic() < deadline_s, why
-        await asyncio.sleep(0.001)

@@ -1,8 +1,6 @@
 """The relay: every promise is kept, in the order of its key, whatever fails in between."""
 
-import asyncio
 import random
-import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 
@@ -20,6 +18,7 @@ from services import outbox_sqlite
 from services.outbox import MAX_HELD, OutboxRelay
 from services.outbox_sqlite import OutboxSqlite
 from services.tasks import OutboxTask, TaskOutbox
+from tests.support.eventually import eventually
 from tests.support.news import News
 
 QUICK = Backoff(base_s=0.001, cap_s=0.002)
@@ -73,18 +72,11 @@ class Receiver:
         await self._news.until(lambda: len(self.taken) >= count)
 
 
-async def until(condition: Callable[[], Awaitable[bool]]) -> None:
-    deadline_s = time.monotonic() + 5
-    while not await condition():
-        assert time.monotonic() < deadline_s, "it did not come"
-        await asyncio.sleep(0)
-
-
 async def emptied(db: Sqlite) -> None:
     async def is_empty() -> bool:
         return not await left(db)
 
-    await until(is_empty)
+    await eventually(is_empty)
 
 
 async def test_tasks_of_a_key_are_performed_in_order_though_each_fails_now_and_then(db: Sqlite) -> None:
@@ -123,7 +115,7 @@ async def test_what_was_not_done_is_done_in_the_next_life(db: Sqlite) -> None:
     async def has_failed() -> bool:
         return first.retried > 0
 
-    await until(has_failed)
+    await eventually(has_failed)
     await first.close()
     assert await left(db) == 2
     receiver.trouble = lambda task: None

@@ -7,8 +7,8 @@ import pytest
 from infra.kernel.errors import Refused, Unavailable
 from infra.kernel.frames import Call
 from infra.runtime.wire.memory import MemoryNetwork
-from tests.services.recording_intake import eventually
 from tests.services.scripted_service import ScriptedService
+from tests.support.eventually import eventually
 
 
 async def test_a_call_is_answered_with_what_the_peer_says() -> None:

@@ -37,13 +37,13 @@ from segue.cluster.roles import in_start_order
 from segue.cluster.shape import SITES, Shape
 
 from . import interest_oracle
+from .eventually import eventually
 from .network import FaultPlan, FaultyNetwork, NamedTcpNetwork
 from .samples import service_token
 from .user import User
 
 SECRET = b"a secret of thirty-two bytes, ok"
 DEADLINE_S = 30.0
-POLL_S = 0.001
 FAST = LinkTiming(heartbeat_s=0.02, silent_s=0.2, hello_s=2.0, redial_base_s=0.005, redial_cap_s=0.05)
 F = TypeVar("F", bound=Frame)
 # On a busy machine a node may not get to renew a short lease, and then answers 503 as it should. Tests in which nodes die choose
@@ -278,10 +278,7 @@ class Cluster:
 
     async def until(self, condition: Callable[[], bool], why: Callable[[], str] = lambda: "condition not met") -> None:
         """Waits until `condition` holds. Raises AssertionError after a deadline; `why` is its message."""
-        deadline = time.monotonic() + DEADLINE_S
-        while not condition():
-            assert time.monotonic() < deadline, why()
-            await asyncio.sleep(POLL_S)
+        await eventually(condition, why, deadline_s=DEADLINE_S)
 
     def check(self) -> None:
         """Checks the invariants of every core (SB-9 among them)."""

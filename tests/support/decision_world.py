@@ -1,6 +1,5 @@
 """A decision service among peers that play brokers and access points: they tell what the test says, and note what they are told."""
 
-import asyncio
 import random
 import time
 from collections.abc import Callable, Iterable
@@ -19,7 +18,8 @@ from infra.runtime.wire.memory import MemoryNetwork
 from services.decision.options import DecisionOptions
 from services.decision.server import DecisionService
 
-from .cluster import DEADLINE_S, FAST, POLL_S
+from .cluster import DEADLINE_S, FAST
+from .eventually import eventually
 
 SITES = {"sto": {"b1": "sto/b1"}, "lon": {"b1": "lon/b1"}}
 ADDRESS = "sto/decision1"
@@ -141,10 +141,7 @@ class DecisionWorld:
 
     async def until(self, condition: Callable[[], bool]) -> None:
         """Waits for `condition`. Raises AssertionError after a deadline."""
-        deadline = time.monotonic() + DEADLINE_S
-        while not condition():
-            assert time.monotonic() < deadline, "condition not met"
-            await asyncio.sleep(POLL_S)
+        await eventually(condition, "condition not met", deadline_s=DEADLINE_S)
 
 
 def tally(**counts: int) -> Tally:

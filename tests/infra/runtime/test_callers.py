@@ -5,7 +5,7 @@ import asyncio
 from infra.kernel.frames import NOBODY, Call, Reply
 from infra.runtime.callers import Callers
 from infra.runtime.logs import get_logger
-from tests.services.recording_intake import eventually
+from tests.support.eventually import eventually
 
 
 class RecordingLink:

@@ -29,9 +29,9 @@ from services.artist.metrics import METRICS
 from services.artist.options import ArtistOptions
 from services.artist.server import ArtistService
 from tests.services.artist.contract_intake import ContractIntake
-from tests.services.recording_intake import eventually
 from tests.services.scripted_service import ScriptedService
 from tests.support.cluster import FAST
+from tests.support.eventually import eventually
 from tests.support.openapi_page import OpenapiPage
 from tests.support.samples import SECRET, service_token, user_token
 

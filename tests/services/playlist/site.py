@@ -1,8 +1,6 @@
 """A site with a playlist service: a real broker and access point, a recording intake, scripted presence and social."""
 
-import asyncio
 import random
-import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -17,9 +15,11 @@ from infra.runtime.tokens import AuthOptions, Keys, Verifier
 from services.playlist.core import LANES
 from services.playlist.options import PlaylistOptions
 from services.playlist.server import PlaylistService
-from tests.services.recording_intake import DEADLINE_S, RecordingIntake, eventually
+from tests.services.recording_intake import RecordingIntake
 from tests.services.scripted_service import ScriptedService
 from tests.support.cluster import FAST, SECRET, Cluster
+from tests.support.eventually import eventually
+from tests.support.promises import kept
 from tests.support.samples import service_token, user_token
 
 NAME = "sto/l1"
@@ -122,10 +122,7 @@ class Site:
 
 async def quiet(service: PlaylistService) -> None:
     """Waits until everything that `service` promised is done."""
-    deadline_s = time.monotonic() + DEADLINE_S
-    while [lane for lane in LANES if await service.work.stores.outbox.undone(0, 1, lane)]:
-        assert time.monotonic() < deadline_s, "promises are not kept"
-        await asyncio.sleep(0.001)
+    await kept(service.work.stores.outbox, LANES)
 
 
 @asynccontextmanager

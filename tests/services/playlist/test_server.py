@@ -16,9 +16,9 @@ from services.playlist.change import Add, Create
 from services.playlist.core import Told, create
 from services.playlist.metrics import METRICS
 from tests.services.playlist.site import Site, site, uri
-from tests.services.recording_intake import eventually
 from tests.services.scripted_service import ScriptedService
 from tests.services.shared_keyspace import empty_keyspace
+from tests.support.eventually import eventually
 from tests.support.samples import service_token
 
 

@@ -1,8 +1,6 @@
 """Playlists with everything behind them: a real notification module, social and presence, and real clients."""
 
-import asyncio
 import json
-import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -14,8 +12,9 @@ from segue import Client
 from segue.cluster.role_spec import RoleOptions
 from services.social.options import SocialOptions
 from tests.services.playlist.site import quiet, uri
-from tests.services.recording_intake import DEADLINE_S
 from tests.support.cluster import Cluster
+from tests.support.eventually import eventually
+from tests.support.promises import kept
 from tests.support.user import User
 
 INBOX = "hm://notifications/inbox/bob/"
@@ -122,10 +121,7 @@ async def sets(c: Cluster, user: str, method: str, path: str, body: Any = None) 
     """Has `user` set something at social. What follows from it at the playlist service has been done when this returns."""
     status, answer = await c.request(user, method, "social", f"/v1/social{path}", body)
     assert status < 300, answer
-    deadline_s = time.monotonic() + DEADLINE_S
-    while await c.of("social")[0].work.stores.outbox.undone(0, 1):
-        assert time.monotonic() < deadline_s, "promises are not kept"
-        await asyncio.sleep(0.001)
+    await kept(c.of("social")[0].work.stores.outbox)
 
 
 async def test_nothing_is_stored_any_more_for_followers_who_may_not_see_a_playlist(tmp_path: Path) -> None:
@@ -145,9 +141,10 @@ async def test_nothing_is_stored_any_more_for_followers_who_may_not_see_a_playli
         expected = {"bob": {uri("ann/q")}, "cyd": set[str](), "dan": {uri("ann/p"), uri("ann/q")}}
         for name, topics in expected.items():
             async with c.user(name) as user:
-                deadline_s = time.monotonic() + DEADLINE_S
-                while (told := {item["topic"] for item in (await user.ask("pull", since=0))["items"]}) != topics:
-                    assert time.monotonic() < deadline_s, told
-                    await asyncio.sleep(0.01)
+
+                async def is_told(user: User = user, topics: set[str] = topics) -> bool:
+                    return {item["topic"] for item in (await user.ask("pull", since=0))["items"]} == topics
+
+                await eventually(is_told, f"{name} is told of something else")
         assert (await c.request("bob", "PUT", "playlist", "/v1/playlists/ann/p/follow"))[0] == 403
         assert (await c.request("ann", "GET", "playlist", "/v1/playlists/ann/p"))[0] == 200

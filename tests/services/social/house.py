@@ -1,9 +1,7 @@
 """A social service as a whole: a real role, its HTTP door, links in memory to a playlist service and an access point, a real intake."""
 
-import asyncio
 import json
 import random
-import time
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +17,11 @@ from infra.runtime.wire.memory import MemoryNetwork
 from services.social.options import SocialOptions
 from services.social.server import SocialService
 from tests.services.artist.contract_intake import ContractIntake
-from tests.services.recording_intake import DEADLINE_S, eventually
 from tests.services.scripted_service import ScriptedService
 from tests.support.cluster import FAST
+from tests.support.eventually import eventually
 from tests.support.openapi_page import OpenapiPage
+from tests.support.promises import kept
 from tests.support.samples import SECRET, service_token, user_token
 
 PAGE = OpenapiPage("openapi-social.json")
@@ -118,10 +117,7 @@ class House:
 
     async def quiet(self) -> None:
         """Waits until everything that was promised is done."""
-        deadline_s = time.monotonic() + DEADLINE_S
-        while await self.role.work.stores.outbox.undone(0, 1):
-            assert time.monotonic() < deadline_s, "promises are not kept"
-            await asyncio.sleep(0.001)
+        await kept(self.role.work.stores.outbox)
 
     def shares(self) -> list[tuple[str, str, str]]:
         """Returns who was made to follow, or not to follow, whose playlists."""

@@ -8,8 +8,8 @@ import pytest
 from infra.kernel.access import AccessFacts, Listening, Relation, Visibility, verdict
 from infra.kernel.errors import Refused
 from infra.kernel.topics import Kind, Topic, parse_topic
-from tests.services.recording_intake import eventually
 from tests.services.social.house import House
+from tests.support.eventually import eventually
 
 PLAYING, MIX = parse_topic("hm://presence/user/ann/"), parse_topic("hm://playlist/user/ann/playlist/mix/")
 JOINED, ARTIST = parse_topic("hm://notifications/feed/ann%friend-joined/"), parse_topic("hm://notifications/feed/ann%new-album/")

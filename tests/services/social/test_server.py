@@ -10,9 +10,9 @@ from infra.kernel.errors import Refused
 from infra.runtime.cassandra.client import Cassandra
 from infra.runtime.loops import METRICS as LOOPS
 from services.social.metrics import METRICS
-from tests.services.recording_intake import eventually
 from tests.services.scripted_service import ScriptedService
 from tests.services.social.house import FACEBOOK, JOINED, PAGE, House
+from tests.support.eventually import eventually
 from tests.support.samples import service_token, user_token
 
 

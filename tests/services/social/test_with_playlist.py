@@ -9,8 +9,8 @@ from infra.runtime.tokens import AuthOptions, Keys, Verifier
 from services.social.options import SocialOptions
 from services.social.server import SocialService
 from tests.services.playlist.site import NAME, Site, site
-from tests.services.recording_intake import eventually
 from tests.support.cluster import FAST, SECRET
+from tests.support.eventually import eventually
 from tests.support.samples import service_token, user_token
 
 

@@ -19,6 +19,7 @@ from infra.kernel.manifest import Manifest, decode
 from infra.kernel.topics import MAX_ID, format_topic, parse_topic
 from infra.runtime.capture.capture import Capture
 from infra.runtime.logs import get_logger
+from tests.support.eventually import eventually
 
 DEADLINE_S = 30.0
 PLAYED = parse_topic("hm://presence/user/bob/")
@@ -56,9 +57,7 @@ def manifest(tmp_path: Path, node: str = "b1") -> Manifest:
 
 
 async def until_written(capture: Capture, table: str, number: int) -> None:
-    async with asyncio.timeout(DEADLINE_S):
-        while capture.rows[table] < number:  # noqa: ASYNC110 - a thread's work has no event of ours
-            await asyncio.sleep(0.001)
+    await eventually(lambda: capture.rows[table] >= number)
 
 
 async def test_what_is_told_is_written_in_order_of_time_when_it_closes(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ import pytest
 from infra.runtime.cassandra.client import Cassandra, Row, Unavailable
 from segue.cassandra import Server
 from tests.support.cassandra import fresh_keyspace
+from tests.support.eventually import eventually
 
 TABLE = "CREATE TABLE IF NOT EXISTS events (writer int, seq int, PRIMARY KEY (writer, seq))"
 INSERT = "INSERT INTO events (writer, seq) VALUES (?, ?)"
@@ -51,13 +52,15 @@ async def refused_within(call_s: float, store: Cassandra) -> None:
 
 async def answers_again(store: Cassandra) -> None:
     """Waits until the store answers again, without being opened anew."""
-    async with asyncio.timeout(30):
-        while True:
-            try:
-                await store.execute(OF_ONE, 1)
-                return
-            except Unavailable:
-                await asyncio.sleep(0.05)
+
+    async def answers() -> bool:
+        try:
+            await store.execute(OF_ONE, 1)
+        except Unavailable:
+            return False
+        return True
+
+    await eventually(answers, poll_s=0.05)
 
 
 @pytest.mark.slow

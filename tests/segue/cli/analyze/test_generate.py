@@ -62,8 +62,10 @@ def test_an_interrupt_ends_it_without_a_traceback_and_leaves_nothing(tmp_path: P
     command = [sys.executable, "-m", "segue", "analyze", "generate", str(tmp_path / "trace"), "--processes", "2"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True) as process:
         deadline_s = time.monotonic() + 45
-        while not list(tmp_path.glob("*/subscriptions/*.parquet")) and time.monotonic() < deadline_s:
-            time.sleep(0.02)
+        while not list(tmp_path.glob("*/subscriptions/*.parquet")):
+            assert process.poll() is None, "it ended before it was interrupted"
+            assert time.monotonic() < deadline_s, "it has written nothing"
+            time.sleep(0.02)  # it tells nobody what it has written, and needs the processor meanwhile
         os.killpg(process.pid, signal.SIGINT)
         output, _ = process.communicate(timeout=10)
     assert (process.returncode, output.strip()) == (-signal.SIGINT, "")
