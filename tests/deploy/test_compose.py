@@ -131,7 +131,7 @@ def test_prometheus_scrapes_the_admin_door_of_every_service() -> None:
 def test_the_page_makes_every_secret_that_is_mounted() -> None:
     """Docker mounts no file that is not there: whoever follows the page has each of them."""
     page = (DEPLOY / "README.md").read_text(encoding="utf-8")
-    made = set(re.findall(r"(?:> |certs secret )(\.segue/[\w.]+)", page)) | {".segue/secret.key"}  # the last one by `segue token`
+    made = set(re.findall(r"(?:/dev/stdin |certs secret )(\.segue/[\w.]+)", page)) | {".segue/secret.key"}  # the last one by `segue token`
     assert {str((DEPLOY / each["file"]).resolve().relative_to(ROOT)) for each in COMPOSE["secrets"].values()} <= made
 
 
