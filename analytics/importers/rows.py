@@ -84,6 +84,15 @@ def read_rows(path: Path, layout: Layout) -> Columns:
     return columns
 
 
+def line_of(path: Path, layout: Layout, row: int) -> int:
+    """Returns the number of the line in which a row stands that `read_rows` has read. Rows are counted from 0.
+
+    Numbers of lines are not kept: the file is read again up to that row, once, for a message.
+    """
+    number, _ = next(islice(_rows(path, layout), row, None))
+    return number
+
+
 def first_row(path: Path) -> bytes:
     """Returns the first line of a file that is neither empty nor a comment. Raises TraceError where there is none."""
     with opened(path) as file:
@@ -125,10 +134,10 @@ def _check_below(path: Path, columns: Columns, layout: Layout) -> None:
     for name, limit in layout.below.items():
         large = columns[name] >= limit
         if large.any():
-            # Numbers of lines were not kept: the file is read again up to the bad row, once, for the message.
             row = int(large.argmax())
-            number, _ = next(islice(_rows(path, layout), row, None))
-            raise TraceError(f"{path}, line {number}: column {name}: {columns[name][row]} is not below {limit}; {_REMEDY}")
+            raise TraceError(
+                f"{path}, line {line_of(path, layout, row)}: column {name}: {columns[name][row]} is not below {limit}; {_REMEDY}"
+            )
 
 
 def _rows(path: Path, layout: Layout) -> Iterator[tuple[int, list[bytes]]]:
