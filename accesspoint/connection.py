@@ -271,7 +271,7 @@ class Connection(Session, asyncio.Protocol):
 
     def resume_writing(self) -> None:
         """Sends what has waited, since the client reads again (asyncio)."""
-        self._owner.core.check_slow(self, self._owner.now())
+        self._owner.core.slow.check(self, self._owner.now())
         outbox = self.outbox
         if outbox is not None and self._transport is not None and self.state is not SessionState.ENDED:
             self.chunks = []

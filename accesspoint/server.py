@@ -66,7 +66,7 @@ class AccessPoint:
             verify_subscription=verify_subscription,
         )
         self.shares = Shares(self._loop.call_soon)
-        self.timeouts: Timeouts[Connection] = Timeouts(options.hello_s, self.core.check_slow)
+        self.timeouts: Timeouts[Connection] = Timeouts(options.hello_s, self.core.slow.check)
         self.upstream = Upstream(options, self.core, context)
         self.address = options.door
         self._loops = self.upstream.links.loops
@@ -155,12 +155,12 @@ class AccessPoint:
     def stopped(self, connection: Connection) -> None:
         """Notes that a client does not read."""
         self.timeouts.stopped(connection)
-        self.core.stopped(connection)
+        self.core.slow.stopped(connection)
 
     def resumed(self, connection: Connection) -> None:
         """Notes that a client reads again."""
         self.timeouts.resumed(connection)
-        self.core.resumed(connection)
+        self.core.slow.resumed(connection)
 
     def lost(self, connection: Connection) -> None:
         """Forgets a connection that is gone."""
@@ -206,13 +206,13 @@ class AccessPoint:
             "accesspoint_events_stale_total": hub.stale,
             "accesspoint_deliveries_total": hub.deliveries,
             "accesspoint_delivered_bytes_total": hub.delivered_bytes,
-            "accesspoint_skipped_total": core.skipped + sum(outbox.skipped for outbox in outboxes),
+            "accesspoint_skipped_total": core.slow.skipped + sum(outbox.skipped for outbox in outboxes),
             "accesspoint_shed_total": hub.shed,
-            "accesspoint_evictions_total": core.evictions,
+            "accesspoint_evictions_total": core.slow.evictions,
             "accesspoint_outbox_bytes": sum(outbox.size_bytes for outbox in outboxes),
-            "accesspoint_paused_connections": core.paused,
+            "accesspoint_paused_connections": core.slow.paused,
             "accesspoint_rests_total": core.pace.rests,
-            "accesspoint_unfinished_connections": core.strangers,
+            "accesspoint_unfinished_connections": len(core.arrivals.strangers),
             "accesspoint_messages_total": dict(core.said),
             "accesspoint_refused_total": dict(core.refusals + self._http.refused),
             "accesspoint_acts_total": core.said["act"],
@@ -226,7 +226,7 @@ class AccessPoint:
             "accesspoint_hook_from_cache_total": self.hook.from_cache if self.hook is not None else 0,
             "accesspoint_hook_cached": len(self.hook.cache) if self.hook is not None else 0,
             "accesspoint_hook_open": self._caller.open if self._caller is not None else 0,
-            "accesspoint_catch_ups_total": core.catch_up.pulls,
+            "accesspoint_catch_ups_total": core.inboxes.catch_up.pulls,
             "accesspoint_upstream_connected": int(source.link is not None),
             "accesspoint_upstream_failovers_total": source.failovers,
             "accesspoint_upstream_moves_total": dict(source.moves),

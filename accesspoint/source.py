@@ -216,7 +216,7 @@ class Source:
         self.moves[how] += 1
         self._log.info("moved to another aggregator", aggregator=self._called, how=how)
         if how == "cut":
-            self._core.catch_up.want()
+            self._core.inboxes.catch_up.want()
         if before is not Step.ALONE:
             self._leave_old()
         self._core.hub.deliver(*move.take_kept())
@@ -234,7 +234,7 @@ class Source:
 
     def _fail(self, before: Step) -> None:
         """Fails over as ever, for no aggregator is linked."""
-        self._core.catch_up.want()
+        self._core.inboxes.catch_up.want()
         if before is Step.CALLING:  # the one that is called may answer yet
             self.moves["cut"] += 1
             self.failovers += 1

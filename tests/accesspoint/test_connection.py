@@ -169,7 +169,7 @@ async def test_one_that_is_sent_away_while_it_does_not_read_is_listened_to_until
     client.flush()
     assert not client.transport.reading
     client.connection.end(Refused("going-away"))
-    assert (client.transport.reading, client.point.core.paused) == (True, 0)
+    assert (client.transport.reading, client.point.core.slow.paused) == (True, 0)
     client.transport.catch_up()
     assert client.transport.messages[-1]["code"] == "going-away"
 
@@ -228,7 +228,7 @@ async def test_one_that_reads_again_when_its_outbox_is_over_full_is_closed_rathe
     client.transport.catch_up()
     assert [event["seq"] for event in client.events(PLAYLIST)] == list(range(1, 21))
     assert client.transport.messages[-1]["code"] == "slow-consumer"
-    assert client.point.core.evictions == 1
+    assert client.point.core.slow.evictions == 1
 
 
 async def test_one_that_is_lost_while_it_does_not_read_leaves_nothing_in_the_figures(client: Client) -> None:
@@ -470,7 +470,7 @@ def test_however_it_stops_and_reads_again_every_number_is_explained_and_every_re
             assert (feed[-1]["seq"] if feed else 0) == next(client.seqs[FEED]) - 1
             for before, after in pairwise([{"seq": 0}, *feed]):
                 assert after["seq"] == before["seq"] + 1 + after.get("skipped", 0)
-            assert (point.core.paused, point.core.skipped) == (0, sum(event.get("skipped", 0) for event in feed))
+            assert (point.core.slow.paused, point.core.slow.skipped) == (0, sum(event.get("skipped", 0) for event in feed))
         await point.close()
 
     asyncio.run(run())

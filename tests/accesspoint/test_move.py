@@ -116,7 +116,7 @@ class World:
         self.published = [0] * len(TOPICS)
         self.keeps_numbers = False
         core = cast(AccessPointCore, self)
-        self.subscriptions = self.hub = self.catch_up = self
+        self.subscriptions = self.hub = self.inboxes = self.catch_up = self
         self.catch_ups = 0
         self.called: set[str] = set()
         self.source = Source(options, core, cast(Node, self), lambda: 0.0, get_logger("accesspoint", "ap1", "sto"))

@@ -99,14 +99,14 @@ def test_a_session_that_does_not_read_is_told_once_it_does_and_only_what_holds_t
     core = make_core(steps.append)
     slow = following(core, BOB, EVE, MIX)
     slow.outbox = Outbox(0.0, 1000)
-    core.stopped(slow)
+    core.slow.stopped(slow)
     epoch = 0
     for _ in range(50):
         for topic in (BOB, EVE):
             epoch += 1
             say(core, assignment(epoch, topic, base=epoch - 1, come=(EVE,) if topic == BOB else (BOB,)))
     assert told(slow) == []
-    core.resumed(slow)
+    core.slow.resumed(slow)
     assert told(slow) == []
     (catch_up,) = steps
     catch_up()
@@ -118,7 +118,7 @@ def test_a_slow_session_that_ends_is_forgotten() -> None:
     core = make_core()
     slow = following(core, BOB)
     slow.outbox = Outbox(0.0, 1000)
-    core.stopped(slow)
+    core.slow.stopped(slow)
     say(core, assignment(1, BOB))
     core.leave(slow, "lost")
     core.offload_notices.catch_up()
@@ -180,9 +180,9 @@ def test_whatever_happens_a_client_ends_up_knowing_which_of_its_topics_are_out(s
                 tellings.append(core.offload_notices.tell())
         elif step == "stop" and session.outbox is None:
             session.outbox = Outbox(0.0, 1000)
-            core.stopped(session)
+            core.slow.stopped(session)
         elif step == "read" and session.outbox is not None:
-            core.resumed(session)
+            core.slow.resumed(session)
             core.offload_notices.catch_up()
         elif step == "step" and tellings and next(tellings[0], None) is None:
             del tellings[0]
@@ -195,7 +195,7 @@ def test_whatever_happens_a_client_ends_up_knowing_which_of_its_topics_are_out(s
     for telling in tellings:
         list(telling)
     if session.outbox is not None:
-        core.resumed(session)
+        core.slow.resumed(session)
         core.offload_notices.catch_up()
     for _, left, back, _ in told(session)[heard:]:
         known = (known | set(left)) - set(back)

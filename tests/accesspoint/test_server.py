@@ -57,13 +57,13 @@ async def test_one_that_catches_up_has_the_newest_of_each_feed_and_the_number_of
         await client.next("subscribed")
         last = -1
         for _ in range(3):  # it stops and catches up again and again
-            while not point.core.paused:
+            while not point.core.slow.paused:
                 await publish(place, last := last + 1)
             for _ in range(10):
                 await publish(place, last := last + 1)
             await place.undisturbed()
             await client.until(lambda: newest(client) == [last] * 3)
-            await place.cluster.until(lambda: not point.core.paused)
+            await place.cluster.until(lambda: not point.core.slow.paused)
         skipped = 0
         for topic in FEEDS:
             for before, after in pairwise(events(client, topic)):

@@ -61,7 +61,7 @@ async def stopped(place: Watched, client: RawClient) -> int:
     await client.say({"op": "subscribe", "topics": [PLAYLIST], "wait": "all"})
     await client.next("subscribed")
     number = 0
-    while not place.point.core.paused:
+    while not place.point.core.slow.paused:
         await publish(place, number)
         number += 1
     return number
@@ -174,9 +174,9 @@ async def test_one_that_never_reads_is_closed_when_that_has_taken_too_long(cramp
         await stopped(cramped, client)
         since_s = cramped.session("eve").outbox.since_s
         cramped.at(since_s + 9.9)
-        assert cramped.point.core.evictions == 0
+        assert cramped.point.core.slow.evictions == 0
         cramped.at(since_s + 10.1)
-        assert cramped.point.core.evictions == 1
+        assert cramped.point.core.slow.evictions == 1
         await cramped.undisturbed()
         closed, errors = await client.end()
         assert (closed, errors[0]["reason"]) == (4001, "events have waited for this client for 10 s")
@@ -188,13 +188,13 @@ async def test_one_that_asks_and_never_reads_the_answers_gets_no_more_until_it_d
     async with cramped.client(receive_buffer_bytes=4096) as client:
         await client.hello(cramped.token("eve"))
         transport = cramped.session("eve")._transport
-        while not point.core.paused:
+        while not point.core.slow.paused:
             await client.send(b"".join(client_frame(1, b'{"op":"unsubscribe","topics":[],"id":%d}' % n) for n in range(sent, sent + 50)))
             sent += 50
-            await cramped.cluster.until(lambda: point.core.paused or point.core.said["unsubscribe"] == sent)  # noqa: B023
+            await cramped.cluster.until(lambda: point.core.slow.paused or point.core.said["unsubscribe"] == sent)  # noqa: B023
         await cramped.undisturbed()
         share_bytes = SHARE // FRAME_COST * 50  # the answers of one turn are one write
         assert (transport.get_write_buffer_size() < 4096 + share_bytes, transport.is_reading()) == (True, False)
         await client.until(lambda: len(client.messages) == sent + 1)
         assert [message["id"] for message in client.messages[1:]] == list(range(sent))
-        assert point.core.paused == 0
+        assert point.core.slow.paused == 0

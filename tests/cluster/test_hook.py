@@ -109,7 +109,7 @@ async def test_who_leaves_while_the_hook_is_asked_leaves_nothing_behind() -> Non
         await c.until(lambda: not point.core.sessions)
         backend.go_on.set()
         await c.until(lambda: point.counters()["accesspoint_hook_open"] == 0)
-        assert (len(point.core.users), point.core.strangers) == (0, 0)
+        assert (len(point.core.users), len(point.core.arrivals.strangers)) == (0, 0)
 
 
 @pytest.mark.parametrize("mood", ["500", "401", "404", "nonsense", "huge", "redirect"])

@@ -102,7 +102,7 @@ async def test_strangers_who_say_nothing_keep_nobody_out() -> None:
     async with Watched(point={"max_unfinished": 20}) as place, AsyncExitStack() as stack:
         for _ in range(50):
             await stack.enter_async_context(place.client())
-        assert place.point.core.strangers == 20
+        assert len(place.point.core.arrivals.strangers) == 20
         async with place.client() as guest:
             await guest.hello(place.token("dan"))
         assert place.point.counters()["accesspoint_refused_total"] == {"overloaded": 31}

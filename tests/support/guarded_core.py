@@ -8,19 +8,13 @@ from accesspoint.authorization.hook_arbiter import HookArbiter
 from accesspoint.core import AccessPointCore
 from accesspoint.options import AccessPointOptions
 from infra.kernel.errors import Refused
-from infra.kernel.frames import Barred, Frame, Reply, View
+from infra.kernel.frames import Barred, Reply, View
 from infra.kernel.grants import Grants
 from infra.runtime.tokens import Identity
 
+from .bare_core import KeptFrames
 from .recording_session import RecordingSession
 from .social_twin import SocialTwin, TwinOutlet
-
-
-class Kept(list[Frame]):
-    """A link that keeps what was sent."""
-
-    def send(self, frame: Frame) -> None:
-        self.append(frame)
 
 
 class GuardedCore:
@@ -48,7 +42,7 @@ class GuardedCore:
             hook=asks,
             verify_subscription=_subscription,
         )
-        self.aggregator, self.presence, self.notification, self.playlist = Kept(), Kept(), Kept(), Kept()
+        self.aggregator, self.presence, self.notification, self.playlist = KeptFrames(), KeptFrames(), KeptFrames(), KeptFrames()
         self.core.announcer.set_view(View(1, ("a1",)))
         self.core.announcer.node_up("a1", self.aggregator)
         for service, outlet in (("presence", self.presence), ("notification", self.notification), ("playlist", self.playlist)):

@@ -96,10 +96,10 @@ def following(user: str, *topics: str, **settings: Any) -> tuple[GuardedCore, Ke
 def test_a_session_is_welcomed_when_it_is_let_in_and_its_time_is_the_one_of_then() -> None:
     core, outlet = world()
     ann = core.client("ann")
-    assert (ann.messages, ann.state, core.core.strangers, len(core.core.users)) == ([], SessionState.ASKING, 1, 0)
+    assert (ann.messages, ann.state, len(core.core.arrivals.strangers), len(core.core.users)) == ([], SessionState.ASKING, 1, 0)
     outlet.answer({"allow": True})
     assert (ann.messages[0]["op"], ann.messages[0]["time_ms"], ann.state) == ("welcome", 1000, SessionState.READY)
-    assert core.core.strangers == 0
+    assert len(core.core.arrivals.strangers) == 0
 
 
 def test_a_token_that_is_revoked_while_the_hook_is_asked_lets_nobody_in() -> None:

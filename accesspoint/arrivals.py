@@ -1,0 +1,149 @@
+"""Arrivals: what a connection has to say before it is a session, and what a session shows later to stay one. Pure."""
+
+from collections import Counter
+from typing import Protocol
+
+from infra.kernel.errors import Refused
+
+from . import messages
+from .attendance import Attendance
+from .authorization.gatekeeper import Gatekeeper
+from .authorization.hook_arbiter import HookArbiter
+from .bearer import TokenBearer, Verify
+from .expiry import Expiry
+from .inboxes import Inboxes
+from .journal import Journal
+from .options import AccessPointOptions
+from .session import Session, SessionState
+from .sessions_by_user import SessionsByUser
+
+
+class IdSource(Protocol):
+    """The part of a random generator that makes ids; `random.Random` has it."""
+
+    def getrandbits(self, bits: int, /) -> int:
+        """Returns a number of so many random bits."""
+
+
+class Arrivals:
+    """The hellos of one access point, and the tokens that sessions show.
+
+    - `verify(token, wall_s)`: returns who shows a token. Raises `Refused`.
+    - `rng`: makes the ids of sessions.
+    - `hook`: is asked who may come in, if it is there to be asked that.
+    - `gatekeeper`, `expiry`, `attendance`, `journal`, `inboxes`: are told who has come in.
+    - `refusals`: counts whom it sends away, by code.
+    """
+
+    def __init__(
+        self,
+        options: AccessPointOptions,
+        verify: Verify,
+        rng: IdSource,
+        *,
+        hook: HookArbiter | None,
+        users: SessionsByUser,
+        gatekeeper: Gatekeeper,
+        expiry: Expiry,
+        attendance: Attendance,
+        journal: Journal | None,
+        inboxes: Inboxes,
+        refusals: Counter[str],
+    ) -> None:
+        self.ready: dict[str, Session] = {}
+        """Those that have come in, by id."""
+        self.strangers: dict[Session, None] = {}
+        """Those that have not said hello, the oldest first."""
+        self._options, self._verify, self._rng = options, verify, rng
+        self._hook = hook if hook is not None and hook.asks_connect else None
+        self._users, self._gatekeeper, self._expiry, self._attendance = users, gatekeeper, expiry, attendance
+        self._journal, self._inboxes, self._refusals = journal, inboxes, refusals
+        self._limits = {
+            "message_bytes": options.max_message_bytes,
+            "topics_per_message": options.max_topics_per_message,
+            "topics": options.max_topics,
+            "messages_per_s": options.max_messages_per_s,
+            "bytes_per_s": options.max_bytes_per_s,
+            "topics_per_s": options.max_topics_per_s,
+        }
+
+    def wait(self, session: Session) -> None:
+        """Lets a connection wait that has not said hello yet. If too many do, the oldest is sent away."""
+        self.strangers[session] = None
+        if len(self.strangers) > self._options.max_unfinished:
+            # Whoever means to come in says hello at once, so it is not a newcomer who goes.
+            oldest = next(iter(self.strangers))
+            self._refusals["overloaded"] += 1
+            oldest.end(Refused("overloaded", f"{self._options.max_unfinished} connections have not said hello, and yours is the oldest"))
+
+    def left(self, session: Session) -> None:
+        """Forgets a connection that is gone."""
+        self.strangers.pop(session, None)
+        self.ready.pop(session.id, None)
+
+    def hello(self, session: Session, hello: messages.HelloMessage, now_s: float, wall_s: float) -> None:
+        """Lets `session` in, or does so when the hook allows it. Raises `Refused`.
+
+        - `now_s`: time that never goes back; `wall_s`: Unix time.
+        """
+        bearer = self._verified(hello, wall_s)
+        if self._hook is None:
+            self._come_in(session, hello, bearer, now_s, wall_s)
+            return
+        session.state = SessionState.ASKING
+
+        def decided(refused: Refused | None, decided_s: float) -> None:
+            if session.state is SessionState.ASKING:  # else it has gone meanwhile
+                self._decided(session, hello, refused, decided_s, wall_s + max(0.0, decided_s - now_s))
+
+        self._hook.connect(bearer.user, hello.client, hello.device, decided)
+
+    def refresh(self, session: Session, message: messages.RefreshMessage, now_s: float, wall_s: float) -> None:
+        """Takes another token of the same user. What it does not allow any more ends. Raises `Refused`."""
+        bearer = self._verify(message.token, wall_s)
+        if bearer.user != session.user:
+            raise Refused("wrong-user", f"this session is {session.user!r}'s, but the token is {bearer.user!r}'s")
+        self._expiry.bear(session, bearer, now_s, wall_s)
+        self._gatekeeper.narrowed(session)
+        session.say(messages.refreshed(message.id, session.expires_s))
+
+    def _verified(self, hello: messages.HelloMessage, wall_s: float) -> TokenBearer:
+        bearer = self._verify(hello.token, wall_s)
+        if hello.user is not None and hello.user != bearer.user:
+            raise Refused("wrong-user", f"hello says {hello.user!r:.80}, but the token is {bearer.user!r}'s")
+        return bearer
+
+    def _decided(self, session: Session, hello: messages.HelloMessage, refused: Refused | None, now_s: float, wall_s: float) -> None:
+        """Lets in a session whose hello waited for an answer, or ends it."""
+        try:
+            if refused is not None:
+                raise refused
+            # Once more: meanwhile the token may have been revoked.
+            self._come_in(session, hello, self._verified(hello, wall_s), now_s, wall_s)
+        except Refused as why:
+            self._refusals[why.code.name] += 1
+            session.end(why)
+        else:
+            session.let_in()
+
+    def _come_in(self, session: Session, hello: messages.HelloMessage, bearer: TokenBearer, now_s: float, wall_s: float) -> None:
+        self._check_connections(bearer.user)
+        self.strangers.pop(session, None)
+        session.user, session.client, session.state = bearer.user, hello.client, SessionState.READY
+        session.mobile = hello.device == "mobile"
+        session.id = f"{self._rng.getrandbits(64):016x}"
+        session.since_s = wall_s
+        self.ready[session.id] = session
+        self._expiry.bear(session, bearer, now_s, wall_s)
+        self._gatekeeper.joined(session, hello)
+        self._attendance.arrive((session.user, hello.client), session.mobile)
+        if self._journal is not None:
+            self._journal.joined(session)
+        session.say(messages.welcome(session.id, self._options.site, session.user, int(wall_s * 1000), session.expires_s, self._limits))
+        self._inboxes.open(session, now_s)
+
+    def _check_connections(self, user: str) -> None:
+        """Raises `Refused` if `user` has as many connections as a user may have."""
+        most = self._options.max_connections_per_user
+        if self._users.count(user) >= most:
+            raise Refused("overloaded", f"this user has {most} connections here, and may not have more; close one first")

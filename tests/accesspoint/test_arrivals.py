@@ -1,0 +1,71 @@
+"""accesspoint.arrivals: who comes in, and what they are told then."""
+
+from collections import Counter
+
+import pytest
+
+from accesspoint.session import SessionState
+from infra.kernel.errors import Refused
+from tests.support.bare_core import make_core, welcomed
+from tests.support.recording_session import RecordingSession
+
+
+def test_a_client_is_welcomed_with_what_it_may_do_and_what_time_it_is() -> None:
+    """SB-13: the access point is the clock of its clients."""
+    core = make_core(
+        max_topics=7, max_topics_per_message=5, max_messages_per_s=3, max_message_bytes=999, max_bytes_per_s=1000, max_topics_per_s=11
+    )
+    session = RecordingSession(core)
+    answer = session.tell(12.345, op="hello", token="eve")
+    assert answer == {
+        "op": "welcome",
+        "session": session.id,
+        "site": "sto",
+        "user": "eve",
+        "time_ms": 12345,
+        "expires_ms": 10**15,
+        "limits": {
+            "message_bytes": 999,
+            "topics_per_message": 5,
+            "topics": 7,
+            "messages_per_s": 3,
+            "bytes_per_s": 1000,
+            "topics_per_s": 11,
+        },
+    }
+    assert (session.state, session.user, len(session.id)) == (SessionState.READY, "eve", 16)
+    assert session.tell(12.5, op="ping") == {"op": "pong", "time_ms": 12500}
+
+
+def test_no_two_sessions_have_the_same_id() -> None:
+    core = make_core()
+    assert len({welcomed(core, f"u{n}").id for n in range(100)}) == 100
+
+
+def test_one_user_has_so_many_connections_and_the_others_have_theirs() -> None:
+    """DPS-26: 500 connections of one user were let in."""
+    core = make_core(max_connections_per_user=3)
+    sessions = [welcomed(core) for _ in range(3)]
+    with pytest.raises(Refused, match="overloaded: this user has 3 connections here") as refused:
+        welcomed(core)
+    assert refused.value.code.reconnect
+    assert core.refusals == {"overloaded": 1}
+    welcomed(core, "dan")
+    core.leave(sessions[0], "lost")
+    core.leave(sessions[0], "lost")  # told twice, counted once
+    welcomed(core)
+
+
+def test_of_too_many_strangers_the_oldest_go_and_whoever_says_hello_stays() -> None:
+    """DPS-26: a bound on unfinished handshakes, and nobody is kept out by it."""
+    core = make_core(max_unfinished=3)
+    guest = welcomed(core)
+    strangers = [RecordingSession(core) for _ in range(5)]
+    assert [stranger.ending for stranger in strangers] == [("overloaded", None), ("overloaded", None), None, None, None]
+    strangers[2].tell(op="hello", token="dan")
+    core.leave(strangers[3], "lost")
+    assert len(core.arrivals.strangers) == 1
+    for _ in range(2):
+        RecordingSession(core)
+    assert (len(core.arrivals.strangers), guest.ending, strangers[2].ending, strangers[4].ending) == (3, None, None, None)
+    assert core.refusals == core.disconnects - Counter({"lost": 1}) == {"overloaded": 2}
