@@ -2,26 +2,23 @@
 
 import socket
 import ssl
-import time
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final, Protocol
 
 from infra.kernel.errors import ConfigError
 
 from .acceptor import Acceptor, bound_sockets
 from .address import Address
+from .certificate_end import CertificateEnd
 from .entrance import Entrance
 from .listening import listening
 from .logs import Logger, get_logger
-from .loops import Loops
 from .metrics import Metric, Value
 from .tls import ServerTls, TlsOptions, client_context
 from .tls_handshakes import TlsHandshakes
 
 BACKLOG: Final = 4096
-WATCH_S: Final = 6 * 3600.0
 METRICS: Final = (
     Metric(
         "process_accepts_failed_total",
@@ -62,6 +59,7 @@ class DoorOpener:
     """The opener of all doors of one process, as its table `[tls]` says. `tls` is its certificate; None without one.
 
     - `is_alone`: all doors of Segue that the process calls are its own.
+    - `end`: of the certificate, for those who watch it.
     - `outcomes` counts TLS handshakes, and `failures` the times at which a door could accept nobody (see `Acceptor`).
     """
 
@@ -77,6 +75,9 @@ class DoorOpener:
         self.failures: Counter[str] = Counter()
         self.failed_reloads = 0
         self._log = log or get_logger("doors", "", "")
+        self.end: CertificateEnd | None = None
+        if (tls := self.tls) is not None:
+            self.end = CertificateEnd("doors", lambda: tls.expires_s, self.options.warn_days, self._log)
 
     def scheme(self, plain: str) -> str:
         """Returns "https" for "http" and "wss" for "ws" where there is a certificate, else `plain`."""
@@ -144,27 +145,6 @@ class DoorOpener:
     def on_hang_up(self) -> Callable[[], None] | None:
         """What SIGHUP does: `reload`. None without a certificate, when it stops the process."""
         return self.reload if self.tls is not None else None
-
-    @asynccontextmanager
-    async def watched(self, wall: Callable[[], float] = time.time) -> AsyncIterator[None]:
-        """Looks at the end of the certificate now, and every few hours while the block runs. `wall`: Unix time in seconds."""
-        loops = Loops(self._log)
-        if self.tls is not None:
-            loops.every(WATCH_S, lambda: self.check_end(wall()), "end of the certificate", at_once=True)
-        try:
-            yield
-        finally:
-            await loops.close()
-
-    def check_end(self, wall_s: float) -> None:
-        """Logs a warning if the certificate ends in less than `warn_days` from `wall_s`, and an error if it has ended."""
-        if self.tls is None:
-            return
-        days, until = self.tls.days_left(wall_s), str(self.tls.facts.valid_until)
-        if days <= 0:
-            self._log.error("the certificate has ended; clients refuse to connect", valid_until=until)
-        elif days < self.options.warn_days:
-            self._log.warning("the certificate ends soon; renew its files, then send SIGHUP", days=round(days, 1), valid_until=until)
 
     def counters(self) -> Mapping[str, Value]:
         """Returns the figures of `METRICS`; of TLS, none where there is no certificate."""

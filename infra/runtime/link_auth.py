@@ -7,7 +7,7 @@ import secrets
 import ssl
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Annotated, Final, Literal
 
@@ -15,12 +15,14 @@ import msgspec
 
 from infra.kernel.errors import ConfigError
 from infra.kernel.link_handshake import NONCE_BYTES, LinkAuthMode, LinkCredentials
-from infra.kernel.option_checks import check_at_least
+from infra.kernel.option_checks import check_at_least, check_numbers
 from infra.kernel.places import Places, VisitorLimits
 from infra.kernel.rates import Bucket, Rate
 
 from .address import Address
+from .certificate_end import CertificateEnd
 from .logs import Logger, get_logger
+from .metrics import Metric, Value
 from .secret_file import read_secret
 from .tls import ServerTls, TlsOptions
 from .tls_handshakes import TlsHandshakes
@@ -29,6 +31,29 @@ from .tls_handshakes import TlsHandshakes
 FAILURES_LOGGED: Final = Rate(per_s=1, burst=10)
 # So long a TLS handshake may take.
 HANDSHAKE_S: Final = 5.0
+METRICS: Final = (
+    Metric(
+        "process_links_turned_away_total",
+        "counter",
+        "Callers at link ports who got no place: too many strangers were there (door, address), or came a second (rate, address_rate).",
+        "connections",
+        "limit",
+    ),
+    Metric(
+        "process_links_tls_handshakes_total",
+        "counter",
+        "TLS handshakes of callers at link ports: done, or why they failed (see process_tls_handshakes_total).",
+        "handshakes",
+        "outcome",
+    ),
+    Metric("process_links_tls_expires_seconds", "gauge", "When the certificate that links show ends, in Unix time.", "seconds"),
+    Metric(
+        "process_links_reloads_failed_total",
+        "counter",
+        "Times at which the files that prove links could not be used when they were read again. The old ones stay.",
+        "reloads",
+    ),
+)
 _FILES: Final = ("certificate", "key", "authority")
 
 
@@ -45,6 +70,7 @@ class LinkAuthOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
     - `certificate`, `key`: what nodes of this process show, for `tls`.
     - `authority`: the certificates of those that issue certificates to nodes, as PEM; nobody else is believed.
     - `secret_files`: for `secret`. The first one proves; a caller may have any of them.
+    - `warn_days`: from when on the log warns of the end of the certificate.
     - `max_unfinished`: so many may be at a link port at once who have not shown yet who they are.
     - `visitors`: how many of them may come from where.
     """
@@ -54,6 +80,7 @@ class LinkAuthOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
     key: Path | None = None
     authority: Path | None = None
     secret_files: tuple[Path, ...] = ()
+    warn_days: float = 14.0
     max_unfinished: Annotated[int, msgspec.Meta(ge=1)] = 256
     visitors: StrangerLimits = StrangerLimits()
 
@@ -71,6 +98,7 @@ class LinkAuthOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
             raise ConfigError(f'link_auth.secret_files is for link_auth.mode = "secret", and the mode is {self._said()}')
         why = "one address would have more room than all have together"
         check_at_least("link_auth.max_unfinished", self.max_unfinished, "link_auth.visitors.per_address", self.visitors.per_address, why)
+        check_numbers("link_auth", self, ("warn_days",))
         self.visitors.check_in("link_auth")
 
     def _said(self) -> str:
@@ -130,7 +158,7 @@ class LinkTls:
 class LinkAuth:
     """The proofs of the links of one process.
 
-    - `tls`: the certificates, where that is the mode.
+    - `tls`: the certificates, where that is the mode; `end`: of the one that we show, for those who watch it.
     - `nonce()`: makes bytes that nobody has seen before.
     - `log`: tells of TLS handshakes with callers that fail, and of files that were read again.
     - `now`: a monotonic clock, in seconds.
@@ -151,6 +179,11 @@ class LinkAuth:
         if options.mode == "tls":
             self.tls = LinkTls(options)
         self.log, self._logged = log or get_logger("links", "", ""), Bucket(FAILURES_LOGGED)
+        self.end: CertificateEnd | None = None
+        if (tls := self.tls) is not None:
+            self.end = CertificateEnd("links", lambda: tls.expires_s, options.warn_days, self.log)
+        self.failed_reloads = 0
+        self._places: list[Places] = []
         self._nonce, self._now = nonce, now
         self._secrets = tuple(read_secret(path) for path in options.secret_files)
 
@@ -172,6 +205,7 @@ class LinkAuth:
         try:
             self.reload()
         except ConfigError as error:
+            self.failed_reloads += 1
             self.log.error("proofs of links not read again; the old ones stay", reason=str(error))
         else:
             self.log.info("proofs of links read again")
@@ -185,7 +219,20 @@ class LinkAuth:
 
     def places(self) -> Places:
         """Returns the places for strangers at one link port. Who has shown who they are needs none."""
-        return Places(self.options.max_unfinished, self.options.visitors)
+        self._places.append(Places(self.options.max_unfinished, self.options.visitors))
+        return self._places[-1]
+
+    def counters(self) -> Mapping[str, Value]:
+        """Returns the figures of `METRICS`; of certificates, none where they are not the mode."""
+        refused = sum((places.refused for places in self._places), Counter())
+        figures: dict[str, Value] = {
+            "process_links_turned_away_total": dict(refused),
+            "process_links_reloads_failed_total": self.failed_reloads,
+        }
+        if self.tls is not None:
+            figures["process_links_tls_handshakes_total"] = dict(self.tls.outcomes)
+            figures["process_links_tls_expires_seconds"] = self.tls.expires_s
+        return figures
 
     def credentials(self, is_local: bool) -> LinkCredentials:
         """Returns what one side of a new link can prove, and asks for. Nodes of one process (`is_local`) need no proof."""

@@ -15,7 +15,6 @@ from infra.kernel.option_checks import check_numbers
 
 from .certificates import CertificateFacts, certificate_facts
 
-DAY_S: Final = 86_400.0
 _VERSIONS: Final = {"1.2": ssl.TLSVersion.TLSv1_2, "1.3": ssl.TLSVersion.TLSv1_3}
 
 
@@ -81,10 +80,6 @@ class ServerTls:
     def expires_s(self) -> float:
         """When the certificate ends, in Unix time."""
         return self.facts.valid_until.timestamp()
-
-    def days_left(self, wall_s: float) -> float:
-        """Returns how many days the certificate is good for at `wall_s`; less than 0 after its end."""
-        return (self.expires_s - wall_s) / DAY_S
 
     def reload(self) -> None:
         """Reads the files again. New connections get what they hold now.

@@ -13,6 +13,7 @@ import msgspec
 from infra.kernel.errors import ConfigError
 from infra.kernel.interest import MAX_LINKS
 from infra.runtime.address import Address
+from infra.runtime.certificate_end import watched
 from infra.runtime.door_opener import DoorOpener
 from infra.runtime.event_loop import run, stopped_by_signals
 from infra.runtime.http.admin import Admin
@@ -73,8 +74,8 @@ async def _serve(spec: RoleSpec[Any], file: ProcessFile, options: RoleOptions, a
     metrics = metrics_of([spec.name])
     async with (
         Process(factory, [options]) as process,
-        Admin(process.roles, address.host, address.port, metrics, opener, access=access, limits=file.admin) as admin,
-        opener.watched(),
+        Admin(process.roles, address.host, address.port, metrics, opener, links=links, access=access, limits=file.admin) as admin,
+        watched(get_logger("certificates", options.node, options.site), opener.end, links.end),
     ):
         (role,) = process.roles
         addresses = {"role": role.role, "door": getattr(role, "address", None), "admin": admin.address}

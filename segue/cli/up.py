@@ -15,6 +15,7 @@ from infra.kernel.errors import ConfigError
 from infra.kernel.roles import ACCESSPOINT, AGGREGATOR, BROKER, DECISION, NOTIFICATION, PRESENCE, SOCIAL
 from infra.runtime.address import Address
 from infra.runtime.cassandra.options import CassandraOptions
+from infra.runtime.certificate_end import watched
 from infra.runtime.door_opener import DoorOpener
 from infra.runtime.event_loop import run, stopped_by_signals
 from infra.runtime.http.admin import Admin
@@ -177,7 +178,7 @@ async def _up(shape: Shape, roles: list[str], keys: Keys, doors: DoorOpener, as_
     async with (
         Process(factory, options) as process,
         Admin(process.roles, shape.host, shape.admin_port, metrics, doors, access=access) as admin,
-        doors.watched(),
+        watched(get_logger("certificates", "", ""), doors.end),
     ):
         if {BROKER, AGGREGATOR} <= set(roles):
             await process.settled()

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from infra.runtime.door_opener import METRICS as DOORS
 from infra.runtime.http.admin import METRICS as ADMIN
+from infra.runtime.link_auth import METRICS as LINKS
 from infra.runtime.metrics import Metric
 from segue.cluster.roles import ROLES, metrics_of
 
@@ -26,7 +27,7 @@ This page is made from the `metrics.py` of each role by `tests/deploy/metrics_pa
 
 def render() -> str:
     """Returns the whole page."""
-    groups = groupby((*metrics_of(ROLES), *DOORS, *ADMIN), lambda metric: metric.name.partition("_")[0])
+    groups = groupby((*metrics_of(ROLES), *DOORS, *LINKS, *ADMIN), lambda metric: metric.name.partition("_")[0])
     return _INTRODUCTION + "".join(_table(role, tuple(metrics)) for role, metrics in groups)
 
 

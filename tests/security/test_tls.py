@@ -15,6 +15,7 @@ import pytest
 
 from infra.runtime.door_opener import DoorOpener
 from infra.runtime.http.admin import Admin
+from infra.runtime.link_auth import LinkAuth
 from infra.runtime.tls import client_context
 from segue.sdk.client import Client
 from segue.sdk.client_options import ClientOptions
@@ -22,6 +23,7 @@ from segue.sdk.errors import ConnectionLost, Misuse, Refused
 from segue.sdk.publisher import Publisher, PublisherOptions
 from services.notifier import Audience, Notifier, OutgoingNotification
 from tests.support.bystander import Watched
+from tests.support.certificate_folder import CertificateFolder
 from tests.support.cluster import Cluster
 from tests.support.samples import service_token
 from tests.support.tls_files import TestAuthority
@@ -216,6 +218,19 @@ async def test_the_admin_door_speaks_tls_and_shows_the_handshakes(authority: Tes
     assert opener.tls is not None
     assert lines['process_tls_handshakes_total{outcome="done"}'] == "1.0"
     assert float(lines["process_tls_expires_seconds"]) == opener.tls.expires_s
+
+
+async def test_the_admin_door_shows_when_the_certificate_of_links_ends() -> None:
+    """DPS-24."""
+    folder = CertificateFolder()
+    links = LinkAuth(folder.options("sto", "broker", "b1"))
+    async with Admin([], "127.0.0.1", 0, links=links) as admin, aiohttp.ClientSession() as http:
+        async with http.get(f"{admin.address}/metrics") as answer:
+            shown = await answer.text()
+    lines = dict(line.rsplit(" ", 1) for line in shown.splitlines() if line.startswith("process_links"))
+    assert links.tls is not None
+    assert float(lines["process_links_tls_expires_seconds"]) == links.tls.expires_s
+    assert lines["process_links_reloads_failed_total"] == "0.0"
 
 
 async def test_an_admin_door_may_stay_in_plain_on_loopback(authority: TestAuthority) -> None:

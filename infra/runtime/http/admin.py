@@ -20,6 +20,8 @@ from infra.kernel.public_address import network_of
 from ..address import Address
 from ..door_opener import METRICS as DOORS
 from ..door_opener import DoorOpener
+from ..link_auth import METRICS as LINKS
+from ..link_auth import LinkAuth
 from ..logs import get_logger
 from ..loop_lag import LoopLag
 from ..metrics import Metric, Observed, ProcessFigures, build_registry
@@ -43,6 +45,7 @@ class Admin:
     - `port`: 0 takes a free one.
     - `metrics`: the tables of the roles, for help texts and labels in `/metrics`.
     - `doors`: opens it, and its figures are shown.
+    - `links`: how the links of this process are proved, and its figures are shown; None where it has none.
     - `access`: who may read what. Without it only this machine.
     - `limits`: of connections and requests.
 
@@ -61,6 +64,7 @@ class Admin:
         metrics: Iterable[Metric] = (),
         doors: DoorOpener | None = None,
         *,
+        links: LinkAuth | None = None,
         access: AdminAccess | None = None,
         limits: WebLimits | None = None,
     ) -> None:
@@ -75,6 +79,7 @@ class Admin:
         self._rates = RequestRates(limits)
         self._door = WebDoor("admin", limits, get_logger("admin", "", ""))
         figures = [ProcessFigures(DOORS, self._doors.counters), ProcessFigures(METRICS, self._counters)]
+        figures += [ProcessFigures(LINKS, links.counters)] if links is not None else []
         self._metrics = make_aiohttp_handler(build_registry(roles, metrics, self._lag.worst_s, figures))
         self._runner = WebRunner(self._app(), self._door, hint="; try /healthz, /readyz, /metrics or /v1/stats")
 

@@ -9,8 +9,7 @@ from infra.kernel.errors import ConfigError
 from infra.runtime.address import Address
 from infra.runtime.door_opener import METRICS, DoorOpener
 from infra.runtime.listening import CannotListen
-from infra.runtime.tls import DAY_S, TlsOptions
-from segue.demo.until import until
+from infra.runtime.tls import TlsOptions
 from tests.support.recording_log import RecordingLog
 from tests.support.tls_files import TestAuthority
 from tests.support.wide_open import wide_open
@@ -76,22 +75,18 @@ def test_reloading_says_what_it_did_and_a_bad_file_changes_nothing(tmp_path: Pat
     assert [line[:2] for line in log.lines] == [("error", "certificate not reloaded; the old one stays"), ("info", "certificate reloaded")]
 
 
-@pytest.mark.parametrize(("left_days", "level"), [(20, None), (13, "warning"), (-1, "error")])
-def test_the_log_warns_before_a_certificate_ends(left_days: float, level: str | None, tmp_path: Path) -> None:
+def test_the_end_of_the_certificate_is_known_also_when_it_is_another_one(tmp_path: Path) -> None:
     """DPS-23."""
     authority, log = TestAuthority(tmp_path), RecordingLog()
-    opener = DoorOpener(authority.options(authority.issue(days=30)), log)
-    assert opener.tls is not None
-    opener.check_end(opener.tls.expires_s - left_days * DAY_S)
-    assert [line[0] for line in log.lines] == ([] if level is None else [level])
-
-
-async def test_the_end_is_looked_at_from_the_start_on(tmp_path: Path) -> None:
-    authority, log = TestAuthority(tmp_path), RecordingLog()
-    opener = DoorOpener(authority.options(authority.issue(days=30, age_days=40)), log)
-    async with opener.watched(time.time):
-        assert await until(lambda: bool(log.lines), 20.0)
-    assert [line[:2] for line in log.lines] == [("error", "the certificate has ended; clients refuse to connect")]
+    options = authority.options(authority.issue(days=13))
+    opener = DoorOpener(options, log)
+    assert opener.end is not None
+    opener.end.check(time.time())
+    authority.renew(options, authority.issue(days=60))
+    opener.reload()
+    opener.end.check(time.time())
+    assert [(level, fields.get("of")) for level, _, fields in log.lines] == [("warning", "doors"), ("info", None)]
+    assert DoorOpener().end is None
 
 
 def test_the_figures_are_those_that_are_declared(tmp_path: Path) -> None:

@@ -12,7 +12,8 @@ import pytest
 
 from infra.kernel.errors import ConfigError, Refused
 from infra.kernel.link_handshake import LinkCredentials, node_name
-from infra.runtime.link_auth import FAILURES_LOGGED, OPEN, LinkAuth, LinkAuthOptions, StrangerLimits
+from infra.runtime.certificate_end import DAY_S
+from infra.runtime.link_auth import FAILURES_LOGGED, METRICS, OPEN, LinkAuth, LinkAuthOptions, StrangerLimits
 from tests.support.certificate_folder import CertificateFolder
 from tests.support.recording_log import RecordingLog
 
@@ -60,6 +61,7 @@ def renew(options: LinkAuthOptions) -> None:
         (LinkAuthOptions(mode="secret", secret_files=(Path("a"),), key=Path("b")), 'link_auth.key is for .*the mode is "secret"'),
         (LinkAuthOptions(secret_files=(Path("a"),)), "link_auth.secret_files is for .*the mode is not said"),
         (LinkAuthOptions(mode="open", authority=Path("a")), 'link_auth.authority is for .*the mode is "open"'),
+        (LinkAuthOptions(warn_days=-1.0), "link_auth.warn_days"),
         (LinkAuthOptions(max_unfinished=1), "max_unfinished must be at least link_auth.visitors.per_address"),
     ],
 )
@@ -187,6 +189,44 @@ def test_certificates_are_read_again_for_both_sides_of_new_links(certified: Link
     assert auth.tls.expires_s > expires_s
 
 
+# What operators see.
+
+
+def test_the_end_of_the_certificate_is_known_also_when_it_is_another_one(certified: LinkAuthOptions) -> None:
+    """DPS-24: links end with their certificates when they are dialled again, so the log warns before."""
+    log = RecordingLog()
+    auth = LinkAuth(certified, log=log)
+    assert auth.tls is not None
+    assert auth.end is not None
+    just_before_s = auth.tls.expires_s - DAY_S
+    auth.end.check(just_before_s)
+    renew(certified)
+    auth.reload()
+    auth.end.check(just_before_s)
+    assert [(level, fields["of"]) for level, _, fields in log.lines] == [("warning", "links")]
+    assert LinkAuth().end is None
+
+
+def test_the_figures_are_those_that_are_declared(tmp_path: Path, certified: LinkAuthOptions) -> None:
+    auth = LinkAuth(certified)
+    assert set(auth.counters()) == {metric.name for metric in METRICS}
+    assert auth.tls is not None
+    assert auth.counters()["process_links_tls_expires_seconds"] == auth.tls.expires_s
+    by_word = by_secret(put(tmp_path / "link.key", SECRET))
+    assert set(by_word.counters()) == {"process_links_turned_away_total", "process_links_reloads_failed_total"}
+
+
+def test_strangers_without_a_place_are_counted_at_all_ports_together() -> None:
+    """DPS-26."""
+    auth = LinkAuth(LinkAuthOptions(mode="open", max_unfinished=1, visitors=StrangerLimits(per_address=1)))
+    for places in (auth.places(), auth.places()):
+        places.take("192.0.2.1", 0.0)
+        for host in ("192.0.2.1", "192.0.2.2"):
+            with pytest.raises(Refused):
+                places.take(host, 0.0)
+    assert auth.counters()["process_links_turned_away_total"] == {"address": 2, "door": 2}
+
+
 # SIGHUP.
 
 
@@ -215,6 +255,7 @@ def test_a_hang_up_with_files_that_cannot_be_used_is_an_error_in_the_log_and_not
     ((level, event, fields),) = log.lines
     assert (level, event) == ("error", "proofs of links not read again; the old ones stay")
     assert fields["reason"] == f"{path} cannot be read: No such file or directory"
+    assert auth.counters()["process_links_reloads_failed_total"] == 1
 
 
 def test_a_hang_up_is_for_certificates_too(certified: LinkAuthOptions) -> None:

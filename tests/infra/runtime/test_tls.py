@@ -1,7 +1,6 @@
 """TLS: files that can be used, files that cannot, and what a context asks of the other side."""
 
 import ssl
-import time
 from pathlib import Path
 
 import pytest
@@ -112,12 +111,6 @@ def test_half_a_pair_is_refused(given: str, tmp_path: Path) -> None:
     options = TlsOptions(**{given: tmp_path / "there.pem"})  # type: ignore[arg-type]
     with pytest.raises(ConfigError, match="belong together"):
         options.check()
-
-
-def test_the_days_that_are_left_are_counted(authority: TestAuthority) -> None:
-    tls = ServerTls.load(authority.options(authority.issue(days=30, age_days=20)))
-    assert 9.9 < tls.days_left(time.time()) < 10.1
-    assert tls.days_left(time.time() + 11 * 86_400) < 0
 
 
 def test_a_client_checks_authority_name_and_date(authority: TestAuthority, tmp_path: Path) -> None:
