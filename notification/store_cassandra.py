@@ -4,47 +4,41 @@ What is told of a notice is kept with each item, so a pull reads one slice of on
 nothing is deleted but what was asked for: rows expire, cursors pass over what is read.
 
 The timestamp of a write under a fence is the number of the fence, which resembles the time: of two owners the later one wins.
+
+Here are notices, the log, and people; `SendingCassandra` has mails and pushes, `OwnershipCassandra` who owns what.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from importlib import resources
 from itertools import groupby
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 import msgspec
 
 from infra.runtime.cassandra.client import Cassandra, CassandraOptions
 
 from .notice import Notice
-from .ownership.core import UNCLAIMED, Claims, FencingToken, NodeRecord
-from .shards import BUCKET_US, US_PER_MS, bucket_of
-from .store import Decision, Device, Item, LogRow, Person, Sent, Taken, Task, key_of
-
-X = TypeVar("X")
-Y = TypeVar("Y")
+from .ownership.core import FencingToken
+from .ownership.ownership_cassandra import OwnershipCassandra
+from .sending_cassandra import SendingCassandra
+from .shards import bucket_of
+from .store import Decision, Device, Item, LogRow, Person, Taken
+from .tables_cassandra import side_by_side
 
 # A batch of one partition is one mutation; the server warns about large ones.
 BATCH_ROWS: Final = 100
-BUCKET_MS: Final = BUCKET_US // US_PER_MS
-DAY_MS: Final = 86_400_000
-# So many requests of one call at once: several calls share the connection.
-WIDTH: Final = 64
-BUCKETS_AT_ONCE: Final = 1000
 
 _TOLD: Final = "service, topic, kind, producer, payload, ts_ms, digest"
-_ENCODE: Final = msgspec.json.Encoder().encode
 
 
-class CassandraStore:
+class CassandraStore(SendingCassandra, OwnershipCassandra):
     """A `store.Store` in Cassandra. `wall` is Unix time in seconds; times to live are counted by the servers' clocks."""
 
     parts_at_once = 4
 
     def __init__(self, db: Cassandra, retention_s: float, wall: Callable[[], float]) -> None:
-        self._db, self._wall = db, wall
-        self._retention_s = retention_s
-        self._ttl = max(1, round(retention_s))
+        super().__init__(db, retention_s, wall)
         # Buckets that were written to lately are known to be in the list of buckets.
         self._listed: dict[tuple[str, int], int] = {}
 
@@ -89,11 +83,11 @@ class CassandraStore:
         sql = "INSERT INTO events (part, bucket, n, event, user, flags) VALUES (?, ?, ?, ?, ?, ?) USING TTL ? AND TIMESTAMP ?"
         batches: list[list[tuple[str, tuple[object, ...]]]] = []
         groups = [(key, list(same)) for key, same in groupby(rows, key=lambda row: (row.part, bucket_of(row.n)))]
-        await _side_by_side(lambda key: self._list("event_buckets", "part", *key), [key for key, _ in groups])
+        await side_by_side(lambda key: self._list("event_buckets", "part", *key), [key for key, _ in groups])
         for (part, bucket), same in groups:
             values = [(part, bucket, row.n, row.event, row.user, row.flags, *using) for row in same]
             batches += [[(sql, each) for each in values[at : at + BATCH_ROWS]] for at in range(0, len(values), BATCH_ROWS)]
-        await _side_by_side(self._db.batch, batches)
+        await side_by_side(self._db.batch, batches)
 
     async def _list(self, table: str, column: str, key: int, bucket: int) -> None:
         """Lists a bucket before anything is in it, so whoever reads by the list misses nothing."""
@@ -127,7 +121,7 @@ class CassandraStore:
 
     async def rows(self, after: Mapping[int, int], limit: int) -> dict[int, list[LogRow]]:
         """See `Store`."""
-        found = await _side_by_side(lambda each: self._rows_of(*each, limit), after.items())
+        found = await side_by_side(lambda each: self._rows_of(*each, limit), after.items())
         return dict(zip(after, found, strict=True))
 
     async def _rows_of(self, part: int, after: int, limit: int) -> list[LogRow]:
@@ -139,13 +133,9 @@ class CassandraStore:
                 break
         return rows
 
-    async def _buckets(self, table: str, column: str, key: int, first: int) -> list[int]:
-        sql = f"SELECT bucket FROM {table} WHERE {column} = ? AND bucket >= ? LIMIT ?"
-        return [bucket for (bucket,) in await self._db.execute(sql, key, first, BUCKETS_AT_ONCE)]
-
     async def ends(self, parts: Collection[int]) -> dict[int, int]:
         """See `Store`."""
-        found = await _side_by_side(self._end, parts)
+        found = await side_by_side(self._end, parts)
         return {part: n for part, n in zip(parts, found, strict=True) if n is not None}
 
     async def _end(self, part: int) -> int | None:
@@ -191,7 +181,7 @@ class CassandraStore:
         last = {each.user: each for each, _ in decided if each.mark}
         for user, each in last.items():
             batches[user].append((person_sql, (user, each.mark, each.shown, using[1])))
-        await _side_by_side(self._db.batch, batches.values())
+        await side_by_side(self._db.batch, batches.values())
 
     async def decisions(self, pairs: Collection[tuple[str, str]]) -> dict[tuple[str, str], Decision]:
         """See `Store`."""
@@ -246,130 +236,6 @@ class CassandraStore:
         if not await self.devices(user):
             await self._db.execute("INSERT INTO people (user, has_devices) VALUES (?, ?)", user, False)
 
-    # Mails and pushes.
-
-    async def save_sent_times(self, user: str, mails: Sequence[int], pushes: Sequence[int]) -> None:
-        """See `Store`."""
-        await self._db.execute("INSERT INTO people (user, sent_times) VALUES (?, ?)", user, _ENCODE([mails, pushes]))
-
-    async def schedule(self, tasks: Sequence[Task]) -> None:
-        """See `Store`."""
-        for shard, bucket in {(task.shard, task.due_ms // BUCKET_MS) for task in tasks}:
-            await self._db.execute("INSERT INTO due_buckets (shard, bucket) VALUES (?, ?) USING TTL ?", shard, bucket, self._ttl)
-        sql = """INSERT INTO due (shard, bucket, due_ms, user, channel, event, attempt, started_ms)
-                 VALUES (?, ?, ?, ?, ?, ?, ?, ?) USING TTL ?"""
-        await self._db.many(sql, [(task.shard, task.due_ms // BUCKET_MS, *task[1:], self._ttl) for task in tasks])
-
-    async def due(self, shard: int, after_ms: int, until_ms: int, limit: int) -> list[Task]:
-        """See `Store`."""
-        tasks: list[Task] = []
-        for bucket in await self._buckets("due_buckets", "shard", shard, after_ms // BUCKET_MS):
-            if bucket > until_ms // BUCKET_MS or len(tasks) >= limit:
-                break
-            tasks += await self._due_in(shard, bucket, after_ms, until_ms, limit - len(tasks))
-        return tasks
-
-    async def _due_in(self, shard: int, bucket: int, after_ms: int, until_ms: int, limit: int) -> list[Task]:
-        columns = "due_ms, user, channel, event, attempt, started_ms"
-        sql = f"SELECT {columns} FROM due WHERE shard = ? AND bucket = ? AND due_ms > ? AND due_ms <= ? LIMIT ?"
-        found = await self._db.execute(sql, shard, bucket, after_ms, until_ms, limit)
-        if len(found) == limit:
-            last_ms = found[-1][0]
-            same = f"SELECT {columns} FROM due WHERE shard = ? AND bucket = ? AND due_ms = ?"
-            rest = [row async for page in self._db.pages(same, shard, bucket, last_ms) for row in page]
-            found = [row for row in found if row[0] != last_ms] + rest
-        return [Task(shard, *row) for row in found]
-
-    async def next_due(self, shard: int, after_ms: int) -> int | None:
-        """See `Store`."""
-        sql = "SELECT due_ms FROM due WHERE shard = ? AND bucket = ? AND due_ms > ? LIMIT 1"
-        for bucket in await self._buckets("due_buckets", "shard", shard, after_ms // BUCKET_MS):
-            if found := await self._db.execute(sql, shard, bucket, after_ms):
-                return int(found[0][0])
-        return None
-
-    async def sent(self, keys: Collection[tuple[str, str, str]]) -> dict[tuple[str, str, str], Sent]:
-        """See `Store`."""
-        sql = "SELECT user, event, channel, state, reason, ts_ms FROM sent WHERE user = ? AND event = ? AND channel = ?"
-        return {(row[0], row[1], row[2]): Sent(*row) for row in await self._each(sql, list(keys))}
-
-    async def record(self, sent: Sequence[Sent]) -> None:
-        """See `Store`. A dead letter is in the list before it counts as ended."""
-        dead_sql = "INSERT INTO dead (day, key, user, event, channel, reason, ts_ms) VALUES (?, ?, ?, ?, ?, ?, ?) USING TTL ?"
-        dead = [each for each in sent if each.state == "dead"]
-        rows = [
-            (each.ts_ms // DAY_MS, key_of(each), each.user, each.event, each.channel, each.reason, each.ts_ms, self._ttl) for each in dead
-        ]
-        await self._db.many(dead_sql, rows)
-        sql = "INSERT INTO sent (user, event, channel, state, reason, ts_ms) VALUES (?, ?, ?, ?, ?, ?) USING TTL ?"
-        await self._db.many(sql, [(*each, self._ttl) for each in sent])
-
-    async def dead(self, after: str, limit: int) -> list[tuple[str, Sent]]:
-        """See `Store`."""
-        found: list[tuple[str, Sent]] = []
-        today = int(self._wall() * 1000) // DAY_MS
-        first = today - int(self._retention_s * 1000) // DAY_MS - 1
-        sql = "SELECT key, user, event, channel, reason, ts_ms FROM dead WHERE day = ? AND key > ? LIMIT ?"
-        for day in range(max(first, _day_of(after)), today + 1):
-            rows = await self._db.execute(sql, day, after, limit - len(found))
-            found += [(key, Sent(user, event, channel, "dead", reason, ts_ms)) for key, user, event, channel, reason, ts_ms in rows]
-            if len(found) >= limit:
-                break
-        return found
-
-    async def exhume(self, key: str) -> Sent | None:
-        """See `Store`."""
-        sql = "SELECT user, event, channel, reason, ts_ms FROM dead WHERE day = ? AND key = ?"
-        found = await self._db.execute(sql, _day_of(key), key)
-        if not found:
-            return None
-        user, event, channel, reason, ts_ms = found[0]
-        await self._db.execute("DELETE FROM sent WHERE user = ? AND event = ? AND channel = ?", user, event, channel)
-        await self._db.execute("DELETE FROM dead WHERE day = ? AND key = ?", _day_of(key), key)
-        return Sent(user, event, channel, "dead", reason, ts_ms)
-
-    # Who owns which shard. What is written on a condition is always written so.
-
-    async def beat(self, member: NodeRecord, last: int) -> bool:
-        """See `Store`."""
-        if last:
-            sql = "UPDATE members SET counter = ? WHERE node = ? IF counter = ?"
-            return await self._db.swap(sql, member.counter, member.node, last)
-        return await self._db.swap("INSERT INTO members (node, site, address, counter) VALUES (?, ?, ?, ?) IF NOT EXISTS", *member)
-
-    async def bury(self, node: str, counter: int) -> bool:
-        """See `Store`."""
-        return await self._db.swap("DELETE FROM members WHERE node = ? IF counter = ?", node, counter)
-
-    async def members(self) -> list[NodeRecord]:
-        """See `Store`."""
-        return [NodeRecord(*row) for row in await self._db.execute("SELECT node, site, address, counter FROM members")]
-
-    async def claims(self) -> Claims:
-        """See `Store`."""
-        found = await self._db.execute("SELECT version, owners FROM claims WHERE id = 0")
-        return Claims(found[0][0], tuple(found[0][1].split(","))) if found else UNCLAIMED
-
-    async def claim(self, claims: Claims, version: int) -> bool:
-        """See `Store`."""
-        owners = ",".join(claims.owners)
-        if version:
-            return await self._db.swap(
-                "UPDATE claims SET version = ?, owners = ? WHERE id = 0 IF version = ?", claims.version, owners, version
-            )
-        return await self._db.swap("INSERT INTO claims (id, version, owners) VALUES (0, ?, ?) IF NOT EXISTS", claims.version, owners)
-
-    async def epoch(self) -> int:
-        """See `Store`."""
-        found = await self._db.execute("SELECT epoch FROM epoch WHERE id = 0")
-        return int(found[0][0]) if found else 0
-
-    async def begin_epoch(self, epoch: int, former: int) -> bool:
-        """See `Store`."""
-        if former:
-            return await self._db.swap("UPDATE epoch SET epoch = ? WHERE id = 0 IF epoch = ?", epoch, former)
-        return await self._db.swap("INSERT INTO epoch (id, epoch) VALUES (0, ?) IF NOT EXISTS", epoch)
-
     async def sweep(self, limit: int) -> int:
         """See `Store`: rows expire by themselves."""
         return 0
@@ -379,49 +245,12 @@ class CassandraStore:
         """See `Store`: the servers' clocks count."""
         return False
 
-    async def _each(self, sql: str, keys: Sequence[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
-        """Looks up each key, side by side; returns what was found."""
-        found = await _side_by_side(lambda key: self._db.execute(sql, *key), keys)
-        return [row for rows in found for row in rows]
-
 
 def _told(notice: Notice) -> tuple[object, ...]:
     return notice.service, notice.topic, notice.kind, notice.producer, notice.payload, notice.ts_ms, notice.digest
-
-
-def _day_of(key: str) -> int:
-    ts_ms = key.partition(":")[0]
-    return int(ts_ms) // DAY_MS if ts_ms.isdecimal() else 0
 
 
 def _person(row: tuple[Any, ...]) -> Person:
     user, last, shown, preferences, has_devices, sent_times = row
     mails, pushes = msgspec.json.decode(sent_times, type=tuple[tuple[int, ...], tuple[int, ...]]) if sent_times else ((), ())
     return Person(user, last or 0, shown or 0, preferences or b"", bool(has_devices), mails, pushes)
-
-
-async def _side_by_side(work: Callable[[X], Awaitable[Y]], items: Iterable[X]) -> list[Y]:
-    """Returns the results of `work` for all items, at most `WIDTH` under way at once.
-
-    Raises the first error when those begun have ended.
-    """
-    todo = list(items)
-    if len(todo) == 1:
-        return [await work(todo[0])]
-    results: list[Any] = [None] * len(todo)
-    failed: list[Exception] = []
-    source = iter(enumerate(todo))
-
-    async def worker() -> None:
-        for index, item in source:
-            if failed:
-                return
-            try:
-                results[index] = await work(item)
-            except Exception as error:
-                failed.append(error)
-
-    await asyncio.gather(*(worker() for _ in range(min(WIDTH, len(todo)))))
-    if failed:
-        raise failed[0]
-    return results

@@ -1,10 +1,13 @@
-"""The store in an SQLite file: the embedded default (design 7). An item's body is kept once, with its notice."""
+"""The store in an SQLite file: the embedded default (design 7). An item's body is kept once, with its notice.
+
+Here are notices, the log, and people; `SendingSqlite` has mails and pushes, `OwnershipSqlite` who owns what.
+"""
 
 import sqlite3
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Final, Self
+from typing import Final, Self
 
 import msgspec
 
@@ -12,58 +15,13 @@ from infra.kernel.errors import Unavailable
 from infra.runtime.sqlite import Sqlite, insert
 
 from .notice import Notice
-from .ownership.core import UNCLAIMED, Claims, FencingToken, NodeRecord
+from .ownership.core import FencingToken
+from .ownership.ownership_sqlite import OwnershipSqlite
 from .retention import Lived, lived_on
+from .sending_sqlite import SendingSqlite
 from .shards import US_PER_MS
-from .store import Decision, Device, Item, LogRow, Person, Sent, Taken, Task, key_of
-
-SCRIPTS: Final = [
-    (
-        "0001_stored_path",
-        """
-        CREATE TABLE notices (
-            id TEXT PRIMARY KEY, service TEXT, topic TEXT, kind TEXT, producer TEXT, payload BLOB, ts_ms INTEGER, digest TEXT,
-            followers INTEGER
-        ) WITHOUT ROWID;
-        CREATE INDEX notices_by_topic ON notices (topic, ts_ms, id);
-        CREATE TABLE events (part INTEGER, n INTEGER, event TEXT, user TEXT, flags INTEGER, PRIMARY KEY (part, n)) WITHOUT ROWID;
-        CREATE TABLE cursors (part INTEGER PRIMARY KEY, n INTEGER);
-        CREATE TABLE people (
-            user TEXT PRIMARY KEY, last INTEGER DEFAULT 0, shown INTEGER DEFAULT 0, preferences BLOB DEFAULT x'',
-            sent_times BLOB DEFAULT x''
-        ) WITHOUT ROWID;
-        CREATE TABLE items (user TEXT, mark INTEGER, shown INTEGER, types TEXT, event TEXT, PRIMARY KEY (user, mark)) WITHOUT ROWID;
-        CREATE TABLE decisions (
-            user TEXT, event TEXT, mark INTEGER, shown INTEGER, types TEXT, reasons TEXT, ts_ms INTEGER, PRIMARY KEY (user, event)
-        ) WITHOUT ROWID;
-        CREATE TABLE marks (user TEXT, client TEXT, mark INTEGER, PRIMARY KEY (user, client)) WITHOUT ROWID;
-        CREATE TABLE devices (user TEXT, endpoint TEXT, p256dh TEXT, auth TEXT, PRIMARY KEY (user, endpoint)) WITHOUT ROWID;
-        CREATE TABLE due (
-            shard INTEGER, due_ms INTEGER, user TEXT, channel TEXT, event TEXT, attempt INTEGER, started_ms INTEGER,
-            PRIMARY KEY (shard, due_ms, user, channel, event)
-        ) WITHOUT ROWID;
-        CREATE TABLE sent (
-            user TEXT, event TEXT, channel TEXT, state TEXT, reason TEXT, ts_ms INTEGER, PRIMARY KEY (user, event, channel)
-        ) WITHOUT ROWID;
-        CREATE TABLE dead (key TEXT PRIMARY KEY, user TEXT, event TEXT, channel TEXT, reason TEXT, ts_ms INTEGER) WITHOUT ROWID
-        """,
-    ),
-    (
-        "0002_ownership",
-        """
-        CREATE TABLE members (node TEXT PRIMARY KEY, site TEXT, address TEXT, counter INTEGER) WITHOUT ROWID;
-        CREATE TABLE claims (id INTEGER PRIMARY KEY, version INTEGER, owners TEXT)
-        """,
-    ),
-    ("0003_epoch", "CREATE TABLE epoch (id INTEGER PRIMARY KEY, epoch INTEGER)"),
-    (
-        "0004_lived",
-        """
-        CREATE TABLE lived (id INTEGER PRIMARY KEY, trusted_ms INTEGER, doubted_ms INTEGER, since_ms INTEGER);
-        INSERT INTO lived SELECT 0, max(ts_ms), 0, 0 FROM notices HAVING count(*) > 0
-        """,
-    ),
-]
+from .store import Decision, Device, Item, LogRow, Person, Taken
+from .tables_sqlite import SCRIPTS
 
 _NOTICE: Final = "notices.id, service, topic, kind, producer, payload, ts_ms, digest"
 _ENCODE: Final = msgspec.json.Encoder().encode
@@ -74,7 +32,7 @@ _DECODE_PEOPLE: Final = msgspec.json.Decoder(list[_PersonRow]).decode
 _DECODE_ROWS: Final = msgspec.json.Decoder(list[LogRow]).decode
 
 
-class SqliteStore:
+class SqliteStore(SendingSqlite, OwnershipSqlite):
     """A `store.Store` in a file.
 
     - `wall`: Unix time in seconds.
@@ -84,7 +42,8 @@ class SqliteStore:
     parts_at_once = 64
 
     def __init__(self, db: Sqlite, retention_s: float, wall: Callable[[], float], lived: Lived | None = None) -> None:
-        self._db, self._retention_ms, self._wall = db, int(retention_s * 1000), wall
+        super().__init__(db)
+        self._retention_ms, self._wall = int(retention_s * 1000), wall
         self._lived = lived or Lived(int(wall() * 1000))
 
     @classmethod
@@ -256,113 +215,6 @@ class SqliteStore:
         """See `Store`."""
         await self._db.write(lambda db: db.execute("DELETE FROM devices WHERE user = ? AND endpoint = ?", (user, endpoint)))
 
-    # Mails and pushes.
-
-    async def save_sent_times(self, user: str, mails: Sequence[int], pushes: Sequence[int]) -> None:
-        """See `Store`."""
-        sql = "INSERT INTO people (user, sent_times) VALUES (?, ?) ON CONFLICT (user) DO UPDATE SET sent_times = excluded.sent_times"
-        await self._db.write(lambda db: db.execute(sql, (user, _ENCODE([mails, pushes]))))
-
-    async def schedule(self, tasks: Sequence[Task]) -> None:
-        """See `Store`."""
-        await self._db.write(lambda db: db.executemany("INSERT OR REPLACE INTO due VALUES (?, ?, ?, ?, ?, ?, ?)", tasks))
-
-    async def due(self, shard: int, after_ms: int, until_ms: int, limit: int) -> list[Task]:
-        """See `Store`."""
-
-        def work(db: sqlite3.Connection) -> list[Task]:
-            order = "ORDER BY due_ms, user, channel, event"
-            found = db.execute(
-                f"SELECT * FROM due WHERE shard = ? AND due_ms > ? AND due_ms <= ? {order} LIMIT ?", (shard, after_ms, until_ms, limit)
-            ).fetchall()
-            if len(found) == limit:
-                last_ms = found[-1][1]
-                same = db.execute(f"SELECT * FROM due WHERE shard = ? AND due_ms = ? {order}", (shard, last_ms)).fetchall()
-                found = [row for row in found if row[1] != last_ms] + same
-            return list(map(Task._make, found))
-
-        return await self._db.read(work)
-
-    async def next_due(self, shard: int, after_ms: int) -> int | None:
-        """See `Store`."""
-        ((due_ms,),) = await self._all("SELECT min(due_ms) FROM due WHERE shard = ? AND due_ms > ?", (shard, after_ms))
-        return due_ms  # type: ignore[no-any-return]
-
-    async def sent(self, keys: Collection[tuple[str, str, str]]) -> dict[tuple[str, str, str], Sent]:
-        """See `Store`."""
-        found = await self._each("SELECT * FROM sent WHERE user = ? AND event = ? AND channel = ?", list(keys))
-        return {(row[0], row[1], row[2]): Sent(*row) for row in found}
-
-    async def record(self, sent: Sequence[Sent]) -> None:
-        """See `Store`."""
-        dead = [(key_of(each), each.user, each.event, each.channel, each.reason, each.ts_ms) for each in sent if each.state == "dead"]
-
-        def work(db: sqlite3.Connection) -> None:
-            db.executemany("INSERT OR REPLACE INTO sent VALUES (?, ?, ?, ?, ?, ?)", sent)
-            db.executemany("INSERT OR REPLACE INTO dead VALUES (?, ?, ?, ?, ?, ?)", dead)
-
-        await self._db.write(work)
-
-    async def dead(self, after: str, limit: int) -> list[tuple[str, Sent]]:
-        """See `Store`."""
-        sql = "SELECT key, user, event, channel, 'dead', reason, ts_ms FROM dead WHERE key > ? ORDER BY key LIMIT ?"
-        return [(key, Sent(*rest)) for key, *rest in await self._all(sql, (after, limit))]
-
-    async def exhume(self, key: str) -> Sent | None:
-        """See `Store`."""
-
-        def work(db: sqlite3.Connection) -> Sent | None:
-            found = db.execute("SELECT user, event, channel, 'dead', reason, ts_ms FROM dead WHERE key = ?", (key,)).fetchone()
-            if found is None:
-                return None
-            db.execute("DELETE FROM dead WHERE key = ?", (key,))
-            db.execute("DELETE FROM sent WHERE user = ? AND event = ? AND channel = ?", found[:3])
-            return Sent(*found)
-
-        return await self._db.write(work)
-
-    # Who owns which shard.
-
-    async def beat(self, member: NodeRecord, last: int) -> bool:
-        """See `Store`."""
-        if last:
-            return await self._changes("UPDATE members SET counter = ? WHERE node = ? AND counter = ?", (member.counter, member.node, last))
-        return await self._changes("INSERT OR IGNORE INTO members VALUES (?, ?, ?, ?)", member)
-
-    async def bury(self, node: str, counter: int) -> bool:
-        """See `Store`."""
-        return await self._changes("DELETE FROM members WHERE node = ? AND counter = ?", (node, counter))
-
-    async def members(self) -> list[NodeRecord]:
-        """See `Store`."""
-        return list(map(NodeRecord._make, await self._all("SELECT node, site, address, counter FROM members", ())))
-
-    async def claims(self) -> Claims:
-        """See `Store`."""
-        found = await self._all("SELECT version, owners FROM claims WHERE id = 0", ())
-        return Claims(found[0][0], tuple(found[0][1].split(","))) if found else UNCLAIMED
-
-    async def claim(self, claims: Claims, version: int) -> bool:
-        """See `Store`."""
-        owners = ",".join(claims.owners)
-        if version:
-            return await self._changes("UPDATE claims SET version = ?, owners = ? WHERE version = ?", (claims.version, owners, version))
-        return await self._changes("INSERT OR IGNORE INTO claims VALUES (0, ?, ?)", (claims.version, owners))
-
-    async def epoch(self) -> int:
-        """See `Store`."""
-        found = await self._all("SELECT epoch FROM epoch WHERE id = 0", ())
-        return int(found[0][0]) if found else 0
-
-    async def begin_epoch(self, epoch: int, former: int) -> bool:
-        """See `Store`."""
-        if former:
-            return await self._changes("UPDATE epoch SET epoch = ? WHERE epoch = ?", (epoch, former))
-        return await self._changes("INSERT OR IGNORE INTO epoch VALUES (0, ?)", (epoch,))
-
-    async def _changes(self, sql: str, values: Sequence[object]) -> bool:
-        return await self._db.write(lambda db: db.execute(sql, values).rowcount == 1)
-
     async def sweep(self, limit: int) -> int:
         """See `Store`. The log says what else is old: nothing has to be searched for."""
         self._lived = lived = self._lived_on()
@@ -378,15 +230,6 @@ class SqliteStore:
     def doubts_clock(self) -> bool:
         """See `Store`."""
         return self._lived.in_doubt
-
-    # Asking.
-
-    async def _all(self, sql: str, values: Sequence[object]) -> list[tuple[Any, ...]]:
-        return await self._db.read(lambda db: db.execute(sql, values).fetchall())
-
-    async def _each(self, sql: str, keys: Sequence[Sequence[object]]) -> list[tuple[Any, ...]]:
-        """Looks up each key, all in one go; returns what was found."""
-        return await self._db.read(lambda db: [row for key in keys for row in db.execute(sql, key)])
 
 
 def _check(db: sqlite3.Connection, fence: FencingToken | None) -> None:

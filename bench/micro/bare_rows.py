@@ -22,7 +22,7 @@ from infra.runtime.cassandra.driver import connect
 from infra.runtime.sqlite import Sqlite
 from notification.shards import bucket_of, part_of, shard_of
 from notification.store_cassandra import CassandraStore
-from notification.store_sqlite import SCRIPTS
+from notification.tables_sqlite import SCRIPTS
 
 from ..servers.stored import StoreName
 from .audience import pages

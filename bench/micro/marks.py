@@ -20,7 +20,8 @@ from notification.feed import Feed, MarkMove
 from notification.notice import Notice
 from notification.store import Decision
 from notification.store_cassandra import CassandraStore
-from notification.store_sqlite import SCRIPTS, SqliteStore
+from notification.store_sqlite import SqliteStore
+from notification.tables_sqlite import SCRIPTS
 
 RETENTION_S: Final = 90 * 86_400.0
 PAGE: Final = 500

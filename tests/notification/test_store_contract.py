@@ -19,7 +19,8 @@ from notification.ownership.core import FencingToken, NodeRecord
 from notification.shards import SHARDS, US_PER_MS
 from notification.store import AGAIN, Decision, Device, LogRow, Person, Sent, Store, Task
 from notification.store_cassandra import CassandraStore
-from notification.store_sqlite import SCRIPTS, SqliteStore
+from notification.store_sqlite import SqliteStore
+from notification.tables_sqlite import SCRIPTS
 from tests.support.cassandra import fresh_keyspace
 
 DAY_S = 86_400.0
