@@ -77,12 +77,9 @@ class FollowsSqlite:
 
     async def follows(self, topic: Topic, users: Sequence[str]) -> list[bool]:
         """See `FollowStore`."""
-        query = "SELECT EXISTS (SELECT 1 FROM follows WHERE topic = ? AND user = ?)"
-
-        def work(connection: sqlite3.Connection) -> list[bool]:
-            return [bool(connection.execute(query, (topic, user)).fetchone()[0]) for user in users]
-
-        return await self._db.read(work)
+        query = "SELECT user FROM follows WHERE topic = ? AND user IN (SELECT value FROM json_each(?))"
+        found = {user for (user,) in await self._all(query, topic, msgspec.json.encode(users).decode())}
+        return [user in found for user in users]
 
     async def followed(self, user: str, topics: Sequence[Topic]) -> set[Topic]:
         """See `FollowStore`."""

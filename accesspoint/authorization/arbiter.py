@@ -37,6 +37,12 @@ class Arbiter(Protocol):
     def ask_again(self, user: str, topics: Sequence[Topic], now_s: float, then: Then) -> None:
         """Asks the same about what `user` holds. An answer that was remembered is none."""
 
+    def ask_of_users(self, topic: Topic, users: Sequence[str], now_s: float, then: Then) -> None:
+        """Asks whether each of `users` may see `topic`, which they hold: at most `MAX_ASKED`. There is an answer for each of them.
+
+        Whoever cannot answer that says why, and is asked about each.
+        """
+
 
 class NoArbiter:
     """The arbiter where nobody is to be asked."""
@@ -51,3 +57,7 @@ class NoArbiter:
     def ask_again(self, user: str, topics: Sequence[Topic], now_s: float, then: Then) -> None:
         """Says the same. See `Arbiter`."""
         self.ask(user, "", topics, now_s, then)
+
+    def ask_of_users(self, topic: Topic, users: Sequence[str], now_s: float, then: Then) -> None:
+        """Says the same. See `Arbiter`."""
+        self.ask("", "", (topic,), now_s, then)

@@ -15,11 +15,12 @@ from infra.kernel.every_one import for_every_one
 from infra.kernel.frames import NOBODY, Barred
 from infra.kernel.topics import Kind, Topic, format_topic, kind_of, owner_of, user_topic
 
-from ..hub import Hub
+from ..hub import Hub, Member, Row
 from ..session import Session
 from ..sessions_by_user import SessionsByUser
 from ..soon import Soon
 from .arbiter import Arbiter, NoArbiter, Policy
+from .audience_rechecks import AudienceRechecks, EndTopic
 from .granted_topics import GrantedTopics
 from .playlists_by_owner import PlaylistsByOwner
 from .questions import Questions, Verdicts
@@ -29,6 +30,8 @@ from .verdict_cache import VerdictCache
 
 # Policies under which a topic that is for everybody is, and whose answers come from somebody else.
 _KNOWS_EVERYBODYS: Final = ("social", "open")
+# With more sessions than this the users who hold a topic are asked about together, else one by one, with all that they hold of its owner.
+FEW: Final = 64
 # So many users are due in one tick, and what so many hold ends in one turn of the loop: a millisecond or two.
 RENEWED_AT_ONCE: Final = 2_000
 ENDED_AT_ONCE: Final = 20
@@ -48,7 +51,7 @@ class Authorizer:
     - `policy`: what decides.
     - `arbiter`: who is asked under `social` and `hook`.
     - `hub`, `users`, `playlists`: what sessions hold, whose they are, and the playlists among it.
-    - `end(user, refused)`: ends what `user` may not see any more.
+    - `end(user, refused)`: ends what `user` may not see any more; `end_topic(topic, why, users)` what many users hold of one topic.
     - `soon(step)`: has a step called in the next turn of the loop.
     - `timeout_s`: how long an answer may take.
     - `max_verdicts`: how many are remembered.
@@ -67,6 +70,7 @@ class Authorizer:
         playlists: PlaylistsByOwner,
         *,
         end: End,
+        end_topic: EndTopic,
         soon: Soon,
         timeout_s: float,
         max_verdicts: int,
@@ -85,12 +89,13 @@ class Authorizer:
         self._renewals = Renewals(0.0, 0.0) if renewals is None else renewals
         self._end, self._soon = end, soon
         self.rechecks = Rechecks(self._arbiter, self._holds, end, soon, most_open=most_again, renewed=self._renewals.renewed)
+        self.audiences = AudienceRechecks(self._arbiter, end_topic, self.rechecks.want_followers, soon)
         self._over: deque[str] = deque()
 
     @property
     def asked(self) -> int:
         """How many topics have been asked about, for the first time or again."""
-        return self.questions.asked + self.rechecks.asked
+        return self.questions.asked + self.rechecks.asked + self.audiences.asked
 
     # Questions of sessions.
 
@@ -154,7 +159,7 @@ class Authorizer:
 
     def left(self, session: Session, topics: Iterable[Topic]) -> None:
         """Notes that `session` does not hold `topics` any more. A client that comes back names the same ones, as a rule."""
-        if not self._arbiter.tells_changes or self.rechecks.concerns(session.user):
+        if not self._arbiter.tells_changes or self.rechecks.concerns(session.user) or not self.audiences.is_idle:
             return
         known: list[tuple[Topic, Refused | None]] = [(topic, None) for topic in self._others(session.user, topics)]
         if known:
@@ -180,7 +185,14 @@ class Authorizer:
     def _changed_for_all(self, owner: str, now_s: float) -> None:
         self.cache.forget_owner(owner)
         self.questions.changed_for_all(owner)
-        self.rechecks.want_followers(self._followers(owner), now_s)
+        few: list[Row] = []
+        for topic in [user_topic(owner), *self._playlists.of(owner)]:
+            row = self._hub.topics.get(topic)
+            if row is not None and len(row) > FEW:
+                self.audiences.want(topic, _users(list(row)), now_s)
+            elif row:
+                few.append(row)
+        self.rechecks.want_followers(((user, owner) for row in few for user in _users(list(row))), now_s)
 
     def link_up(self, now_s: float) -> None:
         """Notes that a node can be asked that could not: what it has changed meanwhile, nobody has told."""
@@ -194,6 +206,7 @@ class Authorizer:
         self.cache.clear()
         if not self._arbiter.is_there:
             self.rechecks.clear()
+            self.audiences.clear()
 
     def tick(self, now_s: float) -> None:
         """Ends questions that are late, asks again what failed, and what was answered long ago."""
@@ -225,12 +238,12 @@ class Authorizer:
         is_given = is_everybodys if self.policy in _KNOWS_EVERYBODYS else _is_own
         return (topic for topic in topics if kind_of(topic) is not Kind.INBOX and not is_given(user, topic))
 
-    def _followers(self, owner: str) -> Iterator[tuple[str, str]]:
-        """Yields (user, owner) for all who hold something of `owner`, as long as it takes to go through them."""
-        for topic in [user_topic(owner), *self._playlists.of(owner)]:
-            for member in list(self._hub.topics.get(topic, ())):
-                assert isinstance(member, Session)
-                yield member.user, owner
+
+def _users(members: Iterable[Member]) -> Iterator[str]:
+    """Yields the users of sessions, each time that one of theirs comes."""
+    for member in members:
+        assert isinstance(member, Session)
+        yield member.user
 
 
 def _is_own(user: str, topic: Topic) -> bool:

@@ -1,10 +1,12 @@
 """The gatekeeper: what sessions ask that somebody has to allow, and what ends when it is allowed no longer. Pure."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import Final
 
 from infra.kernel.errors import Refused
+from infra.kernel.every_one import for_every_one
 from infra.kernel.frames import Barred
 from infra.kernel.grants import Grants, TopicsByPattern
 from infra.kernel.http_error import described
@@ -31,6 +33,8 @@ from .visible import Visible
 
 # Each is verified by itself, which takes a good part of a millisecond where the key is a public one.
 MAX_TOKENS: Final = 20
+# So many are told in one turn of the loop that a topic has ended: each is a write to a socket.
+TOLD_AT_ONCE: Final = 100
 # A client's pace counts a token as so many topics.
 TOKEN_COST: Final = 100
 
@@ -63,7 +67,7 @@ class Gatekeeper:
     ) -> None:
         self.ended = 0
         self._verify_subscription, self._leeway_s = verify_subscription or _no_tokens, leeway_s
-        self._hub, self._users, self._subscriptions, self._relay = hub, users, subscriptions, relay
+        self._hub, self._users, self._subscriptions, self._relay, self._soon = hub, users, subscriptions, relay, soon
         policy = options.effective_policy
         arbiter = hook if policy == "hook" else SocialArbiter(calls, len(options.services.get(SOCIAL, ()))) if policy == "social" else None
         if policy == "hook" and hook is None:
@@ -76,6 +80,7 @@ class Gatekeeper:
             users,
             subscriptions.playlists,
             end=self.end,
+            end_topic=self.end_topic,
             soon=soon,
             timeout_s=options.call_s,
             max_verdicts=options.max_verdicts,
@@ -109,6 +114,27 @@ class Gatekeeper:
         """Ends what sessions of `user` hold of these topics, and tells them why. The services that remember followers decide themselves."""
         for session in self._users.of(user):
             self._end_of(session, refused)
+
+    def end_topic(self, topic: Topic, why: Refused, users: Sequence[str]) -> None:
+        """Ends what sessions of `users` hold of `topic`, all for one reason: at once, so that nothing of it is sent any more.
+
+        They are told in later turns of the loop. Whoever follows it again by then has no need to hear of it.
+        """
+        ended = [session for user in users for session in self._users.of(user) if self._hub.holds(session, topic)]
+        for session in ended:
+            self._subscriptions.drop(session, [topic])
+        self.ended += len(ended)
+        message = messages.ended([(format_topic(topic), described(why))])
+        self._soon(partial(self._tell, ended, topic, message))
+
+    def _tell(self, left: list[Session], topic: Topic, message: bytes) -> None:
+        now = left[-TOLD_AT_ONCE:]
+        del left[-TOLD_AT_ONCE:]
+        if left:
+            self._soon(partial(self._tell, left, topic, message))
+        for_every_one(
+            partial(session.say, message) for session in now if session.state is SessionState.READY and not self._hub.holds(session, topic)
+        )
 
     def _end_of(self, session: Session, refused: dict[Topic, Refused]) -> None:
         held = [topic for topic in refused if self._hub.holds(session, topic)]

@@ -101,6 +101,10 @@ class HookArbiter:
         """See `Arbiter`."""
         self._post("again", user, topics, now_s, then)
 
+    def ask_of_users(self, topic: Topic, users: Sequence[str], now_s: float, then: Then) -> None:
+        """Says that it is asked about users one by one. See `Arbiter`."""
+        then(Refused("unavailable", "the hook is asked about one user at a time"))
+
     def _note_allowed(self, user: str, found: Iterable[RememberedAnswer]) -> None:
         oldest_s = min((each.asked_s for each in found if each.answer is None), default=None)
         if oldest_s is not None:

@@ -9,7 +9,7 @@ from infra.kernel.access import refusal, rule_of
 from infra.kernel.errors import Refused
 from infra.kernel.frames import Reply
 from infra.kernel.roles import SOCIAL
-from infra.kernel.topics import Topic
+from infra.kernel.topics import Topic, owner_of
 
 from ..calls import Calls
 from .arbiter import Then
@@ -48,6 +48,26 @@ class SocialArbiter:
     def ask_again(self, user: str, topics: Sequence[Topic], now_s: float, then: Then) -> None:
         """See `Arbiter`."""
         self.ask(user, "", topics, now_s, then)
+
+    def ask_of_users(self, topic: Topic, users: Sequence[str], now_s: float, then: Then) -> None:
+        """See `Arbiter`. A node of an older version does not know the call, and says so."""
+
+        def answered(result: Reply | Refused) -> None:
+            then(_answers_of_users(topic, len(users), result))
+
+        try:
+            self._calls.call(SOCIAL, "who-may-see", owner_of(topic), "", _ENCODE((topic, users)), now_s, answered)
+        except Refused as refused:
+            then(refused)
+
+
+def _answers_of_users(topic: Topic, asked: int, result: Reply | Refused) -> list[Refused | None] | Refused:
+    if isinstance(result, Refused):
+        return result
+    if result.code or len(result.body) != asked:
+        return Refused("unavailable", f"the social service does not say who may see this: {result.reason}")
+    verdicts = {number: refusal(rule_of(number), topic) if number else None for number in set(result.body)}
+    return [verdicts[number] for number in result.body]
 
 
 def _answers(topics: Sequence[Topic], result: Reply | Refused) -> list[Refused | None] | Refused:

@@ -143,7 +143,7 @@ LINK_KINDS: Final = (
     _calls(ACCESSPOINT, NOTIFICATION, "any site", "pull", "seen", "read", "history"),
     _calls(ACCESSPOINT, PLAYLIST, "any site", *_FOLLOW),
     _calls(ACCESSPOINT, ARTIST, "any site", *_FOLLOW),
-    _calls(ACCESSPOINT, SOCIAL, "any site", *_FOLLOW, "may-see", "private", "is-private", answers=[f.Barred]),
+    _calls(ACCESSPOINT, SOCIAL, "any site", *_FOLLOW, "may-see", "who-may-see", "private", "is-private", answers=[f.Barred]),
     _calls(PRESENCE, PRESENCE, "any site", "last", "whereabouts"),
     _calls(NOTIFICATION, PRESENCE, "one site", "whereabouts"),
     _calls(NOTIFICATION, NOTIFICATION, "any site", "append", "refresh", "schedule"),

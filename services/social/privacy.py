@@ -62,6 +62,14 @@ class Privacy:
 
     async def audience(self, topic: Topic, users: Sequence[str]) -> list[tuple[bool, bool]]:
         """Returns for each of `users` whether they may see `topic`, and whether they follow its owner."""
+        return [(number == MAY_SEE, follows) for number, follows in await self._judged(topic, users)]
+
+    async def rules_of_users(self, topic: Topic, users: Sequence[str]) -> list[int]:
+        """Returns for each of `users` the number of the rule that forbids them to see `topic`; 0 if none does."""
+        return [number for number, _ in await self._judged(topic, users)]
+
+    async def _judged(self, topic: Topic, users: Sequence[str]) -> list[tuple[int, bool]]:
+        """Returns for each of `users` the number of the rule, and whether they follow the owner of `topic`."""
         owner = owner_of(topic)
         settings, blocked, follow, followed = await asyncio.gather(
             self._settings([topic]),
@@ -69,11 +77,11 @@ class Privacy:
             self._follows.follows(user_topic(owner), users),
             self._follows.followed(owner, [user_topic(user) for user in users]),
         )
-        found: list[tuple[bool, bool]] = []
+        found: list[tuple[int, bool]] = []
         for user, follows in zip(users, follow, strict=True):
             relation = _relation(is_self=user == owner, is_blocked=user in blocked, follows=follows, back=user_topic(user) in followed)
             rule = verdict(kind_of(topic), self._facts(user, topic, {owner: relation}, settings))
-            found.append((rule is None, follows))
+            found.append((_number(rule), follows))
         return found
 
     async def relations(self, user: str, owners: Sequence[str]) -> dict[str, Relation]:

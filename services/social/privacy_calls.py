@@ -3,6 +3,7 @@
 Bodies are MessagePack, save that of `private`, which is a client's message. A rule is its number in `infra.kernel.access`; 0: none forbids.
 
 - `may-see`: `[topic, …]` -> `[rule, …]`, for the user of the call.
+- `who-may-see`: `[topic, [user, …]]` -> a byte for each user, the rule.
 - `may-edit`: `topic` of a collaborative playlist -> `rule`, for the user of the call.
 - `who-sees`: `[topic, [user, …]]` -> a byte for each user: bit 0, they may see it; bit 1, they follow its owner.
 - `visibility`: `topic` of a playlist -> `visibility`, as text.
@@ -50,6 +51,10 @@ def privacy_answers(privacy: Privacy, settings: PrivacySettings) -> dict[str, An
     async def may_see(call: Call) -> bytes:
         return _ENCODE(await privacy.rules(call.user, _topics(_read(call.body, _MAY_SEE))))
 
+    async def who_may_see(call: Call) -> bytes:
+        topic, users = _read(call.body, _WHO_SEES)
+        return bytes(await privacy.rules_of_users(_topics([topic])[0], users))
+
     async def may_edit(call: Call) -> bytes:
         return _ENCODE(await privacy.edit_rule(call.user, _playlist(_read(call.body, _TOPIC))))
 
@@ -71,6 +76,7 @@ def privacy_answers(privacy: Privacy, settings: PrivacySettings) -> dict[str, An
 
     return {
         "may-see": may_see,
+        "who-may-see": who_may_see,
         "may-edit": may_edit,
         "who-sees": who_sees,
         "visibility": visibility,

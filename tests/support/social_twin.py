@@ -76,6 +76,10 @@ class SocialTwin:
                 topics = msgspec.msgpack.decode(call.body, type=list[bytes])
                 rules = [self.rule(call.user, Topic(topic)) for topic in topics]
                 return msgspec.msgpack.encode([0 if rule is None else rule.number for rule in rules])
+            case "who-may-see":
+                topic, users = msgspec.msgpack.decode(call.body, type=tuple[bytes, list[str]])
+                found = [self.rule(user, Topic(topic)) for user in users]
+                return bytes(0 if rule is None else rule.number for rule in found)
             case "is-private":
                 return msgspec.msgpack.encode(self.private.get((call.user, call.client), 0))
             case "private":

@@ -2,12 +2,14 @@
 
 import pytest
 
+from accesspoint.authorization.authorizer import FEW
 from accesspoint.authorization.gatekeeper import MAX_TOKENS, TOKEN_COST
 from accesspoint.authorization.questions import MAX_OPEN_OF_USER
 from infra.kernel.access import Listening
-from infra.kernel.frames import Call, Unsubscribe
+from infra.kernel.errors import Refused
+from infra.kernel.frames import Call, Reply, Unsubscribe
 from infra.kernel.grants import Grants
-from infra.kernel.topics import Topic, inbox_topic
+from infra.kernel.topics import Topic, inbox_topic, parse_topic
 from tests.support.guarded_core import GuardedCore
 from tests.support.recording_session import RecordingSession
 from tests.support.social_twin import SocialTwin, both
@@ -496,3 +498,70 @@ def test_an_unsubscribe_names_no_more_topics_than_a_subscribe() -> None:
     answer = ann.tell(op="unsubscribe", id=1, topics=[ARTIST, feed("bob"), feed("cid")])
     assert answer is not None
     assert (answer["code"], world.holds(ann)) == ("too-many-topics", [b"Aa1%new-album"])
+
+
+def crowd(world: GuardedCore, size: int) -> list[RecordingSession]:
+    """Returns clients who all follow bob."""
+    clients = [world.client(f"u{n}") for n in range(size)]
+    for client in clients:
+        client.tell(op="subscribe", topics=[feed("bob")])
+    world.answer()
+    assert all(world.holds(client) == [b"Ubob"] for client in clients)
+    return clients
+
+
+def test_very_many_followers_are_asked_about_together_and_those_end_who_may_not_see_it_any_more() -> None:
+    """AUTH-5: one question for each would take a minute for a hundred thousand."""
+    twin = SocialTwin(Listening.EVERYONE)
+    world = GuardedCore(twin)
+    clients = crowd(world, FEW + 10)
+    for n in range(5):
+        twin.befriend(f"u{n}", "bob")
+    world.core.gatekeeper.barred(twin.show("bob", Listening.FRIENDS), world.now_s)
+    world.turn()
+    assert [call.op for call in world.outlet.calls] == ["who-may-see"]
+    world.answer()
+    assert [world.holds(client) for client in clients] == [[b"Ubob"]] * 5 + [[]] * (FEW + 5)
+    assert [len(said(client, "ended")) for client in clients] == [0] * 5 + [1] * (FEW + 5)
+    (ended,) = said(clients[-1], "ended")
+    assert [(each["topic"], each["code"], each["reason"]) for each in ended["topics"]] == [  # type: ignore[attr-defined]
+        (feed("bob"), "forbidden", "bob does not show you what they play")
+    ]
+    assert world.core.gatekeeper.ended == FEW + 5
+
+
+def test_who_follows_again_before_they_could_be_told_hears_nothing_of_an_end() -> None:
+    twin = SocialTwin(Listening.EVERYONE)
+    world = GuardedCore(twin)
+    clients = crowd(world, FEW + 10)
+    world.core.gatekeeper.end_topic(parse_topic(feed("bob")), Refused("forbidden"), [client.user for client in clients])
+    assert not any(world.holds(client) for client in clients)
+    world.core.subscriptions.add(clients[0], [parse_topic(feed("bob"))])
+    world.answer()
+    assert (world.holds(clients[0]), said(clients[0], "ended"), len(said(clients[1], "ended"))) == ([b"Ubob"], [], 1)
+
+
+def test_nobody_who_leaves_while_their_followers_are_asked_about_is_remembered_as_allowed() -> None:
+    """AUTH-5: a client comes back with the same topics, and what it held may be forbidden by now."""
+    twin = SocialTwin(Listening.EVERYONE)
+    world = GuardedCore(twin)
+    clients = crowd(world, FEW + 10)
+    world.core.gatekeeper.barred(twin.show("bob", Listening.NOBODY), world.now_s)
+    world.core.leave(clients[0], "lost")
+    again = world.client("u0")
+    again.tell(op="subscribe", topics=[feed("bob")])
+    world.answer()
+    assert world.holds(again) == []
+
+
+def test_a_social_service_that_does_not_know_the_question_is_asked_about_each() -> None:
+    twin = SocialTwin(Listening.EVERYONE)
+    world = GuardedCore(twin)
+    clients = crowd(world, FEW + 10)
+    world.core.gatekeeper.barred(twin.show("bob", Listening.NOBODY), world.now_s)
+    world.turn()
+    (call,) = world.outlet.calls
+    world.outlet.calls.clear()
+    world.answer([Reply(call.n, "unknown-op", "there is no who-may-see here", b"")])
+    world.answer()
+    assert not any(world.holds(client) for client in clients)

@@ -52,6 +52,10 @@ async def test_every_kind_every_relation_every_setting(house: House) -> None:
                 asker,
                 listening,
             )
+        for kind, topic in TOPICS.items():
+            rules = [verdict(kind, AccessFacts(relation, listening, visibility)) for relation in ASKERS.values()]
+            expected = bytes(0 if rule is None else rule.number for rule in rules)
+            assert await house.call("ann", "who-may-see", msgspec.msgpack.encode((topic, list(ASKERS)))) == expected
 
 
 async def test_blocking_ends_what_both_follow_of_each_other_and_neither_follows_again(house: House) -> None:
