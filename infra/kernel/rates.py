@@ -79,23 +79,28 @@ class Buckets(Generic[K]):
 
     def allow(self, key: K, now_s: float, cost: float = 1) -> float:
         """Does for the bucket of `key` what `Bucket.allow` does."""
-        full_s = self._full_s.pop(key, LONG_AGO_S)
+        full_s = self._full_s.get(key, LONG_AGO_S)
         wait_s = self._rate.wait_s(full_s, now_s, cost)
-        self._full_s[key] = full_s if wait_s else self._rate.full_s(full_s, now_s, cost)
-        self._used(1, now_s)
+        if not wait_s:
+            self._full_s.pop(key, None)
+            self._full_s[key] = self._rate.full_s(full_s, now_s, cost)
+            self._used(1, now_s)
         return wait_s
 
     def allow_each(self, keys: Sequence[K], now_s: float) -> dict[int, float]:
         """Takes one token for each of `keys`, as `allow` does one after the other. Returns those that have to wait: position -> seconds."""
-        buckets, rate, waits_s = self._full_s, self._rate, dict[int, float]()
+        buckets, rate = self._full_s, self._rate
+        waits_s: dict[int, float] = {}
         first_s = rate.full_s(LONG_AGO_S, now_s, 1)
         for position, key in enumerate(keys):
-            full_s = buckets.pop(key, LONG_AGO_S)
+            full_s = buckets.get(key, LONG_AGO_S)
             if full_s <= now_s:  # a full bucket, as nearly all are: this is all that most events cost
+                buckets.pop(key, None)
                 buckets[key] = first_s
             elif wait_s := rate.wait_s(full_s, now_s, 1):
-                buckets[key], waits_s[position] = full_s, wait_s
+                waits_s[position] = wait_s
             else:
+                del buckets[key]
                 buckets[key] = rate.full_s(full_s, now_s, 1)
         self._used(len(keys), now_s)
         return waits_s

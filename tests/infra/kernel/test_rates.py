@@ -113,13 +113,27 @@ def test_a_map_that_was_large_becomes_small_again() -> None:
     assert len(buckets) == 1
 
 
-def test_in_a_map_that_is_too_small_those_that_are_used_again_and_again_keep_their_debts() -> None:
-    buckets = Buckets[int](Rate(per_s=1, burst=1), 80)
-    buckets.allow(-1, 0.0)
+def test_in_a_map_that_is_too_small_those_that_are_used_again_and_again_stay_known() -> None:
+    buckets = Buckets[int](Rate(per_s=1, burst=2000), 80)
     for key in range(1000):
-        buckets.allow(key, 0.5)
-        assert buckets.allow(-1, 0.5) > 0
+        assert buckets.allow(key, 0.0) == 0
+        assert buckets.allow(-1, 0.0) == 0
     assert len(buckets) <= 80
+    assert buckets.allow(-1, 0.0, 2000) == 1000  # one that begins anew would be full
+
+
+@pytest.mark.parametrize("together", [False, True])
+def test_who_is_refused_has_not_used_anything_and_is_forgotten_in_their_turn(together: bool) -> None:
+    buckets = Buckets[int](Rate(per_s=1, burst=1), 2)
+
+    def wait_s() -> float:
+        return buckets.allow_each([0], 0.0).get(0, 0.0) if together else buckets.allow(0, 0.0)
+
+    for key in range(2):
+        buckets.allow(key, 0.0)
+    assert wait_s() == 1
+    buckets.allow(2, 0.0)
+    assert wait_s() == 0
 
 
 class CountedKey(str):
