@@ -88,5 +88,6 @@ def test_so_many_are_known_and_who_was_away_for_longest_begins_anew() -> None:
     for index in range(MAX_KNOWN - 1):
         rates.check("", "", f"stranger {index}", 0.0)
     assert allowed(rates, "ann", "", "192.0.2.1") == 0
-    rates.check("", "", "one more", 0.0)
+    for index in range(MAX_KNOWN):
+        rates.check("", "", f"another stranger {index}", 0.0)
     assert allowed(rates, "ann", "", "192.0.2.1") == 2
