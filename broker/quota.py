@@ -1,25 +1,26 @@
 """Quota: how many events a service may publish at one broker, and how many may be published on one topic. Pure."""
 
+from collections import defaultdict
 from collections.abc import Sequence
+from functools import partial
 from typing import Final
 
-from infra.kernel.rates import Buckets, Rate, RateRefused
+from infra.kernel.rates import Bucket, Buckets, Rate, RateRefused
 from infra.kernel.topics import Topic
 
 # What may come at once after a pause: as much as in so many seconds.
 BURST_S: Final = 2.0
-# So many services and topics are remembered that were published on lately.
-SERVICES: Final = 1024
+# So many topics are remembered that were published on lately.
 TOPICS: Final = 65_536
 
 
 class PublishingQuota:
-    """Events a second, counted for each service and for each topic. What services publish over links is not counted."""
+    """Events a second, counted for each service that may publish and for each topic. What services publish over links is not counted."""
 
     def __init__(self, per_s: float, topic_per_s: float) -> None:
         self._per_s, self._topic_per_s = per_s, topic_per_s
         self._burst = per_s * BURST_S
-        self._services: Buckets[str] = Buckets(Rate(per_s, self._burst), SERVICES)
+        self._services: defaultdict[str, Bucket] = defaultdict(partial(Bucket, Rate(per_s, self._burst)))
         self._topics: Buckets[Topic] = Buckets(Rate(topic_per_s, topic_per_s * BURST_S), TOPICS)
 
     def check(self, service: str, topics: Sequence[Topic], now_s: float) -> dict[int, RateRefused]:
@@ -28,14 +29,16 @@ class PublishingQuota:
         An event that the service may not publish any more takes nothing of its topic.
         """
         refused = self._check_service(service, len(topics), now_s)
-        for position, wait_s in self._topics.allow_each(topics[: len(topics) - len(refused)], now_s).items():
+        left = topics[: len(topics) - len(refused)] if refused else topics
+        for position, wait_s in self._topics.allow_each(left, now_s).items():
             refused[position] = RateRefused(wait_s, f"over {self._topic_per_s:g} events a second on this topic; send it again later")
         return refused
 
     def _check_service(self, service: str, number: int, now_s: float) -> dict[int, RateRefused]:
         """Counts `number` events. Those that are too many are the last ones, since all come at the same time."""
-        if number <= self._burst and not self._services.allow(service, now_s, number):
+        bucket = self._services[service]
+        if number <= self._burst and not bucket.allow(now_s, number):
             return {}
-        waits_s = self._services.allow_each([service] * number, now_s)
+        waits_s = [bucket.allow(now_s) for _ in range(number)]
         why = f"{service} publishes over {self._per_s:g} events a second here; send it again later"
-        return {position: RateRefused(wait_s, why) for position, wait_s in waits_s.items()}
+        return {position: RateRefused(wait_s, why) for position, wait_s in enumerate(waits_s) if wait_s}

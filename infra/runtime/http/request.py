@@ -33,9 +33,7 @@ class RequestReader:
 
     __slots__ = (
         "_exchange",
-        "_head_bytes",
         "_headers",
-        "_hosts",
         "_keep_alive",
         "_max_head_bytes",
         "_on_answered",
@@ -43,6 +41,8 @@ class RequestReader:
         "_parser",
         "_place",
         "_refuse",
+        "_repeated_bytes",
+        "_repeated_hosts",
         "_routes",
         "_target",
         "_with_body",
@@ -78,10 +78,9 @@ class RequestReader:
         self._parser: HttpRequestParser | None = HttpRequestParser(self)
         self._target = b""
         self._headers: dict[bytes, bytes] = {}
-        self._head_bytes = 0
+        self._repeated_bytes = self._repeated_hosts = 0
         self._exchange: Exchange | None = None
         self._keep_alive = self._with_body = True
-        self._hosts = 0
         self.barren_bytes = self.requests = 0
         self.ended = False
         self._owed = owed
@@ -127,16 +126,17 @@ class RequestReader:
     def on_url(self, target: bytes) -> None:
         """Takes a piece of the request target."""
         self._target += target
-        self._head_bytes += len(target)
 
     def on_header(self, name: bytes, value: bytes) -> None:
         """Takes one header, or one trailer after a body in chunks."""
         name = name.lower()
-        if name == b"host":
-            self._hosts += 1
         headers = self._headers
-        self._head_bytes += len(name) + len(value) + 4  # also of one that was there before
-        headers[name] = headers[name] + b", " + value if name in headers else value
+        if name in headers:
+            headers[name] += b", " + value
+            self._repeated_bytes += len(name) + 2  # what is not in the joined value
+            self._repeated_hosts += name == b"host"
+        else:
+            headers[name] = value
 
     def on_headers_complete(self) -> None:
         """Finds the exchange of a request whose head is complete."""
@@ -146,10 +146,11 @@ class RequestReader:
         headers, self._headers = self._headers, {}
         target, self._target = self._target, b""
         if self.barren_bytes > self._max_head_bytes:
-            self._check_head_size()
-        self.barren_bytes = self._head_bytes = 0
-        hosts, self._hosts = self._hosts, 0
-        _check_framing(parser.get_http_version(), hosts, headers)
+            self._check_head_size(target, headers)
+        version, hosts = parser.get_http_version(), (b"host" in headers) + self._repeated_hosts
+        self.barren_bytes = self._repeated_bytes = self._repeated_hosts = 0
+        if version != "1.1" or hosts != 1 or b"transfer-encoding" in headers:
+            _check_framing(version, hosts, headers)
         method = parser.get_method()
         upgrades = parser.should_upgrade()
         self._with_body = method != b"HEAD"
@@ -171,11 +172,11 @@ class RequestReader:
 
     def on_message_complete(self) -> None:
         """Ends the request, which is complete."""
-        self.barren_bytes = self._hosts = 0
+        self.barren_bytes = 0
         self.requests += 1
         if self._headers:
             self._headers = {}  # trailers, of which we have no use
-            self._head_bytes = 0
+            self._repeated_bytes = self._repeated_hosts = 0
         exchange, self._exchange = self._exchange, None
         if exchange is None:
             return  # a WebSocket takes over
@@ -209,12 +210,13 @@ class RequestReader:
             raise Refused("bad-handshake", "read the answers to the earlier requests first, or use a fresh connection")
         return upgrade(head), handshake_response(key)
 
-    def _check_head_size(self) -> None:
+    def _check_head_size(self, target: bytes, headers: dict[bytes, bytes]) -> None:
         """Raises Refused for a head that is too large.
 
         It is called when much was received before the head was complete; part of that may be an earlier request.
         """
-        if self._head_bytes > self._max_head_bytes:
+        size_bytes = len(target) + self._repeated_bytes + sum(len(name) + len(value) + 4 for name, value in headers.items())
+        if size_bytes > self._max_head_bytes:
             raise self._head_too_large()
 
     def _head_too_large(self) -> Refused:
