@@ -1,4 +1,4 @@
-"""What nodes have sent and received, in messages and bytes, by kind."""
+"""What nodes have received, in messages and bytes, by kind."""
 
 from typing import Final
 

@@ -1,0 +1,162 @@
+"""A simulated PolderCast: its nodes, and what can be done with them from outside."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..compiled import COMPILED, Execution
+from ..errors import OverlayError
+from ..system import Dissemination
+from ..workload import OverlayWorkload
+from . import cycle, joining, measuring
+from .interests import change
+from .measuring import EventCounts
+from .options import PolderOptions, SpreadOptions
+from .publishing import new_spread, publish
+from .state import new_state
+
+PAPER: Final = PolderOptions()
+TWO: Final = SpreadOptions()
+_NOBODY: Final = np.zeros(0, np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class RingsFound:
+    """The gaps in the rings of a frozen overlay. `wanted` and `missing`: links by topic; `missing_of`: by node."""
+
+    wanted: NDArray[np.int64]
+    missing: NDArray[np.int64]
+    missing_of: NDArray[np.int64]
+
+    @property
+    def missing_share(self) -> float:
+        """The share of all links that are missing."""
+        links = int(self.wanted.sum())
+        return float(self.missing.sum()) / links if links else 0.0
+
+    @property
+    def incomplete_share(self) -> float:
+        """The share of the rings that lack a link. A topic with one live subscriber has no ring."""
+        rings = int(np.count_nonzero(self.wanted))
+        return int(np.count_nonzero(self.missing)) / rings if rings else 0.0
+
+
+class PolderCastOverlay:
+    """PolderCast whose nodes know random others, and nothing of rings yet (PC 6.2). See `OverlaySystem`.
+
+    - `workload`: who subscribes to what.
+    - `seed`: everything random follows from it.
+    - `away`: nodes that are not there at the beginning.
+    - `logs`: so many numbers of messages are noted, for tests.
+    """
+
+    def __init__(
+        self,
+        workload: OverlayWorkload,
+        seed: int,
+        options: PolderOptions = PAPER,
+        *,
+        how: SpreadOptions = TWO,
+        away: Iterable[int] = (),
+        execution: Execution = COMPILED,
+        logs: int = 0,
+    ) -> None:
+        self.nodes, self.topics, self.seed = workload.nodes, workload.topics, seed
+        self.settings, self.how, self._execution = options.settings(), how, execution
+        self.state = new_state(workload, self.settings, seed, execution, logs)
+        self.messages, self.sizes = self.state.messages, self.state.sizes
+        self._event = new_spread(self.nodes, self.settings, execution)
+        self._published = 0
+        self._find_rings()
+        self.leave(away)
+        execution.kernel(joining.fill_cyclon)(self.state, self.settings)
+
+    def cycle(self) -> None:
+        """Lets every live node act once, in random order."""
+        self.run(1)
+
+    def run(self, cycles: int) -> None:
+        """Runs so many cycles."""
+        self._execution.kernel(cycle.run)(self.state, self.settings, cycles)
+
+    def leave(self, nodes: Iterable[int]) -> None:
+        """Takes nodes away, which tell nobody."""
+        for node in nodes:
+            self.state.alive[node] = 0
+
+    def come(self, nodes: Iterable[int]) -> None:
+        """Brings nodes back, with what they remember. Who remembers nobody is introduced to a random live node."""
+        arrived = list(nodes)
+        for node in arrived:
+            self.state.alive[node] = 1
+        self._execution.kernel(joining.list_live)(self.state)
+        for node in arrived:
+            self._execution.kernel(joining.introduce)(self.state, self.settings, node)
+
+    def change_topics(self, node: int, topics: Iterable[int]) -> None:
+        """Lets `node` subscribe to `topics` and to nothing else from now on."""
+        self.change_many({node: topics})
+
+    def change_many(self, wanted: dict[int, Iterable[int]]) -> None:
+        """Lets each of these nodes subscribe to its topics, and to nothing else from now on.
+
+        Raises OverlayError for topics that are none.
+        """
+        lists = {node: np.unique(np.array(list(topics), np.int64)) for node, topics in wanted.items()}
+        for node, topics in lists.items():
+            if len(topics) and not 0 <= topics[0] <= topics[-1] < self.topics:
+                raise OverlayError(f"node {node} is to have topics from {topics[0]} to {topics[-1]}, and there are {self.topics:,}")
+        self.state = change(self.state, self.settings, lists, self._execution)
+        self._find_rings()
+
+    def members(self, topic: int) -> list[int]:
+        """Returns the live subscribers of `topic`."""
+        first, last = self._rings.starts[topic], self._rings.starts[topic + 1]
+        found = (self._rings.members[at] for at in range(first, last))
+        return sorted(int(node) for node in found if self.state.alive[node])
+
+    def publish(self, topic: int, publisher: int) -> Dissemination:
+        """Disseminates one event in the overlay as it stands.
+
+        Raises OverlayError for a publisher that is not there, or does not subscribe to the topic.
+        """
+        if publisher not in self.members(topic):
+            raise OverlayError(f"node {publisher} is no live subscriber of topic {topic}: a publisher subscribes to its topic first")
+        event = new_spread(self.nodes, self.settings, self._execution)
+        self._execution.kernel(measuring.begin_event)(self.state, self.seed, self._next(1))
+        self._execution.kernel(publish)(self.state, self.settings, self.how.settings(), event, publisher, topic)
+        return Dissemination(topic, publisher, np.asarray(event.hops, np.int32), np.asarray(event.copies, np.int32))
+
+    def publish_each(self, how: SpreadOptions | None = None, rounds: int = 1) -> EventCounts:
+        """Publishes `rounds` events on each topic, by random subscribers, and returns what came of them all (arrays)."""
+        counts = measuring.new_event_counts(self.nodes, self.topics, self._execution)
+        settings = (how or self.how).settings()
+        for _ in range(rounds):
+            self._execution.kernel(measuring.publish_each)(
+                self.state, self.settings, settings, self._event, self._rings, self.seed, self._next(self.topics), counts
+            )
+        return EventCounts(*(np.asarray(each) for each in counts))
+
+    def rings(self) -> RingsFound:
+        """Returns what the rings lack now."""
+        counts = measuring.new_ring_counts(self.nodes, self.topics, self._execution)
+        self._execution.kernel(measuring.count_links)(self.state, self.settings.ring, self._rings, counts)
+        return RingsFound(*(np.asarray(each) for each in counts))
+
+    def _next(self, events: int) -> int:
+        """Returns the number of the first of so many events."""
+        self._published += events
+        return self._published - events
+
+    def _find_rings(self) -> None:
+        """Finds out who is to be next to whom."""
+        state = self.state
+        table = np.asarray(state.profiles).reshape(-1, 4)[np.asarray(state.current)]
+        starts, sizes = table[:, 0].astype(np.int64), table[:, 1].astype(np.int64)
+        node = np.repeat(np.arange(self.nodes), sizes)
+        place = np.arange(len(node)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        topic: NDArray[Any] = np.asarray(state.topics)[starts[node] + place]
+        self._rings = measuring.offline_rings(np.asarray(state.ids), node, topic, place, self.topics, self._execution)
