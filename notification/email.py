@@ -1,6 +1,7 @@
 """Mails on their way out: a few SMTP connections that are kept open, and an `Outcome` for everything that a mail server can do to us."""
 
 import asyncio
+from collections.abc import Callable
 from email.message import EmailMessage
 from email.utils import parseaddr
 from pathlib import Path
@@ -15,6 +16,7 @@ from infra.runtime.logs import Logger
 from .letter import is_address
 from .outcome import Outcome, delivered, failed, retry
 
+_SUBMISSION: Final = 587
 _LOOPBACK: Final = ("localhost", "127.0.0.1", "::1")
 # RFC 1870, 6.1: the one refusal of a sender that is about the message.
 _TOO_LARGE: Final = 552
@@ -25,6 +27,7 @@ class EmailOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
 
     - `sender`: `notify@example.org` or `Name <notify@example.org>`.
     - `starttls`: "required" sends nothing in the clear, "auto" does so only where the server offers no TLS, "never" always.
+    - `implicit_tls`: TLS from the first byte (RFC 8314), as at port 465; then there is no STARTTLS.
     - `ca_file`: the certificate is verified wherever TLS is used, against this or the authorities that the machine trusts.
     - `username`, `password_file`: the login; both or neither.
     - `timeout_s`: for one mail, connecting included.
@@ -32,8 +35,9 @@ class EmailOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
 
     host: str
     sender: str
-    port: Annotated[int, msgspec.Meta(ge=1, le=65535)] = 587
+    port: Annotated[int, msgspec.Meta(ge=1, le=65535)] = _SUBMISSION
     starttls: Literal["auto", "required", "never"] = "auto"
+    implicit_tls: bool = False
     ca_file: Path | None = None
     username: str | None = None
     password_file: Path | None = None
@@ -47,8 +51,16 @@ class EmailOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
             raise ConfigError(f"email.sender {self.sender!r} must be like notify@example.org or Name <notify@example.org>")
         if (self.username is None) != (self.password_file is None):
             raise ConfigError("email.username and email.password_file belong together; set both or neither")
-        if self.username and self.starttls != "required" and self.host not in _LOOPBACK:
+        if self.implicit_tls:
+            self._check_implicit_tls()
+        elif self.username and self.starttls != "required" and self.host not in _LOOPBACK:
             raise ConfigError('email.username would send the password in the clear; set email.starttls = "required"')
+
+    def _check_implicit_tls(self) -> None:
+        if self.port == _SUBMISSION:
+            raise ConfigError(f"email.implicit_tls: port {_SUBMISSION} begins in the clear; set email.port = 465")
+        if self.starttls != "auto":
+            raise ConfigError("email.implicit_tls is TLS from the first byte, so there is nothing to start; leave out email.starttls")
 
 
 class Mailer:
@@ -67,6 +79,14 @@ class Mailer:
         self._slots = asyncio.Semaphore(options.max_connections)
         self._idle: list[aiosmtplib.SMTP] = []
         self._is_closed = False
+
+    @property
+    def on_hang_up(self) -> Callable[[], None] | None:
+        """The step at SIGHUP: connections that are made from then on log in with the password that the file has now. None without a file.
+
+        One that cannot be used is logged, and the old one stays.
+        """
+        return self._renew_password if self._options.password_file else None
 
     async def send(self, message: EmailMessage, recipient: str) -> Outcome:
         """Hands `message` over for `recipient`. Raises nothing for what the other side does, or for an address that is none.
@@ -164,9 +184,18 @@ class Mailer:
             # What the machine is called may take DNS long to say, and be wrong.
             local_hostname=self._sender.rpartition("@")[2],
             timeout=options.timeout_s,
-            start_tls={"auto": None, "required": True, "never": False}[options.starttls],
+            use_tls=options.implicit_tls,
+            start_tls=False if options.implicit_tls else {"auto": None, "required": True, "never": False}[options.starttls],
             cert_bundle=str(options.ca_file) if options.ca_file else None,
         )
+
+    def _renew_password(self) -> None:
+        path = self._options.password_file
+        assert path is not None
+        try:
+            self._password = _read_password(path)
+        except ConfigError as error:
+            self._log.error("the password of the mail server stays the old one", reason=str(error))
 
     def _put_back(self, smtp: aiosmtplib.SMTP) -> None:
         if self._is_closed:

@@ -4,6 +4,7 @@ Any number of processes work on one store, and share the followers among them (`
 for their clients. Each process asks presence who is online, and publishes live copies through the brokers of its site.
 """
 
+from collections.abc import Callable
 from functools import partial
 from typing import Final
 
@@ -117,6 +118,11 @@ class NotificationModule:
         """Tries live copies again that no broker took."""
         if self.stored is not None:
             self.stored.teller.tick()
+
+    @property
+    def on_hang_up(self) -> Callable[[], None] | None:
+        """What SIGHUP does; None where there is nothing to read again."""
+        return self.stored.mail.mailer.on_hang_up if self.stored is not None and self.stored.mail is not None else None
 
     def _public_url(self) -> str:
         return self.options.public_url or f"{self._doors.scheme('http')}://{self.address}"

@@ -116,6 +116,7 @@ _ENTRIES: "Final[tuple[RoleSpec[Any], ...]]" = (
         make=_notification,
         captures=True,
         drains=True,
+        renews=True,
         checks_tokens=True,
     ),
     RoleSpec(

@@ -275,3 +275,68 @@ def test_a_password_file_is_private_and_not_empty(password: str, mode: int, comp
 def test_a_password_file_that_is_missing_is_named(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="nowhere cannot be read: No such file"):
         Mailer(EmailOptions(host="localhost", sender=SENDER, username="segue", password_file=tmp_path / "nowhere"), RecordingLog())
+
+
+async def test_tls_from_the_first_byte_carries_mails_and_the_login_in_it(tmp_path: Path) -> None:
+    """DPS-23: as at port 465 (RFC 8314, 3.3)."""
+    tls, ca_file = certified_by_nobody(tmp_path)
+    login: dict[str, Any] = {"username": "segue", "password_file": password_file(tmp_path)}
+    async with ScriptedSmtp(tls=tls, is_implicit=True, password=PASSWORD) as server:
+        async with mailer_to(server.port, implicit_tls=True, ca_file=ca_file, **login) as mailer:
+            outcomes = [await mailer.send(mail(), ALICE) for _ in range(2)]
+    assert [outcome.state for outcome in outcomes] == [OutcomeState.DELIVERED] * 2
+    assert (server.was_encrypted, server.connections) == ([True, True], 1)
+
+
+async def test_a_certificate_that_nobody_vouches_for_gets_no_mail_over_tls_from_the_first_byte(tmp_path: Path) -> None:
+    """DPS-23: it is verified without a word in the options, and so is the name in it."""
+    tls, ca_file = certified_by_nobody(tmp_path)
+    async with ScriptedSmtp(tls=tls, is_implicit=True) as server:
+        for options in ({}, {"ca_file": ca_file, "host": "127.0.0.2"}):
+            log = RecordingLog()
+            async with mailer_to(server.port, log, implicit_tls=True, **options) as mailer:
+                outcome = await mailer.send(mail(), ALICE)
+            assert outcome.state is OutcomeState.RETRY
+            assert mailer.trouble is not None
+    assert server.mails == []
+
+
+async def test_a_server_that_speaks_no_tls_gets_nothing_where_tls_is_from_the_first_byte(tmp_path: Path) -> None:
+    """DPS-23: nobody is talked down to plain text."""
+    async with ScriptedSmtp() as server, mailer_to(server.port, implicit_tls=True, timeout_s=1.0) as mailer:
+        assert (await mailer.send(mail(), ALICE)).state is OutcomeState.RETRY
+    assert (server.mails, server.was_encrypted) == ([], [])
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"port": 587}, "port = 465"),
+        ({"starttls": "required"}, "leave out email.starttls"),
+        ({"starttls": "never"}, "leave out email.starttls"),
+    ],
+)
+def test_tls_from_the_first_byte_does_not_go_with_what_says_something_else(options: dict[str, Any], says: str) -> None:
+    with pytest.raises(ConfigError, match=says):
+        EmailOptions(**{"host": "smtp.example.org", "sender": SENDER, "port": 465, "implicit_tls": True, **options}).check()
+
+
+def test_a_login_may_go_over_tls_from_the_first_byte_to_another_machine(tmp_path: Path) -> None:
+    path = password_file(tmp_path)
+    EmailOptions(host="smtp.example.org", sender=SENDER, port=465, implicit_tls=True, username="segue", password_file=path).check()
+
+
+async def test_the_password_is_read_again_and_one_that_cannot_be_used_leaves_the_old_one(tmp_path: Path) -> None:
+    """DPS-26: at SIGHUP, as all other secrets."""
+    path, log = password_file(tmp_path, "an old one"), RecordingLog()
+    async with ScriptedSmtp(password=PASSWORD) as server:
+        async with mailer_to(server.port, log, username="segue", password_file=path, starttls="never") as mailer:
+            assert (await mailer.send(mail(), ALICE)).state is OutcomeState.RETRY
+            assert mailer.on_hang_up is not None
+            password_file(tmp_path)
+            mailer.on_hang_up()
+            password_file(tmp_path, "", mode=0o600)
+            mailer.on_hang_up()
+            assert (await mailer.send(mail(), ALICE)).state is OutcomeState.DELIVERED
+    async with ScriptedSmtp() as server, mailer_to(server.port) as mailer:
+        assert mailer.on_hang_up is None

@@ -27,10 +27,11 @@ class ScriptedSmtp:
     """`async with ScriptedSmtp() as server:` listens on `server.port`.
 
     Answers are taken from `to_sender`, `to_recipient` and `to_data`, first one first; when a list is empty the answer is good.
-    `refused` has answers by recipient that never change. `mails` holds what was taken, `connections` counts.
+    `refused` has answers by recipient that never change. `mails` holds what was taken, `connections` counts. With `tls` it offers STARTTLS,
+    or speaks TLS from the first byte if `is_implicit`.
     """
 
-    def __init__(self, *, tls: ssl.SSLContext | None = None, password: str | None = None) -> None:
+    def __init__(self, *, tls: ssl.SSLContext | None = None, is_implicit: bool = False, password: str | None = None) -> None:
         self.to_sender: list[str] = []
         self.to_recipient: list[str] = []
         self.to_data: list[str] = []
@@ -42,7 +43,7 @@ class ScriptedSmtp:
         self.was_encrypted: list[bool] = []
         self.hanging = asyncio.Event()
         self.port = 0
-        self._tls = tls
+        self._tls, self._is_implicit = tls, is_implicit
         self._password = password
         self._end = asyncio.Event()
         self._transports: list[asyncio.Transport] = []
@@ -50,7 +51,9 @@ class ScriptedSmtp:
         self._server: asyncio.Server | None = None
 
     async def __aenter__(self) -> Self:
-        self._server = await asyncio.get_running_loop().create_server(self._protocol, "127.0.0.1", 0)
+        self._server = await asyncio.get_running_loop().create_server(
+            self._protocol, "127.0.0.1", 0, ssl=self._tls if self._is_implicit else None
+        )
         self.port = self._server.sockets[0].getsockname()[1]
         return self
 
@@ -72,8 +75,9 @@ class ScriptedSmtp:
         for transport in self._transports:
             transport.abort()
 
-    async def handle_MAIL(self, _: SMTP, session: Session, envelope: Envelope, address: str, options: list[str]) -> str:  # noqa: N802
-        self.was_encrypted.append(session.ssl is not None)
+    async def handle_MAIL(self, smtp: SMTP, session: Session, envelope: Envelope, address: str, options: list[str]) -> str:  # noqa: N802
+        assert smtp.transport is not None
+        self.was_encrypted.append(smtp.transport.get_extra_info("sslcontext") is not None)
         envelope.mail_from = address
         envelope.mail_options.extend(options)
         return await self._answer(self.to_sender, OK)
@@ -105,7 +109,7 @@ class ScriptedSmtp:
         return _Protocol(
             self,
             hostname="localhost",
-            tls_context=self._tls,
+            tls_context=None if self._is_implicit else self._tls,
             auth_require_tls=False,
             auth_required=False,
             authenticator=self._authenticate if self._password else None,
@@ -144,7 +148,10 @@ class _Protocol(SMTP):
 
 
 def _is_closed(transport: asyncio.BaseTransport) -> bool:
-    sock = transport.get_extra_info("socket")  # uvloop forgets it, asyncio keeps it closed
+    try:
+        sock = transport.get_extra_info("socket")  # uvloop forgets it, asyncio keeps it closed
+    except AttributeError:  # one of TLS that has ended
+        return True
     return sock is None or sock.fileno() == -1
 
 

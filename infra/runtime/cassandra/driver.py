@@ -2,10 +2,11 @@
 
 import logging
 import ssl
+from contextlib import suppress
 from typing import Any, Final, NamedTuple
 
 import cassandra
-from cassandra.auth import PlainTextAuthProvider
+from cassandra.auth import AuthProvider, PlainTextAuthenticator
 from cassandra.cluster import EXEC_PROFILE_DEFAULT, Cluster, ExecutionProfile, NoHostAvailable, Session
 from cassandra.connection import ConnectionBusy, ConnectionException
 from cassandra.policies import DCAwareRoundRobinPolicy, ExponentialReconnectionPolicy, FallthroughRetryPolicy, TokenAwarePolicy
@@ -59,7 +60,7 @@ def connect(options: CassandraOptions) -> Connected:
         contact_points=options.hosts,
         port=options.port,
         protocol_version=cassandra.ProtocolVersion.V5,
-        auth_provider=PlainTextAuthProvider(options.username, options.password()) if options.username else None,
+        auth_provider=Login(options) if options.username else None,
         execution_profiles={EXEC_PROFILE_DEFAULT: _profile(options)},
         reconnection_policy=ExponentialReconnectionPolicy(_RECONNECT_BASE_S, _RECONNECT_CAP_S, max_attempts=None),
         connect_timeout=options.timeout_s,
@@ -71,6 +72,20 @@ def connect(options: CassandraOptions) -> Connected:
     except BaseException:
         cluster.shutdown()
         raise
+
+
+class Login(AuthProvider):  # type: ignore[misc]  # the driver has no types
+    """The login of each connection, with the password that the file has when it is made. One that cannot be read leaves the last one."""
+
+    def __init__(self, options: CassandraOptions) -> None:
+        """Raises ConfigError when the password cannot be read."""
+        self._options, self._password = options, options.password()
+
+    def new_authenticator(self, host: object) -> PlainTextAuthenticator:
+        """Returns the login of a connection to `host`. The driver calls it in threads of its own."""
+        with suppress(ConfigError):
+            self._password = self._options.password()
+        return PlainTextAuthenticator(self._options.username, self._password)
 
 
 def _ssl_context(options: CassandraOptions) -> ssl.SSLContext | None:

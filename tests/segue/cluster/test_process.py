@@ -15,6 +15,8 @@ from accesspoint.authorization.hook_options import HookOptions
 from accesspoint.options import AccessPointOptions
 from infra.kernel.errors import ConfigError
 from infra.kernel.roles import AGGREGATOR
+from notification.email import EmailOptions
+from notification.options import NotificationOptions
 from segue.cluster.factory import RoleFactory
 from segue.cluster.process import Process
 from segue.cluster.role_spec import Role
@@ -96,17 +98,23 @@ async def test_a_hang_up_reaches_the_roles_that_have_something_to_read_again(tmp
     path.write_text("a-secret-of-the-backend-0123456789")
     path.chmod(0o600)
     hook = HookOptions(subscribe="http://127.0.0.1:9/subscribe", secret_file=path)
+    email = EmailOptions(host="127.0.0.1", sender="notify@example.org", username="segue", password_file=path)
 
     def hooked(options: Any) -> Any:
+        if isinstance(options, NotificationOptions):
+            return msgspec.structs.replace(options, email=email)
         return msgspec.structs.replace(options, policy="hook", hook=hook) if isinstance(options, AccessPointOptions) else options
 
     async with make() as process:
         assert process.on_hang_up is None
     factory = RoleFactory.local(secrets.token_bytes(32), random.Random(1))
-    async with Process(factory, [hooked(options) for options in Shape().options()]) as process:
+    async with Process(factory, [hooked(options) for options in Shape(notification=1, state=tmp_path).options()]) as process:
         assert process.on_hang_up is not None
         with capture_logs() as lines:
             process.on_hang_up()
-    assert [(line["event"], line["role"]) for line in lines if "hook" in line["event"]] == [
-        ("the secret of the hook read again", "accesspoint")
-    ]
+            path.write_text("")
+            process.on_hang_up()
+    assert {(line["event"], line["role"]) for line in lines} >= {
+        ("the secret of the hook read again", "accesspoint"),
+        ("the password of the mail server stays the old one", "notification"),
+    }

@@ -10,6 +10,7 @@ import pytest
 
 from infra.kernel.errors import ConfigError
 from infra.runtime.cassandra.client import Cassandra, Unavailable
+from infra.runtime.cassandra.driver import Login
 from infra.runtime.cassandra.options import CassandraOptions
 from infra.runtime.tls import ServerTls
 from tests.support.tls_files import TestAuthority
@@ -93,3 +94,15 @@ def test_options_that_do_not_fit_together_are_refused(fields: dict[str, Any], wh
 async def test_a_file_that_cannot_be_used_is_an_error_of_the_configuration(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="cannot be read"):
         await Cassandra.open(CassandraOptions(port=1, tls=True, ca_file=tmp_path / "nothing.pem"))
+
+
+def test_each_connection_logs_in_with_the_password_that_the_file_has_then(tmp_path: Path) -> None:
+    """DPS-26: a password is changed without a restart. One that cannot be read leaves the last one."""
+    file = tmp_path / "password"
+    file.write_text("an old one\n")
+    login = Login(CassandraOptions(username="segue", password_file=file))
+    assert login.new_authenticator("a host").password == "an old one"
+    file.write_text("a new one\n")
+    assert login.new_authenticator("a host").password == "a new one"
+    file.unlink()
+    assert login.new_authenticator("a host").password == "a new one"
