@@ -1,4 +1,4 @@
-"""The handler of a link: what a role makes of one peer.
+"""The handler of a link: what a role makes of one peer; and the role as its links see it.
 
 A role chooses the handler once, in `link_up`, when it knows who the peer is. `Node` keeps it beside the link and gives it
 every batch of frames, so nobody asks again who is at the other end.
@@ -7,7 +7,7 @@ every batch of frames, so nobody asks again who is at the other end.
 from typing import Protocol
 
 from infra.kernel.errors import Refused
-from infra.kernel.frames import AnyFrame, Hello
+from infra.kernel.frames import AnyFrame, Hello, View
 
 from .link import Link
 
@@ -20,6 +20,25 @@ class LinkHandler(Protocol):
 
     def down(self, reason: str) -> None:
         """Forgets the link, which is gone. The node calls it once."""
+
+
+class LinkRole(Protocol):
+    """A role as its links see it. Nothing here may block. A `Refused` closes the link with its code."""
+
+    def view(self) -> View:
+        """Returns the view of its site that this role knows. It travels in hellos and heartbeats."""
+
+    def admit(self, hello: Hello) -> None:
+        """Raises `Refused` if this peer has no business here."""
+
+    def link_up(self, link: Link) -> LinkHandler:
+        """Chooses the handler of `link`, whose handshake is done. `link.dialled` is the address if we called, None if they did.
+
+        If this raises there is no link, and nobody is told that it is down.
+        """
+
+    def tick(self, now: float) -> None:
+        """Does what is due in each heartbeat interval. `now` is the node's time (see `Node`)."""
 
 
 class LinkTaker(Protocol):

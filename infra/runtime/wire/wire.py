@@ -12,7 +12,8 @@ One contract suite checks the promises on both:
 from collections.abc import Awaitable, Callable, Sequence
 from typing import NamedTuple, Protocol
 
-from infra.kernel.frames import AnyFrame, Frame
+from infra.kernel.errors import Refused
+from infra.kernel.frames import AnyFrame, Bye, Frame
 
 OnFrames = Callable[[list[AnyFrame]], None]
 OnLost = Callable[[str], None]
@@ -77,3 +78,9 @@ class Network(Protocol):
 
     def dial(self, address: str) -> Awaitable[Wire]:
         """Returns a new wire to `address`. Raises OSError if nobody listens there. Cancelling closes it."""
+
+
+def say_bye(wire: Wire, refused: Refused) -> None:
+    """Closes `wire` with the reason for which its peer was `refused`."""
+    wire.send([Bye(refused.code.number, refused.reason)])
+    wire.close()
