@@ -21,6 +21,7 @@ from infra.runtime.tokens import issue
 from segue.cli.state import secret_of
 
 from ..frames import PING, TEXT, masked
+from .handshake_flood import HandshakeFlood
 
 SOURCE: Final = "127.0.0.2"
 HANDSHAKE: Final = (
@@ -70,8 +71,12 @@ class Flooder:
         await self._together(400, lambda n: self._send_forever(masked(TEXT, b"x" * 260_000)[:-1], who=None, once=True))
 
     async def handshakes(self) -> None:
-        """Connects as fast as it can."""
-        await self._together(64, lambda n: self._connect_once())
+        """Connects ten thousand times a second, if it can."""
+        flood = HandshakeFlood(self._clients_at, HANDSHAKE, SOURCE, self.done)
+        try:
+            await asyncio.to_thread(flood.run)
+        finally:
+            flood.stop()
 
     async def stream(self) -> None:
         """Publishes lines without a pause."""
@@ -92,15 +97,6 @@ class Flooder:
         host, _, port = address.rpartition(":")
         self.done["connections"] += 1
         return await asyncio.open_connection(host, int(port), local_addr=(SOURCE, 0))
-
-    async def _connect_once(self) -> None:
-        reader, writer = await self._open(self._clients_at)
-        try:
-            writer.write(HANDSHAKE)
-            status = (await reader.readline())[9:12]
-            self.done[status.decode() or "cut"] += 1
-        finally:
-            writer.close()
 
     async def _send_forever(self, said: bytes, *, who: str | None, reads: bool = True, once: bool = False) -> None:
         """Opens a WebSocket, says hello as `who` if that is somebody, and sends `said` until it is closed; or `once`, and waits."""
