@@ -22,7 +22,6 @@ EXCEPTIONS: Final = {
     "analytics/planning/satisfaction/test_twin.py": "two algorithms against their definition",
     "analytics/test_full_scale.py": "traces of the published size, through every step",
     "infra/runtime/cassandra/test_outage.py": "the whole bridge while its server is away",
-    "infra/runtime/http/test_limits.py": "the engine's listener: time, number and end",
     "infra/runtime/http/test_loopback.py": "the engine's listener over real sockets",
     "infra/runtime/http/test_refusals.py": "the engine's listener: requests that it refuses",
     "notification/test_put_back.py": "the whole module on a store that is put back from a copy",

@@ -13,11 +13,12 @@ from dataclasses import dataclass, field
 from typing import Final, cast
 
 from infra.kernel.errors import Refused
-from infra.kernel.places import HeldPlace, VisitorLimits
+from infra.kernel.places import HeldPlace
 from infra.kernel.shares import Shares
 
 from .answers import Owed, outcome, take_known
 from .half_close import half_close
+from .limits import HttpLimits
 from .message import Response, json_error
 from .request import RequestReader
 from .route_table import RouteTable
@@ -27,28 +28,6 @@ from .route_table import RouteTable
 _PORTION_BYTES: Final = 8192
 # What a request costs beside its bytes: as much as so many bytes of a long body.
 _REQUEST_COST: Final = 1024
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HttpLimits:
-    """The bounds of all connections. Times are exact to one `sweep_interval_s`.
-
-    - `max_connections`: more are turned away. A WebSocket no longer counts.
-    - `max_unanswered`: requests of one connection that wait for their answers.
-    - `head_timeout_s`: from the first byte of a request (or the connection) to the end of its head, and between two pieces of its body.
-    - `body_timeout_s`: for all of a body, unless it is a stream.
-    - `idle_timeout_s`: between two requests, and for a client that does not read its answers.
-    - `visitors`: how many may come from where.
-    """
-
-    max_connections: int = 10_000
-    max_head_bytes: int = 8192
-    max_unanswered: int = 256
-    head_timeout_s: float = 10.0
-    body_timeout_s: float = 60.0
-    idle_timeout_s: float = 75.0
-    sweep_interval_s: float = 1.0
-    visitors: VisitorLimits = field(default_factory=VisitorLimits)
 
 
 @dataclass(slots=True, kw_only=True)

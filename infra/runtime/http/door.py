@@ -15,7 +15,8 @@ from infra.kernel.shares import Shares
 
 from ..entrance import Entrance
 from ..loops import Loops
-from .connection import HttpConnection, HttpLimits, Shared
+from .connection import HttpConnection, Shared
+from .limits import HttpLimits
 from .message import Answer, BufferedExchange, Exchange, Factory, Head, Response, closing_answer, json_error
 from .route_table import RouteTable, Upgrade
 
