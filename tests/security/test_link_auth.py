@@ -223,10 +223,10 @@ async def test_a_service_may_not_ask_for_users(make: Make, tmp_path: Path) -> No
     presence.node.dial(module.address, "notification", "sto")
     await until(lambda: any("nothing to say to a notification" in reason for reason in presence.reasons() + module.reasons()))
     assert module.got == []
-    social = await make("social", "s1", auth)
-    presence.node.dial(social.address, "social", "sto")
-    await until(lambda: presence.up)
-    presence.up[0].send(Call(1, "bob", "", "private", b"{}"))
+    social, playlist = await make("social", "s1", auth), await make("playlist", "l1", auth, listens=False)
+    playlist.node.dial(social.address, "social", "sto")
+    await until(lambda: playlist.up)
+    playlist.up[0].send(Call(1, "bob", "", "private", b"{}"))
     await until(lambda: social.log.of("link broken"))
     assert social.got == []
 
