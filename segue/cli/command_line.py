@@ -33,6 +33,7 @@ SECTIONS: Final = {
     "Analyse a workload, and plan for it": (
         entry("analyze", "segue.cli.analyze.command:analyze", "Know the workload: make, check, characterize and compare"),
         entry("plan", "segue.cli.plan.command:plan", "Plan capacity on a trace"),
+        entry("overlay", "segue.cli.overlay.command:overlay", "Simulate peer-to-peer overlays"),
         entry("replay", "segue.cli.replay.command:replay", "Play what is in TRACE against a running engine"),
     ),
     "Operate it": (

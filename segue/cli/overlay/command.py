@@ -1,0 +1,14 @@
+"""`segue overlay`."""
+
+from typing import Final
+
+import click
+
+from ..lazy_group import LazyGroup, entry
+
+COMMANDS: Final = (entry("simulate", "segue.cli.overlay.simulate:simulate", "Simulate an overlay from a cold start"),)
+
+
+@click.group(cls=LazyGroup, sections={"Commands": COMMANDS})
+def overlay() -> None:
+    """Simulate peer-to-peer overlays (docs/overlay.md)."""
