@@ -7,9 +7,11 @@ from hypothesis import strategies as st
 
 from analytics.planning.errors import PlanError
 from analytics.planning.instance import Instance, instance
+from analytics.planning.satisfaction import b3m as b3m_module
 from analytics.planning.satisfaction.b3m import greedy_b3m
 from analytics.planning.satisfaction.bound import bounds
 from tests.support import twin_b3m
+from tests.support.counted import steps_per_pair
 from tests.support.generated import drawn
 from tests.support.instances import fractions, instances, optimum, small
 
@@ -132,3 +134,18 @@ def ratio(found: Instance, threshold: int) -> float:
     """Returns what a tenth of the capacity gives, divided by the bound."""
     capacity = int(found.cost.sum()) // 10
     return greedy_b3m(found, threshold, capacity).value / bounds(found, threshold, capacity).b3m
+
+
+def test_the_work_for_a_pair_leaves_room_in_the_published_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """WA-26, in steps instead of seconds: full size has twelve million pairs, and a step takes 10 ns there (`bench planning`).
+
+    So thirty seconds are 250 steps for a pair. It is little more for four times as many pairs.
+    """
+    counts = []
+    for scale in (0.0005, 0.002):
+        drawing = drawn("spotify", scale, 1)
+        found = instance(drawing.subscriber, drawing.topic, drawing.events)
+        with monkeypatch.context() as patch:
+            counts.append(steps_per_pair(patch, b3m_module, greedy_b3m, found, (27, 276, 2763)))
+    assert max(counts) <= 80
+    assert counts[1] <= 1.3 * counts[0]

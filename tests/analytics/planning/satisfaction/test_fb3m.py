@@ -7,12 +7,14 @@ from hypothesis import strategies as st
 
 from analytics.planning.errors import PlanError
 from analytics.planning.instance import Instance, instance
+from analytics.planning.satisfaction import fb3m as fb3m_module
 from analytics.planning.satisfaction.b3m import greedy_b3m
 from analytics.planning.satisfaction.bound import bounds
 from analytics.planning.satisfaction.fb3m import Key, greedy_by, greedy_fb3m
 from analytics.planning.satisfaction.relaxed import relaxed
 from analytics.planning.satisfaction.window_study import WINDOW_CAPACITIES
 from tests.support import twin_fb3m
+from tests.support.counted import steps_per_pair
 from tests.support.generated import Drawn, drawn
 from tests.support.instances import fractions, instances, optimum, small
 
@@ -189,3 +191,18 @@ def test_in_a_single_hour_the_ratio_rises_with_the_capacity(drawing: Drawn, rate
     for ratios in (whole, parts):
         assert ratios[0] < ratios[1] < min(ratios[2:])
         assert min(ratios[WINDOW_CAPACITIES.index(0.2) :]) >= 0.7
+
+
+def test_the_work_for_a_pair_leaves_room_in_the_published_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """WA-26, in steps instead of seconds: full size has twelve million pairs, and a step takes 10 ns there (`bench planning`).
+
+    So twenty seconds are 165 steps for a pair. It is little more for four times as many pairs.
+    """
+    counts = []
+    for scale in (0.0005, 0.002):
+        drawing = drawn("spotify", scale, 1)
+        found = instance(drawing.subscriber, drawing.topic, drawing.events)
+        with monkeypatch.context() as patch:
+            counts.append(steps_per_pair(patch, fb3m_module, greedy_fb3m, found, (27, 276, 2763)))
+    assert max(counts) <= 35
+    assert counts[1] <= 1.3 * counts[0]
