@@ -24,6 +24,7 @@ from infra.runtime.logs import Logger
 from ..audit import AuditLog
 from ..door_opener import DoorOpener
 from ..tokens import Identity, Service, Tokens
+from .admin_access import MONITOR
 from .request_rates import RequestRates
 from .web_connection import peer_of
 from .web_door import WebDoor
@@ -189,15 +190,22 @@ class Web:
             case "user":
                 return self._tokens.client(token, now_s)
             case "service":
-                return self._tokens.service(token, now_s)
+                return self._service(token, now_s)
             case "operator":
                 return self._tokens.operator(token, now_s)
         try:
-            return self._tokens.service(token, now_s)
+            return self._service(token, now_s)
         except Refused as refused:
             if refused.code.name != "forbidden":
                 raise
             return self._tokens.client(token, now_s)
+
+    def _service(self, token: str, now_s: float) -> Service:
+        """Returns the service that shows `token`. A monitor is none here: its token is left on machines that only read figures."""
+        who = self._tokens.service(token, now_s)
+        if who.name == MONITOR:
+            raise Refused("forbidden", f"a {MONITOR} reads admin ports and nothing else; use the token of the service that asks")
+        return who
 
 
 def typed(text: bytes, kind: type[T]) -> T:

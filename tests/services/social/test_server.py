@@ -205,6 +205,9 @@ async def test_who_is_subscribed_to_a_users_feed_is_told_to_him_and_to_services(
     whole = (200, {"friends": ["bob", "cyd", "dan"], "next": None})
     assert await house.ask("ann", "GET", "/users/ann/friends") == whole
     assert await house.ask("", "GET", "/users/ann/friends", token=service_token("playlist")) == whole
+    # The token of a monitor lies on machines that only read figures (DPS-25).
+    status, error = await house.ask("", "GET", "/users/ann/friends", token=service_token("monitor"))
+    assert (status, error["code"]) == (403, "forbidden")
     _, page = await house.ask("ann", "GET", "/users/ann/friends?limit=2")
     assert (page["friends"], page["next"] is None) == (["bob", "cyd"], False)
     answer = await house.call("playlist", "friends", msgspec.json.encode({"user": "ann", "after": page["next"], "limit": 1000}))
