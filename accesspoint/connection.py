@@ -235,10 +235,10 @@ class Connection(Session, asyncio.Protocol):
     def _close(self, number: bytes) -> None:
         if self.state is not SessionState.ENDED:
             self.answer(close_frame(int.from_bytes(number), ""))
-            self._shut("closed", peer_is_done=True)
+            self._shut("closed")
 
-    def _shut(self, why: str, *, peer_is_done: bool = False) -> None:
-        """Says nothing more, and waits for the client to close, which may have said that it is done.
+    def _shut(self, why: str) -> None:
+        """Says nothing more, and waits for the client to close.
 
         A full close would reset a client that is still sending, and it could lose the goodbye (RFC 6455 7.1.1).
         """
@@ -252,7 +252,7 @@ class Connection(Session, asyncio.Protocol):
             if self._is_reading is not wanted:
                 self._is_reading = wanted
                 (transport.resume_reading if wanted else transport.pause_reading)()
-            half_close(transport, peer_is_done=peer_is_done)
+            half_close(transport)
             self._owner.watch(self)
 
     def abort(self) -> None:

@@ -11,7 +11,7 @@ from infra.runtime.ending import end_all, end_tasks
 from infra.runtime.outgoing.client import OutgoingClient
 from infra.runtime.outgoing.resolver import NotCallable
 from infra.runtime.secret_file import read_secret
-from infra.runtime.tls import client_context
+from infra.runtime.tls.contexts import client_context
 
 from .authorization.hook_arbiter import HookReplied
 from .authorization.hook_messages import MAX_ANSWER_BYTES, HookReply

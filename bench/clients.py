@@ -8,7 +8,7 @@ from pathlib import Path
 from struct import pack
 from typing import Any, Final
 
-from infra.runtime.tls import client_context
+from infra.runtime.tls.contexts import client_context
 
 from .client import BenchClient
 from .delivery_ledger import Arrival

@@ -20,7 +20,7 @@ from infra.kernel.places import HeldPlace
 from .address import Address
 from .entrance import Entrance
 from .logs import Logger
-from .tls_handshakes import TlsHandshakes
+from .tls.handshakes import TlsHandshakes
 from .turned_away import TurnedAway
 
 # How many sockets are taken in one turn of the loop: connections that stand, and handshakes that are under way, get their turns, too.

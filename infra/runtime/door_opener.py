@@ -15,8 +15,8 @@ from .entrance import Entrance
 from .listening import listening
 from .logs import Logger, get_logger
 from .metrics import Metric, Value
-from .tls import ServerTls, TlsOptions, client_context
-from .tls_handshakes import TlsHandshakes
+from .tls.contexts import ServerTls, TlsOptions, client_context
+from .tls.handshakes import TlsHandshakes
 
 BACKLOG: Final = 4096
 METRICS: Final = (

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from infra.kernel.errors import Refused
 from infra.kernel.places import HeldPlace, Places
 
-ProtocolFactory = Callable[[HeldPlace], asyncio.BaseProtocol]
+ProtocolFactory = Callable[[HeldPlace], asyncio.Protocol]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -24,8 +24,8 @@ from .certificate_end import CertificateEnd
 from .logs import Logger, get_logger
 from .metrics import Metric, Value
 from .secret_file import read_secret
-from .tls import ServerTls, TlsOptions
-from .tls_handshakes import TlsHandshakes
+from .tls.contexts import ServerTls, TlsOptions
+from .tls.handshakes import TlsHandshakes
 
 # TLS handshakes of callers that failed, in the log.
 FAILURES_LOGGED: Final = Rate(per_s=1, burst=10)

@@ -23,7 +23,7 @@ from infra.runtime.http.admin_access import AdminAccess
 from infra.runtime.key_reload import all_of, key_reload
 from infra.runtime.listening import CannotListen
 from infra.runtime.logs import configure, get_logger
-from infra.runtime.tls import TlsOptions
+from infra.runtime.tls.contexts import TlsOptions
 from infra.runtime.tokens import Keys
 
 from ..cluster.factory import RoleFactory

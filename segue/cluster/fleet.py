@@ -16,7 +16,7 @@ import tomli_w
 
 from infra.kernel.roles import NOTIFICATION
 from infra.runtime.secret_file import create_secret
-from infra.runtime.tls import TlsOptions
+from infra.runtime.tls.contexts import TlsOptions
 
 from .ports import Ports
 from .role_spec import RoleOptions

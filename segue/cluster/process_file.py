@@ -12,7 +12,7 @@ from infra.runtime.http.web_limits import WebLimits
 from infra.runtime.link_auth import LinkAuthOptions
 from infra.runtime.logs import LogOptions
 from infra.runtime.outgoing.options import OutgoingOptions
-from infra.runtime.tls import TlsOptions
+from infra.runtime.tls.contexts import TlsOptions
 from infra.runtime.tokens import AuthOptions
 
 from .role_spec import RoleOptions

@@ -6,7 +6,7 @@ from pathlib import Path
 import aiohttp
 
 from infra.kernel.errors import ConfigError
-from infra.runtime.tls import client_context
+from infra.runtime.tls.contexts import client_context
 from segue.sdk.errors import Misuse
 from segue.sdk.trust import CaFile
 

@@ -16,7 +16,7 @@ import pytest
 from infra.runtime.door_opener import DoorOpener
 from infra.runtime.http.admin import Admin
 from infra.runtime.link_auth import LinkAuth
-from infra.runtime.tls import client_context
+from infra.runtime.tls.contexts import client_context
 from segue.sdk.client import Client
 from segue.sdk.client_options import ClientOptions
 from segue.sdk.errors import ConnectionLost, Misuse, Refused
@@ -112,7 +112,7 @@ async def test_tls_1_1_is_refused_and_nobody_else_notices(place: Watched, author
         old.minimum_version = old.maximum_version = ssl.TLSVersion.TLSv1_1
     old.set_ciphers("ALL:@SECLEVEL=0")
     host, _, port = place.point.address.rpartition(":")
-    with pytest.raises(ConnectionError):
+    with pytest.raises(ssl.SSLError, match="PROTOCOL_VERSION"):
         await asyncio.open_connection(host, int(port), ssl=old)
     await place.cluster.until(lambda: place.cluster.opener.outcomes["version"] == 1)
 

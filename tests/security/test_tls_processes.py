@@ -12,7 +12,7 @@ from typing import Any, Final
 import aiohttp
 import pytest
 
-from infra.runtime.tls import client_context
+from infra.runtime.tls.contexts import client_context
 from infra.runtime.tokens import ensure_secret, read_secret
 from segue.cluster.fleet import Child, Fleet
 from segue.cluster.shape import Shape

@@ -11,7 +11,7 @@ from typing import Any, Final, Self, cast
 
 from aiosmtpd.smtp import SMTP, AuthResult, Envelope, LoginPassword, Session
 
-from infra.runtime.tls import ServerTls
+from infra.runtime.tls.contexts import ServerTls
 
 from .tls_files import TestAuthority
 

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from infra.runtime.certificate_end import DAY_S
 from infra.runtime.certificates import KeyPair, issue_certificate, make_authority
-from infra.runtime.tls import TlsOptions
+from infra.runtime.tls.contexts import TlsOptions
 
 LOCAL: Final = ("localhost", "127.0.0.1", "::1")
 

@@ -15,7 +15,7 @@ from cassandra.query import tuple_factory
 
 from infra.kernel.errors import ConfigError
 
-from ..tls import client_context, load_pair
+from ..tls.contexts import client_context, load_pair
 from .options import CassandraOptions
 
 # The request was not carried out, for sure.

@@ -120,9 +120,7 @@ class HttpConnection(Protocol):
         """Notes that the client will send nothing more. It may still wait for answers."""
         self._client_done = True
         self._stop_reading()
-        # Of TLS there are no halves: where the client has closed, nothing can be written either.
-        is_tls = self._transport is not None and self._transport.get_extra_info("sslcontext") is not None
-        return bool(self._owed) and not is_tls
+        return bool(self._owed)
 
     def pause_writing(self) -> None:
         """Notes that the client does not read its answers."""

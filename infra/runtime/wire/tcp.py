@@ -19,6 +19,7 @@ from ..address import Address
 from ..entrance import Entrance
 from ..http.half_close import half_close
 from ..link_auth import HANDSHAKE_S, LinkAuth
+from ..tls.securing import secured
 from .wire import OnFrames, OnLost, Wire, WireEnd
 
 # How many callers may wait in the kernel.
@@ -102,10 +103,7 @@ class TcpWire(asyncio.Protocol):
         # The socket is only half closed, and its input is thrown away until the peer closes too. A peer that is still sending would
         # otherwise be reset, and would lose what is on its way to it.
         if self._transport is not None and not self._is_closed and not self._transport.is_closing():
-            if self._transport.can_write_eof():
-                half_close(self._transport)
-            else:
-                self._transport.close()  # TLS has a goodbye of its own, which waits for what was sent
+            half_close(self._transport)
             self._deadline = asyncio.get_running_loop().call_later(GOODBYE_S, self._transport.abort)
         self._is_closed = True
 
@@ -176,19 +174,22 @@ class TcpNetwork:
         context = self._auth.tls.client if self._auth.tls is not None else None
         # Names are looked up here: inside of create_connection uvloop forgets a look-up that is given up, and complains when it fails.
         found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-        for *_, (ip, *_) in found[:-1]:
+        for family, *_, (ip, *_) in found[:-1]:
             with suppress(OSError):
-                return await _connected(str(ip), port, context)
-        return await _connected(str(found[-1][-1][0]), port, context)
+                return await _connected(family, str(ip), port, context)
+        family, *_, (ip, *_) = found[-1]
+        return await _connected(family, str(ip), port, context)
 
 
-async def _connected(ip: str, port: int, context: ssl.SSLContext | None) -> TcpWire:
+async def _connected(family: int, ip: str, port: int, context: ssl.SSLContext | None) -> TcpWire:
     loop = asyncio.get_running_loop()
     if context is None:
         _, wire = await loop.create_connection(TcpWire, ip, port)
-    else:
-        _, wire = await loop.create_connection(TcpWire, ip, port, ssl=context, ssl_handshake_timeout=HANDSHAKE_S)
-    return wire
+        return wire
+    with socket.socket(family) as sock:  # closing it does nothing once the connection has taken it over
+        sock.setblocking(False)
+        await loop.sock_connect(sock, (ip, port))
+        return await secured(sock, context, TcpWire, timeout_s=HANDSHAKE_S)
 
 
 def _bye(refused: Refused) -> bytes:

@@ -17,7 +17,7 @@ from infra.kernel.trace import SERVICES
 from infra.runtime.event_loop import ended_by_ctrl_c
 from infra.runtime.event_loop import run as run_loop
 from infra.runtime.open_files import need_open_files
-from infra.runtime.tls import client_context
+from infra.runtime.tls.contexts import client_context
 from segue.cli.access import Access, ca_option, explained
 from segue.cli.finite import Finite
 from segue.cli.state import default_state, secret_of

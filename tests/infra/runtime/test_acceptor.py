@@ -17,8 +17,8 @@ from infra.kernel.places import HeldPlace
 from infra.runtime.acceptor import ACCEPTED_AT_ONCE, Acceptor, bound_sockets
 from infra.runtime.address import Address
 from infra.runtime.entrance import Entrance
-from infra.runtime.tls import ServerTls, client_context
-from infra.runtime.tls_handshakes import TlsHandshakes
+from infra.runtime.tls.contexts import ServerTls, client_context
+from infra.runtime.tls.handshakes import TlsHandshakes
 from segue.demo.until import until
 from tests.support.both_loops import on_both_loops
 from tests.support.echo import Echo

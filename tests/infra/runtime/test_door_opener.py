@@ -9,7 +9,7 @@ from infra.kernel.errors import ConfigError
 from infra.runtime.address import Address
 from infra.runtime.door_opener import METRICS, DoorOpener
 from infra.runtime.listening import CannotListen
-from infra.runtime.tls import TlsOptions
+from infra.runtime.tls.contexts import TlsOptions
 from tests.support.recording_log import RecordingLog
 from tests.support.tls_files import TestAuthority
 from tests.support.wide_open import wide_open

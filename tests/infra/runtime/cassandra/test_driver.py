@@ -12,7 +12,7 @@ from infra.kernel.errors import ConfigError
 from infra.runtime.cassandra.client import Cassandra, Unavailable
 from infra.runtime.cassandra.driver import Login
 from infra.runtime.cassandra.options import CassandraOptions
-from infra.runtime.tls import ServerTls
+from infra.runtime.tls.contexts import ServerTls
 from tests.support.tls_files import TestAuthority
 
 OPTIONS = 0x05  # the opcode of the first frame that a driver sends (native protocol, 4.1.2)

@@ -13,7 +13,7 @@ import msgspec
 from infra.kernel.errors import ConfigError
 from infra.kernel.option_checks import check_numbers
 
-from .certificates import CertificateFacts, certificate_facts
+from ..certificates import CertificateFacts, certificate_facts
 
 _VERSIONS: Final = {"1.2": ssl.TLSVersion.TLSv1_2, "1.3": ssl.TLSVersion.TLSv1_3}
 

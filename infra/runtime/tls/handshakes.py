@@ -1,10 +1,11 @@
 """TLS handshakes of those who come to a door: how many, how long each may take, and what becomes of those who speak something else.
 
-The socket is accepted already (`Acceptor`). Its first byte says whether TLS begins; then the loop does the handshake, and the door's
-protocol hears of a connection when it stands.
+The socket is accepted already (`Acceptor`). Its first byte says whether TLS begins; the door's protocol hears of a connection when it
+stands.
 """
 
 import asyncio
+import errno
 import socket
 import ssl
 from collections import Counter
@@ -14,17 +15,12 @@ from typing import Final, Literal, Protocol, TypeAlias, cast
 from infra.kernel.errors import Refused
 from infra.kernel.http_error import JSON, http_error
 
-from .logs import Logger
-from .tls import TlsOptions
+from ..logs import Logger
+from .contexts import TlsOptions
+from .securing import readable, secured
 
-# How long a peer has to answer our goodbye of TLS.
-SHUTDOWN_S: Final = 5.0
 # How long somebody who does not speak TLS has to read why the door does not open.
 EXPLAINED_S: Final = 1.0
-# What a connection may hold, both ways: without TLS the loops have 64 KiB to be sent, with it 256 KiB that were read and 512 KiB to be
-# sent. Half a record, which has 16 KiB and its frame, must not fill it: nothing more would be read, and the rest would never come.
-READ_AHEAD_BYTES: Final = 32 << 10
-WRITE_BUFFER_BYTES: Final = 64 << 10
 _NOTHING_IN_COMMON: Final = ("UNSUPPORTED_PROTOCOL", "NO_SHARED_CIPHER", "VERSION_TOO_LOW", "NO_SUITABLE_SIGNATURE_ALGORITHM")
 _HANDSHAKE: Final = 0x16  # the first byte of TLS (RFC 8446, 5.1: ContentType)
 
@@ -40,17 +36,7 @@ Failure: TypeAlias = Literal["busy", "closed", "distrusted", "garbled", "plain",
 - "version": there is no version or cipher that both speak.
 """
 
-ProtocolFactory = Callable[[], asyncio.BaseProtocol]
-
-
-class _SslTransport(Protocol):
-    """A transport of TLS, as asyncio and uvloop have it."""
-
-    def set_read_buffer_limits(self, *, high: int) -> None:
-        """Says how much is read from the socket while the protocol reads nothing."""
-
-    def set_write_buffer_limits(self, *, high: int) -> None:
-        """Says how much may wait to be sent before the protocol is told."""
+ProtocolFactory = Callable[[], asyncio.Protocol]
 
 
 class ShownCertificate(Protocol):
@@ -108,18 +94,9 @@ class TlsHandshakes:
         if isinstance(first, str) or first != _HANDSHAKE:
             return await self._turn_away(sock, first)
         try:
-            transport, _ = await self._loop.connect_accepted_socket(
-                factory,
-                sock,
-                ssl=self._tls.context,
-                ssl_handshake_timeout=self._options.handshake_s,
-                ssl_shutdown_timeout=SHUTDOWN_S,
-            )
-        except (OSError, EOFError) as error:  # an SSLError is an OSError
+            await secured(sock, self._tls.context, factory, timeout_s=self._options.handshake_s, is_called=True)
+        except OSError as error:  # an SSLError is an OSError
             return _reason(error)
-        limited = cast(_SslTransport, transport)
-        limited.set_read_buffer_limits(high=READ_AHEAD_BYTES)
-        limited.set_write_buffer_limits(high=WRITE_BUFFER_BYTES)
         return None
 
     async def _turn_away(self, sock: socket.socket, first: Failure | int) -> Failure:
@@ -158,7 +135,7 @@ async def _first_byte(sock: socket.socket, timeout_s: float) -> Failure | int:
                 try:
                     found = sock.recv(1, socket.MSG_PEEK)
                 except (BlockingIOError, InterruptedError):
-                    await _readable(sock)
+                    await readable(sock)
                 else:
                     return found[0] if found else "closed"
     except TimeoutError:
@@ -167,20 +144,12 @@ async def _first_byte(sock: socket.socket, timeout_s: float) -> Failure | int:
         return "closed"
 
 
-async def _readable(sock: socket.socket) -> None:
-    loop = asyncio.get_running_loop()
-    ready = asyncio.Event()
-    loop.add_reader(sock, ready.set)
-    try:
-        await ready.wait()
-    finally:
-        loop.remove_reader(sock)
-
-
-def _reason(error: BaseException) -> Failure:
+def _reason(error: OSError) -> Failure:
     """Returns why a handshake failed that raised `error`."""
-    if not isinstance(error, ssl.SSLError):
-        return "timeout" if "handshake" in str(error) else "closed"
+    if isinstance(error, TimeoutError):
+        return "timeout"
+    if not isinstance(error, ssl.SSLError) or isinstance(error, ssl.SSLEOFError) or error.errno == errno.ENOTCONN:
+        return "closed"
     words = error.reason or ""
     if "ALERT" in words:
         return "distrusted" if "CERTIFICATE" in words or "UNKNOWN_CA" in words else "garbled"

@@ -13,8 +13,8 @@ from typing import Any, cast
 import pytest
 
 from infra.runtime.acceptor import Acceptor
-from infra.runtime.tls import ServerTls, TlsOptions, client_context
-from infra.runtime.tls_handshakes import READ_AHEAD_BYTES, WRITE_BUFFER_BYTES, TlsHandshakes
+from infra.runtime.tls.contexts import ServerTls, TlsOptions, client_context
+from infra.runtime.tls.handshakes import TlsHandshakes
 from segue.demo.until import until
 from tests.support.both_loops import on_both_loops
 from tests.support.echo import Echo
@@ -181,7 +181,7 @@ async def test_versions_before_1_2_are_refused(tmp_path: Path) -> None:
         with pytest.warns(DeprecationWarning, match="TLSv1_1"):
             old.minimum_version = old.maximum_version = ssl.TLSVersion.TLSv1_1
         old.set_ciphers("ALL:@SECLEVEL=0")
-        with pytest.raises(ConnectionError):
+        with pytest.raises(ssl.SSLError, match="PROTOCOL_VERSION"):
             await door.securely(old)
         await door.counted("version")
 
@@ -210,7 +210,6 @@ async def test_a_connection_that_is_not_read_holds_little_and_goes_on_where_it_w
         await door.counted("done")
         (there,) = made
         transport: Any = there.transport
-        assert (transport.get_read_buffer_limits()[1], transport.get_write_buffer_limits()[1]) == (READ_AHEAD_BYTES, WRITE_BUFFER_BYTES)
         sent = 4 << 20
         writer.write(b"x" * sent)
         assert await until(lambda: writer.transport.get_write_buffer_size() < sent, DEADLINE_S)
@@ -231,14 +230,3 @@ async def test_a_goodbye_gets_through_to_a_client_that_goes_on_sending(tmp_path:
             await asyncio.sleep(0)
         assert (await reader.readexactly(7)) == b"goodbye"
         await closed(writer)
-
-
-@on_both_loops
-async def test_a_connection_ends_when_the_goodbye_was_not_answered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("infra.runtime.http.half_close.LINGER_S", 0.05)
-    async with opened(tmp_path) as door:
-        reader, writer = await door.securely()
-        writer.write(b"bye")
-        assert await reader.read() == b"goodbye"
-        writer.close()
-        await writer.wait_closed()

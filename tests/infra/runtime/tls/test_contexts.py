@@ -7,7 +7,7 @@ import pytest
 from cryptography.hazmat.primitives import serialization
 
 from infra.kernel.errors import ConfigError
-from infra.runtime.tls import ServerTls, TlsOptions, client_context
+from infra.runtime.tls.contexts import ServerTls, TlsOptions, client_context
 from tests.support.tls_files import TestAuthority
 
 
