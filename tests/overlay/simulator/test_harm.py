@@ -19,7 +19,7 @@ def test_the_share_of_the_dead_is_that_which_was_asked_for() -> None:
 
 
 def test_a_larger_share_of_misdeeds_has_all_of_a_smaller_one() -> None:
-    """OV-5: 10, 20, 30 %."""
+    """10, 20, 30 %."""
     found = [misdeeds(500, share, Misdeed.FREERIDES, 3) for share in SHARES]
     assert [(each == 1).sum() for each in found] == [50, 100, 150]
     assert (found[0] <= found[1]).all()
@@ -28,7 +28,7 @@ def test_a_larger_share_of_misdeeds_has_all_of_a_smaller_one() -> None:
 
 
 def test_lies_are_bits_beside_freeriding() -> None:
-    """OV-5: themselves over and over, the dead, false ages."""
+    """Themselves over and over, the dead, false ages."""
     flags = misdeeds(100, 0.1, Misdeed.FREERIDES | LIES, 1)
     assert set(flags.tolist()) == {0, 15}
     assert not LIES & Misdeed.FREERIDES

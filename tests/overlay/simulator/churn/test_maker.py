@@ -78,14 +78,13 @@ def test_without_days_and_weeks_the_share_of_those_present_is_that_of_their_stay
 
 
 def test_a_crowd_comes_within_its_minutes(month: ChurnTrace) -> None:
-    """P2P-28: 600."""
+    """The crowd of the paper: 600."""
     calm = make_churn(ChurnShape(crowd=0), 1)
     came = [(each.on[(each.time_ms >= HOUR_MS) & (each.time_ms < HOUR_MS + 600_000)] == 1).sum() for each in (month, calm)]
     assert came[0] - came[1] == pytest.approx(600, abs=2)
 
 
 def test_a_tenth_leaves_at_once_at_the_drop(month: ChurnTrace) -> None:
-    """P2P-27."""
     at = 18 * HOUR_MS
     before, after = there(month, np.array([18 - 1e-6, 18.0]))
     assert ((month.time_ms == at) & (month.on == 0)).sum() == pytest.approx(0.1 * before, abs=1)

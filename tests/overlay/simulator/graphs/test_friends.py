@@ -93,7 +93,6 @@ def shuffled(graph: SubscriptionGraph) -> SubscriptionGraph:
 
 @pytest.mark.slow
 def test_ten_times_the_published_size_has_the_same_shape(published: SubscriptionGraph) -> None:
-    """OV-6."""
     large = friends(100_000, 1)
     assert large.pairs == 1_600_000
     assert apart(large.topics_of(), published.topics_of()) < 0.02

@@ -64,7 +64,7 @@ def test_a_link_takes_the_same_time_both_ways_and_each_time() -> None:
 
 
 def test_links_are_drawn_evenly_between_the_bounds() -> None:
-    """OV-3: 10 to 150 ms."""
+    """10 to 150 ms."""
     latency = by_link(10, 150, seed=1)
     times = np.array([took(latency, sender, receiver) for sender in range(100) for receiver in range(sender)])
     assert 10_000 <= times.min() < 10_200
@@ -74,7 +74,7 @@ def test_links_are_drawn_evenly_between_the_bounds() -> None:
 
 
 def test_jitter_makes_messages_later_by_a_share_at_most() -> None:
-    """OV-3: up to 10 %."""
+    """Up to 10 %."""
     plain, jittered = by_link(10, 150, seed=1), by_link(10, 150, jitter=0.1, seed=1)
     least = took(plain, 1, 2)
     times = [took(jittered, 1, 2) for _ in range(2000)]

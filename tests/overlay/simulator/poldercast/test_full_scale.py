@@ -251,7 +251,7 @@ def test_new_interests_against_a_cold_start(circle: OverlayWorkload) -> None:
 
 @pytest.mark.parametrize("nodes", [1_000, 3_000, 30_000, 100_000])
 def test_other_sizes(nodes: int) -> None:
-    """P2P-18, OV-6: how many cycles it takes, told; the timing is that of bench/suite/overlay_poldercast.py."""
+    """P2P-18: how many cycles it takes, told."""
     took = cycles_to(PolderCastOverlay(friends(nodes, 1).workload(), 7), 0.01, 150)
     print(f"{nodes} nodes: 99 % of the rings after {took} cycles")
     assert took < 150

@@ -20,7 +20,7 @@ def cycles_to(system: PolderCastOverlay, incomplete: float, most: int = 400) -> 
 
 
 def test_rings_are_complete_after_some_cycles_and_without_vicinity_later(circle: OverlayWorkload) -> None:
-    """P2P-18, P2P-20 in small: where Cyclon alone shows a node a twentieth of all others, Vicinity cannot be worth a factor of three."""
+    """In small: where Cyclon alone shows a node a twentieth of all others, Vicinity cannot be worth a factor of three."""
     fast = cycles_to(PolderCastOverlay(circle, 1), 0.01)
     assert fast <= 40
     assert cycles_to(PolderCastOverlay(circle, 1, PolderOptions(with_vicinity=False)), 0.01) > fast

@@ -65,7 +65,7 @@ def test_compiled_and_interpreted_do_the_same() -> None:
 
 
 def test_everybody_gets_each_event_once() -> None:
-    """P2P-33, P2P-17: no duplicates, no loss without churn."""
+    """P2P-33: no duplicates, no loss without churn."""
     system = overlay()
     for done in publish_all(system):
         assert not len(done.missed(np.array(system.members(done.topic), np.int32)))
@@ -88,7 +88,7 @@ def test_a_tree_has_one_root_one_parent_each_and_no_cycle() -> None:
 
 
 def test_some_carry_what_they_do_not_want() -> None:
-    """P2P-34: relays of each topic are counted; P2P-24: so there is unwanted traffic."""
+    """P2P-34: relays of each topic are counted. So there is unwanted traffic."""
     system = overlay()
     relays = {topic: len(set(seats_of(system, topic)) - set(system.members(topic))) for topic in range(TOPICS)}
     assert sum(relays.values()) > TOPICS
@@ -114,7 +114,7 @@ def test_a_dead_rendezvous_interrupts_its_topic_until_its_children_have_joined_a
 
 
 def test_trees_mend_themselves_after_churn() -> None:
-    """P2P-31 for Scribe: back to 100 % when it is over."""
+    """Back to 100 % when it is over."""
     system = overlay()
     for cycle in range(12):
         system.leave(range(cycle * 10, cycle * 10 + 10))
