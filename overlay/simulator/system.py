@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..protocol.buffer import Buffer
+from .latency.latency import MessageLatency
 
 NOT_REACHED = -1
 
@@ -18,12 +19,15 @@ class Dissemination:
 
     - `hops`: for each node, over how many nodes its first copy came; 0 for the publisher, NOT_REACHED for those without.
     - `copies`: for each node, how many copies it received, whether it wanted them or not.
+    - `arrival_us`: for each node, when its first copy came, in microseconds after publishing; NOT_REACHED for those without. None where
+      messages took no time.
     """
 
     topic: int
     publisher: int
     hops: NDArray[np.int32]
     copies: NDArray[np.int32]
+    arrival_us: NDArray[np.int64] | None = None
 
     @property
     def messages(self) -> int:
@@ -56,5 +60,14 @@ class OverlaySystem(Protocol):
     def change_topics(self, node: int, topics: Iterable[int]) -> None:
         """Lets `node` subscribe to `topics` and to nothing else from now on."""
 
-    def publish(self, topic: int, publisher: int) -> Dissemination:
-        """Disseminates one event in the overlay as it stands, while nothing else happens."""
+    def misbehave(self, flags: NDArray[np.int64]) -> None:
+        """Lets each node do the wrongs of its flag from now on (`harm.Misdeed`)."""
+
+    def divide(self, side: NDArray[np.int8]) -> None:
+        """Parts the network: from now on no message passes between nodes of different sides. Equal sides make it whole again."""
+
+    def publish(self, topic: int, publisher: int, latency: MessageLatency | None = None) -> Dissemination:
+        """Disseminates one event in the overlay as it stands, while nothing else happens.
+
+        `latency`: how long messages take; without it they arrive hop by hop.
+        """
