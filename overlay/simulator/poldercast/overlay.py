@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 
 from ..compiled import COMPILED, Execution
 from ..errors import OverlayError
+from ..event_counts import EventCounts, as_arrays, new_event_counts
 from ..system import Dissemination
 from ..workload import OverlayWorkload
 from . import cycle, joining, measuring
 from .interests import change
-from .measuring import EventCounts
 from .options import PolderOptions, SpreadOptions
 from .publishing import new_spread, publish
 from .state import new_state
@@ -114,8 +114,8 @@ class PolderCastOverlay:
 
     def members(self, topic: int) -> list[int]:
         """Returns the live subscribers of `topic`."""
-        first, last = self._rings.starts[topic], self._rings.starts[topic + 1]
-        found = (self._rings.members[at] for at in range(first, last))
+        first, last = self._rings.of.starts[topic], self._rings.of.starts[topic + 1]
+        found = (self._rings.of.members[at] for at in range(first, last))
         return sorted(int(node) for node in found if self.state.alive[node])
 
     def publish(self, topic: int, publisher: int) -> Dissemination:
@@ -132,13 +132,13 @@ class PolderCastOverlay:
 
     def publish_each(self, how: SpreadOptions | None = None, rounds: int = 1) -> EventCounts:
         """Publishes `rounds` events on each topic, by random subscribers, and returns what came of them all (arrays)."""
-        counts = measuring.new_event_counts(self.nodes, self.topics, self._execution)
+        counts = new_event_counts(self.nodes, self.topics, self._execution)
         settings = (how or self.how).settings()
         for _ in range(rounds):
             self._execution.kernel(measuring.publish_each)(
                 self.state, self.settings, settings, self._event, self._rings, self.seed, self._next(self.topics), counts
             )
-        return EventCounts(*(np.asarray(each) for each in counts))
+        return as_arrays(counts)
 
     def rings(self) -> RingsFound:
         """Returns what the rings lack now."""

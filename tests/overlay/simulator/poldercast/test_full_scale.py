@@ -8,9 +8,10 @@ from numpy.typing import NDArray
 
 from overlay.simulator.compiled import numbers
 from overlay.simulator.counters import CONTROL, KINDS
+from overlay.simulator.event_counts import EventCounts
 from overlay.simulator.graphs.followers import followers
 from overlay.simulator.graphs.friends import friends
-from overlay.simulator.poldercast.measuring import EventCounts, unwanted
+from overlay.simulator.poldercast.measuring import unwanted
 from overlay.simulator.poldercast.options import Ages, PolderOptions, SpreadOptions
 from overlay.simulator.poldercast.overlay import PolderCastOverlay
 from overlay.simulator.workload import OverlayWorkload

@@ -5,7 +5,8 @@ import pytest
 from numpy.typing import NDArray
 
 from overlay.simulator.compiled import COMPILED, numbers
-from overlay.simulator.poldercast.measuring import EventCounts, begin_event, unwanted
+from overlay.simulator.event_counts import EventCounts
+from overlay.simulator.poldercast.measuring import begin_event, unwanted
 from overlay.simulator.poldercast.options import Mode, Sources, SpreadOptions
 from overlay.simulator.poldercast.overlay import PolderCastOverlay
 from overlay.simulator.poldercast.publishing import new_spread, publish, targets

@@ -1,0 +1,90 @@
+"""The outcome of one event on each topic, for every system alike: who was to get it, who did, over how many hops, in how many copies."""
+
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from ..protocol.buffer import Buffer
+from .compiled import Execution
+
+# Streams of events have numbers that no node and nothing else in the world has.
+FIRST_EVENT: Final = 1 << 50
+# Deliveries are counted by hops up to here; more count as so many.
+MOST_HOPS: Final = 1023
+
+
+class EventCounts(NamedTuple):
+    """The outcome of one event on each topic.
+
+    - By topic: live subscribers (`wanted`), who has it (`reached`), the sum of their `hops`, and the `copies` that they received.
+    - By node: the events that it `got` from others, the copies that it `received` of them, and those that it `missed`.
+    - `by_hops`: how many deliveries took so many hops.
+    """
+
+    wanted: Buffer
+    reached: Buffer
+    hops: Buffer
+    copies: Buffer
+    got: Buffer
+    received: Buffer
+    missed: Buffer
+    by_hops: Buffer
+
+
+class TopicMembers(NamedTuple):
+    """The subscribers of all topics, end to end: those of topic t begin at `starts[t]` and end at `starts[t + 1]`.
+
+    `live`: room for the places in `members` of those who are there, of one topic.
+    """
+
+    members: Buffer
+    starts: Buffer
+    live: Buffer
+
+
+def new_event_counts(nodes: int, topics: int, execution: Execution) -> EventCounts:
+    """Returns counts of nothing."""
+    return EventCounts(
+        wanted=execution.filled(topics),
+        reached=execution.filled(topics),
+        hops=execution.filled(topics),
+        copies=execution.filled(topics),
+        got=execution.filled(nodes),
+        received=execution.filled(nodes),
+        missed=execution.filled(nodes),
+        by_hops=execution.filled(MOST_HOPS + 1),
+    )
+
+
+def as_arrays(counts: EventCounts) -> EventCounts:
+    """Returns the same counts as arrays of NumPy, whichever way they were counted."""
+    return EventCounts(*(np.asarray(each) for each in counts))
+
+
+def find_live(alive: Buffer, of: TopicMembers, topic: int) -> int:
+    """Notes which subscribers of the topic are there, in the order of `members`. Returns how many those are."""
+    size = 0
+    for at in range(of.starts[topic], of.starts[topic + 1]):
+        if alive[of.members[at]] == 1:
+            of.live[size] = at
+            size += 1
+    return size
+
+
+def note_reached(counts: EventCounts, topic: int, node: int, publisher: int, hops: int, copies: int) -> None:
+    """Adds one subscriber that has the event on `topic` of `publisher`, after so many `hops` and in so many `copies`."""
+    counts.reached[topic] += 1
+    counts.hops[topic] += hops
+    counts.copies[topic] += copies
+    counts.received[node] += copies
+    if node != publisher:
+        counts.got[node] += 1
+        counts.by_hops[min(hops, MOST_HOPS)] += 1
+
+
+def note_missed(counts: EventCounts, of: TopicMembers, size: int, hops: Buffer) -> None:
+    """Adds those of the `size` live subscribers whose `hops` say that the event has not been there."""
+    for at in range(size):
+        node = of.members[of.live[at]]
+        if hops[node] < 0:
+            counts.missed[node] += 1

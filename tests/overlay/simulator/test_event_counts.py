@@ -1,0 +1,34 @@
+"""Counts of events, by hand."""
+
+import numpy as np
+
+from overlay.simulator.compiled import COMPILED, INTERPRETED, Execution, numbers
+from overlay.simulator.event_counts import MOST_HOPS, TopicMembers, as_arrays, find_live, new_event_counts, note_missed, note_reached
+
+
+def members(execution: Execution) -> TopicMembers:
+    """Returns three topics: topic 0 has the nodes 0, 2 and 3, topic 1 nobody, topic 2 the node 1."""
+    return TopicMembers(execution.buffer([3, 0, 2, 1], np.int32), execution.buffer([0, 3, 3, 4]), execution.filled(3))
+
+
+def test_those_who_are_there_are_found_in_their_order() -> None:
+    for execution in (COMPILED, INTERPRETED):
+        of, alive = members(execution), execution.buffer([1, 0, 1, 1], np.uint8)
+        found = execution.kernel(find_live)
+        assert [found(alive, of, topic) for topic in (2, 1, 0)] == [0, 0, 3]
+        assert [of.members[at] for at in numbers(of.live)] == [3, 0, 2]
+
+
+def test_who_has_an_event_and_who_missed_it_are_counted_by_topic_and_by_node() -> None:
+    for execution in (COMPILED, INTERPRETED):
+        of, counts = members(execution), new_event_counts(4, 3, execution)
+        execution.kernel(find_live)(execution.buffer([1, 1, 1, 1], np.uint8), of, 0)
+        note = execution.kernel(note_reached)
+        note(counts, 0, 3, 3, 0, 0)
+        note(counts, 0, 0, 3, MOST_HOPS + 5, 2)
+        execution.kernel(note_missed)(counts, of, 3, execution.buffer([MOST_HOPS + 5, -1, -1, 0]))
+        found = as_arrays(counts)
+        assert numbers(found.reached) == [2, 0, 0]
+        assert (numbers(found.hops), numbers(found.copies)) == ([MOST_HOPS + 5, 0, 0], [2, 0, 0])
+        assert (numbers(found.got), numbers(found.received), numbers(found.missed)) == ([1, 0, 0, 0], [2, 0, 0, 0], [0, 0, 1, 0])
+        assert np.flatnonzero(np.asarray(found.by_hops)).tolist() == [MOST_HOPS]
