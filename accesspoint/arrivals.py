@@ -1,9 +1,15 @@
-"""Arrivals: what a connection has to say before it is a session, and what a session shows later to stay one. Pure."""
+"""Arrivals: what a connection has to say before it is a session, and what a session shows later to stay one. Pure.
+
+After a start nobody is let in before it is known whose tokens are revoked. Hellos wait for that, as they do for the hook: as long as a
+hello may take, and then the client is told to come back.
+"""
 
 from collections import Counter
+from functools import partial
 from typing import Protocol
 
 from infra.kernel.errors import Refused
+from infra.kernel.every_one import for_every_one
 
 from . import messages
 from .attendance import Attendance
@@ -53,7 +59,9 @@ class Arrivals:
         self.ready: dict[str, Session] = {}
         """Those that have come in, by id."""
         self.strangers: dict[Session, None] = {}
-        """Those that have not said hello, the oldest first."""
+        """Those that have not come in, the oldest first."""
+        self._is_held = False
+        self._held: dict[Session, messages.HelloMessage] = {}
         self._options, self._verify, self._rng = options, verify, rng
         self._hook = hook if hook is not None and hook.asks_connect else None
         self._users, self._gatekeeper, self._expiry, self._attendance = users, gatekeeper, expiry, attendance
@@ -80,23 +88,58 @@ class Arrivals:
         """Forgets a connection that is gone."""
         self.strangers.pop(session, None)
         self.ready.pop(session.id, None)
+        self._held.pop(session, None)
+
+    def hold(self) -> None:
+        """Has whoever says hello wait, until `release` is called. At most as many do as may be without a hello."""
+        self._is_held = True
+
+    def release(self, now_s: float, wall_s: float) -> None:
+        """Lets in those who waited, and everybody from now on, unless their tokens turn out to be revoked.
+
+        - `now_s`: time that never goes back; `wall_s`: Unix time.
+
+        Raises what went wrong with some when all had their turn.
+        """
+        self._is_held = False
+        held, self._held = self._held, {}
+        for_every_one(partial(self._greet_again, session, hello, now_s, wall_s) for session, hello in held.items())
 
     def hello(self, session: Session, hello: messages.HelloMessage, now_s: float, wall_s: float) -> None:
-        """Lets `session` in, or does so when the hook allows it. Raises `Refused`.
+        """Lets `session` in, or does so when it is known who is revoked, and when the hook allows it. Raises `Refused`.
 
         - `now_s`: time that never goes back; `wall_s`: Unix time.
         """
         bearer = self._verified(hello, wall_s)
-        if self._hook is None:
+        if self._is_held:
+            session.state = SessionState.ASKING
+            self._held[session] = hello
+        elif self._hook is not None:
+            self._ask(self._hook, session, hello, bearer, now_s, wall_s)
+        else:
             self._come_in(session, hello, bearer, now_s, wall_s)
+
+    def _greet_again(self, session: Session, hello: messages.HelloMessage, now_s: float, wall_s: float) -> None:
+        if session.state is not SessionState.ASKING:
+            return  # letting in another one has ended it
+        if self._hook is None:
+            self._decided(session, hello, None, now_s, wall_s)
             return
+        try:
+            self._ask(self._hook, session, hello, self._verified(hello, wall_s), now_s, wall_s)
+        except Refused as why:
+            self._refuse(session, why)
+
+    def _ask(
+        self, hook: HookArbiter, session: Session, hello: messages.HelloMessage, bearer: TokenBearer, now_s: float, wall_s: float
+    ) -> None:
         session.state = SessionState.ASKING
 
         def decided(refused: Refused | None, decided_s: float) -> None:
             if session.state is SessionState.ASKING:  # else it has gone meanwhile
                 self._decided(session, hello, refused, decided_s, wall_s + max(0.0, decided_s - now_s))
 
-        self._hook.connect(bearer.user, hello.client, hello.device, decided)
+        hook.connect(bearer.user, hello.client, hello.device, decided)
 
     def refresh(self, session: Session, message: messages.RefreshMessage, now_s: float, wall_s: float) -> None:
         """Takes another token of the same user. What it does not allow any more ends. Raises `Refused`."""
@@ -121,10 +164,13 @@ class Arrivals:
             # Once more: meanwhile the token may have been revoked.
             self._come_in(session, hello, self._verified(hello, wall_s), now_s, wall_s)
         except Refused as why:
-            self._refusals[why.code.name] += 1
-            session.end(why)
+            self._refuse(session, why)
         else:
             session.let_in()
+
+    def _refuse(self, session: Session, why: Refused) -> None:
+        self._refusals[why.code.name] += 1
+        session.end(why)
 
     def _come_in(self, session: Session, hello: messages.HelloMessage, bearer: TokenBearer, now_s: float, wall_s: float) -> None:
         self._check_connections(bearer.user)

@@ -76,7 +76,11 @@ class AccessPoint:
         self._ticker: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
-        """Opens the door, then dials upstream. Raises CannotListen if the address is taken."""
+        """Opens the door, then dials upstream. Nobody comes in before upstream has told whose tokens are revoked.
+
+        Raises CannotListen if the address is taken.
+        """
+        self.core.arrivals.hold()
         bind = partial(_bound, options=self.options)
         self._server = await self._doors.open("accesspoint.door", self.options.door, self._http.entrance, bind=bind)
         self.address = str(Address(*self._server.sockets[0].getsockname()[:2]))
@@ -134,7 +138,9 @@ class AccessPoint:
         """Returns why clients should not be sent here; None when they can be."""
         if self.core.draining:
             return "draining"
-        return None if self.upstream.source.link is not None else "no link to an aggregator"
+        if self.upstream.source.link is None:
+            return "no link to an aggregator"
+        return None if self.upstream.revocations.is_whole else "no broker has told yet whose tokens are revoked"
 
     # What connections tell (see `ConnectionOwner`).
 

@@ -37,7 +37,7 @@ class Upstream:
     ) -> None:
         self._options, self._core, self._wall, self._now = options, core, context.wall, context.now
         self.revocations = context.revocations
-        self.revocations.on_news(self._dismiss)
+        self.revocations.on_news(self._hear)
         self._stepping = False
         self.links = Node((ACCESSPOINT, options.node, options.site), context, self, timing=options.link)
         self.source = Source(options, core, self.links, context.now, context.log)
@@ -65,6 +65,7 @@ class Upstream:
         assert link.dialled is not None
         service = self._service_of.get(link.dialled)
         if service is None:
+            self.revocations.meet(link)
             self.source.link_up(link)
             return TappedLink(link, AggregatorLink(self.source, link, self._flush), (Revoked, Call), self._obey)
         if service == DECISION:
@@ -78,8 +79,10 @@ class Upstream:
         elif isinstance(frame, Call):
             link.send(self._core.orders.reply(frame, self._wall()))
 
-    def _dismiss(self, news: Sequence[Entry]) -> None:
+    def _hear(self, news: Sequence[Entry]) -> None:
         self._core.dismissals.heard(news, self.revocations.known, self._wall())
+        if self.revocations.is_whole:
+            self._core.arrivals.release(self._now(), self._wall())
 
     def _service_up(self, service: str, address: str, link: Link) -> LinkHandler:
         self._core.calls.node_up(service, address, link)

@@ -7,7 +7,7 @@ from typing import Final
 
 from infra.kernel.errors import Refused
 from infra.kernel.events import encode_tail, numbering
-from infra.kernel.frames import AnyFrame, Applied, Heartbeat, Hello, Subscribe, Unsubscribe, View
+from infra.kernel.frames import AnyFrame, Applied, Heartbeat, Hello, Revoked, Subscribe, Unsubscribe, View
 from infra.kernel.link_timing import LinkTiming
 from infra.kernel.topics import Topic, parse_topic
 from infra.runtime.context import Context
@@ -80,7 +80,8 @@ class Feeder:
             raise Refused("wrong-peer", f"the feeder feeds access points, not a {hello.role}")
 
     def link_up(self, link: Link) -> LinkHandler:
-        """Notes the access point's link."""
+        """Notes the access point's link. Nobody is revoked here, and it lets nobody in before it knows that."""
+        link.send(Revoked([], [], last=True))
         self._links.add(link)
         self._linked.set()
         return ToRole(self, link)

@@ -23,7 +23,7 @@ Hearer = Callable[[Sequence[Entry]], None]
 class RevocationBook:
     """The revocations that one node knows, and who is told of news. `wall` is Unix time in seconds.
 
-    `is_whole`: a broker has told all that it knew since this node was started, or this node is one.
+    `is_whole`: a broker has told all that it knew since this node was started, or this node is one, or knows none that could tell.
     """
 
     def __init__(self, wall: Callable[[], float]) -> None:
@@ -67,7 +67,14 @@ class RevocationBook:
 
     def begin(self) -> None:
         """Makes the book whole: there is nobody who would tell all, for this node is a broker."""
-        self.is_whole = True
+        if not self.is_whole:
+            self.is_whole = True
+            self._hear(())
+
+    def meet(self, link: Link) -> None:
+        """Takes the book for whole where the peer of `link`, which would tell, is of a version that knows nothing of revocations."""
+        if not link.knows(Revoked):
+            self.begin()
 
     def _spread(self, news: Sequence[Entry]) -> None:
         if news:

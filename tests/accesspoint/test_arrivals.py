@@ -1,11 +1,14 @@
 """accesspoint.arrivals: who comes in, and what they are told then."""
 
 from collections import Counter
+from typing import Any
 
 import pytest
 
+from accesspoint.core import AccessPointCore
 from accesspoint.session import SessionState
 from infra.kernel.errors import Refused
+from infra.runtime.tokens import Identity
 from tests.support.bare_core import make_core, welcomed
 from tests.support.recording_session import RecordingSession
 
@@ -69,3 +72,48 @@ def test_of_too_many_strangers_the_oldest_go_and_whoever_says_hello_stays() -> N
         RecordingSession(core)
     assert (len(core.arrivals.strangers), guest.ending, strangers[2].ending, strangers[4].ending) == (3, None, None, None)
     assert core.refusals == core.disconnects - Counter({"lost": 1}) == {"overloaded": 2}
+
+
+def held_core(revoked: set[str], **options: Any) -> AccessPointCore:
+    """Returns a core that has just been started. The tokens of those in `revoked` are taken no more."""
+
+    def verify(token: str, wall_s: float) -> Identity:
+        if token in revoked:
+            raise Refused("token-revoked")
+        return Identity(token, 1e12)
+
+    core = make_core(verify, **options)
+    core.arrivals.hold()
+    return core
+
+
+def test_nobody_is_let_in_before_it_is_known_whose_tokens_are_revoked() -> None:
+    """DPS-28: after a restart an access point let in whom it had not heard of yet."""
+    revoked: set[str] = set()
+    core = held_core(revoked)
+    ann, bob = RecordingSession(core), RecordingSession(core)
+    assert (ann.tell(op="hello", token="ann"), bob.tell(1.0, op="hello", token="bob")) == (None, None)
+    assert (ann.state, core.arrivals.ready, len(core.users)) == (SessionState.ASKING, {}, 0)
+    revoked.add("ann")
+    core.arrivals.release(5.0, 1005.0)
+    assert (ann.ending, ann.messages, core.refusals) == (("token-revoked", None), [], {"token-revoked": 1})
+    assert (bob.state, bob.messages[0]["op"], bob.messages[0]["time_ms"]) == (SessionState.READY, "welcome", 1_005_000)
+    assert (bob.let_in_count, len(core.arrivals.strangers)) == (1, 0)
+    assert welcomed(core, "cid").state is SessionState.READY
+
+
+def test_a_token_that_is_known_to_be_bad_is_refused_at_once_also_before_all_is_known() -> None:
+    core = held_core({"ann"})
+    with pytest.raises(Refused, match="token-revoked"):
+        RecordingSession(core).tell(op="hello", token="ann")
+
+
+def test_who_leaves_while_they_are_held_comes_in_no_more_and_the_oldest_make_room() -> None:
+    core = held_core(set(), max_unfinished=2)
+    sessions = [RecordingSession(core) for _ in range(3)]
+    for session in sessions[1:]:
+        session.tell(op="hello", token="ann")
+    core.leave(sessions[1], "lost")
+    core.arrivals.release(1.0, 1.0)
+    assert [session.state for session in sessions] == [SessionState.ENDED, SessionState.ENDED, SessionState.READY]
+    assert sessions[0].ending == ("overloaded", None)

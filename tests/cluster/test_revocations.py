@@ -12,11 +12,13 @@ from typing import Any
 import msgspec
 import pytest
 
+from accesspoint.session import SessionState
 from broker.options import BrokerOptions
 from infra.runtime.address import Address
 from infra.runtime.revocation_book import RevocationBook
 from infra.runtime.tokens import Identity, issue
 from segue.cluster.role_spec import RoleOptions
+from tests.support.bystander import points
 from tests.support.cluster import SECRET, Cluster
 from tests.support.samples import service_token
 from tests.support.user import User
@@ -166,6 +168,37 @@ async def test_whoever_was_away_hears_of_it_when_they_are_back(tcp: bool) -> Non
             for user in ("ann", "bob"):
                 async with c.user(user, site) as refused:
                     assert refused.welcome["code"] == "token-revoked"
+
+
+async def test_an_access_point_lets_nobody_in_before_it_has_heard_who_is_revoked(tcp: bool) -> None:
+    """DPS-28: it was restarted while no aggregator was there. Hellos wait, and are answered as soon as a broker has told."""
+    async with Cluster(sites=1, tcp=tcp) as c:
+        await revoke(c, user="ann")
+        await c.crash("sto/a1")
+        await c.crash("sto/ap1")
+        await c.restart("sto/ap1")
+        (point,) = c.of("accesspoint")
+        async with asyncio.TaskGroup() as group:
+            hellos = [group.create_task(c.user(user).__aenter__()) for user in ("ann", "bob")]
+            await c.until(lambda: [each.state for each in point.core.sessions] == [SessionState.ASKING] * 2)
+            assert not any(hello.done() for hello in hellos)
+            assert point.ready() == "no link to an aggregator"
+            await c.restart("sto/a1")
+        ann, bob = (hello.result() for hello in hellos)
+        assert (ann.welcome["code"], bob.welcome["op"]) == ("token-revoked", "welcome")
+        assert point.ready() is None
+        for user in (ann, bob):
+            await user.__aexit__()
+
+
+async def test_who_waits_in_vain_for_an_access_point_to_hear_is_told_to_come_back() -> None:
+    """DPS-28: an access point that can hear from nobody refuses for a while what it cannot know."""
+    async with Cluster(sites=1, change=points(hello_s=0.1)) as c:
+        await c.crash("sto/a1")
+        await c.crash("sto/ap1")
+        await c.restart("sto/ap1")
+        async with c.user("bob") as bob:
+            assert bob.welcome["code"] == "unavailable"
 
 
 async def test_a_restart_of_all_brokers_forgets_none(tmp_path: Path) -> None:

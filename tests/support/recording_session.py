@@ -19,13 +19,17 @@ def never(step: Callable[[], None]) -> None:
 
 
 class RecordingSession(Session):
-    """A session of `core`. `ending` is the name of the code that it was closed with, and the hint."""
+    """A session of `core`.
+
+    - `ending`: the name of the code that it was closed with, and the hint.
+    - `let_in_count`: how often it was told to read on, after it had to wait.
+    """
 
     def __init__(self, core: AccessPointCore, now_s: float = 0.0) -> None:
         super().__init__(now_s)
         self.core = core
         self.written = b""
-        self.pings = 0
+        self.pings = self.let_in_count = 0
         self.ending: tuple[str, int | None] | None = None
         core.join(self)
 
@@ -34,6 +38,9 @@ class RecordingSession(Session):
 
     def ping(self) -> None:
         self.pings += 1
+
+    def let_in(self) -> None:
+        self.let_in_count += 1
 
     def end(self, refused: Refused, reconnect_in_ms: int | None = None) -> None:
         self.ending = refused.code.name, reconnect_in_ms

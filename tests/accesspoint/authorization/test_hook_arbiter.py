@@ -111,6 +111,19 @@ def test_a_token_that_is_revoked_while_the_hook_is_asked_lets_nobody_in() -> Non
     assert (ann.ending, core.core.refusals["token-revoked"], ann.messages) == (("token-revoked", None), 1, [])
 
 
+def test_the_hook_is_asked_about_who_waited_when_it_is_known_whose_tokens_are_revoked() -> None:
+    """DPS-28: somebody who is revoked is not even asked about."""
+    core, outlet = world()
+    core.core.arrivals.hold()
+    ann, bob = core.client("ann"), core.client("bob")
+    assert outlet.asked == []
+    core.revoked.add("ann")
+    core.core.arrivals.release(1.0, 1.0)
+    assert (ann.ending, core.core.refusals["token-revoked"]) == (("token-revoked", None), 1)
+    outlet.answer({"allow": True})
+    assert (bob.messages[0]["op"], len(outlet.asked)) == ("welcome", 1)
+
+
 def test_an_answer_for_a_session_that_has_gone_is_about_nobody() -> None:
     core, outlet = world()
     ann = core.client("ann")
