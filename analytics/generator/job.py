@@ -4,6 +4,7 @@ import shutil
 from collections import Counter
 from collections.abc import Callable
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import Final, Literal
 
@@ -12,11 +13,11 @@ from infra.kernel.trace import TABLES, Service
 
 from ..building import building
 from ..parts import write_manifest
+from ..processes import results
 from .estimate import check_room, fractions
 from .events import chunks as event_chunks
 from .pairs import chunks as subscriber_chunks
 from .profile import Profile
-from .running import results
 from .services import others
 from .sessions import NOTES
 from .tasks import ROWS_PER_PART, EventsTask, SubscribersTask, TableTask, TotalsTask, Work
@@ -81,7 +82,8 @@ def _tasks(work: Work) -> list[TableTask]:
 def _written(work: Work, tasks: list[TableTask], processes: int, progress: Progress) -> Counter[str]:
     done: Counter[str] = Counter()
     progress(WRITING, 0, len(tasks))
-    with closing(results(work, tasks, processes)) as every:
+    calls = [partial(task.run, work) for task in tasks]
+    with closing(results(calls, processes, str(work.folder))) as every:
         for number, written in enumerate(every, start=1):
             done += written
             progress(WRITING, number, len(tasks))

@@ -1,5 +1,6 @@
 """The parts of every plot: its drawing, the key to its lines, and the notes that are needed to read it."""
 
+from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 from matplotlib.axes import Axes
@@ -57,6 +58,22 @@ def legend(keys: tuple[Key, ...]) -> Html:
     if not keys:
         return Html()
     return element("ul", *(element("li", _swatch(key), key.label) for key in keys), class_="key")
+
+
+def figures(plots: Sequence[Plot]) -> Html:
+    """Returns plots that belong together, two in a row where there is room; of an odd number the first one is large.
+
+    An entry in the key of the first plot is not repeated in the others.
+    """
+    known = plots[0].keys if plots else ()
+    drawn = [_figure(each, tuple(key for key in each.keys if not at or key not in known)) for at, each in enumerate(plots)]
+    alone = len(drawn) % 2
+    pairs = element("div", *drawn[alone:], class_="pair") if len(drawn) > alone else Html()
+    return joined(*drawn[:alone], pairs)
+
+
+def _figure(plot: Plot, keys: tuple[Key, ...]) -> Html:
+    return element("figure", plot.svg, legend(keys), *(element("figcaption", note) for note in plot.notes))
 
 
 def _swatch(key: Key) -> Html:

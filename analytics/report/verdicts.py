@@ -1,12 +1,13 @@
 """The verdicts on what was published, with marks that need no colour."""
 
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from analytics.figures import FIGURES
 from analytics.findings import JudgedFinding
 from infra.kernel.html import Html, joined
 
-from .markup import element
+from .markup import element, terms
 
 MARKS: Final = {"agrees": "✓", "differs": "✗", "not comparable": "○"}
 
@@ -24,8 +25,13 @@ def published(findings: list[JudgedFinding]) -> Html:
 
 def tally(findings: list[JudgedFinding]) -> str:
     """Returns `3 ✓ 1 ✗`: how many findings have each verdict. Verdicts that do not occur are left out."""
-    counted = {mark: sum(finding.verdict == verdict for finding in findings) for verdict, mark in MARKS.items()}
-    return " ".join(f"{count} {mark}" for mark, count in counted.items() if count)
+    return counted([finding.verdict for finding in findings], MARKS)
+
+
+def counted(verdicts: Sequence[str], marks: Mapping[str, str]) -> str:
+    """Returns how many of `verdicts` there are of each of `marks`, such as `3 ✓ 1 ✗`."""
+    found = ((verdicts.count(verdict), mark) for verdict, mark in marks.items())
+    return " ".join(f"{count} {mark}" for count, mark in found if count)
 
 
 def in_words(findings: list[JudgedFinding]) -> str:
@@ -41,14 +47,12 @@ def which_differ(findings: list[JudgedFinding]) -> Html:
     return joined(element("p", "Something differs in:"), element("ul", *links)) if links else Html()
 
 
+def marked(verdict: str, mark: str) -> Html:
+    """Returns a verdict with its mark, in its colour."""
+    return element("strong", f"{mark} {verdict}", class_=f"verdict {verdict.replace(' ', '-')}")
+
+
 def _compared(finding: JudgedFinding) -> Html:
-    return element(
-        "li",
-        element("strong", f"{MARKS[finding.verdict]} {finding.verdict}", class_=f"verdict {finding.verdict.replace(' ', '-')}"),
-        element(
-            "dl",
-            joined(element("dt", "Published"), element("dd", finding.published, element("cite", f" ({finding.source})"))),
-            joined(element("dt", "Here"), element("dd", finding.ours)),
-            joined(element("dt", "Because"), element("dd", finding.because)),
-        ),
-    )
+    published = joined(finding.published, element("cite", f" ({finding.source})"))
+    said = [("Published", published), ("Here", finding.ours), ("Because", finding.because)]
+    return element("li", marked(finding.verdict, MARKS[finding.verdict]), terms(said))

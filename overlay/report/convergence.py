@@ -20,7 +20,8 @@ from ..simulator.workload import OverlayWorkload
 
 # At this share of complete rings an overlay counts as converged.
 CONVERGED: Final = 0.99
-_LINES: Final = ("missing links", "incomplete rings", "missed deliveries", "events that missed somebody")
+LINES: Final = ("missing links", "incomplete rings", "missed deliveries", "events that missed somebody")
+HEAD: Final = ("cycle", "missing_links_percent", "incomplete_rings_percent", "missed_deliveries_percent", "disconnected_topics_percent")
 _PUBLISHED: Final = "99 % of the rings are complete within 60 cycles, and events reach everybody earlier than that"
 
 
@@ -109,7 +110,7 @@ def rows(study: ConvergenceStudy) -> list[tuple[float, ...]]:
 
 def csv(study: ConvergenceStudy) -> str:
     """Returns the numbers of the figure, a line for each cycle."""
-    head = "cycle,missing_links_percent,incomplete_rings_percent,missed_deliveries_percent,disconnected_topics_percent"
+    head = ",".join(HEAD)
     return "\n".join([head, *(",".join(f"{value:.6g}" for value in row) for row in rows(study)), ""])
 
 
@@ -117,7 +118,7 @@ def sheet(study: ConvergenceStudy) -> Sheet:
     """Returns the table: every tenth cycle, the one at which the overlay has converged, and the last one."""
     shown = {study.converged_at, study.points[-1].cycle}
     kept = [row for row in rows(study) if row[0] % 10 == 0 or row[0] in shown]
-    head = ("cycle", *(f"{line}, %" for line in _LINES))
+    head = ("cycle", *(f"{line}, %" for line in LINES))
     return Sheet("Convergence", head, [(f"{row[0]:.0f}", *(f"{value:.3f}" for value in row[1:])) for row in kept], words=0)
 
 
@@ -133,7 +134,7 @@ def figure(study: ConvergenceStudy) -> FigureSection:
     """Returns the figure."""
     found = rows(study)
     # A share of 0 has no place on a logarithmic axis: its line ends before it.
-    series = [Series(line, [(row[0], row[at]) for row in found if row[at] > 0], at - 1) for at, line in enumerate(_LINES, 1)]
+    series = [Series(line, [(row[0], row[at]) for row in found if row[at] > 0], at - 1) for at, line in enumerate(LINES, 1)]
     plot = chart("convergence", "Convergence", Axis("cycles", is_whole=True), Axis("%", is_log=True), series)
     return FigureSection("convergence", "Convergence", "3.5", (plot,), _PUBLISHED, sheet(study))
 

@@ -23,6 +23,7 @@ from numba.extending import register_jitable
 from numpy.typing import NDArray
 
 from ..protocol.buffer import Buffer
+from .places import own_places
 
 # Of each kernel so many older versions stay on disk: enough to go to another branch and back.
 KEPT: Final = 3
@@ -134,13 +135,7 @@ def usual_places() -> Iterable[Path]:
     """Yields where kernels may lie: where the user told Numba to, in the checkout's `build`, or in the user's own cache."""
     if _SETTINGS.CACHE_DIR:
         yield Path(_SETTINGS.CACHE_DIR)
-    root = Path(__file__).resolve().parents[2]
-    if (root / "pyproject.toml").exists():
-        yield root / "build" / "kernels"
-    try:
-        yield Path.home() / ".cache" / "segue" / "kernels"
-    except RuntimeError:  # a user without a home
-        return
+    yield from own_places("kernels")
 
 
 def _forget_old(place: Path, name: str, present: Path) -> None:

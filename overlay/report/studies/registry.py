@@ -3,5 +3,7 @@
 from typing import Final
 
 from ..study import OverlayStudy
+from .convergence import CONVERGENCE
+from .graphs import GRAPHS
 
-STUDIES: Final[tuple[OverlayStudy, ...]] = ()
+STUDIES: Final[tuple[OverlayStudy, ...]] = (GRAPHS, CONVERGENCE)

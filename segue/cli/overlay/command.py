@@ -6,7 +6,10 @@ import click
 
 from ..lazy_group import LazyGroup, entry
 
-COMMANDS: Final = (entry("simulate", "segue.cli.overlay.simulate:simulate", "Simulate an overlay from a cold start"),)
+COMMANDS: Final = (
+    entry("simulate", "segue.cli.overlay.simulate:simulate", "Simulate an overlay from a cold start"),
+    entry("report", "segue.cli.overlay.report:report", "Draw every published figure anew, on one page"),
+)
 
 
 @click.group(cls=LazyGroup, sections={"Commands": COMMANDS})

@@ -1,37 +1,52 @@
-"""A runner of tasks in several processes."""
+"""Work that several processes share: calls that run side by side, wherever there is room."""
 
 import multiprocessing
 import signal
 import sys
 import threading
-from collections import Counter
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
+from typing import Any, TypeVar
 
-from ..errors import TraceError
-from .tasks import TableTask, Work
+from .errors import TraceError
+
+Result = TypeVar("Result")
+# Processes begin anew: a copy of this one would have its locks, and not its threads.
+CONTEXT = multiprocessing.get_context("spawn")
 
 
-def results(work: Work, tasks: Sequence[TableTask], processes: int) -> Generator[Counter[str], None, None]:
-    """Yields what `tasks` return for `work`, in the order in which they end. If `processes` is 1 they run in this one.
+def results(
+    calls: Sequence[Callable[[], Result]],
+    processes: int,
+    about: str,
+    *,
+    prepare: Callable[..., None] | None = None,
+    given: tuple[Any, ...] = (),
+) -> Generator[Result, None, None]:
+    """Yields what `calls` return, in the order in which they end. If `processes` is 1 they run in this one.
 
-    Closing it early ends the tasks that have begun, too. Raises what a task raises, and TraceError if a process is killed.
+    - `about`: what the work is for; an error begins with it.
+    - `prepare`: is called with what is `given` in each process before anything else.
+
+    Closing it early ends the calls that have begun, too. Raises what a call raises, and TraceError if a process is killed.
     """
     if processes == 1:
-        yield from (task.run(work) for task in tasks)
+        if prepare:
+            prepare(*given)
+        yield from (call() for call in calls)
         return
-    pool = ProcessPoolExecutor(processes, multiprocessing.get_context("spawn"))
+    pool = ProcessPoolExecutor(processes, CONTEXT, prepare, given)
     try:
         with _interrupts_held():
-            futures = [pool.submit(task.run, work) for task in tasks]
+            futures = [pool.submit(call) for call in calls]
         for future in as_completed(futures):
             yield future.result()
         pool.shutdown()
     except BrokenProcessPool:
         raise TraceError(
-            f"{work.folder}: a process was ended from outside, most likely for want of memory; use fewer --processes, or a smaller scale"
+            f"{about}: a process was ended from outside, most likely for want of memory; use fewer --processes, or a smaller scale"
         ) from None
     finally:
         for child in multiprocessing.active_children():
