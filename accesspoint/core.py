@@ -31,7 +31,7 @@ from .journal import Journal
 from .offload_notices import OffloadNotices
 from .options import AccessPointOptions
 from .orders import Orders
-from .pace import Pace
+from .pace import ActRates, Pace
 from .relay import Relay
 from .session import Session, SessionState
 from .sessions_by_user import SessionsByUser
@@ -81,7 +81,7 @@ class AccessPointCore:
         recorders = [each for each in (recorder, self.follows) if each is not None]
         self.journal = Journal(self.hub, options.site, recorders) if recorders else None
         self.sessions: dict[Session, None] = {}
-        self.pace = Pace(options)
+        self.pace, self._act_rates = Pace(options), ActRates(options)
         self.draining = False
         self.connects = 0
         self.said: Counter[str] = Counter()
@@ -199,6 +199,8 @@ class AccessPointCore:
             case messages.RefreshMessage():
                 self.arrivals.refresh(session, message, now_s, wall_s)
             case messages.ActMessage() | messages.PrivateMessage():
+                if isinstance(message, messages.ActMessage):
+                    self._act_rates.check(session.user, now_s)
                 self.gatekeeper.private.take(session, message, text, now_s, wall_s)
             case messages.LastMessage():
                 self.gatekeeper.last(session, message, now_s)

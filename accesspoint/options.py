@@ -66,8 +66,9 @@ class AccessPointOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unkno
     max_hello_bytes: int = 16 << 10
     hello_s: float = 10.0
     max_unfinished: int = 1_000
-    # Nobody has more than a part of it all.
+    # Nobody has more than a part of it all. Acts of a user are counted over all their connections here.
     max_connections_per_user: int = 50
+    max_user_acts_per_s: int = 200
     max_calls_per_client: int = 32
     # Who may see what: see `docs/authorization.md`. "social" where there is a social service, else it must be said.
     policy: Policy | None = None

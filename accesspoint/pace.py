@@ -3,13 +3,15 @@
 What a client has sent is counted once for each read, in seconds of its time: so many frames, bytes or named topics are what it may send
 in a second. A client that is faster than that is not read for a while, and TCP slows it down. Nothing that it says is parsed or answered
 meanwhile. Whoever goes on in spite of that is sent away with `flooding`.
+
+Acts are also counted for each user, because each is an event for all their followers, and a user may have many connections.
 """
 
 from math import ceil
 from typing import Final, Protocol
 
 from infra.kernel.errors import Refused
-from infra.kernel.rates import Rate
+from infra.kernel.rates import Buckets, Rate
 
 from .options import AccessPointOptions
 
@@ -64,3 +66,16 @@ class Pace:
         if self._patience.wait_s(paced.patience_full_s, now_s, 0):
             raise Refused("flooding", f"faster than the limits in welcome for {self._flooding_s:g} s; wait before you come back")
         return rest_s
+
+
+class ActRates:
+    """The rate of acts of each user, over all connections that they have here. As many users are known as there may be connections."""
+
+    def __init__(self, options: AccessPointOptions) -> None:
+        self._per_s = options.max_user_acts_per_s
+        self._users: Buckets[str] = Buckets(Rate(self._per_s, self._per_s * BURST_S), options.max_connections)
+
+    def check(self, user: str, now_s: float) -> None:
+        """Counts one act of `user`. Raises `Refused("rate-limited")` if it is too many."""
+        if self._users.allow(user, now_s):
+            raise Refused("rate-limited", f"over {self._per_s} acts a second of this user, on all connections; send it again later")

@@ -12,6 +12,7 @@ import msgspec
 
 from infra.kernel.errors import Refused
 from infra.kernel.frames import Reply
+from infra.kernel.open_calls import refusal_of
 from infra.kernel.roles import SOCIAL
 
 from . import messages
@@ -180,8 +181,6 @@ class PrivateSessions:
 
 def _refusal(op: str, result: Reply | Refused) -> Refused | None:
     """Returns what the social service has against it, if anything. One of an older version knows of no private sessions: there are none."""
-    if isinstance(result, Refused):
-        return result
-    if not result.code or (op == "is-private" and result.code == "unknown-op"):
+    if isinstance(result, Reply) and op == "is-private" and result.code == "unknown-op":
         return None
-    return Refused(result.code, result.reason)
+    return refusal_of(result)

@@ -6,7 +6,7 @@ from functools import partial
 
 from infra.kernel.errors import Refused
 from infra.kernel.frames import Reply
-from infra.kernel.open_calls import Then
+from infra.kernel.open_calls import Then, refusal_of
 from infra.kernel.roles import NOTIFICATION
 from infra.kernel.topics import Topic
 
@@ -37,17 +37,22 @@ class Relay:
         - `id_`: its id, for an error or a plain ok.
         - `now_s`: from when the service's time to answer counts.
         """
-        if session.open_calls >= self._most:
-            reason = f"{self._most} requests of this client wait for their answers; wait for one of them first"
-            self._refuse(session, id_, Refused("rate-limited", reason))
-            return
-        self._call(session, SERVICE_OF[op], op, text, partial(self._answered, session, id_), now_s)
+        then = partial(self._answered, session, id_)
+        if (full := self._full(session)) is not None:
+            then(full)
+        else:
+            self._call(session, SERVICE_OF[op], op, text, then, now_s)
+
+    def _full(self, session: Session) -> Refused | None:
+        if session.open_calls < self._most:
+            return None
+        return Refused("rate-limited", f"{self._most} requests of this client wait for their answers; wait for one of them first")
 
     def catch_up(self, session: Session, pull: bytes, catch_up: CatchUp, now_s: float) -> None:
         """Pulls for a client that did not ask. The client hears of what is found, and `catch_up` of what goes wrong."""
 
         def then(result: Reply | Refused) -> None:
-            if _refusal(result) is None:
+            if refusal_of(result) is None:
                 catch_up.succeeded()
                 self._answered(session, None, result)
             elif session.state is SessionState.READY:
@@ -61,9 +66,14 @@ class Relay:
         What they refuse is an error without an id: the client's message is answered by what the engine does, which delivers all the
         same. Their time to answer counts from `now_s`.
         """
+        then = partial(self._followed, session, op)
         for service, body in durable_requests(topics):
-            if service in self._services:
-                self._call(session, service, op, body, partial(self._followed, session, op), now_s)
+            if service not in self._services:
+                continue
+            if (full := self._full(session)) is not None:
+                then(full)
+            else:
+                self._call(session, service, op, body, then, now_s)
 
     def _call(self, session: Session, service: str, op: str, body: bytes, then: Then, now_s: float) -> None:
         def closed(result: Reply | Refused) -> None:
@@ -77,13 +87,13 @@ class Relay:
             closed(refused)
 
     def _answered(self, session: Session, id_: messages.Id, result: Reply | Refused) -> None:
-        if (refused := _refusal(result)) is not None:
+        if (refused := refusal_of(result)) is not None:
             self._refuse(session, id_, refused)
         elif isinstance(result, Reply) and session.state is SessionState.READY:
             session.say(result.body or messages.ok(id_))
 
     def _followed(self, session: Session, op: str, result: Reply | Refused) -> None:
-        if (refused := _refusal(result)) is not None:
+        if (refused := refusal_of(result)) is not None:
             self._refuse(session, None, Refused(refused.code.name, f"no lasting {op}: {refused.reason}; ask again"))
 
     def _refuse(self, session: Session, id_: messages.Id, refused: Refused) -> None:
@@ -94,10 +104,3 @@ class Relay:
             session.end(refused)
         else:
             session.say(messages.error(refused, id_))
-
-
-def _refusal(result: Reply | Refused) -> Refused | None:
-    """Returns what a service has against it, if anything."""
-    if isinstance(result, Reply):
-        return Refused(result.code, result.reason) if result.code else None
-    return result

@@ -10,14 +10,27 @@ from functools import partial
 from itertools import takewhile
 from typing import Generic, NamedTuple, TypeVar
 
+from .codes import BY_NAME
 from .errors import Refused
 from .every_one import for_every_one
 from .frames import Reply
+from .printable import printable
 
 # Called once with the reply, or with why there is none.
 Then = Callable[[Reply | Refused], None]
 
 Peer = TypeVar("Peer", bound=Hashable)
+
+
+def refusal_of(outcome: Reply | Refused) -> Refused | None:
+    """Returns why a call was refused, if it was. A code that nobody here knows, of a newer version, is a defect of that one call."""
+    if isinstance(outcome, Refused):
+        return outcome
+    if not outcome.code:
+        return None
+    if outcome.code in BY_NAME:
+        return Refused(outcome.code, outcome.reason)
+    return Refused("internal-error", printable(f"the service has answered with an unknown code, {outcome.code:.40}: {outcome.reason}"))
 
 
 class _Open(NamedTuple):

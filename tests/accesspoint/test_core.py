@@ -154,6 +154,19 @@ def test_a_refusal_of_a_service_is_an_error_and_ends_the_connection_if_it_is_fat
     assert (core.refusals["bad-field"], core.refusals["too-large"]) == (1, 1)
 
 
+@pytest.mark.parametrize("code", ["no-such-code", "", " "])
+def test_a_code_that_nobody_knows_is_a_defect_of_that_one_call(code: str) -> None:
+    """It broke the link to the service, and with it the calls of everybody."""
+    core = make_core()
+    outlet, session = service_up(core), welcomed(core)
+    session.tell(op="act", kind="play", id=1)
+    core.calls.reply("p1", Reply(last_call(outlet).n, code or "new\x1bcode", "of a newer version", b""))
+    error = session.messages[-1]
+    assert (error["code"], error["id"], session.ending, core.refusals) == ("internal-error", 1, None, {"internal-error": 1})
+    assert "\x1b" not in error["reason"]
+    assert "of a newer version" in error["reason"]
+
+
 def test_what_no_service_answers_is_unavailable_sooner_or_later() -> None:
     core = make_core(max_calls=2, call_s=5.0)
     session = welcomed(core)
@@ -174,7 +187,23 @@ def test_what_no_service_answers_is_unavailable_sooner_or_later() -> None:
     session.tell(6.0, op="act", kind="play")
     core.calls.node_down("presence", "p1")
     assert session.messages[-1]["reason"] == "the presence service went away before it answered"
-    assert refused() == "no presence service can be reached now"
+    assert refused(7.0) == "no presence service can be reached now"
+
+
+def test_a_user_has_one_rate_of_acts_however_many_connections_they_have() -> None:
+    """DPS-26: one user with fifty connections had fifty times of it."""
+    core = make_core(max_user_acts_per_s=2, services={"presence": ["p1"]})
+    outlet, (one, other), dan = service_up(core), [welcomed(core) for _ in range(2)], welcomed(core, "dan")
+
+    def acts(session: RecordingSession, now_s: float) -> list[object]:
+        return [(session.tell(now_s, op="act", kind="play") or {}).get("code") for _ in range(3)]
+
+    assert acts(one, 0.0) == [None] * 3
+    assert acts(other, 0.0) == [None, "rate-limited", "rate-limited"]
+    assert acts(dan, 0.0) == [None] * 3
+    assert (len([each for each in outlet if isinstance(each, Call)]), core.refusals) == (7, {"rate-limited": 2})
+    assert acts(other, 0.5) == [None, "rate-limited", "rate-limited"]
+    assert "2 acts a second" in other.messages[-1]["reason"]
 
 
 def test_nobody_who_has_left_gets_the_answer_of_a_service() -> None:
@@ -255,6 +284,20 @@ def test_a_service_that_refuses_or_is_away_is_one_error_without_an_id_and_the_en
     assert core.hub.subscriptions == 5
     install(core, link, {"sto": 0})
     assert (session.messages[-1]["op"], session.messages[-1]["rejected"]) == ("subscribed", [])
+
+
+def test_what_follows_from_a_subscribe_counts_among_the_open_requests_of_a_client() -> None:
+    """DPS-26: each subscribe to a playlist, an artist or a profile is a call, too."""
+    core = make_core(max_calls_per_client=2, **WITH_SERVICES)
+    link, outlets, session = linked(core), [service_up(core, name) for name in ("playlist", "artist")], welcomed(core)
+    for n in range(3):
+        session.tell(op="subscribe", topics=[PLAYLISTS[n], ARTIST], id=n)
+    assert [len([each for each in outlet if isinstance(each, Call)]) for outlet in outlets] == [1, 1]
+    errors = [(message["id"], message["code"]) for message in session.messages if message["op"] == "error"]
+    assert (errors, core.refusals) == ([(None, "rate-limited")] * 4, {"rate-limited": 4})
+    assert "no lasting follow" in session.messages[-1]["reason"]
+    install(core, link, {"sto": 0})
+    assert [message["id"] for message in session.messages if message["op"] == "subscribed"] == [0, 1, 2]
 
 
 def test_a_service_that_is_not_configured_is_not_missed_and_what_is_rejected_is_not_followed() -> None:

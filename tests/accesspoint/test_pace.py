@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from accesspoint.options import AccessPointOptions
-from accesspoint.pace import BURST_S, Pace
+from accesspoint.pace import BURST_S, ActRates, Pace
 from accesspoint.session import Session
 from infra.kernel.errors import Refused
 
@@ -65,3 +65,14 @@ def test_whoever_is_a_little_too_fast_is_slowed_down_for_ever_and_never_closed()
         now_s += 1 / 105
         now_s += paced.spend(session, now_s, 1, 0)
     assert paced.rests > 50
+
+
+def test_each_user_has_their_own_rate_of_acts() -> None:
+    """DPS-26."""
+    rates = ActRates(msgspec.structs.replace(OPTIONS, max_user_acts_per_s=1))
+    for user in ("ann", "bob"):
+        for _ in range(2):
+            rates.check(user, 0.0)
+    with pytest.raises(Refused, match="rate-limited: over 1 acts a second of this user"):
+        rates.check("ann", 0.5)
+    rates.check("ann", 1.0)

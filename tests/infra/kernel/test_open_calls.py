@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from infra.kernel.errors import Refused
 from infra.kernel.frames import Reply
-from infra.kernel.open_calls import OpenCalls
+from infra.kernel.open_calls import OpenCalls, refusal_of
 
 MAX_CALLS, MAX_BYTES, TIMEOUT_S = 4, 10, 5.0
 PEERS = st.sampled_from(["p1", "p2", "p3"])
@@ -106,3 +106,14 @@ def test_what_is_told_that_a_call_has_ended_may_make_the_next_one() -> None:
     assert (len(outcomes), len(table)) == (1, 1)
     table.reply("p1", Reply(2, "", "", b"two"))
     assert outcomes[1:] == [Reply(2, "", "", b"two")]
+
+
+def test_an_outcome_is_a_refusal_if_it_has_a_code_and_one_that_nobody_knows_is_a_defect() -> None:
+    own = Refused("unavailable")
+    assert refusal_of(own) is own
+    assert refusal_of(Reply(1, "", "", b"")) is None
+    known, unknown = refusal_of(Reply(1, "bad-field", "no", b"")), refusal_of(Reply(1, "x" * 1000, "why\n", b""))
+    assert known is not None
+    assert unknown is not None
+    assert (known.code.name, known.reason, unknown.code.name) == ("bad-field", "no", "internal-error")
+    assert unknown.reason == f"the service has answered with an unknown code, {'x' * 40}: why\\u000a"
