@@ -1,8 +1,8 @@
 """The agenda: mails and pushes in order of when they are due, each read once (design 7).
 
-Tasks lie in the shards of their users, and a cursor follows in each shard. Two rules hold: nothing is put where the cursor has
-passed, and the cursor does not pass what is still on its way to the store. The owner of the shard alone puts and reads tasks. So
-it knows when the next task of a shard is due, and looks only then.
+Tasks lie in the shards of their users. In each shard a reader goes ahead, and a cursor follows up to the first task that is not worked
+off. Two rules hold: nothing is put where the reader has passed, and the reader does not pass what is still on its way to the store. The
+owner of the shard alone puts and reads tasks. So it knows when the next task of a shard is due, and looks only then.
 """
 
 import asyncio
@@ -19,21 +19,38 @@ from .store import Store, Task
 CURSORS: Final = 1 << 10
 assert CURSORS >= PARTS
 NEVER_MS: Final = 1 << 62
+# Of a shard that has so many under way nothing more is read.
+MAX_OPEN: Final = 400
 
 
 class Shard:
     """The agenda of one shard.
 
-    - `done_ms`: the cursor; tasks up to it are worked off.
-    - `next_ms`: no task is due before it.
+    - `done_ms`: the cursor; tasks up to it are worked off. `saved_ms` is what the store has of it.
+    - `read_ms`: tasks up to it have been read; those in `open` are under way.
+    - `reading_ms`: up to where the store is asked now.
+    - `next_ms`: no task that has not been read is due before it.
     - `adding`: when the first task of each addition is due that is on its way to the store.
     """
 
-    __slots__ = ("adding", "done_ms", "next_ms")
+    __slots__ = ("adding", "done_ms", "is_saving", "next_ms", "open", "read_ms", "reading_ms", "saved_ms")
 
     def __init__(self, done_ms: int) -> None:
-        self.done_ms, self.next_ms = done_ms, NEVER_MS
+        self.done_ms = self.saved_ms = self.read_ms = self.reading_ms = done_ms
+        self.next_ms = NEVER_MS
+        self.open: set[Task] = set()
         self.adding: list[int] = []
+        self.is_saving = False
+
+    @property
+    def is_full(self) -> bool:
+        """Whether so much is under way that nothing more is read."""
+        return len(self.open) >= MAX_OPEN
+
+    def close(self, tasks: Iterable[Task]) -> None:
+        """Notes that `tasks` are worked off: the cursor goes on to the first one that is not."""
+        self.open.difference_update(tasks)
+        self.done_ms = max(self.done_ms, min((task.due_ms for task in self.open), default=self.read_ms + 1) - 1)
 
 
 class Agenda:
@@ -76,13 +93,13 @@ class Agenda:
         fence = self._fence()
         if any(task.shard not in self._shards for task in tasks):
             raise Unavailable("another node owns these users")
-        # A task for a time that the cursor has passed would never be read.
-        tasks = [task._replace(due_ms=max(task.due_ms, self._shards[task.shard].done_ms + 1)) for task in tasks]
+        # A task for a time that the reader has passed would never be read.
+        tasks = [task._replace(due_ms=max(task.due_ms, _passed_ms(self._shards[task.shard]) + 1)) for task in tasks]
         first: dict[int, int] = {}
         for task in tasks:
             first[task.shard] = min(task.due_ms, first.get(task.shard, NEVER_MS))
         shards = {shard: self._shards[shard] for shard in first}
-        # Until they are stored the cursor stops in front of them (`due`): a reader would not find them and would go past.
+        # Until they are stored the reader stops in front of them (`due`): it would not find them and would go past.
         for shard, each in shards.items():
             each.adding.append(first[shard])
         try:
@@ -101,22 +118,36 @@ class Agenda:
         self._fence()
 
     def ready(self, now_ms: int) -> list[int]:
-        """Returns the shards in which something is due."""
-        return [shard for shard, each in self._shards.items() if each.next_ms <= now_ms]
+        """Returns the shards in which something is due that may be begun."""
+        return [shard for shard, each in self._shards.items() if each.next_ms <= now_ms and not each.is_full]
 
     async def due(self, shard: int, now_ms: int, limit: int) -> list[Task]:
         """Returns the next tasks of `shard` that are due at `now_ms`, about `limit`: all of one moment come together.
 
-        Where there is none, it looks up when the next one is due. Raises Unavailable.
+        They are under way from now on, until `done` or `put_back` is told of them. There is none where too many are. Where there is
+        none, it looks up when the next one is due. Raises Unavailable.
         """
         self.check()
         each = self._shards.get(shard)
-        if each is None:
-            return []
-        until_ms = min([now_ms, *(due_ms - 1 for due_ms in each.adding)])
-        tasks = await self._store.due(shard, each.done_ms, until_ms, limit)
-        if not tasks:
-            await self._look(shard, each)
+        while each is not None and not each.is_full:
+            tasks = await self._read(shard, each, now_ms, limit)
+            if not tasks:
+                await self._look(shard, each)
+                break
+            if new := [task for task in tasks if task not in each.open]:
+                each.open.update(new)
+                return new
+        return []
+
+    async def _read(self, shard: int, each: Shard, now_ms: int, limit: int) -> list[Task]:
+        from_ms, until_ms = each.read_ms, min([now_ms, *(due_ms - 1 for due_ms in each.adding)])
+        each.reading_ms = until_ms
+        try:
+            tasks = await self._store.due(shard, from_ms, until_ms, limit)
+        finally:
+            each.reading_ms = 0
+        if tasks and each.read_ms == from_ms:  # else something was put back meanwhile
+            each.read_ms = tasks[-1].due_ms
         return tasks
 
     async def _look(self, shard: int, each: Shard) -> None:
@@ -124,15 +155,43 @@ class Agenda:
         # Cleared before the question, not after: what is added while it is answered lowers it again, and must not be overwritten.
         each.next_ms, before_ms = NEVER_MS, each.next_ms
         try:
-            next_ms = await self._store.next_due(shard, each.done_ms)
+            next_ms = await self._store.next_due(shard, each.read_ms)
         except BaseException:
             each.next_ms = before_ms
             raise
         each.next_ms = min(each.next_ms, NEVER_MS if next_ms is None else next_ms)
 
     async def done(self, shard: int, tasks: Sequence[Task]) -> None:
-        """Notes that these tasks, the next of `shard`, are worked off. Raises Unavailable: then they may be read again."""
+        """Notes that these tasks of `shard` are worked off. Raises Unavailable: then they may be read again."""
         self.check()
         if (each := self._shards.get(shard)) is not None:
-            each.done_ms = tasks[-1].due_ms
-            await self._store.save_cursors({CURSORS + shard: each.done_ms})
+            was_full = each.is_full
+            each.close(tasks)
+            if was_full:
+                self.news.set()
+            await self._save(shard, each)
+
+    def put_back(self, shard: int, tasks: Sequence[Task]) -> None:
+        """Notes that these tasks of `shard` are not under way any more, and not worked off: they are read again."""
+        each = self._shards.get(shard)
+        if each is not None and tasks:
+            first_ms = min(task.due_ms for task in tasks)
+            each.open.difference_update(tasks)
+            each.read_ms, each.next_ms = min(each.read_ms, first_ms - 1), min(each.next_ms, first_ms)
+
+    async def _save(self, shard: int, each: Shard) -> None:
+        """Saves the cursor. What goes on while it is saved is saved in one go afterwards."""
+        if each.is_saving:
+            return
+        each.is_saving = True
+        try:
+            while each.saved_ms < (done_ms := each.done_ms):
+                await self._store.save_cursors({CURSORS + shard: done_ms})
+                each.saved_ms = done_ms
+        finally:
+            each.is_saving = False
+
+
+def _passed_ms(each: Shard) -> int:
+    """Returns until when tasks have been read, or are about to be."""
+    return max(each.done_ms, each.read_ms, each.reading_ms)

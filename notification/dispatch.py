@@ -1,91 +1,51 @@
-"""Dispatch: mails and pushes when they are due, each decided once more before it goes (spec 8, SB-41, SB-42).
+"""Dispatch: mails and pushes when they are due (spec 8, SB-41, SB-42).
 
 The ending of each is stored, so a task that is read again after a crash is not done again. A mail that went out before its
 ending could be stored goes again, under the same Message-ID.
+
+Nobody waits for somebody else's push service. What is due is begun while earlier tasks of the shard are under way, and the pushes of
+one user stand in one line: one is under way at a time.
 """
 
 import asyncio
-from collections.abc import Collection, Iterable, Sequence
-from itertools import groupby
-from typing import Any, Final, NamedTuple, Protocol
-
-import msgspec
+from collections import deque
+from collections.abc import Collection, Coroutine, Sequence
+from typing import Any, Final
 
 from infra.kernel.errors import Unavailable
 from infra.runtime.ending import end_tasks
-from rule_engine.verdict import Way
 
-from .core import EMAIL, LIVE, PUSH, UNKNOWN, Decider, postponed, preferences_of
-from .letter import Line
+from .attempt import Attempts, Job, jobs_of
+from .core import PUSH
 from .module_context import ModuleContext
-from .notice import Notice
-from .online import Online
-from .outcome import Outcome, OutcomeState
 from .owned import Owned
-from .retelling import Retelling
-from .retries import next_delay_s
-from .store import WAITING, Device, Person, Sent, Task
+from .store import WAITING, Task
 
 PERIOD_S: Final = 1.0
 AT_ONCE: Final = 100
-PARALLEL: Final = 16
-KEPT_TIMES: Final = 32
-ASK_AGAIN_MS: Final = 2000
+# More pushes of one user are put off: else one user could fill what a shard may have under way.
+MAX_LINE: Final = 8
 
 Key = tuple[str, str, str]
 
 
-class MailChannel(Protocol):
-    """A channel that sends one mail about one or several notifications."""
-
-    async def mail(self, user: str, address: str, lines: Sequence[Line], zone: str) -> Outcome:
-        """Makes one attempt for `user`: a mail to `address` about `lines`, with times in `zone`."""
-
-
-class PushChannel(Protocol):
-    """A channel that sends one push to one device."""
-
-    async def push(self, device: Device, line: Line) -> Outcome:
-        """Makes one attempt."""
-
-
-class Job(NamedTuple):
-    """The tasks that go out as one: a push, a mail, or all that is due for a user's digest."""
-
-    user: str
-    channel: str
-    tasks: list[Task]
-
-
 class Dispatch:
-    """The loop that works tasks off.
+    """The loop that works tasks off: it reads the agenda of `owned`, and has `attempts` made."""
 
-    - `module`, `owned`: the store, and what is owned of it.
-    - `decider`, `online`: what decides once more.
-    - `mail`, `push`: the channels. Tasks of a channel that is None are dropped, and `why` says so.
-    - `retelling`: takes the tasks that are live copies.
-
-    `ended` counts how tasks ended, by state.
-    """
-
-    def __init__(
-        self,
-        module: ModuleContext,
-        owned: Owned,
-        decider: Decider,
-        online: Online,
-        mail: MailChannel | None,
-        push: PushChannel | None,
-        retelling: Retelling,
-    ) -> None:
-        self.ended: dict[str, int] = {"delivered": 0, "dropped": 0, "dead": 0, "retried": 0, "pruned": 0}
+    def __init__(self, module: ModuleContext, owned: Owned, attempts: Attempts) -> None:
         self._module, self._store, self._logger = module, module.store, module.context.log
-        self._owned, self._agenda = owned, owned.agenda
-        self._decider, self._online, self._mail, self._push, self._retelling = decider, online, mail, push, retelling
-        self._slots = asyncio.Semaphore(PARALLEL)
+        self._agenda, self._attempts = owned.agenda, attempts
         self._task: asyncio.Task[None] | None = None
-        self._running: dict[int, asyncio.Task[None]] = {}
+        self._reading: set[int] = set()
+        self._running: dict[asyncio.Task[None], int] = {}
+        self._lines: dict[str, deque[Job]] = {}
+        self._waiting: set[int] = set()
         self._handing_over: frozenset[int] = frozenset()
+
+    @property
+    def ended(self) -> dict[str, int]:
+        """How many tasks ended how."""
+        return self._attempts.ended
 
     def start(self) -> None:
         """Sends what is due until `stop`."""
@@ -93,13 +53,14 @@ class Dispatch:
 
     async def stop(self) -> None:
         """Stops at once. May be called twice; `start` begins again."""
-        await end_tasks(self._task, *self._running.values())
+        await end_tasks(self._task, *self._running)
         self._handing_over = frozenset()
 
     async def hand_over(self, theirs: Collection[int]) -> None:
         """Begins nothing more in these shards; returns when what was begun is done."""
         self._handing_over = frozenset(theirs)
-        await asyncio.gather(*(self._running[shard] for shard in theirs if shard in self._running), return_exceptions=True)
+        while mine := [task for task, shard in self._running.items() if shard in theirs]:
+            await asyncio.wait(mine)
 
     def handed_over(self) -> None:
         """Notes that the agenda has forgotten the shards that were handed over: from now on it says what is ours."""
@@ -107,155 +68,93 @@ class Dispatch:
 
     def _begin_due(self) -> None:
         for shard in self._agenda.ready(self._module.now_ms()):
-            if shard not in self._running and shard not in self._handing_over:
-                self._running[shard] = task = asyncio.create_task(self._run_shard(shard), name="mails and pushes of a shard")
-                task.add_done_callback(lambda _, shard=shard: self._ended(shard))  # type: ignore[misc]
+            if shard not in self._reading and shard not in self._handing_over:
+                self._reading.add(shard)
+                task = self._run(shard, self._read(shard), "mails and pushes of a shard")
+                task.add_done_callback(lambda _, shard=shard: self._reading.discard(shard))  # type: ignore[misc]
 
-    def _ended(self, shard: int) -> None:
-        del self._running[shard]
+    def _run(self, shard: int, work: Coroutine[Any, Any, None], name: str) -> asyncio.Task[None]:
+        task = asyncio.create_task(work, name=name)
+        self._running[task] = shard
+        task.add_done_callback(self._running.pop)
+        return task
 
-    async def _run_shard(self, shard: int) -> None:
+    async def _read(self, shard: int) -> None:
+        """Begins everything that is due now in one shard."""
         try:
-            await self.run_due(shard)
+            while shard not in self._handing_over and (tasks := await self._agenda.due(shard, self._module.now_ms(), AT_ONCE)):
+                await self._begin(shard, tasks)
+            self._waiting.discard(shard)
             self._agenda.news.set()  # what came while we were ending
         except Unavailable as trouble:
-            self._logger.warning("mails and pushes wait for the store", reason=str(trouble))
+            self._note(shard, trouble)
         except Exception:
             self._logger.exception("mails and pushes could not be sent")
 
-    async def run_due(self, shard: int) -> None:
-        """Does everything that is due now in one shard. Raises Unavailable: then it goes on from where it was."""
-        while shard not in self._handing_over and (tasks := await self._agenda.due(shard, self._module.now_ms(), AT_ONCE)):
-            known = {key for key, each in (await self._store.sent({_key(task) for task in tasks})).items() if each.state != WAITING}
-            jobs = _jobs(task for task in tasks if _key(task) not in known)
-            results = await asyncio.gather(*(self._do_or_bury(job) for job in jobs), return_exceptions=True)
-            for result in results:
-                if isinstance(result, BaseException):
-                    raise result  # when all have ended: the cursor must not pass one that failed
-            await self._agenda.done(shard, tasks)
-
-    async def _do_or_bury(self, job: Job) -> None:
-        """Does a job. One that cannot be done because of a defect becomes dead letters: it must not hold up the others of its shard."""
+    async def _begin(self, shard: int, tasks: Sequence[Task]) -> None:
+        """Begins `tasks` of one shard, but those that have ended before. Raises Unavailable: then they are read again."""
+        left = list(tasks)
         try:
-            await self._do(job)
-        except Unavailable:
+            known = {key for key, each in (await self._store.sent({_key(task) for task in tasks})).items() if each.state != WAITING}
+            await self._agenda.done(shard, [task for task in tasks if _key(task) in known])
+            left = [task for task in tasks if _key(task) not in known]
+            late = [job for job in jobs_of(left) if not self._has_begun(shard, job)]
+            left = [task for job in late for task in job.tasks]
+            if left:
+                await self._attempts.put_off(left)
+                await self._agenda.done(shard, left)
+        except BaseException:
+            self._agenda.put_back(shard, left)
             raise
-        except Exception as defect:
-            self._logger.exception("a mail or push could not be made", channel=job.channel, events=[task.event for task in job.tasks])
-            reason, now_ms = f"a defect of ours: {defect!r:.200}", self._module.now_ms()
-            await self._store.record([Sent(task.user, task.event, task.channel, "dead", reason, now_ms) for task in job.tasks])
-            self.ended["dead"] += len(job.tasks)
 
-    async def _do(self, job: Job) -> None:
-        async with self._slots:
-            self._agenda.check()
-            now_ms = self._module.now_ms()
-            person = (await self._owned.people.get([job.user]))[job.user]
-            notices = await self._store.notices({task.event for task in job.tasks})
-            online = (await self._online.ask([job.user]))[job.user]
-            if online & UNKNOWN:  # a user who is online may not be mailed: wait until that is known
-                await self._agenda.add([task._replace(due_ms=now_ms + ASK_AGAIN_MS) for task in job.tasks])
-                return
-            if job.channel == LIVE:
-                await self._store.record(await self._retelling.tell(job.tasks, person, notices, online, now_ms))
-                return
-            wanted: list[Task] = []
-            ended: list[Sent] = []
-            for task in job.tasks:
-                verdict = self._verdict(task, notices.get(task.event), person, online, now_ms)
-                if not isinstance(verdict, Way):  # a way is a text, too
-                    ended.append(Sent(task.user, task.event, task.channel, "dropped", verdict, now_ms))
-                elif (later := postponed(task, verdict, preferences_of(person), now_ms)) is not None:
-                    await self._agenda.add([later])
-                else:
-                    wanted.append(task)
-            if wanted:
-                ended += await self._send(job._replace(tasks=wanted), notices, person, now_ms)
-            await self._store.record(ended)
-            for each in ended:
-                self.ended[each.state] += 1
-
-    def _verdict(self, task: Task, notice: Notice | None, person: Person, online: int, now_ms: int) -> Way | str:
-        """Returns the way that the rules want the task to go now, or why it is not to go at all."""
-        if (self._push if task.channel == PUSH else self._mail) is None:
-            return f"no way to send a {task.channel} is configured here"
-        if notice is None:
-            return "it has expired"
-        verdict = self._decider.verdict(notice, person, 0, online, now_ms)
-        channel, way = (PUSH, verdict.push) if task.channel == PUSH else (EMAIL, verdict.email)
-        if way is Way.NO:
-            return " ".join(reason for reason in verdict.reasons if f"-{channel}:" in reason) or f"no rule grants {channel} now"
-        return way
-
-    async def _send(self, job: Job, notices: dict[str, Notice], person: Person, now_ms: int) -> list[Sent]:
-        lines = [_line(notices[task.event]) for task in job.tasks]
-        outcome = await (self._send_mail(person, lines) if job.channel != PUSH else self._send_push(person, lines[0]))
-        if outcome.state is OutcomeState.RETRY:
-            return await self._again(job, outcome, now_ms)
-        if outcome.state is OutcomeState.DELIVERED:
-            await self._count(person, job.channel, now_ms)
-        state = {OutcomeState.DELIVERED: "delivered", OutcomeState.GONE: "dropped", OutcomeState.FAILED: "dead"}[outcome.state]
-        return [Sent(task.user, task.event, task.channel, state, outcome.reason, now_ms) for task in job.tasks]
-
-    async def _send_mail(self, person: Person, lines: Sequence[Line]) -> Outcome:
-        preferences = preferences_of(person)
-        assert self._mail is not None
-        assert preferences.email is not None  # the rules grant no mail without an address
-        return await self._mail.mail(person.user, preferences.email, lines, preferences.tz)
-
-    async def _send_push(self, person: Person, line: Line) -> Outcome:
-        """Pushes to every device. It is delivered if any device took it, and is tried again only if none did."""
-        assert self._push is not None
-        outcomes = []
-        for device in await self._store.devices(person.user):
-            outcome = await self._push.push(device, line)
-            outcomes.append(outcome)
-            if outcome.state is OutcomeState.GONE:
-                await self._store.remove_device(person.user, device.endpoint)
-                self.ended["pruned"] += 1
-                person.has_devices = bool(await self._store.devices(person.user))
-        best = (OutcomeState.DELIVERED, OutcomeState.RETRY, OutcomeState.FAILED, OutcomeState.GONE)
-        return min(outcomes, key=lambda each: best.index(each.state), default=Outcome(OutcomeState.GONE, "no device is left"))
-
-    async def _again(self, job: Job, outcome: Outcome, now_ms: int) -> list[Sent]:
-        """Puts the job on the agenda again. When it was tried too often, returns dead letters instead, which an operator may replay."""
-        first = job.tasks[0]
-        delay_s = next_delay_s(first.attempt, first.started_ms, now_ms, self._module.context.rng, outcome.retry_after_s or 0.0)
-        if delay_s is None:
-            return [Sent(t.user, t.event, t.channel, "dead", f"{t.attempt} attempts: {outcome.reason}", now_ms) for t in job.tasks]
-        due_ms = now_ms + int(delay_s * 1000)
-        await self._agenda.add([task._replace(due_ms=due_ms, attempt=task.attempt + 1) for task in job.tasks])
-        self.ended["retried"] += len(job.tasks)
-        return []
-
-    async def _count(self, person: Person, channel: str, now_ms: int) -> None:
-        """Remembers when something was sent, for the throttle."""
-        if channel == PUSH:
-            person.pushes = (*person.pushes, now_ms)[-KEPT_TIMES:]
+    def _has_begun(self, shard: int, job: Job) -> bool:
+        """Begins `job`, or puts it in the line of its user; returns False where that is full."""
+        line = self._lines.get(job.user) if job.channel == PUSH else None
+        if line is None:
+            line = deque([job])
+            if job.channel == PUSH:
+                self._lines[job.user] = line
+            self._run(shard, self._work_off(shard, line), f"a {job.channel}")
+        elif len(line) >= MAX_LINE:
+            return False
         else:
-            person.mails = (*person.mails, now_ms)[-KEPT_TIMES:]
-        await self._store.save_sent_times(person.user, person.mails, person.pushes)
+            line.append(job)
+        return True
 
+    async def _work_off(self, shard: int, line: deque[Job]) -> None:
+        """Does the jobs of `line`, one after the other."""
+        user = line[0].user
+        try:
+            while line and shard not in self._handing_over:
+                is_late = await self._attempts.make(line[0])
+                await self._agenda.done(shard, line.popleft().tasks)
+                if is_late:  # the next one would wait as long for the same devices
+                    await self._put_off(shard, line)
+        except Unavailable as trouble:
+            self._note(shard, trouble)
+        except Exception:
+            self._logger.exception("mails and pushes could not be sent")
+        finally:
+            if self._lines.get(user) is line:
+                del self._lines[user]
+            self._agenda.put_back(shard, [task for job in line for task in job.tasks])
 
-def _jobs(tasks: Iterable[Task]) -> list[Job]:
-    """Returns jobs. Mails of one user that are due at the same moment are one mail; every push is one by itself."""
-    jobs: list[Job] = []
-    for (_, user, channel), same in groupby(tasks, key=lambda task: (task.due_ms, task.user, task.channel)):
-        together = list(same)
-        jobs.extend([Job(user, channel, together)] if channel != PUSH else [Job(user, channel, [task]) for task in together])
-    return jobs
+    async def _put_off(self, shard: int, line: deque[Job]) -> None:
+        """Puts off all that stands in `line` now. Raises Unavailable: then it stands there still."""
+        late = list(line)
+        tasks = [task for job in late for task in job.tasks]
+        if tasks:
+            await self._attempts.put_off(tasks)
+            await self._agenda.done(shard, tasks)
+        for _ in late:
+            line.popleft()
+
+    def _note(self, shard: int, trouble: Unavailable) -> None:
+        """Logs that the store does not answer, once until it does."""
+        if shard not in self._waiting:
+            self._waiting.add(shard)
+            self._logger.warning("mails and pushes wait for the store", reason=str(trouble))
 
 
 def _key(task: Task) -> Key:
     return task.user, task.event, task.channel
-
-
-def _line(notice: Notice) -> Line:
-    return Line(
-        topic=notice.topic,
-        cls=notice.class_,
-        kind=notice.kind,
-        ts_ms=notice.ts_ms,
-        id=notice.id,
-        payload=msgspec.json.decode(notice.payload, type=dict[str, Any]),
-    )

@@ -26,6 +26,7 @@ from infra.runtime.outgoing.options import OutgoingOptions
 
 from .letter import Line
 from .outcome import Outcome, delivered, failed, gone, retry
+from .turns import Turns
 from .vapid import Vapid
 
 MAX_ENDPOINT_CHARS: Final = 2048
@@ -33,6 +34,9 @@ MAX_ENDPOINT_CHARS: Final = 2048
 MAX_PAYLOAD_BYTES: Final = 3072
 MAX_RETRY_AFTER_S: Final = 86_400.0
 EXCERPT_BYTES: Final = 200
+# Pushes to one host that are under way or wait. More are refused for now, so that nobody's line grows without an end.
+MAX_WAITING_PER_HOST: Final = 256
+MAX_WAITING: Final = 16_384
 KEY_BYTES: Final = 65
 AUTH_BYTES: Final = 16
 
@@ -56,12 +60,14 @@ class PushOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     - `contact`: `mailto:` or `https:`, whom a push service asks when our pushes make trouble.
     - `allow_loopback`: takes endpoints on this machine, also with http. For tests and demos.
     - `timeout_s`: for one push, connecting included.
+    - `max_connections`: pushes at once; `max_connections_per_host` of them to one host.
     """
 
     contact: str
     allow_loopback: bool = False
     timeout_s: Annotated[float, msgspec.Meta(gt=0, le=600)] = 10.0
     max_connections: Annotated[int, msgspec.Meta(ge=1, le=1000)] = 32
+    max_connections_per_host: Annotated[int, msgspec.Meta(ge=1, le=1000)] = 16
 
 
 class Subscription(msgspec.Struct, frozen=True):
@@ -93,7 +99,7 @@ class Subscription(msgspec.Struct, frozen=True):
 
 
 class Pusher:
-    """The connections to push services. At most `max_connections` pushes are under way; further callers wait in line, in order."""
+    """The connections to push services. At most `max_connections` pushes are under way, fewer to one host; others wait, in order."""
 
     def __init__(
         self, options: PushOptions, vapid: Vapid, clock: Callable[[], float] = time.time, outgoing: OutgoingOptions | None = None
@@ -108,6 +114,7 @@ class Pusher:
         self._vapid = vapid
         self._clock = clock
         self._slots = asyncio.Semaphore(options.max_connections)
+        self._hosts = Turns(MAX_WAITING, most_of_key=MAX_WAITING_PER_HOST, inside=options.max_connections_per_host)
         private = [*(outgoing.private if outgoing else []), *(_THIS_MACHINE if options.allow_loopback else [])]
         self._client = OutgoingClient(
             OutgoingOptions(private=private),
@@ -146,10 +153,13 @@ class Pusher:
             "TTL": str(ttl_s),
             "Urgency": urgency,
         } | ({"Topic": topic} if topic else {})
-        async with self._slots:
-            if self._is_closed:
-                return retry("the pusher has been closed")
-            return await self._post(url, body, headers)
+        try:
+            async with self._hosts.take(url.host or ""), self._slots:
+                if self._is_closed:
+                    return retry("the pusher has been closed")
+                return await self._post(url, body, headers)
+        except Unavailable as full:
+            return retry(str(full))
 
     async def close(self) -> None:
         """Waits for the pushes under way (each has its timeout), and closes all connections. May be called twice.

@@ -19,6 +19,7 @@ from infra.runtime.tokens import Tokens, ensure_secret, read_secret
 from rule_engine.rules import RuleSet
 
 from .agenda import Agenda
+from .attempt import Attempts
 from .channels import Mail, Push
 from .core import Decider
 from .dispatch import Dispatch
@@ -97,7 +98,8 @@ class StoredPath:
         self.teller = Teller(process.brokers.publish, asyncio.get_running_loop().time)
         self.retelling = Retelling(module, self.owned.agenda, decider, process.brokers.publish, lambda task: self.routes.schedule(task))
         self.worker = Worker(module, self.owned, decider, process.online, self._tell)
-        self.dispatch = Dispatch(module, self.owned, decider, process.online, self.mail, push, self.retelling)
+        attempts = Attempts(module, self.owned, decider, process.online, self.mail, push, self.retelling)
+        self.dispatch = Dispatch(module, self.owned, attempts)
         self._holdings = Holdings(module, self.owned, self.worker, self.dispatch)
         # What is owned bears the keeper's fence, and the keeper tells the routes what has changed: each needs the other, so
         # `_fence`, `schedule` and `on_change` find theirs when they are called, not now.

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from infra.kernel.errors import Unavailable
-from notification.agenda import Agenda
+from notification.agenda import MAX_OPEN, Agenda
 from notification.ownership.core import FencingToken
 from notification.store import Task
 from notification.store_sqlite import SqliteStore
@@ -119,3 +119,49 @@ async def test_what_is_looked_up_while_something_is_added_is_not_missed(store: W
     store.may_add.set()
     await adding
     assert [each.user for each in await work_off(agenda, NOW_MS + 10)] == ["bob"]
+
+
+async def test_what_is_under_way_is_not_read_again_and_holds_back_the_cursor_but_not_the_reader(store: Watched) -> None:
+    agenda = await owning(store, 1)
+    tasks = [task(1, NOW_MS + n) for n in range(4)]
+    await agenda.add(tasks)
+    assert await agenda.due(1, NOW_MS + 10, 2) == tasks[:2]
+    assert await agenda.due(1, NOW_MS + 10, 2) == tasks[2:]
+    assert await agenda.due(1, NOW_MS + 10, 2) == []
+    await agenda.done(1, tasks[1:])
+    assert await work_off(await owning(store, 1), NOW_MS + 10) == tasks
+
+
+async def test_what_is_put_back_is_read_again_and_what_is_still_under_way_is_not(store: Watched) -> None:
+    agenda = await owning(store, 1)
+    tasks = [task(1, NOW_MS + n) for n in range(4)]
+    await agenda.add(tasks)
+    await agenda.due(1, NOW_MS + 10, 10)
+    agenda.put_back(1, [tasks[1]])
+    assert agenda.ready(NOW_MS + 10) == [1]
+    assert await agenda.due(1, NOW_MS + 10, 10) == [tasks[1]]
+    await agenda.done(1, tasks)
+    assert await work_off(await owning(store, 1), NOW_MS + 10) == []
+
+
+async def test_a_shard_that_has_too_much_under_way_is_read_no_further_until_something_is_done(store: Watched) -> None:
+    agenda = await owning(store, 1)
+    tasks = [task(1, NOW_MS + n) for n in range(MAX_OPEN + 1)]
+    await agenda.add(tasks)
+    assert await agenda.due(1, NOW_MS + 1000, MAX_OPEN) == tasks[:MAX_OPEN]
+    assert (agenda.ready(NOW_MS + 1000), await agenda.due(1, NOW_MS + 1000, 10)) == ([], [])
+    agenda.news.clear()
+    await agenda.done(1, tasks[:1])
+    assert agenda.news.is_set()
+    assert (agenda.ready(NOW_MS + 1000), await agenda.due(1, NOW_MS + 1000, 10)) == ([1], tasks[MAX_OPEN:])
+
+
+async def test_what_is_added_while_the_store_is_read_lies_behind_the_reader(store: Watched) -> None:
+    """Else one that is due in the millisecond that is read just now would be passed."""
+    agenda = await owning(store, 1)
+    await agenda.add([task(1, NOW_MS)])
+    reading = asyncio.create_task(agenda.due(1, NOW_MS, 10))
+    await asyncio.sleep(0)
+    await agenda.add([task(1, NOW_MS, "bob")])
+    assert await reading == [task(1, NOW_MS)]
+    assert [each.user for each in await agenda.due(1, NOW_MS + 1, 10)] == ["bob"]

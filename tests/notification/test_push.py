@@ -14,8 +14,19 @@ from hypothesis import strategies as st
 from infra.kernel.errors import ConfigError, Refused
 from notification.letter import Line
 from notification.outcome import Outcome, OutcomeState
-from notification.push import MAX_PAYLOAD_BYTES, Pusher, PushOptions, Subscription, check_endpoint, collapse_key, push_payload, wait_s
+from notification.push import (
+    MAX_PAYLOAD_BYTES,
+    MAX_WAITING_PER_HOST,
+    Pusher,
+    PushOptions,
+    Subscription,
+    check_endpoint,
+    collapse_key,
+    push_payload,
+    wait_s,
+)
 from notification.vapid import Vapid
+from tests.support.eventually import eventually
 from tests.support.push_receiver import HANG, PushReceiver
 
 CONTACT = "mailto:ops@example.org"
@@ -65,6 +76,23 @@ async def test_a_push_arrives_encrypted_and_signed_with_our_key(vapid: Vapid) ->
     assert NOW_S < push.claims["exp"] <= NOW_S + DAY_S
     shown = {name: push.headers[name] for name in ("TTL", "Urgency", "Content-Encoding", "Topic")}
     assert shown == {"TTL": "3600", "Urgency": "high", "Content-Encoding": "aes128gcm", "Topic": collapse_key("hm://x/")}
+
+
+async def test_one_host_that_does_not_answer_leaves_places_to_others(vapid: Vapid) -> None:
+    """It has its share of the places and a line with an end; who finds that full tries again later."""
+    async with PushReceiver() as receiver, pusher(vapid, max_connections=3, max_connections_per_host=2, timeout_s=600.0) as sender:
+        receiver.answers[:] = [(HANG, {}, "")] * 2
+        at = receiver.subscription()
+        elsewhere = msgspec.structs.replace(at, endpoint=at.endpoint.replace("127.0.0.1", "localhost"))
+        waiting = [asyncio.create_task(sender.send(at, b"hello", 60)) for _ in range(MAX_WAITING_PER_HOST)]
+        await eventually(lambda: receiver.at_once == 2)
+        assert (await sender.send(elsewhere, b"hello", 60)).state is OutcomeState.DELIVERED
+        full = await sender.send(at, b"hello", 60)
+        assert full.state is OutcomeState.RETRY
+        assert "127.0.0.1" in full.reason
+        receiver.let_go()
+        assert receiver.most_at_once == 3
+        await asyncio.gather(*waiting)
 
 
 async def test_a_push_without_a_topic_replaces_none(vapid: Vapid) -> None:

@@ -59,7 +59,7 @@ def test_of_many_who_want_the_same_key_one_is_inside_at_a_time_and_nothing_is_le
         ends = await asyncio.gather(*tasks, return_exceptions=True)
         assert all(end is None or isinstance(end, ConnectionError | asyncio.CancelledError) for end in ends)
         assert house.served >= sum(after is None for *_, after, _ in plan)
-        assert (house.turns._locks, house.turns._wanted, house.turns._here) == ({}, {}, 0)
+        assert (house.turns._places, house.turns._wanted, house.turns._here) == ({}, {}, 0)
 
     asyncio.run(play())
 
@@ -71,4 +71,21 @@ async def test_one_too_many_is_refused_and_comes_again_later() -> None:
             async with turns.take("c"):
                 pass
     async with turns.take("c"):
+        pass
+
+
+async def test_a_few_may_be_inside_and_one_key_cannot_take_the_places_of_others() -> None:
+    turns = Turns(4, most_of_key=3, inside=2)
+    async with turns.take("a"), turns.take("a"):
+        third = asyncio.create_task(_enter(turns, "a"))
+        await pass_turns(1)
+        assert not third.done()
+        with pytest.raises(Unavailable, match="3 requests for a"):
+            await _enter(turns, "a")
+        await _enter(turns, "b")
+    await third
+
+
+async def _enter(turns: Turns, key: str) -> None:
+    async with turns.take(key):
         pass

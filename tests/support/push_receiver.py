@@ -56,8 +56,12 @@ class PushReceiver:
 
     async def __aexit__(self, *_: object) -> None:
         assert self._runner is not None
-        self._end.set()
+        self.let_go()
         await self._runner.cleanup()
+
+    def let_go(self) -> None:
+        """Ends all silence."""
+        self._end.set()
 
     def subscription(self) -> Subscription:
         """Returns a subscription as `PushSubscription.toJSON()` has it."""
@@ -75,10 +79,11 @@ class PushReceiver:
 
     async def _answer(self, request: web.Request) -> web.StreamResponse:
         status, headers, text = self.answers.pop(0) if self.answers else (201, {}, "")
+        body = await request.read()
         if status == HANG:
             self.hanging.set()
             await self._end.wait()
-        push = self._open(await request.read(), dict(request.headers))
+        push = self._open(body, dict(request.headers))
         if status == 201:
             self.pushes.append(push)
         return web.Response(status=status or 500, headers=headers, text=text)
@@ -89,7 +94,7 @@ class PushReceiver:
         assert scheme == "vapid"
         fields = dict(field.split("=", 1) for field in rest.split(","))
         key = ec.EllipticCurvePublicKey.from_encoded_point(ec.SECP256R1(), _decode(fields["k"]))
-        claims = jwt.decode(fields["t"], key, ["ES256"], audience=self.origin, options={"verify_exp": False})
+        claims = jwt.decode(fields["t"], key, ["ES256"], audience=f"http://{headers['Host']}", options={"verify_exp": False})
         return Push(payload, headers, claims, fields["k"])
 
 
