@@ -6,14 +6,6 @@ from typing import Final
 import msgspec
 import numpy as np
 
-from analytics.numbers import number
-from analytics.planning.report.chart import Axis, Series, chart
-from analytics.planning.report.figure import FigureSection
-from analytics.planning.report.page import drawn
-from analytics.planning.report.sheet import Sheet
-from analytics.report.document import ContentsEntry, document
-from analytics.report.markup import element
-
 from ..simulator.poldercast.options import PolderOptions, SpreadOptions
 from ..simulator.poldercast.overlay import PolderCastOverlay
 from ..simulator.workload import OverlayWorkload
@@ -22,7 +14,6 @@ from ..simulator.workload import OverlayWorkload
 CONVERGED: Final = 0.99
 LINES: Final = ("missing links", "incomplete rings", "missed deliveries", "events that missed somebody")
 HEAD: Final = ("cycle", "missing_links_percent", "incomplete_rings_percent", "missed_deliveries_percent", "disconnected_topics_percent")
-_PUBLISHED: Final = "99 % of the rings are complete within 60 cycles, and events reach everybody earlier than that"
 
 
 class ConvergencePoint(msgspec.Struct, frozen=True, kw_only=True):
@@ -106,45 +97,3 @@ def rows(study: ConvergenceStudy) -> list[tuple[float, ...]]:
         )
         for point in study.points
     ]
-
-
-def csv(study: ConvergenceStudy) -> str:
-    """Returns the numbers of the figure, a line for each cycle."""
-    head = ",".join(HEAD)
-    return "\n".join([head, *(",".join(f"{value:.6g}" for value in row) for row in rows(study)), ""])
-
-
-def sheet(study: ConvergenceStudy) -> Sheet:
-    """Returns the table: every tenth cycle, the one at which the overlay has converged, and the last one."""
-    shown = {study.converged_at, study.points[-1].cycle}
-    kept = [row for row in rows(study) if row[0] % 10 == 0 or row[0] in shown]
-    head = ("cycle", *(f"{line}, %" for line in LINES))
-    return Sheet("Convergence", head, [(f"{row[0]:.0f}", *(f"{value:.3f}" for value in row[1:])) for row in kept], words=0)
-
-
-def told(study: ConvergenceStudy) -> str:
-    """Returns what was simulated and what came of it, in one sentence."""
-    about = f"{study.name}: {number(study.nodes)} nodes, {number(study.pairs)} subscriptions, seed {study.seed}"
-    if study.converged_at is None:
-        return f"{about}. After {study.points[-1].cycle} cycles less than 99 % of the rings are complete"
-    return f"{about}. 99 % of the rings are complete after {study.converged_at} cycles"
-
-
-def figure(study: ConvergenceStudy) -> FigureSection:
-    """Returns the figure."""
-    found = rows(study)
-    # A share of 0 has no place on a logarithmic axis: its line ends before it.
-    series = [Series(line, [(row[0], row[at]) for row in found if row[at] > 0], at - 1) for at, line in enumerate(LINES, 1)]
-    plot = chart("convergence", "Convergence", Axis("cycles", is_whole=True), Axis("%", is_log=True), series)
-    return FigureSection("convergence", "Convergence", "3.5", (plot,), _PUBLISHED, sheet(study))
-
-
-def page(study: ConvergenceStudy) -> str:
-    """Returns the whole page."""
-    parts = drawn([figure(study)])
-    head = element(
-        "header", element("p", "Overlay: PolderCast", class_="kicker"), element("h1", study.name), element("p", f"{told(study)}.")
-    )
-    return document(
-        f"{study.name}: PolderCast", [ContentsEntry(each.key, each.title) for each in parts], head, *(each.html for each in parts)
-    )

@@ -30,6 +30,7 @@ class Stream(IntEnum):
     PARTITION = FRIENDS + 10
     INTERESTS = FRIENDS + 11
     ROLES = FRIENDS + 12
+    PROBES = FRIENDS + 13
 
 
 class Draws:

@@ -1,8 +1,8 @@
-"""The growth of an overlay: its points, its table, its figure."""
+"""The growth of an overlay: its points and its rows."""
 
 import pytest
 
-from overlay.report.convergence import ConvergencePoint, ConvergenceStudy, converge, csv, figure, page, rows, sheet, told
+from overlay.report.convergence import HEAD, ConvergencePoint, ConvergenceStudy, converge, rows
 from overlay.simulator.poldercast.options import PolderOptions, SpreadOptions
 from tests.support.even_workload import even_workload
 
@@ -33,32 +33,11 @@ def test_it_begins_with_nothing_and_ends_when_all_rings_are_complete(study: Conv
     assert 0 < study.converged_at <= last.cycle
 
 
-def test_the_figure_has_a_line_for_each_share_and_none_of_them_at_zero(study: ConvergenceStudy) -> None:
-    found = figure(study)
-    assert [key.label for key in found.plots[0].keys] == [
-        "missing links",
-        "incomplete rings",
-        "missed deliveries",
-        "events that missed somebody",
-    ]
-    assert found.source == "3.5"
-
-
-def test_table_and_file_have_the_same_numbers(study: ConvergenceStudy) -> None:
-    lines = csv(study).splitlines()
-    assert lines[0].startswith("cycle,missing_links_percent")
-    assert [float(line.split(",")[2]) for line in lines[1:]] == pytest.approx([row[2] for row in rows(study)], rel=1e-5)
-    shown = [row[0] for row in sheet(study).rows]
-    assert shown[0] == "0"
-    assert {str(study.converged_at), str(study.points[-1].cycle)} <= set(shown)
-
-
-def test_the_page_says_what_was_simulated_and_escapes_its_name(study: ConvergenceStudy) -> None:
-    text = page(study)
-    assert "A &lt;small&gt; one" in text
-    assert "200 nodes" in text
-    assert f"99 % of the rings are complete after {study.converged_at} cycles" in text
-    assert "<svg" in text
+def test_the_rows_are_the_points_in_percent(study: ConvergenceStudy) -> None:
+    found = rows(study)
+    assert {len(row) for row in found} == {len(HEAD)}
+    assert list(found[0]) == pytest.approx([0, 100, 100, 100 * study.points[0].missed_deliveries, 100])
+    assert [row[2] for row in found] == [100 * point.incomplete_rings for point in study.points]
 
 
 def test_an_overlay_that_is_stopped_early_has_not_converged() -> None:
@@ -72,4 +51,3 @@ def test_an_overlay_that_is_stopped_early_has_not_converged() -> None:
         told=lambda *_: None,
     )
     assert found.converged_at is None
-    assert "After 1 cycles less than 99 %" in told(found)

@@ -1,0 +1,56 @@
+"""All simulated overlays by name, each with the settings of its authors: for commands, comparisons and the contract of all."""
+
+from collections.abc import Callable, Iterable
+from typing import Final, Protocol
+
+from ..protocol.buffer import Buffer
+from .compiled import COMPILED, Execution
+from .errors import OverlayError
+from .poldercast.overlay import PolderCastOverlay
+from .quasar.overlay import QuasarOverlay
+from .scribe.overlay import ScribeOverlay
+from .system import Dissemination
+from .workload import OverlayWorkload
+
+
+class WatchedSystem(Protocol):
+    """An overlay as those see it who watch it from outside: `OverlaySystem` has what its parts mean."""
+
+    messages: Buffer
+    sizes: Buffer
+
+    def cycle(self) -> None:
+        """Lets every live node act once."""
+
+    def leave(self, nodes: Iterable[int]) -> None:
+        """Takes nodes away."""
+
+    def come(self, nodes: Iterable[int]) -> None:
+        """Brings nodes back."""
+
+    def change_topics(self, node: int, topics: Iterable[int]) -> None:
+        """Lets `node` subscribe to `topics` and to nothing else from now on."""
+
+    def members(self, topic: int) -> list[int]:
+        """Returns the live subscribers of `topic`, who are to get its events."""
+
+    def publish(self, topic: int, publisher: int) -> Dissemination:
+        """Disseminates one event."""
+
+
+_MADE: Final[dict[str, Callable[[OverlayWorkload, int, Execution], WatchedSystem]]] = {
+    "poldercast": lambda workload, seed, execution: PolderCastOverlay(workload, seed, execution=execution),
+    "scribe": lambda workload, seed, execution: ScribeOverlay(workload, seed, execution=execution),
+    "quasar": lambda workload, seed, execution: QuasarOverlay(workload, seed, execution=execution),
+}
+SYSTEMS: Final = tuple(_MADE)
+
+
+def new_system(name: str, workload: OverlayWorkload, seed: int, execution: Execution = COMPILED) -> WatchedSystem:
+    """Returns the overlay of this name, one of SYSTEMS, in the state in which it begins. Everything random follows from `seed`.
+
+    Raises OverlayError for a name that is none.
+    """
+    if name not in _MADE:
+        raise OverlayError(f"there is no overlay {name!r}; say {', '.join(SYSTEMS)}")
+    return _MADE[name](workload, seed, execution)
