@@ -110,7 +110,7 @@ class Arrivals:
 
         - `now_s`: time that never goes back; `wall_s`: Unix time.
         """
-        bearer = self._verified(hello, wall_s)
+        bearer = self._verified(session, hello, now_s, wall_s)
         if self._is_held:
             session.state = SessionState.ASKING
             self._held[session] = hello
@@ -126,7 +126,7 @@ class Arrivals:
             self._decided(session, hello, None, now_s, wall_s)
             return
         try:
-            self._ask(self._hook, session, hello, self._verified(hello, wall_s), now_s, wall_s)
+            self._ask(self._hook, session, hello, self._verified(session, hello, now_s, wall_s), now_s, wall_s)
         except Refused as why:
             self._refuse(session, why)
 
@@ -143,15 +143,18 @@ class Arrivals:
 
     def refresh(self, session: Session, message: messages.RefreshMessage, now_s: float, wall_s: float) -> None:
         """Takes another token of the same user. What it does not allow any more ends. Raises `Refused`."""
-        bearer = self._verify(message.token, wall_s)
+        bearer = self._shown(session, message.token, now_s, wall_s)
         if bearer.user != session.user:
             raise Refused("wrong-user", f"this session is {session.user!r}'s, but the token is {bearer.user!r}'s")
         self._expiry.bear(session, bearer, now_s, wall_s)
         self._gatekeeper.narrowed(session)
         session.say(messages.refreshed(message.id, session.expires_s))
 
-    def _verified(self, hello: messages.HelloMessage, wall_s: float) -> TokenBearer:
-        bearer = self._verify(hello.token, wall_s)
+    def _shown(self, session: Session, token: str, now_s: float, wall_s: float) -> TokenBearer:
+        return session.place.check_token(partial(self._verify, token, wall_s), now_s)
+
+    def _verified(self, session: Session, hello: messages.HelloMessage, now_s: float, wall_s: float) -> TokenBearer:
+        bearer = self._shown(session, hello.token, now_s, wall_s)
         if hello.user is not None and hello.user != bearer.user:
             raise Refused("wrong-user", f"hello says {hello.user!r:.80}, but the token is {bearer.user!r}'s")
         return bearer
@@ -162,7 +165,7 @@ class Arrivals:
             if refused is not None:
                 raise refused
             # Once more: meanwhile the token may have been revoked.
-            self._come_in(session, hello, self._verified(hello, wall_s), now_s, wall_s)
+            self._come_in(session, hello, self._verified(session, hello, now_s, wall_s), now_s, wall_s)
         except Refused as why:
             self._refuse(session, why)
         else:

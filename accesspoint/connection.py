@@ -63,7 +63,7 @@ class Connection(Session, asyncio.Protocol):
     left the socket already waits in the reader.
     """
 
-    __slots__ = ("_answers", "_is_reading", "_owner", "_reader", "_rests", "_transport", "_waits", "place")
+    __slots__ = ("_answers", "_is_reading", "_owner", "_reader", "_rests", "_transport", "_waits")
 
     def __init__(self, owner: ConnectionOwner, place: HeldPlace = NOWHERE) -> None:
         """Begins with the `owner` of all, and the `place` that the connection has at the door."""

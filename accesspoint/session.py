@@ -5,6 +5,7 @@ from typing import Final
 
 from infra.kernel.errors import Refused
 from infra.kernel.grants import Grants
+from infra.kernel.places import NOWHERE, HeldPlace
 from infra.kernel.rates import LONG_AGO_S
 from infra.kernel.websocket import text_frame
 
@@ -56,6 +57,7 @@ class Session(Member):
     """One client, as the access point knows it.
 
     - `user`, `client`, `mobile`, `id`: known from its hello on.
+    - `place`: the place of its connection at the door, which knows how many bad tokens have come from its address.
     - `bearer`: what the token says that it has shown last; `ends_s`: when it ends with that, unless it brings another one.
     - `heard_s`: when it last said anything; `pinged`: whether it was asked for a sign of life since.
     - `open_calls`: how many of its requests services have not answered yet.
@@ -75,6 +77,7 @@ class Session(Member):
         "open_calls",
         "patience_full_s",
         "pinged",
+        "place",
         "private_until_ms",
         "since_s",
         "speaking_full_s",
@@ -85,6 +88,7 @@ class Session(Member):
     def __init__(self, now_s: float) -> None:
         super().__init__()
         self.state = SessionState.NEW
+        self.place: HeldPlace = NOWHERE
         self.id = ""
         self.user = ""
         self.bearer: TokenBearer = NO_BEARER

@@ -6,7 +6,9 @@ from typing import Any, Final, NamedTuple
 from infra.kernel.bearer import bearer_token
 from infra.kernel.errors import Refused
 from infra.kernel.link_rights import SERVICE_KINDS
+from infra.kernel.places import HeldPlace
 from infra.kernel.topics import Kind
+from infra.runtime.http.door import Head
 
 NDJSON: Final = b"application/x-ndjson"
 JSON: Final = b"application/json"
@@ -29,31 +31,32 @@ class Grant(NamedTuple):
 class PublishingGrants:
     """The grants of heads, each remembered for `GRANT_S` or until `forget`: a service sends the same fields with every request.
 
-    `verify(token, wall_s)` tells who shows a token; `wall` is Unix time in seconds.
+    `verify(token, wall_s)` tells who shows a token; `wall` is Unix time in seconds, `now` time that never goes back.
     """
 
-    def __init__(self, verify: Verify, wall: Callable[[], float]) -> None:
-        self._verify, self._wall = verify, wall
+    def __init__(self, verify: Verify, wall: Callable[[], float], now: Callable[[], float]) -> None:
+        self._verify, self._wall, self._now = verify, wall, now
         self._grants: dict[tuple[bytes | None, ...], Grant] = {}
 
     def forget(self) -> None:
         """Looks at every token again, since some may have been revoked."""
         self._grants.clear()
 
-    def of(self, headers: dict[bytes, bytes]) -> Grant:
-        """Returns what a head with these `headers` allows. Raises `Refused` if that is nothing."""
+    def of(self, head: Head) -> Grant:
+        """Returns what `head` allows. Raises `Refused` if that is nothing."""
+        headers = head.headers
         key = headers.get(b"authorization"), headers.get(b"content-type"), headers.get(b"content-encoding")
         grant = self._grants.get(key)
         if grant is None or grant.until_s < self._wall():
-            grant = self._judge(*key)
+            grant = self._judge(head.place, *key)
             if len(self._grants) >= MAX_GRANTS:  # here only: who shows bad tokens cannot empty the table
                 self._grants.clear()
             self._grants[key] = grant
         return grant
 
-    def _judge(self, authorization: bytes | None, content_type: bytes | None, encoding: bytes | None) -> Grant:
-        now_s = self._wall()
-        service = self._verify(bearer_token((authorization or b"").decode("latin-1")), now_s).name
+    def _judge(self, place: HeldPlace, authorization: bytes | None, content_type: bytes | None, encoding: bytes | None) -> Grant:
+        now_s, token = self._wall(), bearer_token((authorization or b"").decode("latin-1"))
+        service = place.check_token(lambda: self._verify(token, now_s), self._now()).name
         if service not in SERVICE_KINDS:
             raise Refused("forbidden", f"service {service!r} may not publish; only {', '.join(sorted(SERVICE_KINDS))} may")
         if (encoding or b"identity").lower() != b"identity":

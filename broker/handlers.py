@@ -72,7 +72,7 @@ class EventHandlers:
         """Returns what takes the body of a request with this `head`. Raises `Refused` before any of it is read."""
         self.requests += 1
         try:
-            grant = self._grants.of(head.headers)
+            grant = self._grants.of(head)
             self._check_open()
         except Refused as refused:
             self.rejected[refused.code.name] += 1
@@ -91,7 +91,7 @@ class EventHandlers:
 
     def check_still(self, head: Head) -> None:
         """Raises `Refused` if the service of a stream may not publish any more: a token ends also while it is in use."""
-        self._grants.of(head.headers)
+        self._grants.of(head)
 
     def ended(self, stream: "_Lines") -> None:
         """Notes that a stream has come to its end."""

@@ -127,7 +127,8 @@ class OperatorHandlers:
         self.requests += 1
         try:
             authorization = head.headers.get(b"authorization", b"").decode("latin-1")
-            who = self._verify(bearer_token(authorization), self._wall())
+            verify = partial(self._verify, bearer_token(authorization), self._wall())
+            who = head.place.check_token(verify, self._now())
             if len(self._running) >= MAX_RUNNING:
                 raise Refused("overloaded", f"{MAX_RUNNING} requests of operators are being answered; try again")
         except Refused:

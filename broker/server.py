@@ -79,7 +79,7 @@ class Broker:
         self._peers = self._peer_roles()
         self.handlers = EventHandlers(
             options,
-            PublishingGrants(verify, context.wall),
+            PublishingGrants(verify, context.wall, context.now),
             context.wall,
             now=context.now,
             prefix=f"{self.links.incarnation:x}",

@@ -10,6 +10,7 @@ from infra.kernel.every_one import for_every_one
 from infra.kernel.frames import Barred
 from infra.kernel.grants import Grants, TopicsByPattern
 from infra.kernel.http_error import described
+from infra.kernel.rates import RateRefused
 from infra.kernel.roles import SOCIAL
 from infra.kernel.topics import Topic, format_topic, parse_topic
 
@@ -160,12 +161,14 @@ class Gatekeeper:
         session.named_topics += TOKEN_COST * len(message.tokens)
         named = TopicsByPattern(_parsed(message.topics))
         for token in message.tokens:
-            bearer, grants = self._bearer(session, token, wall_s)
+            bearer, grants = self._bearer(session, token, now_s, wall_s)
             self.authorizer.granted.grant(session, named.allowed_by(grants), now_s + bearer.expires_s + self._leeway_s - wall_s)
 
-    def _bearer(self, session: Session, token: str, wall_s: float) -> tuple[TokenBearer, Grants]:
+    def _bearer(self, session: Session, token: str, now_s: float, wall_s: float) -> tuple[TokenBearer, Grants]:
         try:
-            bearer = self._verify_subscription(token, wall_s)
+            bearer = session.place.check_token(partial(self._verify_subscription, token, wall_s), now_s)
+        except RateRefused:
+            raise
         except Refused as refused:
             raise Refused("forbidden", f"a token of `tokens` is not taken: {refused.reason}") from None
         if bearer.user != session.user:

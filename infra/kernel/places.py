@@ -1,14 +1,15 @@
-"""Places: how many connections there may be at one door or link port, from where, and how often new ones come. Pure.
+"""Places: how many connections there may be at one door or link port, from where, how often new ones come, and how many bad tokens they
+may show. Pure.
 
 An IPv4 address is one visitor, and so is a network of 2^64 IPv6 addresses (/64), which is what one customer gets. Whoever takes all that
 one address may have takes nobody else's.
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from ipaddress import IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
-from typing import Final
+from typing import Final, TypeVar
 
 import msgspec
 
@@ -21,9 +22,13 @@ from .rates import Bucket, Buckets, Rate, RateRefused
 BURST_S: Final = 2.0
 # So many visitors are remembered who have come lately.
 REMEMBERED: Final = 65_536
+# Of an answer to a token that cost the verifying of a signature. Others, such as `unavailable`, say nothing about the token.
+_BAD: Final = (401, 403)
+
+T = TypeVar("T")
 
 
-class VisitorLimits(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class CallerLimits(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The bounds for those who connect to one door or link port, from where they come.
 
     - `per_address`: how many connections one address may have open.
@@ -48,6 +53,16 @@ class VisitorLimits(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
             raise ConfigError(f"{table}.visitors.proxies: {wrong}; write addresses or networks, such as {example}") from None
 
 
+class VisitorLimits(CallerLimits, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The bounds of `CallerLimits` for a door, where callers show tokens.
+
+    `bad_tokens_per_s`: how many tokens of one address may be refused a second, after a pause twice as many at once. Each costs the
+    verifying of a signature, so those that come later are not looked at.
+    """
+
+    bad_tokens_per_s: float = 50.0
+
+
 def networks(proxies: Sequence[str]) -> list[IPv4Network | IPv6Network]:
     """Returns `proxies` as networks. Raises ValueError."""
     return [ip_network(proxy) for proxy in proxies]
@@ -62,6 +77,23 @@ class HeldPlace:
         self.host = host
         self._visitor, self._places = visitor, places
         self._is_whole = True
+
+    def check_token(self, verify: Callable[[], T], now_s: float) -> T:
+        """Returns what `verify` does, which verifies a token that was shown on this connection at `now_s`.
+
+        Raises what it raises, and counts a refusal against the address. Raises RateRefused, without a look at the token, where the
+        address has shown too many bad ones.
+        """
+        places = self._places
+        if places is None or not self._visitor:
+            return verify()
+        places.check_tokens(self._visitor, now_s)
+        try:
+            return verify()
+        except Refused as refused:
+            if refused.code.http in _BAD:
+                places.note_bad_token(self._visitor, now_s)
+            raise
 
     def hand_over(self) -> None:
         """Leaves the size of the door to others: whoever has the connection now counts it themselves. It still counts for its address."""
@@ -87,16 +119,21 @@ class Places:
     - `limits`: how many of them one visitor may have, and how fast they are taken.
     - `taken`: how many are taken now.
     - `refused` counts those who got none, by the bound that was met: "door", "address", "rate" or "address_rate".
+    - `unread_tokens` counts the tokens that were not looked at.
     """
 
-    def __init__(self, size: int, limits: VisitorLimits) -> None:
+    def __init__(self, size: int, limits: CallerLimits) -> None:
         self.size, self._limits = size, limits
         self.taken = 0
         self.refused: Counter[str] = Counter()
+        self.unread_tokens = 0
         self._of_visitor: Counter[str] = Counter()
         self._all = Bucket(Rate(limits.new_per_s, limits.new_per_s * BURST_S))
         rate = Rate(limits.new_per_address_per_s, limits.new_per_address_per_s * BURST_S)
         self._each: Buckets[str] = Buckets(rate, REMEMBERED)
+        # At a link port nobody shows tokens, and the number does not matter.
+        self._bad_per_s = limits.bad_tokens_per_s if isinstance(limits, VisitorLimits) else 1.0
+        self._bad_tokens: Buckets[str] = Buckets(Rate(self._bad_per_s, self._bad_per_s * BURST_S), REMEMBERED)
         self._proxies = networks(limits.proxies)
 
     @property
@@ -122,6 +159,18 @@ class Places:
             self._of_visitor[visitor] -= 1
             if not self._of_visitor[visitor]:
                 del self._of_visitor[visitor]  # so that nobody is remembered for longer than their connections
+
+    def check_tokens(self, visitor: str, now_s: float) -> None:
+        """Raises RateRefused if `visitor` has shown too many bad tokens. It is for `HeldPlace`."""
+        if wait_s := self._bad_tokens.wait_s(visitor, now_s):
+            self.unread_tokens += 1
+            raise RateRefused(
+                wait_s, f"over {self._bad_per_s:g} tokens a second from this address were refused; wait before you show another one"
+            )
+
+    def note_bad_token(self, visitor: str, now_s: float) -> None:
+        """Counts a token of `visitor` that was refused. It is for `HeldPlace`."""
+        self._bad_tokens.allow(visitor, now_s)
 
     def _check(self, visitor: str, now_s: float) -> None:
         """Raises `Refused` if there is no place for `visitor`."""

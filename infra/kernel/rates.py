@@ -87,6 +87,10 @@ class Buckets(Generic[K]):
             self._used(1, now_s)
         return wait_s
 
+    def wait_s(self, key: K, now_s: float) -> float:
+        """Returns how long it takes until the bucket of `key` holds a token, and takes nothing."""
+        return self._rate.wait_s(self._full_s.get(key, LONG_AGO_S), now_s, 1)
+
     def allow_each(self, keys: Sequence[K], now_s: float) -> dict[int, float]:
         """Takes one token for each of `keys`, as `allow` does one after the other. Returns those that have to wait: position -> seconds."""
         buckets, rate = self._full_s, self._rate

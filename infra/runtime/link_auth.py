@@ -16,7 +16,7 @@ import msgspec
 from infra.kernel.errors import ConfigError
 from infra.kernel.link_handshake import NONCE_BYTES, LinkAuthMode, LinkCredentials
 from infra.kernel.option_checks import check_at_least, check_numbers
-from infra.kernel.places import Places, VisitorLimits
+from infra.kernel.places import CallerLimits, Places
 from infra.kernel.rates import Bucket, Rate
 
 from .address import Address
@@ -57,8 +57,8 @@ METRICS: Final = (
 _FILES: Final = ("certificate", "key", "authority")
 
 
-class StrangerLimits(VisitorLimits, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The bounds of `VisitorLimits` for those at a link port who have not shown yet who they are."""
+class StrangerLimits(CallerLimits, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The bounds of `CallerLimits` for those at a link port who have not shown yet who they are."""
 
     per_address: int = 64
 

@@ -8,6 +8,7 @@ import pytest
 from accesspoint.core import AccessPointCore
 from accesspoint.session import SessionState
 from infra.kernel.errors import Refused
+from infra.kernel.places import Places, VisitorLimits
 from infra.runtime.tokens import Identity
 from tests.support.bare_core import make_core, welcomed
 from tests.support.recording_session import RecordingSession
@@ -117,3 +118,20 @@ def test_who_leaves_while_they_are_held_comes_in_no_more_and_the_oldest_make_roo
     core.arrivals.release(1.0, 1.0)
     assert [session.state for session in sessions] == [SessionState.ENDED, SessionState.ENDED, SessionState.READY]
     assert sessions[0].ending == ("overloaded", None)
+
+
+def test_bad_tokens_of_a_refresh_count_against_the_address() -> None:
+    """DPS-26: a session could try one after the other."""
+    bad = {"old"}
+    core = held_core(bad)
+    core.arrivals.release(0.0, 0.0)
+    places = Places(9, VisitorLimits(bad_tokens_per_s=0.5))
+    ann, bob = welcomed(core, "ann"), welcomed(core, "bob")
+    for session in (ann, bob):
+        session.place = places.take("192.0.2.1", 0.0)
+    with pytest.raises(Refused, match="token-revoked"):
+        ann.tell(op="refresh", token="old")
+    refused = bob.tell(op="refresh", token="bob")
+    assert refused is not None
+    assert refused["code"] == "rate-limited"
+    assert (bob.tell(2.0, op="refresh", token="bob") or {})["op"] == "refreshed"

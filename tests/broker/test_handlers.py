@@ -245,7 +245,7 @@ async def test_a_stream_ends_with_the_token_that_it_was_begun_with() -> None:
 
     handlers = EventHandlers(
         BrokerOptions(site="sto", slot="b1", sites={"sto": {"b1": "sto/b1"}}),
-        PublishingGrants(Verifier(AuthOptions(leeway_s=0), Keys(secret=SECRET), lambda: None).service, lambda: wall_s),
+        PublishingGrants(Verifier(AuthOptions(leeway_s=0), Keys(secret=SECRET), lambda: None).service, lambda: wall_s, lambda: wall_s),
         lambda: wall_s,
         now=lambda: wall_s,
         prefix="p",

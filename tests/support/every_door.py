@@ -67,7 +67,10 @@ class OpenedDoor:
 
 @asynccontextmanager
 async def opened(door: str, folder: Path, **limits: Any) -> AsyncIterator[OpenedDoor]:
-    """Opens the `door` while the block runs. It keeps its files in `folder`; `limits` are for a door on aiohttp."""
+    """Opens the `door` while the block runs. It keeps its files in `folder`.
+
+    `limits` are for a door on aiohttp. Of an engine's door only `visitors` are limited.
+    """
     catalogue = folder / "catalogue.jsonl"
     catalogue.touch()
     shape = Shape(notification=1, services=tuple(STORING), state=folder, catalogue=str(catalogue))
@@ -89,4 +92,6 @@ def statuses(said: bytes) -> list[int]:
 
 
 def _limited(options: Any, limits: dict[str, Any]) -> Any:
-    return msgspec.structs.replace(options, web=WebLimits(**limits)) if limits and hasattr(options, "web") else options
+    if limits and hasattr(options, "web"):
+        return msgspec.structs.replace(options, web=WebLimits(**limits))
+    return msgspec.structs.replace(options, visitors=limits["visitors"]) if "visitors" in limits else options

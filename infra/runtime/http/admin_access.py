@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -13,7 +14,7 @@ from infra.kernel.public_address import is_loopback
 
 from ..address import Address
 from ..tokens import Tokens
-from .web_connection import peer_of
+from .web_connection import peer_of, place_of
 
 # Reads what an operator reads, and may do nothing. It is for programs that keep a token for long, such as Prometheus.
 MONITOR: Final = "monitor"
@@ -26,11 +27,13 @@ class AdminAccess:
     """The rule of an admin door.
 
     - `tokens`: reads tokens; None where no key is configured, and then only this machine gets in.
-    - `wall`: Unix time in seconds.
+    - `wall`: Unix time in seconds; `now`: time that never goes back.
     """
 
-    def __init__(self, tokens: Tokens | None = None, wall: Callable[[], float] = time.time) -> None:
-        self._tokens, self._wall = tokens, wall
+    def __init__(
+        self, tokens: Tokens | None = None, wall: Callable[[], float] = time.time, now: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._tokens, self._wall, self._now = tokens, wall, now
 
     def check_address(self, option: str, address: Address) -> None:
         """Raises ConfigError for an `address` that others reach, which `option` says, if nothing here can read a token."""
@@ -43,7 +46,7 @@ class AdminAccess:
     def check(self, request: web.Request) -> str:
         """Returns the name in the token of an operator or a monitor; "" for somebody on this machine, who only reads.
 
-        Raises `Refused` for everybody else (bad-token, token-expired, token-not-yet-valid, token-revoked, forbidden).
+        Raises `Refused` for everybody else (bad-token, token-expired, token-not-yet-valid, token-revoked, forbidden, rate-limited).
 
         What comes from this machine is what the socket says. A header can only take that right away, never give it.
         """
@@ -52,12 +55,15 @@ class AdminAccess:
             return ""
         if self._tokens is None:
             raise Refused("forbidden", "nothing here can verify a token; ask on the machine itself, without a proxy")
-        token, now_s = bearer_token(authorization), self._wall()
-        if self._tokens.service(token, now_s).name != MONITOR:
-            return self._tokens.operator(token, now_s).name
-        if not _is_read(request):
+        name = place_of(request).check_token(partial(_reader, self._tokens, bearer_token(authorization), self._wall()), self._now())
+        if name == MONITOR and not _is_read(request):
             raise Refused("forbidden", f"a {MONITOR} may only read: segue token --service operator")
-        return MONITOR
+        return name
+
+
+def _reader(tokens: Tokens, token: str, wall_s: float) -> str:
+    """Returns the name in the token of a monitor or an operator. Raises `Refused` for everybody else."""
+    return MONITOR if tokens.service(token, wall_s).name == MONITOR else tokens.operator(token, wall_s).name
 
 
 def is_from_here(request: web.Request) -> bool:

@@ -26,7 +26,7 @@ from ..door_opener import DoorOpener
 from ..tokens import Identity, Service, Tokens
 from .admin_access import MONITOR
 from .request_rates import RequestRates
-from .web_connection import peer_of
+from .web_connection import peer_of, place_of
 from .web_door import WebDoor
 from .web_limits import WebLimits
 from .web_metrics import web_figures
@@ -181,11 +181,14 @@ class Web:
     def _asker(self, who: str, raw: web.Request) -> Identity | Service | None:
         """Returns whose token it is; None where it takes none.
 
-        Raises `Refused` (bad-token, token-expired, token-not-yet-valid, token-revoked, banned, forbidden).
+        Raises `Refused` (bad-token, token-expired, token-not-yet-valid, token-revoked, banned, forbidden, rate-limited).
         """
         if who == "nobody":
             return None
-        now_s, token = self._wall(), bearer_token(raw.headers.get("Authorization", ""))
+        token = bearer_token(raw.headers.get("Authorization", ""))
+        return place_of(raw).check_token(partial(self._named, who, token, self._wall()), asyncio.get_running_loop().time())
+
+    def _named(self, who: str, token: str, now_s: float) -> Identity | Service:
         match who:
             case "user":
                 return self._tokens.client(token, now_s)

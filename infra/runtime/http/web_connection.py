@@ -9,7 +9,7 @@ from aiohttp import http_exceptions, web
 from infra.kernel.errors import Refused
 from infra.kernel.http_error import JSON, http_error
 from infra.kernel.http_patience import Awaited, Waiting
-from infra.kernel.places import HeldPlace
+from infra.kernel.places import NOWHERE, HeldPlace
 from infra.kernel.printable import printable
 
 from .answers import defect
@@ -25,11 +25,11 @@ LINGERING_S: Final = 1.0
 class WebConnection(web.RequestHandler):
     """One connection of a server. What is no HTTP never gets to a handler, and is refused here."""
 
-    __slots__ = ("_door", "_is_heard", "_is_held", "_is_new", "_place", "_request", "_socket", "_waiting")
+    __slots__ = ("_door", "_is_heard", "_is_held", "_is_new", "_request", "_socket", "_waiting", "place")
 
     def __init__(self, manager: web.Server, door: WebDoor, place: HeldPlace, **options: Any) -> None:
         super().__init__(manager, loop=asyncio.get_running_loop(), auto_decompress=False, lingering_time=LINGERING_S, **options)
-        self._door, self._place = door, place
+        self._door, self.place = door, place
         self._socket: Transport | None = None
         self._request: web.BaseRequest | None = None
         self._is_heard = self._is_held = False
@@ -56,7 +56,7 @@ class WebConnection(web.RequestHandler):
         """Gives the place back."""
         self._socket = None
         self._door.open.discard(self)
-        self._place.give_back()
+        self.place.give_back()
         super().connection_lost(exc)
 
     def pause_reading(self) -> None:
@@ -137,6 +137,11 @@ def peer_of(transport: BaseTransport | None) -> str:
     """Returns the address at the other end of `transport`, as the socket says it; "" where there is none."""
     name = transport.get_extra_info("peername") if transport is not None else None
     return str(name[0]) if isinstance(name, tuple) and name else ""
+
+
+def place_of(request: web.BaseRequest) -> HeldPlace:
+    """Returns the place of the connection on which `request` came."""
+    return request.protocol.place if isinstance(request.protocol, WebConnection) else NOWHERE
 
 
 def error_response(refused: Refused) -> web.Response:

@@ -9,6 +9,7 @@ from infra.kernel.access import Listening
 from infra.kernel.errors import Refused
 from infra.kernel.frames import Call, Reply, Unsubscribe
 from infra.kernel.grants import Grants
+from infra.kernel.places import Places, VisitorLimits
 from infra.kernel.topics import Topic, inbox_topic, parse_topic
 from tests.support.guarded_core import GuardedCore
 from tests.support.recording_session import RecordingSession
@@ -565,3 +566,13 @@ def test_a_social_service_that_does_not_know_the_question_is_asked_about_each() 
     world.answer([Reply(call.n, "unknown-op", "there is no who-may-see here", b"")])
     world.answer()
     assert not any(world.holds(client) for client in clients)
+
+
+def test_bad_tokens_for_topics_count_against_the_address() -> None:
+    """DPS-26: twenty stand in one message, and each costs a signature."""
+    world = GuardedCore()
+    ann, expired, good = world.client("ann"), f"ann 1 {feed('bob')}", f"ann 99 {feed('bob')}"
+    ann.place = Places(9, VisitorLimits(bad_tokens_per_s=0.5)).take("192.0.2.1", 0.0)
+    codes = [(ann.tell(2.0, op="subscribe", topics=[feed("bob")], tokens=[token]) or {})["code"] for token in (expired, good)]
+    assert codes == ["forbidden", "rate-limited"]
+    assert (ann.tell(4.0, op="subscribe", topics=[feed("bob")], tokens=[good]) or {}).get("op") != "error"

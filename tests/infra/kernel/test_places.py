@@ -1,6 +1,7 @@
 """infra.kernel.places: who gets a place at a door. One address has its part and no more, and takes nothing of the parts of others."""
 
 from collections import Counter
+from collections.abc import Callable
 
 import pytest
 from hypothesis import given
@@ -31,6 +32,53 @@ def test_one_address_never_takes_the_places_of_others() -> None:
     assert [taken(places, "192.0.2.1") is not None for _ in range(5)] == [True, True, True, False, False]
     assert taken(places, "192.0.2.2") is not None
     assert places.refused == {"address": 2}
+
+
+def refusing(code: str, asked: list[int]) -> Callable[[], str]:
+    """Returns a check of a token that is refused with `code`; "" if it is good. `asked` grows each time."""
+
+    def verify() -> str:
+        asked.append(1)
+        if code:
+            raise Refused(code)
+        return "ann"
+
+    return verify
+
+
+def outcome_of(place: HeldPlace, code: str, asked: list[int], now_s: float = 0.0) -> str:
+    try:
+        return place.check_token(refusing(code, asked), now_s)
+    except Refused as refused:
+        return refused.code.name
+
+
+@pytest.mark.parametrize("code", ["bad-token", "token-expired", "token-not-yet-valid", "token-revoked", "forbidden"])
+def test_an_address_shows_so_many_bad_tokens_a_second_and_later_ones_are_not_looked_at(code: str) -> None:
+    """DPS-26: each forged token cost the verifying of a signature."""
+    places, asked = places_for(bad_tokens_per_s=2), list[int]()
+    forger, same, other = (places.take(host, 0.0) for host in ("192.0.2.1", "192.0.2.1", "192.0.2.2"))
+    assert [outcome_of(forger, code, asked) for _ in range(6)] == [code] * 4 + ["rate-limited"] * 2
+    assert (len(asked), places.unread_tokens) == (4, 2)
+    with pytest.raises(RateRefused, match="over 2 tokens a second from this address") as refused:
+        same.check_token(refusing("", asked), 0.0)
+    assert refused.value.wait_s == pytest.approx(0.5)
+    assert outcome_of(other, "", asked) == "ann"
+    assert [outcome_of(same, each, asked, 0.5) for each in ("", code, "")] == ["ann", code, "rate-limited"]
+
+
+def test_good_tokens_cost_nothing_and_what_says_nothing_about_a_token_neither() -> None:
+    places, asked = places_for(bad_tokens_per_s=1), list[int]()
+    place = places.take("192.0.2.1", 0.0)
+    assert {outcome_of(place, "", asked) for _ in range(100)} == {"ann"}
+    assert {outcome_of(place, "unavailable", asked) for _ in range(100)} == {"unavailable"}
+    assert places.unread_tokens == 0
+
+
+def test_proxies_and_connections_from_nowhere_have_no_bound_of_bad_tokens() -> None:
+    places, asked = Places(9, VisitorLimits(bad_tokens_per_s=1, proxies=["192.0.2.0/24"])), list[int]()
+    for place in (NOWHERE, places.take("192.0.2.1", 0.0)):
+        assert {outcome_of(place, "bad-token", asked) for _ in range(9)} == {"bad-token"}
 
 
 def test_a_full_door_says_so_until_somebody_leaves() -> None:

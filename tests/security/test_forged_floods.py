@@ -1,0 +1,61 @@
+"""Floods of forged tokens from one address, at every door where tokens are read: soon they are not looked at any more (DPS-26)."""
+
+from pathlib import Path
+
+import pytest
+
+from infra.kernel.places import VisitorLimits
+from infra.runtime.http.web_limits import WebVisitorLimits
+from infra.runtime.tokens import issue
+from tests.support.bystander import Watched
+from tests.support.every_door import ADMIN, opened
+from tests.support.samples import service_token, user_token
+
+# One at once, and then none for a long time.
+FEW = 0.001
+FORGED = issue(b"x" * 32, user="ann", ttl_s=600, now_s=2_000_000_000)
+# Something for which each door wants a token: method, path and a good one.
+WANTED = {
+    ADMIN: ("GET", "/metrics", service_token("monitor")),
+    "broker": ("POST", "/v1/events", service_token("presence")),
+    "broker of operators": ("GET", "/v1/sessions?user=ann", service_token("operator")),
+    "notification": ("GET", "/v1/me/preferences", user_token("ann")),
+    "playlist": ("GET", "/v1/playlists/ann/mix", user_token("ann")),
+    "social": ("GET", "/v1/social/wall", user_token("ann")),
+    "artist": ("GET", "/v1/artists/followed", user_token("ann")),
+}
+
+
+@pytest.mark.parametrize("wanted", WANTED)
+async def test_an_address_that_shows_forged_tokens_waits_and_others_do_not(wanted: str, tmp_path: Path) -> None:
+    """DPS-26: 401 for the first one, then 429 with `Retry-After`, whatever the token; nobody at another address notices."""
+    method, path, good = WANTED[wanted]
+
+    def request(token: str) -> bytes:
+        return f"{method} {path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {token}\r\nContent-Length: 0\r\n\r\n".encode()
+
+    door = wanted.split()[0]
+    limits = WebVisitorLimits if door != "broker" else VisitorLimits
+    async with opened(door, tmp_path, visitors=limits(bad_tokens_per_s=FEW)) as there:
+        async with there.connect("127.0.0.2") as forger, there.connect("127.0.0.3") as other:
+            answers = []
+            for token in (good, FORGED, FORGED, good.replace(".", "x.", 1)):
+                forger.send(request(token))
+                answers.append(await forger.answer())
+            assert answers[0][0] not in (401, 403, 429)
+            assert [status for status, _, _ in answers[1:]] == [401, 429, 429]
+            assert int(answers[2][1]["retry-after"]) >= 1
+            other.send(request(good))
+            assert (await other.answer())[0] == answers[0][0]
+
+
+async def test_a_hello_of_an_address_that_shows_forged_tokens_is_not_looked_at_and_sessions_stay() -> None:
+    """DPS-26: at the door of clients the code is one after which they come back."""
+    async with Watched(point={"visitors": VisitorLimits(bad_tokens_per_s=FEW)}) as place:
+        for code in ("bad-token", "rate-limited", "rate-limited"):
+            async with place.client() as client:
+                await client.say({"op": "hello", "token": FORGED})
+                _, errors = await client.end()
+                assert errors[0]["code"] == code
+        assert place.point.counters()["accesspoint_refused_total"]["rate-limited"] == 2
+        await place.undisturbed()
