@@ -91,6 +91,8 @@ def _check(frame: frames.AnyFrame) -> None:
             fits = len(topics) == len(counts) and all(map(is_topic, topics))
         case frames.Followed(users, topics) | frames.Unfollowed(users, topics):
             fits = len(users) == len(topics) and all(map(is_topic, topics))
+        case frames.Barred(owners, askers):
+            fits = len(owners) == len(askers)
         case frames.Assignment(leave=leave, come=come):
             fits = all(map(is_topic, leave)) and all(map(is_topic, come))
         case _:

@@ -31,6 +31,8 @@ def check_head(target: str, version: tuple[int, int], headers: RawHeaders) -> No
     _check_escapes(target)
     _check_texts(headers)
     _check_host([value for name, value in headers if name.lower() == b"host"], version)
+    if sum(name.lower() == b"authorization" for name, _ in headers) > 1:
+        raise Refused("bad-request", "there must be one Authorization header, not several")
     _check_framing(headers, version)
 
 

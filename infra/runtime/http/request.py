@@ -8,6 +8,7 @@ from httptools import HttpParserCallbackError, HttpParserError, HttpParserUpgrad
 
 from infra.kernel.errors import Refused
 from infra.kernel.places import NOWHERE, HeldPlace
+from infra.kernel.request_head import check_host
 from infra.kernel.websocket_handshake import check_handshake, handshake_response
 
 from .answers import Owed, all_known, defect
@@ -16,6 +17,8 @@ from .route_table import ResolvedRoute, RouteTable, Upgrade
 
 _CONTINUE: Final = b"HTTP/1.1 100 Continue\r\n\r\n"
 _VERSIONS: Final = frozenset({"1.0", "1.1"})
+# What may come once only, because somebody on the way may believe the other one.
+_ONCE: Final = frozenset({b"host", b"authorization"})
 _HAS_BODY: Final = frozenset({b"content-length", b"transfer-encoding"})
 # A refused request may still send this much, which is thrown away. With more to come, the connection is closed instead.
 _SHORT_BODY_BYTES: Final = 64 << 10
@@ -41,8 +44,8 @@ class RequestReader:
         "_parser",
         "_place",
         "_refuse",
+        "_repeated",
         "_repeated_bytes",
-        "_repeated_hosts",
         "_routes",
         "_target",
         "_with_body",
@@ -78,7 +81,8 @@ class RequestReader:
         self._parser: HttpRequestParser | None = HttpRequestParser(self)
         self._target = b""
         self._headers: dict[bytes, bytes] = {}
-        self._repeated_bytes = self._repeated_hosts = 0
+        self._repeated_bytes = 0
+        self._repeated: list[bytes] = []  # names of `_ONCE` that came again
         self._exchange: Exchange | None = None
         self._keep_alive = self._with_body = True
         self.barren_bytes = self.requests = 0
@@ -134,7 +138,8 @@ class RequestReader:
         if name in headers:
             headers[name] += b", " + value
             self._repeated_bytes += len(name) + 2  # what is not in the joined value
-            self._repeated_hosts += name == b"host"
+            if name in _ONCE:
+                self._repeated.append(name)
         else:
             headers[name] = value
 
@@ -147,10 +152,13 @@ class RequestReader:
         target, self._target = self._target, b""
         if self.barren_bytes > self._max_head_bytes:
             self._check_head_size(target, headers)
-        version, hosts = parser.get_http_version(), (b"host" in headers) + self._repeated_hosts
-        self.barren_bytes = self._repeated_bytes = self._repeated_hosts = 0
-        if version != "1.1" or hosts != 1 or b"transfer-encoding" in headers:
-            _check_framing(version, hosts, headers)
+        version, repeated = parser.get_http_version(), self._repeated
+        self.barren_bytes = self._repeated_bytes = 0
+        if repeated:
+            raise Refused("bad-request", f"there must be one {repeated[0].decode().capitalize()} header, not several")
+        if version != "1.1" or b"transfer-encoding" in headers:
+            _check_framing(version, headers)
+        _check_host(version, headers)
         method = parser.get_method()
         upgrades = parser.should_upgrade()
         self._with_body = method != b"HEAD"
@@ -176,7 +184,8 @@ class RequestReader:
         self.requests += 1
         if self._headers:
             self._headers = {}  # trailers, of which we have no use
-            self._repeated_bytes = self._repeated_hosts = 0
+            self._repeated_bytes = 0
+            self._repeated.clear()
         exchange, self._exchange = self._exchange, None
         if exchange is None:
             return  # a WebSocket takes over
@@ -223,10 +232,17 @@ class RequestReader:
         return Refused("too-large", f"the request head is longer than {self._max_head_bytes} bytes")
 
 
-def _check_framing(version: str, hosts: int, headers: dict[bytes, bytes]) -> None:
-    """Raises Refused for a head that a proxy on the way may understand differently (RFC 9112 3.2, 6.1)."""
-    if hosts != 1 and (version == "1.1" or hosts > 1):
-        raise Refused("bad-request", f"send one Host header; there are {hosts}")
+def _check_host(version: str, headers: dict[bytes, bytes]) -> None:
+    """Raises Refused for a head that names no host, or something else (RFC 9112 3.2)."""
+    host = headers.get(b"host")
+    if host is not None:
+        check_host(host)
+    elif version == "1.1":
+        raise Refused("bad-request", "HTTP/1.1 needs a Host header")
+
+
+def _check_framing(version: str, headers: dict[bytes, bytes]) -> None:
+    """Raises Refused for a head that a proxy on the way may understand differently (RFC 9112 6.1)."""
     if version not in _VERSIONS:
         raise Refused("bad-request", f"this is HTTP/{version}; send HTTP/1.1")
     coding = headers.get(b"transfer-encoding")

@@ -270,6 +270,8 @@ NO_VIEW: list[Any] = [0, []]
         (packed(14, ["ann"], ["c"], []), "Here with lists of different length"),
         (packed(14, ["ann"], [], [1]), "Here with lists of different length"),
         (packed(15, [""], ["c"]), "not a frame"),
+        (packed(25, ["ann", "bob"], ["cid"]), "Barred with lists of different length"),
+        (packed(25, [], ["cid"]), "Barred with lists of different length"),
         (packed(15, ["ann"], []), "Gone with lists of different length"),
         (packed(17, [b"Ua"], [0]), "not a frame"),
         (packed(17, [b"Ua"], [1 << 62]), "not a frame"),
