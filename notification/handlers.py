@@ -29,6 +29,10 @@ from .why import Why
 NDJSON: Final = "application/x-ndjson"
 # A page of a thousand long names, or a header with a large payload.
 MAX_LINE_BYTES: Final = 256 << 10
+# So that all of them are answered before the sender takes the answer for lost.
+MAX_NOTICES: Final = 1000
+# A thousand muted playlists with the longest names.
+MAX_PREFERENCES_BYTES: Final = 320 << 10
 MAX_DEVICES: Final = 20
 MAX_DEAD: Final = 500
 SIDE_BY_SIDE: Final = 16
@@ -62,10 +66,10 @@ class NotificationHandlers:
     def routes(self) -> list[Route]:
         """Returns the routes of all paths."""
         return [
-            Route("POST", "/v1/notifications", "service", self._take),
+            Route("POST", "/v1/notifications", "service", self._take, max_body_bytes=None),
             Route("GET", "/v1/me/notifications", "user", self._pull),
             Route("GET", "/v1/me/preferences", "user", self._preferences),
-            Route("PUT", "/v1/me/preferences", "user", self._prefer),
+            Route("PUT", "/v1/me/preferences", "user", self._prefer, max_body_bytes=MAX_PREFERENCES_BYTES),
             Route("GET", "/v1/me/devices", "user", self._devices),
             Route("POST", "/v1/me/devices", "user", self._add_device),
             Route("DELETE", "/v1/me/devices", "user", self._remove_device),
@@ -88,7 +92,12 @@ class NotificationHandlers:
         return Answer(202, await self._take_all(typed(text, list[msgspec.Raw]), request.service))
 
     async def _take_all(self, texts: list[msgspec.Raw], service: str) -> dict[str, object]:
-        """Takes each notice for itself: what is wrong with one harms no other. Several are stored side by side, begun in their order."""
+        """Takes each notice for itself: what is wrong with one harms no other. Several are stored side by side, begun in their order.
+
+        Raises `Refused("too-large")` for too many; then none is stored.
+        """
+        if len(texts) > MAX_NOTICES:
+            raise Refused("too-large", f"an array of {len(texts)} notices; send at most {MAX_NOTICES} at once, none of these was taken")
         slots = asyncio.Semaphore(SIDE_BY_SIDE)
 
         async def take(text: msgspec.Raw) -> Receipt | Refused:

@@ -27,7 +27,8 @@ OPERATIONS: Final = {
         description=(
             "202 means stored for every follower. After no answer or a 503 repeat it with the same id, here or at another "
             "node on the same store: nothing is lost and nobody is told twice. The service `artist` notifies about artist "
-            "topics, `playlist` about playlists, `social` about friends who joined."
+            "topics, `playlist` about playlists, `social` about friends who joined. An array holds 1,000 notices at most; of a longer "
+            "one none is taken."
         ),
         request=[
             Content(

@@ -68,9 +68,9 @@ class PlaylistHandlers:
         """Returns what is answered over HTTP."""
         one = "/v1/playlists/{owner}/{id}"
         return [
-            Route("POST", "/v1/playlists", "user", self._create),
+            Route("POST", "/v1/playlists", "user", self._create, max_body_bytes=None),
             Route("GET", one, "any", self._show),
-            Route("POST", one + "/changes", "user", self._edit),
+            Route("POST", one + "/changes", "user", self._edit, max_body_bytes=None),
             Route("DELETE", one, "user", self._delete),
             Route("PUT", one + "/follow", "user", self._follow),
             Route("DELETE", one + "/follow", "user", self._unfollow),

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from infra.kernel.roles import SOCIAL
@@ -45,6 +46,7 @@ class SocialWork:
             stores.privacy,
             self.barring,
             promised.set,
+            partial(asyncio.sleep, 0),
             has_playlists=bool(options.playlist),
             has_wall=self._wall is not None,
             now_ms=now_ms,

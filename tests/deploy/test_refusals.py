@@ -41,7 +41,7 @@ DOORS = {
     "broker": Door("POST", "/v1/events", SERVICE, USER, max_body_bytes=1 << 20),
     "notification": Door("POST", "/v1/notifications", service_token("artist"), USER, max_body_bytes=8 << 20),
     "playlist": Door("POST", "/v1/playlists", USER, SERVICE, max_body_bytes=2 << 20),
-    "social": Door("PUT", "/v1/social/wall", USER, SERVICE, max_body_bytes=2 << 20),
+    "social": Door("PUT", "/v1/social/wall", USER, SERVICE, max_body_bytes=16 << 10),
     "artist": Door("POST", "/v1/artists/run", service_token("operator"), USER),
     "admin": Door("GET", "/healthz"),
     "accesspoint": Door("GET", "/v1/connect"),

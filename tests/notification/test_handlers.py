@@ -8,9 +8,16 @@ from pathlib import Path
 from typing import Any
 
 import aiohttp
+import msgspec
 import pytest
 
+from infra.kernel.topics import MAX_ID
+from infra.runtime.http.web import SHORT_BODY_BYTES
+from notification.handlers import MAX_NOTICES, MAX_PREFERENCES_BYTES
 from notification.shards import PARTS
+from rule_engine.facts import CLASSES
+from rule_engine.fields import CHOICES, MAX_MUTED
+from rule_engine.preferences import Preferences, parse
 from tests.support.cluster import Cluster
 from tests.support.samples import service_token
 from tests.support.stored import album, decided, me, stored
@@ -226,3 +233,45 @@ async def test_a_stream_of_a_revoked_service_ends_and_no_further_page_of_it_is_s
     await asyncio.gather(*posts)
     assert [(status, answer["code"]) for status, answer in answers] == [(401, "token-revoked")] * 2
     assert cluster.of("notification")[0].counters()["notification_rows_total"] == 2
+
+
+async def test_an_array_of_too_many_notices_is_refused_as_a_whole_and_nothing_of_it_is_stored(cluster: Cluster) -> None:
+    """The sender divides it, and sends all of it again."""
+    several = [album(number, "ann") for number in range(MAX_NOTICES + 1)]
+    status, answer = await cluster.notify(several)
+    assert (status, answer["code"]) == (413, "too-large")
+    assert f"{MAX_NOTICES + 1} notices" in answer["reason"]
+    assert f"at most {MAX_NOTICES}" in answer["reason"]
+    status, answer = await cluster.notify(several[:MAX_NOTICES])
+    assert (status, answer["rejected"]) == (202, [])
+    assert [each["duplicate"] for each in answer["accepted"]] == [False] * MAX_NOTICES
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "limit"), [("POST", "devices", SHORT_BODY_BYTES), ("PUT", "preferences", MAX_PREFERENCES_BYTES)]
+)
+async def test_a_body_may_be_as_long_as_its_route_needs(cluster: Cluster, method: str, path: str, limit: int) -> None:
+    """Users' requests are short; those of services have the whole of `max_body_bytes`."""
+    status, answer = await me(cluster, "ann", method, path, {"endpoint": "x" * limit})
+    assert (status, answer["code"]) == (413, "too-large")
+    assert f"limit of {limit} bytes" in answer["reason"]
+
+
+async def test_a_body_without_a_length_is_read_no_further_than_its_route_needs(cluster: Cluster) -> None:
+    async def pieces() -> AsyncIterator[bytes]:
+        for _ in range(3):
+            yield b" " * (SHORT_BODY_BYTES // 2)
+
+    url = f"http://{cluster.of('notification')[0].address}/v1/me/devices"
+    headers = {"Authorization": f"Bearer {cluster.token('ann')}", "Content-Type": "application/json"}
+    async with cluster.http.post(url, data=pieces(), headers=headers) as answer:
+        assert (answer.status, (await answer.json())["code"]) == (413, "too-large")
+
+
+def test_the_longest_preferences_that_are_taken_fit_into_their_bound() -> None:
+    muted = tuple(f"playlist:{'a' * MAX_ID}/{str(number).rjust(MAX_ID, 'b')}" for number in range(MAX_MUTED))
+    channels = {cls: dict.fromkeys(CHOICES, False) for cls in CLASSES}
+    longest = Preferences(email=f"ann@{'a' * 246}.org", channels=channels, muted=muted)
+    body = json.dumps(msgspec.to_builtins(longest), indent=4).encode()
+    assert parse(body) == longest
+    assert len(body) <= MAX_PREFERENCES_BYTES

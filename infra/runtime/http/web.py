@@ -6,7 +6,7 @@ The engine's own servers stand on `door`. This one is for services, where storag
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, Literal, NamedTuple, TypeVar
+from typing import Any, Final, Literal, NamedTuple, TypeVar
 
 import msgspec
 from aiohttp import HttpVersion11, web
@@ -34,6 +34,9 @@ from .web_runner import WebRunner
 
 T = TypeVar("T")
 
+# What most requests need, with room to spare.
+SHORT_BODY_BYTES: Final = 16 << 10
+
 
 class Answer(NamedTuple):
     """The answer of a handler: a status and a document (None: an empty body; bytes: the body as it is)."""
@@ -48,16 +51,23 @@ class Request:
 
     - `grants`: what the token of the user allows them to see of others; None where it does not narrow that.
     - `check_still()`: raises `Refused` if who asks may do so no longer. It is for requests that last: tokens end meanwhile.
+    - `max_body_bytes`: no body that is read as a whole may be longer.
     """
 
     def __init__(
-        self, raw: web.Request, asker: Identity | Service | None, body_timeout_s: float, check_still: Callable[[], object] = lambda: None
+        self,
+        raw: web.Request,
+        asker: Identity | Service | None,
+        *,
+        max_body_bytes: int,
+        body_timeout_s: float,
+        check_still: Callable[[], object],
     ) -> None:
         self.raw, self.check_still = raw, check_still
         self.user = asker.user if isinstance(asker, Identity) else ""
         self.service = asker.name if isinstance(asker, Service) else ""
         self.grants = asker.grants if isinstance(asker, Identity) else None
-        self._body_timeout_s = body_timeout_s
+        self._max_body_bytes, self._body_timeout_s = max_body_bytes, body_timeout_s
         self.path: Mapping[str, str] = raw.match_info
         self.query: Mapping[str, str] = raw.query
         self.headers: Mapping[str, str] = raw.headers
@@ -80,19 +90,27 @@ class Request:
         raw = self.raw
         if raw.content_type != JSON:
             raise Refused("bad-content-type", f"the body must be {JSON}, not {raw.content_type}")
-        if (raw.content_length or 0) > raw.client_max_size:
-            raise Refused("too-large", f"the body is over the limit of {raw.client_max_size} bytes")
+        self._check_length(raw.content_length or 0)
+        body = bytearray()
         try:
             async with asyncio.timeout(self._body_timeout_s):
-                return await raw.read()
+                async for piece in raw.content.iter_any():
+                    body += piece
+                    self._check_length(len(body))
+                return bytes(body)
         except TimeoutError:
             raise Refused("hello-timeout", f"the body did not arrive within {self._body_timeout_s:g} s") from None
+
+    def _check_length(self, length_bytes: int) -> None:
+        if length_bytes > self._max_body_bytes:
+            raise Refused("too-large", f"the body is over the limit of {self._max_body_bytes} bytes that hold here")
 
 
 class Route(NamedTuple):
     """A path in aiohttp's form, and whose token it takes: "any" is a user's or a service's.
 
-    `audited` names the change that an operator makes there, for the audit log.
+    - `audited`: names the change that an operator makes there, for the audit log.
+    - `max_body_bytes`: how long a body may be; None: as long as the role takes any. A handler that streams it goes by its own bounds.
     """
 
     method: str
@@ -100,6 +118,7 @@ class Route(NamedTuple):
     who: Literal["user", "service", "operator", "any", "nobody"]
     handler: Callable[[Request], Awaitable[Answer]]
     audited: str = ""
+    max_body_bytes: int | None = SHORT_BODY_BYTES
 
 
 class Web:
@@ -108,7 +127,7 @@ class Web:
     - `tokens`: reads the tokens of who asks.
     - `wall`: Unix time in seconds.
     - `doors`: opens its door.
-    - `max_body_bytes`: no body may be longer, unless a handler streams it.
+    - `max_body_bytes`: no body may be longer, unless a handler streams it. Most routes take less.
     - `limits`: of connections and requests.
     - `name`: of the role, for the log and the metrics.
     - `audit`: is told of what operators change.
@@ -135,6 +154,7 @@ class Web:
         self._door = WebDoor(name, limits, log)
         self._rates = RequestRates(limits)
         self._draining = False
+        self._max_body_bytes = max_body_bytes
         app = web.Application(client_max_size=max_body_bytes)
         for route in routes:
             app.router.add_route(route.method, route.path, self._serve(route), expect_handler=_check_expectation)
@@ -160,7 +180,13 @@ class Web:
                 raise Refused("draining")
             # Who may not do what is audited is written down as well, so whether they may is asked there.
             ask = partial(self._asker, "service" if route.audited else route.who, raw)
-            request = Request(raw, ask(), self._limits.body_timeout_s, ask)
+            request = Request(
+                raw,
+                ask(),
+                max_body_bytes=min(self._max_body_bytes, route.max_body_bytes or self._max_body_bytes),
+                body_timeout_s=self._limits.body_timeout_s,
+                check_still=ask,
+            )
             self._rates.check(request.user, request.service, network_of(peer_of(raw.transport)), asyncio.get_running_loop().time())
             await _ask_for_body(raw)
             return _response(await (self._audited(route, request) if route.audited else route.handler(request)))

@@ -1,5 +1,6 @@
 """Friends on a real store: what happens at the same time as something else."""
 
+import asyncio
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 
@@ -9,8 +10,8 @@ from infra.kernel.topics import Topic, user_topic
 from services.follows import FollowStore
 from services.follows_sqlite import FollowsSqlite
 from services.social.barring import Barring
-from services.social.core import VouchedContacts
-from services.social.friends import Friends
+from services.social.core import MAX_AT_ONCE, Contacts, VouchedContacts
+from services.social.friends import HASHED, Friends
 from services.social.privacy_store import PrivacyStore
 from services.social.store import SocialStores
 from services.social.store_sqlite import open_sqlite
@@ -45,7 +46,17 @@ async def stores(tmp_path: Path) -> AsyncIterator[SocialStores]:
 @pytest.fixture
 def friends(stores: SocialStores) -> Friends:
     follows = BlockedMeanwhile(stores.follows, stores.privacy)
-    return Friends(follows, stores.social, stores.privacy, Barring(), lambda: None, has_playlists=False, has_wall=False, now_ms=lambda: 0)
+    return Friends(
+        follows,
+        stores.social,
+        stores.privacy,
+        Barring(),
+        lambda: None,
+        lambda: asyncio.sleep(0),
+        has_playlists=False,
+        has_wall=False,
+        now_ms=lambda: 0,
+    )
 
 
 async def follow_each_other(stores: SocialStores) -> list[bool]:
@@ -64,3 +75,20 @@ async def test_an_address_book_that_meets_a_block_makes_no_friends(stores: Socia
         await friends.link(user, "facebook", VouchedContacts(user, [other]))
     await friends.match("ann", "facebook")
     assert await follow_each_other(stores) == [False, False]
+
+
+async def test_a_large_address_book_does_not_hold_the_loop(friends: Friends) -> None:
+    """Others have a turn after every few contacts, however long these are."""
+    turns = 0
+
+    async def count() -> None:
+        nonlocal turns
+        while True:
+            turns += 1
+            await asyncio.sleep(0)
+
+    others = asyncio.create_task(count())
+    linked = await friends.link("ann", "address-book", Contacts([f"bob{number}@example.org" for number in range(MAX_AT_ONCE)]))
+    others.cancel()
+    assert linked.contacts == MAX_AT_ONCE
+    assert turns >= MAX_AT_ONCE // HASHED
