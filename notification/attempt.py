@@ -51,7 +51,7 @@ class Job(NamedTuple):
 
 
 class _Decided(NamedTuple):
-    """What was decided of a job: what of it is to be sent, what has ended unsent, and by what that was decided."""
+    """The decision about a job: which of its tasks are sent, which have ended unsent, and what it was decided by."""
 
     job: Job
     ended: list[Sent]
@@ -61,7 +61,7 @@ class _Decided(NamedTuple):
 
 
 class Attempts:
-    """What makes one attempt for each job.
+    """The maker of attempts: one for each job.
 
     - `module`, `owned`: the store, and what is owned of it.
     - `decider`, `online`: what decides once more.

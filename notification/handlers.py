@@ -11,6 +11,7 @@ import msgspec
 
 from infra.kernel.errors import Refused, Unavailable
 from infra.kernel.http_error import rejection
+from infra.kernel.http_headers import PAGE
 from infra.runtime.http.web import Answer, Request, Route, typed
 from rule_engine import preferences as prefs
 from rule_engine.facts import CLASSES
@@ -177,14 +178,14 @@ class NotificationHandlers:
 
     async def _ask_unsubscribe(self, request: Request) -> Answer:
         wish = unsubscribe.verify(self._secret, request.path["token"], self._wall())
-        return Answer(200, unsubscribe_page.page(wish, asked=True), {"Content-Type": "text/html; charset=utf-8"})
+        return Answer(200, unsubscribe_page.page(wish, asked=True), dict(PAGE))
 
     async def _unsubscribe(self, request: Request) -> Answer:
         wish = unsubscribe.verify(self._secret, request.path["token"], self._wall())
         person = (await self._store.people([wish.user]))[wish.user]
         before = msgspec.json.decode(person.preferences, type=Preferences) if person.preferences else Preferences()
         await self._keep(wish.user, _without_mail(before, CLASSES if wish.cls == unsubscribe.ALL else [wish.cls]))
-        return Answer(200, unsubscribe_page.page(wish, asked=False), {"Content-Type": "text/html; charset=utf-8"})
+        return Answer(200, unsubscribe_page.page(wish, asked=False), dict(PAGE))
 
     # Operators.
 

@@ -15,6 +15,7 @@ from infra.runtime.ending import end_all, end_tasks
 from infra.runtime.http.web import Web
 from infra.runtime.metrics import Value
 from infra.runtime.node import Node
+from infra.runtime.private_folder import warn_of_others
 from infra.runtime.tokens import Tokens, ensure_secret, read_secret
 from rule_engine.rules import RuleSet
 
@@ -130,6 +131,7 @@ class StoredPath:
         options = process.options
         life = Life(options.path, options.site, options.node)
         try:
+            warn_of_others(options.path, process.context.log)
             store = await process.open_store(options, process.context.wall)
         except BaseException:
             life.close()

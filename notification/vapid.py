@@ -12,6 +12,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat,
 from py_vapid import Vapid02  # type: ignore[import-untyped]
 
 from infra.kernel.errors import ConfigError
+from infra.runtime.private_folder import make_private
 
 FILE_NAME: Final = "vapid.pem"
 # RFC 8292, 2: at most a day. Half of it forgives a clock that is wrong by hours.
@@ -32,7 +33,7 @@ class Vapid:
         """
         path = state_dir / FILE_NAME
         try:
-            state_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+            make_private(state_dir)
             if not path.exists():
                 _create(path)
             return cls(_load(path))

@@ -7,12 +7,11 @@ from typing import Final, NamedTuple
 import msgspec
 
 from .errors import Refused
+from .http_headers import Headers
 from .rates import RateRefused
 
 JSON: Final = "application/json"
 RETRY_AFTER_S: Final = 1
-
-Headers = tuple[tuple[str, str], ...]
 
 # What RFC 9110 (15.5.2, 10.2.3) and RFC 6455 (4.4) want beside the status.
 _RETRY_AFTER: Final = ("Retry-After", str(RETRY_AFTER_S))

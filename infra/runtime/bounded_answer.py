@@ -17,5 +17,5 @@ async def bounded_body(response: aiohttp.ClientResponse, max_bytes: int = MAX_BY
         data += chunk
         if len(data) > max_bytes:
             response.close()
-            raise aiohttp.ClientPayloadError(f"the answer has more than {max_bytes} bytes")
+            raise aiohttp.ClientPayloadError(f"the answer has more than {max_bytes} bytes; is there something else at this address?")
     return bytes(data)

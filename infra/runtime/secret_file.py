@@ -9,6 +9,7 @@ import jwt
 
 from infra.kernel.errors import ConfigError
 
+from .private_folder import make_private
 from .whole_file import write_new
 
 SECRET_FILE: Final = "secret.key"  # noqa: S105 - the name of a file
@@ -47,7 +48,7 @@ def ensure_secret(state_dir: Path) -> Path:
 
 def create_secret(path: Path) -> None:
     """Makes a file with random content and mode 0600 at `path`, and its folder, unless they exist. Raises OSError."""
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_private(path.parent)
     if not path.exists():
         with suppress(FileExistsError):  # another process was first
             write_new(path, secrets.token_hex(MIN_SECRET_BYTES).encode() + b"\n")

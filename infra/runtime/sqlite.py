@@ -18,6 +18,7 @@ from typing import Any, Final, NamedTuple, TypeVar
 from infra.kernel.errors import ConfigError, Unavailable
 
 from .ending import end_all
+from .private_folder import make_private
 
 T = TypeVar("T")
 Work = Callable[[sqlite3.Connection], T]
@@ -102,7 +103,7 @@ class Sqlite:
         return connection
 
     def _prepare(self, module: str, scripts: Sequence[tuple[str, str]]) -> None:
-        self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_private(self._path.parent)
         self._path.touch(mode=0o600)  # it may hold addresses; its neighbours get the same mode
         with closing(self._connect()) as connection:
             connection.execute("CREATE TABLE IF NOT EXISTS migrations (module TEXT, name TEXT, PRIMARY KEY (module, name)) WITHOUT ROWID")

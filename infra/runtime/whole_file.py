@@ -4,6 +4,8 @@ import os
 import tempfile
 from pathlib import Path
 
+from .private_folder import make_private
+
 
 def write_whole(path: Path, content: bytes) -> None:
     """Writes `content` beside `path` under another name, and renames it. A reader of `path` finds all of it, or what was there before.
@@ -28,7 +30,7 @@ def write_new(path: Path, content: bytes) -> None:
 
     The first of several processes wins.
     """
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_private(path.parent)
     # A hard link appears at once, and never replaces a file that is there.
     with tempfile.NamedTemporaryFile(dir=path.parent) as file:  # made with mode 0600
         file.write(content)

@@ -9,6 +9,7 @@ import secrets
 from pathlib import Path
 
 from infra.kernel.errors import ConfigError
+from infra.runtime.private_folder import make_private
 
 
 class Life:
@@ -19,8 +20,9 @@ class Life:
         path = folder / f"{site}-{node}.life"
         self._label = f"{site}/{node}"
         try:
-            folder.mkdir(parents=True, exist_ok=True)
+            make_private(folder)
             self._file = path.open("a+", encoding="utf-8")
+            path.chmod(0o600)
         except OSError as error:
             raise ConfigError(f"notification.path: {path} cannot be written: {error.strerror}") from None
         try:

@@ -13,6 +13,7 @@ import click
 
 from infra.kernel.errors import ConfigError
 from infra.kernel.link_handshake import node_name
+from infra.kernel.printable import printable
 from infra.runtime.certificates import (
     AUTHORITY_DAYS,
     CERTIFICATE_DAYS,
@@ -107,8 +108,10 @@ def show(files: tuple[Path, ...]) -> None:
             raise ConfigError(f"{path}: {error}") from None
         days = (facts.valid_until.timestamp() - time.time()) / _DAY_S
         left = f"{days:.0f} days left" if days > 0 else "it has ended"
-        click.echo(f"{path}\n  subject  {facts.subject}\n  issuer   {facts.issuer}")
-        click.echo("  names    " + (", ".join(facts.names) or ("none; it is an authority" if facts.is_authority else "none")))
+        names = printable(", ".join(facts.names)) or ("none; it is an authority" if facts.is_authority else "none")
+        click.echo(
+            f"{printable(str(path))}\n  subject  {printable(facts.subject)}\n  issuer   {printable(facts.issuer)}\n  names    {names}"
+        )
         click.echo(f"  from     {facts.valid_from:%Y-%m-%d %H:%M} UTC\n  until    {facts.valid_until:%Y-%m-%d %H:%M} UTC, {left}")
 
 

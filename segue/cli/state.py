@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from infra.kernel.errors import ConfigError
+from infra.runtime.private_folder import make_private
 from infra.runtime.secret_file import PREVIOUS_FILE
 from infra.runtime.tokens import AuthOptions, Keys, ensure_secret, read_secret
 
@@ -20,7 +21,7 @@ def default_state() -> Path:
 @contextmanager
 def held(state: Path) -> Iterator[None]:
     """Keeps `state` for this process while the block runs. Raises ConfigError when another one has it."""
-    state.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_private(state)
     with (state / "up.lock").open("ab") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

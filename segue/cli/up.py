@@ -23,6 +23,7 @@ from infra.runtime.http.admin_access import AdminAccess
 from infra.runtime.key_reload import all_of, key_reload
 from infra.runtime.listening import CannotListen
 from infra.runtime.logs import configure, get_logger
+from infra.runtime.private_folder import make_private
 from infra.runtime.tls.contexts import TlsOptions
 from infra.runtime.tokens import Keys
 
@@ -164,7 +165,7 @@ def _plan(capacity: int | None, threshold: int, period_s: float) -> PlanOptions:
 def _empty_catalogue(state: Path) -> Path:
     """Returns the path of the catalogue in `state`, which is empty at first. What is put into it is announced once a day."""
     path = state / "catalogue.jsonl"
-    state.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_private(state)
     path.touch()
     return path
 

@@ -14,6 +14,7 @@ from urllib.parse import urlencode
 import aiohttp
 import msgspec
 
+from infra.runtime.bounded_answer import bounded_body
 from infra.runtime.network_reason import network_reason
 from segue.sdk.address import doors
 from segue.sdk.broker_answer import read_as
@@ -152,7 +153,7 @@ class Operator(HttpConnections):
             try:
                 async with self._http.request(method, f"{url}{target}", data=data, headers=headers, allow_redirects=False) as response:
                     retry_after = response.headers.get("Retry-After")
-                    return read_as(kind, url, response.status, await response.read(), retry_after, accepts=(200,))
+                    return read_as(kind, url, response.status, await bounded_body(response), retry_after, accepts=(200,))
             except (aiohttp.ClientError, OSError) as error:
                 troubles.append(f"{url}: {network_reason(error)}")
                 if not is_repeatable and not isinstance(error, aiohttp.ClientConnectorError):

@@ -15,6 +15,7 @@ from urllib.parse import quote
 import aiohttp
 import msgspec
 
+from infra.runtime.bounded_answer import bounded_body
 from infra.runtime.network_reason import network_reason
 from segue.sdk.address import doors
 from segue.sdk.broker_answer import read_as
@@ -162,7 +163,7 @@ class Social(HttpConnections):
         headers = {"Authorization": f"Bearer {await fresh(self._token)}"}
         try:
             async with http.request(method, url, headers=headers, json=body, params=query, allow_redirects=False) as response:
-                said = await response.read() or b"null"
+                said = await bounded_body(response) or b"null"
                 return read_as(kind, url, response.status, said, response.headers.get("Retry-After"), accepts=OK)
         except (aiohttp.ClientError, OSError) as error:
             raise ConnectionLost(f"{url} did not answer: {network_reason(error)}") from error

@@ -14,7 +14,7 @@ from tests.support.smtp import ScriptedSmtp
 from tests.support.stored import album, me, stored
 
 EVE: Final = "eve"
-# What they get is due in the shard in which hers is.
+# What they get is due in the same shard.
 NEIGHBOUR: Final = next(name for name in (f"bob{n}" for n in range(1000)) if shard_of(name) == shard_of(EVE))
 STRANGER: Final = "cyd"
 DEVICES: Final = 20

@@ -167,6 +167,9 @@ async def test_one_click_in_a_mail_ends_mails_of_its_class(tmp_path: Path, smtp:
         assert urlsplit(link).netloc == c.of("notification")[0].address
         async with c.http.get(link) as page:
             assert (page.status, page.content_type) == (200, "text/html")
+            # The link is as good as a key: no cache may keep it, and no page that follows may learn it.
+            assert {"Cache-Control": "no-store", "Referrer-Policy": "no-referrer"}.items() <= page.headers.items()
+            assert "frame-ancestors 'none'" in page.headers["Content-Security-Policy"]
         _, before = await me(c, "bob", "GET", "preferences")
         assert before["channels"] == {}
         async with c.http.post(link, data={"List-Unsubscribe": "One-Click"}) as page:

@@ -18,6 +18,8 @@ from infra.kernel.errors import ConfigError
 from infra.kernel.manifest import Manifest, TableInfo, decode
 from infra.kernel.trace import TABLES
 
+from ..private_folder import make_private
+
 PSEUDONYMISATION: Final = "keyed BLAKE2b, key not kept with the trace"
 NOTE: Final = "captured: subscription_log tells of connections that subscribe and leave, and of lasting follows that no connection made"
 
@@ -36,7 +38,7 @@ class Segments:
         self._path, self._writer = path, _STRANGE.sub("_", writer)
         self._manifest_path = path / f"manifest-{self._writer}.json"
         try:
-            path.mkdir(parents=True, exist_ok=True)
+            make_private(path)
             self._manifest = self._found(now_ms)
             self._dropped_before = self._manifest.dropped
             self._number = max((int(each.stem.rpartition("-")[2]) for table in TABLES for each in self._files(table)), default=0)

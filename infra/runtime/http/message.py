@@ -10,6 +10,7 @@ import msgspec
 
 from infra.kernel.errors import Refused
 from infra.kernel.http_error import JSON, http_error
+from infra.kernel.http_headers import ALWAYS
 from infra.kernel.places import NOWHERE, HeldPlace
 
 
@@ -54,7 +55,7 @@ class Response(msgspec.Struct, frozen=True, gc=False):
 def _prefix(status: int, content_type: str, headers: tuple[tuple[str, str], ...], keep_alive: bool) -> bytes:
     """Status line and headers up to the length; there are few different ones, so each is built once."""
     lines = [f"HTTP/1.1 {status} {HTTPStatus(status).phrase}", f"Content-Type: {content_type}"]
-    lines += [f"{name}: {value}" for name, value in headers]
+    lines += [f"{name}: {value}" for name, value in (*ALWAYS, *headers)]
     if not keep_alive:
         lines.append("Connection: close")
     return "\r\n".join([*lines, "Content-Length: "]).encode()

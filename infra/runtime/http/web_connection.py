@@ -8,6 +8,7 @@ from aiohttp import http_exceptions, web
 
 from infra.kernel.errors import Refused
 from infra.kernel.http_error import JSON, http_error
+from infra.kernel.http_headers import ALWAYS
 from infra.kernel.http_patience import Awaited, Waiting
 from infra.kernel.places import NOWHERE, HeldPlace
 from infra.kernel.printable import printable
@@ -17,7 +18,7 @@ from .message import closing_answer
 from .web_door import WebDoor
 
 # aiohttp's own header names the versions of aiohttp and Python.
-SERVER: Final = {"Server": "segue"}
+EVERYWHERE: Final = {"Server": "segue", **dict(ALWAYS)}
 # After an answer, what is left of the request's body is read for so long at most.
 LINGERING_S: Final = 1.0
 
@@ -123,7 +124,7 @@ class WebConnection(web.RequestHandler):
         if request.writer.output_size > 0:
             raise ConnectionError("an answer has begun, so no error can be told")
         response = error_response(_unreadable(exc) if status < 500 else defect(exc or TimeoutError("nobody answered")))
-        response.headers.update(SERVER)
+        response.headers.update(EVERYWHERE)
         response.force_close()
         return response
 

@@ -16,7 +16,7 @@ from ..door_opener import DoorOpener
 from ..entrance import Entrance
 from .answers import defect
 from .message import closing_answer
-from .web_connection import SERVER, WebConnection, error_response
+from .web_connection import EVERYWHERE, WebConnection, error_response
 from .web_door import WebDoor
 
 CLOSING_S: Final = 1.0
@@ -89,7 +89,7 @@ class _Guard:
         finally:
             connection.end()
         if not response.prepared:
-            response.headers.update(SERVER)
+            response.headers.update(EVERYWHERE)
         return response
 
     async def _answer(self, request: web.BaseRequest) -> web.StreamResponse:

@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.padding import Padding
 from rich.text import Text
 
+from infra.kernel.printable import printable
 from infra.kernel.suggestion import suggest
 
 from ..palette import QUIET
@@ -62,9 +63,9 @@ def importing(name: str, path: Path, folder: Path, *, src: str, dst: str, weight
 
 def _print(manifest: "Manifest", console: Console) -> None:
     for table, info in manifest.tables.items():
-        console.print(Text(f"{info.rows:>12,} {table}"))
+        console.print(Text(printable(f"{info.rows:>12,} {table}")))
     for note in manifest.notes:
-        console.print(Text(f"- {note}"))
+        console.print(Text(printable(f"- {note}")))
     for reason in dict.fromkeys(manifest.limits.values()):
         keys = ", ".join(key for key, found in manifest.limits.items() if found == reason)
-        console.print(Text(f"- no {keys}: {reason}", style=QUIET))
+        console.print(Text(printable(f"- no {keys}: {reason}"), style=QUIET))

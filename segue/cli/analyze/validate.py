@@ -8,6 +8,8 @@ from rich.console import Console
 from rich.progress import Progress
 from rich.text import Text
 
+from infra.kernel.printable import printable
+
 from ..palette import BAD, GREEN, WARN
 from .bars import Bars
 
@@ -33,8 +35,8 @@ def validate(folder: Path) -> None:
 def _print(report: "Report", console: Console) -> None:
     for defect in report.defects:
         style = BAD if defect.severity == "error" else WARN
-        console.print(Text.assemble((f"{defect.severity}: ", style), str(defect)), soft_wrap=True)
+        console.print(Text.assemble((f"{defect.severity}: ", style), printable(str(defect))), soft_wrap=True)
     rows = ", ".join(f"{count:,} {table}" for table, count in report.rows.items()) or "no rows"
     verdict = "valid" if not report.errors else "not valid"
     summary = f"{verdict}: {rows} (errors: {report.errors}, warnings: {report.warnings})"
-    console.print(Text(summary, style=BAD if report.errors else GREEN), soft_wrap=True)
+    console.print(Text(printable(summary), style=BAD if report.errors else GREEN), soft_wrap=True)

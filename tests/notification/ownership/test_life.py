@@ -39,3 +39,13 @@ def test_a_folder_that_is_none_is_refused_by_the_name_of_its_option(tmp_path: Pa
     (tmp_path / "file").touch()
     with pytest.raises(ConfigError, match=r"notification\.path: .* cannot be written"):
         Life(tmp_path / "file", "sto", "n1")
+
+
+def test_the_folder_and_the_file_are_the_owners_alone_also_a_file_that_was_not(tmp_path: Path) -> None:
+    folder = tmp_path / "state"
+    Life(folder, "sto", "n1").close()
+    (file,) = folder.iterdir()
+    assert [path.stat().st_mode & 0o777 for path in (folder, file)] == [0o700, 0o600]
+    file.chmod(0o644)
+    Life(folder, "sto", "n1").close()
+    assert file.stat().st_mode & 0o777 == 0o600

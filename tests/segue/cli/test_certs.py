@@ -1,13 +1,14 @@
 """`segue certs`: what it makes, what it says, and what it never does."""
 
 import stat
+import time
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
 
 from infra.kernel.errors import ConfigError
-from infra.runtime.certificates import certificate_facts
+from infra.runtime.certificates import certificate_facts, make_authority
 from infra.runtime.link_auth import LinkAuth, LinkAuthOptions
 from segue.cli.certs import certs
 
@@ -78,3 +79,14 @@ def test_what_is_no_certificate_is_named(tmp_path: Path) -> None:
         error = CliRunner().invoke(certs, ["show", str(tmp_path / path)]).exception
         assert isinstance(error, ConfigError)
         assert path in str(error)
+
+
+def test_what_a_certificate_says_commands_no_terminal(tmp_path: Path) -> None:
+    """Whoever made it may have named it as they liked."""
+    pair = make_authority("Segue\x1b]0;gone\x07\x1b[2J", time.time(), days=1)
+    file = tmp_path / "odd\x1b[31m.crt"
+    pair.write(file, tmp_path / "odd.key")
+    shown = CliRunner().invoke(certs, ["show", str(file)])
+    assert shown.exit_code == 0
+    assert "Segue\\u001b]0\\;gone\\u0007\\u001b[2J" in shown.output
+    assert [char for char in shown.output if not (char.isprintable() or char == "\n")] == []

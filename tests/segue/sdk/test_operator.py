@@ -6,11 +6,12 @@ import pytest
 
 from segue.sdk.client import Client
 from segue.sdk.client_state import Phase, State
-from segue.sdk.errors import Misuse, Refused
+from segue.sdk.errors import ConnectionLost, Misuse, Refused
 from segue.sdk.messages import Announcement
 from segue.sdk.operator import Operator
 from tests.support.cluster import Cluster
 from tests.support.samples import service_token
+from tests.support.too_much import too_much
 from tests.support.user import feed
 
 
@@ -79,3 +80,9 @@ async def test_whoever_is_no_operator_is_refused_and_misuse_is_explained() -> No
                 await presence.sessions("ann")
         with pytest.raises(Misuse, match="not open"):
             await presence.sessions("ann")
+
+
+async def test_an_answer_without_an_end_is_not_read_to_its_end() -> None:
+    async with too_much() as url, Operator(url, "x") as operator:
+        with pytest.raises(ConnectionLost, match="more than 16777216 bytes; is there something else"):
+            await operator.sessions("ann")

@@ -8,6 +8,7 @@ import pytest
 import segue
 from segue.sdk.social import FollowedUser, PlaylistState, PrivacyState, Social
 from tests.support.cluster import Cluster
+from tests.support.too_much import too_much
 
 
 @pytest.fixture
@@ -70,3 +71,9 @@ async def test_misuse_is_told(c: Cluster) -> None:
         await ann.privacy()
     with pytest.raises(segue.Misuse, match="http"):
         segue.Social("ws://127.0.0.1:7731", "x")
+
+
+async def test_an_answer_without_an_end_is_not_read_to_its_end() -> None:
+    async with too_much() as url, segue.Social(url, "x") as ann:
+        with pytest.raises(segue.ConnectionLost, match="more than 16777216 bytes; is there something else"):
+            await ann.privacy()

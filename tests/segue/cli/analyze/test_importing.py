@@ -87,3 +87,16 @@ def test_errors_are_printed_and_end_with_2(tmp_path: Path) -> None:
 def test_what_is_no_trace_is_refused(tmp_path: Path) -> None:
     with pytest.raises(TraceError, match="is no trace"):
         CliRunner().invoke(validate, [str(tmp_path)], catch_exceptions=False)
+
+
+def test_names_in_files_command_no_terminal(tmp_path: Path) -> None:
+    """The columns of a list, and the files of a trace, may come from anybody."""
+    (tmp_path / "follows.csv").write_text("fan\x1b[2J,star\x9b31m\n1,2\n")
+    imported = run_import("edges", tmp_path / "follows.csv", tmp_path / "trace", "--src", "fan\x1b[2J", "--dst", "star\x9b31m")
+    assert imported.exit_code == 0, imported.output
+    assert "(fan\\u001b[2J)" in imported.output
+    (part,) = (tmp_path / "trace" / "subscriptions").glob("*.parquet")
+    part.with_name("part-\x1b]0;gone\x07.parquet").write_bytes(b"no parquet")
+    validated = run_validate(tmp_path / "trace")
+    assert "part-\\u001b]0;gone\\u0007.parquet" in validated.output
+    assert [char for char in imported.output + validated.output if not (char.isprintable() or char == "\n")] == []
