@@ -14,6 +14,7 @@ from typing import Annotated, Final
 
 import msgspec
 
+from .printable import printable
 from .revocations import Ban, Revocation
 
 PROTOCOL: Final = 1
@@ -29,6 +30,8 @@ Number = Annotated[int, msgspec.Meta(ge=0, le=MOST_NUMBER)]
 Name = Annotated[str, msgspec.Meta(min_length=1, max_length=128, pattern=r"^[A-Za-z0-9._-]+\Z")]
 # The user of a call that is about no single user: the frame always has a name there.
 NOBODY: Final = "-"
+# So much of what a peer says of why it goes is told on.
+MAX_SHOWN_CHARS: Final = 300
 
 
 class View(msgspec.Struct, frozen=True, array_like=True):
@@ -148,6 +151,11 @@ class Bye(Frame, tag=11, frozen=True):
 
     number: int
     reason: str
+
+    @property
+    def shown(self) -> str:
+        """The reason, as it may stand in a log: the beginning of it, and nothing that a terminal would obey."""
+        return printable(self.reason[:MAX_SHOWN_CHARS])
 
 
 class Leaving(Frame, tag=12, frozen=True):

@@ -119,7 +119,7 @@ class LinkHandshake:
         """Returns what follows from `frame`. Raises Refused: then there will be no link."""
         if isinstance(frame, Bye):
             code = BY_NUMBER.get(frame.number)
-            raise Refused(code.name if code else "bad-link-frame", frame.reason)
+            raise Refused(code.name if code else "bad-link-frame", frame.shown)
         row = _TABLE.get((self._side, self._credentials.mode, self.stage))
         if row is None or not isinstance(frame, row.wants):
             wanted = row.wants.__name__ if row else "none at all"

@@ -30,7 +30,7 @@ METRICS: Final = (
     Metric(
         "process_tls_handshakes_total",
         "counter",
-        "TLS handshakes at the doors: done, or why they failed (busy, closed, distrusted, garbled, plain, timeout, version).",
+        "TLS handshakes at the doors: done, or why they failed (busy, closed, distrusted, garbled, plain, timeout, untrusted, version).",
         "handshakes",
         "outcome",
     ),

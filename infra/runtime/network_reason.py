@@ -5,6 +5,7 @@ import ssl
 from typing import Final
 
 NOT_BELIEVED: Final = "its certificate is not believed"
+OURS_NOT_BELIEVED: Final = "our certificate is not believed there"
 # What OpenSSL says of an answer that is no TLS.
 _NO_TLS: Final = ("WRONG_VERSION_NUMBER", "HTTP_REQUEST", "RECORD_LAYER_FAILURE")
 
@@ -26,5 +27,14 @@ def _tls_reason(error: ssl.SSLError) -> str:
     """Returns the words for what went wrong with TLS. The number of such an error is none of the system's."""
     if isinstance(error, ssl.SSLCertVerificationError):
         return f"{NOT_BELIEVED}: {error.verify_message.rstrip('.')}"
-    words = (getattr(error, "reason", None) or "the handshake failed").replace("_", " ").lower()
-    return f"it does not speak TLS ({words})" if getattr(error, "reason", None) in _NO_TLS else f"TLS: {words}"
+    reason = getattr(error, "reason", None) or "the handshake failed"
+    words = reason.replace("_", " ").lower()
+    if is_about_our_certificate(error):
+        return f"{OURS_NOT_BELIEVED}: {words.partition(' alert ')[2]}"
+    return f"it does not speak TLS ({words})" if reason in _NO_TLS else f"TLS: {words}"
+
+
+def is_about_our_certificate(error: ssl.SSLError) -> bool:
+    """Returns whether the peer has broken TLS off because of the certificate that we show."""
+    words = getattr(error, "reason", None) or ""
+    return "_ALERT_" in words and ("CERTIFICATE" in words or "UNKNOWN_CA" in words)

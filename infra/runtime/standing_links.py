@@ -162,7 +162,7 @@ class StandingLinks:
 
     def _finish(self, link: Link, last: AnyFrame | Refused) -> None:
         if isinstance(last, Bye):
-            self.part(link, f"{_code_name(last.number)}: {last.reason}")
+            self.part(link, f"{_code_name(last.number)}: {last.shown}")
         elif link in self.links:
             self._break(link, last if isinstance(last, Refused) else Refused("bad-link-frame", "hello was said already"))
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from structlog.testing import capture_logs
 
 from infra.kernel.errors import ConfigError
 from infra.kernel.frames import Deliver, Subscribe
@@ -81,17 +82,54 @@ async def test_whoever_was_called_must_be_the_one_too(nodes: Callable[..., Any])
     assert caller.up == []
 
 
-@pytest.mark.parametrize("flaw", ["foreign", "ended"])
-async def test_a_certificate_that_nobody_may_believe_ends_the_handshake(nodes: Callable[..., Any], flaw: str) -> None:
-    """DPS-24: of a foreign authority with the right names, or one that has ended."""
+FLAWS = {
+    "foreign": ("unable to get local issuer certificate", "unknown ca"),
+    "ended": ("certificate has expired", "certificate expired"),
+}
+
+
+def flawed(flaw: str, role: str, node: str) -> tuple[CertificateFolder, CertificateFolder, LinkAuthOptions]:
+    """Returns the folder of good certificates and a foreign one, which somebody must keep, and what a node with a bad one has."""
     folder, other = CertificateFolder(), CertificateFolder("Segue test")
+    name = node_name("sto", role, node)
+    files = other.issue(node, name) if flaw == "foreign" else folder.issue(node, name, days=1, now_s=LONG_AGO_S)
+    return folder, other, shown(folder, files)
+
+
+def refusals(logs: list[Any]) -> set[str]:
+    return {line["reason"] for line in logs if line["event"] == "link refused"}
+
+
+@pytest.mark.parametrize("flaw", FLAWS)
+async def test_a_certificate_that_nobody_may_believe_ends_the_handshake_and_both_sides_say_why(
+    nodes: Callable[..., Any], flaw: str
+) -> None:
+    """DPS-24: of a foreign authority with the right names, or one that has ended. Who was called said "garbled"."""
+    folder, _other, options = flawed(flaw, "aggregator", "a1")
     broker = await nodes("broker", "b1", folder.options("sto", "broker", "b1"), listens=True)
-    name = node_name("sto", "aggregator", "a1")
-    files = other.issue("a1", name) if flaw == "foreign" else folder.issue("a1", name, days=1, now_s=LONG_AGO_S)
-    liar = await nodes("aggregator", "a1", shown(folder, files))
-    liar.node.dial(broker.address, "broker", "sto")
-    await until(liar.reasons)
+    liar = await nodes("aggregator", "a1", options)
+    with capture_logs() as logs:
+        liar.node.dial(broker.address, "broker", "sto")
+        await until(lambda: liar.reasons() and refusals(logs))
+    ours, theirs = FLAWS[flaw]
     assert (broker.up, liar.up) == ([], [])
+    assert refusals(logs) == {f"untrusted: its certificate is not believed: {ours}"}
+    assert liar.reasons()[0] == f"our certificate is not believed there: {theirs}"
+
+
+@pytest.mark.parametrize("flaw", FLAWS)
+async def test_who_was_called_with_such_a_certificate_hears_why_too(nodes: Callable[..., Any], flaw: str) -> None:
+    """DPS-24."""
+    folder, _other, options = flawed(flaw, "broker", "b1")
+    liar = await nodes("broker", "b1", options, listens=True)
+    caller = await nodes("aggregator", "a1", folder.options("sto", "aggregator", "a1"))
+    with capture_logs() as logs:
+        caller.node.dial(liar.address, "broker", "sto")
+        await until(lambda: caller.reasons() and refusals(logs))
+    ours, theirs = FLAWS[flaw]
+    assert (caller.up, liar.up) == ([], [])
+    assert caller.reasons()[0] == f"its certificate is not believed: {ours}"
+    assert refusals(logs) == {f"distrusted: our certificate is not believed there: {theirs}"}
 
 
 async def test_plain_on_tls_and_tls_on_plain_get_nowhere(nodes: Callable[..., Any]) -> None:

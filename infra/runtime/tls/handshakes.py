@@ -16,6 +16,7 @@ from infra.kernel.errors import Refused
 from infra.kernel.http_error import JSON, http_error
 
 from ..logs import Logger
+from ..network_reason import is_about_our_certificate, network_reason
 from .contexts import TlsOptions
 from .securing import readable, secured
 
@@ -24,7 +25,7 @@ EXPLAINED_S: Final = 1.0
 _NOTHING_IN_COMMON: Final = ("UNSUPPORTED_PROTOCOL", "NO_SHARED_CIPHER", "VERSION_TOO_LOW", "NO_SUITABLE_SIGNATURE_ALGORITHM")
 _HANDSHAKE: Final = 0x16  # the first byte of TLS (RFC 8446, 5.1: ContentType)
 
-Failure: TypeAlias = Literal["busy", "closed", "distrusted", "garbled", "plain", "timeout", "version"]
+Failure: TypeAlias = Literal["busy", "closed", "distrusted", "garbled", "plain", "timeout", "untrusted", "version"]
 """Why there was no connection.
 
 - "busy": there were `max_handshakes` already.
@@ -33,6 +34,7 @@ Failure: TypeAlias = Literal["busy", "closed", "distrusted", "garbled", "plain",
 - "garbled": it sent what is neither TLS nor HTTP, or broke the handshake off with another alert.
 - "plain": it spoke plain HTTP.
 - "timeout": its first byte, or its handshake, did not come in time.
+- "untrusted": we do not believe its certificate. Links show one, clients do not.
 - "version": there is no version or cipher that both speak.
 """
 
@@ -53,7 +55,7 @@ class TlsHandshakes:
     - `tls`: the certificate that they see.
     - `options`: how many may be under way, and how long each may take.
     - `outcomes` counts them: "done", and why others failed.
-    - `failed(host, failure)` is called for each of those; without it the log tells, at level debug.
+    - `failed(host, reason)` is called for each of those; without it the log tells, at level debug.
     """
 
     def __init__(
@@ -80,24 +82,28 @@ class TlsHandshakes:
 
         Returns whether there is a connection.
         """
-        failure = await self._shake(sock, factory)
+        failure, words = await self._shake(sock, factory)
         self._outcomes[failure or "done"] += 1
-        if failure is not None and self._failed is not None:
-            self._failed(host, failure)
-        elif failure is not None:
-            self._log.debug("no connection", reason=failure)
-        return failure is None
+        if failure is None:
+            return True
+        reason = f"{failure}: {words}" if words else failure
+        if self._failed is not None:
+            self._failed(host, reason)
+        else:
+            self._log.debug("no connection", reason=reason)
+        return False
 
-    async def _shake(self, sock: socket.socket, factory: ProtocolFactory) -> Failure | None:
-        """Returns why there is no connection; None when there is one. Closes the socket in the first case."""
+    async def _shake(self, sock: socket.socket, factory: ProtocolFactory) -> tuple[Failure | None, str]:
+        """Returns why there is no connection, and what TLS says of it; None when there is one. Closes the socket in the first case."""
         first = await _first_byte(sock, self._options.handshake_s)
         if isinstance(first, str) or first != _HANDSHAKE:
-            return await self._turn_away(sock, first)
+            return await self._turn_away(sock, first), ""
         try:
             await secured(sock, self._tls.context, factory, timeout_s=self._options.handshake_s, is_called=True)
         except OSError as error:  # an SSLError is an OSError
-            return _reason(error)
-        return None
+            failure = _reason(error)
+            return failure, "" if failure in ("closed", "timeout") else network_reason(error)
+        return None, ""
 
     async def _turn_away(self, sock: socket.socket, first: Failure | int) -> Failure:
         if isinstance(first, str):
@@ -150,7 +156,8 @@ def _reason(error: OSError) -> Failure:
         return "timeout"
     if not isinstance(error, ssl.SSLError) or isinstance(error, ssl.SSLEOFError) or error.errno == errno.ENOTCONN:
         return "closed"
-    words = error.reason or ""
-    if "ALERT" in words:
-        return "distrusted" if "CERTIFICATE" in words or "UNKNOWN_CA" in words else "garbled"
-    return "version" if words in _NOTHING_IN_COMMON else "garbled"
+    if isinstance(error, ssl.SSLCertVerificationError):
+        return "untrusted"
+    if is_about_our_certificate(error):
+        return "distrusted"
+    return "version" if error.reason in _NOTHING_IN_COMMON else "garbled"

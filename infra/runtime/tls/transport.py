@@ -21,6 +21,8 @@ PIECE_BYTES: Final = 64 << 10
 WRITE_BUFFER_BYTES: Final = 64 << 10
 # How long a peer has, from `close` on, to take what waits and to close as well.
 SHUTDOWN_S: Final = 5.0
+# So much that a peer sends behind our goodbye is read and thrown away: more than was on its way when it was said.
+MAX_THROWN_BYTES: Final = 16 << 20
 
 
 class TlsTransport(asyncio.Transport):
@@ -30,7 +32,7 @@ class TlsTransport(asyncio.Transport):
 
     Both `write_eof` and `close` end with the goodbye of TLS, behind what was written before. What the peer sends after that is thrown
     away until it closes, too: a full close at once would reset the connection, and the peer could lose what was said last. `close` sets
-    a time for that, `write_eof` does not.
+    a time for that, `write_eof` does not. Neither takes more of it than `MAX_THROWN_BYTES`.
     """
 
     __slots__ = (
@@ -49,6 +51,7 @@ class TlsTransport(asyncio.Transport):
         "_receive",
         "_send",
         "_socket",
+        "_thrown_bytes",
         "_waiting",
         "_waiting_bytes",
     )
@@ -64,6 +67,7 @@ class TlsTransport(asyncio.Transport):
         self._is_full = self._is_paused = False
         self._is_closing = self._is_lost = False
         self._is_ending = False  # nothing more may be written
+        self._thrown_bytes = 0
         self._is_over = False  # the goodbye is said: what comes is thrown away
         self._deadline: asyncio.TimerHandle | None = None
 
@@ -232,7 +236,9 @@ class TlsTransport(asyncio.Transport):
             self._loop.add_writer(self._fd, self._flush)
         except OSError as error:
             trouble = error
-        if not self._is_ending and (data := b"".join(records)):
+        if self._is_ending:
+            self._throw(sum(map(len, records)))
+        elif data := b"".join(records):
             self._call(self._protocol.data_received, data)
         if trouble is not None:
             self._lose(trouble)
@@ -240,6 +246,12 @@ class TlsTransport(asyncio.Transport):
             self._end()
         elif self._waiting:
             self._flush()
+
+    def _throw(self, size_bytes: int) -> None:
+        """Throws away what came behind our goodbye. A peer that goes on and on is cut, though it may lose the goodbye with that."""
+        self._thrown_bytes += size_bytes
+        if self._thrown_bytes > MAX_THROWN_BYTES:
+            self._lose(None)
 
     def _end(self) -> None:
         """Notes that nothing more will come."""

@@ -19,6 +19,7 @@ from ..address import Address
 from ..entrance import Entrance
 from ..http.half_close import half_close
 from ..link_auth import HANDSHAKE_S, LinkAuth
+from ..network_reason import network_reason
 from ..tls.securing import secured
 from .wire import OnFrames, OnLost, Wire, WireEnd
 
@@ -119,7 +120,7 @@ class TcpWire(asyncio.Protocol):
         self._place.give_back()
         if self._deadline is not None:
             self._deadline.cancel()
-        self._reason = self._reason or str(exc or "closed")
+        self._reason = self._reason or ("closed" if exc is None else network_reason(exc))
         if self._early is None:
             self._tell_lost()
 

@@ -69,6 +69,13 @@ def refusal(handshake: LinkHandshake, frame: AnyFrame) -> str:
 NAMES = {"agg": frozenset({node_name("sto", "aggregator", "a1")}), "broker": frozenset({node_name("sto", "broker", "b1")})}
 
 
+def test_a_goodbye_instead_of_a_hello_is_told_in_words_that_a_log_can_hold() -> None:
+    """A peer could fill the log with 64 KiB at each try, and tell a terminal what to do."""
+    said = refusal(caller(OPEN), Bye(4004, "full\x1b[2J\n" + "x" * 60_000))
+    assert said.startswith("overloaded: full\\u001b[2J\\u000axxx")
+    assert len(said) < 400
+
+
 @pytest.mark.parametrize("mode", ["open", "tls", "secret"])
 def test_two_sides_of_one_mode_meet(mode: LinkAuthMode) -> None:
     """DPS-24: both know who the other one is, and neither is done before it does."""

@@ -49,4 +49,11 @@ def test_what_goes_wrong_with_tls_is_told_in_words() -> None:
     plain.reason = "WRONG_VERSION_NUMBER"
     assert network_reason(distrusted) == "its certificate is not believed: certificate has expired"
     assert network_reason(plain) == "it does not speak TLS (wrong version number)"
+    for alert, words in (("SSLV3_ALERT_CERTIFICATE_EXPIRED", "certificate expired"), ("TLSV1_ALERT_UNKNOWN_CA", "unknown ca")):
+        told = ssl.SSLError(1, f"[SSL: {alert}] {alert.lower()} (_ssl.c:2580)")
+        told.reason = alert
+        assert network_reason(told) == f"our certificate is not believed there: {words}"
+    other = ssl.SSLError(1, "[SSL: TLSV1_ALERT_PROTOCOL_VERSION]")
+    other.reason = "TLSV1_ALERT_PROTOCOL_VERSION"
+    assert network_reason(other) == "TLS: tlsv1 alert protocol version"
     assert network_reason(ssl.SSLError(1, "strange")) == "TLS: the handshake failed"

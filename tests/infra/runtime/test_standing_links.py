@@ -121,6 +121,15 @@ async def test_what_was_said_before_a_goodbye_counts_and_its_reason_is_known(net
     assert (called.role.got, called.role.down[0][1]) == ([Published(1)], shown)
 
 
+async def test_a_long_goodbye_is_told_as_far_as_a_log_can_hold_it(network: Network, make: Make) -> None:
+    called = await make("b1").listen()
+    peer = await stranger(network, called, hello(), Bye(4000, "gone\x1b[2J" + "x" * 60_000))
+    await peer.until_lost()
+    reason = called.role.down[0][1]
+    assert reason.startswith("going-away: gone\\u001b[2Jxx")
+    assert len(reason) < 400
+
+
 async def test_a_role_that_refuses_frames_loses_that_link_and_no_other(network: Network, make: Make) -> None:
     called = await make("b1").listen()
     good, bad = await stranger(network, called, hello("good")), await stranger(network, called, hello("bad"))

@@ -12,7 +12,7 @@ import pytest
 
 from infra.runtime.tls.contexts import ServerTls
 from infra.runtime.tls.securing import secured
-from infra.runtime.tls.transport import PIECE_BYTES, WRITE_BUFFER_BYTES
+from infra.runtime.tls.transport import MAX_THROWN_BYTES, PIECE_BYTES, WRITE_BUFFER_BYTES
 from segue.demo.until import until
 from tests.support.both_loops import on_both_loops
 from tests.support.secured_pair import DEADLINE_S, Noted, secured_pair, sockets
@@ -211,6 +211,23 @@ async def test_who_reads_nothing_reads_nothing_behind_its_goodbye(tmp_path: Path
         await asyncio.sleep(0)
     assert peer.transport.get_write_buffer_size() == waiting > 0
     await cut(end, peer)
+
+
+@on_both_loops
+async def test_a_peer_that_goes_on_sending_behind_our_goodbye_is_cut(tmp_path: Path) -> None:
+    """DPS-26: for as long as a goodbye may take, everything that it sent was read and decrypted."""
+    end, peer = await secured_pair(tmp_path)
+    end.transport.write_eof()
+    peer.transport.pause_reading()  # it does not hear the goodbye
+    sent_bytes = 0
+    while not peer.transport.is_closing() and sent_bytes < 8 * MAX_THROWN_BYTES:
+        if peer.transport.get_write_buffer_size() < len(MUCH):
+            peer.transport.write(MUCH)
+            sent_bytes += len(MUCH)
+        await asyncio.sleep(0)
+    assert MAX_THROWN_BYTES <= sent_bytes < 4 * MAX_THROWN_BYTES
+    assert await gone(end) == [None]
+    await cut(peer)
 
 
 @on_both_loops
