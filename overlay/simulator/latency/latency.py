@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,8 +27,18 @@ STREAMS: Final = 2
 _FIRST_LINK: Final = 1 << 50
 _NODE_BITS: Final = 24
 _LARGEST_MS: Final = 2_000_000.0
+_HOP_MS: Final = 0.001
 _PLANETLAB: Final = "netlatency/PlanetLabData_18.gz"
 _SEATTLE: Final = "netlatency/SeattleData_540.gz"
+
+
+class LatencyTimes(NamedTuple):
+    """The four buffers of a `MessageLatency`, as kernels take them."""
+
+    settings: Buffer
+    table_us: Buffer
+    host_of: Buffer
+    streams: Buffer
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +59,11 @@ class MessageLatency:
     def hosts(self) -> int:
         """The number of hosts; 0 where times are drawn by link."""
         return int(self.settings[HOSTS])
+
+    @property
+    def times(self) -> LatencyTimes:
+        """What kernels read."""
+        return LatencyTimes(self.settings, self.table_us, self.host_of, self.streams)
 
 
 def planetlab(nodes: int, seed: int, data: Path = DATA) -> MessageLatency:
@@ -90,6 +105,16 @@ def by_link(low_ms: float, high_ms: float, *, jitter: float = 0.0, seed: int) ->
 def constant(ms: float) -> MessageLatency:
     """Returns the same latency for each message. Raises OverlayError for a number that makes no sense."""
     return by_link(ms, ms, seed=0)
+
+
+def times_of(latency: MessageLatency | None) -> LatencyTimes:
+    """Returns what kernels read. Without a latency each message takes a microsecond, so that times are hops."""
+    return (latency or constant(_HOP_MS)).times
+
+
+def takes_us(times: LatencyTimes, sender: int, receiver: int) -> int:
+    """Returns how long a message takes from `sender` to `receiver`."""
+    return one_way_us(times.settings, times.table_us, times.host_of, times.streams, sender, receiver)
 
 
 def one_way_us(settings: Buffer, table_us: Buffer, host_of: Buffer, streams: Buffer, sender: int, receiver: int) -> int:

@@ -1,24 +1,26 @@
 """A simulated Quasar: its nodes, and what can be done with them from outside."""
 
 from collections.abc import Iterable
-from itertools import pairwise
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...protocol.bloom import WORD_BITS, find_places
 from ...protocol.buffer import Buffer
 from ...protocol.chance import begin, wide
 from ...protocol.quasar import TOLD
+from ..agenda import check_room, new_agenda
 from ..compiled import COMPILED, Execution
 from ..counters import KINDS
-from ..errors import OverlayError
+from ..latency.latency import MessageLatency, times_of
 from ..neighbours import NeighbourGraph, random_graph
+from ..subscriptions import TopicSubscriptions
 from ..system import NOT_REACHED, Dissemination
 from ..workload import OverlayWorkload
 from .state import NEVER, PAPER, QuasarRules, QuasarSettings, QuasarState
 from .updates import update_all
-from .walkers import HEADS, LOGGED, MOST_NEGATIVE, TALLIES, Walkers
+from .walkers import LOGGED, MOST_NEGATIVE, TALLIES, Walkers
 from .walks import find_truth, poll_all, spread
 
 DEGREE: Final = 8
@@ -33,6 +35,7 @@ class QuasarOverlay:
     - `workload`: who subscribes to what.
     - `seed`: everything random follows from it.
     - `graph`: the links; otherwise they are drawn, DEGREE of each node in the mean.
+    - `away`: nodes that are not there at the beginning.
     - `logs`: so many steps of messages are noted, for tests.
     """
 
@@ -43,15 +46,15 @@ class QuasarOverlay:
         settings: QuasarSettings = PAPER,
         *,
         graph: NeighbourGraph | None = None,
+        away: Iterable[int] = (),
         execution: Execution = COMPILED,
         logs: int = 0,
     ) -> None:
         settings.check()
         nodes = workload.nodes
         self.settings, self._execution = settings, execution
-        self._rows = [workload.topics_of.values[first:last] for first, last in pairwise(workload.topics_of.offsets.tolist())]
-        self._topics = workload.topics
-        self._subscribers = [set(nodes) for nodes in workload.subscribers_of.lists()]
+        self.nodes, self.topics = nodes, workload.topics
+        self._subscriptions = TopicSubscriptions(workload, execution)
         self._now = 0
         if graph is None:
             graph = random_graph(nodes, mean=DEGREE, most=MOST_NEIGHBOURS, seed=seed, execution=execution)
@@ -63,6 +66,7 @@ class QuasarOverlay:
         self._logs = logs
         self.tallies = execution.filled(TALLIES)
         self.log = execution.filled(1 + logs * LOGGED)
+        self.leave(away)
 
     @property
     def filter_bytes_of_a_node(self) -> int:
@@ -73,12 +77,11 @@ class QuasarOverlay:
     def _begin(self, seed: int, graph: NeighbourGraph) -> QuasarState:
         make, rules = self._execution, self.rules
         nodes, links = len(graph.offsets) - 1, len(graph.ends)
-        streams, places = make.filled(nodes + 1), make.filled((nodes + self._topics) * rules.hashes, 0, np.int32)
+        streams, places = make.filled(nodes + 1), make.filled((nodes + self.topics) * rules.hashes, 0, np.int32)
         make.kernel(begin_all)(streams, places, seed, rules.hashes, rules.bits, int(self.settings.exact))
         # Where all neighbours are told the same it is kept once; otherwise, once for each link.
         owners = graph.back if rules.splits else graph.ends
         wells = make.buffer(np.asarray(owners, np.int64) * rules.set_words)
-        offsets, topics = self._subscriptions()
         return QuasarState(
             streams,
             graph.offsets,
@@ -87,18 +90,16 @@ class QuasarOverlay:
             wells,
             heard=make.filled(links, NEVER),
             alive=make.filled(nodes, 1, np.uint8),
+            side=make.filled(nodes, 0, np.int8),
+            flags=make.filled(nodes),
             filters=make.filled((links if rules.splits else nodes) * rules.set_words),
             places=places,
-            topic_offsets=offsets,
-            topics=topics,
+            topic_firsts=self._subscriptions.firsts,
+            topic_counts=self._subscriptions.counts,
+            topics=self._subscriptions.topics,
             messages=make.filled(nodes * KINDS),
             sizes=make.filled(nodes * KINDS),
         )
-
-    def _subscriptions(self) -> tuple[Buffer, Buffer]:
-        lengths = [len(row) for row in self._rows]
-        values = np.concatenate([np.asarray(row, np.int32) for row in self._rows])
-        return self._execution.buffer(np.cumsum([0, *lengths])), self._execution.buffer(values, np.int32)
 
     def cycle(self) -> None:
         """Lets every live node tell its neighbours what can be reached over it, in random order."""
@@ -116,57 +117,68 @@ class QuasarOverlay:
             self.state.alive[node] = 1
 
     def change_topics(self, node: int, topics: Iterable[int]) -> None:
-        """Lets `node` subscribe to `topics` and to nothing else from now on."""
-        for topic in self._rows[node].tolist():
-            self._subscribers[topic].discard(node)
-        self._rows[node] = np.array(sorted(topics), np.int32)
-        for topic in self._rows[node].tolist():
-            self._subscribers[topic].add(node)
-        offsets, values = self._subscriptions()
-        self.state = self.state._replace(topic_offsets=offsets, topics=values)
+        """Lets `node` subscribe to `topics` and to nothing else from now on. Raises OverlayError for topics that are none."""
+        self._subscriptions.change(node, topics)
+        self.state = self.state._replace(topics=self._subscriptions.topics)
+
+    def misbehave(self, flags: NDArray[np.int64]) -> None:
+        """Lets each node do the wrongs of its flag from now on (`harm.Misdeed`); `updates` says what lies in gossip are here."""
+        for node, flag in enumerate(flags.tolist()):
+            self.state.flags[node] = flag
+
+    def divide(self, side: NDArray[np.int8]) -> None:
+        """Parts the network: from now on no message passes between nodes of different sides. Equal sides make it whole again."""
+        for node, where in enumerate(side.tolist()):
+            self.state.side[node] = where
 
     def members(self, topic: int) -> list[int]:
         """Returns the live subscribers of `topic`."""
-        return [node for node in sorted(self._subscribers[topic]) if self.state.alive[node]]
+        return self._subscriptions.live_members(topic, self.state.alive)
 
-    def publish(self, topic: int, publisher: int, *, polls: int = 0, looks_for_false_trails: bool = False) -> Dissemination:
+    def publish(
+        self,
+        topic: int,
+        publisher: int,
+        latency: MessageLatency | None = None,
+        *,
+        polls: int = 0,
+        looks_for_false_trails: bool = False,
+    ) -> Dissemination:
         """Disseminates one event in the overlay as it stands.
 
-        - `polls`: so often every member asks another one for what it has missed, after the dissemination (P2P-47).
+        - `latency`: how long messages take; without it they arrive hop by hop.
+        - `polls`: so often every member asks another one for what it has missed, after the dissemination (P2P-47). That has no times.
         - `looks_for_false_trails`: false trails are counted, too; that takes longer.
 
         Raises OverlayError for a publisher that is not there, or does not subscribe to the topic.
         """
-        members = self.members(topic)
-        if publisher not in self._subscribers[topic] or not self.state.alive[publisher]:
-            raise OverlayError(f"node {publisher} is no live subscriber of topic {topic}: a publisher subscribes to its topic first")
-        make, state, rules = self._execution, self.state, self.rules
-        nodes = len(self._rows)
+        self._subscriptions.check_publisher(topic, publisher, self.state.alive)
+        make, state, rules, members, nodes = self._execution, self.state, self.rules, self.members(topic), self.nodes
         marks, hops, copies = make.filled(nodes, 0, np.uint8), make.filled(nodes, NOT_REACHED, np.int32), make.filled(nodes, 0, np.int32)
+        arrival_us = make.filled(nodes, NOT_REACHED)
         for node in members:
             marks[node] = 1
         truth = make.filled(nodes * (rules.depth + 1) if looks_for_false_trails else 0, 0, np.uint8)
         if looks_for_false_trails:
             make.kernel(find_truth)(state.offsets, state.ends, marks, rules.depth, truth)
-        walkers = self._walkers(len(members))
-        make.kernel(spread)(state, rules, walkers, marks, topic, publisher, self._now, hops, copies, truth)
+        walkers = self._walkers(len(members), latency)
+        make.kernel(spread)(state, rules, walkers, marks, topic, publisher, self._now, hops, copies, arrival_us, truth)
+        check_room(walkers.agenda)
         order = make.buffer(members, np.int32)
         for _ in range(polls):
             make.kernel(poll_all)(state, rules, walkers, marks, topic, order, self._now, hops, copies)
-        return Dissemination(topic, publisher, np.asarray(hops, np.int32), np.asarray(copies, np.int32))
+        times = np.asarray(arrival_us, np.int64) if latency else None
+        return Dissemination(topic, publisher, np.asarray(hops, np.int32), np.asarray(copies, np.int32), times)
 
-    def _walkers(self, members: int) -> Walkers:
+    def _walkers(self, members: int, latency: MessageLatency | None) -> Walkers:
         make, most = self._execution, int(np.diff(np.asarray(self.graph.offsets)).max())
         branch = self.rules.branch or most
-        messages, ids = branch * members + most, members + _SPARE_IDS
+        ids = members + _SPARE_IDS
         return Walkers(
-            heads=make.filled(HEADS),
-            node=make.filled(messages, 0, np.int32),
-            link=make.filled(messages, 0, np.int32),
-            ttl=make.filled(messages, 0, np.int32),
-            hops=make.filled(messages, 0, np.int32),
-            chain=make.filled(messages, 0, np.int32),
-            trail=make.filled(messages, 0, np.int32),
+            # Never more are under way than copies were made by those who publish.
+            agenda=new_agenda(branch * members + most, make),
+            times=times_of(latency),
+            total=make.filled(1),
             ids=make.filled(ids, 0, np.int32),
             before=make.filled(ids, 0, np.int32),
             lengths=make.filled(ids, 0, np.int32),

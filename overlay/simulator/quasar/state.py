@@ -4,8 +4,11 @@ from typing import Final, NamedTuple
 
 from ...protocol.buffer import Buffer
 from ..errors import OverlayError
+from ..harm import Misdeed
+from .walkers import MOST_TTL
 
 NEVER: Final = -(1 << 30)
+_FREERIDES: Final = int(Misdeed.FREERIDES)
 
 
 class QuasarSettings(NamedTuple):
@@ -37,6 +40,8 @@ class QuasarSettings(NamedTuple):
         for name in ("filter_bytes", "hashes", "fresh", "ttl"):
             if getattr(self, name) < 1:
                 raise OverlayError(f"{name} is {getattr(self, name)}: give 1 or more")
+        if self.ttl > MOST_TTL:
+            raise OverlayError(f"ttl is {self.ttl}: give {MOST_TTL} or less")
         for name in ("depth", "branch"):
             if getattr(self, name) < 0:
                 raise OverlayError(f"{name} is {getattr(self, name)}: give 0 or more")
@@ -72,10 +77,10 @@ class QuasarState(NamedTuple):
     - `offsets`, `ends`, `back`: the links between nodes, see `NeighbourGraph`.
     - `wells`: for each link, where the filter set that its far end has sent begins.
     - `heard`: for each link, the cycle in which its far end was heard last.
-    - `alive`: 1 for each node that is there.
+    - `alive`: 1 for each node that is there. `side`: nodes of different sides do not hear each other. `flags`: the misdeeds of each node.
     - `filters`: all filter sets.
     - `places`: of all nodes and then all topics, in the filters.
-    - `topic_offsets`, `topics`: what each node subscribes to.
+    - `topic_firsts`, `topic_counts`, `topics`: what each node subscribes to, see `TopicSubscriptions`.
     - `messages`, `sizes`: what each node has received, see `counters`.
     """
 
@@ -86,9 +91,22 @@ class QuasarState(NamedTuple):
     wells: Buffer
     heard: Buffer
     alive: Buffer
+    side: Buffer
+    flags: Buffer
     filters: Buffer
     places: Buffer
-    topic_offsets: Buffer
+    topic_firsts: Buffer
+    topic_counts: Buffer
     topics: Buffer
     messages: Buffer
     sizes: Buffer
+
+
+def hears(state: QuasarState, node: int, other: int) -> bool:
+    """Returns whether `other` hears what `node` sends: it is there, and no partition is between them."""
+    return state.alive[other] == 1 and state.side[node] == state.side[other]
+
+
+def passes_on(state: QuasarState, node: int) -> bool:
+    """Returns whether `node` passes on the events of others."""
+    return state.flags[node] & _FREERIDES == 0

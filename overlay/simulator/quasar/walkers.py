@@ -4,6 +4,8 @@ from typing import Final, NamedTuple
 
 from ...protocol.buffer import Buffer
 from ...protocol.quasar import NOBODY
+from ..agenda import AT_US, DETAIL, ITEM, KIND, RECEIVER, SENDER, EventAgenda, add, clear
+from ..latency.latency import LatencyTimes, takes_us
 
 # A message carries so many ids to avoid at most; the oldest are left out.
 MOST_NEGATIVE: Final = 128
@@ -27,10 +29,9 @@ POLLS: Final = 8
 ANSWERS: Final = 9
 TALLIES: Final = 10
 
-_TAKEN: Final = 0
-_SENT: Final = 1
-_IDS: Final = 2
-HEADS: Final = 3
+# A number of an entry of the agenda has the ttl below these bits, and the hops above.
+_TTL_BITS: Final = 16
+MOST_TTL: Final = (1 << _TTL_BITS) - 1
 
 # What the log has of each step: from where, whereto, how (AT_RANDOM and so on), at which level, and how many ids are avoided.
 LOGGED: Final = 5
@@ -39,21 +40,16 @@ LOGGED: Final = 5
 class Walkers(NamedTuple):
     """The messages of one event, and room for work.
 
-    - `heads`: how many messages were taken and sent, and how many ids there are.
-    - `node`, `link`, `ttl`, `hops`, `chain`, `trail`: of each message where it is, over which link from there it came (or NOBODY), how many
-      steps it may go, over how many nodes it has come, the last of its ids to avoid (or NOBODY), and how it has come. They are a ring.
+    - `agenda`: the messages that are under way, see `send`. `times`: how long they take.
     - `ids`, `before`, `lengths`: where the places of an id to avoid begin, the id before it in the same message, and how many these are.
+      `total[0]` says how many ids there are.
     - `links`, `offered`, `negative`, `told`: room for the links of one node, for their filters, for ids, and for an answer.
     - `tallies`, `log`: what is counted, and every step as far as there is room; `log[0]` says how many.
     """
 
-    heads: Buffer
-    node: Buffer
-    link: Buffer
-    ttl: Buffer
-    hops: Buffer
-    chain: Buffer
-    trail: Buffer
+    agenda: EventAgenda
+    times: LatencyTimes
+    total: Buffer
     ids: Buffer
     before: Buffer
     lengths: Buffer
@@ -67,33 +63,60 @@ class Walkers(NamedTuple):
 
 def forget_all(walkers: Walkers) -> None:
     """Makes room for another event."""
-    for head in range(HEADS):
-        walkers.heads[head] = 0
+    clear(walkers.agenda)
+    walkers.total[0] = 0
 
 
-def send(walkers: Walkers, node: int, link: int, ttl: int, hops: int, chain: int, trail: int) -> None:
-    """Puts a message behind all others. There is room: never more are under way than copies were made by those who publish."""
-    at = walkers.heads[_SENT] % len(walkers.node)
-    walkers.heads[_SENT] += 1
-    walkers.node[at], walkers.link[at], walkers.ttl[at] = node, link, ttl
-    walkers.hops[at], walkers.chain[at], walkers.trail[at] = hops, chain, trail
+def send(walkers: Walkers, node: int, other: int, link: int, ttl: int, hops: int, chain: int, trail: int, at_us: int) -> None:
+    """Sends a message from `node` to `other`.
+
+    - `link`: that over which it comes to `other`. `ttl`: how many steps it may go. `hops`: over how many nodes it will have come there.
+    - `chain`: the last of its ids to avoid, or NOBODY. `trail`: how it goes. `at_us`: when it is sent.
+    """
+    add(walkers.agenda, at_us + takes_us(walkers.times, node, other), trail, other, link, chain, (hops << _TTL_BITS) | ttl)
 
 
-def take(walkers: Walkers) -> int:
-    """Returns the place of the message that was sent first, or NOBODY if there is none. What is sent next may take its place."""
-    if walkers.heads[_TAKEN] == walkers.heads[_SENT]:
-        return NOBODY
-    at = walkers.heads[_TAKEN] % len(walkers.node)
-    walkers.heads[_TAKEN] += 1
-    return at
+def node_of(walkers: Walkers) -> int:
+    """Returns the node where the message is that was taken last."""
+    return walkers.agenda.entry[RECEIVER]
+
+
+def link_of(walkers: Walkers) -> int:
+    """Returns the link over which it came there."""
+    return walkers.agenda.entry[SENDER]
+
+
+def chain_of(walkers: Walkers) -> int:
+    """Returns the last of its ids to avoid, or NOBODY."""
+    return walkers.agenda.entry[ITEM]
+
+
+def trail_of(walkers: Walkers) -> int:
+    """Returns how it has come."""
+    return walkers.agenda.entry[KIND]
+
+
+def ttl_of(walkers: Walkers) -> int:
+    """Returns how many steps it may go."""
+    return walkers.agenda.entry[DETAIL] & MOST_TTL
+
+
+def hops_of(walkers: Walkers) -> int:
+    """Returns over how many nodes it has come."""
+    return walkers.agenda.entry[DETAIL] >> _TTL_BITS
+
+
+def at_us_of(walkers: Walkers) -> int:
+    """Returns when it has come."""
+    return walkers.agenda.entry[AT_US]
 
 
 def avoid(walkers: Walkers, place: int, before: int) -> int:
     """Returns the chain of ids that has the one at `place` in front of `before`. Without room for it that is `before`."""
-    at = walkers.heads[_IDS]
+    at = walkers.total[0]
     if at == len(walkers.ids):
         return before
-    walkers.heads[_IDS] += 1
+    walkers.total[0] += 1
     walkers.ids[at], walkers.before[at] = place, before
     walkers.lengths[at] = 1 + length(walkers, before)
     return at

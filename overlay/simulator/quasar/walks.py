@@ -1,6 +1,6 @@
 """Walks: the way of a message through the nodes (quasar algorithm 2), and of polls (quasar 4). Compiled or interpreted.
 
-All links are equally long here: messages are taken in the order in which they were sent, and time is hops.
+Messages are taken by the times at which they come. A node that passes no events on delivers them, and publishes its own.
 """
 
 from typing import Final
@@ -9,9 +9,10 @@ from ...protocol.buffer import Buffer
 from ...protocol.chance import shuffle
 from ...protocol.quasar import BY_TRAIL, IS_BROKEN, LEVEL, NOBODY, choose_branches, next_step
 from .. import sizes
+from ..agenda import take
 from ..counters import CONTROL, DUPLICATE, EVENT, UNWANTED, count
 from . import walkers as w
-from .state import QuasarRules, QuasarState
+from .state import QuasarRules, QuasarState, hears, passes_on
 from .updates import is_fresh
 from .walkers import Walkers
 
@@ -28,34 +29,34 @@ def spread(
     now: int,
     hops: Buffer,
     copies: Buffer,
+    arrival_us: Buffer,
     truth: Buffer,
 ) -> None:
     """Disseminates an event.
 
     - `members`: 1 for each node that subscribes to `topic`.
-    - `hops`, `copies`: filled in, see `Dissemination`.
+    - `hops`, `copies`, `arrival_us`: filled in, see `Dissemination`.
     - `truth`: 1 at `level * nodes + node` if some member is `level` steps from `node`. If it is empty nobody looks for false trails.
     """
     w.forget_all(walkers)
-    hops[publisher] = 0
-    publish(state, rules, walkers, publisher, NOBODY, 0, now)
-    at = w.take(walkers)
-    while at != NOBODY:
-        if state.alive[walkers.node[at]]:
-            arrive(state, rules, walkers, members, topic, at, now, hops, copies, truth)
-        at = w.take(walkers)
+    hops[publisher] = arrival_us[publisher] = 0
+    publish(state, rules, walkers, publisher, NOBODY, 0, now, 0)
+    while take(walkers.agenda):
+        node = w.node_of(walkers)
+        if hears(state, state.ends[w.link_of(walkers)], node):
+            arrive(state, rules, walkers, members, topic, node, now, hops, copies, arrival_us, truth)
 
 
-def publish(state: QuasarState, rules: QuasarRules, walkers: Walkers, node: int, chain: int, hops: int, now: int) -> None:
-    """Sends copies from a member that has the event after `hops`, with its own id to avoid. The first publisher sends to all neighbours,
-    for if all copies died out, nobody would get it."""
+def publish(state: QuasarState, rules: QuasarRules, walkers: Walkers, node: int, chain: int, hops: int, now: int, at_us: int) -> None:
+    """Sends copies from a member that has the event after `hops`, at `at_us`, with its own id to avoid. The first publisher sends to all
+    neighbours, for if all copies died out, nobody would get it."""
     chain = w.avoid(walkers, node * rules.hashes, chain)
     found = gather(state, rules, walkers, node, now)
     chosen = choose_branches(state.streams, node, walkers.links, found, rules.branch if hops else 0)
     for number in range(chosen):
         link = walkers.links[number]
         w.note(walkers, node, state.ends[link], w.AT_RANDOM, 0, w.length(walkers, chain))
-        w.send(walkers, state.ends[link], state.back[link], rules.ttl, hops + 1, chain, w.AT_RANDOM)
+        w.send(walkers, node, state.ends[link], state.back[link], rules.ttl, hops + 1, chain, w.AT_RANDOM, at_us)
     walkers.tallies[w.STEPS] += chosen
 
 
@@ -75,32 +76,34 @@ def arrive(
     walkers: Walkers,
     members: Buffer,
     topic: int,
-    at: int,
+    node: int,
     now: int,
     hops: Buffer,
     copies: Buffer,
+    arrival_us: Buffer,
     truth: Buffer,
 ) -> None:
-    """Lets a node receive the message at `at`: it is delivered and published again, dropped, or goes on."""
-    node, chain, came = walkers.node[at], walkers.chain[at], walkers.hops[at]
+    """Lets `node` receive the message that was taken last: it is delivered and published again, dropped, or goes on."""
+    chain, came = w.chain_of(walkers), w.hops_of(walkers)
     size = sizes.EVENT + sizes.ID * w.length(walkers, chain)
     copies[node] += 1
     if not members[node]:
         count(state.messages, state.sizes, node, UNWANTED, size)
-        if not rules.drops_everywhere or copies[node] == 1:
-            pass_on(state, rules, walkers, topic, at, now, truth)
+        if passes_on(state, node) and (not rules.drops_everywhere or copies[node] == 1):
+            pass_on(state, rules, walkers, topic, node, now, truth)
     elif hops[node] != NOBODY:
         count(state.messages, state.sizes, node, DUPLICATE, size)
     else:
         count(state.messages, state.sizes, node, EVENT, size)
-        hops[node] = came
-        publish(state, rules, walkers, node, chain, came, now)
+        hops[node], arrival_us[node] = came, w.at_us_of(walkers)
+        if passes_on(state, node):
+            publish(state, rules, walkers, node, chain, came, now, arrival_us[node])
 
 
-def pass_on(state: QuasarState, rules: QuasarRules, walkers: Walkers, topic: int, at: int, now: int, truth: Buffer) -> None:
-    """Sends the message at `at` on from a node that does not want it, unless its ttl is over."""
-    node, link, chain, trail = walkers.node[at], walkers.link[at], walkers.chain[at], walkers.trail[at]
-    ttl, hops = walkers.ttl[at] - 1, walkers.hops[at]
+def pass_on(state: QuasarState, rules: QuasarRules, walkers: Walkers, topic: int, node: int, now: int, truth: Buffer) -> None:
+    """Sends the message that was taken last on from `node`, which does not want it, unless its ttl is over."""
+    link, chain, trail = w.link_of(walkers), w.chain_of(walkers), w.trail_of(walkers)
+    ttl, hops, at_us = w.ttl_of(walkers) - 1, w.hops_of(walkers), w.at_us_of(walkers)
     if ttl == 0:
         walkers.tallies[w.EXPIRED] += 1
         walkers.tallies[w.FALSE_LOST] += 1 if trail == w.ON_FALSE_TRAIL else 0
@@ -117,7 +120,7 @@ def pass_on(state: QuasarState, rules: QuasarRules, walkers: Walkers, topic: int
     walkers.tallies[w.TRAILS] += 1 if trail != w.AT_RANDOM else 0
     walkers.tallies[w.FALSE_TRAILS] += 1 if trail == w.ON_FALSE_TRAIL else 0
     w.note(walkers, node, state.ends[onward], walkers.told[BY_TRAIL], walkers.told[LEVEL], w.length(walkers, chain))
-    w.send(walkers, state.ends[onward], state.back[onward], ttl, hops + 1, chain, trail)
+    w.send(walkers, node, state.ends[onward], state.back[onward], ttl, hops + 1, chain, trail, at_us)
 
 
 def step(
@@ -172,7 +175,10 @@ def poll_all(
     hops: Buffer,
     copies: Buffer,
 ) -> None:
-    """Lets every live node of `order`, members in random order, ask another member for what it has missed (P2P-47, not in the paper)."""
+    """Lets every live node of `order`, members in random order, ask another member for what it has missed (P2P-47, not in the paper).
+
+    A freerider does not answer. Polls come after the event, and have no times.
+    """
     shuffle(state.streams, len(state.alive), order, 0, len(order))
     for place in range(len(order)):
         node = order[place]
@@ -181,7 +187,7 @@ def poll_all(
         w.forget_all(walkers)
         walkers.tallies[w.POLLS] += 1
         other = poll(state, rules, walkers, members, topic, node, now)
-        if other != NOBODY and hops[other] != NOBODY and hops[node] == NOBODY:
+        if other != NOBODY and hops[other] != NOBODY and hops[node] == NOBODY and passes_on(state, other):
             walkers.tallies[w.ANSWERS] += 1
             hops[node] = hops[other] + 1
             copies[node] += 1
@@ -199,8 +205,8 @@ def poll(state: QuasarState, rules: QuasarRules, walkers: Walkers, members: Buff
         if walkers.told[IS_BROKEN]:
             chain = w.avoid(walkers, here * rules.hashes, chain)
         trail = w.ON_TRAIL if walkers.told[BY_TRAIL] else w.AT_RANDOM
-        here, link = state.ends[onward], state.back[onward]
-        if not state.alive[here]:
+        before, here, link = here, state.ends[onward], state.back[onward]
+        if not hears(state, before, here):
             return NOBODY
         walkers.tallies[w.POLL_STEPS] += 1
         count(state.messages, state.sizes, here, CONTROL, _POLL_BYTES + sizes.ID * w.length(walkers, chain))

@@ -6,11 +6,11 @@ from ...protocol.ids import BITS
 from ...protocol.pastry import BASE, DIGIT_BITS, NOBODY, digit, drop_entry, drop_leaf, next_hop, offer_entry, offer_leaf
 from .. import sizes
 from ..counters import CONTROL, count
-from .state import TO_DEAD, ScribeRules, ScribeState
+from .state import TO_DEAD, ScribeRules, ScribeState, answers, offers_itself, offers_the_dead
 
 
 def fill_all(state: ScribeState, rules: ScribeRules, order: Buffer) -> None:
-    """Fills in all leaf sets and tables as they are when everybody has joined. `order` has all nodes by their ids."""
+    """Fills in all leaf sets and tables as they are when the nodes of `order` have joined. They stand there by their ids."""
     nodes, width = len(order), 2 * rules.half
     for place in range(nodes):
         own = order[place]
@@ -54,7 +54,7 @@ def hop(state: ScribeState, rules: ScribeRules, own: int, key: int) -> int:
     while True:
         width = 2 * rules.half
         other = next_hop(state.leaves, own * width, rules.half, state.table, own * rules.rows * BASE, rules.rows, state.ids, own, key)
-        if state.alive[other]:
+        if answers(state, own, other):
             return other
         state.tallies[TO_DEAD] += 1
         forget(state, rules, own, other)
@@ -78,20 +78,42 @@ def farthest_leaf(state: ScribeState, rules: ScribeRules, own: int, side: int) -
     found = NOBODY
     for place in range(first, first + rules.half):
         other = state.leaves[place]
-        if other != NOBODY and state.alive[other]:
+        if other != NOBODY and answers(state, own, other):
             found = other
     return found
 
 
 def take_leaves(state: ScribeState, rules: ScribeRules, own: int, other: int) -> None:
-    """Lets `own` hear of the live leaves of `other`. What `own` then does not find alive it forgets when it needs it."""
+    """Lets `own` hear of the leaves of `other`."""
     width = 2 * rules.half
     count_pastry(state, own, width)
     offer(state, rules, own, other)
-    for place in range(other * width, other * width + width):
-        leaf = state.leaves[place]
-        if leaf != NOBODY and state.alive[leaf]:
-            offer(state, rules, own, leaf)
+    hear_of(state, rules, own, other, state.leaves, other * width, width)
+
+
+def hear_of(state: ScribeState, rules: ScribeRules, own: int, other: int, known: Buffer, first: int, count: int) -> None:
+    """Lets `own` know those whom `other` names: of `known[first : first + count]` those who answer, or what its lies make of them."""
+    if offers_the_dead(state, other) and name_all(state, rules, own, other, known, first, count, False) > 0:
+        return
+    if not offers_itself(state, other):
+        name_all(state, rules, own, other, known, first, count, True)
+
+
+def name_all(state: ScribeState, rules: ScribeRules, own: int, other: int, known: Buffer, first: int, count: int, answering: bool) -> int:
+    """Tells `own` of those of `known[first : first + count]` who do answer `other`, or who do not. Returns how many those are.
+
+    `own` takes only whom it finds alive: Pastry contacts a node before it relies on it.
+    """
+    named = 0
+    for place in range(first, first + count):
+        node = known[place]
+        if node != NOBODY and node != own and answers(state, other, node) == answering:
+            named += 1
+            if answers(state, own, node):
+                offer(state, rules, own, node)
+            else:
+                state.tallies[TO_DEAD] += 1
+    return named
 
 
 def offer(state: ScribeState, rules: ScribeRules, own: int, other: int) -> None:
@@ -107,7 +129,7 @@ def keep_leaves(state: ScribeState, rules: ScribeRules, own: int) -> None:
     place = 0
     while place < width:
         other = state.leaves[own * width + place]
-        if other == NOBODY or state.alive[other]:
+        if other == NOBODY or answers(state, own, other):
             if other != NOBODY:
                 count_pastry(state, other, 0)
             place += 1
@@ -122,7 +144,7 @@ def keep_leaves(state: ScribeState, rules: ScribeRules, own: int) -> None:
 def ask_neighbour(state: ScribeState, rules: ScribeRules, own: int, other: int) -> None:
     """Asks the next node on one side for its leaves, and tells it of `own`. Otherwise two nodes that came at the same time, and do not know
     each other, would both be the nearest to a key for long."""
-    if other != NOBODY and state.alive[other]:
+    if other != NOBODY and answers(state, own, other):
         count_pastry(state, other, 1)
         offer(state, rules, other, own)
         take_leaves(state, rules, own, other)
@@ -134,7 +156,7 @@ def ask_row(state: ScribeState, rules: ScribeRules, own: int) -> None:
     other = state.table[(own * rules.rows + row) * BASE + below(state.streams, own, BASE)]
     if other == NOBODY:
         return
-    if not state.alive[other]:
+    if not answers(state, own, other):
         forget(state, rules, own, other)
         return
     count_pastry(state, other, 0)
@@ -144,11 +166,20 @@ def ask_row(state: ScribeState, rules: ScribeRules, own: int) -> None:
 def take_row(state: ScribeState, rules: ScribeRules, own: int, other: int, row: int) -> None:
     """Lets `own` hear of one row of the table of `other`."""
     count_pastry(state, own, BASE)
-    first = (other * rules.rows + row) * BASE
-    for place in range(first, first + BASE):
-        entry = state.table[place]
-        if entry != NOBODY and entry != own and state.alive[entry]:
-            offer(state, rules, own, entry)
+    hear_of(state, rules, own, other, state.table, (other * rules.rows + row) * BASE, BASE)
+
+
+def come_by_somebody(state: ScribeState, rules: ScribeRules, own: int, live: Buffer, count: int) -> None:
+    """Lets `own` join anew over a random one of the first `count` nodes of `live`, the next one where that does not answer.
+
+    It stays alone where none does.
+    """
+    start = below(state.streams, len(state.ids), count) if count > 0 else 0
+    for step in range(count):
+        helper = live[(start + step) % count]
+        if helper != own and answers(state, own, helper):
+            come_in(state, rules, own, helper)
+            return
 
 
 def come_in(state: ScribeState, rules: ScribeRules, own: int, helper: int) -> None:
@@ -181,7 +212,7 @@ def announce(state: ScribeState, rules: ScribeRules, own: int) -> None:
 
 def introduce(state: ScribeState, rules: ScribeRules, own: int, other: int) -> None:
     """Lets `other`, if it is somebody, know `own`."""
-    if other != NOBODY and state.alive[other]:
+    if other != NOBODY and answers(state, own, other):
         count_pastry(state, other, 1)
         offer(state, rules, other, own)
 

@@ -5,6 +5,7 @@ from typing import Final, NamedTuple
 from ...protocol.buffer import Buffer
 from ...protocol.pastry import DIGITS, NOBODY
 from ..errors import OverlayError
+from ..harm import Misdeed
 
 # What `tallies` has: messages on the way up and down, JOINs, and messages to nodes that were gone.
 UP: Final = 0
@@ -12,6 +13,9 @@ DOWN: Final = 1
 JOIN_STEPS: Final = 2
 TO_DEAD: Final = 3
 TALLIES: Final = 4
+_FREERIDES: Final = int(Misdeed.FREERIDES)
+_OFFERS_ITSELF: Final = int(Misdeed.OFFERS_ITSELF)
+_OFFERS_THE_DEAD: Final = int(Misdeed.OFFERS_THE_DEAD)
 
 
 class ScribeSettings(NamedTuple):
@@ -44,13 +48,13 @@ class ScribeState(NamedTuple):
 
     - `streams`: the random stream of each node, and behind them that of the world.
     - `ids`, `keys`: the ids of nodes, and of topics, which are the keys of their rendezvous.
-    - `alive`: 1 for each node that is there.
+    - `alive`: 1 for each node that is there. `side`: nodes of different sides do not hear each other. `flags`: the misdeeds of each node.
     - `leaves`, `table`: see `pastry`; the parts of all nodes one behind the other.
-    - `topic_offsets`, `topics`: what each node subscribes to, in rising order.
+    - `topic_firsts`, `topic_counts`, `topics`: what each node subscribes to, see `TopicSubscriptions`.
     - `seat_keys`: which node and topic each seat is of; NOBODY for a free one. It is a hash table.
     - `in_tree`, `parents`, `heard`, `first_child`: of each seat: 1 if it is taken, see `scribe`, and when its parent was heard last.
     - `children`, `nexts`, `free`: the records of children.
-    - `seat_list`, `seat_next`: the seats of a node: the first one of each node, and the next one of each seat.
+    - `seat_list`, `seat_next`: the seats of a node: the first one of each node, and the next one of each seat. `seats`: how many there are.
     - `messages`, `sizes`: what each node has received, see `counters`.
     - `relayed`, `pastry`: how many of the control messages that a node has received are about topics that it does not subscribe to, and
       how many are Pastry's own.
@@ -61,9 +65,12 @@ class ScribeState(NamedTuple):
     ids: Buffer
     keys: Buffer
     alive: Buffer
+    side: Buffer
+    flags: Buffer
     leaves: Buffer
     table: Buffer
-    topic_offsets: Buffer
+    topic_firsts: Buffer
+    topic_counts: Buffer
     topics: Buffer
     seat_keys: Buffer
     in_tree: Buffer
@@ -75,6 +82,7 @@ class ScribeState(NamedTuple):
     free: Buffer
     seat_list: Buffer
     seat_next: Buffer
+    seats: Buffer
     messages: Buffer
     sizes: Buffer
     relayed: Buffer
@@ -90,10 +98,30 @@ class ScribeRules(NamedTuple):
     patience: int
 
 
+def answers(state: ScribeState, node: int, other: int) -> bool:
+    """Returns whether `other` is there, and no partition is between it and `node`."""
+    return state.alive[other] == 1 and state.side[node] == state.side[other]
+
+
+def passes_on(state: ScribeState, node: int) -> bool:
+    """Returns whether `node` passes on the events of others."""
+    return state.flags[node] & _FREERIDES == 0
+
+
+def offers_itself(state: ScribeState, node: int) -> bool:
+    """Returns whether `node`, asked for those whom it knows, names itself alone."""
+    return state.flags[node] & _OFFERS_ITSELF != 0
+
+
+def offers_the_dead(state: ScribeState, node: int) -> bool:
+    """Returns whether `node`, asked for those whom it knows, names those who do not answer, where it knows any."""
+    return state.flags[node] & _OFFERS_THE_DEAD != 0
+
+
 def subscribes(state: ScribeState, node: int, topic: int) -> bool:
     """Returns whether `node` subscribes to `topic`."""
-    low, high = state.topic_offsets[node], state.topic_offsets[node + 1]
-    end = high
+    low = state.topic_firsts[node]
+    end = high = low + state.topic_counts[node]
     while low < high:
         middle = (low + high) // 2
         if state.topics[middle] < topic:
@@ -122,7 +150,21 @@ def make_seat(state: ScribeState, node: int, topic: int) -> int:
         state.seat_keys[seat] = key
         state.seat_next[seat] = state.seat_list[node]
         state.seat_list[node] = seat
+        state.seats[0] += 1
     return seat
+
+
+def keep_seats(old: ScribeState, new: ScribeState) -> None:
+    """Copies the seats that are in a tree, or have children, into the empty ones of `new`. Those of trees left long ago are given up."""
+    nodes = len(old.ids)
+    for node in range(nodes):
+        seat = old.seat_list[node]
+        while seat != NOBODY:
+            if old.in_tree[seat] or old.first_child[seat] != NOBODY:
+                kept = make_seat(new, node, old.seat_keys[seat] // nodes)
+                new.in_tree[kept], new.parents[kept] = old.in_tree[seat], old.parents[seat]
+                new.heard[kept], new.first_child[kept] = old.heard[seat], old.first_child[seat]
+            seat = old.seat_next[seat]
 
 
 def _slot(key: int, size: int) -> int:

@@ -1,4 +1,4 @@
-"""The trees of a simulated Scribe: joining, heartbeats, repair, and the way of an event. Compiled or interpreted."""
+"""The trees of a simulated Scribe: joining, heartbeats, repair. Compiled or interpreted."""
 
 from typing import Final
 
@@ -7,9 +7,9 @@ from ...protocol.chance import shuffle
 from ...protocol.pastry import NOBODY
 from ...protocol.scribe import JOINS, LEAVES, add_child, joins_on, next_deed, remove_child
 from .. import sizes
-from ..counters import CONTROL, DUPLICATE, EVENT, UNWANTED, count
-from .routing import hop, keep_leaves
-from .state import DOWN, JOIN_STEPS, TO_DEAD, UP, ScribeRules, ScribeState, find_seat, make_seat, subscribes
+from ..counters import CONTROL, count
+from .routing import come_by_somebody, hop, keep_leaves
+from .state import JOIN_STEPS, TO_DEAD, ScribeRules, ScribeState, answers, find_seat, make_seat, subscribes
 
 _CONTROL_BYTES: Final = sizes.HEADER + sizes.TOPIC
 
@@ -52,7 +52,7 @@ def beat(state: ScribeState, node: int, seat: int, topic: int, now: int) -> None
     record = state.first_child[seat]
     while record != NOBODY:
         child, record = state.children[record], state.nexts[record]
-        if not state.alive[child]:
+        if not answers(state, node, child):
             state.tallies[TO_DEAD] += 1
             remove_child(state.first_child, seat, state.children, state.nexts, state.free, child)
             continue
@@ -98,7 +98,7 @@ def leave_tree(state: ScribeState, node: int, seat: int, topic: int) -> None:
     parent = state.parents[seat]
     state.in_tree[seat] = 0
     state.parents[seat] = NOBODY
-    if parent != NOBODY and parent != node and state.alive[parent]:
+    if parent != NOBODY and parent != node and answers(state, node, parent):
         count_control(state, parent, topic)
         above = find_seat(state, parent, topic)
         remove_child(state.first_child, above, state.children, state.nexts, state.free, node)
@@ -119,7 +119,8 @@ def forget_seats(state: ScribeState, node: int) -> None:
 
 def enter_all(state: ScribeState, rules: ScribeRules, node: int, now: int) -> None:
     """Lets `node` join the trees of all topics that it subscribes to."""
-    for place in range(state.topic_offsets[node], state.topic_offsets[node + 1]):
+    first = state.topic_firsts[node]
+    for place in range(first, first + state.topic_counts[node]):
         enter(state, rules, node, state.topics[place], now)
 
 
@@ -130,59 +131,22 @@ def enter_everybody(state: ScribeState, rules: ScribeRules, order: Buffer, now: 
             enter_all(state, rules, order[place], now)
 
 
-def spread(state: ScribeState, rules: ScribeRules, topic: int, publisher: int, hops: Buffer, copies: Buffer, queue: Buffer) -> None:
-    """Disseminates an event: it is routed to the rendezvous, and goes down its tree from there.
-
-    - `hops`, `copies`: filled in, see `Dissemination`. Copies are those of the tree. What is routed up is opaque to the nodes on the way,
-      and counted as unwanted traffic of theirs.
-    - `queue`: room for all nodes.
-    """
-    here, way = publisher, 0
-    onward = hop(state, rules, here, state.keys[topic])
-    while onward != here:
-        here, way = onward, way + 1
-        state.tallies[UP] += 1
-        count(state.messages, state.sizes, here, UNWANTED, sizes.EVENT)
-        onward = hop(state, rules, here, state.keys[topic])
-    hops[publisher] = 0
-    if here != publisher and subscribes(state, here, topic):
-        hops[here] = way
-    descend(state, topic, here, way, publisher, hops, copies, queue)
-
-
-def descend(state: ScribeState, topic: int, root: int, way: int, publisher: int, hops: Buffer, copies: Buffer, queue: Buffer) -> None:
-    """Sends an event down the tree from `root`, which has it after `way` hops. `queue` has twice as many places as there are nodes."""
-    taken, sent, room = 0, 1, len(queue) // 2
-    queue[0], queue[room] = root, way
-    while taken < sent:
-        node, passed = queue[taken], queue[room + taken]
-        taken += 1
-        seat = find_seat(state, node, topic)
-        record = state.first_child[seat] if seat != NOBODY and state.in_tree[seat] else NOBODY
-        while record != NOBODY:
-            child, record = state.children[record], state.nexts[record]
-            if not state.alive[child]:
-                state.tallies[TO_DEAD] += 1
-                continue
-            state.tallies[DOWN] += 1
-            copies[child] += 1
-            if receive(state, topic, child, passed + 1, publisher, hops, copies) and sent < room:
-                queue[sent], queue[room + sent] = child, passed + 1
-                sent += 1
-
-
-def receive(state: ScribeState, topic: int, node: int, passed: int, publisher: int, hops: Buffer, copies: Buffer) -> bool:
-    """Counts a copy that `node` receives from its tree. Returns whether it is the first one, which goes on to its children."""
-    if copies[node] > 1:
-        count(state.messages, state.sizes, node, DUPLICATE, sizes.EVENT)
-        return False
-    if not subscribes(state, node, topic):
-        count(state.messages, state.sizes, node, UNWANTED, sizes.EVENT)
-        return True
-    count(state.messages, state.sizes, node, EVENT, sizes.EVENT)
-    if node != publisher:
-        hops[node] = passed
-    return True
+def come_all(state: ScribeState, rules: ScribeRules, arriving: Buffer, live: Buffer, now: int) -> None:
+    """Brings nodes back: each joins Pastry over a random node that is there, and then its trees. `live` is room for all nodes."""
+    count = 0
+    for node in range(len(state.ids)):
+        if state.alive[node]:
+            live[count] = node
+            count += 1
+    for place in range(len(arriving)):
+        node = arriving[place]
+        if not state.alive[node]:
+            forget_seats(state, node)
+            state.alive[node] = 1
+            come_by_somebody(state, rules, node, live, count)
+            live[count] = node
+            count += 1
+            enter_all(state, rules, node, now)
 
 
 def count_control(state: ScribeState, node: int, topic: int) -> None:
