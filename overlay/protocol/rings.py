@@ -11,7 +11,7 @@ does, all that the three views know is offered to that bay (`refill`).
 from .buffer import Buffer
 from .chance import sample
 from .ids import SPACE, ahead
-from .profile import PRIORITIES, PROFILE, SIZE, START, mark_common, mark_places, unmark
+from .profile import PRIORITIES, PROFILE, SIZE, START, list_common, mark_places, place_of, unmark
 from .view import CELL, LINKS, NODE, NONE, ROW, SINCE, drop, find, put
 
 EMPTY = -1
@@ -41,9 +41,8 @@ def merge(
     """
     mark_places(profiles, topics, row, marks)
     for at in range(size):
-        node = pool[at * CELL + NODE]
-        if node != me and find(cells, first, count, node) == NONE:
-            count = _offer_all(cells, first, count, slots, bays, ring, me, row, ids, profiles, topics, priorities, marks, pool, at)
+        if pool[at * CELL + NODE] != me:
+            count = _offer_all(cells, first, count, slots, bays, ring, me, row, ids, profiles, topics, priorities, marks, pool, at, True)
     unmark(profiles, topics, row, marks)
     return count
 
@@ -79,7 +78,7 @@ def remove(
             _set_priority(slots, bays, ring, own, profiles, row, priorities)
     for at in range(size):
         if pool[at * CELL + NODE] != me and pool[at * CELL + NODE] != gone:
-            count = _offer_all(cells, first, count, slots, bays, ring, me, row, ids, profiles, topics, priorities, marks, pool, at)
+            count = _offer_all(cells, first, count, slots, bays, ring, me, row, ids, profiles, topics, priorities, marks, pool, at, False)
     unmark(profiles, topics, row, marks)
     return count
 
@@ -95,7 +94,6 @@ def around(
     ids: Buffer,
     profiles: Buffer,
     topics: Buffer,
-    marks: Buffer,
     streams: Buffer,
     stream: int,
     near: Buffer,
@@ -107,21 +105,18 @@ def around(
     For each topic that the profiles `row` (the sender's own) and `target_row` share, those are the `ring // 2` subscribers with ids just
     above the target's, and as many just below. If they are more than `wanted`, random ones of them are taken.
     """
-    common = mark_common(profiles, topics, row, target_row, marks)
+    common = list_common(profiles, topics, row, target_row, picks)
     for at in range(common * ring):
         near[at] = EMPTY
     for place in range(size):
         node = pool[place * CELL + NODE]
         if node != target:
             above = ahead(ids[target], ids[node])
-            entry = pool[place * CELL + ROW] * PROFILE
-            for at in range(profiles[entry + START], profiles[entry + START] + profiles[entry + SIZE]):
-                mark = marks[topics[at]]
-                if mark > 1:
-                    bay = (mark - 2) * ring
+            for at in range(common):
+                if place_of(profiles, topics, pool[place * CELL + ROW], picks[at]) != NONE:
+                    bay = at * ring
                     _keep_near(near, far, bay, ring // 2, place, above)
                     _keep_near(near, far, bay + ring // 2, ring // 2, place, SPACE - above)
-    unmark(profiles, topics, target_row, marks)
     found = _distinct(near, common * ring, far, size, picks)
     return sample(streams, stream, picks, 0, found, wanted)
 
@@ -152,8 +147,12 @@ def _offer_all(
     marks: Buffer,
     pool: Buffer,
     at: int,
+    is_new: bool,
 ) -> int:
-    """Offers one entry of the pool to the bays of the marked topics. Returns how many entries the view has."""
+    """Offers one entry of the pool to the bays of the marked topics. Returns how many entries the view has.
+
+    `is_new`: a node that the view has already stays where it is. It would be refused, unless this copy of its profile is an old one.
+    """
     node, links, half = pool[at * CELL + NODE], 0, ring // 2
     entry = pool[at * CELL + ROW] * PROFILE
     above = ahead(ids[me], ids[node])
@@ -162,8 +161,13 @@ def _offer_all(
         if own >= 0:
             before = links
             for side in range(2):
-                out = _offer(slots, bays + own * ring + side * half, half, ids, ids[me], node, above if side == 0 else SPACE - above, side)
-                if out != REFUSED:
+                bay = bays + own * ring + side * half
+                to = _place_in(slots, bay, half, ids, ids[me], node, above if side == 0 else SPACE - above, side)
+                if to != REFUSED:
+                    # Most are refused, so the view is searched for those only that are not.
+                    if is_new and links == 0 and find(cells, first, count, node) != NONE:
+                        return count
+                    out = _enter(slots, bay + half - 1, to, node)
                     links += 1
                     if out != EMPTY:
                         count = _release(cells, first, count, out)
@@ -179,20 +183,27 @@ def _offer_all(
     return count
 
 
-def _offer(slots: Buffer, bay: int, half: int, ids: Buffer, mine: int, node: int, distance: int, side: int) -> int:
-    """Puts the node into its place among `half` slots. Returns who had to leave the last one (a node or EMPTY), or REFUSED."""
+def _place_in(slots: Buffer, bay: int, half: int, ids: Buffer, mine: int, node: int, distance: int, side: int) -> int:
+    """Returns the slot among the `half` of a bay's side that the node is to have, or REFUSED."""
     last = slots[bay + half - 1]
     if last != EMPTY and _distance(ids, mine, last, side) <= distance:
         return REFUSED
-    for at in range(half - 1):
-        if slots[bay + at] == node:
+    for at in range(bay, bay + half - 1):
+        if slots[at] == node:
             return REFUSED
-    at = half - 1
-    while at > 0 and (slots[bay + at - 1] == EMPTY or _distance(ids, mine, slots[bay + at - 1], side) > distance):
-        slots[bay + at] = slots[bay + at - 1]
-        at -= 1
-    slots[bay + at] = node
-    return last
+    to = bay + half - 1
+    while to > bay and (slots[to - 1] == EMPTY or _distance(ids, mine, slots[to - 1], side) > distance):
+        to -= 1
+    return to
+
+
+def _enter(slots: Buffer, last: int, to: int, node: int) -> int:
+    """Puts the node into the slot `to`; those from there to `last` move back by one. Returns who had to leave: a node, or EMPTY."""
+    out = slots[last]
+    for behind in range(last, to, -1):
+        slots[behind] = slots[behind - 1]
+    slots[to] = node
+    return out
 
 
 def _distance(ids: Buffer, mine: int, node: int, side: int) -> int:

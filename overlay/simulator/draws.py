@@ -31,6 +31,7 @@ class Stream(IntEnum):
     INTERESTS = FRIENDS + 11
     ROLES = FRIENDS + 12
     PROBES = FRIENDS + 13
+    PUBLISHERS = FRIENDS + 14
 
 
 class Draws:

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from overlay.protocol.buffer import Buffer
 from overlay.protocol.chance import begin, wide
+from overlay.protocol.profile import PRIORITIES, PROFILE, SIZE, START, index_size, write_index
 from overlay.protocol.view import CELL, LINKS, NODE, ROW, SINCE
 
 TOPICS = 12
@@ -22,20 +23,24 @@ class ProfileTable(NamedTuple):
 
     def of(self, node: int) -> list[int]:
         """Returns the topics of a node."""
-        start, size = self.profiles[4 * node], self.profiles[4 * node + 1]
+        start, size = self.profiles[PROFILE * node + START], self.profiles[PROFILE * node + SIZE]
         return self.topics[start : start + size]
 
     def priority(self, node: int, topic: int) -> int:
         """Returns the priority of a topic of a node."""
-        return self.priorities[self.profiles[4 * node + 3] + self.of(node).index(topic)]
+        return self.priorities[self.profiles[PROFILE * node + PRIORITIES] + self.of(node).index(topic)]
 
 
 def profile_table(topics_of: Sequence[Sequence[int]], priorities: Sequence[Sequence[int]] = (), ids: Sequence[int] = ()) -> ProfileTable:
     """Returns the table of nodes with these topics, each list in rising order. Without `priorities` all are 4; without `ids` they rise."""
-    starts = list(accumulate((len(each) for each in topics_of), initial=0))
-    profiles = [number for start, each in zip(starts, topics_of, strict=False) for number in (start, len(each), 0, start)]
-    topics = [topic for each in topics_of for topic in each]
-    flat = [priority for each in priorities for priority in each] or [4] * len(topics)
+    rooms = [index_size(len(each)) for each in topics_of]
+    starts = list(accumulate((len(each) + room for each, room in zip(topics_of, rooms, strict=True)), initial=0))
+    firsts = list(accumulate((len(each) for each in topics_of), initial=0))
+    profiles = [number for start, first, each in zip(starts, firsts, topics_of, strict=False) for number in (start, len(each), 0, first, 0)]
+    topics = [topic for each, room in zip(topics_of, rooms, strict=True) for topic in [*each, *[0] * room]]
+    for row in range(len(topics_of)):
+        write_index(profiles, topics, row)
+    flat = [priority for each in priorities for priority in each] or [4] * firsts[-1]
     return ProfileTable(profiles, topics, flat, [0] * TOPICS, list(ids) or [1000 * node for node in range(len(topics_of))])
 
 

@@ -1,9 +1,9 @@
 """A cycle of PolderCast: each live node, in random order, gossips once with each of its modules. An exchange is atomic.
 
-An exchange has two halves. The initiator chooses the partner, forgets its entry, and asks. If the partner is alive, it answers from the
-state that it had, and takes up what it was sent; then the initiator takes up the answer. A partner that is dead is forgotten by all three
-modules. If only the module that asked forgot it, the others would hand it on, and copies of the dead would go round for ever: with a
-fifth of 1,000 nodes dead, 146 entries were left after 200 cycles, and their number did not fall any more.
+An exchange has two halves. The initiator chooses the partner, forgets its entry, and asks. If the partner hears it, it answers from the
+state that it had, and takes up what it was sent; then the initiator takes up the answer. A partner that gives no answer is forgotten by
+all three modules. If only the module that asked forgot it, the others would hand it on, and copies of the dead would go round for ever:
+with a fifth of 1,000 nodes dead, 146 entries were left after 200 cycles, and their number did not fall any more.
 """
 
 from typing import Final
@@ -16,8 +16,9 @@ from ...protocol.view import CELL, MODULE, NODE, NONE, ROW, SHARED, SINCE, drop,
 from ..counters import CONTROL, count
 from ..sizes import ADDRESS, AGE, HEADER, ID, PRIORITY, TOPIC
 from .joining import introduce, list_live
+from .lies import FREERIDES, bury, lie
 from .options import PolderSettings
-from .state import BASE, CYCLON, LOG_END, MODULES, ORDER, RINGS, VICINITY, PolderState
+from .state import BASE, CYCLON, LOG_END, MODULES, ORDER, RINGS, VICINITY, PolderState, hears
 
 # In the log, an answer of a module has the number of the module and this.
 ANSWER: Final = 10
@@ -56,15 +57,14 @@ def swap(state: PolderState, settings: PolderSettings, p: int) -> None:
     state.counts[p * MODULES + CYCLON] = size
     _own(state, p, state.asked)
     asked = cyclon.choose(state.cells, first, size, state.now[p], settings.cyclon_gossip - 1, state.streams, p, state.picks, state.asked, 1)
-    _sent(state, CYCLON, p, q, state.asked, asked)
-    if state.alive[q] == 0:
+    if not _send(state, CYCLON, p, q, state.asked, asked):
         _give_up(state, settings, p, q)
         return
     there, known = _view(state, settings, q, CYCLON)
     answered = cyclon.choose(
         state.cells, there, known, state.now[q], settings.cyclon_gossip, state.streams, q, state.picks, state.answer, 0
     )
-    _sent(state, CYCLON + ANSWER, q, p, state.answer, answered)
+    _send(state, CYCLON + ANSWER, q, p, state.answer, answered)
     _take_swap(state, settings, q, p, state.asked, asked, state.answer, answered)
     _take_swap(state, settings, p, q, state.answer, answered, state.asked, asked)
 
@@ -83,12 +83,11 @@ def approach(state: PolderState, settings: PolderSettings, p: int) -> None:
         cyclon.choose(state.cells, first, size, state.now[p], 1, state.streams, p, state.picks, state.asked, 0)
         q, row = state.asked[NODE], state.asked[ROW]
     asked = _nearest_to(state, settings, p, q, row, state.asked)
-    _sent(state, VICINITY, p, q, state.asked, asked)
-    if state.alive[q] == 0:
+    if not _send(state, VICINITY, p, q, state.asked, asked):
         _give_up(state, settings, p, q)
         return
     answered = _nearest_to(state, settings, q, p, state.asked[ROW], state.answer)
-    _sent(state, VICINITY + ANSWER, q, p, state.answer, answered)
+    _send(state, VICINITY + ANSWER, q, p, state.answer, answered)
     _take_near(state, settings, q, p, state.asked, asked)
     _take_near(state, settings, p, q, state.answer, answered)
 
@@ -101,12 +100,11 @@ def align(state: PolderState, settings: PolderSettings, p: int) -> None:
         return
     q, row = state.cells[(first + place) * CELL + NODE], state.cells[(first + place) * CELL + ROW]
     asked = _around(state, settings, p, q, row, state.asked)
-    _sent(state, RINGS, p, q, state.asked, asked)
-    if state.alive[q] == 0:
+    if not _send(state, RINGS, p, q, state.asked, asked):
         _give_up(state, settings, p, q)
         return
     answered = _around(state, settings, q, p, state.asked[ROW], state.answer)
-    _sent(state, RINGS + ANSWER, q, p, state.answer, answered)
+    _send(state, RINGS + ANSWER, q, p, state.answer, answered)
     _take(state, settings, q, p, state.asked, asked, RINGS)
     # To forget the partner and to hear of it again in the same step is to refresh it.
     _take(state, settings, p, q, state.answer, answered, RINGS)
@@ -185,7 +183,6 @@ def _around(state: PolderState, settings: PolderSettings, node: int, target: int
         state.ids,
         state.profiles,
         state.topics,
-        state.marks,
         state.streams,
         node,
         state.near,
@@ -283,6 +280,7 @@ def _has_other_topics(state: PolderState, row: int, later: int) -> bool:
 
 def _give_up(state: PolderState, settings: PolderSettings, node: int, gone: int) -> None:
     """Removes a partner that does not answer from all views: whom one of the modules knows to be dead, the others do not keep."""
+    bury(state, node, gone)
     for module in (CYCLON, VICINITY):
         first, size = _view(state, settings, node, module)
         place = find(state.cells, first, size, gone)
@@ -318,16 +316,19 @@ def _forget(state: PolderState, settings: PolderSettings, node: int, place: int)
     )
 
 
-def _sent(state: PolderState, kind: int, sender: int, receiver: int, message: Buffer, entries: int) -> None:
-    """Counts a message, and logs it if there is a log."""
-    size = HEADER
+def _send(state: PolderState, kind: int, sender: int, receiver: int, message: Buffer, entries: int) -> bool:
+    """Counts a message, and logs it if there is a log. Returns whether it arrives. Liars send another one than they should."""
+    if state.flags[sender] > FREERIDES:
+        lie(state, sender, message, entries)
+    arrives, size = hears(state, sender, receiver), HEADER
     for at in range(entries):
         size += ADDRESS + ID + AGE + state.profiles[message[at * CELL + ROW] * PROFILE + SIZE] * (TOPIC + PRIORITY)
     state.sent[sender] += 1
-    if state.alive[receiver] == 1:
+    if arrives:
         count(state.messages, state.sizes, receiver, CONTROL, size)
     if len(state.log) > 0:
         _log(state, kind, sender, receiver, message, entries)
+    return arrives
 
 
 def _log(state: PolderState, kind: int, sender: int, receiver: int, message: Buffer, entries: int) -> None:

@@ -8,12 +8,12 @@ from numpy.typing import NDArray
 
 from ...protocol import rings
 from ...protocol.buffer import Buffer
-from ...protocol.profile import PRIORITIES, PROFILE, SIZE, START, VERSION
+from ...protocol.profile import PROFILE, SIZE, VERSION
 from ...protocol.rings import EMPTY
 from ...protocol.view import CELL, gather, move
 from ..compiled import Execution
 from .options import PolderSettings
-from .state import BASE, CYCLON, MODULES, RINGS, PolderState, scratch
+from .state import BASE, CYCLON, MODULES, RINGS, PolderState, profile_table, scratch, write_indexes
 
 
 def change(state: PolderState, settings: PolderSettings, wanted: Mapping[int, NDArray[Any]], execution: Execution) -> PolderState:
@@ -36,6 +36,7 @@ def change(state: PolderState, settings: PolderSettings, wanted: Mapping[int, ND
     grown = _grown(state, settings, wanted, lengths, int(lengths[moved].sum()), int(moved.sum()), execution)
     grown = grown._replace(rooms=execution.buffer(rooms, np.int32), **scratch(int(rooms.max()), settings, execution))
     rows = np.arange(len(nodes)) + len(state.profiles) // PROFILE
+    execution.kernel(write_indexes)(grown.profiles, grown.topics, len(state.profiles) // PROFILE)
     execution.kernel(settle_all)(grown, settings, *(execution.buffer(each) for each in (nodes, rows, homes, bays)))
     return grown
 
@@ -50,20 +51,17 @@ def _grown(
     execution: Execution,
 ) -> PolderState:
     """Returns the state with the new profiles in its table, and with room for `places` nodes more that have so many `pairs`."""
-    pool, total = len(state.topics), int(lengths.sum())
-    profiles = np.zeros((len(lengths), PROFILE), np.int32)
-    profiles[:, START] = profiles[:, PRIORITIES] = pool + np.cumsum(lengths) - lengths
-    profiles[:, SIZE] = lengths
-    profiles[:, VERSION] = [state.profiles[state.current[node] * PROFILE + VERSION] + 1 for node in wanted]
+    versions = np.array([state.profiles[state.current[node] * PROFILE + VERSION] + 1 for node in wanted], np.int64)
+    profiles, topics = profile_table(np.concatenate(list(wanted.values())), lengths, versions, len(state.topics), len(state.priorities))
     cells = (places * (settings.cyclon + settings.vicinity) + settings.ring * pairs) * CELL
 
     def longer(before: Buffer, more: NDArray[Any], kind: type[np.integer[Any]]) -> Buffer:
         return execution.buffer(np.concatenate([np.asarray(before, kind), more.astype(kind)]), kind)
 
     return state._replace(
-        profiles=longer(state.profiles, profiles.reshape(-1), np.int32),
-        topics=longer(state.topics, np.concatenate(list(wanted.values())), np.int32),
-        priorities=longer(state.priorities, np.full(total, settings.ring), np.int8),
+        profiles=longer(state.profiles, profiles, np.int32),
+        topics=longer(state.topics, topics, np.int32),
+        priorities=longer(state.priorities, np.full(lengths.sum(), settings.ring), np.int8),
         cells=longer(state.cells, np.zeros(cells), np.int32),
         slots=longer(state.slots, np.full(settings.ring * pairs, EMPTY), np.int32),
     )

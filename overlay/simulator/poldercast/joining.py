@@ -18,7 +18,8 @@ def fill_cyclon(state: PolderState, settings: PolderSettings) -> None:
 def introduce(state: PolderState, settings: PolderSettings, node: int) -> None:
     """Lets a node whose Cyclon view is empty meet a random live node, and those whom that one knows there.
 
-    The live nodes stand in `order`, as `list_live` leaves them, or in another order.
+    If the network between them is parted, it tries again in its next cycle. The live nodes stand in `order`, as
+    `list_live` leaves them, or in another order.
     """
     live = state.tally[LIVE]
     if state.counts[node * MODULES + CYCLON] > 0 or live < 2:
@@ -26,6 +27,8 @@ def introduce(state: PolderState, settings: PolderSettings, node: int) -> None:
     other = node
     while other == node:
         other = state.order[below(state.streams, node, live)]
+    if state.sides[node] != state.sides[other]:
+        return
     _meet(state, node, other)
     for at in range(state.counts[other * MODULES + CYCLON]):
         if state.counts[node * MODULES + CYCLON] < settings.cyclon:

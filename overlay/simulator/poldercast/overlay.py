@@ -7,16 +7,22 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from ...protocol.profile import PROFILE
+from ...protocol.view import CELL
+from ..agenda import check_room, new_agenda
 from ..compiled import COMPILED, Execution
 from ..errors import OverlayError
 from ..event_counts import EventCounts, as_arrays, new_event_counts
-from ..system import Dissemination
+from ..latency.latency import MessageLatency
+from ..system import NOT_REACHED, Dissemination
 from ..workload import OverlayWorkload
 from . import cycle, joining, measuring
 from .interests import change
+from .lies import GRAVES, OFFERS_THE_DEAD
 from .options import PolderOptions, SpreadOptions
-from .publishing import new_spread, publish
+from .publishing import SpreadState, new_spread, publish
 from .state import new_state
+from .timing import publish_timed
 
 PAPER: Final = PolderOptions()
 TWO: Final = SpreadOptions()
@@ -118,17 +124,46 @@ class PolderCastOverlay:
         found = (self._rings.of.members[at] for at in range(first, last))
         return sorted(int(node) for node in found if self.state.alive[node])
 
-    def publish(self, topic: int, publisher: int) -> Dissemination:
-        """Disseminates one event in the overlay as it stands.
+    def misbehave(self, flags: NDArray[np.int64]) -> None:
+        """Lets each node do the wrongs of its flag from now on (`harm.Misdeed`)."""
+        make = self._execution
+        room = self.nodes * GRAVES * CELL if (flags & OFFERS_THE_DEAD).any() else 0
+        self.state = self.state._replace(flags=make.buffer(flags), buried=make.filled(self.nodes), graves=make.filled(room, 0, np.int32))
+
+    def divide(self, side: NDArray[np.int8]) -> None:
+        """Parts the network: from now on no message passes between nodes of different sides. Equal sides make it whole again."""
+        self.state = self.state._replace(sides=self._execution.buffer(side))
+
+    def publish(self, topic: int, publisher: int, latency: MessageLatency | None = None) -> Dissemination:
+        """Disseminates one event in the overlay as it stands, while nothing else happens.
+
+        `latency`: how long messages take; without it they arrive hop by hop.
 
         Raises OverlayError for a publisher that is not there, or does not subscribe to the topic.
         """
-        if publisher not in self.members(topic):
+        members = self.members(topic)
+        if publisher not in members:
             raise OverlayError(f"node {publisher} is no live subscriber of topic {topic}: a publisher subscribes to its topic first")
         event = new_spread(self.nodes, self.settings, self._execution)
         self._execution.kernel(measuring.begin_event)(self.state, self.seed, self._next(1))
-        self._execution.kernel(publish)(self.state, self.settings, self.how.settings(), event, publisher, topic)
-        return Dissemination(topic, publisher, np.asarray(event.hops, np.int32), np.asarray(event.copies, np.int32))
+        arrival_us = self._spread(event, topic, publisher, len(members), latency)
+        return Dissemination(topic, publisher, np.asarray(event.hops, np.int32), np.asarray(event.copies, np.int32), arrival_us)
+
+    def _spread(
+        self, event: SpreadState, topic: int, publisher: int, members: int, latency: MessageLatency | None
+    ) -> NDArray[np.int64] | None:
+        """Lets an event spread. Returns when it arrived, if messages take time."""
+        make, how = self._execution, self.how.settings()
+        if latency is None:
+            make.kernel(publish)(self.state, self.settings, how, event, publisher, topic)
+            return None
+        # Everybody who gets it sends it once; old copies of profiles may bring it to a few others, who do not.
+        agenda = new_agenda(how.fanout * members + 1, make)
+        buffers = (latency.settings, latency.table_us, latency.host_of, latency.streams)
+        arrival_us = make.filled(self.nodes, NOT_REACHED)
+        make.kernel(publish_timed)(self.state, self.settings, how, event, agenda, buffers, arrival_us, publisher, topic)
+        check_room(agenda)
+        return np.asarray(arrival_us, np.int64)
 
     def publish_each(self, how: SpreadOptions | None = None, rounds: int = 1) -> EventCounts:
         """Publishes `rounds` events on each topic, by random subscribers, and returns what came of them all (arrays)."""
@@ -154,7 +189,7 @@ class PolderCastOverlay:
     def _find_rings(self) -> None:
         """Finds out who is to be next to whom."""
         state = self.state
-        table = np.asarray(state.profiles).reshape(-1, 4)[np.asarray(state.current)]
+        table = np.asarray(state.profiles).reshape(-1, PROFILE)[np.asarray(state.current)]
         starts, sizes = table[:, 0].astype(np.int64), table[:, 1].astype(np.int64)
         node = np.repeat(np.arange(self.nodes), sizes)
         place = np.arange(len(node)) - np.repeat(np.cumsum(sizes) - sizes, sizes)

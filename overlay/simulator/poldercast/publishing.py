@@ -12,8 +12,9 @@ from ..compiled import Execution
 from ..counters import DUPLICATE, EVENT, UNWANTED, count
 from ..sizes import EVENT as EVENT_SIZE
 from ..system import NOT_REACHED
+from .lies import FREERIDES
 from .options import PolderSettings, SpreadSettings
-from .state import CYCLON, EVENTS, MODULES, VICINITY, PolderState
+from .state import CYCLON, EVENTS, MODULES, VICINITY, PolderState, hears
 
 # The queue has so many numbers for each node that an event reached: the node, and who sent the first copy.
 STEP: Final = 2
@@ -48,23 +49,26 @@ def new_spread(nodes: int, settings: PolderSettings, execution: Execution) -> Sp
 
 
 def publish(state: PolderState, settings: PolderSettings, how: SpreadSettings, event: SpreadState, publisher: int, topic: int) -> int:
-    """Lets an event spread until nobody passes it on. Returns how many nodes have it: they stand in the queue.
+    """Lets an event spread hop by hop until nobody passes it on. Returns how many nodes have it: they stand in the queue.
 
     Random links are drawn from the stream EVENTS, so that an overlay does the same afterwards, whether it was measured or not.
     """
+    reached, served = begin_at(event, publisher), 0
+    while served < reached:
+        node = event.queue[STEP * served]
+        for at in range(pass_on(state, settings, how, event, node, event.queue[STEP * served + 1], topic)):
+            if hears(state, node, event.chosen[at]):
+                reached = receive(state, event, node, event.chosen[at], topic, reached)
+        served += 1
+    return reached
+
+
+def begin_at(event: SpreadState, publisher: int) -> int:
+    """Gives the event to its publisher, and returns 1: so many have it."""
     event.hops[publisher] = 0
     event.queue[0] = publisher
     event.queue[1] = NONE
-    reached, served = 1, 0
-    while served < reached:
-        node = event.queue[STEP * served]
-        total = targets(state, settings, how, event, node, event.queue[STEP * served + 1], topic)
-        event.sent[node] = total
-        for at in range(total):
-            if state.alive[event.chosen[at]] == 1:
-                reached = _receive(state, event, node, event.chosen[at], topic, reached)
-        served += 1
-    return reached
+    return 1
 
 
 def clear(event: SpreadState, reached: int) -> None:
@@ -74,6 +78,17 @@ def clear(event: SpreadState, reached: int) -> None:
         event.hops[node] = NOT_REACHED
         event.copies[node] = 0
         event.sent[node] = 0
+
+
+def pass_on(
+    state: PolderState, settings: PolderSettings, how: SpreadSettings, event: SpreadState, node: int, sender: int, topic: int
+) -> int:
+    """Chooses to whom a node sends an event, and counts that. A freerider sends only what it publishes. Returns how many `chosen` has."""
+    if sender != NONE and state.flags[node] & FREERIDES:
+        return 0
+    total = targets(state, settings, how, event, node, sender, topic)
+    event.sent[node] = total
+    return total
 
 
 def targets(
@@ -126,7 +141,7 @@ def _others(
     )
 
 
-def _receive(state: PolderState, event: SpreadState, sender: int, node: int, topic: int, reached: int) -> int:
+def receive(state: PolderState, event: SpreadState, sender: int, node: int, topic: int, reached: int) -> int:
     """Notes one copy at a node. Returns how many nodes have the event."""
     if place_of(state.profiles, state.topics, state.current[node], topic) == NONE:
         count(state.messages, state.sizes, node, UNWANTED, EVENT_SIZE)

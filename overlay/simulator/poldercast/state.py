@@ -4,13 +4,14 @@ The three views of a node stand one after the other in `cells`, from `homes[node
 for each node. What is only used within a step (`seen` to `far`) is there once for all nodes.
 """
 
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...protocol.buffer import Buffer
 from ...protocol.chance import begin, wide
-from ...protocol.profile import PROFILE
+from ...protocol.profile import PROFILE, index_size, write_index
 from ...protocol.rings import EMPTY
 from ...protocol.view import CELL
 from ..compiled import Execution
@@ -41,6 +42,8 @@ class PolderState(NamedTuple):
     - `cells`, `homes`, `counts`: the views. `slots`, `bays`: the rings (`overlay/protocol/rings.py`).
     - `rooms`: for how many topics each node has room there.
     - `messages`, `sizes`: counters of what is received. `sent`: control messages, by node. `log`: each control message, if there is room.
+    - `flags` (`harm.Misdeed`), `sides` (nodes of different sides do not hear each other), `buried` (how many dead a liar found): by node.
+      `graves`: the dead that liars remember to offer them (`lies.py`).
     - `tally`: how much of the log is used, the base of `seen`, and how many nodes are alive (LOG_END, BASE, LIVE).
     """
 
@@ -63,6 +66,10 @@ class PolderState(NamedTuple):
     sizes: Buffer
     sent: Buffer
     log: Buffer
+    flags: Buffer
+    sides: Buffer
+    buried: Buffer
+    graves: Buffer
     tally: Buffer
     seen: Buffer
     marks: Buffer
@@ -73,6 +80,11 @@ class PolderState(NamedTuple):
     scores: Buffer
     near: Buffer
     far: Buffer
+
+
+def hears(state: PolderState, sender: int, receiver: int) -> bool:
+    """Returns whether a message between them arrives: the receiver is alive, and the network between them whole."""
+    return state.alive[receiver] == 1 and state.sides[sender] == state.sides[receiver]
 
 
 def begin_streams(streams: Buffer, seed: int) -> None:
@@ -92,20 +104,20 @@ def new_state(workload: OverlayWorkload, settings: PolderSettings, seed: int, ex
     nodes, pairs = workload.nodes, workload.pairs
     degrees, offsets = workload.topics_of.lengths, workload.topics_of.offsets
     fixed = settings.cyclon + settings.vicinity
-    profiles = np.stack([offsets[:-1], degrees, np.zeros(nodes), offsets[:-1]], axis=1).astype(np.int32)
+    profiles, topics = profile_table(workload.topics_of.values, degrees, np.zeros(nodes, np.int64), 0, 0)
     homes = fixed * np.arange(nodes) + settings.ring * offsets[:-1]
     streams, ids = execution.filled(nodes + WORLD_STREAMS), execution.filled(nodes)
     execution.kernel(begin_streams)(streams, seed)
     execution.kernel(draw_ids)(ids, streams)
-    return PolderState(
+    state = PolderState(
         ids=ids,
         alive=execution.filled(nodes, 1, np.int32),
         now=execution.filled(nodes, 0, np.int32),
         current=execution.buffer(np.arange(nodes), np.int32),
         streams=streams,
         order=execution.filled(nodes, 0, np.int32),
-        profiles=execution.buffer(profiles.reshape(nodes * PROFILE), np.int32),
-        topics=execution.buffer(workload.topics_of.values, np.int32),
+        profiles=execution.buffer(profiles, np.int32),
+        topics=execution.buffer(topics, np.int32),
         priorities=execution.filled(pairs, settings.ring, np.int8),
         cells=execution.filled((nodes * fixed + settings.ring * pairs) * CELL, 0, np.int32),
         homes=execution.buffer(homes),
@@ -117,11 +129,40 @@ def new_state(workload: OverlayWorkload, settings: PolderSettings, seed: int, ex
         sizes=execution.filled(nodes * KINDS),
         sent=execution.filled(nodes),
         log=execution.filled(logged),
+        flags=execution.filled(nodes),
+        sides=execution.filled(nodes),
+        buried=execution.filled(nodes),
+        graves=execution.filled(0, 0, np.int32),
         tally=execution.filled(3),
         seen=execution.filled(nodes, -1),
         marks=execution.filled(workload.topics, 0, np.int32),
         **scratch(int(degrees.max()), settings, execution),
     )
+    execution.kernel(write_indexes)(state.profiles, state.topics, 0)
+    return state
+
+
+def profile_table(
+    values: NDArray[Any], sizes: NDArray[Any], versions: NDArray[Any], first: int, priorities: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Returns rows of profiles, end to end, and their part of the pool of topics, with room for the index behind each.
+
+    - `values`: the topics of all, end to end. `sizes`: how many each has. `versions`: of each.
+    - `first`: where in the pool this part begins. `priorities`: where their priorities begin.
+    """
+    before = np.cumsum(sizes) - sizes
+    rooms = sizes + np.array([index_size(size) for size in sizes.tolist()], np.int64)
+    starts = first + np.cumsum(rooms) - rooms
+    pool = np.zeros(rooms.sum(), np.int64)
+    pool[np.repeat(starts - first - before, sizes) + np.arange(len(values))] = values
+    rows = np.stack([starts, sizes, versions, priorities + before, np.zeros(len(sizes), np.int64)], axis=1)
+    return rows.reshape(len(sizes) * PROFILE), pool
+
+
+def write_indexes(profiles: Buffer, topics: Buffer, first: int) -> None:
+    """Writes the indexes of all profiles from row `first` on."""
+    for row in range(first, len(profiles) // PROFILE):
+        write_index(profiles, topics, row)
 
 
 def scratch(most: int, settings: PolderSettings, execution: Execution) -> dict[str, Buffer]:

@@ -4,13 +4,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from overlay.protocol.profile import PROFILE, VERSION
 from overlay.protocol.view import CELL, NODE, NONE, ROW, SINCE, drop, find, gather, hear, oldest, put, refresh, renew, tell
 from tests.support.profile_table import cells_of, entries_of, profile_table, rows_of
 
 views = st.dictionaries(st.integers(0, 9), st.integers(-5, 5)).map(lambda found: list(found.items()))
 # Two profiles for each of ten nodes: node n has the rows n and 10 + n, the second with a later version.
 TABLE = profile_table([[1]] * 20)
-TABLE.profiles[10 * 4 + 2 :: 4] = [1] * 10
+TABLE.profiles[10 * PROFILE + VERSION :: PROFILE] = [1] * 10
 
 
 @given(views)

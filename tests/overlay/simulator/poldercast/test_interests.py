@@ -2,6 +2,7 @@
 
 import pytest
 
+from overlay.protocol.profile import PRIORITIES, PROFILE
 from overlay.simulator.compiled import numbers
 from overlay.simulator.errors import OverlayError
 from overlay.simulator.poldercast.measuring import unwanted
@@ -66,7 +67,7 @@ def test_a_changed_node_keeps_whom_it_knows_and_its_priorities_say_what_it_lacks
     assert {*cyclon, *vicinity} <= known
     assert set(rings) <= known
     assert len(rings) > 4
-    start = system.state.profiles[4 * system.state.current[7] + 3]
+    start = system.state.profiles[PROFILE * system.state.current[7] + PRIORITIES]
     lacking = [int(system.state.priorities[start + place]) for place in range(12)]
     bays = [{system.state.slots[system.state.bays[7] + 4 * place + at] for at in range(4)} - {-1} for place in range(12)]
     assert lacking == [4 - len(bay) for bay in bays]

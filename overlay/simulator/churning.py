@@ -1,0 +1,174 @@
+"""Any overlay under churn and harm: nodes come and leave, networks part, nodes misbehave; an event on each topic follows each cycle."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Final, NamedTuple, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .churn.cycles import CycleChurn
+from .compiled import COMPILED
+from .draws import Array, Draws, Stream
+from .event_counts import EventCounts, as_arrays, new_event_counts, note_reached
+from .harm import Partition
+from .system import NOT_REACHED, OverlaySystem
+from .workload import OverlayWorkload
+
+# What nodes miss so shortly after they came does not count (PC 6.6).
+WARM_UP_MS: Final = 10_000
+
+
+@runtime_checkable
+class PublishesEach(Protocol):
+    """A system that publishes an event on each topic by itself, which is faster."""
+
+    def publish_each(self) -> EventCounts:
+        """Publishes one event on each topic, by random live subscribers, and returns what came of them (arrays)."""
+
+
+class MissCounts(NamedTuple):
+    """The misses of events: of so many `nodes`, `missing` missed at least one, and of so many `deliveries` to them, `missed` failed.
+
+    A delivery is a node and an event that somebody else published.
+    """
+
+    nodes: int
+    missing: int
+    deliveries: int
+    missed: int
+
+    @property
+    def by_node(self) -> float:
+        """The share of nodes that missed at least one event: the miss ratio of the paper (PC 6.6)."""
+        return self.missing / self.nodes if self.nodes else 0.0
+
+    @property
+    def by_delivery(self) -> float:
+        """The share of deliveries that failed."""
+        return self.missed / self.deliveries if self.deliveries else 0.0
+
+
+class ChurnedCycle(NamedTuple):
+    """The outcome of a cycle of churn.
+
+    - `present`: who is there at its end. `came`, `left`: in this cycle.
+    - `misses`: of those who had been there for 10 s of the trace. `settled`: of those who had been there for the whole cycle.
+    """
+
+    cycle: int
+    present: int
+    came: int
+    left: int
+    misses: MissCounts
+    settled: MissCounts
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChurningPlan:
+    """The course of a run.
+
+    - `churn`: who comes and leaves. Who comes in its first cycle is there from the beginning on.
+    - `before`: so many cycles pass before the first one of the churn, and nobody publishes in them.
+    - `partition`: when the network is in two parts. An event counts as missed by those on the other side of it, too.
+    - `flags`: the misdeeds of each node (`harm.Misdeed`), from the first cycle of the churn on. What those nodes miss does not count.
+    - `seed`: of the publishers, where the system does not draw them itself.
+    """
+
+    churn: CycleChurn
+    before: int = 0
+    partition: Partition | None = None
+    flags: NDArray[np.int64] | None = None
+    seed: int = 0
+
+
+def run_churning(
+    system: OverlaySystem, workload: OverlayWorkload, plan: ChurningPlan, after_cycle: Callable[[int], None] | None = None
+) -> Iterator[ChurnedCycle]:
+    """Runs a system through a plan, and yields each cycle's outcome.
+
+    - `workload`: that of the system, all of whose nodes are there.
+    - `after_cycle`: is called with the number of each cycle, while the overlay stands still.
+    """
+    here = np.zeros(workload.nodes, np.bool_)
+    here[plan.churn.coming[0]] = True
+    system.leave(np.flatnonzero(~here).tolist())
+    for _ in range(plan.before):
+        system.cycle()
+    if plan.flags is not None:
+        system.misbehave(plan.flags)
+    events, draws = _Events(system, workload), Draws(plan.seed, Stream.PUBLISHERS)
+    for cycle in range(len(plan.churn)):
+        if cycle:
+            _move(system, plan.churn, cycle, here)
+        _divide(system, plan.partition, cycle, workload.nodes)
+        system.cycle()
+        yield _outcome(plan, cycle, here, events.publish(here, draws))
+        if after_cycle is not None:
+            after_cycle(cycle)
+
+
+def _move(system: OverlaySystem, churn: CycleChurn, cycle: int, here: NDArray[np.bool_]) -> None:
+    """Lets nodes leave and come, and notes it in `here`."""
+    system.leave(churn.leaving[cycle].tolist())
+    here[churn.leaving[cycle]] = False
+    system.come(churn.coming[cycle].tolist())
+    here[churn.coming[cycle]] = True
+
+
+def _divide(system: OverlaySystem, partition: Partition | None, cycle: int, nodes: int) -> None:
+    """Parts the network in the partition's first cycle, and makes it whole after its last one."""
+    if partition is not None and cycle == partition.first:
+        system.divide(partition.side)
+    if partition is not None and cycle == partition.last + 1:
+        system.divide(np.zeros(nodes, np.int8))
+
+
+def _outcome(plan: ChurningPlan, cycle: int, here: NDArray[np.bool_], counts: EventCounts) -> ChurnedCycle:
+    churn = plan.churn
+    honest = here if plan.flags is None else here & (plan.flags == 0)
+    came = churn.coming[cycle] if cycle else np.empty(0, np.int64)
+    return ChurnedCycle(
+        cycle=cycle,
+        present=int(here.sum()),
+        came=len(came),
+        left=len(churn.leaving[cycle]),
+        misses=_misses(honest, churn.fresh(cycle, WARM_UP_MS) if cycle else came, counts),
+        settled=_misses(honest, came, counts),
+    )
+
+
+def _misses(judged: NDArray[np.bool_], passed_over: Array, counts: EventCounts) -> MissCounts:
+    judged = judged.copy()
+    judged[passed_over] = False
+    got, missed = np.asarray(counts.got)[judged], np.asarray(counts.missed)[judged]
+    return MissCounts(len(got), int(np.count_nonzero(missed)), int(got.sum() + missed.sum()), int(missed.sum()))
+
+
+class _Events:
+    """One event on each topic: by the system itself where it can, otherwise one by one."""
+
+    def __init__(self, system: OverlaySystem, workload: OverlayWorkload) -> None:
+        self._system, self._workload = system, workload
+
+    def publish(self, here: NDArray[np.bool_], draws: Draws) -> EventCounts:
+        """Returns what came of an event on each topic that has a subscriber who is there."""
+        if isinstance(self._system, PublishesEach):
+            return self._system.publish_each()
+        counts, of = new_event_counts(self._workload.nodes, self._workload.topics, COMPILED), self._workload.subscribers_of
+        chances = draws.uniform(self._workload.topics)
+        for topic in range(self._workload.topics):
+            members = of.values[of.offsets[topic] : of.offsets[topic + 1]]
+            live = members[here[members]]
+            if len(live):
+                self._publish_one(topic, live, int(live[int(chances[topic] * len(live))]), counts)
+        return as_arrays(counts)
+
+    def _publish_one(self, topic: int, live: NDArray[np.int32], publisher: int, counts: EventCounts) -> None:
+        done = self._system.publish(topic, publisher)
+        counts.wanted[topic] += len(live)
+        for node in live.tolist():
+            if done.hops[node] == NOT_REACHED:
+                counts.missed[node] += 1
+            else:
+                note_reached(counts, topic, node, publisher, int(done.hops[node]), int(done.copies[node]))
