@@ -4,7 +4,7 @@ from typing import Annotated, Any, Final
 
 import msgspec
 
-from infra.runtime.http.openapi import Content, Example, Operation, Parameter, Success
+from infra.runtime.http.openapi import NAMED, Content, Example, Operation, Parameter, Success
 
 from .answers import DeadLetters, Replayed, StoredNotices
 from .intake import Receipt
@@ -19,6 +19,15 @@ NoticeLines = Annotated[
         "The stream may have any length; the pages name nobody twice."
     ),
 ]
+
+_ALBUM: Final = {
+    "id": "album-9",
+    "topic": "hm://notifications/feed/bjork%new-album/",
+    "kind": "album",
+    "producer": "bjork",
+    "payload": {"artist_name": "Björk", "album": "Post"},
+    "followers": ["ann", "bob"],
+}
 
 OPERATIONS: Final = {
     ("POST", "/v1/notifications"): Operation(
@@ -69,22 +78,8 @@ OPERATIONS: Final = {
                     ),
                     "several": Example(
                         [
-                            {
-                                "id": "album-9",
-                                "topic": "hm://notifications/feed/bjork%new-album/",
-                                "kind": "album",
-                                "producer": "bjork",
-                                "payload": {"artist_name": "Björk", "album": "Post"},
-                                "followers": ["ann", "bob"],
-                            },
-                            {
-                                "id": "album-9",
-                                "topic": "hm://notifications/feed/bjork%new-album/",
-                                "kind": "album",
-                                "producer": "bjork",
-                                "payload": {"artist_name": "Björk", "album": "Post"},
-                                "followers": ["ann", "bob"],
-                            },
+                            _ALBUM,
+                            _ALBUM,
                         ],
                         "Two; the second is a repetition.",
                     ),
@@ -157,7 +152,7 @@ OPERATIONS: Final = {
                 ),
             )
         },
-        refusals=(400, 401, 403, 503),
+        refusals=NAMED,
     ),
     ("POST", "/v1/dead-letters/{key}/replay"): Operation(
         id="replay",

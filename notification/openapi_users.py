@@ -4,7 +4,7 @@ from typing import Annotated, Final
 
 import msgspec
 
-from infra.runtime.http.openapi import Content, Operation, Parameter, Success
+from infra.runtime.http.openapi import ASKED, NAMED, SENT, Content, Operation, Parameter, Success
 from rule_engine.preferences import Preferences
 
 from .answers import DeviceEndpoint, DeviceList, PulledInbox, PushKey
@@ -69,13 +69,13 @@ OPERATIONS: Final = {
                 ),
             )
         },
-        refusals=(400, 401, 403, 503),
+        refusals=NAMED,
     ),
     ("GET", "/v1/me/preferences"): Operation(
         id="getPreferences",
         summary="What you have set; the defaults where you have not.",
         replies={200: Success("All of them.", PREFERENCES)},
-        refusals=(401, 403, 503),
+        refusals=ASKED,
     ),
     ("PUT", "/v1/me/preferences"): Operation(
         id="setPreferences",
@@ -83,7 +83,7 @@ OPERATIONS: Final = {
         description=("Honoured by the next event. What is absent is set to its default. preferences.md tells what each means."),
         request=[PREFERENCES],
         replies={200: Success("As they are now.", PREFERENCES)},
-        refusals=(400, 401, 403, 413, 415, 503),
+        refusals=SENT,
     ),
     ("GET", "/v1/me/devices"): Operation(
         id="listDevices",
@@ -94,7 +94,7 @@ OPERATIONS: Final = {
                 Content.of(DeviceList, {"devices": [{"endpoint": "https://push.example.org/send/abc"}]}),
             )
         },
-        refusals=(401, 403, 503),
+        refusals=ASKED,
     ),
     ("POST", "/v1/me/devices"): Operation(
         id="addDevice",
@@ -116,14 +116,14 @@ OPERATIONS: Final = {
             )
         ],
         replies={201: Success("From the next event on.", Content.of(DeviceEndpoint, {"endpoint": "https://push.example.org/send/abc"}))},
-        refusals=(400, 401, 403, 413, 415, 503),
+        refusals=SENT,
     ),
     ("DELETE", "/v1/me/devices"): Operation(
         id="removeDevice",
         summary="No more pushes to a browser.",
         query={"endpoint": Parameter(str, "As it is listed.", required=True)},
         replies={204: Success("It takes none of your pushes, whether it did before or not.")},
-        refusals=(400, 401, 403, 503),
+        refusals=NAMED,
     ),
     ("GET", "/v1/me/why/{event}"): Operation(
         id="explain",

@@ -28,6 +28,7 @@ CERTIFICATE_DAYS: Final = 397  # what browsers take at most
 # Clocks of machines differ: a certificate that was made just now must be valid on a machine that is behind.
 EARLIER: Final = timedelta(minutes=10)
 _MOST_COMMON_NAME: Final = 64  # RFC 5280, A.1: ub-common-name
+_UNUSED: Final = ("content_commitment", "key_encipherment", "data_encipherment", "key_agreement", "encipher_only", "decipher_only")
 
 
 class KeyPair(NamedTuple):
@@ -144,17 +145,8 @@ def _subject(name: str) -> x509.Name:
 
 
 def _usage(*, signs_certificates: bool) -> x509.KeyUsage:
-    return x509.KeyUsage(
-        digital_signature=not signs_certificates,
-        content_commitment=False,
-        key_encipherment=False,
-        data_encipherment=False,
-        key_agreement=False,
-        key_cert_sign=signs_certificates,
-        crl_sign=signs_certificates,
-        encipher_only=False,
-        decipher_only=False,
-    )
+    others = dict.fromkeys(_UNUSED, False)
+    return x509.KeyUsage(digital_signature=not signs_certificates, key_cert_sign=signs_certificates, crl_sign=signs_certificates, **others)
 
 
 def _general_name(name: str) -> x509.GeneralName:

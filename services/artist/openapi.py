@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from infra.runtime.http.openapi import ON_AIOHTTP, Content, Document, Operation, Parameter, ServerUrl, Success
+from infra.runtime.http.openapi import ASKED, NAMED, ON_AIOHTTP, Content, Document, Operation, Parameter, ServerUrl, Success, done
 
 from ..openapi import AFTER, AGAIN, BAD_REQUEST, FORBIDDEN, LIMIT, UNAUTHORIZED, USERS, ShownName
 from .answers import FollowedArtist, FollowedFeeds, RunStarted, RunState
@@ -19,7 +19,7 @@ OPERATIONS: Final = {
                 Content.of(FollowedFeeds, {"topics": [{"artist": "bjork", "type": "new-album"}], "next": None}),
             )
         },
-        refusals=(400, 401, 403, 503),
+        refusals=NAMED,
     ),
     ("PUT", "/v1/artists/{artist}/follow"): Operation(
         id="followArtist",
@@ -30,13 +30,12 @@ OPERATIONS: Final = {
                 Content.of(FollowedArtist, {"artist": "bjork", "types": ["new-album", "new-track", "artist-playlist"]}),
             )
         },
-        refusals=(400, 401, 403, 503),
+        refusals=NAMED,
     ),
-    ("DELETE", "/v1/artists/{artist}/follow"): Operation(
-        id="unfollowArtist",
-        summary="Follow an artist no more.",
-        replies={204: Success("You follow none of their feeds.")},
-        refusals=(400, 401, 403, 503),
+    ("DELETE", "/v1/artists/{artist}/follow"): done(
+        "unfollowArtist",
+        "Follow an artist no more.",
+        "You follow none of their feeds.",
     ),
     ("GET", "/v1/artists/run"): Operation(
         id="showRun",
@@ -63,14 +62,14 @@ OPERATIONS: Final = {
                 ),
             )
         },
-        refusals=(401, 403, 503),
+        refusals=ASKED,
     ),
     ("POST", "/v1/artists/run"): Operation(
         id="startRun",
         summary="Run the job now.",
         description="For the service operator. What was announced before is not announced again.",
         replies={202: Success("Whether it began.", Content.of(RunStarted, {"started": True}))},
-        refusals=(401, 403, 503),
+        refusals=ASKED,
     ),
 }
 

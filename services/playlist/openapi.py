@@ -5,7 +5,7 @@ from typing import Annotated, Final
 import msgspec
 
 from infra.kernel.topics import MAX_ID
-from infra.runtime.http.openapi import ON_AIOHTTP, Content, Document, Example, Operation, Parameter, ServerUrl, Success
+from infra.runtime.http.openapi import NAMED, ON_AIOHTTP, Content, Document, Example, Operation, Parameter, ServerUrl, Success, done
 
 from ..openapi import AFTER, LIMIT, UNAUTHORIZED, ShownName
 from .answers import ListedPlaylist, PlaylistChanged, PlaylistFollowers, PlaylistsPage
@@ -71,17 +71,16 @@ OPERATIONS: Final = {
         replies={200: Success("The version that the change made.", Content(PlaylistChanged, {"changed": Example({"version": 2})}))},
         refusals=(400, 401, 403, 404, 409, 413, 415, 503),
     ),
-    ("PUT", "/v1/playlists/{owner}/{id}/follow"): Operation(
-        id="follow",
-        summary="Follow a playlist: durably, on all devices.",
-        replies={204: Success("Done, or it was so already.")},
+    ("PUT", "/v1/playlists/{owner}/{id}/follow"): done(
+        "follow",
+        "Follow a playlist: durably, on all devices.",
+        "Done, or it was so already.",
         refusals=(400, 401, 403, 404, 503),
     ),
-    ("DELETE", "/v1/playlists/{owner}/{id}/follow"): Operation(
-        id="unfollow",
-        summary="Follow it no more.",
-        replies={204: Success("Done, or it was so already.")},
-        refusals=(400, 401, 403, 503),
+    ("DELETE", "/v1/playlists/{owner}/{id}/follow"): done(
+        "unfollow",
+        "Follow it no more.",
+        "Done, or it was so already.",
     ),
     ("GET", "/v1/playlists/{owner}/{id}/followers"): Operation(
         id="followers",
@@ -107,7 +106,7 @@ OPERATIONS: Final = {
         ),
         query={"after": AFTER, "limit": LIMIT},
         replies={200: Success("A page.", Content(PlaylistsPage))},
-        refusals=(400, 401, 403, 503),
+        refusals=NAMED,
     ),
 }
 

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from infra.runtime.http.openapi import ON_AIOHTTP, Content, Document, Operation, Parameter, ServerUrl, Success
+from infra.runtime.http.openapi import ASKED, NAMED, ON_AIOHTTP, SENT, Content, Document, Operation, Parameter, ServerUrl, Success, done
 
 from ..openapi import AFTER, AGAIN, BAD_REQUEST, FORBIDDEN, LIMIT, NOT_JSON, TOO_LARGE, UNAUTHORIZED, USERS
 from .answers import Friend, FriendsPage, LinkedAccount, LinkedAccounts, SubscribedFriends
@@ -21,20 +21,19 @@ OPERATIONS: Final = PRIVACY | {
                 Content.of(FriendsPage, {"friends": [{"user": "bob", "mutual": True}], "next": None}),
             )
         },
-        refusals=(400, 401, 403, 503),
+        refusals=NAMED,
     ),
     ("PUT", "/v1/social/friends/{user}"): Operation(
         id="befriend",
         summary="Follow a user, and by default their playlists.",
         replies={200: Success("You follow them now; repeating changes nothing.", Content.of(Friend, {"user": "bob", "mutual": False}))},
-        refusals=(400, 401, 403, 503),
+        refusals=NAMED,
     ),
-    ("DELETE", "/v1/social/friends/{user}"): Operation(
-        id="unfriend",
-        summary="Follow a user no more.",
+    ("DELETE", "/v1/social/friends/{user}"): done(
+        "unfriend",
+        "Follow a user no more.",
+        "You do not follow them.",
         description="Playlists of theirs that you follow already stay followed; those to come are not.",
-        replies={204: Success("You do not follow them.")},
-        refusals=(400, 401, 403, 503),
     ),
     ("GET", "/v1/social/users/{user}/friends"): Operation(
         id="listSubscribed",
@@ -42,7 +41,7 @@ OPERATIONS: Final = PRIVACY | {
         description="For that user, and for services. With Cassandra the names are in no order.",
         query={"after": AFTER, "limit": LIMIT},
         replies={200: Success("A page of names.", Content.of(SubscribedFriends, {"friends": ["ann", "bob"], "next": None}))},
-        refusals=(400, 401, 403, 503),
+        refusals=NAMED,
     ),
     ("GET", "/v1/social/links"): Operation(
         id="listLinks",
@@ -53,7 +52,7 @@ OPERATIONS: Final = PRIVACY | {
                 Content.of(LinkedAccounts, {"links": [{"provider": "facebook", "contacts": 120, "verified": True}]}),
             )
         },
-        refusals=(401, 403, 503),
+        refusals=ASKED,
     ),
     ("PUT", "/v1/social/links/{provider}"): Operation(
         id="link",
@@ -70,7 +69,7 @@ OPERATIONS: Final = PRIVACY | {
                 Content.of(LinkedAccount, {"provider": "address-book", "contacts": 2, "verified": False}),
             )
         },
-        refusals=(400, 401, 403, 413, 415, 503),
+        refusals=SENT,
     ),
     ("PUT", "/v1/social/users/{user}/links/{provider}"): Operation(
         id="vouch",
@@ -86,34 +85,32 @@ OPERATIONS: Final = PRIVACY | {
                 Content.of(LinkedAccount, {"provider": "facebook", "contacts": 1, "verified": True}),
             )
         },
-        refusals=(400, 401, 403, 413, 415, 503),
+        refusals=SENT,
     ),
-    ("DELETE", "/v1/social/users/{user}/links/{provider}"): Operation(
-        id="revoke",
-        summary="Forget who a user is at a provider, and whom they know there.",
+    ("DELETE", "/v1/social/users/{user}/links/{provider}"): done(
+        "revoke",
+        "Forget who a user is at a provider, and whom they know there.",
+        "It is forgotten.",
         description="For services that the option `vouchers` names. Friends stay friends.",
-        replies={204: Success("It is forgotten.")},
-        refusals=(400, 401, 403, 503),
     ),
-    ("DELETE", "/v1/social/links/{provider}"): Operation(
-        id="unlink",
-        summary="Forget your id and your contacts at a provider.",
+    ("DELETE", "/v1/social/links/{provider}"): done(
+        "unlink",
+        "Forget your id and your contacts at a provider.",
+        "It is forgotten.",
         description="Friends stay friends.",
-        replies={204: Success("It is forgotten.")},
-        refusals=(400, 401, 403, 503),
     ),
     ("GET", "/v1/social/wall"): Operation(
         id="showPosting",
         summary="Whether you want wall posts.",
         replies={200: Success("Your choice; false until you make one.", Content.of(Posting, {"enabled": False}))},
-        refusals=(401, 403, 503),
+        refusals=ASKED,
     ),
     ("PUT", "/v1/social/wall"): Operation(
         id="choosePosting",
         summary="Say whether you want wall posts.",
         request=[Content.of(Posting, {"enabled": True})],
         replies={200: Success("Your choice, from now on.", Content.of(Posting, {"enabled": True}))},
-        refusals=(400, 401, 403, 413, 415, 503),
+        refusals=SENT,
     ),
 }
 

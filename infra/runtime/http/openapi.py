@@ -17,6 +17,11 @@ from .openapi_schema import Schema, Schemas
 
 HttpStatus = int
 
+# The errors of most routes that take a token: without anything that could be wrong, with names in the path or a query, with a body.
+ASKED: Final = (401, 403, 503)
+NAMED: Final = (400, *ASKED)
+SENT: Final = (400, 401, 403, 413, 415, 503)
+
 
 class Described(Protocol):
     """A route, as far as a document shows it; `who` is "user", "service", "operator", "any" or "nobody"."""
@@ -121,6 +126,11 @@ class Operation:
     query: Mapping[str, Parameter] = field(default_factory=dict)
     request: Sequence[Content] = ()
     server: ServerUrl | None = None
+
+
+def done(id: str, summary: str, reply: str, *, description: str = "", refusals: Sequence[HttpStatus] = NAMED) -> Operation:
+    """Returns the description of a route that takes and answers no body: `reply` says what holds then. The others: see `Operation`."""
+    return Operation(id=id, summary=summary, description=description, replies={204: Success(reply)}, refusals=refusals)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
