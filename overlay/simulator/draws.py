@@ -32,6 +32,7 @@ class Stream(IntEnum):
     ROLES = FRIENDS + 12
     PROBES = FRIENDS + 13
     PUBLISHERS = FRIENDS + 14
+    SOURCES = FRIENDS + 15
 
 
 class Draws:

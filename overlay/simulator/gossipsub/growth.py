@@ -40,9 +40,8 @@ def _parts(pool: Any, room: int, execution: Execution) -> list[Any]:
 def _longer(buffer: Buffer, length: int, execution: Execution) -> Buffer:
     """Returns the buffer with places behind it, which are 0: a record is written whole when it is made."""
     kind = buffer.dtype.type if isinstance(buffer, np.ndarray) else np.int64
-    longer = execution.filled(length, 0, kind)
-    longer[: len(buffer)] = buffer  # type: ignore[index,assignment]
-    return longer if len(longer) == length else longer[:length]  # type: ignore[index]
+    old = np.asarray(buffer, kind)
+    return execution.buffer(np.concatenate([old, np.zeros(length - len(old), kind)]), kind)
 
 
 def _larger_table(table: PairTable, room: int, execution: Execution) -> PairTable:

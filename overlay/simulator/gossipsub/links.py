@@ -1,93 +1,15 @@
-"""Seats, connections and bonds of a simulated GossipSub: who dials whom, and what becomes of a lost connection.
+"""Connections of a simulated GossipSub, and their bonds: one for each topic that both ends share.
 
-The specification leaves it to the application how peers are found. Here a node asks a discovery service for random subscribers of a topic,
-and dials `dials` of them; connections serve all topics that both ends share. It asks again when it knows fewer than D_low. A lost connection
-is tried again, one in a heartbeat, by the node that had dialled it. A handshake is atomic: each end tells its topics, and learns those of
-the other.
+A handshake is atomic: each end tells its topics, and learns those of the other.
 """
 
-from typing import Final
-
-from ...protocol.chance import below
-from ...protocol.gossip_scores import COUNTERS, NOT_IN_MESH, count_failure
+from ...protocol.gossip_scores import COUNTERS
 from .. import sizes
 from ..counters import CONTROL, count
 from ..pair_table import ABSENT, find_pair, put_pair
 from .options import MESH_ROOM, GossipSubRules
-from .state import BONDS, HELLO, LINKS, LOST, NO_ROOM, NOBODY, NOW, SEATS, GossipSubState
-
-# So often is a random subscriber drawn for each that is wanted.
-_TRIES: Final = 4
-
-
-def find_seat(state: GossipSubState, node: int, topic: int) -> int:
-    """Returns the node's seat for the topic, ABSENT if it never had one."""
-    return find_pair(state.seats.table, topic * len(state.nodes.alive) + node)
-
-
-def take_seat(state: GossipSubState, node: int, topic: int) -> int:
-    """Returns the node's seat for the topic, to which it subscribes from now on."""
-    seat = find_seat(state, node, topic)
-    if seat == ABSENT:
-        seat = state.tallies[SEATS]
-        state.tallies[SEATS] += 1
-        put_pair(state.seats.table, topic * len(state.nodes.alive) + node, seat)
-        state.seats.node[seat] = node
-        state.seats.topic[seat] = topic
-        state.seats.size[seat] = 0
-        state.seats.first_bond[seat] = NOBODY
-        state.seats.following[seat] = state.nodes.first_seat[node]
-        state.nodes.first_seat[node] = seat
-    state.seats.is_on[seat] = 1
-    return seat
-
-
-def peer_of(state: GossipSubState, bond: int) -> int:
-    """Returns the node at the other end."""
-    return state.links.peer[state.bonds.link[bond]]
-
-
-def is_active(state: GossipSubState, bond: int) -> bool:
-    """Returns whether the connection is up and the other end subscribes to the topic."""
-    return state.links.is_up[state.bonds.link[bond]] == 1 and state.seats.is_on[state.bonds.seat[state.bonds.twin[bond]]] == 1
-
-
-def can_reach(state: GossipSubState, node: int, other: int) -> bool:
-    """Returns whether a message from one node would come to the other one."""
-    return state.nodes.alive[node] == 1 and state.nodes.alive[other] == 1 and state.nodes.side[node] == state.nodes.side[other]
-
-
-def enter_mesh(state: GossipSubState, bond: int) -> bool:
-    """Takes a peer into the mesh. Returns whether there was room."""
-    seat = state.bonds.seat[bond]
-    if state.seats.size[seat] == MESH_ROOM:
-        return False
-    state.seats.mesh[seat * MESH_ROOM + state.seats.size[seat]] = bond
-    state.seats.size[seat] += 1
-    state.bonds.in_mesh[bond] = 1
-    state.bonds.since_us[bond] = state.clock[NOW]
-    return True
-
-
-def leave_mesh(state: GossipSubState, rules: GossipSubRules, bond: int) -> None:
-    """Takes a peer out of the mesh, if it is in it, and notes what was lacking of its deliveries."""
-    if state.bonds.in_mesh[bond] == 0:
-        return
-    seat = state.bonds.seat[bond]
-    last = seat * MESH_ROOM + state.seats.size[seat] - 1
-    place = seat * MESH_ROOM
-    while state.seats.mesh[place] != bond:
-        place += 1
-    state.seats.mesh[place] = state.seats.mesh[last]
-    state.seats.size[seat] -= 1
-    if rules.guarded == 1:
-        count_failure(state.scores, state.bonds.counters, bond * COUNTERS, mesh_time(state, bond))
-    state.bonds.in_mesh[bond] = 0
-
-
-def mesh_time(state: GossipSubState, bond: int) -> int:
-    """Returns for how many microseconds a peer has been in the mesh."""
-    return state.clock[NOW] - state.bonds.since_us[bond] if state.bonds.in_mesh[bond] == 1 else NOT_IN_MESH
+from .seats import can_reach, find_seat, leave_mesh
+from .state import BONDS, HELLO, LINKS, LOST, NO_ROOM, NOBODY, NOW, GossipSubState
 
 
 def dial(state: GossipSubState, rules: GossipSubRules, node: int, other: int) -> bool:
@@ -164,53 +86,6 @@ def lose(state: GossipSubState, rules: GossipSubRules, link: int) -> None:
             if state.bonds.link[bond] == link:
                 leave_mesh(state, rules, bond)
         seat = state.seats.following[seat]
-
-
-def known(state: GossipSubState, seat: int) -> int:
-    """Returns how many peers a node knows that subscribe to the topic of its seat."""
-    found, bond = 0, state.seats.first_bond[seat]
-    while bond != NOBODY:
-        if is_active(state, bond):
-            found += 1
-        bond = state.bonds.following[bond]
-    return found
-
-
-def discover(state: GossipSubState, rules: GossipSubRules, seat: int, wanted: int) -> None:
-    """Lets a node dial `wanted` random subscribers of the topic, or as many as it finds with some tries for each."""
-    node, topic = state.seats.node[seat], state.seats.topic[seat]
-    first = state.member_offsets[topic]
-    count_of = state.member_offsets[topic + 1] - first
-    found, tries = 0, 0
-    while found < wanted and tries < _TRIES * wanted and count_of > 1:
-        other = state.members[first + below(state.nodes.streams, node, count_of)]
-        tries += 1
-        if other != node and not _is_connected(state, node, other) and dial(state, rules, node, other):
-            found += 1
-
-
-def dial_first(state: GossipSubState, rules: GossipSubRules, seat: int) -> None:
-    """Lets a node dial `dials` random subscribers of a topic, or all; some may have dialled it already."""
-    node, topic = state.seats.node[seat], state.seats.topic[seat]
-    first = state.member_offsets[topic]
-    count_of = state.member_offsets[topic + 1] - first
-    for place in range(count_of):
-        state.picks[place] = state.members[first + place]
-    drawn, place = 0, 0
-    while place < count_of and drawn < rules.dials:
-        # Only so many of a random order are needed.
-        other_place = place + below(state.nodes.streams, node, count_of - place)
-        other = state.picks[other_place]
-        state.picks[other_place] = state.picks[place]
-        place += 1
-        if other != node:
-            drawn += 1
-            dial(state, rules, node, other)
-
-
-def _is_connected(state: GossipSubState, node: int, other: int) -> bool:
-    link = find_pair(state.links.table, node * len(state.nodes.alive) + other)
-    return link != ABSENT and state.links.is_up[link] == 1
 
 
 def _new_connection(state: GossipSubState, node: int, other: int) -> int:

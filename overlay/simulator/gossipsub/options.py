@@ -88,8 +88,8 @@ class ScoreOptions:
                 raise OverlayError(f"{name} is {getattr(self, name):g}: counters fade, so give a factor between 0 and 1")
         if not self.graylist_below < self.publish_from <= self.gossip_from < 0:
             raise OverlayError(
-                f"thresholds of {self.graylist_below:g}, {self.publish_from:g} and {self.gossip_from:g}: give graylist_below < publish_from "
-                "<= gossip_from < 0"
+                f"thresholds of {self.graylist_below:g}, {self.publish_from:g} and {self.gossip_from:g}: give graylist_below "
+                "< publish_from <= gossip_from < 0"
             )
         if min(self.exchange_from, self.opportunistic_below) < 0:
             raise OverlayError("exchange_from and opportunistic_below are 0 or more")
@@ -192,7 +192,8 @@ class GossipSubOptions:
     def __post_init__(self) -> None:
         if not 1 <= self.low <= self.wanted <= self.high <= MESH_ROOM // 2:
             raise OverlayError(
-                f"a mesh of {self.low}, {self.wanted} and {self.high}: give 1 <= low <= wanted <= high <= {MESH_ROOM // 2}, such as 4, 6, 12"
+                f"a mesh of {self.low}, {self.wanted} and {self.high}: give 1 <= low <= wanted <= high <= {MESH_ROOM // 2}, "
+                "such as 4, 6 and 12"
             )
         if not 0 <= self.best <= self.wanted or not (self.outbound < self.low and 2 * self.outbound <= self.wanted):
             raise OverlayError(

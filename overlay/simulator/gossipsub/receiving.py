@@ -3,7 +3,7 @@
 from typing import Final
 
 from ...protocol import gossip_cache
-from ...protocol.chance import begin, sample
+from ...protocol.chance import begin, below, sample
 from ...protocol.gossip_scores import (
     COUNTERS,
     DELIVERY_WINDOW_US,
@@ -22,9 +22,10 @@ from .. import sizes
 from ..agenda import DETAIL, ITEM, KIND, RECEIVER, SENDER, add
 from ..counters import CONTROL, DUPLICATE, EVENT, UNWANTED, count
 from ..harm import Misdeed
-from .heartbeat import backs_off, prune
-from .links import can_reach, dial, enter_mesh, is_active, leave_mesh, peer_of
+from .links import dial
+from .meshes import backs_off, prune
 from .options import MESH_ROOM, GossipSubRules
+from .seats import can_reach, enter_mesh, is_active, leave_mesh, peer_of
 from .sending import BOGUS, HOP_BITS, HOP_MASK, MASK, MASK_BITS, bits, control_bytes, send_copy, send_over
 from .state import COPY, EXCHANGE, GRAFT, IHAVE, IWANT, LOST, NOBODY, NOW, PROMISE, PRUNE, GossipSubState
 
@@ -221,10 +222,7 @@ def note_promise(state: GossipSubState, rules: GossipSubRules, node: int, link: 
     """
     event = len(state.events.topic)
     if base != BOGUS:
-        begin(state.nodes.streams, len(state.nodes.alive) + EXCHANGE, state.clock[NOW], link)
-        state.picks[0] = 0
-        chosen = state.nodes.streams[len(state.nodes.alive) + EXCHANGE] % asked
-        bit = 0
+        bit, chosen = 0, below(state.nodes.streams, node, asked)
         while chosen > 0 or (wanted >> bit) & 1 == 0:
             chosen -= (wanted >> bit) & 1
             bit += 1

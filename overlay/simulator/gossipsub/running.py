@@ -3,16 +3,16 @@
 from ...protocol.buffer import Buffer
 from ...protocol.chance import shuffle
 from ..agenda import AT_US, DETAIL, ITEM, KIND, RECEIVER, add, next_us, take
-from .heartbeat import beat, gossip
-from .links import dial_first, find_seat, take_seat
+from .discovery import dial_first
+from .gossip import gossip
+from .heartbeat import beat
 from .options import HEARTBEAT_US, GossipSubRules
 from .receiving import check_promise, publish_event, receive
+from .seats import find_seat, take_seat
 from .sending import next_beat_us
 from .state import (
-    AT_ONCE,
     GOSSIP,
     HEARTBEAT,
-    HOW,
     NO_ROOM,
     NOBODY,
     NOW,
@@ -31,20 +31,19 @@ def take_seats(state: GossipSubState, offsets: Buffer, topics: Buffer) -> None:
             take_seat(state, node, topics[place])
 
 
-def dial_all(state: GossipSubState, rules: GossipSubRules, first: int) -> int:
-    """Lets the seats from `first` on dial. Returns at which one the pools were full, or how many seats there are."""
-    for seat in range(first, len(state.seats.node)):
+def dial_all(state: GossipSubState, rules: GossipSubRules, first: int, end: int) -> int:
+    """Lets the seats from `first` to `end` dial. Returns at which one the pools were full, or `end`."""
+    for seat in range(first, end):
         if state.seats.is_on[seat] == 1:
             dial_first(state, rules, seat)
         if state.tallies[NO_ROOM] > 0:
             return seat
-    return len(state.seats.node)
+    return end
 
 
 def run_cycles(state: GossipSubState, rules: GossipSubRules, cycles: int) -> None:
     """Runs so many cycles: each live node does its heartbeat, in random order, and messages take no time."""
     nodes = len(state.nodes.alive)
-    state.clock[HOW] = AT_ONCE
     for _ in range(cycles):
         state.clock[NOW] += HEARTBEAT_US
         shuffle(state.nodes.streams, nodes + WORLD, state.nodes.order, 0, nodes)
@@ -79,25 +78,18 @@ def happen(state: GossipSubState, rules: GossipSubRules) -> None:
         check_promise(state, node, entry[ITEM], entry[DETAIL])
 
 
-def play(state: GossipSubState, rules: GossipSubRules, how: int, until_us: int) -> None:
-    """Lets everything happen until then."""
-    state.clock[HOW] = how
-    drain(state, rules, until_us)
-
-
 def begin_beats(state: GossipSubState) -> None:
     """Puts the next heartbeat of each node on the agenda."""
     for node in range(len(state.nodes.alive)):
         add(state.agenda, next_beat_us(state, node), HEARTBEAT, node, 0, 0, 0)
 
 
-def spread(state: GossipSubState, rules: GossipSubRules, how: int, node: int, topic: int) -> None:
+def spread(state: GossipSubState, rules: GossipSubRules, node: int, topic: int) -> None:
     """Spreads one event in an overlay that stands still: over meshes at once, and then by the gossip about it.
 
     The heartbeats of this time do nothing else. Afterwards it is again when it was, and caches are empty. Scores have learned.
     """
     before = state.clock[NOW]
-    state.clock[HOW] = how
     publish_event(state, rules, find_seat(state, node, topic), 0)
     add(state.agenda, next_beat_us(state, node), GOSSIP, node, 0, 0, rules.gossip_windows)
     while take(state.agenda):
@@ -111,7 +103,7 @@ def spread(state: GossipSubState, rules: GossipSubRules, how: int, node: int, to
         happen(state, rules)
         if not had and state.events.arrival_us[receiver] != NOBODY:
             add(state.agenda, next_beat_us(state, receiver), GOSSIP, receiver, 0, 0, rules.gossip_windows)
-    forget_events(state, rules)
+    forget_events(state)
     state.clock[NOW] = before
 
 
@@ -122,7 +114,7 @@ def gossip_again(state: GossipSubState, rules: GossipSubRules, node: int, topic:
         add(state.agenda, state.clock[NOW] + HEARTBEAT_US, GOSSIP, node, 0, 0, rounds - 1)
 
 
-def forget_events(state: GossipSubState, rules: GossipSubRules) -> None:
+def forget_events(state: GossipSubState) -> None:
     """Empties all caches."""
     for place in range(len(state.nodes.marks)):
         state.nodes.marks[place] = 0

@@ -4,10 +4,10 @@ from typing import Final
 
 from .. import sizes
 from ..agenda import add
-from ..latency.latency import one_way_us
-from .links import peer_of
+from ..latency.latency import takes_us
 from .options import HEARTBEAT_US, GossipSubRules
-from .state import AT_ONCE, COPY, HOW, IHAVE, IWANT, LOGGED, MEASURED, NOW, PRUNE, GossipSubState
+from .seats import peer_of
+from .state import COPY, IHAVE, IWANT, LOGGED, NOW, PRUNE, GossipSubState
 
 # In the detail of an IHAVE or IWANT: positions in the sender's cache, from a first one on, as bits.
 MASK_BITS: Final = 31
@@ -26,7 +26,7 @@ def send(state: GossipSubState, kind: int, sender: int, receiver: int, item: int
     """Sends a message. `item` and `detail` are what its kind makes of them."""
     state.tallies[kind] += 1
     _note(state, kind, sender, receiver, item, detail)
-    add(state.agenda, state.clock[NOW] + delay_us(state, sender, receiver), kind, receiver, sender, item, detail)
+    add(state.agenda, state.clock[NOW] + takes_us(state.times, sender, receiver), kind, receiver, sender, item, detail)
 
 
 def send_over(state: GossipSubState, kind: int, bond: int, detail: int) -> None:
@@ -39,14 +39,6 @@ def send_copy(state: GossipSubState, bond: int, event: int) -> None:
     sender = state.seats.node[state.bonds.seat[bond]]
     hops = state.events.hops[event * len(state.nodes.alive) + sender] + 1
     send(state, COPY, sender, peer_of(state, bond), event, (state.bonds.twin[bond] << HOP_BITS) | hops)
-
-
-def delay_us(state: GossipSubState, sender: int, receiver: int) -> int:
-    """Returns how long a message takes."""
-    if state.clock[HOW] == MEASURED:
-        delays = state.delays
-        return one_way_us(delays.settings, delays.table_us, delays.host_of, delays.streams, sender, receiver)
-    return 0 if state.clock[HOW] == AT_ONCE else 1
 
 
 def control_bytes(rules: GossipSubRules, kind: int, detail: int) -> int:

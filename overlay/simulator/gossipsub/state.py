@@ -15,6 +15,8 @@ from ...protocol.gossip_scores import COUNTERS
 from ..agenda import EventAgenda, new_agenda
 from ..compiled import Execution
 from ..counters import KINDS
+from ..event_counts import TopicMembers
+from ..latency.latency import LatencyTimes, constant
 from ..pair_table import PairTable, new_pair_table
 from ..workload import OverlayWorkload
 from .options import HEARTBEAT_US, MESH_ROOM, GossipSubRules
@@ -41,12 +43,8 @@ BONDS: Final = SORTS + 3
 LOGGED: Final = SORTS + 4
 NO_ROOM: Final = SORTS + 5
 TALLIES: Final = SORTS + 6
-# Places of `clock`. Messages take no time, a microsecond for each hop, or what `delays` says.
+# The place of the time in `clock`, in microseconds.
 NOW: Final = 0
-HOW: Final = 1
-AT_ONCE: Final = 0
-BY_HOPS: Final = 1
-MEASURED: Final = 2
 # Streams of the world have numbers above those of nodes.
 WORLD: Final = 0
 EXCHANGE: Final = 1
@@ -54,8 +52,8 @@ WORLD_STREAMS: Final = 2
 
 
 class GossipNodes(NamedTuple):
-    """By node: whether it is there, its side of the network, its misdeeds, the host it is on, what the application thinks of it (P5, in
-    thousandths), heartbeats done, their phase, and its first seat and link. `streams`: by node, then the world's. `log`, `marks`: its message cache.
+    """By node: whether it is there, its side of the network, its misdeeds, its host, what the application thinks of it (P5, thousandths),
+    heartbeats done, their phase, and its first seat and link. `streams`: by node, then the world's. `log`, `marks`: its message cache.
     """
 
     alive: Buffer
@@ -112,8 +110,8 @@ class GossipLinks(NamedTuple):
 
 
 class GossipBonds(NamedTuple):
-    """By bond: its seat, link, twin, the seat's next bond, whether it is in the mesh and since when, until when it backs off, IHAVEs of this
-    heartbeat, and COUNTERS counters."""
+    """By bond: its seat, link, twin, the seat's next bond, whether it is in the mesh and since when, until when it backs off, IHAVEs of
+    this heartbeat, and COUNTERS counters."""
 
     seat: Buffer
     link: Buffer
@@ -138,19 +136,10 @@ class GossipEvents(NamedTuple):
     copies: Buffer
 
 
-class MessageDelays(NamedTuple):
-    """The buffers of a `MessageLatency`."""
-
-    settings: Buffer
-    table_us: Buffer
-    host_of: Buffer
-    streams: Buffer
-
-
 class GossipSubState(NamedTuple):
     """The state of all nodes, and of what is under way.
 
-    - `scores`: the settings of scores. `members`, `member_offsets`: the subscribers of each topic.
+    - `times`: how long messages take. `scores`: the settings of scores. `of`: the subscribers of each topic.
     - `messages`, `sizes`: counters of what is received. `tallies`, `clock`: see above. `log`: each message, where it has room.
     - `picks`, `weights`, `outward`: room for all peers of a node.
     """
@@ -160,11 +149,10 @@ class GossipSubState(NamedTuple):
     links: GossipLinks
     bonds: GossipBonds
     events: GossipEvents
-    delays: MessageDelays
+    times: LatencyTimes
     agenda: EventAgenda
     scores: Buffer
-    members: Buffer
-    member_offsets: Buffer
+    of: TopicMembers
     messages: Buffer
     sizes: Buffer
     tallies: Buffer
@@ -176,7 +164,7 @@ class GossipSubState(NamedTuple):
 
 
 def new_gossip_state(
-    workload: OverlayWorkload, rules: GossipSubRules, scores: Buffer, seed: int, execution: Execution, *, logged: int = 0
+    workload: OverlayWorkload, of: TopicMembers, rules: GossipSubRules, scores: Buffer, seed: int, execution: Execution, *, logged: int = 0
 ) -> GossipSubState:
     """Returns nodes without seats and connections, all alive. `logged`: how many numbers of messages can be logged."""
     nodes, make = workload.nodes, execution
@@ -186,15 +174,14 @@ def new_gossip_state(
         links=_new_links(max(16, nodes), execution),
         bonds=_new_bonds(max(16, workload.pairs), execution),
         events=new_events(1, nodes, execution),
-        delays=MessageDelays(make.filled(5), make.filled(1, 0, np.int32), make.filled(1, 0, np.int32), make.filled(2)),
+        times=constant(0).times,
         agenda=new_agenda(max(4096, 4 * nodes), execution),
         scores=scores,
-        members=make.buffer(workload.subscribers_of.values, np.int32),
-        member_offsets=make.buffer(workload.subscribers_of.offsets),
+        of=of,
         messages=make.filled(nodes * KINDS),
         sizes=make.filled(nodes * KINDS),
         tallies=make.filled(TALLIES),
-        clock=make.filled(2),
+        clock=make.filled(1),
         log=make.filled(logged),
         picks=make.filled(nodes),
         weights=make.filled(nodes),
