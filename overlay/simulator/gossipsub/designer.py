@@ -6,8 +6,8 @@ is followed by 10 more seconds. One way over a link takes 10 to 150 ms, the same
 delivery is the first copy at a node, the publisher's own included. Messages are copies of events that are sent, those after an IWANT
 included. Latencies are counted from the publisher's own delivery, which is not among them.
 
-His v1.1 is v1.0 with flood publishing, adaptive gossip and peer exchange: he has no scores, no backoff, no quota of outbound peers, and no
-opportunistic grafting. `AS_SIMULATED` leaves out what of these changes a mesh in which everybody behaves.
+That simulator's v1.1 is v1.0 with flood publishing, adaptive gossip and peer exchange: it has no scores, no backoff, no quota of outbound
+peers, and no opportunistic grafting. `AS_SIMULATED` leaves out what of these changes a mesh in which everybody behaves.
 """
 
 from typing import Final, NamedTuple
@@ -20,7 +20,7 @@ from ..draws import Draws, Stream
 from ..latency.latency import by_link
 from ..workload import workload
 from .options import GossipSubOptions
-from .overlay import GossipSubOverlay, Publication
+from .overlay import GossipPublication, GossipSubOverlay
 from .state import COPY
 
 V1_0: Final = GossipSubOptions(version="v1.0", dials=20)
@@ -72,7 +72,7 @@ def designer_run(
     draws = Draws(seed, Stream.SOURCES)
     chosen = draws.order(nodes)[:sources]
     turns = (draws.uniform(messages) * sources).astype(np.int64)
-    publications = [Publication(_FIRST_S + number, 0, int(chosen[turn])) for number, turn in enumerate(turns.tolist())]
+    publications = [GossipPublication(_FIRST_S + number, 0, int(chosen[turn])) for number, turn in enumerate(turns.tolist())]
     came_us = system.play(publications, _FIRST_S + messages + _LINGER_S, by_link(10, 150, jitter=0.1, seed=seed))
     deliveries = came_us >= 0
     own = np.zeros(came_us.shape, np.bool_)

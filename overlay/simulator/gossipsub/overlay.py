@@ -26,7 +26,7 @@ _LEAST_ROOM: Final = 1 << 16
 _AT_ONCE: Final = constant(0)
 
 
-class Publication(NamedTuple):
+class GossipPublication(NamedTuple):
     """An event that is to be published: when, on which topic, and by whom. Nodes take no event that is not valid for one."""
 
     at_s: float
@@ -148,7 +148,7 @@ class GossipSubOverlay:
         hops, copies = np.asarray(events.hops, np.int32), np.asarray(events.copies, np.int32)
         return Dissemination(topic, publisher, hops, copies, _since(events.arrival_us, start) if latency is not None else None)
 
-    def play(self, publications: Sequence[Publication], until_s: float, latency: MessageLatency) -> NDArray[np.int64]:
+    def play(self, publications: Sequence[GossipPublication], until_s: float, latency: MessageLatency) -> NDArray[np.int64]:
         """Lets the overlay live until `until_s` from now, each node with heartbeats at times of its own, and publishes what is to be.
 
         Returns for each publication, and each node, how many microseconds after publishing the event came, NOT_REACHED where it did not.

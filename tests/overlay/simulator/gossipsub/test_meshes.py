@@ -8,7 +8,7 @@ from overlay.simulator.gossipsub.meshes import backs_off, candidates, cut, impro
 from overlay.simulator.gossipsub.options import GossipSubOptions, ScoreOptions
 from overlay.simulator.gossipsub.overlay import GossipSubOverlay
 from overlay.simulator.gossipsub.seats import enter_mesh, find_seat
-from overlay.simulator.gossipsub.state import GRAFT, NOW, PRUNE
+from overlay.simulator.gossipsub.state import GRAFT, NOW, PRUNE, GossipSubState
 from tests.support.gossip_world import bond_of, link_of, logged, mesh_of, one_topic, peers_of, settle
 
 SECOND = 1_000_000
@@ -34,7 +34,7 @@ def test_after_a_heartbeat_meshes_are_within_their_bounds_whatever_happens(wante
         check_meshes(system)
     sent = logged(state)
     assert all(sender != receiver for _, _, sender, receiver, *_ in sent)
-    check_backoffs(sent)
+    check_backoffs(state, sent)
 
 
 def check_meshes(system: GossipSubOverlay) -> None:
@@ -53,15 +53,16 @@ def check_meshes(system: GossipSubOverlay) -> None:
         assert len(mesh) >= rules.low or len(unwilling) == len(free)
 
 
-def check_backoffs(sent: list[tuple[int, ...]]) -> None:
-    """Checks that nobody grafts a peer before the backoff of their last PRUNE is over, whoever sent it."""
-    until: dict[frozenset[int], int] = {}
-    for now, kind, sender, receiver, _, detail in sent:
-        pair = frozenset((sender, receiver))
-        if kind == GRAFT:
-            assert now >= until.get(pair, 0)
-        elif kind == PRUNE:
-            until[pair] = now + (10 if detail & 1 else 60) * SECOND
+def check_backoffs(state: GossipSubState, sent: list[tuple[int, ...]]) -> None:
+    """Checks that nobody grafts a peer before the backoff of their last PRUNE for the topic is over, whoever sent it."""
+    until: dict[tuple[int, ...], int] = {}
+    for now, kind, sender, receiver, bond, detail in sent:
+        if kind in (GRAFT, PRUNE):
+            key = (state.seats.topic[state.bonds.seat[bond]], *sorted((sender, receiver)))
+            if kind == GRAFT:
+                assert now >= until.get(key, 0)
+            else:
+                until[key] = now + (10 if detail & 1 else 60) * SECOND
 
 
 def test_a_mesh_that_is_too_large_keeps_the_best_and_enough_outbound_peers() -> None:

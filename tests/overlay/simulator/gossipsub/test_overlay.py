@@ -7,7 +7,7 @@ from overlay.simulator.compiled import COMPILED, INTERPRETED, Execution, numbers
 from overlay.simulator.counters import EVENT, KINDS
 from overlay.simulator.errors import OverlayError
 from overlay.simulator.gossipsub.options import GossipSubOptions, Version
-from overlay.simulator.gossipsub.overlay import GossipSubOverlay, Publication
+from overlay.simulator.gossipsub.overlay import GossipPublication, GossipSubOverlay
 from overlay.simulator.gossipsub.sending import LOGGED_PARTS
 from overlay.simulator.gossipsub.state import COPY, LOGGED, NOW
 from overlay.simulator.harm import Misdeed
@@ -55,7 +55,7 @@ def test_gossip_brings_the_event_where_no_mesh_does() -> None:
 
 def test_events_come_by_time_and_are_counted_once() -> None:
     system = one_topic(25)
-    came = system.play([Publication(3.0, 0, 1), Publication(3.5, 0, 2)], 9.0, by_link(10, 150, jitter=0.1, seed=4))
+    came = system.play([GossipPublication(3.0, 0, 1), GossipPublication(3.5, 0, 2)], 9.0, by_link(10, 150, jitter=0.1, seed=4))
     assert came.shape == (2, 25)
     assert (came >= 0).all()
     assert came[0, 1] == came[1, 2] == 0
@@ -87,7 +87,7 @@ def test_only_live_subscribers_publish() -> None:
     with pytest.raises(OverlayError, match="node 2 is no live subscriber"):
         system.publish(0, 2)
     with pytest.raises(OverlayError, match="node 1 is no live subscriber of topic 1"):
-        system.play([Publication(0.0, 1, 1)], 1.0, constant(1))
+        system.play([GossipPublication(0.0, 1, 1)], 1.0, constant(1))
 
 
 def test_nodes_that_are_away_are_no_members() -> None:
@@ -122,6 +122,8 @@ def story(execution: Execution, cycles: int, seed: int = 7) -> tuple[list[int], 
     return numbers(state.log)[: state.tallies[LOGGED]], numbers(system.messages), numbers(state.links.score), got
 
 
+# The kernels may have to be compiled first.
+@pytest.mark.timeout(900)
 def test_compiled_and_interpreted_send_the_same_messages_one_by_one() -> None:
     """OV-1: 200 nodes, 50 cycles."""
     one, same = story(COMPILED, 50), story(INTERPRETED, 50)
