@@ -31,9 +31,12 @@ def mark_places(profiles: Buffer, topics: Buffer, row: int, marks: Buffer) -> No
         marks[topics[start + place]] = place + 1
 
 
-def mark_priorities(profiles: Buffer, topics: Buffer, priorities: Buffer, row: int, marks: Buffer) -> None:
-    """Marks each topic of the profile with 1, and with its priority in the bits above SHARED_BITS."""
-    start, first = profiles[row * PROFILE + START], profiles[row * PROFILE + PRIORITIES]
+def mark_priorities(profiles: Buffer, topics: Buffer, priorities: Buffer, begin: int, row: int, marks: Buffer) -> None:
+    """Marks each topic of the profile with 1, and with its priority in the bits above SHARED_BITS.
+
+    `begin`: where in the buffer the priorities of all begin, which may have those of several times.
+    """
+    start, first = profiles[row * PROFILE + START], begin + profiles[row * PROFILE + PRIORITIES]
     for place in range(profiles[row * PROFILE + SIZE]):
         marks[topics[start + place]] = (priorities[first + place] << SHARED_BITS) + 1
 

@@ -88,3 +88,19 @@ def note_missed(counts: EventCounts, of: TopicMembers, size: int, hops: Buffer) 
         node = of.members[of.live[at]]
         if hops[node] < 0:
             counts.missed[node] += 1
+
+
+def mean_hops(counts: EventCounts) -> float:
+    """Returns over how many nodes a delivery went, in the mean; 0 without any."""
+    return float(np.asarray(counts.hops).sum()) / max(1, int(np.asarray(counts.got).sum()))
+
+
+def mean_copies(counts: EventCounts) -> float:
+    """Returns in how many copies an event came to one who got it from others, in the mean; 0 without any."""
+    return float(np.asarray(counts.received).sum()) / max(1, int(np.asarray(counts.got).sum()))
+
+
+def missed_share(counts: EventCounts) -> float:
+    """Returns the share of deliveries that were missed; 0 where nobody wanted anything."""
+    missed, got = int(np.asarray(counts.missed).sum()), int(np.asarray(counts.got).sum())
+    return missed / max(1, missed + got)

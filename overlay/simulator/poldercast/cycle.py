@@ -22,6 +22,8 @@ from .state import BASE, CYCLON, LOG_END, MODULES, ORDER, RINGS, VICINITY, Polde
 
 # In the log, an answer of a module has the number of the module and this.
 ANSWER: Final = 10
+# A copy of a profile that was made just now.
+FRESH: Final = -1 << 40
 
 
 def run(state: PolderState, settings: PolderSettings, cycles: int) -> None:
@@ -33,8 +35,17 @@ def run(state: PolderState, settings: PolderSettings, cycles: int) -> None:
         for node in range(nodes):
             # Ages grow for those who are away, too.
             state.now[node] += 1
+        _remember(state, settings)
         for at in range(live):
             act(state, settings, state.order[at])
+
+
+def _remember(state: PolderState, settings: PolderSettings) -> None:
+    """Notes the priorities of all nodes as they are in the beginning of a cycle."""
+    if settings.remembered > 0:
+        first = state.now[0] % settings.remembered * len(state.priorities)
+        for at in range(len(state.priorities)):
+            state.past[first + at] = state.priorities[at]
 
 
 def act(state: PolderState, settings: PolderSettings, p: int) -> None:
@@ -55,16 +66,16 @@ def swap(state: PolderState, settings: PolderSettings, p: int) -> None:
     q = state.cells[(first + place) * CELL + NODE]
     size = drop(state.cells, first, size, place)
     state.counts[p * MODULES + CYCLON] = size
-    _own(state, p, state.asked)
+    own(state, p, state.asked)
     asked = cyclon.choose(state.cells, first, size, state.now[p], settings.cyclon_gossip - 1, state.streams, p, state.picks, state.asked, 1)
-    if not _send(state, CYCLON, p, q, state.asked, asked):
+    if not send(state, CYCLON, p, q, state.asked, asked):
         _give_up(state, settings, p, q)
         return
     there, known = _view(state, settings, q, CYCLON)
     answered = cyclon.choose(
         state.cells, there, known, state.now[q], settings.cyclon_gossip, state.streams, q, state.picks, state.answer, 0
     )
-    _send(state, CYCLON + ANSWER, q, p, state.answer, answered)
+    send(state, CYCLON + ANSWER, q, p, state.answer, answered)
     _take_swap(state, settings, q, p, state.asked, asked, state.answer, answered)
     _take_swap(state, settings, p, q, state.answer, answered, state.asked, asked)
 
@@ -74,20 +85,22 @@ def approach(state: PolderState, settings: PolderSettings, p: int) -> None:
     first, size = _view(state, settings, p, VICINITY)
     place = oldest(state.cells, first, size)
     if place != NONE:
-        q, row = state.cells[(first + place) * CELL + NODE], state.cells[(first + place) * CELL + ROW]
+        # An entry is as old as its copy of the profile: only the node itself makes copies, and entries younger.
+        entry = (first + place) * CELL
+        q, row, since = state.cells[entry + NODE], state.cells[entry + ROW], state.cells[entry + SINCE]
         state.counts[p * MODULES + VICINITY] = drop(state.cells, first, size, place)
     else:
         first, size = _view(state, settings, p, CYCLON)
         if size == 0:
             return
         cyclon.choose(state.cells, first, size, state.now[p], 1, state.streams, p, state.picks, state.asked, 0)
-        q, row = state.asked[NODE], state.asked[ROW]
-    asked = _nearest_to(state, settings, p, q, row, state.asked)
-    if not _send(state, VICINITY, p, q, state.asked, asked):
+        q, row, since = state.asked[NODE], state.asked[ROW], state.now[p] - state.asked[SINCE]
+    asked = _nearest_to(state, settings, p, q, row, since, state.asked)
+    if not send(state, VICINITY, p, q, state.asked, asked):
         _give_up(state, settings, p, q)
         return
-    answered = _nearest_to(state, settings, q, p, state.asked[ROW], state.answer)
-    _send(state, VICINITY + ANSWER, q, p, state.answer, answered)
+    answered = _nearest_to(state, settings, q, p, state.asked[ROW], FRESH, state.answer)
+    send(state, VICINITY + ANSWER, q, p, state.answer, answered)
     _take_near(state, settings, q, p, state.asked, asked)
     _take_near(state, settings, p, q, state.answer, answered)
 
@@ -100,14 +113,14 @@ def align(state: PolderState, settings: PolderSettings, p: int) -> None:
         return
     q, row = state.cells[(first + place) * CELL + NODE], state.cells[(first + place) * CELL + ROW]
     asked = _around(state, settings, p, q, row, state.asked)
-    if not _send(state, RINGS, p, q, state.asked, asked):
+    if not send(state, RINGS, p, q, state.asked, asked):
         _give_up(state, settings, p, q)
         return
     answered = _around(state, settings, q, p, state.asked[ROW], state.answer)
-    _send(state, RINGS + ANSWER, q, p, state.answer, answered)
-    _take(state, settings, q, p, state.asked, asked, RINGS)
+    send(state, RINGS + ANSWER, q, p, state.answer, answered)
+    take_up(state, settings, q, p, state.asked, asked, RINGS)
     # To forget the partner and to hear of it again in the same step is to refresh it.
-    _take(state, settings, p, q, state.answer, answered, RINGS)
+    take_up(state, settings, p, q, state.answer, answered, RINGS)
 
 
 def _view(state: PolderState, settings: PolderSettings, node: int, module: int) -> tuple[int, int]:
@@ -120,7 +133,7 @@ def _view(state: PolderState, settings: PolderSettings, node: int, module: int) 
     return first, state.counts[node * MODULES + module]
 
 
-def _own(state: PolderState, node: int, message: Buffer) -> None:
+def own(state: PolderState, node: int, message: Buffer) -> None:
     """Puts the node's own profile at the head of a message, as it is now."""
     put(message, 0, node, state.current[node], 0)
 
@@ -137,22 +150,32 @@ def _union(state: PolderState, settings: PolderSettings, node: int, module: int)
 
 def _told(state: PolderState, node: int, found: int, message: Buffer) -> int:
     """Writes a message: the node's own profile, and those entries of the pool that are picked. Returns its number of entries."""
-    _own(state, node, message)
+    own(state, node, message)
     for at in range(found):
         tell(state.pool, state.picks[at], state.now[node], message, 1 + at)
     return 1 + found
 
 
-def _nearest_to(state: PolderState, settings: PolderSettings, node: int, target: int, row: int, message: Buffer) -> int:
-    """Writes the message of Vicinity to a target, of whose profile the node has the copy `row`. Returns its number of entries."""
+def _nearest_to(state: PolderState, settings: PolderSettings, node: int, target: int, row: int, since: int, message: Buffer) -> int:
+    """Writes the message of Vicinity to a target, of whose profile the node has the copy `row`, made in cycle `since`.
+
+    Returns its number of entries.
+    """
     size = _without(state, _union(state, settings, node, VICINITY), target)
-    found = _nearest(state, settings, node, size, row, settings.vicinity_gossip)
+    found = _nearest(state, settings, node, size, row, since, settings.vicinity_gossip)
     return _told(state, node, found, message)
 
 
-def _nearest(state: PolderState, settings: PolderSettings, node: int, size: int, row: int, wanted: int) -> int:
-    """Picks the entries of the pool that are nearest to a profile. Returns how many those are."""
-    mark_priorities(state.profiles, state.topics, state.priorities, row, state.marks)
+def _nearest(state: PolderState, settings: PolderSettings, node: int, size: int, row: int, since: int, wanted: int) -> int:
+    """Picks the entries of the pool that are nearest to a profile, of which the node has a copy of cycle `since`.
+
+    Returns how many those are.
+    """
+    if settings.remembered == 0 or since == FRESH:
+        mark_priorities(state.profiles, state.topics, state.priorities, 0, row, state.marks)
+    else:
+        first = max(since, state.now[node] - settings.remembered + 1) % settings.remembered * len(state.priorities)
+        mark_priorities(state.profiles, state.topics, state.past, first, row, state.marks)
     found = vicinity.nearest(
         state.pool,
         size,
@@ -202,14 +225,14 @@ def _take_swap(
     state: PolderState, settings: PolderSettings, node: int, sender: int, message: Buffer, received: int, sent: Buffer, told: int
 ) -> None:
     """Takes up a message of Cyclon: into its view, and into Rings."""
-    _take(state, settings, node, sender, message, received, CYCLON)
+    take_up(state, settings, node, sender, message, received, CYCLON)
     first, size = _view(state, settings, node, CYCLON)
     state.counts[node * MODULES + CYCLON] = cyclon.merge(state.cells, first, size, settings.cyclon, node, message, received, sent, told)
 
 
 def _take_near(state: PolderState, settings: PolderSettings, node: int, sender: int, message: Buffer, received: int) -> None:
     """Takes up a message of Vicinity: its view becomes the nearest of all that the node knows now; what is new goes into Rings."""
-    _take(state, settings, node, sender, message, received, VICINITY)
+    take_up(state, settings, node, sender, message, received, VICINITY)
     size = _union(state, settings, node, VICINITY)
     for at in range(received):
         heard = message[at * CELL + NODE]
@@ -218,7 +241,7 @@ def _take_near(state: PolderState, settings: PolderSettings, node: int, sender: 
             put(state.pool, size, heard, message[at * CELL + ROW], message[at * CELL + SINCE])
             size += 1
     refresh(state.pool, 0, size, sender, state.now[node])
-    found = _nearest(state, settings, node, size, state.current[node], settings.vicinity)
+    found = _nearest(state, settings, node, size, state.current[node], FRESH, settings.vicinity)
     first, _ = _view(state, settings, node, VICINITY)
     for at in range(found):
         place = state.picks[at] * CELL
@@ -226,7 +249,7 @@ def _take_near(state: PolderState, settings: PolderSettings, node: int, sender: 
     state.counts[node * MODULES + VICINITY] = found
 
 
-def _take(state: PolderState, settings: PolderSettings, node: int, sender: int, message: Buffer, received: int, module: int) -> None:
+def take_up(state: PolderState, settings: PolderSettings, node: int, sender: int, message: Buffer, received: int, module: int) -> None:
     """Takes up of a message what every module does: later profiles, ages, and new nodes for Rings."""
     hear(message, received, state.now[node])
     for each in range(MODULES):
@@ -316,7 +339,7 @@ def _forget(state: PolderState, settings: PolderSettings, node: int, place: int)
     )
 
 
-def _send(state: PolderState, kind: int, sender: int, receiver: int, message: Buffer, entries: int) -> bool:
+def send(state: PolderState, kind: int, sender: int, receiver: int, message: Buffer, entries: int) -> bool:
     """Counts a message, and logs it if there is a log. Returns whether it arrives. Liars send another one than they should."""
     if state.flags[sender] > FREERIDES:
         lie(state, sender, message, entries)

@@ -10,8 +10,9 @@ from ...protocol import rings
 from ...protocol.buffer import Buffer
 from ...protocol.profile import PROFILE, SIZE, VERSION
 from ...protocol.rings import EMPTY
-from ...protocol.view import CELL, gather, move
+from ...protocol.view import CELL, NODE, gather, move
 from ..compiled import Execution
+from .cycle import own, send, take_up
 from .options import PolderSettings
 from .state import BASE, CYCLON, MODULES, RINGS, PolderState, profile_table, scratch, write_indexes
 
@@ -53,6 +54,8 @@ def _grown(
     """Returns the state with the new profiles in its table, and with room for `places` nodes more that have so many `pairs`."""
     versions = np.array([state.profiles[state.current[node] * PROFILE + VERSION] + 1 for node in wanted], np.int64)
     profiles, topics = profile_table(np.concatenate(list(wanted.values())), lengths, versions, len(state.topics), len(state.priorities))
+    past = np.asarray(state.past, np.int8).reshape(settings.remembered, len(state.priorities))
+    added = np.full((settings.remembered, lengths.sum()), settings.ring, np.int8)
     cells = (places * (settings.cyclon + settings.vicinity) + settings.ring * pairs) * CELL
 
     def longer(before: Buffer, more: NDArray[Any], kind: type[np.integer[Any]]) -> Buffer:
@@ -62,6 +65,7 @@ def _grown(
         profiles=longer(state.profiles, profiles, np.int32),
         topics=longer(state.topics, topics, np.int32),
         priorities=longer(state.priorities, np.full(lengths.sum(), settings.ring), np.int8),
+        past=execution.buffer(np.concatenate([past, added], axis=1).reshape(past.size + added.size), np.int8),
         cells=longer(state.cells, np.zeros(cells), np.int32),
         slots=longer(state.slots, np.full(settings.ring * pairs, EMPTY), np.int32),
     )
@@ -74,7 +78,11 @@ def settle_all(state: PolderState, settings: PolderSettings, nodes: Buffer, rows
 
 
 def settle(state: PolderState, settings: PolderSettings, node: int, row: int, home: int, bays: int) -> None:
-    """Lets a node go on with the profile `row`: its rings are filled anew from all that its three views know."""
+    """Lets a node go on with the profile `row`: its rings are filled anew from all that its three views know.
+
+    Where nodes announce themselves, those in its old rings hear of the new profile at once.
+    """
+    former = _note_rings(state, settings, node)
     state.tally[BASE] += len(state.pool)
     before, size, first = state.homes[node], 0, state.homes[node]
     for module in range(MODULES):
@@ -106,3 +114,16 @@ def settle(state: PolderState, settings: PolderSettings, node: int, row: int, ho
         state.pool,
         size,
     )
+    if settings.announced == 1:
+        for at in range(former):
+            own(state, node, state.asked)
+            if send(state, RINGS, node, state.far[at], state.asked, 1):
+                take_up(state, settings, state.far[at], node, state.asked, 1, RINGS)
+
+
+def _note_rings(state: PolderState, settings: PolderSettings, node: int) -> int:
+    """Writes who stands in the node's rings into `far`. Returns how many those are."""
+    first, size = state.homes[node] + settings.cyclon + settings.vicinity, state.counts[node * MODULES + RINGS]
+    for at in range(size):
+        state.far[at] = state.cells[(first + at) * CELL + NODE]
+    return size

@@ -8,12 +8,14 @@ from numpy.typing import NDArray
 from ...protocol import rings
 from ...protocol.buffer import Buffer
 from ...protocol.chance import begin, below
+from ...protocol.view import CELL, NODE
 from ..compiled import Execution
 from ..counters import KINDS, UNWANTED
 from ..event_counts import FIRST_EVENT, EventCounts, TopicMembers, find_live, note_missed, note_reached
 from .options import PolderSettings, SpreadSettings
 from .publishing import STEP, SpreadState, clear, publish
-from .state import EVENTS, PolderState
+from .repairing import repair
+from .state import CYCLON, EVENTS, MODULES, PolderState
 
 
 class OfflineRings(NamedTuple):
@@ -94,8 +96,25 @@ def publish_each(
             begin_event(state, seed, first + topic)
             publisher = offline.of.members[offline.of.live[below(state.streams, stream, size)]]
             reached = publish(state, settings, how, event, publisher, topic)
+            reached = repair(state, settings, how.repairs, event, offline.of, size, topic, reached)
             _note(event, offline, topic, size, reached, publisher, counts)
             clear(event, reached)
+
+
+def count_held(state: PolderState, settings: PolderSettings, marked: Buffer, held: Buffer) -> None:
+    """Counts the entries in the views of live nodes that are not marked: for each module, all of them, and those of marked nodes.
+
+    - `marked`: 1 or 0 for each node.
+    - `held`: 2 numbers for each module.
+    """
+    for node in range(len(state.ids)):
+        if state.alive[node] == 1 and marked[node] == 0:
+            first = state.homes[node]
+            for module in range(MODULES):
+                for at in range(first, first + state.counts[node * MODULES + module]):
+                    held[2 * module] += 1
+                    held[2 * module + 1] += marked[state.cells[at * CELL + NODE]]
+                first += settings.cyclon if module == CYCLON else settings.vicinity
 
 
 def unwanted(state: PolderState) -> int:

@@ -10,10 +10,13 @@ from ..errors import OverlayError
 Ages = Literal["own", "module", "shared"]
 Proximity = Literal["highest", "sum"]
 Mode = Literal["mixed", "union"]
+Priorities = Literal["now", "then"]
 Sources = Literal["both", "cyclon", "vicinity", "none"]
 
 _AGES: Final[dict[str, int]] = {"own": OWN, "module": MODULE, "shared": SHARED}
 _MODES: Final[dict[str, int]] = {"mixed": MIXED, "union": UNION}
+# With `then`, priorities are remembered for so many cycles; older copies have those of the oldest cycle that is remembered.
+_REMEMBERED: Final = 64
 _SOURCES: Final[dict[str, tuple[int, int]]] = {"both": (1, 1), "cyclon": (1, 0), "vicinity": (0, 1), "none": (0, 0)}
 
 
@@ -29,6 +32,8 @@ class PolderSettings(NamedTuple):
     ages: int
     summed: int
     layered: int
+    remembered: int
+    announced: int
 
 
 class SpreadSettings(NamedTuple):
@@ -38,6 +43,7 @@ class SpreadSettings(NamedTuple):
     mode: int
     from_cyclon: int
     from_vicinity: int
+    repairs: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,6 +54,9 @@ class PolderOptions:
     - `…_gossip`: the most entries of a message of each module, besides the sender's own profile in Rings and Vicinity.
     - `ages`: who may make an entry younger (`overlay/protocol/view.py`). `proximity`: what of the shared topics' priorities counts.
     - `with_vicinity`: without it, only Cyclon feeds the rings.
+    - `priorities`: what a node believes of another one's priorities: those of `then`, when the copy of its profile was made, or those that
+      it has `now`, which is faster and gives rings as soon.
+    - `announces`: a node with new topics tells those in its rings at once, which its authors do not have (P2P-32).
 
     Raises OverlayError for sizes that do not fit each other.
     """
@@ -61,6 +70,8 @@ class PolderOptions:
     ages: Ages = "own"
     proximity: Proximity = "highest"
     with_vicinity: bool = True
+    priorities: Priorities = "now"
+    announces: bool = False
 
     def __post_init__(self) -> None:
         if self.ring < 2 or self.ring % 2:
@@ -83,6 +94,8 @@ class PolderOptions:
             ages=_AGES[self.ages],
             summed=int(self.proximity == "sum"),
             layered=int(self.with_vicinity),
+            remembered=_REMEMBERED if self.priorities == "then" else 0,
+            announced=int(self.announces),
         )
 
 
@@ -90,18 +103,23 @@ class PolderOptions:
 class SpreadOptions:
     """The options of an event: to how many each node sends it (`fanout`), and where random links come from.
 
-    Raises OverlayError for a fanout below 2.
+    `repairs`: so many rounds of repair by neighbours follow (`overlay/protocol/repair.py`).
+
+    Raises OverlayError for a fanout below 2, and for rounds below 0.
     """
 
     fanout: int = 2
     mode: Mode = "mixed"
     sources: Sources = "both"
+    repairs: int = 0
 
     def __post_init__(self) -> None:
         if self.fanout < 2:
             raise OverlayError(f"fanout is {self.fanout}: both ring neighbours get an event, so give 2 or more")
+        if self.repairs < 0:
+            raise OverlayError(f"repairs is {self.repairs}: give the rounds of repair that follow an event, 0 for none")
 
     def settings(self) -> SpreadSettings:
         """Returns the same as numbers."""
         cyclon, vicinity = _SOURCES[self.sources]
-        return SpreadSettings(fanout=self.fanout, mode=_MODES[self.mode], from_cyclon=cyclon, from_vicinity=vicinity)
+        return SpreadSettings(fanout=self.fanout, mode=_MODES[self.mode], from_cyclon=cyclon, from_vicinity=vicinity, repairs=self.repairs)

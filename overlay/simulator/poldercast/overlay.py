@@ -12,7 +12,7 @@ from ...protocol.view import CELL
 from ..agenda import check_room, new_agenda
 from ..compiled import COMPILED, Execution
 from ..errors import OverlayError
-from ..event_counts import EventCounts, as_arrays, new_event_counts
+from ..event_counts import EventCounts, as_arrays, find_live, new_event_counts
 from ..latency.latency import MessageLatency
 from ..system import NOT_REACHED, Dissemination
 from ..workload import OverlayWorkload
@@ -21,7 +21,8 @@ from .interests import change
 from .lies import GRAVES, OFFERS_THE_DEAD
 from .options import PolderOptions, SpreadOptions
 from .publishing import SpreadState, new_spread, publish
-from .state import new_state
+from .repairing import repair
+from .state import MODULES, new_state
 from .timing import publish_timed
 
 PAPER: Final = PolderOptions()
@@ -155,15 +156,24 @@ class PolderCastOverlay:
         """Lets an event spread. Returns when it arrived, if messages take time."""
         make, how = self._execution, self.how.settings()
         if latency is None:
-            make.kernel(publish)(self.state, self.settings, how, event, publisher, topic)
+            reached = make.kernel(publish)(self.state, self.settings, how, event, publisher, topic)
+            self._repair(event, topic, members, reached)
             return None
         # Everybody who gets it sends it once; old copies of profiles may bring it to a few others, who do not.
         agenda = new_agenda(how.fanout * members + 1, make)
         buffers = (latency.settings, latency.table_us, latency.host_of, latency.streams)
         arrival_us = make.filled(self.nodes, NOT_REACHED)
-        make.kernel(publish_timed)(self.state, self.settings, how, event, agenda, buffers, arrival_us, publisher, topic)
+        reached = make.kernel(publish_timed)(self.state, self.settings, how, event, agenda, buffers, arrival_us, publisher, topic)
         check_room(agenda)
+        self._repair(event, topic, members, reached)
         return np.asarray(arrival_us, np.int64)
+
+    def _repair(self, event: SpreadState, topic: int, members: int, reached: int) -> None:
+        """Lets rounds of repair follow an event, if there are to be any. They come after it, and have no times."""
+        if self.how.repairs:
+            make = self._execution
+            make.kernel(find_live)(self.state.alive, self._rings.of, topic)
+            make.kernel(repair)(self.state, self.settings, self.how.repairs, event, self._rings.of, members, topic, reached)
 
     def publish_each(self, how: SpreadOptions | None = None, rounds: int = 1) -> EventCounts:
         """Publishes `rounds` events on each topic, by random subscribers, and returns what came of them all (arrays)."""
@@ -180,6 +190,15 @@ class PolderCastOverlay:
         counts = measuring.new_ring_counts(self.nodes, self.topics, self._execution)
         self._execution.kernel(measuring.count_links)(self.state, self.settings.ring, self._rings, counts)
         return RingsFound(*(np.asarray(each) for each in counts))
+
+    def held(self, marked: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """Counts entries in the views of live nodes that are not `marked`.
+
+        Returns, for Cyclon, Vicinity and Rings, how many there are, and how many of them lead to marked nodes.
+        """
+        held = self._execution.filled(2 * MODULES)
+        self._execution.kernel(measuring.count_held)(self.state, self.settings, self._execution.buffer(marked.astype(np.int64)), held)
+        return np.asarray(held, np.int64).reshape(MODULES, 2)
 
     def _next(self, events: int) -> int:
         """Returns the number of the first of so many events."""

@@ -44,7 +44,7 @@ def new_spread(nodes: int, settings: PolderSettings, execution: Execution) -> Sp
         sent=execution.filled(nodes, 0, np.int32),
         queue=execution.filled(STEP * nodes, 0, np.int32),
         chosen=execution.filled(most + 2, 0, np.int32),
-        found=execution.filled(most, 0, np.int32),
+        found=execution.filled(most + settings.ring, 0, np.int32),
     )
 
 
@@ -102,17 +102,17 @@ def targets(
     wanted = others_wanted(after, before, sender, how.fanout)
     if wanted == 0:
         return total
-    second = _others(state, event, node, sender, topic, total, state.homes[node], CYCLON, 0, 0) if how.from_cyclon == 1 else 0
+    second = find_others(state, event, node, sender, topic, total, state.homes[node], CYCLON, 0, 0) if how.from_cyclon == 1 else 0
     begin = 0 if how.mode == UNION else second
     first = state.homes[node] + settings.cyclon
-    end = _others(state, event, node, sender, topic, total, first, VICINITY, begin, second) if how.from_vicinity == 1 else second
+    end = find_others(state, event, node, sender, topic, total, first, VICINITY, begin, second) if how.from_vicinity == 1 else second
     stream = len(state.ids) + EVENTS
     if how.mode == UNION or how.from_cyclon + how.from_vicinity == 1:
         return draw_union(state.streams, stream, event.found, end, wanted, event.chosen, total)
     return draw_mixed(state.streams, stream, event.found, end, second, wanted, event.chosen, total)
 
 
-def _others(
+def find_others(
     state: PolderState,
     event: SpreadState,
     node: int,

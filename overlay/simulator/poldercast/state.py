@@ -39,6 +39,7 @@ class PolderState(NamedTuple):
     - `ids`, `alive`, `now` (cycles that a node has done), `current` (the row of its profile): by node. `streams`: by node, then the
       world's. `order`: room for all nodes.
     - `profiles`, `topics`, `priorities`: the table of profiles (`overlay/protocol/profile.py`).
+    - `past`: the priorities of the last cycles, one cycle after the other, if they are remembered.
     - `cells`, `homes`, `counts`: the views. `slots`, `bays`: the rings (`overlay/protocol/rings.py`).
     - `rooms`: for how many topics each node has room there.
     - `messages`, `sizes`: counters of what is received. `sent`: control messages, by node. `log`: each control message, if there is room.
@@ -56,6 +57,7 @@ class PolderState(NamedTuple):
     profiles: Buffer
     topics: Buffer
     priorities: Buffer
+    past: Buffer
     cells: Buffer
     homes: Buffer
     counts: Buffer
@@ -119,6 +121,7 @@ def new_state(workload: OverlayWorkload, settings: PolderSettings, seed: int, ex
         profiles=execution.buffer(profiles, np.int32),
         topics=execution.buffer(topics, np.int32),
         priorities=execution.filled(pairs, settings.ring, np.int8),
+        past=execution.filled(settings.remembered * pairs, settings.ring, np.int8),
         cells=execution.filled((nodes * fixed + settings.ring * pairs) * CELL, 0, np.int32),
         homes=execution.buffer(homes),
         counts=execution.filled(nodes * MODULES, 0, np.int32),

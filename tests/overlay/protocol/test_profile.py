@@ -27,7 +27,7 @@ def test_marks_say_place_or_priority_and_go_again() -> None:
     table = profile_table([[1, 4, 9]], priorities=[[0, 3, 1]])
     mark_places(table.profiles, table.topics, 0, table.marks)
     assert [table.marks[topic] for topic in (1, 4, 9, 2)] == [1, 2, 3, 0]
-    mark_priorities(table.profiles, table.topics, table.priorities, 0, table.marks)
+    mark_priorities(table.profiles, table.topics, table.priorities, 0, 0, table.marks)
     assert [(table.marks[topic] >> SHARED_BITS, table.marks[topic] & 1) for topic in (1, 4, 9, 2)] == [(0, 1), (3, 1), (1, 1), (0, 0)]
     unmark(table.profiles, table.topics, 0, table.marks)
     assert set(table.marks) == {0}

@@ -14,7 +14,7 @@ def ranked(table: ProfileTable, wanted: int, *, summed: bool = False, seed: int 
     """Returns the nodes 1, 2, … that are nearest to node 0, the nearest first."""
     size = len(table.ids) - 1
     pool, picks = cells_of([(node, 0) for node in range(1, size + 1)]), [0] * size
-    mark_priorities(table.profiles, table.topics, table.priorities, 0, table.marks)
+    mark_priorities(table.profiles, table.topics, table.priorities, 0, 0, table.marks)
     found = nearest(pool, size, wanted, table.profiles, table.topics, table.marks, summed, stream(seed), 0, [0] * size, picks)
     unmark(table.profiles, table.topics, 0, table.marks)
     return [1 + place for place in picks[:found]]

@@ -176,3 +176,40 @@ def test_copies_may_make_ages_lower_only_where_the_rules_say_so(circle: OverlayW
         missing.append(int(system.rings().missing.sum()))
     assert missing[0] < missing[1]
     assert missing[0] < missing[2]
+
+
+def test_priorities_of_their_time_give_rings_as_soon_as_those_of_now(circle: OverlayWorkload) -> None:
+    """1: a view entry is a copy with the priorities of its time; kernels may use today's, for it changes next to nothing."""
+    missing = []
+    for priorities in ("now", "then"):
+        found = []
+        for seed in range(3):
+            system = PolderCastOverlay(circle, seed, PolderOptions(priorities=priorities))
+            system.run(15)
+            found.append(int(system.rings().missing.sum()))
+        missing.append(sum(found))
+    assert missing[0] != missing[1]
+    assert missing[0] == pytest.approx(missing[1], rel=0.25)
+
+
+def test_compiled_and_interpreted_nodes_believe_the_same_of_others() -> None:
+    """OV-1: with priorities of their time, topics that change, and announcements."""
+    workload = even_workload(nodes=60, topics=20, each=3, seed=1)
+    found = []
+    for execution in (INTERPRETED, COMPILED):
+        system = PolderCastOverlay(workload, 7, PolderOptions(priorities="then", announces=True), execution=execution, logs=ROOM)
+        system.run(6)
+        system.change_many({node: [node % 20, (node + 7) % 20, 3, 4, 5] for node in range(1, 60, 9)})
+        system.run(6)
+        found.append((logged(system), arrays(system.state)))
+    assert found[0] == found[1]
+
+
+def test_entries_of_marked_nodes_are_counted(circle: OverlayWorkload) -> None:
+    system = PolderCastOverlay(circle, 2)
+    system.run(10)
+    marked = np.arange(400) % 5 == 0
+    held = system.held(marked)
+    for module in range(3):
+        seen = [view for node in range(400) if not marked[node] for view in [views(system, node)[module]]]
+        assert held[module].tolist() == [sum(map(len, seen)), sum(marked[each] for view in seen for each in view)]

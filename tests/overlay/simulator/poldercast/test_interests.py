@@ -6,6 +6,7 @@ from overlay.protocol.profile import PRIORITIES, PROFILE
 from overlay.simulator.compiled import numbers
 from overlay.simulator.errors import OverlayError
 from overlay.simulator.poldercast.measuring import unwanted
+from overlay.simulator.poldercast.options import PolderOptions
 from overlay.simulator.poldercast.overlay import PolderCastOverlay
 from overlay.simulator.workload import OverlayWorkload
 from tests.support.even_workload import even_workload
@@ -84,3 +85,25 @@ def test_a_node_that_wants_less_and_then_more_again_finds_its_place() -> None:
 def test_topics_that_there_are_not_are_named() -> None:
     with pytest.raises(OverlayError, match="node 3 is to have topics from 2 to 12, and there are 12"):
         overlay().change_topics(3, [12, 2])
+
+
+def test_who_announces_new_topics_leaves_old_rings_at_once() -> None:
+    """P2P-32: an option; those in the old rings hear of it at once, so hardly a copy of the old profile stays there."""
+    stale = []
+    for announces in (False, True):
+        system = PolderCastOverlay(even_workload(nodes=100, topics=12, each=3, seed=3), 3, PolderOptions(announces=announces))
+        system.run(40)
+        changed = set(range(0, 100, 10))
+        before = {node: set(views(system, node)[2]) for node in changed}
+        system.change_many({node: [node % 12, (node + 5) % 12] for node in changed})
+        state = system.state
+        old = 0
+        for node in changed:
+            for other in before[node] - changed:
+                first = state.homes[other] + system.settings.cyclon + system.settings.vicinity
+                rows = [(state.cells[4 * (first + at)], state.cells[4 * (first + at) + 1]) for at in range(state.counts[3 * other + 2])]
+                old += sum(each == node and row != state.current[node] for each, row in rows)
+        stale.append(old)
+        cycles_until_complete(system)
+    # Somebody may have left the rings of a node shortly before it changed, because of another one that changed.
+    assert stale[0] > 10 * stale[1]
