@@ -22,6 +22,7 @@ from . import (
     one_process,
     one_request,
     one_topic,
+    overlay_poldercast,
     path_two,
     planning,
     pull,
@@ -60,6 +61,7 @@ BENCHMARKS: Final[dict[str, Benchmark]] = {
     "pull": pull.measure,
     "marks": marks.measure,
     "planning": planning.measure,
+    "overlay_poldercast": overlay_poldercast.measure,
     "traces": traces.spotify,
     "traces_twitter": traces.twitter,
 }
