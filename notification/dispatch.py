@@ -40,6 +40,7 @@ class Dispatch:
         self._running: dict[asyncio.Task[None], int] = {}
         self._lines: dict[str, deque[Job]] = {}
         self._waiting: set[int] = set()
+        self._rests_until_s: dict[int, float] = {}
         self._handing_over: frozenset[int] = frozenset()
 
     @property
@@ -67,8 +68,10 @@ class Dispatch:
         self._handing_over = frozenset()
 
     def _begin_due(self) -> None:
+        now_s = asyncio.get_running_loop().time()
+        self._rests_until_s = {shard: until_s for shard, until_s in self._rests_until_s.items() if until_s > now_s}
         for shard in self._agenda.ready(self._module.now_ms()):
-            if shard not in self._reading and shard not in self._handing_over:
+            if shard not in self._reading and shard not in self._handing_over and shard not in self._rests_until_s:
                 self._reading.add(shard)
                 task = self._run(shard, self._read(shard), "mails and pushes of a shard")
                 task.add_done_callback(lambda _, shard=shard: self._reading.discard(shard))  # type: ignore[misc]
@@ -104,7 +107,7 @@ class Dispatch:
                 await self._attempts.put_off(left)
                 await self._agenda.done(shard, left)
         except BaseException:
-            self._agenda.put_back(shard, left)
+            self._put_back(shard, left)
             raise
 
     def _has_begun(self, shard: int, job: Job) -> bool:
@@ -137,7 +140,7 @@ class Dispatch:
         finally:
             if self._lines.get(user) is line:
                 del self._lines[user]
-            self._agenda.put_back(shard, [task for job in line for task in job.tasks])
+            self._put_back(shard, [task for job in line for task in job.tasks])
 
     async def _put_off(self, shard: int, line: deque[Job]) -> None:
         """Puts off all that stands in `line` now. Raises Unavailable: then it stands there still."""
@@ -148,6 +151,12 @@ class Dispatch:
             await self._agenda.done(shard, tasks)
         for _ in late:
             line.popleft()
+
+    def _put_back(self, shard: int, tasks: Sequence[Task]) -> None:
+        """Lets `tasks` that could not be worked off be read again, after a pause, whatever news there is of the shard meanwhile."""
+        self._agenda.put_back(shard, tasks)
+        if tasks:
+            self._rests_until_s[shard] = asyncio.get_running_loop().time() + PERIOD_S
 
     def _note(self, shard: int, trouble: Unavailable) -> None:
         """Logs that the store does not answer, once until it does."""

@@ -1,7 +1,7 @@
 """Stores with a fault, for the seam at which production opens its store (`notification.stores`)."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 from infra.kernel.errors import Unavailable
@@ -42,6 +42,22 @@ class MuteStore(SqliteStore):
         await super().decide(decided, fence)
         if self.is_mute:
             await asyncio.Event().wait()
+
+
+class ForgetfulStore(SqliteStore):
+    """A store that says what is due, and does not find what it is about. It counts how often it was asked."""
+
+    asked = 0
+
+    async def notices(self, events: Collection[str]) -> dict[str, Notice]:
+        """See `Store`."""
+        self.asked += 1
+        raise Unavailable("forgotten")
+
+
+async def open_forgetful_store(options: NotificationOptions, wall: Callable[[], float]) -> Any:
+    """Returns a `ForgetfulStore`; see `open_store`."""
+    return await ForgetfulStore.open(options.path, options.retention_s, wall)
 
 
 async def open_lease_store(options: NotificationOptions, wall: Callable[[], float]) -> Any:
