@@ -5,7 +5,9 @@ from typing import NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from .counters import CONTROL, KINDS, UNWANTED
 from .draws import Draws, Stream
+from .latency.latency import MessageLatency
 from .systems import WatchedSystem
 
 
@@ -14,7 +16,7 @@ class ProbeCounts(NamedTuple):
 
     - `events`: how many were published; `missed_events` did not reach everybody.
     - `wanted`: live subscribers besides the publishers; `reached` of them got the event, over so many `hops` together.
-    - `copies`: received by anybody, of which `unwanted` by nodes that do not subscribe.
+    - `copies`: received by anybody, also on the way to where an event begins to spread; `unwanted` of them as relays.
     - `arrivals_us`: when each first copy came; none where messages took no time.
     """
 
@@ -70,33 +72,38 @@ class EventProbe:
     def __init__(self, topics: int, seed: int) -> None:
         self._draws, self._topics = Draws(seed, Stream.PROBES), topics
 
-    def publish(self, system: WatchedSystem, events: int) -> ProbeCounts:
+    def publish(self, system: WatchedSystem, events: int, latency: MessageLatency | None = None) -> ProbeCounts:
         """Publishes on so many topics, or on all if there are fewer, and returns what came of it.
 
-        Topics with fewer than two live subscribers are passed over.
+        `latency`: how long messages take. Topics with fewer than two live subscribers are passed over.
         """
-        found = NOTHING
+        found, before = NOTHING, _received(system)
         places = self._draws.uniform(events)
         for topic, place in zip(self._draws.order(self._topics)[:events].tolist(), places.tolist(), strict=False):
             members = np.array(system.members(topic), np.int64)
             if len(members) > 1:
-                found = found.plus(_outcome(system, topic, members, int(place * len(members))))
-        return found
+                found = found.plus(_outcome(system, topic, members, int(place * len(members)), latency))
+        received = _received(system) - before
+        return found._replace(copies=int(received.sum()), unwanted=int(received[UNWANTED]))
 
 
-def _outcome(system: WatchedSystem, topic: int, members: NDArray[np.int64], publisher: int) -> ProbeCounts:
-    done = system.publish(topic, int(members[publisher]))
+def _received(system: WatchedSystem) -> NDArray[np.int64]:
+    """Returns how many copies of events all nodes have received, by kind; control messages count as none."""
+    found: NDArray[np.int64] = np.asarray(system.messages, np.int64).reshape(-1, KINDS).sum(0)
+    found[CONTROL] = 0
+    return found
+
+
+def _outcome(system: WatchedSystem, topic: int, members: NDArray[np.int64], publisher: int, latency: MessageLatency | None) -> ProbeCounts:
+    done = system.publish(topic, int(members[publisher]), latency)
     others = np.delete(members, publisher)
     hops = done.hops[others]
     there = hops >= 0
-    arrivals = done.arrival_us[others][there] if done.arrival_us is not None else NOTHING.arrivals_us
-    return ProbeCounts(
+    return NOTHING._replace(
         events=1,
         missed_events=int(not there.all()),
         wanted=len(others),
         reached=int(there.sum()),
         hops=int(hops[there].sum()),
-        copies=done.messages,
-        unwanted=done.messages - int(done.copies[members].sum()),
-        arrivals_us=arrivals,
+        arrivals_us=done.arrival_us[others][there] if done.arrival_us is not None else NOTHING.arrivals_us,
     )

@@ -1,41 +1,22 @@
 """All simulated overlays by name, each with the settings of its authors: for commands, comparisons and the contract of all."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Final, Protocol
 
-from ..protocol.buffer import Buffer
 from .compiled import COMPILED, Execution
 from .errors import OverlayError
 from .poldercast.overlay import PolderCastOverlay
 from .quasar.overlay import QuasarOverlay
 from .scribe.overlay import ScribeOverlay
-from .system import Dissemination
+from .system import OverlaySystem
 from .workload import OverlayWorkload
 
 
-class WatchedSystem(Protocol):
-    """An overlay as those see it who watch it from outside: `OverlaySystem` has what its parts mean."""
-
-    messages: Buffer
-    sizes: Buffer
-
-    def cycle(self) -> None:
-        """Lets every live node act once."""
-
-    def leave(self, nodes: Iterable[int]) -> None:
-        """Takes nodes away."""
-
-    def come(self, nodes: Iterable[int]) -> None:
-        """Brings nodes back."""
-
-    def change_topics(self, node: int, topics: Iterable[int]) -> None:
-        """Lets `node` subscribe to `topics` and to nothing else from now on."""
+class WatchedSystem(OverlaySystem, Protocol):
+    """An overlay that also says who is to get an event, for those who watch it from outside."""
 
     def members(self, topic: int) -> list[int]:
-        """Returns the live subscribers of `topic`, who are to get its events."""
-
-    def publish(self, topic: int, publisher: int) -> Dissemination:
-        """Disseminates one event."""
+        """Returns the live subscribers of `topic`."""
 
 
 _MADE: Final[dict[str, Callable[[OverlayWorkload, int, Execution], WatchedSystem]]] = {

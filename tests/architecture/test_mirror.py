@@ -27,6 +27,8 @@ EXCEPTIONS: Final = {
     "notification/test_put_back.py": "the whole module on a store that is put back from a copy",
     "notification/test_sending.py": "mails and pushes, from the notice to a real receiver",
     "notification/test_several.py": "several nodes on one store",
+    "overlay/simulator/test_contract.py": "what holds of every simulated overlay",
+    "overlay/simulator/test_histories.py": "every simulated overlay, in histories that hypothesis finds",
     "segue/cli/test_endings.py": "how every command ends",
     "segue/cli/test_notifications_commands.py": "several commands and an example together",
     "segue/cli/test_publish_listen.py": "two commands together",

@@ -27,6 +27,7 @@ NOT_RUN: Final = {
     "docs/operations.md: curl -X POST": "there is no dead letter where all is well; tests/notification/test_sending.py replays one",
     "docs/demo.md: make demo\n": "README.md makes one",
     "docs/demo.md: make demo STORE=cassandra": "tests/segue/demo/test_second_act.py plays it on a real Cassandra",
+    "docs/overlay.md: segue overlay": "a whole report takes an hour; tests/segue/cli/overlay runs each command",
     "docs/planning.md: segue plan": "README.md plans so",
     "docs/characterize.md: segue analyze compare": "the two are not characterized here; README.md compares",
 }

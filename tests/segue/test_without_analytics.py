@@ -13,6 +13,7 @@ from tests.support.samples import DEPLOY
 SECRETS = ["--set=auth.secret_file='{secret}'", "--set=link_auth.mode='open'", "--set=link_auth.secret_files=[]"]
 COMMANDS = (
     ["replay", "x"],
+    ["overlay", "compare", "--out", "x"],
     ["overlay", "report", "--out", "x"],
     ["overlay", "simulate", "--out", "x"],
     ["analyze", "generate", "x"],

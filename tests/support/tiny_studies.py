@@ -2,11 +2,11 @@
 
 from functools import cache
 
-from overlay.report.running import answered
+from overlay.report.running import answer
 from overlay.report.study import OverlayStudy, StudyResult
 
 
 @cache
 def tiny(study: OverlayStudy) -> StudyResult:
     """Returns what the study finds with seed 1."""
-    return answered(study, "tiny", 1)[1]
+    return answer(study, "tiny", 1, lambda _: None)

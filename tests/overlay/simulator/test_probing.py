@@ -5,6 +5,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from overlay.simulator.counters import CONTROL, EVENT, KINDS, UNWANTED
+from overlay.simulator.latency.latency import constant
 from overlay.simulator.probing import NOTHING, EventProbe
 from overlay.simulator.system import Dissemination
 
@@ -14,16 +16,21 @@ class _Scripted:
 
     def __init__(self, hops: list[int], copies: list[int]) -> None:
         self.asked: list[tuple[int, int]] = []
+        self.messages = np.zeros((len(hops), KINDS), np.int64)
         self._done = np.array(hops, np.int32), np.array(copies, np.int32)
 
     def members(self, topic: int) -> list[int]:
         return list(range(topic + 1))
 
-    def publish(self, topic: int, publisher: int) -> Dissemination:
+    def publish(self, topic: int, publisher: int, latency: object) -> Dissemination:
         self.asked.append((topic, publisher))
-        hops = self._done[0].copy()
+        hops, copies = self._done[0].copy(), self._done[1]
         hops[publisher] = 0
-        return Dissemination(topic, publisher, hops, self._done[1])
+        wants = np.arange(len(hops)) <= topic
+        self.messages[wants, EVENT] += copies[wants]
+        self.messages[~wants, UNWANTED] += copies[~wants]
+        self.messages[:, CONTROL] += 7
+        return Dissemination(topic, publisher, hops, copies, 1000 * hops.astype(np.int64) if latency else None)
 
 
 def probe(system: Any, seed: int, events: int, topics: int = 4) -> Any:
@@ -58,6 +65,14 @@ def test_two_probes_of_one_seed_choose_alike_and_of_another_seed_not() -> None:
         probe(system, seed, 20, topics=40)
         asked.append(system.asked)
     assert asked[0] == asked[1] != asked[2]
+
+
+def test_times_are_those_of_first_copies_of_all_but_the_publisher() -> None:
+    system: Any = _Scripted([1, 2, 3, -1, 9, -1], [1, 2, 1, 0, 2, 0])
+    found = EventProbe(4, 1).publish(system, 4, constant(1))
+    hops = {topic: [system._done[0][node] for node in range(topic + 1) if node != publisher] for topic, publisher in system.asked}
+    assert sorted(found.arrivals_us) == sorted(1000 * each for row in hops.values() for each in row if each > 0)
+    assert probe(_Scripted([1] * 6, [1] * 6), 1, 4).arrivals_us.tolist() == []
 
 
 def test_without_any_event_nothing_is_missed_and_nothing_divided_by() -> None:

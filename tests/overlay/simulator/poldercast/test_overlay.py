@@ -1,9 +1,7 @@
 """PolderCast as an overlay: how fast its rings grow, and what is refused."""
 
 import numpy as np
-import pytest
 
-from overlay.simulator.errors import OverlayError
 from overlay.simulator.poldercast.options import PolderOptions
 from overlay.simulator.poldercast.overlay import PolderCastOverlay
 from overlay.simulator.workload import OverlayWorkload
@@ -44,17 +42,6 @@ def test_nodes_with_many_topics_are_not_much_slower(circle: OverlayWorkload) -> 
     rich = np.argsort(circle.topics_of.lengths)[-40:]
     assert not system.rings().missing.any()
     assert np.median(last[rich]) <= 3 * np.median(last)
-
-
-def test_only_live_subscribers_publish() -> None:
-    system = PolderCastOverlay(even_workload(nodes=20, topics=4, each=2, seed=1), 1)
-    member = system.members(0)[0]
-    stranger = next(node for node in range(20) if node not in system.members(0))
-    with pytest.raises(OverlayError, match="no live subscriber of topic 0: a publisher subscribes to its topic first"):
-        system.publish(0, stranger)
-    system.leave([member])
-    with pytest.raises(OverlayError, match="is no live subscriber"):
-        system.publish(0, member)
 
 
 def test_two_nodes_and_one_topic_are_the_least() -> None:
