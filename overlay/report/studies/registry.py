@@ -7,6 +7,7 @@ from .churn import CHURN
 from .compare import COMPARE
 from .convergence import CONVERGENCE
 from .dissemination import DISSEMINATION
+from .gossipsub import GOSSIPSUB
 from .graphs import GRAPHS
 from .harm import HARM
 from .recovery import RECOVERY
@@ -14,4 +15,16 @@ from .rules import RULES
 from .sizes import SIZES
 from .upkeep import UPKEEP
 
-STUDIES: Final[tuple[OverlayStudy, ...]] = (GRAPHS, CONVERGENCE, RULES, DISSEMINATION, UPKEEP, CHURN, RECOVERY, HARM, SIZES, COMPARE)
+STUDIES: Final[tuple[OverlayStudy, ...]] = (
+    GRAPHS,
+    CONVERGENCE,
+    RULES,
+    DISSEMINATION,
+    UPKEEP,
+    CHURN,
+    RECOVERY,
+    HARM,
+    SIZES,
+    COMPARE,
+    GOSSIPSUB,
+)

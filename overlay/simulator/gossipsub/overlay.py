@@ -16,13 +16,14 @@ from .discovery import come_back
 from .growth import grown
 from .interests import change_seats
 from .options import HEARTBEAT_US, GossipSubOptions
-from .running import begin_beats, dial_all, drain, run_cycles, spread, take_seats
+from .running import begin_play, dial_all, drain, end_play, run_cycles, spread, take_seats
 from .state import NOW, PUBLISH, SORTS, new_events, new_gossip_state
 
 DEPLOYED: Final = GossipSubOptions()
-# Messages that may be under way at once, for each node, in a run by events.
+# Messages that may be under way at once in a run by events: of each node, of each node and event, and in all.
 _UNDER_WAY: Final = 64
-_LEAST_ROOM: Final = 1 << 16
+_COPIES_UNDER_WAY: Final = 8
+_MOST_ROOM: Final = 1 << 22
 _AT_ONCE: Final = constant(0)
 
 
@@ -152,15 +153,17 @@ class GossipSubOverlay:
         """Lets the overlay live until `until_s` from now, each node with heartbeats at times of its own, and publishes what is to be.
 
         Returns for each publication, and each node, how many microseconds after publishing the event came, NOT_REACHED where it did not.
-        Messages that are under way at the end are lost.
+        Messages that are under way at the end are lost. Raises OverlayError for a publisher that is not there or does not subscribe, and
+        where too many messages are under way at once.
         """
         for each in publications:
             self._subscriptions.check_publisher(each.topic, each.publisher, self.state.nodes.alive)
         make, start = self._execution, int(self.state.clock[NOW])
-        whole, agenda = self.state, new_agenda(max(_LEAST_ROOM, _UNDER_WAY * self.nodes), make)
+        room = self.nodes * (_UNDER_WAY + _COPIES_UNDER_WAY * len(publications))
+        whole, agenda = self.state, new_agenda(min(room, _MOST_ROOM), make)
         events = new_events(max(1, len(publications)), self.nodes, make)
         self.state = whole._replace(events=events, agenda=agenda, times=latency.times)
-        make.kernel(begin_beats)(self.state)
+        make.kernel(begin_play)(self.state)
         for number, each in enumerate(publications):
             events.is_valid[number] = int(each.is_valid)
             add(agenda, start + round(1e6 * each.at_s), PUBLISH, each.publisher, 0, number, each.topic)
@@ -169,6 +172,7 @@ class GossipSubOverlay:
             make.kernel(drain)(self.state, self.rules, min(until_us, second + HEARTBEAT_US))
             self._grow()
         check_room(agenda)
+        make.kernel(end_play)(self.state)
         self.state = self.state._replace(events=whole.events, agenda=whole.agenda, times=whole.times)
         came = np.asarray(events.arrival_us, np.int64).reshape(-1, self.nodes)[: len(publications)]
         published = np.asarray(events.published_us, np.int64)[: len(publications), None]

@@ -13,6 +13,7 @@ from .sending import next_beat_us
 from .state import (
     GOSSIP,
     HEARTBEAT,
+    LINKS,
     NO_ROOM,
     NOBODY,
     NOW,
@@ -78,10 +79,18 @@ def happen(state: GossipSubState, rules: GossipSubRules) -> None:
         check_promise(state, node, entry[ITEM], entry[DETAIL])
 
 
-def begin_beats(state: GossipSubState) -> None:
-    """Puts the next heartbeat of each node on the agenda."""
+def begin_play(state: GossipSubState) -> None:
+    """Puts the next heartbeat of each node on the agenda. Of events that were before, nobody knows any more: numbers begin anew."""
+    end_play(state)
     for node in range(len(state.nodes.alive)):
         add(state.agenda, next_beat_us(state, node), HEARTBEAT, node, 0, 0, 0)
+
+
+def end_play(state: GossipSubState) -> None:
+    """Lets everybody forget events, and what was promised of them."""
+    forget_events(state)
+    for link in range(state.tallies[LINKS]):
+        state.links.promised[link] = NOBODY
 
 
 def spread(state: GossipSubState, rules: GossipSubRules, node: int, topic: int) -> None:

@@ -9,7 +9,7 @@ from overlay.simulator.errors import OverlayError
 from overlay.simulator.gossipsub.options import GossipSubOptions, Version
 from overlay.simulator.gossipsub.overlay import GossipPublication, GossipSubOverlay
 from overlay.simulator.gossipsub.sending import LOGGED_PARTS
-from overlay.simulator.gossipsub.state import COPY, LOGGED, NOW
+from overlay.simulator.gossipsub.state import COPY, LINKS, LOGGED, NOW
 from overlay.simulator.harm import Misdeed
 from overlay.simulator.latency.latency import by_link, constant
 from tests.support.even_workload import even_workload
@@ -63,6 +63,16 @@ def test_events_come_by_time_and_are_counted_once() -> None:
     assert system.sent[COPY] > 48
     system.run(2)
     assert (system.publish(0, 3).hops >= 0).all()
+
+
+def test_events_of_a_former_run_are_forgotten() -> None:
+    system = one_topic(25)
+    latency = by_link(10, 150, jitter=0.1, seed=4)
+    system.play([GossipPublication(3.0, 0, 1)], 3.1, latency)
+    came = system.play([GossipPublication(3.0, 0, 2)], 9.0, latency)
+    assert (np.flatnonzero(came[0] == 0) == [2]).all()
+    assert (came >= 0).all()
+    assert all(system.state.links.promised[link] == -1 for link in range(system.state.tallies[LINKS]))
 
 
 def test_an_invalid_event_gets_no_further_than_those_who_hear_it_from_its_publisher() -> None:
