@@ -19,6 +19,8 @@ def test_keys_are_names_of_folders_and_no_two_are_the_same() -> None:
     assert all(re.fullmatch(r"[a-z0-9-]+", key) for key in keys)
 
 
+# The kernels may have to be compiled first.
+@pytest.mark.timeout(900)
 @each_study
 def test_a_study_answers_with_tables_claims_and_plots(study: OverlayStudy) -> None:
     result = tiny(study)
