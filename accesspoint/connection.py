@@ -210,6 +210,7 @@ class Connection(Session, asyncio.Protocol):
         except Refused as refused:
             self.end(refused)
         except Exception:
+            self._owner.core.refusals["internal-error"] += 1
             self._owner.log.exception("a message could not be handled", session=self.id)
             self.say(messages.error(Refused("internal-error"), messages.id_of(text)))
 

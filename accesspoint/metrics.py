@@ -22,7 +22,9 @@ METRICS: Final = (
     Metric("accesspoint_disconnects_total", "counter", "Connections ended, by code, `closed` or `lost`.", "connections", "code"),
     Metric("accesspoint_evictions_total", "counter", "Clients closed with slow-consumer.", "connections"),
     Metric("accesspoint_messages_total", "counter", "Messages from clients that made sense, by op.", "messages", "op"),
-    Metric("accesspoint_refused_total", "counter", "Messages and connections answered with an error, by code.", "messages", "code"),
+    Metric(
+        "accesspoint_refused_total", "counter", "Messages, requests and connections answered with an error, by code.", "messages", "code"
+    ),
     Metric("accesspoint_acts_total", "counter", "Presence actions passed on to the presence service.", "actions"),
     Metric("accesspoint_acts_private_total", "counter", "Presence actions of private sessions, which go no further.", "actions"),
     Metric("accesspoint_verdicts_asked_total", "counter", "Topics of users about which somebody was asked who may see them.", "topics"),

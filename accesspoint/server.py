@@ -7,7 +7,6 @@ from functools import partial
 from itertools import islice
 from typing import Any, Final
 
-from infra.kernel.errors import Refused
 from infra.kernel.every_one import for_every_one
 from infra.kernel.origins import check_origin
 from infra.kernel.roles import ACCESSPOINT
@@ -145,12 +144,8 @@ class AccessPoint:
     # What connections tell (see `ConnectionOwner`).
 
     def _upgrade(self, head: Head) -> Connection:
-        try:
-            check_origin(head.headers, self.options.allowed_origins)
-            self.core.admit()
-        except Refused as refused:
-            self.core.refusals[refused.code.name] += 1
-            raise
+        check_origin(head.headers, self.options.allowed_origins)
+        self.core.admit()
         return Connection(self, head.place)
 
     def joined(self, connection: Connection) -> None:
@@ -220,7 +215,7 @@ class AccessPoint:
             "accesspoint_rests_total": core.pace.rests,
             "accesspoint_unfinished_connections": len(core.arrivals.strangers),
             "accesspoint_messages_total": dict(core.said),
-            "accesspoint_refused_total": dict(core.refusals + self._http.refused),
+            "accesspoint_refused_total": dict(core.refusals + self._http.refusals + self._http.turned_away),
             "accesspoint_acts_total": core.said["act"],
             "accesspoint_acts_private_total": core.gatekeeper.private.dropped,
             "accesspoint_verdicts_asked_total": core.gatekeeper.authorizer.asked,

@@ -19,6 +19,7 @@ METRICS: Final = (
     Metric("broker_site_events_stale_total", "counter", "Events from other sites that nobody here wanted any more.", "events"),
     Metric("broker_http_requests_total", "counter", "Requests of publishing services, whatever the answer.", "requests"),
     Metric("broker_http_turned_away_total", "counter", "Connections that were not let in: too many, or too often.", "connections", "code"),
+    Metric("broker_http_refused_total", "counter", "HTTP requests answered with an error, of whomever, by code.", "requests", "code"),
     Metric("broker_link_drops_total", "counter", "Events not queued because a link was full, presence first.", "events"),
     Metric("broker_links_slow_total", "counter", "Links closed because too much waited for the peer.", "links"),
     Metric("broker_forward_refused_total", "counter", "Events refused because too much waited for their owner already.", "events"),

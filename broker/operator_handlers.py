@@ -1,10 +1,12 @@
 """The HTTP handlers of a broker for operators: who is here, who is sent away, who is kept out, and what is told to everybody.
 
-Any broker of any site does for all. Each change is a line in the audit log, also one that was refused.
+Any broker of any site does for all. Each change is a line in the audit log, also one that was refused, and one that a service tried that
+is no operator.
 """
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final, TypeVar
@@ -62,6 +64,7 @@ class OperatorHandlers:
     """The handlers.
 
     - `verify(token, wall_s)`: returns the operator who shows a token. Raises `Refused` for everybody else.
+    - `name(token, wall_s)`: returns the service that shows a token, operator or not. Raises `Refused`.
     - `wall`: Unix time in seconds; `now`: seconds of a clock that never goes back.
     - `new_id()`: returns an id that no other order has.
     """
@@ -75,13 +78,14 @@ class OperatorHandlers:
         log: Logger,
         *,
         verify: VerifyOperator,
+        name: VerifyOperator,
         wall: Callable[[], float],
         now: Callable[[], float],
         new_id: Callable[[], str],
     ) -> None:
         self.requests = self.refused = 0
         self._options, self._keeper, self._orders, self._audit, self._log = options, keeper, orders, audit, log
-        self._verify, self._wall, self._now, self._new_id = verify, wall, now, new_id
+        self._verify, self._name, self._wall, self._now, self._new_id = verify, name, wall, now, new_id
         self._announcements = Bucket(Rate(options.announcements_per_minute / 60, options.announcements_per_minute))
         self._running: set[asyncio.Task[Response]] = set()
 
@@ -118,23 +122,32 @@ class OperatorHandlers:
     # Requests.
 
     def _reading(self, work: _Work) -> Factory:
-        return partial(self._exchange, work)
+        return partial(self._exchange, "", work)
 
     def _changing(self, what: str, work: _Work) -> Factory:
-        return partial(self._exchange, partial(self._audited, what, work))
+        return partial(self._exchange, what, partial(self._audited, what, work))
 
-    def _exchange(self, work: _Work, head: Head) -> Exchange:
+    def _exchange(self, what: str, work: _Work, head: Head) -> Exchange:
         self.requests += 1
         try:
-            authorization = head.headers.get(b"authorization", b"").decode("latin-1")
-            verify = partial(self._verify, bearer_token(authorization), self._wall())
-            who = head.place.check_token(verify, self._now())
+            token, wall_s = bearer_token(head.headers.get(b"authorization", b"").decode("latin-1")), self._wall()
+            who = head.place.check_token(partial(self._operator, what, head, token, wall_s), self._now())
             if len(self._running) >= MAX_RUNNING:
                 raise Refused("overloaded", f"{MAX_RUNNING} requests of operators are being answered; try again")
         except Refused:
             self.refused += 1
             raise
         return BufferedExchange(head, partial(self._answer, work, who), MAX_BODY_BYTES)
+
+    def _operator(self, what: str, head: Head, token: str, wall_s: float) -> Service:
+        """Returns the operator who shows `token`. Who is a service, but no operator, is written down if they wanted to change something."""
+        try:
+            return self._verify(token, wall_s)
+        except Refused as refused:
+            if what and refused.code.name == "forbidden":
+                with suppress(Refused):  # a user is refused like a stranger
+                    self._audit.write(self._name(token, wall_s), what, "-", address=head.place.host, result="forbidden")
+            raise
 
     def _answer(self, work: _Work, who: Service, head: Head, body: bytes) -> Answer:
         task = asyncio.get_running_loop().create_task(self._run(work(_Asked(who, head, body, []))), name="a request of an operator")

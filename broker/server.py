@@ -96,6 +96,7 @@ class Broker:
             context.audit,
             context.log,
             verify=verify_operator or _nobody,
+            name=verify,
             wall=context.wall,
             now=context.now,
             new_id=lambda: f"{context.rng.getrandbits(96):024x}",
@@ -270,7 +271,8 @@ class Broker:
         captured: dict[str, Any] = self._capture.counters() if self._capture is not None else {}
         others = captured | self.handlers.counters() | self.operators.counters() | self.offloading.counters() | self.links.loops.counters()
         return others | {
-            "broker_http_turned_away_total": dict(self._http.refused),
+            "broker_http_turned_away_total": dict(self._http.turned_away),
+            "broker_http_refused_total": dict(self._http.refusals),
             "broker_events_matched_total": core.matched,
             "broker_events_unmatched_total": core.unmatched,
             "broker_deliveries_total": core.fanout.deliveries,

@@ -14,11 +14,12 @@ from typing import Final
 
 from infra.kernel.frames import AnyFrame, Deliver
 from infra.kernel.link_handshake import node_name
-from infra.runtime.certificates import issue_certificate, make_authority
 from infra.runtime.event_loop import run
 from infra.runtime.link_auth import LinkAuth, LinkAuthOptions
 from infra.runtime.wire.tcp import TcpNetwork
 from infra.runtime.wire.wire import Wire
+
+from ..servers.link_files import link_certificate
 
 BATCHES: Final = 2_000
 BATCH: Final = 50
@@ -27,12 +28,8 @@ BODY_BYTES: Final = 300
 
 def certified(folder: Path) -> LinkAuth:
     """Returns how links are proved by a certificate that is made in `folder`."""
-    now_s = time.time()
-    authority = make_authority("Segue bench", now_s)
-    authority.write(folder / "authority.crt", folder / "authority.key")
-    issue_certificate([node_name("sto", "broker", "b1")], authority, now_s).write(folder / "node.crt", folder / "node.key")
-    certificate, key, trusted = folder / "node.crt", folder / "node.key", folder / "authority.crt"
-    return LinkAuth(LinkAuthOptions(mode="tls", certificate=certificate, key=key, authority=trusted))
+    files = link_certificate(folder, [node_name("sto", "broker", "b1")])
+    return LinkAuth(LinkAuthOptions(mode="tls", certificate=files.certificate, key=files.key, authority=files.authority))
 
 
 async def cpu_us(auth: LinkAuth, batches: int) -> float:

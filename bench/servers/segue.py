@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
+from infra.kernel.link_handshake import node_name
 from segue.cli.state import secret_of
 from segue.cluster.ports import Ports
 
@@ -19,10 +20,12 @@ from ..meter import children
 from ..plan import Target
 from ..process import BenchError, Spawned, spawned
 from ..setting import BenchSetting
+from .link_files import Proved, link_auth
 from .pair import bench_pair
 
 READY_S: Final = 15.0
 POLL_S: Final = 0.02
+NODES: Final = [node_name(SITE, *node) for node in (("broker", "b1"), ("aggregator", "a1"), ("accesspoint", "ap1"))]
 _CONFIG: Final = """
 [auth]
 secret_file = "{secret}"
@@ -83,15 +86,17 @@ def one_process(setting: BenchSetting, arguments: Sequence[str] = ()) -> Iterato
 
 
 @contextmanager
-def three_processes(setting: BenchSetting, accesspoints: int = 1) -> Iterator[Target]:
-    """Runs broker, aggregator and access point as processes of their own, in this order in `pids`. Links are TCP.
+def three_processes(setting: BenchSetting, accesspoints: int = 1, links: Proved = "open") -> Iterator[Target]:
+    """Runs broker, aggregator and access point as processes of their own, in this order in `pids`.
 
-    Several access points share one port.
+    - `accesspoints`: several share one port.
+    - `links`: how links, which are TCP, are proved. With "tls" they are encrypted, too.
     """
     with ExitStack() as stack:
         ports = stack.enter_context(Ports())
         door = ports.take() if accesspoints > 1 else "127.0.0.1:0"
         config = _configure(setting, broker=ports.take(), aggregator=ports.take(), door=door)
+        config.write_text(config.read_text() + link_auth(setting.scratch, links, NODES))
         broker, broker_said = _role(stack, setting, config, "broker", [])
         aggregator, _ = _role(stack, setting, config, "aggregator", [])
         many = ["--processes", str(accesspoints)] if accesspoints > 1 else []

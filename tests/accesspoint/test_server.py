@@ -227,6 +227,7 @@ async def test_a_defect_of_ours_is_logged_and_answered_without_its_details() -> 
             error = await client.next("error")
         assert (error["code"], error["reason"]) == ("internal-error", BY_NAME["internal-error"].text)
         assert [line["event"] for line in lines if line["log_level"] == "error"] == ["a message could not be handled"]
+        assert place.point.counters()["accesspoint_refused_total"] == {"internal-error": 1}
         await client.hello(place.token("eve"))  # it is not fatal
 
 

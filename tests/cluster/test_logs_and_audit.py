@@ -72,6 +72,8 @@ async def be_busy(c: Cluster) -> list[str]:
         await c.operate("POST", "/v1/revocations", {"user": "ann"})
         await c.operate("POST", "/v1/bans", {"user": "bob", "seconds": 60})
         await c.operate("POST", "/v1/bans", {"user": PAYLOAD + " "})
+        await c.operate("POST", "/v1/bans", {"user": "bob", "seconds": 60}, service="presence")
+        await c.operate("GET", "/v1/bans", service="presence")
         await ann.ended()
         await bob.ended()
     await c.notify(None, service="operator", path="/v1/dead-letters/none/replay")
@@ -103,6 +105,7 @@ async def test_no_log_of_a_busy_cluster_holds_a_token_a_secret_or_a_payload(tmp_
         ("operator", "revoke", "user ann", "ok"),
         ("operator", "ban", "user bob", "ok"),
         ("operator", "ban", "-", "bad-field"),
+        ("presence", "ban", "-", "forbidden"),
         ("operator", "replay of a dead letter", "none", "not-found"),
         ("presence", "replay of a dead letter", "none", "forbidden"),
         ("operator", "artist run", "-", "ok"),

@@ -6,6 +6,7 @@ from typing import Final, NamedTuple
 
 from infra.kernel.access import RULES, AccessFacts, AccessRule, Listening, Relation, Visibility, edit_verdict, verdict
 from infra.kernel.topics import Kind
+from tests.deploy.http_rights import section
 
 PAGE: Final = Path(__file__).resolve().parents[2] / "docs" / "authorization.md"
 
@@ -106,8 +107,8 @@ collaborative one. Who sees what users play is then decided by the access points
 
 Under each of them users see what is theirs, and nobody names an inbox.
 
-This page is made from the policy by `tests/deploy/authorization_page.py`. A test compares the two, and another one walks the table
-through all these doors.
+This page is made from the policy and from the table of doors (`tests/deploy/http_rights.py`) by `tests/deploy/authorization_page.py`.
+Tests compare them, and walk both tables through all these doors (`tests/security/test_rights.py`: every route with every kind of token).
 """
 
 
@@ -151,7 +152,7 @@ def render() -> str:
     """Returns the whole page."""
     head = "\n| | " + " | ".join(Relation) + " |\n|---|" + "---|" * len(Relation) + "\n"
     rules = "".join(f"| {rule.id} | {rule.text} |\n" for rule in RULES)
-    return _INTRODUCTION + head + "".join(map(_row, cases())) + _RULES + rules + _REST
+    return _INTRODUCTION + head + "".join(map(_row, cases())) + _RULES + rules + section() + _REST
 
 
 def _row(case: Case) -> str:

@@ -18,6 +18,7 @@ from tests.docs.page import Command, Script, steps
 from tests.docs.tables import why_not
 from tests.docs.walk import clone
 from tests.support.browser import find_browser
+from tests.support.cassandra import no_cassandra
 
 TIMEOUT_S = 300
 
@@ -47,7 +48,7 @@ def needs(page: str) -> None:
         except ConfigError as trouble:
             if os.environ.get("CI") == "true":
                 pytest.fail(f"no Cassandra: {trouble}")
-            pytest.skip(f"NO CASSANDRA, its page is not walked: {trouble}")
+            pytest.skip(no_cassandra("its page is not walked", trouble))
 
 
 @pytest.mark.slow

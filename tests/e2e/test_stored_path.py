@@ -7,7 +7,6 @@ import tomllib
 from asyncio.subprocess import PIPE, Process
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
-from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -50,11 +49,15 @@ class Intake:
 
     async def _tell(self, notice: dict[str, Any]) -> None:
         """Repeats it with the same id until it is accepted."""
-        for turn in count():
-            self.repeated += turn > 0
-            if await self._try(notice):
-                break
-            await asyncio.sleep(0.05)  # the pace of a publisher that was told to come again
+        attempts = 0
+
+        async def is_taken() -> bool:
+            nonlocal attempts
+            attempts += 1
+            return await self._try(notice)
+
+        await eventually(is_taken, "it was never taken", deadline_s=DEADLINE_S, poll_s=0.05)
+        self.repeated += attempts - 1
         self.accepted += 1
         if self.accepted == KILLED_AFTER:
             self.halfway.set()

@@ -4,11 +4,12 @@ import asyncio
 from collections.abc import AsyncIterator, Iterable
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 import segue
 from infra.kernel.backoff import Backoff
 from tests.support.cluster import Cluster
+from tests.support.eventually import eventually
 from tests.support.news import News
 from tests.support.stored import album, configured
 
@@ -69,8 +70,12 @@ def check(every: Iterable[Device]) -> None:
 async def publish(c: Cluster, numbers: Iterable[int]) -> None:
     """Publishes albums, one after the other; repeats each with its id until it is accepted."""
     for n in numbers:
-        while (await c.notify(album(n, *(f"u{user}" for user in range(FOLLOWERS)))))[0] == 503:  # noqa: ASYNC110 - the pace of a publisher
-            await asyncio.sleep(0.01)
+        notice = album(n, *(f"u{user}" for user in range(FOLLOWERS)))
+
+        async def is_taken(notice: dict[str, Any] = notice) -> bool:
+            return (await c.notify(notice))[0] != 503
+
+        await eventually(is_taken, "it was never taken", deadline_s=DEADLINE_S, poll_s=0.01)
 
 
 async def test_every_device_of_every_follower_shows_every_event_though_links_lose_frames_and_clients_are_cut(tmp_path: Path) -> None:

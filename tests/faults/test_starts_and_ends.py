@@ -5,10 +5,12 @@ from pathlib import Path
 
 import pytest
 
+from infra.kernel.errors import Unavailable
+from infra.runtime.cassandra.options import CassandraOptions
 from tests.support.clocked import ClockedCluster
 from tests.support.cluster import Cluster
 from tests.support.faulty_stores import open_mute_store
-from tests.support.stored import album, stored
+from tests.support.stored import album, configured, stored
 
 
 async def has_item(c: Cluster, user: str) -> None:
@@ -46,3 +48,12 @@ async def test_a_close_that_comes_with_news_ends(tmp_path: Path, steps: int, who
             await asyncio.sleep(0)
         async with asyncio.timeout(30):
             await (path.dispatch.stop if who == "dispatch" else path.keeper.close)()
+
+
+async def test_a_cluster_that_does_not_come_up_leaves_nothing_open(tmp_path: Path) -> None:
+    """Else a store that does not answer in time fails the tests that come after: they are told of the files that stayed open."""
+    nowhere = CassandraOptions(port=1, timeout_s=0.1)
+    c = Cluster(sites=1, state=tmp_path, change=configured(store="cassandra", cassandra=nowhere))
+    with pytest.raises(Unavailable, match="no Cassandra"):
+        await c.__aenter__()
+    assert (c.roles, c.http.closed) == ({}, True)

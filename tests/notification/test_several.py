@@ -16,6 +16,7 @@ from notification.store_sqlite import SqliteStore
 from segue.cassandra import Server
 from tests.support.clocked import ClockedCluster
 from tests.support.cluster import Cluster
+from tests.support.eventually import eventually
 from tests.support.faulty_stores import open_lease_store
 from tests.support.stored import album, configured, decided, me
 
@@ -36,18 +37,18 @@ async def publish(c: Cluster, notice: dict[str, Any], *doors: int) -> dict[str, 
     Returns the answer.
     """
     turns = cycle(doors or range(3))
-    while True:
-        nodes = c.of("notification")
+
+    async def taken() -> dict[str, Any]:
         try:
-            status, answer = await c.notify(notice, node=next(turns) % len(nodes))
+            status, answer = await c.notify(notice, node=next(turns) % len(c.of("notification")))
         except aiohttp.ClientError:
-            continue
-        if status == 202:
-            assert answer["accepted"] == len(notice["followers"])
-            return dict(answer)
-        assert status == 503, answer
-        await asyncio.sleep(0.02)  # the pace of a publisher that was told to come again
-    raise AssertionError("there is no door")
+            return {}
+        assert status in (202, 503), answer
+        return dict(answer) if status == 202 else {}
+
+    answer: dict[str, Any] = await eventually(taken, "no door took it", poll_s=0.02)
+    assert answer["accepted"] == len(notice["followers"])
+    return answer
 
 
 def counted(state: Path, sql: str = "SELECT count(*) FROM decisions") -> Callable[[], int]:

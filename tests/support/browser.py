@@ -32,7 +32,9 @@ def find_browser() -> str:
     for name in NAMES:
         if path := shutil.which(name):
             return path
-    message = f"no browser: install one of {', '.join(NAMES)} to test examples/follow.html"
+    message = (
+        f"NO BROWSER, examples/follow.html is not tested; it needs one of {', '.join(NAMES)} on the PATH (Debian: apt install chromium)"
+    )
     if os.environ.get("CI") == "true":
         pytest.fail(message)
     pytest.skip(message)

@@ -54,7 +54,7 @@ class SharedServer:
     def get(self) -> Server:
         """Returns the running server; skips or fails the test where there is none."""
         if isinstance(self._trouble, ConfigError) and os.environ.get("CI") != "true":
-            pytest.skip(f"NO CASSANDRA, its tests are skipped: {self._trouble}")
+            pytest.skip(no_cassandra("its tests are skipped", self._trouble))
         if self._trouble is not None:
             pytest.fail(f"no Cassandra: {self._trouble}")
         return self._server
@@ -62,6 +62,12 @@ class SharedServer:
     def close(self) -> None:
         """Ends the server and removes its data."""
         self._undertaker.communicate()
+
+
+def no_cassandra(so: str, trouble: Exception) -> str:
+    """Returns why there is no Cassandra, what follows (`so`), and what gets one."""
+    needs = "it needs Java 17 and Maven (Debian: apt install openjdk-17-jre-headless maven) and, once, a Maven repository to fetch it from"
+    return f"NO CASSANDRA, {so}; {needs}: {trouble}"
 
 
 @asynccontextmanager

@@ -25,6 +25,7 @@ from infra.kernel.membership import Timing
 from infra.kernel.topics import user_topic
 from infra.runtime.audit import AuditOptions
 from infra.runtime.door_opener import DoorOpener
+from infra.runtime.ending import end_all
 from infra.runtime.node import Node
 from infra.runtime.outgoing.options import OutgoingOptions
 from infra.runtime.tokens import AuthOptions, Keys, Verifier, issue
@@ -116,23 +117,32 @@ class Cluster:
     async def __aenter__(self) -> Self:
         self._tasks = asyncio.all_tasks()
         self.http = aiohttp.ClientSession(connector=aiohttp.TCPConnector(ssl=self.tls or True))
-        for options in in_start_order(self.options.values()):
-            await self.start(name_of(options))
-        await self.settle()
+        try:
+            for options in in_start_order(self.options.values()):
+                await self.start(name_of(options))
+            await self.settle()
+        except BaseException:
+            await self._close()
+            raise
         return self
 
     async def __aexit__(self, kind: object, *exc: object) -> None:
-        await self.http.close()
-        if kind is None:
-            self.check()
-        for name in list(self.roles):
-            await self.roles.pop(name).close()
+        try:
+            if kind is None:
+                self.check()
+        finally:
+            await self._close()
         left = {task for task in asyncio.all_tasks() - self._tasks if task is not asyncio.current_task() and not task.done()}
         if left:
             await asyncio.wait(left, timeout=1)
         if kind is None:
             leaked = [task for task in left if not task.done()]
             assert not leaked, f"tasks left behind: {leaked}"
+
+    async def _close(self) -> None:
+        """Closes everything that is open, whatever of it fails to close."""
+        roles, self.roles = list(self.roles.values()), {}
+        await end_all(self.http.close, *(role.close for role in roles))
 
     async def start(self, name: str) -> None:
         """Starts a node, for the first time or after `crash`."""

@@ -46,11 +46,11 @@ class OpenedDoor:
 
     def __init__(self, name: str, address: str) -> None:
         self.name = name
-        self._address = Address.parse(address.removeprefix("http://"))
+        self.address = address.removeprefix("http://")
 
     def connect(self, from_host: str = "127.0.0.1") -> RawHttp:
         """Returns a connection to the door, from one of this machine's addresses."""
-        return RawHttp(*self._address, from_host)
+        return RawHttp(*Address.parse(self.address), from_host)
 
     async def say(self, request: bytes) -> bytes:
         """Sends `request`, after which the door closes; returns everything that comes back until it does."""

@@ -2,6 +2,7 @@
 
 import logging
 from asyncio import Future
+from collections import Counter
 from typing import Final
 
 from infra.kernel.errors import Refused
@@ -20,11 +21,13 @@ def all_known(owed: list[Owed]) -> bool:
     return all(answer.done() for answer, _ in owed if isinstance(answer, Future))
 
 
-def take_known(owed: list[Owed], *, closing: bool) -> bytes:
+def take_known(owed: list[Owed], refusals: Counter[str], *, closing: bool) -> bytes:
     """Removes the answers that are known from the front of `owed`, and returns their bytes.
 
-    One that is not known yet holds back those behind it. `closing`: nothing will be added, so the very last answer says that the
-    connection ends.
+    One that is not known yet holds back those behind it.
+
+    - `refusals`: counts those that are refusals, by code.
+    - `closing`: nothing will be added, so the very last answer says that the connection ends.
     """
     known: list[bytes] = []
     for answer, with_body in owed:
@@ -33,6 +36,8 @@ def take_known(owed: list[Owed], *, closing: bool) -> bytes:
                 break
             answer = outcome(answer)
         if isinstance(answer, Response):
+            if answer.code:
+                refusals[answer.code] += 1
             answer = answer.encode(keep_alive=not closing or len(known) < len(owed) - 1, with_body=with_body)
         known.append(answer)
     del owed[: len(known)]

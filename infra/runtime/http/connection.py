@@ -9,6 +9,7 @@
 """
 
 from asyncio import BaseTransport, Event, Future, Protocol, Transport
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import Final, cast
 
@@ -36,6 +37,7 @@ class Shared:
 
     - `now`: the time of the last sweep: exact enough for timeouts.
     - `shares`: of the turns of the loop.
+    - `refusals`: how many requests were answered with an error, by code.
     """
 
     routes: RouteTable
@@ -45,6 +47,7 @@ class Shared:
     draining: bool = False
     open: set["HttpConnection"] = field(default_factory=set)
     empty: Event = field(default_factory=Event)
+    refusals: Counter[str] = field(default_factory=Counter)
 
 
 class _RequestEnding:
@@ -259,7 +262,7 @@ class HttpConnection(Protocol):
         """Lets go of the connection, so that nothing of HTTP stays in memory beside a WebSocket."""
         transport = self._transport
         assert transport is not None
-        answers = take_known(self._owed, closing=False)
+        answers = take_known(self._owed, self._shared.refusals, closing=False)
         self._let_go()
         self._place.hand_over()  # the protocol, which has it from the head, gives it back
         if self._reading_paused:  # the handshake has waited for its turn; the protocol takes the connection as one that is read
@@ -292,7 +295,7 @@ class HttpConnection(Protocol):
         transport, reader = self._transport, self._reader
         if transport is None or transport.is_closing():
             return
-        data = take_known(self._owed, closing=reader is None)
+        data = take_known(self._owed, self._shared.refusals, closing=reader is None)
         if data:
             transport.write(data)
             self._await_next_request()

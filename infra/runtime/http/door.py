@@ -75,7 +75,12 @@ class HttpDoor:
         return len(self._shared.open)
 
     @property
-    def refused(self) -> Counter[str]:
+    def refusals(self) -> Counter[str]:
+        """How many requests were answered with an error, by code: by the door, or by what is behind it."""
+        return self._shared.refusals
+
+    @property
+    def turned_away(self) -> Counter[str]:
         """How many connections were turned away before they said anything, by code."""
         return Counter({"overloaded": total} if (total := self.places.refused.total()) else {})
 

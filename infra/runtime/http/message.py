@@ -38,12 +38,13 @@ class Head(msgspec.Struct, frozen=True, gc=False):
 
 
 class Response(msgspec.Struct, frozen=True, gc=False):
-    """An answer. `headers` are trusted: they must not hold what came from a client."""
+    """An answer. `headers` are trusted: they must not hold what came from a client. `code` names that of a refusal, to be counted."""
 
     status: int
     body: bytes = b""
     content_type: str = JSON
     headers: tuple[tuple[str, str], ...] = ()
+    code: str = ""
 
     def encode(self, *, keep_alive: bool = True, with_body: bool = True) -> bytes:
         """Returns the bytes on the wire. `with_body=False` answers HEAD: the same headers, no body."""
@@ -64,7 +65,7 @@ def _prefix(status: int, content_type: str, headers: tuple[tuple[str, str], ...]
 def json_error(refused: Refused) -> Response:
     """Returns the answer to what was `refused`."""
     status, headers, body = http_error(refused)
-    return Response(status, body, headers=headers)
+    return Response(status, body, headers=headers, code=refused.code.name)
 
 
 def closing_answer(refused: Refused) -> bytes:

@@ -87,12 +87,18 @@ class WebConnection(web.RequestHandler):
             return
         self._door.given_up[awaited.value] += 1
         if awaited is Awaited.HEAD and self._is_heard and self.transport is not None:
+            self._door.refusals["hello-timeout"] += 1
             self.transport.write(closing_answer(Refused("hello-timeout", "the request did not arrive in time")))
             self.force_close()
         elif awaited in (Awaited.NEXT, Awaited.HEAD):
             self.force_close()
         else:
             self.abort()
+
+    def refusal(self, refused: Refused) -> web.Response:
+        """Returns what was `refused` as aiohttp sends it, and counts it."""
+        self._door.refusals[refused.code.name] += 1
+        return error_response(refused)
 
     def abort(self) -> None:
         """See `SweptConnection`."""
@@ -123,7 +129,7 @@ class WebConnection(web.RequestHandler):
             raise exc
         if request.writer.output_size > 0:
             raise ConnectionError("an answer has begun, so no error can be told")
-        response = error_response(_unreadable(exc) if status < 500 else defect(exc or TimeoutError("nobody answered")))
+        response = self.refusal(_unreadable(exc) if status < 500 else defect(exc or TimeoutError("nobody answered")))
         response.headers.update(EVERYWHERE)
         response.force_close()
         return response

@@ -41,6 +41,8 @@ class WebDoor:
         self.patience: HttpPatience = limits.patience
         self.given_up: Counter[str] = Counter()
         """The connections that kept us waiting for too long, by what was awaited."""
+        self.refusals: Counter[str] = Counter()
+        """The requests that were answered with an error, by code."""
         self._name, self._limits, self._log = name, limits, log
         self.places = Places(limits.max_connections, limits.visitors)
         self._timer: asyncio.TimerHandle | None = None

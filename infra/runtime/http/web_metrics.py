@@ -17,6 +17,7 @@ def web_metrics(name: str) -> tuple[Metric, ...]:
             "HTTP requests of users, services and addresses that asked too often, or showed too many bad tokens.",
             "requests",
         ),
+        Metric(f"{name}_http_refused_total", "counter", "HTTP requests answered with an error, by code.", "requests", "code"),
         Metric(f"{name}_http_connections", "gauge", "Open HTTP connections.", "connections"),
         Metric(
             f"{name}_http_connections_refused_total",
@@ -40,6 +41,7 @@ def web_figures(name: str, requests: int, rates: RequestRates, door: WebDoor) ->
     return {
         f"{name}_http_requests_total": requests,
         f"{name}_http_rate_limited_total": rates.refused + door.places.unread_tokens,
+        f"{name}_http_refused_total": dict(door.refusals),
         f"{name}_http_connections": door.places.taken,
         f"{name}_http_connections_refused_total": dict(door.places.refused),
         f"{name}_http_given_up_total": dict(door.given_up),

@@ -16,7 +16,7 @@ from ..door_opener import DoorOpener
 from ..entrance import Entrance
 from .answers import defect
 from .message import closing_answer
-from .web_connection import EVERYWHERE, WebConnection, error_response
+from .web_connection import EVERYWHERE, WebConnection
 from .web_door import WebDoor
 
 CLOSING_S: Final = 1.0
@@ -85,35 +85,35 @@ class _Guard:
         connection = cast(WebConnection, request.protocol)
         connection.begin(request)
         try:
-            response = await self._answer(request)
+            response = await self._answer(request, connection)
         finally:
             connection.end()
         if not response.prepared:
             response.headers.update(EVERYWHERE)
         return response
 
-    async def _answer(self, request: web.BaseRequest) -> web.StreamResponse:
+    async def _answer(self, request: web.BaseRequest, connection: WebConnection) -> web.StreamResponse:
         try:
             check_head(request.raw_path, (request.version.major, request.version.minor), request.raw_headers)
         except Refused as refused:
-            response = error_response(refused)
+            response = connection.refusal(refused)
             response.force_close()  # where its body ends is a matter of opinion
             return response
         try:
             check_encoding(request.raw_headers)
             return await self._handler(request)
         except Refused as refused:
-            return error_response(refused)
+            return connection.refusal(refused)
         except Unavailable as trouble:
-            return error_response(Refused("unavailable", str(trouble)))
+            return connection.refusal(Refused("unavailable", str(trouble)))
         except web.HTTPException as error:
-            return error_response(self._refused(request, error))
+            return connection.refusal(self._refused(request, error))
         except (web.RequestPayloadError, http_exceptions.BadHttpMessage) as error:
-            return error_response(Refused("bad-request", f"the body cannot be read: {error}"))
+            return connection.refusal(Refused("bad-request", f"the body cannot be read: {error}"))
         except (asyncio.CancelledError, ConnectionError):
             raise
         except Exception as error:
-            return error_response(defect(error))
+            return connection.refusal(defect(error))
 
     def _refused(self, request: web.BaseRequest, error: web.HTTPException) -> Refused:
         match error:

@@ -10,8 +10,11 @@ from .dissemination import DISSEMINATION
 from .gossipsub import GOSSIPSUB
 from .graphs import GRAPHS
 from .harm import HARM
+from .quasar import QUASAR
 from .recovery import RECOVERY
 from .rules import RULES
+from .scribe import SCRIBE
+from .scribe_churn import SCRIBE_CHURN
 from .sizes import SIZES
 from .upkeep import UPKEEP
 
@@ -21,10 +24,13 @@ STUDIES: Final[tuple[OverlayStudy, ...]] = (
     RULES,
     DISSEMINATION,
     UPKEEP,
+    SCRIBE,
     CHURN,
+    SCRIBE_CHURN,
     RECOVERY,
     HARM,
     SIZES,
+    QUASAR,
     COMPARE,
     GOSSIPSUB,
 )

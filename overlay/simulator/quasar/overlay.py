@@ -6,7 +6,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from ...protocol.bloom import WORD_BITS, find_places
+from ...protocol.bloom import WORD_BITS, bits_set, find_places
 from ...protocol.buffer import Buffer
 from ...protocol.chance import begin, wide
 from ...protocol.quasar import TOLD
@@ -27,6 +27,8 @@ DEGREE: Final = 8
 MOST_NEIGHBOURS: Final = 10
 # Ids to avoid that broken trails may add to those of members.
 _SPARE_IDS: Final = 4096
+# So many filters are looked at to tell how full they are.
+_FILLS: Final = 500
 
 
 class QuasarOverlay:
@@ -73,6 +75,14 @@ class QuasarOverlay:
         """The bytes of filters that the node with the most neighbours keeps: one set of each neighbour, and its own (P2P-42)."""
         degrees = np.diff(np.asarray(self.graph.offsets))
         return int(degrees.max() + 1) * (self.rules.depth + 1) * -(-self.rules.bits // 8)
+
+    def fill(self) -> float:
+        """Returns the share of bits that are set in the farthest filters that nodes send, in the mean of some nodes."""
+        rules = self.rules
+        wells = np.asarray(self.state.wells)[:: max(1, len(self.graph.ends) // _FILLS)]
+        first = (int(well) + rules.depth * rules.words for well in wells)
+        found = sum(self._execution.kernel(bits_set)(self.state.filters, at, rules.words) for at in first)
+        return float(found) / (len(wells) * rules.bits)
 
     def _begin(self, seed: int, graph: NeighbourGraph) -> QuasarState:
         make, rules = self._execution, self.rules

@@ -9,10 +9,11 @@ from numpy.typing import NDArray
 
 from ...protocol.chance import begin, below
 from ..compiled import numbers
+from ..neighbours import random_graph
 from ..workload import OverlayWorkload, workload
-from .overlay import QuasarOverlay
+from .overlay import DEGREE, MOST_NEIGHBOURS, QuasarOverlay
 from .state import PAPER, QuasarSettings
-from .walkers import FALSE_LOST, FALSE_TRAILS, TRAILS
+from .walkers import FALSE_LOST, FALSE_TRAILS, POLL_STEPS, TRAILS
 
 GroupKind = Literal["myspace", "100", "2%"]
 KINDS: Final[tuple[GroupKind, ...]] = ("myspace", "100", "2%")
@@ -36,6 +37,8 @@ class CoverageRun(NamedTuple):
     - `messages`: how many copies were received by anybody.
     - `trails`, `false_trails`: steps that followed a filter, and those of them that followed one which had nobody.
     - `false_lost`: messages that ended behind such a step.
+    - `poll_steps`: steps of polls, where members poll.
+    - `fill`: the share of bits that are set in the farthest filters of its system.
     """
 
     nodes: int
@@ -46,6 +49,8 @@ class CoverageRun(NamedTuple):
     trails: int
     false_trails: int
     false_lost: int
+    poll_steps: int
+    fill: float
 
     @property
     def coverage(self) -> float:
@@ -86,24 +91,31 @@ def coverage_runs(
     settings: QuasarSettings = PAPER,
     *,
     polls: int = 0,
+    degree: int = DEGREE,
 ) -> Iterator[CoverageRun]:
-    """Yields `runs` events, each of a group of its own. Every GROUPS of them happen in one system."""
+    """Yields `runs` events, each of a group of its own. Every GROUPS of them happen in one system.
+
+    - `nodes`: of each system. `kind`: of the groups. `degree`: how many neighbours nodes have in the mean.
+    - `polls`: so many rounds of polls follow each event.
+    """
     for system in range(ceil(runs / GROUPS)):
         count = min(GROUPS, runs - system * GROUPS)
         place = [seed, system]
         number = int(np.random.default_rng(place).integers(1 << 31))
         subscribed = groups(nodes, group_sizes(kind, nodes, count, number), number)
-        overlay = QuasarOverlay(subscribed, number, settings)
+        graph = random_graph(nodes, mean=degree, most=MOST_NEIGHBOURS, seed=number)
+        overlay = QuasarOverlay(subscribed, number, settings, graph=graph)
         for _ in range(settings.depth + 1):
             overlay.cycle()
+        fill = overlay.fill()
         streams = [0]
         begin(streams, 0, number, nodes)
         for topic in range(count):
             members = overlay.members(topic)
-            yield _run(overlay, topic, members, members[below(streams, 0, len(members))], polls)
+            yield _run(overlay, topic, members, members[below(streams, 0, len(members))], polls, fill)
 
 
-def _run(overlay: QuasarOverlay, topic: int, members: list[int], publisher: int, polls: int) -> CoverageRun:
+def _run(overlay: QuasarOverlay, topic: int, members: list[int], publisher: int, polls: int, fill: float) -> CoverageRun:
     before = numbers(overlay.tallies)
     done = overlay.publish(topic, publisher, polls=polls, looks_for_false_trails=True)
     counted = [now - then for now, then in zip(numbers(overlay.tallies), before, strict=True)]
@@ -117,4 +129,6 @@ def _run(overlay: QuasarOverlay, topic: int, members: list[int], publisher: int,
         trails=counted[TRAILS],
         false_trails=counted[FALSE_TRAILS],
         false_lost=counted[FALSE_LOST],
+        poll_steps=counted[POLL_STEPS],
+        fill=fill,
     )

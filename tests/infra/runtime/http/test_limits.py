@@ -131,7 +131,7 @@ async def test_over_the_limit_a_connection_is_turned_away_until_another_ends(des
     with pytest.raises(Refused, match="3 connections are open") as refused:
         desk.connect()
     assert desk.door.entrance.refusal(refused.value).startswith(b"HTTP/1.1 503 ")
-    assert desk.door.refused == {"overloaded": 1}
+    assert desk.door.turned_away == {"overloaded": 1}
     welcome[0].abort()
     await asyncio.sleep(0)
     assert answered(desk.serve(get("/echo"))) == [(200, b"")]
@@ -217,7 +217,7 @@ async def test_one_address_has_its_part_of_the_connections_and_leaves_the_rest_t
             with pytest.raises(Refused, match="overloaded: this address has 10 connections"):
                 desk.connect("192.0.2.1")
         assert answered(desk.visit("192.0.2.2", get("/echo")))[0][0] == 200
-        assert desk.door.refused == {"overloaded": 500}
+        assert desk.door.turned_away == {"overloaded": 500}
         idle[0].abort()
         await asyncio.sleep(0)
         assert answered(desk.visit("192.0.2.1", get("/echo")))[0][0] == 200

@@ -137,6 +137,28 @@ async def test_a_refused_answer_is_an_answer_whenever_it_comes(desk: Desk, caplo
     assert "of our making" in caplog.text
 
 
+async def test_every_refusal_is_counted_once_whoever_says_it() -> None:
+    """DPS-26: by the door itself, by a handler at once or later, by a defect, and to one who keeps us waiting."""
+    async with Desk() as desk:
+        for request in (
+            get("/nowhere"),
+            get("/ws"),
+            get("/echo", method="DELETE"),
+            post("/closed", b"short"),
+            get("/broken"),
+            get("/echo"),
+        ):
+            desk.serve(request)
+        desk.serve(get("/later"))
+        desk.later[0].set_exception(Refused("rate-limited"))
+        await asyncio.sleep(0)
+        desk.serve(b"garbage\r\n\r\n")
+        desk.serve(b"GET /echo HTTP/1.1\r\n")
+        desk.sweep(1_000)
+    once = ("not-found", "bad-handshake", "bad-method", "forbidden", "internal-error", "rate-limited", "bad-request", "hello-timeout")
+    assert desk.door.refusals == dict.fromkeys(once, 1)
+
+
 async def test_an_error_comes_after_the_answers_that_are_owed(desk: Desk) -> None:
     transport = desk.serve(get("/later") + b"garbage\r\n\r\n")
     assert transport.writes == []

@@ -154,3 +154,19 @@ async def test_a_compressed_body_is_not_inflated() -> None:
         assert (status, b"without Content-Encoding" in body) == (415, True)
         client.send(HELLO)
         assert (await client.answer())[2] == b"hello"
+
+
+async def test_every_refusal_is_counted_by_its_code() -> None:
+    """DPS-26: what the door says by itself, what aiohttp cannot read, and who does not send the whole head."""
+    async with web_place() as place:
+        asked = (b"GET /nowhere HTTP/1.1\r\nHost: x\r\n\r\n", b"GET /hello HTTP/1.1\r\nHost: a@b\r\n\r\n", b"no HTTP\r\n\r\n", HELLO)
+        for request in asked:
+            async with place.connect() as client:
+                client.send(request)
+                await client.answer()
+        async with place.connect() as slow:
+            slow.send(b"GET /hello HTTP/1.1\r\n")
+            await place.settled()
+            place.later(10.0)
+            await slow.ended()
+    assert place.door.refusals == {"not-found": 1, "bad-request": 2, "hello-timeout": 1}

@@ -1,11 +1,12 @@
 """`segue analyze generate`: what it makes, prints and refuses."""
 
+import asyncio
 import os
 import re
 import signal
 import subprocess
 import sys
-import time
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from click.testing import CliRunner, Result
 from analytics.errors import TraceError
 from analytics.trace import Trace
 from segue.cli.analyze.generate import generate
+from tests.support.eventually import eventually
 
 
 def run(*arguments: object) -> Result:
@@ -61,11 +63,10 @@ def test_an_interrupt_ends_it_without_a_traceback_and_leaves_nothing(tmp_path: P
     """Ctrl-C goes to all processes of the terminal, here to all of a group."""
     command = [sys.executable, "-m", "segue", "analyze", "generate", str(tmp_path / "trace"), "--processes", "2"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True) as process:
-        deadline_s = time.monotonic() + 45
-        while not list(tmp_path.glob("*/subscriptions/*.parquet")):
-            assert process.poll() is None, "it ended before it was interrupted"
-            assert time.monotonic() < deadline_s, "it has written nothing"
-            time.sleep(0.02)  # it tells nobody what it has written, and needs the processor meanwhile
+        written, ended = partial(tmp_path.glob, "*/subscriptions/*.parquet"), process.poll
+        begun = eventually(lambda: any(written()) or ended() is not None, "it has written nothing", deadline_s=45.0, poll_s=0.02)
+        asyncio.run(begun)
+        assert ended() is None, "it ended before it was interrupted"
         os.killpg(process.pid, signal.SIGINT)
         output, _ = process.communicate(timeout=10)
     assert (process.returncode, output.strip()) == (-signal.SIGINT, "")
