@@ -9,6 +9,11 @@ ANALYTICS_READY := $(VENV)/.analytics-ready
 ALL_READY := $(VENV)/.all-ready
 ARGS ?=
 SECONDS ?= 60
+SEED ?= 1
+COUNT ?= 1
+OPERATIONS ?= 60
+DEFECT ?=
+HOURS ?= 8
 TARGET ?=
 STORE ?= sqlite
 PIP := $(BIN)/pip --disable-pip-version-check --quiet install
@@ -17,7 +22,7 @@ packages = $$(grep -c == requirements/$(1).txt) packages
 size = $$(du --summarize --human-readable $(VENV) | cut --fields 1)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-analytics setup-all demo report test fuzz check bench clean
+.PHONY: help setup setup-analytics setup-all demo report test simulate soak fuzz check bench clean
 
 help: ## say what there is to make
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -43,6 +48,12 @@ test: $(ALL_READY) ## run every test, and say which lines of the roles they miss
 	$(if $(ARGS),,rm -rf build/coverage)
 	$(PYTEST) $(if $(ARGS),$(ARGS),-p tests.support.measuring)
 	$(if $(ARGS),,$(BIN)/python -m coverage combine --quiet && $(BIN)/python tests/architecture/coverage_floors.py)
+
+simulate: $(ALL_READY) ## live through a whole cluster in virtual time (SEED=1 COUNT=1 OPERATIONS=60 DEFECT=...; docs/simulation.md)
+	$(BIN)/python -W ignore -m tests.simulation --seed $(SEED) --count $(COUNT) --operations $(OPERATIONS) $(if $(DEFECT),--defect $(DEFECT)) $(ARGS)
+
+soak: $(ALL_READY) ## the same with one seed after the other, for a night (HOURS=8 SEED=1)
+	$(BIN)/python -W ignore -m tests.simulation --seed $(SEED) --operations $(OPERATIONS) --seconds $$(( 3600 * $(HOURS) )) $(ARGS)
 
 fuzz: $(ALL_READY) ## give odd inputs to what reads from strangers (SECONDS=600 TARGET=tokens ...; tests/fuzz/README.md)
 	$(BIN)/python -m tests.fuzz --seconds $(SECONDS) $(if $(TARGET),--target $(TARGET)) $(ARGS)

@@ -93,6 +93,10 @@ class Subscribers:
         topics: Sequence[Topic] = frame.topics  # type: ignore[assignment]  # the codec has checked them
         if isinstance(frame, Unsubscribe):
             self._withdraw(*self._core.unsubscribe(subscriber.bit, topics))
+        elif not topics:
+            # An empty change asks for an answer behind all that was sent before: by the other sites, too.
+            for client in self._seen_by(subscriber).values():
+                client.announcer.ask_all()
         elif news := self._core.subscribe(subscriber.bit, topics, frame.handles):
             for client in self._far.values():
                 client.want(news)

@@ -4,8 +4,9 @@ It is used three times. An access point announces to its aggregator, an aggregat
 brokers of each other site. The ring over the site's view says which node is told of a topic. A change of the view moves topics.
 A link that comes back gets everything anew: subscriptions are soft state, and nobody stores them.
 
-Make before break. A former owner of a topic goes on serving it until the new owner has it, and all sites behind the new owner. Only
-then is the former owner told that the topic is not wanted there any more. So a move costs no event.
+Make before break. A former owner of a topic goes on serving it until the new owner has it, and all sites behind the new owner. Then the
+former owner is asked for a last answer, which comes behind all that those sites had still sent to it: another link may be faster. Only
+then is it told that the topic is not wanted there any more. So a move costs no event.
 
 Marks. A *mark* is a moment. It is reached at a site while everything is installed there that was wanted at that moment and still is.
 Something may have to be announced anew: a link was lost or came back, topics moved to other nodes, or a node says that it lost
@@ -68,18 +69,20 @@ class _Mark(NamedTuple):
     told: Told
 
 
-class _Parting(NamedTuple):
+class _Parting:
     """Topics that have moved, while their former owners still serve them.
 
-    - `mark`: when it is reached again at `sites`, where it was reached before the move, the former owners are told.
+    - `mark`: when it is reached again at `sites`, where it was reached before the move, the former owners are asked.
     - `beat`: the heartbeat at which the move began.
     - `topics`: slot of the former owner -> topics.
+    - `asked`: the changes whose answers come behind the last events; None before anybody was asked.
     """
 
-    mark: int
-    sites: list[str]
-    beat: int
-    topics: dict[str, list[Topic]]
+    __slots__ = ("asked", "beat", "mark", "sites", "topics")
+
+    def __init__(self, mark: int, sites: list[str], beat: int, topics: dict[str, list[Topic]]) -> None:
+        self.mark, self.sites, self.beat, self.topics = mark, sites, beat, topics
+        self.asked: Told | None = None
 
 
 class Announcer:
@@ -265,8 +268,22 @@ class Announcer:
     def _may_part(self, parting: _Parting) -> bool:
         if self.keeps_former:
             return False
-        is_late = self._beat - parting.beat > PARTING_BEATS
-        return is_late or all(self.reached[site] >= parting.mark for site in parting.sites)
+        if self._beat - parting.beat > PARTING_BEATS:
+            return True
+        if any(self.reached[site] < parting.mark for site in parting.sites):
+            return False
+        if parting.asked is None:
+            parting.asked = {slot: self._asked(slot) for slot in parting.topics if self._nodes[slot].outlet is not None}
+        return all(self._has_answered(slot, n, parting.sites) for slot, n in parting.asked.items())
+
+    def _asked(self, slot: str) -> int:
+        """Sends `slot` an empty change, and returns its number."""
+        self._send(slot, Subscribe, [], [])
+        return self._nodes[slot].sent
+
+    def _has_answered(self, slot: str, n: int, sites: Iterable[str]) -> bool:
+        node = self._nodes[slot]
+        return node.outlet is None or all(node.applied.get(site, 0) >= n for site in sites)
 
     def _part(self, parting: _Parting) -> None:
         for slot, topics in parting.topics.items():

@@ -32,7 +32,7 @@ class RoleFactory:
     - `network`: where links are dialled and accepted; TCP or memory.
     - `verifier`: checks tokens at their doors.
     - `rng`: seeds the randomness of each role.
-    - `wall`: Unix time in seconds.
+    - `wall`: Unix time in seconds. `now`: time in seconds that never goes back.
     - `token`: makes the token of a service. Without it, services that need one raise ConfigError.
     - `outgoing`: where its roles may call over HTTP.
     - `opener`: opens the doors of its roles.
@@ -48,6 +48,7 @@ class RoleFactory:
         verifier: Verifier,
         rng: random.Random,
         wall: Callable[[], float] = time.time,
+        now: Callable[[], float] = time.monotonic,
         token: Callable[[str], str] | None = None,
         doors: dict[str, str] | None = None,
         outgoing: OutgoingOptions | None = None,
@@ -56,7 +57,8 @@ class RoleFactory:
         link_auth: LinkAuth | None = None,
     ) -> None:
         self.audit = audit or AuditOptions()
-        self.network, self.rng, self.wall, self.outgoing = network, rng, wall, outgoing or OutgoingOptions()
+        self.network, self.rng, self.wall, self.now = network, rng, wall, now
+        self.outgoing = outgoing or OutgoingOptions()
         self.opener = opener or DoorOpener()
         self.doors: dict[str, str] = {} if doors is None else doors
         self._link_auth = link_auth or LinkAuth()
@@ -110,6 +112,7 @@ class RoleFactory:
             log=log,
             rng=random.Random(self.rng.getrandbits(64)),
             wall=self.wall,
+            now=self.now,
             outgoing=self.outgoing,
             doors=self.opener,
             audit_options=self.audit,

@@ -7,7 +7,20 @@ from typing import Final
 from tests.architecture.sources import ROOT
 
 # Folders with a theme of their own, whose tests concern several packages at once.
-THEMES: Final = {"architecture", "badinput", "bench", "cluster", "deploy", "docs", "e2e", "faults", "fuzz", "security", "support"}
+THEMES: Final = {
+    "architecture",
+    "badinput",
+    "bench",
+    "cluster",
+    "deploy",
+    "docs",
+    "e2e",
+    "faults",
+    "fuzz",
+    "security",
+    "simulation",
+    "support",
+}
 # Names that mean the same wherever they stand.
 NAMES: Final = {
     "test_odd_traces.py": "does something with every valid trace, however odd (tests/support/odd_traces.py)",

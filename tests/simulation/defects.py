@@ -1,0 +1,134 @@
+"""Planted defects. A simulation that finds none of them would prove nothing (DPS-30)."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, Final, NamedTuple
+
+from accesspoint.hub import Hub, Row
+from broker.core import BrokerCore
+from broker.forwarder import Forwarder
+from broker.handover import Handover
+from broker.server import Broker
+from infra.kernel.announcer import Announcer
+from infra.kernel.frames import Subscribe
+from infra.kernel.limbo import Limbo
+from infra.kernel.membership import Membership
+from infra.kernel.receipts import Receipts
+from infra.kernel.recent import RecentIds
+from infra.kernel.topics import Topic
+from infra.runtime.dialler import Dialler
+from infra.runtime.link import Link
+from infra.runtime.standing_links import StandingLinks
+
+
+class PlantedDefect(NamedTuple):
+    """A method of production, and what takes its place. `told`: what is wrong then."""
+
+    told: str
+    owner: type[Any]
+    method: str
+    wrong: Callable[..., Any]
+
+
+def _same_number_again(core: BrokerCore, row: int, topic: Topic) -> int:
+    core._seqs[row] = seq = core._seqs.get(row, 0) + 1
+    core._retained.pop(topic, None)
+    return seq
+
+
+def _relay_to_all(core: BrokerCore, handles: Any, bodies: Any) -> None:
+    for row, body in zip(handles, bodies, strict=True):
+        if row < len(core.interest.masks):
+            core.fanout.send(row, core.interest.masks[row], body)
+
+
+def _silent_node_up(announcer: Announcer, slot: str, outlet: Any) -> None:
+    announcer._node(slot).link(outlet)
+    announcer._send(slot, Subscribe, [], [])
+    announcer._start_over()
+
+
+def _moves_nothing(announcer: Announcer, view: Any) -> bool:
+    if (view.number, view.slots) <= (announcer.view.number, announcer.view.slots):
+        return False
+    announcer.ring, announcer.view = type(announcer.ring)(view.slots), view
+    announcer._start_over()
+    return True
+
+
+def _stays(hub: Hub, member: Any, topic: bytes) -> Row | None:
+    return None
+
+
+def _backwards(link: Link) -> None:
+    link._handles.reverse()
+    link._bodies.reverse()
+    _SEAL(link)
+
+
+def _at_once(limbo: Limbo) -> Iterator[tuple[int, bytes]]:
+    while limbo._rows:
+        row, (topic, _) = limbo._rows.popitem(last=False)
+        yield row, topic
+
+
+def _all_installed(receipts: Receipts, site: str, reached: int) -> int:
+    return receipts._last[0]
+
+
+def _gives_twice(hub: Hub, row: Row, members: Any, run: list[bytes]) -> None:
+    _GIVE(hub, row, members, run if len(members) < 2 else [*run, run[-1]])
+
+
+def _forgets_the_last(link: Link) -> None:
+    if len(link._frames) > 1:
+        link._frames.pop()
+    _FLUSH(link)
+
+
+def _says_done(forwarder: Forwarder, slot: str, hops: int, events: Any, done: Callable[[bool], None]) -> None:
+    done(True)
+
+
+async def _goes_at_once(broker: Broker) -> None:
+    """Leaves without a word."""
+
+
+_SEAL, _FLUSH, _GIVE = Link._seal, Link.flush, Hub._give
+DEFECTS: Final = {
+    "ids-forgotten": PlantedDefect("an id that came already is taken for a new one", RecentIds, "seen", lambda *_: False),
+    "numbers-again": PlantedDefect("the count of a topic begins anew within an epoch", BrokerCore, "_next", _same_number_again),
+    "told-installed": PlantedDefect("marks are reached before anybody has answered", Announcer, "_lacks", lambda *_: False),
+    "not-announced": PlantedDefect("a link that comes back hears of nothing", Announcer, "node_up", _silent_node_up),
+    "not-moved": PlantedDefect("a new owner hears of nothing", Announcer, "set_view", _moves_nothing),
+    "never-parts": PlantedDefect("a former owner serves for ever", Announcer, "_part", lambda *_: None),
+    "no-handover": PlantedDefect("a new owner does not wait for interest", Handover, "begin", lambda *_: None),
+    "relays-to-all": PlantedDefect("an event of another site goes to other sites, too", BrokerCore, "relay", _relay_to_all),
+    "two-a-site": PlantedDefect("a site gets two copies while a topic moves there", BrokerCore, "_once_per_site", lambda _, far, __: far),
+    "not-unsubscribed": PlantedDefect("who unsubscribes stays in the row", Hub, "unsubscribe", _stays),
+    "never-silent": PlantedDefect(
+        "a peer that says nothing is never given up", StandingLinks, "_beat_on", lambda _, link, beat: link.send(beat)
+    ),
+    "two-links": PlantedDefect("a second link of one node stands beside the first", StandingLinks, "refuse_duplicate", lambda *_: None),
+    "backwards": PlantedDefect("events of one turn leave in the wrong order", Link, "_seal", _backwards),
+    "reused-at-once": PlantedDefect("the number of a row is free before its last event is in", Limbo, "leave", _at_once),
+    "receipts-lie": PlantedDefect("changes are told as installed that are not", Receipts, "_installed", _all_installed),
+    "given-twice": PlantedDefect("two sessions of one topic get its last event twice", Hub, "_give", _gives_twice),
+    "last-frame-lost": PlantedDefect("the last of several frames is forgotten", Link, "flush", _forgets_the_last),
+    "forwards-nothing": PlantedDefect("what another broker owns is acknowledged and forgotten", Forwarder, "forward", _says_done),
+    "leaves-at-once": PlantedDefect("a broker that is asked to stop leaves without a word", Broker, "leave", _goes_at_once),
+    "never-rejoins": PlantedDefect("a slot that said goodbye stays left", Membership, "rejoin", lambda *_: None),
+    "dials-once": PlantedDefect("a link that is lost is not dialled again", Dialler, "_redial_s", lambda *_: 1e6),
+}
+
+
+@contextmanager
+def planted(name: str) -> Iterator[None]:
+    """Has a defect in production while the block runs."""
+    defect = DEFECTS[name]
+    right = getattr(defect.owner, defect.method)
+    setattr(defect.owner, defect.method, defect.wrong)
+    try:
+        yield
+    finally:
+        setattr(defect.owner, defect.method, right)

@@ -1,0 +1,424 @@
+"""A simulated life: operations are played on a world, and what must hold is looked at all the time."""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Coroutine
+from hashlib import sha256
+from typing import Any, Final, NamedTuple
+
+from tests.support import interest_oracle
+
+from .births import hashed_by_birth
+from .operations import TOPICS, USERS, Operation
+from .oracle import Follower, SimulationOracle, Violated
+from .world import SimulatedWorld
+
+# What nobody disturbs arrives within this time. When faults end, everybody agrees within the second one (DPS-31).
+ARRIVES_S: Final = 3.0
+SETTLES_S: Final = 10.0
+ANSWERS_S: Final = 5.0
+# So often a life looks whether something has come.
+LOOKS_S: Final = 0.002
+
+
+class StoryLine(NamedTuple):
+    """Something that happened: when, to whom, and what."""
+
+    now_s: float
+    who: str
+    what: str
+
+    def __str__(self) -> str:
+        return f"{self.now_s:12.6f}  {self.who:12}  {self.what}"
+
+
+class SimulatedLife:
+    """A life of one world. `story`: everything that happened. `faults`: how many things went wrong since all was well.
+
+    A life is calm while there are none. What is promised to those who are calm is stricter.
+    """
+
+    def __init__(self, seed: int, **shape: int) -> None:
+        self.world = SimulatedWorld(seed, **shape)
+        self.oracle = SimulationOracle()
+        self.followers: dict[str, Follower] = {}
+        self.story: list[StoryLine] = []
+        self.faults = 0
+        self._asked = 0
+        self._again: set[int] = set()
+        self._has_moved = False
+        self._under_way: list[asyncio.Task[None]] = []
+        self._last: tuple[str, str, list[dict[str, Any]]] | None = None
+        self._violated: Violated | None = None
+
+    @property
+    def digest(self) -> str:
+        """The story as one number: two runs of one seed have the same."""
+        return sha256("\n".join(map(str, self.story)).encode()).hexdigest()
+
+    def play(self, operations: list[Operation]) -> None:
+        """Plays `operations`, and lets all be well in the end. Raises Violated."""
+        try:
+            with hashed_by_birth(), _watched(self):
+                self.world.loop.run_until_complete(self._live(operations))
+        finally:
+            self.world.close()
+
+    async def _live(self, operations: list[Operation]) -> None:
+        for name in self.world.options:
+            await self.world.start(name)
+        await self._settle()
+        for operation in operations:
+            await asyncio.sleep(operation.after_s)
+            self._tell("life", str(operation))
+            await self._act(operation)
+            self._check()
+        await self._settle()
+
+    def _tell(self, who: str, what: str) -> None:
+        self.story.append(StoryLine(self.world.loop.now_s, who, what))
+
+    def _check(self) -> None:
+        if self._violated is not None:
+            raise self._violated
+        if self.world.loop.failures:
+            raise Violated(f"nobody caught this: {self.world.loop.failures[0]}")
+
+    def violate(self, why: str) -> None:
+        """Ends the life with a violation, as soon as its turn comes."""
+        self._violated = self._violated or Violated(why)
+
+    # What happens.
+
+    def _act(self, operation: Operation) -> Awaitable[None]:
+        act: Callable[..., Awaitable[None]] = getattr(self, f"_{operation.what}")
+        return act(*operation.picks)
+
+    async def _connect(self, who: int, where: int, *_: int) -> None:
+        name = USERS[who % len(USERS)]
+        points = [each for each in self.world.of("accesspoint") if not each.core.draining]
+        if ((found := self.followers.get(name)) is not None and found.is_there) or not points:
+            return
+        await self._come(name, points[where % len(points)])
+
+    async def _come(self, name: str, point: Any) -> Follower | None:
+        where = f"{point.site}/{point.node}"
+        follower = Follower(name, where, self.world.processes[where])
+        self.followers[name] = follower
+        try:
+            async with asyncio.timeout(ANSWERS_S):
+                follower.client = await self.world.connect(name, point, lambda message: self._told(follower, message))
+                client = follower.client
+                await self._until(lambda: follower.welcomed or bool(follower.ended) or client.lost, ANSWERS_S)
+        except (OSError, TimeoutError):
+            self._tell(name, "cannot connect")
+        if not follower.is_there:
+            self.followers.pop(name, None)
+            return None
+        return follower
+
+    def _told(self, follower: Follower, message: dict[str, Any]) -> None:
+        self._tell(follower.name, str(message))
+        match message["op"]:
+            case "welcome":
+                follower.welcomed = True
+            case "event":
+                try:
+                    self.oracle.take(follower, message)
+                except Violated as violated:
+                    self.violate(str(violated))
+            case "refused":
+                follower.ended = message["head"]
+            case "error" if message.get("id") is None:
+                follower.ended = message["code"]
+            case _ if isinstance(message.get("id"), int):
+                follower.answers[message["id"]] = message
+
+    async def _disconnect(self, who: int, how: int, *_: int) -> None:
+        if (follower := self.followers.pop(USERS[who % len(USERS)], None)) is not None and follower.client is not None:
+            follower.client.end(kill=how % 2 == 0)
+
+    async def _subscribe(self, who: int, first: int, number: int, *_: int) -> None:
+        if (follower := self.followers.get(USERS[who % len(USERS)])) is not None and follower.is_there:
+            topics = {TOPICS[(first + each) % len(TOPICS)] for each in range(1 + number % 3)}
+            await self._follow(follower, topics)
+
+    async def _follow(self, follower: Follower, topics: set[str]) -> None:
+        follower.follows |= topics
+        follower.wants |= topics
+        answer = await self._ask(follower, "subscribe", topics=[_feed(topic) for topic in sorted(topics)], wait="all")
+        self._check()
+        if answer is not None and answer.get("installed") == "all":
+            follower.installed |= topics & follower.wants
+        elif answer is not None and not self.faults:
+            raise Violated(f"nothing is wrong, and {follower.name} is told {answer}")
+
+    async def _unsubscribe(self, who: int, first: int, *_: int) -> None:
+        if (follower := self.followers.get(USERS[who % len(USERS)])) is not None and follower.is_there:
+            topic = TOPICS[first % len(TOPICS)]
+            follower.wants.discard(topic)
+            follower.installed.discard(topic)
+            if await self._ask(follower, "unsubscribe", topics=[_feed(topic)]) is not None:
+                follower.follows.discard(topic)
+
+    async def _ask(self, follower: Follower, op: str, **fields: Any) -> dict[str, Any] | None:
+        """Returns the answer to a message; None where the connection ends before. Raises Violated where nothing is wrong and none comes."""
+        self._asked += 1
+        mine = self._asked
+        assert follower.client is not None
+        follower.client.say({"op": op, "id": mine, **fields})
+        await self._until(lambda: mine in follower.answers or not follower.is_there, ANSWERS_S)
+        if mine not in follower.answers and not self.faults:
+            raise Violated(f"nothing is wrong, and {follower.name} gets no answer to {op}: {follower.ended or 'silence'}")
+        return follower.answers.get(mine)
+
+    async def _publish(self, topic: int, where: int, number: int, *_: int) -> None:
+        doors = [broker for broker in self.world.of("broker") if broker.ready() is None]
+        if not doors:
+            return
+        door = doors[where % len(doors)]
+        name = TOPICS[topic % len(TOPICS)]
+        numbers = [self.oracle.published(name, door.site) for _ in range(1 + number % 3)]
+        events = [{"topic": _feed(name), "kind": "play", "id": f"event-{n}", "payload": {"n": n}} for n in numbers]
+        self._last = (name, door.site, events)
+        self._meanwhile(self._send(door, name, events))
+
+    async def _repeat(self, where: int, *_: int) -> None:
+        """Publishes again what was published last, as a service does that got no answer."""
+        doors = [broker for broker in self.world.of("broker", self._last[1]) if broker.ready() is None] if self._last else []
+        if self._last is not None and doors:
+            name, _site, events = self._last
+            self._again.update(event["payload"]["n"] for event in events)
+            if self.faults or self._has_moved:
+                self.oracle.repeated |= self._again
+            self._meanwhile(self._send(doors[where % len(doors)], name, events, again=True))
+
+    async def _send(self, door: Any, topic: str, events: list[dict[str, Any]], *, again: bool = False) -> None:
+        calm = not self.faults
+        waiting = [each for each in self.followers.values() if topic in each.installed]
+        status, answer = await self._asked_to_take(door, events)
+        if status == 503:  # a service repeats it at another broker
+            others = [each for each in self.world.of("broker", door.site) if each.ready() is None]
+            for other in others:
+                if status == 503:
+                    status, answer = await self._asked_to_take(other, events)
+        if not calm or self.faults:
+            return
+        if status != 202 or answer["accepted"] != len(events):
+            raise Violated(f"nothing is wrong, and a publisher is told {status} {answer}")
+        if not again:
+            await self._arrived(topic, events, waiting)
+
+    async def _asked_to_take(self, door: Any, events: list[dict[str, Any]]) -> tuple[int, dict[str, Any]]:
+        """Returns what a broker answers to a publisher: status 0 where nothing comes."""
+        try:
+            async with asyncio.timeout(ANSWERS_S):
+                status, answer = await self.world.publish(door, events)
+        except (OSError, TimeoutError) as error:
+            status, answer = 0, {"reason": repr(error)}
+        self._tell(f"{door.site}/{door.node}", f"answers {status} {answer}")
+        return status, answer
+
+    async def _arrived(self, topic: str, events: list[dict[str, Any]], late: list[Follower]) -> None:
+        """Waits until those who followed a topic, and still do, have its events. Raises Violated where they do not come."""
+        numbers = {event["payload"]["n"] for event in events}
+
+        def missing() -> list[Follower]:
+            return [each for each in late if not numbers <= each.got.keys() and topic in each.installed and each.is_there]
+
+        await self._until(lambda: not missing(), ARRIVES_S)
+        late = missing()
+        if late and not self.faults:
+            names = [each.name for each in late]
+            raise Violated(f"nothing is wrong, and {names} never got {sorted(numbers)} of {topic}")
+        self.oracle.looked_at["promised"] += 1
+
+    async def _until(self, condition: Callable[[], bool], limit_s: float) -> None:
+        """Lets the world go on until `condition` holds, or for so long. Nobody is asked to tell: time is virtual here."""
+        for _ in range(int(limit_s / LOOKS_S)):
+            if condition():
+                return
+            await asyncio.sleep(LOOKS_S)
+
+    # What goes wrong, and right again.
+
+    def _node(self, pick: int, role: str = "") -> str | None:
+        """Returns a node that may go, of one role or of any: another one stays at its site."""
+        names = [name for name, each in self.world.roles.items() if role in ("", each.role) and self._has_peer(name)]
+        return names[pick % len(names)] if names else None
+
+    def _has_peer(self, name: str) -> bool:
+        role = self.world.roles[name]
+        return len(self.world.of(role.role, role.site)) > 1
+
+    async def _kill(self, pick: int, *_: int) -> None:
+        self._end(pick, power=False)
+
+    async def _power(self, pick: int, *_: int) -> None:
+        self._end(pick, power=True)
+
+    def _end(self, pick: int, *, power: bool) -> None:
+        if (name := self._node(pick)) is not None:
+            self.faults += 1
+            self._tell(name, "is gone without a word" if power else "is killed")
+            self.world.kill(name, power=power)
+
+    async def _leave(self, pick: int, *_: int) -> None:
+        # Only brokers promise that nothing is lost when they are asked to stop, so in a calm life only they are.
+        name = self._node(pick, "broker" if not self.faults else "")
+        if name is None:
+            return
+        self._tell(name, "is asked to stop")
+        self._moves()
+        self._meanwhile(self._leaves(name))
+
+    def _moves(self) -> None:
+        """Notes that topics go to other owners, who do not know ids: what is published again may come twice (docs/publishing.md)."""
+        self._has_moved = True
+        self.oracle.repeated |= self._again
+
+    async def _leaves(self, name: str) -> None:
+        await self.world.leave(name)
+        self._tell(name, "has stopped")
+
+    def _meanwhile(self, work: Coroutine[Any, Any, None]) -> None:
+        """Has something happen while the life goes on."""
+        self._under_way.append(asyncio.create_task(self._guarded(work)))
+
+    async def _guarded(self, work: Coroutine[Any, Any, None]) -> None:
+        try:
+            await work
+        except Violated as violated:
+            self.violate(str(violated))
+
+    async def _start(self, pick: int, *_: int) -> None:
+        if self.world.down:
+            name = list(self.world.down)[pick % len(self.world.down)]
+            self._tell(name, "is started")
+            self._moves()
+            await self.world.start(name)
+
+    async def _cut(self, one: int, other: int, how: int, *_: int) -> None:
+        for pair in self._pairs(one, other, how):
+            self.world.internet.cut(*pair)
+
+    async def _cut_one_way(self, one: int, other: int, how: int, *_: int) -> None:
+        for pair in self._pairs(one, other, how)[:1]:
+            self.world.internet.cut(*pair)
+
+    def _pairs(self, one: int, other: int, how: int) -> list[tuple[str, str]]:
+        """Returns two nodes, or two sites, both ways."""
+        names = list(self.world.sites) if how % 3 == 0 else list(self.world.options)
+        source, target = names[one % len(names)], names[other % len(names)]
+        if source == target:
+            return []
+        self.faults += 1
+        self._tell(source, f"does not reach {target}")
+        return [(source, target), (target, source)]
+
+    async def _heal(self, *_: int) -> None:
+        if self.world.internet.cuts or self.world.internet.slow:
+            self.faults += 1
+            self.world.internet.heal()
+
+    async def _snap(self, pick: int, which: int, *_: int) -> None:
+        processes = list(self.world.processes.values())
+        transports = list(processes[pick % len(processes)].transports) if processes else []
+        if transports:
+            self.faults += 1
+            transport = transports[which % len(transports)]
+            self._tell(transport.process.name, f"loses its connection with {transport.peer.process.name}")
+            transport.snap()
+
+    async def _slow(self, one: int, other: int, how: int, *_: int) -> None:
+        for pair in self._pairs(one, other, how):
+            self.world.internet.slow[pair] = 50.0
+
+    async def _stall(self, pick: int, how: int, *_: int) -> None:
+        names = list(self.world.processes)
+        name = names[pick % len(names)]
+        self.faults += 1
+        self._tell(name, "stands still")
+        self.world.processes[name].stalled_until_s = self.world.loop.now_s + (0.2, 1.0, 5.0, 10.0)[how % 4]
+
+    async def _clock(self, pick: int, how: int, *_: int) -> None:
+        names = list(self.world.processes)
+        process = self.world.processes[names[pick % len(names)]]
+        process.offset_s += (-3600.0, -5.0, 5.0, 3600.0)[how % 4]
+        self._tell(process.name, f"has a clock that is off by {process.offset_s:g} s")
+
+    # When all is well again.
+
+    async def _settle(self, *_: int) -> None:
+        """Ends all faults, waits until everybody agrees, lets clients come back, and looks whether everything arrives (DPS-31)."""
+        self.world.internet.heal()
+        if self._under_way:
+            await asyncio.wait(self._under_way)
+            self._under_way.clear()
+            self._check()
+        for name in list(self.world.down):
+            await self.world.start(name)
+        stalled_s = max((each.stalled_until_s for each in self.world.loop.processes), default=0.0)
+        deadline_s = max(self.world.loop.now_s, stalled_s) + SETTLES_S
+        while unsettled := self.world.unsettled():
+            if self.world.loop.now_s > deadline_s:
+                raise Violated(f"faults have ended {SETTLES_S:g} s ago, and not all is well: {unsettled}")
+            await asyncio.sleep(0.05)
+            self._check()
+        await asyncio.sleep(max(0.0, deadline_s - self.world.loop.now_s))
+        self.faults, self._has_moved = 0, False
+        self._again.clear()
+        await self._come_back()
+        await asyncio.sleep(ARRIVES_S)
+        self._check_interest()
+        for topic in TOPICS:
+            for site in self.world.sites:
+                door = self.world.of("broker", site)[0]
+                n = self.oracle.published(topic, site)
+                await self._send(door, topic, [{"topic": _feed(topic), "kind": "play", "payload": {"n": n}}])
+        self._check()
+
+    def _check_interest(self) -> None:
+        """Raises Violated where somebody holds interest that nobody has, or lacks what somebody has."""
+        rings = {site: self.world.of("broker", site)[0].ring for site in self.world.sites}
+        implied = interest_oracle.implied(self.world.of("accesspoint"), rings, lambda one, other: False)
+        held = interest_oracle.held(self.world.of("aggregator"), self.world.of("broker"))
+        for name in sorted({*implied, *held}):
+            if odd := implied.get(name, set()) ^ held.get(name, set()):
+                raise Violated(f"nothing is wrong, and the interest of {name} is too much or too little: {sorted(odd)}")
+        self.oracle.looked_at["interest"] += 1
+
+    async def _come_back(self) -> None:
+        for name, follower in list(self.followers.items()):
+            follower.installed.clear()
+            if follower.is_there and self.world.processes.get(follower.point) is follower.process:
+                await self._follow(follower, set(follower.wants))
+                continue
+            site = follower.point.partition("/")[0]
+            if follower.client is not None:
+                follower.client.end(kill=True)
+            back = await self._come(name, self.world.of("accesspoint", site)[0])
+            if back is None:
+                raise Violated(f"nothing is wrong, and {name} cannot connect")
+            await self._follow(back, set(follower.wants))
+
+
+class _watched(logging.Handler):  # noqa: N801 - it reads as what it does
+    """Records of errors, which are violations, for as long as the block runs."""
+
+    def __init__(self, life: SimulatedLife) -> None:
+        super().__init__(logging.ERROR)
+        self._life = life
+
+    def __enter__(self) -> None:
+        logging.getLogger().addHandler(self)
+
+    def __exit__(self, *_: object) -> None:
+        logging.getLogger().removeHandler(self)
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self._life.violate(f"an error was logged: {record.getMessage()}")
+
+
+def _feed(topic: str) -> str:
+    return f"hm://presence/user/{topic}/"

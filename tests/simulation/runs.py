@@ -1,0 +1,89 @@
+"""Runs of seeds: each is a life, and one that is violated is made as short as it can be."""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Final, NamedTuple, TypeVar
+
+from .life import SimulatedLife, StoryLine
+from .operations import Operation, drawn
+from .oracle import Violated
+
+T = TypeVar("T")
+# Two sites with two of everything, and one with three brokers: a view of two has no majority to speak of, one of three has.
+SHAPES: Final[tuple[dict[str, int], ...]] = (
+    {},
+    {"sites": 1, "brokers": 3},
+    {"sites": 3, "brokers": 1, "aggregators": 1},
+    {"sites": 2, "brokers": 3, "aggregators": 1},
+)
+# So many attempts may go into making a list of operations shorter.
+ATTEMPTS: Final = 150
+
+
+class SimulationRun(NamedTuple):
+    """A life that is over. `violation`: what was wrong, empty if nothing was; `looked_at`: how much was checked."""
+
+    seed: int
+    operations: list[Operation]
+    violation: str
+    story: list[StoryLine]
+    digest: str
+    looked_at: Counter[str]
+
+    def table(self, lines: int) -> str:
+        """Returns the end of the story: when, to whom, what."""
+        return "\n".join(str(line)[:200] for line in self.story[-lines:])
+
+
+def run(seed: int, number: int, operations: Sequence[Operation] | None = None) -> SimulationRun:
+    """Returns the life of `seed`: `number` operations that are drawn from it, or those that are given."""
+    life = SimulatedLife(seed, **SHAPES[seed % len(SHAPES)])
+    played = list(operations) if operations is not None else drawn(life.world.stream("operations"), number)
+    violation = ""
+    try:
+        life.play(played)
+    except Violated as violated:
+        violation = str(violated)
+    return SimulationRun(seed, played, violation, life.story, life.digest, life.oracle.looked_at)
+
+
+def shrunk(found: SimulationRun, attempts: int = ATTEMPTS) -> SimulationRun:
+    """Returns the same seed with as few operations as still violate the same (delta debugging, Zeller 2002), after so many attempts."""
+    last = found
+
+    def fails(operations: list[Operation]) -> bool:
+        nonlocal last
+        again = run(found.seed, 0, operations)
+        is_same = _kind(again.violation) == _kind(found.violation)
+        if is_same:
+            last = again
+        return is_same
+
+    minimized(found.operations, fails, attempts)
+    return last
+
+
+def _kind(violation: str) -> str:
+    """Returns a violation without its names and numbers: a shorter list must not show another one."""
+    return re.sub(r"\W*[\w'-]*\d[\w'-]*", "", violation)
+
+
+def minimized(items: list[T], fails: Callable[[list[T]], bool], attempts: int) -> list[T]:
+    """Returns a part of `items` of which `fails` is still true. Parts are left out, smaller and smaller ones."""
+    parts = 2
+    while len(items) >= 2 and attempts > 0:
+        size = max(1, len(items) // parts)
+        for start in range(0, len(items), size):
+            left = items[:start] + items[start + size :]
+            attempts -= 1
+            if left and fails(left):
+                items, parts = left, max(2, parts - 1)
+                break
+            if attempts <= 0:
+                break
+        else:
+            if size == 1:
+                break
+            parts = min(len(items), 2 * parts)
+    return items
