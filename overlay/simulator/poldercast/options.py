@@ -44,6 +44,7 @@ class SpreadSettings(NamedTuple):
     from_cyclon: int
     from_vicinity: int
     repairs: int
+    notices: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,7 +104,8 @@ class PolderOptions:
 class SpreadOptions:
     """The options of an event: to how many each node sends it (`fanout`), and where random links come from.
 
-    `repairs`: so many rounds of repair by neighbours follow (`overlay/protocol/repair.py`).
+    - `repairs`: so many rounds of repair by neighbours follow (`overlay/protocol/repair.py`).
+    - `notices`: who sends to a dead ring neighbour notices that, as over TCP, and sends to the next stand-by instead.
 
     Raises OverlayError for a fanout below 2, and for rounds below 0.
     """
@@ -112,6 +114,7 @@ class SpreadOptions:
     mode: Mode = "mixed"
     sources: Sources = "both"
     repairs: int = 0
+    notices: bool = False
 
     def __post_init__(self) -> None:
         if self.fanout < 2:
@@ -122,4 +125,11 @@ class SpreadOptions:
     def settings(self) -> SpreadSettings:
         """Returns the same as numbers."""
         cyclon, vicinity = _SOURCES[self.sources]
-        return SpreadSettings(fanout=self.fanout, mode=_MODES[self.mode], from_cyclon=cyclon, from_vicinity=vicinity, repairs=self.repairs)
+        return SpreadSettings(
+            fanout=self.fanout,
+            mode=_MODES[self.mode],
+            from_cyclon=cyclon,
+            from_vicinity=vicinity,
+            repairs=self.repairs,
+            notices=int(self.notices),
+        )

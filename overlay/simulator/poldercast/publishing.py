@@ -98,6 +98,10 @@ def targets(
     place = place_of(state.profiles, state.topics, state.current[node], topic)
     after = rings.successor(state.slots, state.bays[node], settings.ring, place)
     before = rings.predecessor(state.slots, state.bays[node], settings.ring, place)
+    if how.notices == 1:
+        bay, half = state.bays[node] + place * settings.ring, settings.ring // 2
+        after = _first_there(state, node, bay, half)
+        before = _first_there(state, node, bay + half, half)
     total = ring_targets(after, before, sender, event.chosen)
     wanted = others_wanted(after, before, sender, how.fanout)
     if wanted == 0:
@@ -110,6 +114,14 @@ def targets(
     if how.mode == UNION or how.from_cyclon + how.from_vicinity == 1:
         return draw_union(state.streams, stream, event.found, end, wanted, event.chosen, total)
     return draw_mixed(state.streams, stream, event.found, end, second, wanted, event.chosen, total)
+
+
+def _first_there(state: PolderState, node: int, first: int, half: int) -> int:
+    """Returns the nearest neighbour of one side of a bay that hears the node, or the nearest of all if none does."""
+    for at in range(first, first + half):
+        if state.slots[at] != rings.EMPTY and hears(state, node, state.slots[at]):
+            return state.slots[at]
+    return state.slots[first]
 
 
 def find_others(

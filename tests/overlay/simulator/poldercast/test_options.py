@@ -10,7 +10,7 @@ from overlay.simulator.poldercast.options import PolderOptions, SpreadOptions
 
 def test_the_defaults_are_those_of_the_authors() -> None:
     assert tuple(PolderOptions().settings()) == (4, 20, 20, 10, 10, 10, 0, 0, 1, 0, 0)
-    assert tuple(SpreadOptions().settings()) == (2, 0, 1, 1, 0)
+    assert tuple(SpreadOptions().settings()) == (2, 0, 1, 1, 0, 0)
 
 
 @pytest.mark.parametrize(

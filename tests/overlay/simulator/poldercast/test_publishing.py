@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from overlay.simulator.compiled import COMPILED, numbers
+from overlay.simulator.compiled import COMPILED, INTERPRETED, numbers
 from overlay.simulator.event_counts import EventCounts
 from overlay.simulator.poldercast.measuring import begin_event, unwanted
 from overlay.simulator.poldercast.options import Mode, Sources, SpreadOptions
@@ -124,3 +124,18 @@ def test_a_ring_that_lost_a_node_is_passed_by_stand_bys_when_that_is_known() -> 
     assert 0 < cycles < 40
     counts = system.publish_each(SpreadOptions(sources="none"))
     assert numbers(counts.reached) == numbers(counts.wanted)
+
+
+def test_who_notices_that_a_neighbour_is_dead_sends_to_the_next_one() -> None:
+    """2.2: each third node of a ring is dead, so one of two stand-bys is there; without notice the ring is cut."""
+    missed = []
+    for notices in (False, True):
+        how = SpreadOptions(sources="none", notices=notices)
+        system = PolderCastOverlay(even_workload(nodes=60, topics=4, each=2, seed=4), 4, how=how, execution=INTERPRETED)
+        system.run(25)
+        ring = sorted(system.members(0), key=lambda node: system.state.ids[node])
+        system.leave(ring[::3])
+        done = system.publish(0, ring[1])
+        missed.append(len(done.missed(np.array(system.members(0), np.int32))))
+    assert missed[0] > 0
+    assert missed[1] == 0
