@@ -25,11 +25,12 @@ class Key(NamedTuple):
 
 
 class Plot(NamedTuple):
-    """A plot as a page shows it. `keys`: the key to its lines. `notes`: sentences under the plot."""
+    """A plot as a page shows it. `keys`: the key to its lines. `notes`: sentences under the plot. `title`: what it shows."""
 
     svg: Html
     keys: tuple[Key, ...] = ()
     notes: tuple[str, ...] = ()
+    title: str = ""
 
 
 def lines(axes: Axes, x: Column, y: Column, style: int, *, steps: bool = False) -> None:
@@ -60,20 +61,21 @@ def legend(keys: tuple[Key, ...]) -> Html:
     return element("ul", *(element("li", _swatch(key), key.label) for key in keys), class_="key")
 
 
-def figures(plots: Sequence[Plot]) -> Html:
+def figures(plots: Sequence[Plot], *, titled: bool = False) -> Html:
     """Returns plots that belong together, two in a row where there is room; of an odd number the first one is large.
 
-    An entry in the key of the first plot is not repeated in the others.
+    An entry in the key of the first plot is not repeated in the others. `titled`: each has its title above it.
     """
     known = plots[0].keys if plots else ()
-    drawn = [_figure(each, tuple(key for key in each.keys if not at or key not in known)) for at, each in enumerate(plots)]
+    drawn = [_figure(each, tuple(key for key in each.keys if not at or key not in known), titled=titled) for at, each in enumerate(plots)]
     alone = len(drawn) % 2
     pairs = element("div", *drawn[alone:], class_="pair") if len(drawn) > alone else Html()
     return joined(*drawn[:alone], pairs)
 
 
-def _figure(plot: Plot, keys: tuple[Key, ...]) -> Html:
-    return element("figure", plot.svg, legend(keys), *(element("figcaption", note) for note in plot.notes))
+def _figure(plot: Plot, keys: tuple[Key, ...], *, titled: bool) -> Html:
+    title = element("figcaption", element("strong", plot.title)) if titled and plot.title else Html()
+    return element("figure", title, plot.svg, legend(keys), *(element("figcaption", note) for note in plot.notes))
 
 
 def _swatch(key: Key) -> Html:

@@ -223,7 +223,7 @@ def page(name: str, workload: OverlayWorkload, conditions: Conditions, made: lis
         element("h1", title),
         element("p", told(name, workload, conditions), class_="lead"),
     )
-    parts = [section("figures", "Figures", figures(plots({each.name: each for each in made})))]
+    parts = [section("figures", "Figures", figures(plots({each.name: each for each in made}), titled=True))]
     parts += [section(each.name, as_sheet(each).title, as_sheet(each).html()) for each in made]
     contents = [ContentsEntry("figures", "Figures"), *(ContentsEntry(each.name, as_sheet(each).title) for each in made)]
     return document(title, contents, head, *parts)
@@ -245,5 +245,5 @@ def plots(made: dict[str, StudyTable]) -> list[Plot]:
             for style, system in enumerate(systems)
         ]
         title = f"Milliseconds on {network.capitalize()}"
-        drawn.append(chart(f"compare-{network}", title, Axis("ms", least=0), Axis("% of the deliveries"), series, (f"{title}.",)))
+        drawn.append(chart(f"compare-{network}", title, Axis("ms", least=0), Axis("% of the deliveries"), series))
     return drawn

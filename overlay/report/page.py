@@ -52,7 +52,7 @@ def _section(answered: AnsweredStudy) -> Html:
         study.key,
         study.title,
         element("p", f"Drawn anew: {study.sources}" if study.sources else "Not in the papers", class_="source"),
-        figures(study.plots(result)),
+        figures(study.plots(result), titled=True),
         listed(result.claims),
         *(_table(study.key, each) for each in result.tables),
         kind="figure",

@@ -176,7 +176,7 @@ def plots(run: SimulatedRun) -> list[Plot]:
 
 def _chart(name: str, title: str, y: Axis, lines: dict[str, _Line]) -> Plot:
     series = [Series(label, points, style) for style, (label, points) in enumerate(lines.items())]
-    return chart(f"simulation-{name}", title, Axis("cycles", is_whole=True), y, series, (f"{title}.",))
+    return chart(f"simulation-{name}", title, Axis("cycles", is_whole=True), y, series)
 
 
 def page(run: SimulatedRun) -> Html:
@@ -190,7 +190,7 @@ def page(run: SimulatedRun) -> Html:
     )
     note = f"After each cycle {run.events:,} events, each on another topic by a random subscriber."
     parts = {
-        "figures": ("Figures", (figures(plots(run)), element("p", note, class_="source"))),
+        "figures": ("Figures", (figures(plots(run), titled=True), element("p", note, class_="source"))),
         "cycles": ("Cycles", (as_sheet(table(run)).html(),)),
     }
     contents = [ContentsEntry(key, name) for key, (name, _) in parts.items()]

@@ -66,7 +66,7 @@ def chart(name: str, title: str, x: Axis, y: Axis, series: Sequence[Series], not
             _draw(axes, each)
         _draw_levels(axes, [each for each in series if each.mark == "level"])
         _scale(axes, x, y)
-    return Plot(drawn.svg, tuple(Key(each.label, each.style, each.mark) for each in series if each.mark != "level"), notes)
+    return Plot(drawn.svg, tuple(Key(each.label, each.style, each.mark) for each in series if each.mark != "level"), notes, title)
 
 
 def _draw(axes: Axes, series: Series) -> None:

@@ -88,7 +88,7 @@ def _line(found: Iterable[tuple[float | str, ...]], column: int) -> list[tuple[f
 def _plot(table: StudyTable) -> Plot:
     series = [Series(line, _line(table.rows, at), at - 1) for at, line in enumerate(LINES, 1)]
     title = f"Convergence, {table.name}"
-    return chart(f"convergence-{table.name}", title, Axis("cycles", is_whole=True), Axis("%", is_log=True), series, (f"{title}.",))
+    return chart(f"convergence-{table.name}", title, Axis("cycles", is_whole=True), Axis("%", is_log=True), series)
 
 
 def claims(found: list[ConvergenceStudy], *, is_full: bool) -> list[StudyClaim]:

@@ -15,6 +15,7 @@ def test_the_page_has_the_claims_on_top_and_then_each_study_with_plot_claims_and
     page = render(ANSWERED, "quick", 7)
     assert re.findall(r'<section id="([^"]+)"', page) == ["claims", "counting", "again"]
     assert page.count('<svg class="plot"') == 2
+    assert page.count("<figcaption><strong>Counts</strong></figcaption>") == 2
     assert "Drawn anew: figure 1" in page
     assert "Not in the papers" in page
     assert "Quick: a tenth" in page
