@@ -22,7 +22,7 @@ from ..study import OverlayStudy, StudyClaim, StudyResult, StudyScale, StudyTabl
 Floats = NDArray[np.float64]
 
 # Nodes, cycles until PolderCast's rings are complete, and rendezvous that are killed.
-_EXTENTS: Final[dict[StudyScale, tuple[int, int, int]]] = {"tiny": (200, 40, 2), "quick": (1000, 60, 20), "full": (10_000, 100, 100)}
+_EXTENTS: Final[dict[StudyScale, tuple[int, int, int]]] = {"tiny": (200, 40, 2), "quick": (1000, 60, 20), "full": (10_000, 100, 20)}
 # While so many cycles pass, each with an event on each topic, messages are counted.
 _CYCLES: Final = 10
 _LINKS: Final = {

@@ -19,12 +19,14 @@ def test_trees_of_friends_reach_everybody_once_over_relays() -> None:
 
 
 def test_each_share_of_hops_and_of_nodes_is_one_of_all() -> None:
+    """P2P-24, in small: nothing that PolderCast's nodes receive is unwanted, and most of Scribe's nodes receive such."""
     result = tiny(SCRIBE)
     by_hops = np.array([[float(cell) for cell in row] for row in result.table("by-hops").rows])
     assert by_hops[:, 1:].sum(0) == pytest.approx([100, 100])
     unwanted = np.array([[float(cell) for cell in row] for row in result.table("unwanted").rows])
     assert (np.diff(unwanted, axis=0)[:, 1:] <= 0).all()
     assert not unwanted[:, 1].any()
+    assert unwanted[0, 2] > 90
     assert (unwanted[:, 3] >= unwanted[:, 2]).all()
 
 

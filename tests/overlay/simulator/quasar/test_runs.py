@@ -67,6 +67,13 @@ def test_hardly_any_trail_is_false_and_no_message_is_lost_for_it() -> None:
     assert sum(run.false_lost for run in runs) == 0
 
 
+def test_fewer_neighbours_fill_filters_less() -> None:
+    """P2P-43: the load is told beside the false steps; 512 bytes were made for 370 ids, which set 30 % of the bits."""
+    fills = [next(coverage_runs(1024, "100", 1, 6, degree=degree)).fill for degree in (4, 6, 8)]
+    assert fills == sorted(set(fills))
+    assert fills[0] < 0.15 < 0.3 < fills[-1] < 0.4
+
+
 def test_sizes_of_groups_are_those_of_the_paper() -> None:
     """P2P-38: 2 to 1055 members, 100, and 2 %."""
     drawn = group_sizes("myspace", 32_768, 3000, 1)
