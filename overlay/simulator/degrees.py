@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..protocol.view import CELL, NODE
+from .gossipsub.overlay import GossipSubOverlay
 from .poldercast.overlay import PolderCastOverlay
 from .poldercast.state import CYCLON, MODULES, VICINITY
 from .quasar.overlay import QuasarOverlay
@@ -70,8 +71,16 @@ def _quasar(system: QuasarOverlay) -> Pairs:
     return np.stack([np.repeat(np.arange(len(offsets) - 1), np.diff(offsets)), ends], axis=1)
 
 
+def _gossipsub(system: GossipSubOverlay) -> Pairs:
+    """Returns the same of connections that are up."""
+    links = system.state.links
+    up = np.asarray(links.is_up) == 1
+    return np.stack([np.asarray(links.owner, np.int64)[up], np.asarray(links.peer, np.int64)[up]], axis=1)
+
+
 _LINKS: Final[dict[type, Callable[[Any], Pairs]]] = {
     PolderCastOverlay: _poldercast,
     ScribeOverlay: _scribe,
     QuasarOverlay: _quasar,
+    GossipSubOverlay: _gossipsub,
 }

@@ -8,7 +8,7 @@ from .errors import OverlayError
 
 # Bytes for each node and for each subscription, from the states of the systems, rounded up; what they run on is in both.
 _NODE_BYTES: Final = {"poldercast": 1_500, "scribe": 2_000, "quasar": 3_500, "gossipsub": 3_000}
-_PAIR_BYTES: Final = {"poldercast": 200, "scribe": 1_000, "quasar": 100, "gossipsub": 1_000}
+_PAIR_BYTES: Final = {"poldercast": 200, "scribe": 1_000, "quasar": 100, "gossipsub": 6_000}
 _MEMINFO: Final = Path("/proc/meminfo")
 
 

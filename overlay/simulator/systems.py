@@ -5,6 +5,7 @@ from typing import Final, Protocol
 
 from .compiled import COMPILED, Execution
 from .errors import OverlayError
+from .gossipsub.overlay import GossipSubOverlay
 from .poldercast.overlay import PolderCastOverlay
 from .quasar.overlay import QuasarOverlay
 from .scribe.overlay import ScribeOverlay
@@ -23,6 +24,7 @@ _MADE: Final[dict[str, Callable[[OverlayWorkload, int, Execution], WatchedSystem
     "poldercast": lambda workload, seed, execution: PolderCastOverlay(workload, seed, execution=execution),
     "scribe": lambda workload, seed, execution: ScribeOverlay(workload, seed, execution=execution),
     "quasar": lambda workload, seed, execution: QuasarOverlay(workload, seed, execution=execution),
+    "gossipsub": lambda workload, seed, execution: GossipSubOverlay(workload, seed, execution=execution),
 }
 SYSTEMS: Final = tuple(_MADE)
 

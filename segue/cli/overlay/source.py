@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 # As `overlay.simulator.systems` has them, which is not loaded for the help of a command.
-SYSTEM_NAMES: Final = ("poldercast", "scribe", "quasar")
+SYSTEM_NAMES: Final = ("poldercast", "scribe", "quasar", "gossipsub")
 # Subscriptions for each node of a graph that is made.
 _PAIRS: Final = 16
 

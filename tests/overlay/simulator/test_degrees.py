@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 from overlay.protocol.pastry import NOBODY
+from overlay.simulator.compiled import numbers
 from overlay.simulator.degrees import degrees
+from overlay.simulator.gossipsub.overlay import GossipSubOverlay
 from overlay.simulator.poldercast.overlay import PolderCastOverlay
 from overlay.simulator.quasar.overlay import QuasarOverlay
 from overlay.simulator.scribe.overlay import ScribeOverlay
@@ -39,6 +41,16 @@ def test_scribe_keeps_up_with_its_leaves_its_table_and_its_trees() -> None:
 def test_quasar_keeps_up_with_its_neighbours() -> None:
     system = QuasarOverlay(WORKLOAD, 1)
     assert degrees(system, NODES).tolist() == np.diff(np.asarray(system.graph.offsets)).tolist()
+
+
+def test_gossipsub_keeps_up_with_those_whom_it_is_connected_to() -> None:
+    system = GossipSubOverlay(WORKLOAD, 1)
+    links, known = system.state.links, [set[int]() for _ in range(NODES)]
+    for owner, peer, is_up in zip(numbers(links.owner), numbers(links.peer), numbers(links.is_up), strict=True):
+        if is_up:
+            known[owner].add(peer)
+    assert all(node in known[other] for node, others in enumerate(known) for other in others)
+    assert degrees(system, NODES).tolist() == [len(others) for others in known]
 
 
 @pytest.mark.parametrize("name", SYSTEMS)
