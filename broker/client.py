@@ -74,6 +74,8 @@ class SiteClient:
         if self._book is not None:
             self._book.meet(link)
         self.links[slot] = link
+        if self._book is not None:
+            self._book.meet(link)
         self.forwarder.up(slot, link)
         if self._announces:
             self.announcer.node_up(slot, link)

@@ -44,6 +44,7 @@ class NotificationModule:
         self.address = options.door
         self.stored: StoredPath | None = None
         self._capture, self._doors = context.capture, context.doors
+        self._revocations, self._log = context.revocations, context.log
         self.links = Node((self.role, self.node, self.site), context, self, timing=options.link)
         self.online = Online(len(options.presence))
         self._brokers = SiteClient(self.links, self.site, options.brokers, book=context.revocations)
@@ -59,6 +60,7 @@ class NotificationModule:
         for address in self.options.presence:
             self.links.dial(address, PRESENCE, self.site)
         await stored.start(self.options.advertise or listen)
+        await self._revocations.heard(self._log)  # no revoked token is taken meanwhile, if a broker can be reached
         self.address = await stored.web.start("notification.door", self.options.door)
 
     async def drain(self) -> None:

@@ -99,7 +99,9 @@ class ServiceRole(ABC, Generic[Options, Work]):
         """Opens the store, which goes to `opened`, and returns what works on it. Raises ConfigError and Unavailable."""
 
     async def start(self) -> None:
-        """Opens the store, goes on with what was left to do, then listens, and dials brokers and peers last.
+        """Opens the store, goes on with what was left to do, listens, dials brokers and peers, and opens the door last.
+
+        By then a broker has told whose tokens are revoked, if one can be reached.
 
         Raises ConfigError, Unavailable, and CannotListen if an address is taken.
         """
@@ -112,10 +114,12 @@ class ServiceRole(ABC, Generic[Options, Work]):
         self.opened.push_async_callback(self.links.close)
         self._web = self._web_of(work.routes())
         self.opened.push_async_callback(self._web.close)
-        self.address = await self._web.start(f"{self.role}.door", self.options.door)
         await self.links.listen(self.options.listen)
         self.neighbours.brokers.start()
         self.neighbours.peers.start()
+        if self.broker_addresses():
+            await self.context.revocations.heard(self.context.log)
+        self.address = await self._web.start(f"{self.role}.door", self.options.door)
 
     def _web_of(self, routes: Sequence[Route]) -> Web:
         return Web(

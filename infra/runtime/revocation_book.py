@@ -4,8 +4,11 @@ Brokers tell each other everything, and all their other peers; aggregators tell 
 so what goes round in circles ends.
 """
 
+import asyncio
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from functools import partial
+from typing import Final
 
 from infra.kernel.errors import Refused
 from infra.kernel.every_one import for_every_one
@@ -13,10 +16,13 @@ from infra.kernel.frames import Revoked
 from infra.kernel.revocations import Ban, Entry, Revocation, Revocations
 
 from .link import Link
+from .logs import Logger
 from .tokens import Identity, Service
 
 # So many entries go in one frame: some 60 kB.
-PORTION = 1000
+PORTION: Final = 1000
+# So long a service that starts waits for a broker before it opens its door.
+PATIENCE_S: Final = 2.0
 Hearer = Callable[[Sequence[Entry]], None]
 
 
@@ -28,9 +34,25 @@ class RevocationBook:
 
     def __init__(self, wall: Callable[[], float]) -> None:
         self.known = Revocations()
-        self.is_whole = False
+        self._whole = asyncio.Event()
         self._wall = wall
         self._hearers: list[Hearer] = []
+
+    @property
+    def is_whole(self) -> bool:
+        """See above."""
+        return self._whole.is_set()
+
+    async def heard(self, log: Logger) -> None:
+        """Returns when the book is whole, or after `PATIENCE_S`. Then `log` is told that revoked tokens are taken until it is.
+
+        A service waits for that before it opens its door. Without a broker it works all the same: it keeps what must not be lost.
+        """
+        with suppress(TimeoutError):
+            async with asyncio.timeout(PATIENCE_S):
+                await self._whole.wait()
+        if not self.is_whole:
+            log.warning("no broker has told whose tokens are revoked; until one does, all are taken", waited_s=PATIENCE_S)
 
     @property
     def now_ms(self) -> int:
@@ -61,14 +83,15 @@ class RevocationBook:
         """Takes what a peer tells."""
         news = self.known.merge([*frame.revocations, *frame.bans], self.now_ms)
         became_whole = frame.last and not self.is_whole
-        self.is_whole |= frame.last
+        if frame.last:
+            self._whole.set()
         if news or became_whole:
             self._hear(news)
 
     def begin(self) -> None:
         """Makes the book whole: there is nobody who would tell all, for this node is a broker."""
         if not self.is_whole:
-            self.is_whole = True
+            self._whole.set()
             self._hear(())
 
     def meet(self, link: Link) -> None:

@@ -288,3 +288,20 @@ async def test_every_http_door_of_a_service_refuses_a_revoked_token_and_a_banned
                 async with asyncio.timeout(DEADLINE_S):
                     while (answer := await c.request(user, "GET", role, path))[1].get("code") != code:
                         assert answer[0] in (200, 404), (role, answer)
+
+
+async def test_a_service_that_starts_again_opens_its_door_when_it_knows_who_is_revoked(tmp_path: Path) -> None:
+    """DPS-28: the very first request of somebody whose tokens are revoked is refused, also after a restart beside a slow broker."""
+    paths = {"sto/playlist1": ("playlist", "/v1/playlists/ann/none"), "sto/n1": ("notification", "/v1/me/notifications")}
+    async with Cluster(sites=1, state=tmp_path, services=("playlist",)) as c:
+        await revoke(c, user="ann")
+        for name, (role, path) in paths.items():
+            await c.leave(name)
+            c.plan.hold("sto/b1", name)
+            starting = asyncio.create_task(c.restart(name))
+            await c.until(lambda name=name: bool(c.plan.held["sto/b1", name]))  # type: ignore[misc]
+            assert c.roles[name].address.endswith(":0"), "its door is open"
+            c.plan.release("sto/b1", name)
+            await starting
+            status, answer = await c.request("ann", "GET", role, path)
+            assert (status, answer.get("code")) == (401, "token-revoked"), name

@@ -1,13 +1,16 @@
 """infra.runtime.revocation_book: when a node knows everything, and who is told."""
 
+import asyncio
 from collections.abc import Sequence
 
 import msgspec
 import pytest
+from structlog.testing import capture_logs
 
 from infra.kernel.frames import HIGHEST_TAG, Frame, Hello, Revoked, View
 from infra.kernel.revocations import Ban, Entry, Revocation
 from infra.runtime.link import Link
+from infra.runtime.logs import get_logger
 from infra.runtime.revocation_book import PORTION, RevocationBook
 from infra.runtime.tokens import Identity
 from tests.support.recording_wire import RecordingWire
@@ -90,3 +93,22 @@ def test_who_is_in_the_book_is_refused(book: RevocationBook) -> None:
     book.add(revoked(1))
     refusals = [book.refusal(Identity(user, NOW_S + 60, issued_s=NOW_S - 1)) for user in ("u1", "u2")]
     assert [each and each.code.name for each in refusals] == ["token-revoked", None]
+
+
+async def test_who_waits_for_a_book_goes_on_when_it_is_whole(book: RevocationBook) -> None:
+    with capture_logs() as logs:
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(book.heard(get_logger("playlist", "l1", "sto")))
+            await asyncio.sleep(0)
+            book.learn(Revoked([], [], last=True))
+    assert logs == []
+
+
+async def test_who_waits_for_a_book_that_nobody_completes_goes_on_and_says_so(
+    book: RevocationBook, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("infra.runtime.revocation_book.PATIENCE_S", 0.0)
+    with capture_logs() as logs:
+        await book.heard(get_logger("playlist", "l1", "sto"))
+    assert [(line["log_level"], line["waited_s"]) for line in logs] == [("warning", 0.0)]
+    assert not book.is_whole
