@@ -34,6 +34,8 @@ CYCLE_S: Final = 1.0
 _CHURN_MS: Final = 60_000
 # Control messages are counted over so many cycles of peace.
 _COUNTED: Final = 10
+# One node in so many publishes in each of them.
+_QUIET: Final = 100
 HARMED: Final = 0.2
 DYING: Final = 0.3
 
@@ -89,7 +91,7 @@ def compare(name: str, workload: OverlayWorkload, conditions: Conditions, told: 
     settled = new_system(name, workload, conditions.seed)
     for _ in range(conditions.settle):
         settled.cycle()
-    spent = _control_bytes(settled, workload.nodes)
+    spent = _control_bytes(settled, workload, conditions.seed)
     degree = degrees(settled, workload.nodes)
     arrivals: dict[str, list[float]] = {}
     counts = EventProbe(workload.topics, conditions.seed).publish(settled, conditions.events)
@@ -145,12 +147,20 @@ def churned(nodes: int, conditions: Conditions) -> CycleChurn:
     return by_cycle(make_churn(shape, conditions.seed), _CHURN_MS, cycles, nodes)
 
 
-def _control_bytes(system: WatchedSystem, nodes: int) -> float:
-    """Returns the bytes of control messages that a node receives in a cycle."""
-    before = np.asarray(system.sizes, np.int64).reshape(-1, KINDS)[:, CONTROL].sum()
+def _control_bytes(system: WatchedSystem, workload: OverlayWorkload, seed: int) -> float:
+    """Returns the bytes of control messages that a node receives in a cycle, while one node in `_QUIET` publishes in each.
+
+    Events count, because gossip about them is control.
+    """
+    before, probe = _control(system), EventProbe(workload.topics, seed)
     for _ in range(_COUNTED):
         system.cycle()
-    return float(np.asarray(system.sizes, np.int64).reshape(-1, KINDS)[:, CONTROL].sum() - before) / _COUNTED / nodes
+        probe.publish(system, max(1, workload.nodes // _QUIET))
+    return float(_control(system) - before) / _COUNTED / workload.nodes
+
+
+def _control(system: WatchedSystem) -> int:
+    return int(np.asarray(system.sizes, np.int64).reshape(-1, KINDS)[:, CONTROL].sum())
 
 
 def costs(found: list[ComparedSystem]) -> StudyTable:

@@ -1,5 +1,7 @@
 """Floods of forged tokens from one address, at every door where tokens are read: soon they are not looked at any more (DPS-26)."""
 
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -14,22 +16,23 @@ from tests.support.samples import service_token, user_token
 # One at once, and then none for a long time.
 FEW = 0.001
 FORGED = issue(b"x" * 32, user="ann", ttl_s=600, now_s=2_000_000_000)
-# Something for which each door wants a token: method, path and a good one.
-WANTED = {
-    ADMIN: ("GET", "/metrics", service_token("monitor")),
-    "broker": ("POST", "/v1/events", service_token("presence")),
-    "broker of operators": ("GET", "/v1/sessions?user=ann", service_token("operator")),
-    "notification": ("GET", "/v1/me/preferences", user_token("ann")),
-    "playlist": ("GET", "/v1/playlists/ann/mix", user_token("ann")),
-    "social": ("GET", "/v1/social/wall", user_token("ann")),
-    "artist": ("GET", "/v1/artists/followed", user_token("ann")),
+# Something for which each door wants a token: method, path, and what makes a good one. It is made when it is needed, since tokens end.
+WANTED: dict[str, tuple[str, str, Callable[[], str]]] = {
+    ADMIN: ("GET", "/metrics", partial(service_token, "monitor")),
+    "broker": ("POST", "/v1/events", partial(service_token, "presence")),
+    "broker of operators": ("GET", "/v1/sessions?user=ann", partial(service_token, "operator")),
+    "notification": ("GET", "/v1/me/preferences", partial(user_token, "ann")),
+    "playlist": ("GET", "/v1/playlists/ann/mix", partial(user_token, "ann")),
+    "social": ("GET", "/v1/social/wall", partial(user_token, "ann")),
+    "artist": ("GET", "/v1/artists/followed", partial(user_token, "ann")),
 }
 
 
 @pytest.mark.parametrize("wanted", WANTED)
 async def test_an_address_that_shows_forged_tokens_waits_and_others_do_not(wanted: str, tmp_path: Path) -> None:
     """DPS-26: 401 for the first one, then 429 with `Retry-After`, whatever the token; nobody at another address notices."""
-    method, path, good = WANTED[wanted]
+    method, path, make = WANTED[wanted]
+    good = make()
 
     def request(token: str) -> bytes:
         return f"{method} {path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {token}\r\nContent-Length: 0\r\n\r\n".encode()

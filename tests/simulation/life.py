@@ -2,7 +2,8 @@
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable
+from functools import partial
 from hashlib import sha256
 from typing import Any, Final, NamedTuple
 
@@ -181,7 +182,7 @@ class SimulatedLife:
         numbers = [self.oracle.published(name, door.site) for _ in range(1 + number % 3)]
         events = [{"topic": _feed(name), "kind": "play", "id": f"event-{n}", "payload": {"n": n}} for n in numbers]
         self._last = (name, door.site, events)
-        self._meanwhile(self._send(door, name, events))
+        self._meanwhile(partial(self._send, door, name, events))
 
     async def _repeat(self, where: int, *_: int) -> None:
         """Publishes again what was published last, as a service does that got no answer."""
@@ -191,7 +192,7 @@ class SimulatedLife:
             self._again.update(event["payload"]["n"] for event in events)
             if self.faults or self._has_moved:
                 self.oracle.repeated |= self._again
-            self._meanwhile(self._send(doors[where % len(doors)], name, events, again=True))
+            self._meanwhile(partial(self._send, doors[where % len(doors)], name, events, again=True))
 
     async def _send(self, door: Any, topic: str, events: list[dict[str, Any]], *, again: bool = False) -> None:
         calm = not self.faults
@@ -270,7 +271,7 @@ class SimulatedLife:
             return
         self._tell(name, "is asked to stop")
         self._moves()
-        self._meanwhile(self._leaves(name))
+        self._meanwhile(partial(self._leaves, name))
 
     def _moves(self) -> None:
         """Notes that topics go to other owners, who do not know ids: what is published again may come twice (docs/publishing.md)."""
@@ -281,13 +282,13 @@ class SimulatedLife:
         await self.world.leave(name)
         self._tell(name, "has stopped")
 
-    def _meanwhile(self, work: Coroutine[Any, Any, None]) -> None:
+    def _meanwhile(self, work: Callable[[], Awaitable[None]]) -> None:
         """Has something happen while the life goes on."""
         self._under_way.append(asyncio.create_task(self._guarded(work)))
 
-    async def _guarded(self, work: Coroutine[Any, Any, None]) -> None:
+    async def _guarded(self, work: Callable[[], Awaitable[None]]) -> None:
         try:
-            await work
+            await work()
         except Violated as violated:
             self.violate(str(violated))
 

@@ -9,7 +9,7 @@ from ..lazy_group import LazyGroup, entry
 COMMANDS: Final = (
     entry("simulate", "segue.cli.overlay.simulate:simulate", "Simulate an overlay from a cold start"),
     entry("compare", "segue.cli.overlay.compare:compare", "Compare overlays under the same conditions"),
-    entry("report", "segue.cli.overlay.report:report", "Draw every published figure anew, on one page"),
+    entry("report", "segue.cli.overlay.report:report", "Run all studies of the overlays"),
 )
 
 

@@ -50,7 +50,7 @@ def compare(
     out: Path,
     json: Path | None,
 ) -> None:
-    """Compare overlays on TRACE, a folder or a list of edges, or on a made graph of friends (docs/overlay.md)."""
+    """Compare overlays under the same conditions: on TRACE (a folder, a list of edges), or on a made graph of friends (docs/overlay.md)."""
     from analytics.building import building
     from overlay.report import comparison
     from overlay.report.comparison import Conditions
