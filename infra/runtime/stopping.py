@@ -15,6 +15,8 @@ from typing import Any, Final, NoReturn
 SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 # Shells add this to the number of a signal, and have the exit code of a process that it ended.
 _SHELL: Final = 128
+# The signal for which Stopped was raised, once it was.
+_heard: Final[list[int]] = []
 
 
 class Stopped(SystemExit):
@@ -50,9 +52,24 @@ def ended_by_signals() -> Iterator[None]:
     _handle(die)
     try:
         yield
+        check_stopped()
     except Stopped as stop:
         stopped.append(stop.number)
         raise
+    except BaseException:
+        if not _heard:
+            raise
+        stopped.append(_heard[0])  # it became something else on its way, which is no trouble of ours
+        raise Stopped(_heard[0]) from None
+
+
+def check_stopped() -> None:
+    """Raises Stopped again where it was raised and has got lost: C code that calls Python may drop it, or make another error of it.
+
+    Who is about to leave something behind asks first.
+    """
+    if _heard:
+        raise Stopped(_heard[0])
 
 
 def unwind() -> None:
@@ -71,6 +88,7 @@ def unwind() -> None:
 
 def _stop(number: int, _frame: object) -> NoReturn:
     _handle(die)
+    _heard.append(number)
     raise Stopped(number)
 
 

@@ -10,6 +10,7 @@ import click
 from rich.console import Console
 from rich.text import Text
 
+from infra.runtime.stopping import check_stopped
 from infra.runtime.whole_file import write_whole
 
 from ..output_file import write_output
@@ -71,6 +72,7 @@ def write(page: str, path: Path, study: "msgspec.Struct", json: Path | None, con
     """Writes `page` to `path`, and the numbers of `study` to `json` if that is wanted; tells on `console` where. Raises OSError."""
     import msgspec
 
+    check_stopped()  # a signal while plots were drawn may have got lost in them
     path.parent.mkdir(parents=True, exist_ok=True)
     write_whole(path, page.encode())
     if json is not None:

@@ -143,3 +143,33 @@ def test_another_thread_gets_no_signals_and_asks_for_none() -> None:
 
 def test_stopped_is_an_exit_as_shells_count_it() -> None:
     assert (Stopped(15).number, Stopped(15).code) == (15, 143)
+
+
+@pytest.mark.parametrize("swallowed", ["pass", "raise ValueError('another error')"])
+def test_a_signal_that_c_code_makes_something_else_of_ends_the_command_all_the_same(swallowed: str) -> None:
+    """Matplotlib's drawing drops what a signal raises within a conversion, or reports a matrix that is not valid."""
+    program = f"""
+with ended_by_signals():
+    unwind()
+    try:
+        os.kill(me, signal.SIGTERM)
+    except Stopped:
+        {swallowed}
+"""
+    assert run(program) == (-signal.SIGTERM, "")
+
+
+def test_who_leaves_something_behind_hears_of_a_signal_that_was_lost() -> None:
+    program = """
+from infra.runtime.stopping import check_stopped
+with ended_by_signals():
+    unwind()
+    check_stopped()
+    try:
+        os.kill(me, signal.SIGTERM)
+    except Stopped:
+        pass
+    check_stopped()
+    print("not reached")
+"""
+    assert run(program) == (-signal.SIGTERM, "")
