@@ -244,13 +244,13 @@ class SimulatedLife:
     # What goes wrong, and right again.
 
     def _node(self, pick: int, role: str = "") -> str | None:
-        """Returns a node that may go, of one role or of any: another one stays at its site."""
+        """Returns a node that may go, of one role or of any: another one stays at its site, and is ready."""
         names = [name for name, each in self.world.roles.items() if role in ("", each.role) and self._has_peer(name)]
         return names[pick % len(names)] if names else None
 
     def _has_peer(self, name: str) -> bool:
         role = self.world.roles[name]
-        return len(self.world.of(role.role, role.site)) > 1
+        return any(each is not role and each.ready() is None for each in self.world.of(role.role, role.site))
 
     async def _kill(self, pick: int, *_: int) -> None:
         self._end(pick, power=False)
