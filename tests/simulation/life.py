@@ -369,6 +369,7 @@ class SimulatedLife:
         await asyncio.sleep(max(0.0, deadline_s - self.world.loop.now_s))
         self.faults, self._has_moved = 0, False
         self._again.clear()
+        self._last = None  # topics may have moved since: their owners do not know its ids
         await self._come_back()
         await asyncio.sleep(ARRIVES_S)
         self._check_interest()
