@@ -94,7 +94,7 @@ def test_who_is_there_publishes_and_is_judged(everybody: OverlayWorkload) -> Non
 
 
 def test_misses_are_counted_by_node_and_by_delivery(everybody: OverlayWorkload) -> None:
-    """P2P-26: node 3 misses all that others publish."""
+    """Node 3 misses all that others publish."""
     plan = ChurningPlan(churn=churn(([], [0, 1, 2, 3])), seed=4)
     (only,), system = outcomes(everybody, plan, misses=[3])
     missed = sum(publisher != 3 for publisher in system.publishers)
@@ -107,7 +107,7 @@ def test_misses_are_counted_by_node_and_by_delivery(everybody: OverlayWorkload) 
 def test_who_came_within_ten_seconds_is_not_judged_and_within_the_cycle_not_settled(
     everybody: OverlayWorkload, late_ms: int, judged: int
 ) -> None:
-    """P2P-26: the warm-up of PC 6.6."""
+    """The warm-up of PC 6.6."""
     found, _ = outcomes(everybody, ChurningPlan(churn=churn(([], [0, 1, 2, 3]), ([], [4]), late_ms=late_ms)))
     assert found[0].misses.nodes == 4
     assert (found[1].misses.nodes, found[1].settled.nodes) == (judged, 4)
@@ -129,7 +129,7 @@ def test_a_parted_network_is_whole_again_in_time(everybody: OverlayWorkload) -> 
 
 
 def test_poldercast_publishes_by_itself_and_one_by_one_gives_the_like() -> None:
-    """P2P-26: what is counted is the same sort of number either way."""
+    """What is counted is the same sort of number either way."""
     work = even_workload(nodes=120, topics=30, each=4, seed=1)
     plan = ChurningPlan(churn=churn(([], [*range(100)]), ([3, 4, 5], [100, 101]), ([], [])), before=40)
     one = PolderCastOverlay(work, 1)

@@ -42,7 +42,7 @@ def test_a_partition_has_two_sides_for_some_cycles() -> None:
 
 
 def test_a_tenth_of_the_nodes_pass_on_their_topics_in_a_round() -> None:
-    """P2P-32."""
+    """Each of them has the topics of another one."""
     before = even_workload(nodes=200, topics=150, each=7, seed=1)
     found = new_interests(before, 0.1, 2)
     old, new = before.topics_of.lists(), found.workload.topics_of.lists()

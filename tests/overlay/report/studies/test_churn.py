@@ -35,12 +35,12 @@ USUAL = {30: 10, 65: 9, 120: 40, 124: 11}
     ids=["as published", "a bad minute", "a high spike", "a long spike", "a bad crowd", "no worse with 2", "never whole"],
 )
 def test_each_claim_is_missed_alone(run: ChurnRun, narrow: ChurnRun, differs: list[str]) -> None:
-    """P2P-26, P2P-27, P2P-28, P2P-30, P2P-31."""
+    """A judge that is given invented minutes, and calls the requirement by its id; whether it holds is for the full study."""
     assert [each.requirement for each in claims([run, narrow, run], SHAPE, is_full=True) if each.holds is False] == differs
 
 
 def test_a_small_run_has_a_row_for_each_minute_and_heals() -> None:
-    """P2P-31."""
+    """P2P-31, in small: after the churn nobody misses anything any more."""
     result = tiny(CHURN)
     assert [each.name for each in result.tables] == ["ring-4", "ring-2", "ring-4-noticed"]
     rows = result.table("ring-4").rows

@@ -54,12 +54,12 @@ def test_all_claims_hold_for_curves_like_the_pilots() -> None:
     ids=["a miss", "too many copies", "slower", "not between", "not flat"],
 )
 def test_each_claim_is_missed_alone(changed: dict[str, SpreadPoint], requirement: set[str]) -> None:
-    """P2P-10 to P2P-14."""
+    """A judge that is given invented points; the overlay itself is tested in `simulator/poldercast`."""
     assert differs(points(**changed)) == requirement
 
 
 def test_unwanted_events_straight_delays_and_few_copies_are_seen() -> None:
-    """P2P-11, P2P-15, P2P-16."""
+    """The same, of other numbers."""
     assert differs(points(), unwanted=1) == {"P2P-11"}
     assert differs(points(), events=delays(straight=True)) == {"P2P-15"}
     few = StudyTable(name="x", head=CROWDED.head, rows=[(2, 5.0, 1.0, 2.0, 1.9)])

@@ -27,7 +27,7 @@ TOLL = DeathToll([1000, 400, 10, 0], 20, 5)
     ids=["as demanded", "one is left", "too late", "apart", "rings stay open", "no sooner", "never"],
 )
 def test_each_claim_is_missed_alone(toll: DeathToll, table: StudyTable, changed: ChangedRings, differs: list[str]) -> None:
-    """P2P-7, P2P-8, P2P-31, P2P-32."""
+    """A judge that is given invented numbers."""
     found = claims(toll, table, changed, is_full=True)
     assert [each.requirement for each in found if each.holds is False] == differs
 

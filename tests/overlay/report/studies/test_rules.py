@@ -26,7 +26,7 @@ def shares(default: float, module: float, shared: float) -> StudyTable:
     ids=["as in the pilot", "another order", "too many", "the rich are late"],
 )
 def test_claims_follow_from_shares_and_last_nodes(table: StudyTable, last: LastNodes, held: list[bool]) -> None:
-    """P2P-21, P2P-25."""
+    """A judge that is given invented numbers."""
     assert [each.holds for each in claims(table, [last], is_full=True)] == held
     assert [each.holds for each in claims(table, [last], is_full=False)] == [None, None]
 

@@ -26,7 +26,7 @@ def costs(power: float, *, control: float = 12.0, slope: float = 0.001) -> NodeC
     ids=["as published", "followers steeper", "friends flat", "too many messages", "fewer for the rich"],
 )
 def test_what_is_claimed_of_degrees_and_messages(friends: NodeCosts, followers: NodeCosts, held: list[bool]) -> None:
-    """P2P-22, P2P-23."""
+    """A judge that is given invented numbers."""
     found = {"friends": friends, "followers": followers}
     assert [each.holds for each in claims(found, is_full=True)] == held
     assert [each.holds for each in claims(found, is_full=False)] == [None, None]
