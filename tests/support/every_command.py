@@ -80,7 +80,7 @@ EXAMPLES: Final[dict[CommandPath, Example]] = {
     ("new-secret",): Example("--state {state}"),
     ("notify",): Example("hm://notifications/feed/bjork%new-album/ --kind album --file - --url {notification} --state {state}", stays=True),
     ("offload-demo",): Example("--users 30 --events 200 --sites 1 --json {out}", "engine "),
-    ("overlay", "compare"): Example("--system scribe --nodes 2000 --settle 30 --processes 1 --out {out} --json {out}.json", "scribe: "),
+    ("overlay", "compare"): Example("--system scribe --nodes 1000 --settle 10 --processes 1 --out {out} --json {out}.json", "scribe: "),
     ("overlay", "report"): Example("--quick --study convergence --out {out} --json {out}.json", "Convergence of rings: friends"),
     ("overlay", "simulate"): Example("--nodes 3000 --out {out} --json {out}.json", "reading the workload"),
     ("plan", "provision"): Example("{trace} --out {out} --json {out}.json", "reading the trace"),
