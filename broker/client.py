@@ -118,7 +118,7 @@ class SiteClient:
         Topics move to their owners under it, and all brokers hear when that is announced. A view that no broker can have issued is
         passed over: nobody could ever issue a higher one, or the topics of a slot that nobody knows would go nowhere.
         """
-        if view.number > MOST_VIEW_NUMBER or not self._known.issuperset(view.slots):
+        if view.number > MOST_VIEW_NUMBER or not view.is_sound or not self._known.issuperset(view.slots):
             return False
         changed = self.announcer.set_view(view)
         # Behind what `set_view` has announced, on each link: `Announced` says that nothing is missing any more.

@@ -234,7 +234,7 @@ class Broker:
 
     def _view_changed(self) -> None:
         view, before = self.mesh.view, self.ring
-        self.router.follow(Ring(view.slots))
+        self.router.follow(view.ring)
         self._log.info("view", number=view.number, slots=list(view.slots))
         # Before anything is answered under the new view: on each link the view comes first.
         for link in self.links.links:

@@ -124,9 +124,9 @@ class Announcer:
 
     def set_view(self, view: View) -> bool:
         """Takes over a higher view and moves the topics whose owner changes. Returns False if `view` is not higher."""
-        if (view.number, view.slots) <= (self.view.number, self.view.slots):
+        if view.order <= self.view.order:
             return False
-        before, self.ring, self.view = self.ring, Ring(view.slots), view
+        before, self.ring, self.view = self.ring, view.ring, view
         news: dict[str, list[tuple[int, Topic]]] = {}
         gone: dict[str, list[Topic]] = {}
         for row, topic in self._wanted():
@@ -238,7 +238,7 @@ class Announcer:
             node.outlet.send(change(node.sent, *lists))
 
     def _told_to_owners(self) -> Told:
-        return {slot: self._node(slot).sent for slot in self.view.slots}
+        return {slot: self._node(slot).sent for slot in self.ring.slots}
 
     def _start_over(self) -> None:
         """Makes all marks wait for what is announced anew, also those that were reached. So one mark is enough for all."""

@@ -10,12 +10,14 @@ Deliveries name handles, so that the receiver indexes a list instead of hashing 
 A peer of the same protocol version may be newer than we are: elements that it appends to a frame are passed over.
 """
 
+from collections.abc import Mapping
 from typing import Annotated, Final
 
 import msgspec
 
 from .printable import printable
 from .revocations import Ban, Revocation
+from .ring import POINTS, Ring
 
 PROTOCOL: Final = 1
 # The highest tag of a frame that is understood here; what nodes understand that do not say it. A node may say more than an older
@@ -28,6 +30,7 @@ Handle = Annotated[int, msgspec.Meta(ge=0, lt=1 << 32)]
 MOST_NUMBER: Final = (1 << 62) - 1
 Number = Annotated[int, msgspec.Meta(ge=0, le=MOST_NUMBER)]
 Name = Annotated[str, msgspec.Meta(min_length=1, max_length=128, pattern=r"^[A-Za-z0-9._-]+\Z")]
+Share = Annotated[int, msgspec.Meta(ge=0, le=POINTS)]
 # The user of a call that is about no single user: the frame always has a name there.
 NOBODY: Final = "-"
 # So much of what a peer says of why it goes is told on.
@@ -35,10 +38,57 @@ MAX_SHOWN_CHARS: Final = 300
 
 
 class View(msgspec.Struct, frozen=True, array_like=True):
-    """A site's membership: the set of live slots under a number that rises with each change (design 6)."""
+    """A site's membership: the set of live slots under a number that rises with each change (design 6).
+
+    - `shares`: how many points of the ring each of `slots` has taken; empty: all of them.
+    - `goal`: how many each of them is to have in the end; empty: as many as it has.
+
+    A peer of an older version passes over both, so a view that has them is issued only where all know them.
+    """
 
     number: Number
     slots: tuple[Name, ...]
+    shares: tuple[Share, ...] = ()
+    goal: tuple[Share, ...] = ()
+
+    @classmethod
+    def of(cls, number: int, shares: Mapping[str, int], goal: Mapping[str, int]) -> "View":
+        """Returns the view `number` in which each slot has its share of `shares`, on its way to that of `goal`."""
+        slots = tuple(sorted(shares))
+        now, then = tuple(shares[slot] for slot in slots), tuple(goal[slot] for slot in slots)
+        is_full = set(now) <= {POINTS}
+        return cls(number, slots, () if is_full else now, () if then == now else then)
+
+    @property
+    def order(self) -> tuple[int, tuple[str, ...], tuple[int, ...], tuple[int, ...]]:
+        """What decides between two views: the higher one holds, everywhere."""
+        return self.number, self.slots, self.shares, self.goal
+
+    @property
+    def is_sound(self) -> bool:
+        """Whether it can be meant: shares are there for each slot or for none, and somebody owns the topics."""
+        fits = {len(self.shares), len(self.goal)} <= {0, len(self.slots)}
+        return fits and (not self.shares or any(self.shares)) and (not self.goal or any(self.goal))
+
+    @property
+    def share_of(self) -> dict[str, int]:
+        """The share that each slot has."""
+        return dict(zip(self.slots, self.shares or (POINTS,) * len(self.slots), strict=True))
+
+    @property
+    def goal_of(self) -> dict[str, int]:
+        """The share that each slot is to have in the end."""
+        return dict(zip(self.slots, self.goal, strict=True)) if self.goal else self.share_of
+
+    @property
+    def is_there(self) -> bool:
+        """Whether every slot has the share that it is to have."""
+        return not self.goal
+
+    @property
+    def ring(self) -> Ring:
+        """Who owns what under this view."""
+        return Ring(self.slots, shares=self.share_of)
 
 
 class Frame(msgspec.Struct, frozen=True, array_like=True, tag_field="t", gc=False):

@@ -96,16 +96,18 @@ class Membership:
     def offer(self, view: View) -> bool:
         """Takes over `view`, which somebody sent, if it is higher, and returns whether it was.
 
-        Between equal numbers the slots decide, in the same way everywhere. A view that no broker can have issued is passed over.
+        Between equal numbers the slots decide, and then their shares, in the same way everywhere. A view that no broker can have issued
+        is passed over.
         """
-        if (view.number, view.slots) <= (self.view.number, self.view.slots) or not self._is_possible(view):
+        if view.order <= self.view.order or not self._is_possible(view):
             return False
         self._is_overruled |= self._me in self.view.slots and self._me not in view.slots
         self.view = view
         return True
 
     def _is_possible(self, view: View) -> bool:
-        return view.number <= min(max(self._base, self.view.number) + AHEAD, MOST_VIEW_NUMBER) and self._heard.keys() >= {*view.slots}
+        is_near = view.number <= min(max(self._base, self.view.number) + AHEAD, MOST_VIEW_NUMBER)
+        return is_near and view.is_sound and self._heard.keys() >= {*view.slots}
 
     def tick(self, now: float) -> bool:
         """Issues a new view if that is this broker's duty and the set of live slots has changed. Returns whether it did."""

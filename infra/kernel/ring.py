@@ -6,7 +6,7 @@ processes would disagree.
 """
 
 from bisect import bisect_right
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from hashlib import blake2b
 from typing import Final
 
@@ -23,13 +23,25 @@ def hash64(key: bytes | str) -> int:
 
 
 class Ring:
-    """An immutable consistent-hash ring over slot names (SB-17, SB-19, SB-20)."""
+    """An immutable consistent-hash ring over slot names (SB-17, SB-19, SB-20).
+
+    - `slots`: those that own anything.
+    """
 
     __slots__ = ("_owners", "_points", "slots")
 
-    def __init__(self, slots: Iterable[str], points: int = POINTS) -> None:
-        self.slots: tuple[str, ...] = tuple(sorted(set(slots)))  # two slots may share a point; then the order decides
-        layout = HashRing(list(self.slots), hash_fn=hash64, vnodes=points).get_points() if self.slots else []
+    def __init__(self, slots: Iterable[str], points: int = POINTS, shares: Mapping[str, int] | None = None) -> None:
+        """Lays out the ring.
+
+        - `slots`: any names, in any order.
+        - `points`: how many points a slot has.
+        - `shares`: how many of them some slots have taken; without it, each has all of them. A slot takes its points in the same order
+          whatever the others have. So a share that rises moves topics to its slot alone, and one that falls from its slot alone.
+        """
+        taken = {slot: points if shares is None else shares.get(slot, points) for slot in slots}
+        self.slots: tuple[str, ...] = tuple(sorted(slot for slot, share in taken.items() if share))
+        nodes = {slot: {"vnodes": taken[slot]} for slot in self.slots}  # two slots may share a point; then the order decides
+        layout = HashRing(nodes, hash_fn=hash64).get_points() if nodes else []
         self._points: list[int] = [point for point, _ in layout]
         self._owners: list[str] = [owner for _, owner in layout]
 

@@ -164,7 +164,7 @@ HAPPENINGS = st.one_of(
 
 
 @given(st.lists(HAPPENINGS, max_size=12), st.integers(2, 5), st.integers(0, 2**16))
-@settings(max_examples=60)
+@settings(max_examples=60, deadline=None)
 def test_after_any_history_all_who_live_agree_on_exactly_who_lives(history: list[tuple[Any, ...]], count: int, seed: int) -> None:
     """Crashes, restarts, partitions that need not be clean, lost heartbeats, brokers that leave."""
     site = Simulation(count, seed)
@@ -292,3 +292,11 @@ def test_a_slot_is_alive_for_exactly_as_long_as_the_rule_says(is_suspected: bool
     assert last == pytest.approx(limit_s)
     broker.heard("b2", 4.0)
     assert broker.alive(4.0 + TIMING.dead_s) == ("b1", "b2")
+
+
+@pytest.mark.parametrize("shares", [(0, 0, 0), (256, 256)])
+def test_a_view_in_which_nobody_owns_anything_or_a_share_is_missing_is_passed_over(shares: tuple[int, ...]) -> None:
+    site = whole()
+    (agreed,) = site.views()
+    assert not site.lives["b2"].offer(View(agreed.number + 1, agreed.slots, shares))
+    assert site.views() == {agreed}

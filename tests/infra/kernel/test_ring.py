@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from infra.kernel import ring as ring_module
-from infra.kernel.ring import Ring, hash64
+from infra.kernel.ring import POINTS, Ring, hash64
 from infra.kernel.topics import user_topic
 
 SPACE: Final = 1 << 64
@@ -74,7 +74,7 @@ def test_owners_are_what_they_were_in_every_version_and_process() -> None:
 
 
 @given(st.permutations(slots(5)), st.lists(st.sampled_from(slots(5))))
-@settings(max_examples=20)
+@settings(max_examples=20, deadline=None)
 def test_the_order_of_the_slots_does_not_matter_nor_naming_one_twice(order: list[str], again: list[str]) -> None:
     """SB-17."""
     ring = Ring(order + again, points=16)
@@ -109,6 +109,47 @@ def test_one_more_broker_takes_few_topics_and_only_to_itself(brokers: int) -> No
     assert 0 < moved(coming) <= 1.5 / (brokers + 1)
     assert {move.target for move in coming} == {f"b{brokers + 1}"}
     assert going == [Move(start, end, target, source) for start, end, source, target in coming]
+
+
+TAKEN = st.dictionaries(st.sampled_from(slots(6)), st.integers(0, POINTS), min_size=2).filter(lambda taken: any(taken.values()))
+
+
+@given(TAKEN, st.data())
+@settings(max_examples=60, deadline=None)
+def test_a_share_that_rises_moves_topics_to_its_slot_alone_and_one_that_falls_from_it_alone(
+    taken: dict[str, int], data: st.DataObject
+) -> None:
+    """DPS-15: whatever the others have, and however far it goes."""
+    slot, share = data.draw(st.sampled_from(sorted(taken))), data.draw(st.integers(0, POINTS))
+    before, after = Ring(taken, shares=taken), Ring(taken, shares=taken | {slot: share})
+    if share > taken[slot]:
+        assert {move.target for move in moves(before, after)} <= {slot}
+    else:
+        assert {move.source for move in moves(before, after)} <= {slot}
+
+
+@given(TAKEN)
+@settings(max_examples=30, deadline=None)
+def test_a_slot_with_no_share_owns_nothing_and_is_as_good_as_not_there(taken: dict[str, int]) -> None:
+    ring = Ring(taken, shares=taken)
+    assert ring == Ring([slot for slot, share in taken.items() if share], shares=taken)
+    assert ring.slots == tuple(sorted(slot for slot, share in taken.items() if share))
+
+
+def test_slots_that_have_all_their_points_make_the_ring_without_shares() -> None:
+    """What an older peer reckons, which knows nothing of shares."""
+    assert Ring(slots(4), shares=dict.fromkeys(slots(4), POINTS)) == Ring(slots(4))
+
+
+def test_nobody_owns_anything_where_nobody_has_a_share() -> None:
+    assert Ring(slots(3), shares=dict.fromkeys(slots(3), 0)).owner(b"Uann") is None
+
+
+@pytest.mark.parametrize("share", [32, 64, 128, 224])
+def test_what_a_slot_owns_follows_from_its_share(share: int) -> None:
+    """DPS-15: a third of the points among full ones is about a third of what it owns in the end."""
+    owned = shares(Ring(slots(4), shares={"b4": share}))["b4"]
+    assert owned == pytest.approx(share / (share + 3 * POINTS), rel=0.35)
 
 
 @pytest.mark.usefixtures("coarse")
