@@ -71,8 +71,6 @@ class SiteClient:
         if link.peer.node != slot:
             raise Refused("wrong-peer", f"{link.dialled} is broker {link.peer.node}, the configuration says {slot}")
         self.set_view(link.peer.view)
-        if self._book is not None:
-            self._book.meet(link)
         self.links[slot] = link
         if self._book is not None:
             self._book.meet(link)

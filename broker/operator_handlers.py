@@ -16,15 +16,14 @@ import msgspec
 
 from infra.kernel.bearer import bearer_token
 from infra.kernel.errors import Refused, Unavailable
-from infra.kernel.json_text import read_json
+from infra.kernel.json_text import typed
 from infra.kernel.orders import AnnounceOrder, Answers, DisconnectOrder, Order, SessionsOrder, UnsubscribeOrder
 from infra.kernel.rates import Bucket, Rate, RateRefused
 from infra.kernel.revocations import LAST_MS, Ban, Revocation
 from infra.kernel.topics import Kind, kind_of, parse_topic
 from infra.runtime.audit import AuditLog
 from infra.runtime.ending import end_tasks
-from infra.runtime.http.door import Answer, BufferedExchange, Exchange, Factory, Head, Response, json_error
-from infra.runtime.logs import Logger
+from infra.runtime.http.door import Answer, BufferedExchange, Exchange, Factory, Head, Response
 from infra.runtime.tokens import Service
 
 from . import operator_answers as bodies
@@ -37,7 +36,6 @@ MAX_DATA_BYTES: Final = 8 << 10
 MAX_RUNNING: Final = 256
 PAGE: Final = 1000
 _ENCODE: Final = msgspec.json.Encoder().encode
-_USER: Final = msgspec.json.Decoder(bodies.LiftRequest)
 
 VerifyOperator = Callable[[str, float], Service]
 T = TypeVar("T")
@@ -75,7 +73,6 @@ class OperatorHandlers:
         keeper: RevocationKeeper,
         orders: ClusterOrders,
         audit: AuditLog,
-        log: Logger,
         *,
         verify: VerifyOperator,
         name: VerifyOperator,
@@ -84,7 +81,7 @@ class OperatorHandlers:
         new_id: Callable[[], str],
     ) -> None:
         self.requests = self.refused = 0
-        self._options, self._keeper, self._orders, self._audit, self._log = options, keeper, orders, audit, log
+        self._options, self._keeper, self._orders, self._audit = options, keeper, orders, audit
         self._verify, self._name, self._wall, self._now, self._new_id = verify, name, wall, now, new_id
         self._announcements = Bucket(Rate(options.announcements_per_minute / 60, options.announcements_per_minute))
         self._running: set[asyncio.Task[Response]] = set()
@@ -156,16 +153,15 @@ class OperatorHandlers:
         return task
 
     async def _run(self, work: Awaitable[object]) -> Response:
+        """Returns the answer. Raises what went wrong, which the door tells the operator (`answers.outcome`)."""
         try:
             return Response(200, _ENCODE(await work))
-        except Refused as refused:
-            self.refused += 1
-            return json_error(refused)
         except Unavailable as trouble:
-            return json_error(Refused("unavailable", str(trouble)))
+            self.refused += 1
+            raise Refused("unavailable", str(trouble)) from trouble
         except Exception:
-            self._log.exception("a request of an operator could not be answered")
-            return json_error(Refused("internal-error"))
+            self.refused += 1
+            raise
 
     async def _audited(self, what: str, work: _Work, asked: _Asked) -> object:
         with self._audit.change(asked.who, what, asked.on, address=asked.head.place.host) as details:
@@ -183,20 +179,20 @@ class OperatorHandlers:
         return bodies.SessionList(*_done(answers), listed=rows)
 
     async def _disconnect(self, asked: _Asked) -> bodies.OrderDone:
-        request = _read(asked, _DISCONNECT)
+        request = typed(asked.body, bodies.DisconnectRequest)
         kind, name = _only_one(user=request.user, session=request.session)
         asked.on.extend((kind, name))
         return await self._order(DisconnectOrder(self._new_id(), request.user or "", request.session or "", request.may_return))
 
     async def _unsubscribe(self, asked: _Asked) -> bodies.OrderDone:
-        request = _read(asked, _UNSUBSCRIBE)
+        request = typed(asked.body, bodies.UnsubscribeRequest)
         asked.on.extend(("user", request.user, "topic", request.topic))
         if kind_of(parse_topic(request.topic)) is Kind.INBOX:
             raise Refused("bad-topic", "an inbox belongs to its user's sessions; to end them: disconnect")
         return await self._order(UnsubscribeOrder(self._new_id(), request.user, request.topic))
 
     async def _announce(self, asked: _Asked) -> bodies.OrderDone:
-        request = _read(asked, _ANNOUNCE)
+        request = typed(asked.body, bodies.AnnounceRequest)
         asked.on.extend(request.sites or ["everybody"])
         if unknown := sorted({*request.sites} - {*self._orders.sites}):
             raise Refused("bad-field", f"there is no site {unknown[0]!r:.80}; there are {', '.join(sorted(self._orders.sites))}")
@@ -214,7 +210,7 @@ class OperatorHandlers:
     # Bans and revocations.
 
     async def _ban(self, asked: _Asked) -> bodies.BanMade:
-        request = _read(asked, _BAN)
+        request = typed(asked.body, bodies.BanRequest)
         asked.on.extend(("user", request.user))
         _only_one(seconds=request.seconds, until=request.until)
         now_ms = self._keeper.book.now_ms
@@ -225,7 +221,7 @@ class OperatorHandlers:
         return bodies.BanMade(_ban_row(self._keeper.book.known.ban_of(request.user)), self._kept)
 
     async def _lift(self, asked: _Asked) -> bodies.BanMade:
-        request = _read(asked, _LIFT)
+        request = typed(asked.body, bodies.LiftRequest)
         asked.on.extend(("user", request.user))
         before = self._keeper.book.known.ban_of(request.user)
         if before is not None and before.until_ms > self._keeper.book.now_ms:
@@ -244,7 +240,7 @@ class OperatorHandlers:
         return bodies.BanList([row for each in page if (row := _ban_row(each)) is not None], more)
 
     async def _revoke(self, asked: _Asked) -> bodies.RevocationMade:
-        request = _read(asked, _REVOKE)
+        request = typed(asked.body, bodies.RevocationRequest)
         kind, name = _only_one(user=request.user, service=request.service, token=request.jti)
         asked.on.extend((kind, name))
         now_s = self._keeper.book.now_ms / 1000
@@ -267,22 +263,10 @@ class OperatorHandlers:
         return "disk" if self._keeper.is_kept else "memory"
 
 
-_DISCONNECT: Final = msgspec.json.Decoder(bodies.DisconnectRequest)
-_UNSUBSCRIBE: Final = msgspec.json.Decoder(bodies.UnsubscribeRequest)
-_ANNOUNCE: Final = msgspec.json.Decoder(bodies.AnnounceRequest)
-_BAN: Final = msgspec.json.Decoder(bodies.BanRequest)
-_LIFT: Final = msgspec.json.Decoder(bodies.LiftRequest)
-_REVOKE: Final = msgspec.json.Decoder(bodies.RevocationRequest)
-
-
-def _read(asked: _Asked, decoder: msgspec.json.Decoder[T]) -> T:
-    return read_json(asked.body, decoder)
-
-
 def _user(asked: _Asked) -> str:
     """Returns the user whom the query names. Raises `Refused` where it names none."""
     name = asked.query.get("user", "")
-    return read_json(_ENCODE({"user": name}), _USER).user
+    return typed(_ENCODE({"user": name}), bodies.LiftRequest).user
 
 
 def _only_one(**named: object) -> tuple[str, str]:

@@ -94,7 +94,6 @@ class Broker:
             self.keeper,
             self.orders,
             context.audit,
-            context.log,
             verify=verify_operator or _nobody,
             name=verify,
             wall=context.wall,

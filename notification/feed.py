@@ -9,8 +9,8 @@ import msgspec
 from infra.kernel.access import check_may_see
 from infra.kernel.errors import Refused
 from infra.kernel.events import Event
+from infra.kernel.json_text import typed
 from infra.kernel.topics import Kind, kind_of, parse_topic
-from infra.runtime.http.web import typed
 
 from . import items
 from .store import Item, Store

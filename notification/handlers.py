@@ -12,7 +12,8 @@ import msgspec
 from infra.kernel.errors import Refused, Unavailable
 from infra.kernel.http_error import rejection
 from infra.kernel.http_headers import PAGE
-from infra.runtime.http.web import Answer, Request, Route, typed
+from infra.kernel.json_text import typed
+from infra.runtime.http.web import Answer, Request, Route
 from rule_engine import preferences as prefs
 from rule_engine.facts import CLASSES
 from rule_engine.preferences import Preferences

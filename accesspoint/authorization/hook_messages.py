@@ -9,6 +9,7 @@ from typing import Final, NamedTuple
 import msgspec
 
 from infra.kernel.errors import Refused
+from infra.kernel.json_text import read_json
 from infra.kernel.printable import printable
 from infra.kernel.topics import Topic, format_topic
 
@@ -69,8 +70,8 @@ def read_connect(reply: HookReply) -> Refused | None:
     if refused is not None:
         return refused
     try:
-        answer = _CONNECT.decode(reply.body)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        answer = read_json(reply.body, _CONNECT)
+    except Refused:
         return _nonsense('{"allow": true} or {"allow": false, "reason": "…"}')
     return None if answer.allow else _forbidden(answer.reason, "you may not come in")
 
@@ -81,8 +82,8 @@ def read_topics(reply: HookReply, topics: Sequence[Topic]) -> list[Refused | Non
     if refused is not None:
         return [refused] * len(topics) if refused.code.name == "forbidden" else refused
     try:
-        answer = _TOPICS.decode(reply.body)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        answer = read_json(reply.body, _TOPICS)
+    except Refused:
         return _nonsense('{"allowed": ["hm://…"], "refused": {"hm://…": "why"}}')
     allowed = set(answer.allowed).difference(answer.refused)
     uris = map(format_topic, topics)

@@ -5,11 +5,11 @@ which does the same there. It is the body of a `Call`, and the answers are those
 """
 
 from collections.abc import Iterable
-from typing import Annotated, Final, Literal, TypeAlias, TypeVar
+from typing import Annotated, Final, Literal, TypeAlias
 
 import msgspec
 
-from .errors import Refused
+from .json_text import read_json
 
 # The op of a `Call` that carries an order.
 ORDER_OP: Final = "order"
@@ -97,8 +97,6 @@ class Answers(msgspec.Struct, frozen=True):
     missing: list[str]
 
 
-T = TypeVar("T")
-
 _ENCODE: Final = msgspec.json.Encoder().encode
 _ORDER: Final[msgspec.json.Decoder[Order]] = msgspec.json.Decoder(Order)
 _POINT: Final = msgspec.json.Decoder(PointAnswer)
@@ -112,24 +110,17 @@ def body_of(order_or_answer: Order | PointAnswer | Answers) -> bytes:
 
 def read_order(body: bytes) -> Order:
     """Returns the order in `body`. Raises `Refused` for what is none."""
-    return _read(_ORDER, body)
+    return read_json(body, _ORDER)
 
 
 def read_point(body: bytes) -> PointAnswer:
     """Returns the answer of an access point. Raises `Refused` for what is none."""
-    return _read(_POINT, body)
+    return read_json(body, _POINT)
 
 
 def read_answers(body: bytes) -> Answers:
     """Returns the answers that an aggregator or a broker has gathered. Raises `Refused` for what are none."""
-    return _read(_ANSWERS, body)
-
-
-def _read(decoder: msgspec.json.Decoder[T], body: bytes) -> T:
-    try:
-        return decoder.decode(body)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as wrong:
-        raise Refused("bad-field", f"not an order, nor an answer to one: {wrong}") from wrong
+    return read_json(body, _ANSWERS)
 
 
 def merged(parts: Iterable[Answers]) -> Answers:

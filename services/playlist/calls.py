@@ -6,9 +6,9 @@ import msgspec
 
 from infra.kernel.access import PLAYLIST_RULE, refusal
 from infra.kernel.frames import Call
+from infra.kernel.json_text import typed
 from infra.kernel.topics import Kind, user_topic
 from infra.runtime.callers import Answerer
-from infra.runtime.http.web import typed
 
 from ..follow_answers import follow_answers
 from ..follows import FollowStore, read_topics

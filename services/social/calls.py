@@ -6,9 +6,9 @@ import msgspec
 
 from infra.kernel.errors import Refused
 from infra.kernel.frames import Call
+from infra.kernel.json_text import typed
 from infra.kernel.topics import Kind
 from infra.runtime.callers import Answerer
-from infra.runtime.http.web import typed
 
 from ..follows import PAGE, FollowStore, read_topics
 from .answers import SubscribedFriends

@@ -17,9 +17,9 @@ import msgspec
 
 from infra.kernel.errors import Refused
 from infra.kernel.frames import Call
+from infra.kernel.json_text import typed
 from infra.kernel.topics import MAX_ID, Kind, Topic, is_topic, kind_of
 from infra.runtime.callers import Answerer
-from infra.runtime.http.web import typed
 
 from .core import Hours
 from .privacy import Privacy

@@ -84,6 +84,18 @@ async def test_announcements_are_limited_and_a_site_that_is_not_there_is_refused
         assert codes[-1][1]["code"] == "rate-limited"
 
 
+async def test_what_some_readers_cannot_read_is_told_to_nobody() -> None:
+    """An operator's data goes to every client, so it keeps the bounds of all JSON that is passed on (DPS-26)."""
+    async with Cluster(sites=1) as c, c.user("ann") as ann:
+        deep: dict[str, Any] = {}
+        for _ in range(40):
+            deep = {"a": deep}
+        status, answer = await c.operate("POST", "/v1/announcements", {"text": "x", "data": deep})
+        assert (status, answer["code"]) == (400, "bad-json")
+        await ann.fence()
+        assert ann.answers == []
+
+
 async def test_who_does_not_answer_is_named_and_the_others_count() -> None:
     """A site that is cut off, and an access point that hangs: the answer is partial, and nothing hangs."""
     async with Cluster(sites=3, accesspoints=2) as c, c.user("ann", "sto") as ann, c.user("ann", "ash") as far:

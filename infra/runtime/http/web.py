@@ -15,9 +15,8 @@ from aiohttp.typedefs import Handler
 from infra.kernel.bearer import bearer_token
 from infra.kernel.errors import Refused
 from infra.kernel.http_error import JSON
-from infra.kernel.json_text import read_json
+from infra.kernel.json_text import typed
 from infra.kernel.public_address import network_of
-from infra.kernel.readable import check_readable
 from infra.kernel.topics import Kind, Topic, format_topic, kind_of, owner_of
 from infra.runtime.logs import Logger
 
@@ -235,13 +234,6 @@ class Web:
         if who.name == MONITOR:
             raise Refused("forbidden", f"a {MONITOR} reads admin ports and nothing else; use the token of the service that asks")
         return who
-
-
-def typed(text: bytes, kind: type[T]) -> T:
-    """Returns the JSON in `text` as a value of `kind`. Raises `Refused` (bad-json, bad-utf8, bad-field) with a reason that teaches."""
-    value = read_json(text, msgspec.json.Decoder(kind))
-    check_readable(text)
-    return value
 
 
 async def _check_expectation(raw: web.Request) -> None:
