@@ -1,7 +1,7 @@
-"""`python -m bench.micro.flooder WAY CLIENTS_AT PUBLISH_AT STATE` floods a site in one way until its input ends.
+"""`python -m bench.micro.flooder WAY CLIENTS_AT PUBLISH_AT STATE [CA_FILE]` floods a site in one way until its input ends.
 
 It comes from 127.0.0.2, so that doors can tell it from the pair that is measured. It says when it has
-begun, and prints what it has done when it ends.
+begun, and prints what it has done when it ends. With a file of authorities it speaks TLS at the door of clients.
 """
 
 import asyncio
@@ -12,11 +12,12 @@ import time
 from collections import Counter
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import click
 import msgspec
 
+from infra.runtime.tls.contexts import client_context
 from infra.runtime.tokens import issue
 from segue.cli.state import secret_of
 
@@ -36,8 +37,9 @@ BEGUN_S: Final = 0.5
 class Flooder:
     """The connections of one who floods. `done` counts what was sent, by what it is."""
 
-    def __init__(self, clients_at: str, publish_at: str, state: Path) -> None:
+    def __init__(self, clients_at: str, publish_at: str, state: Path, ca_file: Path | None = None) -> None:
         self.done: Counter[str] = Counter()
+        self._tls: dict[str, Any] = {"ssl": client_context(ca_file), "server_hostname": "localhost"} if ca_file else {}
         self._clients_at, self._publish_at = clients_at, publish_at
         self._secret = secret_of(state)
 
@@ -93,14 +95,14 @@ class Flooder:
             for n in range(number):
                 group.create_task(again(n))
 
-    async def _open(self, address: str) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    async def _open(self, address: str, **tls: Any) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
         host, _, port = address.rpartition(":")
         self.done["connections"] += 1
-        return await asyncio.open_connection(host, int(port), local_addr=(SOURCE, 0))
+        return await asyncio.open_connection(host, int(port), local_addr=(SOURCE, 0), **tls)
 
     async def _send_forever(self, said: bytes, *, who: str | None, reads: bool = True, once: bool = False) -> None:
         """Opens a WebSocket, says hello as `who` if that is somebody, and sends `said` until it is closed; or `once`, and waits."""
-        reader, writer = await self._open(self._clients_at)
+        reader, writer = await self._open(self._clients_at, **self._tls)
         try:
             writer.write(HANDSHAKE)
             await reader.readuntil(b"\r\n\r\n")
@@ -140,6 +142,8 @@ class Flooder:
             await dropping
 
 
+# What is done over TLS, too. Handshakes are counted before TLS begins, and lines go to a broker.
+TLS_WAYS: Final = ("strangers", "messages", "long_messages", "topics", "unread", "first_messages")
 WAYS: Final[dict[str, Callable[[Flooder], Awaitable[None]]]] = {
     "strangers": Flooder.strangers,
     "messages": Flooder.messages,
@@ -157,10 +161,11 @@ WAYS: Final[dict[str, Callable[[Flooder], Awaitable[None]]]] = {
 @click.argument("clients_at")
 @click.argument("publish_at")
 @click.argument("state", type=click.Path(path_type=Path))
-def main(way: str, clients_at: str, publish_at: str, state: Path) -> None:
+@click.argument("ca_file", required=False, type=click.Path(path_type=Path))
+def main(way: str, clients_at: str, publish_at: str, state: Path, ca_file: Path | None) -> None:
     """Flood a site in one WAY until standard input ends."""
     os.nice(10)  # on one core with the pair, whose waiting for it would be measured, too
-    flooder = Flooder(clients_at, publish_at, state)
+    flooder = Flooder(clients_at, publish_at, state, ca_file)
     asyncio.run(_until_told(flooder, WAYS[way]))
     click.echo(msgspec.json.encode(flooder.done).decode())
 

@@ -1,15 +1,19 @@
 """What a pair notices of somebody who floods the same site (DPS-26): real processes, each way of flooding by itself."""
 
 import sys
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from functools import partial
 from typing import Final
 
 import msgspec
 
-from ..micro.flooder import WAYS
-from ..plan import GeneratorPlan, Go, Target
+from ..micro.flooder import TLS_WAYS, WAYS
+from ..plan import GeneratorPlan, Go, Publishing, Target
 from ..process import spawned
 from ..runner import Record, Runner
-from ..servers.segue import three_processes
+from ..servers.segue import access_point, three_processes
+from ..setting import BenchSetting
 from ..shape import WorkloadShape
 from ..table import MarkdownTable, median, spread, verdict
 
@@ -19,23 +23,29 @@ MOST_MS: Final = 50.0
 MOST_TIMES_IDLE: Final = 2.0
 
 
+Site = Callable[[BenchSetting], AbstractContextManager[Target]]
+HEAD: Final = ["way", "p99 ms idle", "p99 ms flooded", "target", "times idle", "p50 ms flooded", "lost", "the flooder, last run"]
+
+
 def measure(runner: Runner) -> list[MarkdownTable]:
-    """Measures the pair idle and beside each way of flooding. Each has a fresh site."""
-    rows = [_way(runner, way) for way in WAYS]
-    head = ["way", "p99 ms idle", "p99 ms flooded", "target", "times idle", "p50 ms flooded", "lost", "the flooder, last run"]
-    notes = [
-        "Broker, aggregator and access point on the server's core, with the limits that are usual. The flooder is on the generator's core "
-        "with the pair, which goes before it."
+    """Measures the pair idle and beside each way of flooding, in plain and over TLS. Each has a fresh site."""
+    plain = [_way(runner, way, three_processes, "single") for way in WAYS]
+    tls = [_way(runner, way, partial(access_point, tls=True), "link") for way in TLS_WAYS]
+    around = "with the limits that are usual. The flooder is on the generator's core with the pair, which goes before it."
+    return [
+        MarkdownTable("Floods: what a pair notices", HEAD, plain, [f"Broker, aggregator and access point on the server's core, {around}"]),
+        MarkdownTable(
+            "Floods over TLS", HEAD, tls, [f"An access point with TLS on the server's core, fed by the generator on a link, {around}"]
+        ),
     ]
-    return [MarkdownTable("Floods: what a pair notices", head, rows, notes)]
 
 
-def _way(runner: Runner, way: str) -> list[str]:
+def _way(runner: Runner, way: str, site: Site, publishing: Publishing) -> list[str]:
     idle_ms, flooded_ms, middle_ms, lost, did = [], [], [], 0, ""
     for run in range(runner.runs):
         runner.tell(f"floods: {way}, run {run + 1} of {runner.runs}")
-        with three_processes(runner.setting) as target:
-            plan = GeneratorPlan(target=target, shape=PAIR, publishing="single", rate=EVENTS_PER_S, publishers=1)
+        with site(runner.setting) as target:
+            plan = GeneratorPlan(target=target, shape=PAIR, publishing=publishing, rate=EVENTS_PER_S, publishers=1)
             with runner.generating(plan) as pair:
                 idle = pair.run(Go(seconds=runner.seconds(5)))
                 with spawned(_command(way, target), runner.setting.generator_core) as flooder:
@@ -43,7 +53,8 @@ def _way(runner: Runner, way: str) -> list[str]:
                     flooded = pair.run(Go(seconds=runner.seconds(5)))
                     flooder.say(b"")
                     did = _told(flooder.line())
-        for who, result in ((f"{way}, idle", idle), (f"{way}, flooded", flooded)):
+        over = ", TLS" if target.ca_file else ""
+        for who, result in ((f"{way}{over}, idle", idle), (f"{way}{over}, flooded", flooded)):
             runner.keep(Record(benchmark="floods", who=who, run=run, result=result))
         idle_ms.append(idle.p99_ms)
         flooded_ms.append(flooded.p99_ms)
@@ -56,7 +67,16 @@ def _way(runner: Runner, way: str) -> list[str]:
 
 
 def _command(way: str, target: Target) -> list[str]:
-    return [sys.executable, "-m", "bench.micro.flooder", way, target.clients_at, target.publish_at, target.state]
+    return [
+        sys.executable,
+        "-m",
+        "bench.micro.flooder",
+        way,
+        target.clients_at,
+        target.publish_at,
+        target.state,
+        *filter(None, [target.ca_file]),
+    ]
 
 
 def _told(line: bytes) -> str:

@@ -13,8 +13,10 @@ from typing import Any, Final
 
 # The most that a record of TLS holds. A read returns one record at most.
 RECORD_BYTES: Final = 16 << 10
-# So many are read in one turn of the loop: 256 KiB, as much as the loops read without TLS.
+# So many are read in one turn of the loop, and no more than so many bytes: decrypting 256 KiB, as much as the loops read without TLS, for
+# each of 400 connections made turns of 14 ms. With 64 KiB they take 3.
 RECORDS_AT_ONCE: Final = 16
+BYTES_AT_ONCE: Final = 64 << 10
 # What is longer goes to OpenSSL in pieces of this size: a piece counts as waiting until all of it is sent.
 PIECE_BYTES: Final = 64 << 10
 # So much may wait to be sent before the protocol is told, unless it says otherwise.
@@ -224,10 +226,12 @@ class TlsTransport(asyncio.Transport):
 
     def _on_readable(self) -> None:
         records: list[bytes] = []
+        room_bytes = BYTES_AT_ONCE
         is_end, trouble = False, None
         try:
-            while len(records) < RECORDS_AT_ONCE and not is_end:
+            while len(records) < RECORDS_AT_ONCE and room_bytes > 0 and not is_end:
                 record = self._receive(RECORD_BYTES)
+                room_bytes -= len(record)
                 is_end = not record
                 records.append(record)
         except (ssl.SSLWantReadError, BlockingIOError):
