@@ -1,4 +1,6 @@
-"""Kernels: plain functions that run compiled over arrays, or interpreted over lists. This is the one place that knows Numba.
+"""Kernels: plain functions that run compiled over arrays, or interpreted over lists.
+
+Only this file and `records.py`, which says how named tuples come into kernels, know Numba.
 
 A kernel may call functions of its own package, and of this one, by name. Nothing has to stand at them: whatever a kernel reaches is found
 in its bytecode.
@@ -23,14 +25,16 @@ from numba.extending import register_jitable
 from numpy.typing import NDArray
 
 from ..protocol.buffer import Buffer
+from . import records
 from .places import own_places
 
 # Of each kernel so many older versions stay on disk: enough to go to another branch and back.
 KEPT: Final = 3
 # Numba's own settings, which the environment fills.
 _SETTINGS: Final[Any] = numba.config
-# Kernels allocate nothing, so nothing counts references to arrays (`_nrt`): that took a third of a cycle's time.
-_OPTIONS: Final[dict[str, Any]] = {"nogil": True, "error_model": "numpy", "_nrt": False}
+# Kernels allocate nothing, so nothing counts references to arrays (`_nrt`): that took a third of a cycle's time. No C code calls them
+# (`no_cfunc_wrapper`), which spares an eighth of the time to compile them.
+_OPTIONS: Final[dict[str, Any]] = {"nogil": True, "error_model": "numpy", "_nrt": False, "no_cfunc_wrapper": True}
 _CONSTANTS: Final = (bool, int, float, str, tuple)
 
 
@@ -103,9 +107,10 @@ def reached(function: FunctionType) -> list[FunctionType]:
 
 
 def digest(function: FunctionType) -> str:
-    """Returns what changes whenever the compiled kernel could: code, constants and named tuples that it reaches, and the compilers."""
+    """Returns what changes whenever the compiled kernel could: code, constants and named tuples that it reaches, and how it is compiled."""
     homes = _homes(function)
     told = sha256(repr((numba.__version__, np.__version__, sys.version, _OPTIONS)).encode())
+    told.update(Path(records.__file__).read_bytes())
     for each in reached(function):
         told.update(repr((_name(each), _shape(each.__code__), each.__defaults__)).encode())
         values = [*_mentioned(each, homes).items(), *each.__annotations__.items()]
