@@ -98,8 +98,8 @@ class PrivateSessions:
             self._doubtful.add(session)
 
     def _go_on(self, session: Session) -> None:
-        """Does what waits, up to the first that needs an answer."""
-        waiting = self._waiting[session]
+        """Does what waits, up to the first that needs an answer. Of a session that has ended meanwhile nothing waits."""
+        waiting = self._waiting.get(session)
         while waiting:
             said = waiting[0]
             if isinstance(said.message, messages.PrivateMessage):
@@ -148,7 +148,7 @@ class PrivateSessions:
         self._waiting[session].popleft()
         if isinstance(said.message, messages.ActMessage):
             refused = Refused("unavailable", f"nobody can say now whether you listen in private: {refused.reason}")
-        session.say(messages.error(refused, said.message.id))
+        self._relay.refuse(session, said.message.id, refused)
 
     def _was_told(self, session: Session, said: _Said, body: bytes) -> None:
         try:

@@ -88,15 +88,16 @@ class Relay:
 
     def _answered(self, session: Session, id_: messages.Id, result: Reply | Refused) -> None:
         if (refused := refusal_of(result)) is not None:
-            self._refuse(session, id_, refused)
+            self.refuse(session, id_, refused)
         elif isinstance(result, Reply) and session.state is SessionState.READY:
             session.say(result.body or messages.ok(id_))
 
     def _followed(self, session: Session, op: str, result: Reply | Refused) -> None:
         if (refused := refusal_of(result)) is not None:
-            self._refuse(session, None, Refused(refused.code.name, f"no lasting {op}: {refused.reason}; ask again"))
+            self.refuse(session, None, Refused(refused.code.name, f"no lasting {op}: {refused.reason}; ask again"))
 
-    def _refuse(self, session: Session, id_: messages.Id, refused: Refused) -> None:
+    def refuse(self, session: Session, id_: messages.Id, refused: Refused) -> None:
+        """Tells a client, if it is still there, that its request `id_` was `refused` after a while. A fatal code ends the session."""
         if session.state is not SessionState.READY:
             return
         self._refusals[refused.code.name] += 1

@@ -191,7 +191,7 @@ class Gatekeeper:
 
         def seen(topics: list[Topic] | Refused) -> None:
             if isinstance(topics, Refused):
-                self._say_no(session, message.id, topics)
+                self._relay.refuse(session, message.id, topics)
             else:
                 text = messages.last(message.id, [format_topic(topic) for topic in topics])
                 self._relay.ask(session, "last", text, message.id, self._time(now_s))
@@ -203,7 +203,7 @@ class Gatekeeper:
 
         def seen(refused: Refused | None) -> None:
             if refused is not None:
-                self._say_no(session, message.id, refused)
+                self._relay.refuse(session, message.id, refused)
             else:
                 self._relay.ask(session, "history", text, message.id, self._time(now_s))
 
@@ -211,10 +211,6 @@ class Gatekeeper:
 
     def _time(self, now_s: float) -> float:
         return max(now_s, self.authorizer.now_s)
-
-    def _say_no(self, session: Session, id_: messages.Id, refused: Refused) -> None:
-        if session.state is SessionState.READY:
-            session.say(messages.error(refused, id_))
 
     # The social service.
 

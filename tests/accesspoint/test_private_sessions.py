@@ -125,6 +125,17 @@ def test_each_act_that_waits_is_refused_if_the_service_refuses() -> None:
     refuse(world, "internal-error", "a defect of ours")
     assert [(each["id"], each["code"]) for each in bob.messages[1:]] == [(1, "unavailable"), (2, "unavailable")]
     assert (asked(world), passed_on(world)) == ([], [])
+    assert world.core.refusals == {"unavailable": 2}
+
+
+def test_a_refusal_that_ends_the_session_ends_what_waits_of_it() -> None:
+    """AUTH-8: nothing that waits behind it is passed on."""
+    world = world_of()
+    bob = world.client("bob")
+    bob.tell(op="private", id=1, on=True)
+    act(bob, 2)
+    refuse(world, "token-revoked", "you have gone")
+    assert (bob.ending, passed_on(world)) == (("token-revoked", None), [])
 
 
 @pytest.mark.parametrize("body", [b"\xc1", msgspec.msgpack.encode("soon")])

@@ -356,6 +356,7 @@ def test_the_past_of_a_topic_is_for_those_who_may_see_it() -> None:
     assert [answer["code"] for answer in said(ann, "error")] == ["forbidden"]
     ann.tell(op="history", id=2, topic="hm://notifications/feed/bob%friend-joined/")
     assert [answer["code"] for answer in said(ann, "error")] == ["forbidden", "forbidden"]
+    assert world.core.refusals == {"forbidden": 2}
     ann.tell(op="history", id=3, topic=ARTIST)
     assert [frame.op for frame in world.notification if isinstance(frame, Call) and frame.op == "history"] == ["history"]
 
@@ -368,6 +369,7 @@ def test_what_nobody_can_allow_now_is_unavailable(op: str) -> None:
     ann.tell(op=op, id=1, topics=[feed("bob")], topic=BOBS_LIST)
     world.tick(5.0)
     assert [(answer["id"], answer["code"]) for answer in said(ann, "error")] == [(1, "unavailable")]
+    assert world.core.refusals == {"unavailable": 1}
 
 
 def test_a_name_that_is_given_twice_in_one_message_does_not_get_around_the_question() -> None:
