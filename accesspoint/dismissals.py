@@ -14,7 +14,7 @@ from infra.kernel.revocations import Ban, Entry, Revocation, Revocations
 from .hub import SLICE
 from .session import Session, SessionState
 from .sessions_by_user import SessionsByUser
-from .soon import Soon
+from .soon import Soon, in_slices
 
 # To look at a session takes a tenth of a microsecond, so this is well under a millisecond.
 PORTION: Final = 4096
@@ -59,15 +59,11 @@ class Dismissals:
         self._soon(further)
         self._end([session for session in now if session.token_id in tokens], known, wall_s)
 
-    def _end(self, left: list[Session], known: Revocations, wall_s: float) -> None:
-        now = left[-SLICE:]
-        del left[-SLICE:]
-        if left:
-            self._soon(partial(self._end, left, known, wall_s))
-        for_every_one(partial(_end_refused, session, known, wall_s) for session in now)
+    def _end(self, found: list[Session], known: Revocations, wall_s: float) -> None:
+        in_slices(found, SLICE, self._soon, partial(_end_refused, known, wall_s))
 
 
-def _end_refused(session: Session, known: Revocations, wall_s: float) -> None:
+def _end_refused(known: Revocations, wall_s: float, session: Session) -> None:
     if session.state is not SessionState.READY:
         return
     refused = known.user_refusal(session.user, session.token_id, session.issued_s, wall_s)

@@ -16,7 +16,7 @@ from .authorization.gatekeeper import Gatekeeper
 from .hub import SLICE, Hub
 from .session import Session, SessionState
 from .sessions_by_user import SessionsByUser
-from .soon import Soon
+from .soon import Soon, in_slices
 
 # An order may come twice, by two aggregators. It is done once, and answered twice.
 REMEMBERED = 256
@@ -104,22 +104,14 @@ class Orders:
         message = messages.announcement(order.text, order.data, int(wall_s * 1000))
         everybody = list(self._ready.values())
         count = len(everybody)
-        self._tell(everybody, message)
+        in_slices(everybody, SLICE, self._soon, partial(_say, message))
         return count
-
-    def _tell(self, left: list[Session], message: bytes) -> None:
-        """Tells a slice of those that are left, and the next one in the next turn: events of others come in between."""
-        now = left[-SLICE:]
-        del left[-SLICE:]
-        if left:
-            self._soon(partial(self._tell, left, message))
-        for_every_one(partial(_say, session, message) for session in now)
 
 
 def _send_away(session: Session, may_return: bool) -> None:
     session.end(Refused("disconnected") if may_return else SentAway())
 
 
-def _say(session: Session, message: bytes) -> None:
+def _say(message: bytes, session: Session) -> None:
     if session.state is SessionState.READY:
         session.say(message)

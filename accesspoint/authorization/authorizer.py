@@ -4,7 +4,6 @@ It is asked when a client names a topic, never when an event comes. What follows
 What a session holds was allowed. The rest is in the cache, or an arbiter is asked.
 """
 
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Final, NamedTuple
@@ -18,7 +17,7 @@ from infra.kernel.topics import Kind, Topic, format_topic, kind_of, owner_of, us
 from ..hub import Hub, Member, Row
 from ..session import Session
 from ..sessions_by_user import SessionsByUser
-from ..soon import Soon
+from ..soon import Soon, in_slices
 from .arbiter import Arbiter, NoArbiter, Policy
 from .audience_rechecks import AudienceRechecks, EndTopic
 from .granted_topics import GrantedTopics
@@ -90,7 +89,6 @@ class Authorizer:
         self._end, self._soon = end, soon
         self.rechecks = Rechecks(self._arbiter, self._holds, end, soon, most_open=most_again, renewed=self._renewals.renewed)
         self.audiences = AudienceRechecks(self._arbiter, end_topic, self.rechecks.want_followers, soon)
-        self._over: deque[str] = deque()
 
     @property
     def asked(self) -> int:
@@ -216,17 +214,11 @@ class Authorizer:
     def _renew(self, now_s: float) -> None:
         due = self._renewals.due(now_s, RENEWED_AT_ONCE)
         self.rechecks.want_all([user for user, is_over in due if not is_over], now_s)
-        is_ending = bool(self._over)
-        self._over.extend(user for user, is_over in due if is_over)
-        if self._over and not is_ending:
-            self._end_over()
+        in_slices([user for user, is_over in due if is_over], ENDED_AT_ONCE, self._soon, self._end_over)
 
-    def _end_over(self) -> None:
-        """Ends what some users hold about whom nobody has answered for too long, and the rest in the next turn of the loop."""
-        some = [self._over.popleft() for _ in range(min(len(self._over), ENDED_AT_ONCE))]
-        if self._over:
-            self._soon(self._end_over)
-        for_every_one(partial(self._end, user, dict.fromkeys(self._holds(user), UNANSWERED)) for user in some)
+    def _end_over(self, user: str) -> None:
+        """Ends what `user` holds, about whom nobody has answered for too long."""
+        self._end(user, dict.fromkeys(self._holds(user), UNANSWERED))
 
     # What is held.
 

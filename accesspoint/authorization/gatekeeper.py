@@ -6,7 +6,6 @@ from functools import partial
 from typing import Final
 
 from infra.kernel.errors import Refused
-from infra.kernel.every_one import for_every_one
 from infra.kernel.frames import Barred
 from infra.kernel.grants import Grants, TopicsByPattern
 from infra.kernel.http_error import described
@@ -23,7 +22,7 @@ from ..private_sessions import PrivateSessions
 from ..relay import Relay
 from ..session import Session, SessionState
 from ..sessions_by_user import SessionsByUser
-from ..soon import Soon
+from ..soon import Soon, in_slices
 from ..subscriptions import Subscriptions
 from .admission import Admission
 from .authorizer import Authorizer
@@ -126,16 +125,11 @@ class Gatekeeper:
             self._subscriptions.drop(session, [topic])
         self.ended += len(ended)
         message = messages.ended([(format_topic(topic), described(why))])
-        self._soon(partial(self._tell, ended, topic, message))
+        self._soon(partial(in_slices, ended, TOLD_AT_ONCE, self._soon, partial(self._tell_ended, topic, message)))
 
-    def _tell(self, left: list[Session], topic: Topic, message: bytes) -> None:
-        now = left[-TOLD_AT_ONCE:]
-        del left[-TOLD_AT_ONCE:]
-        if left:
-            self._soon(partial(self._tell, left, topic, message))
-        for_every_one(
-            partial(session.say, message) for session in now if session.state is SessionState.READY and not self._hub.holds(session, topic)
-        )
+    def _tell_ended(self, topic: Topic, message: bytes, session: Session) -> None:
+        if session.state is SessionState.READY and not self._hub.holds(session, topic):
+            session.say(message)
 
     def _end_of(self, session: Session, refused: dict[Topic, Refused]) -> None:
         held = [topic for topic in refused if self._hub.holds(session, topic)]
