@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Final, NamedTuple
 
-from infra.kernel.access import is_everybodys
+from infra.kernel.access import is_everybodys, is_own
 from infra.kernel.errors import Refused
 from infra.kernel.every_one import for_every_one
 from infra.kernel.frames import NOBODY, Barred
-from infra.kernel.topics import Kind, Topic, format_topic, kind_of, owner_of, user_topic
+from infra.kernel.topics import Kind, Topic, format_topic, kind_of, user_topic
 
 from ..hub import Hub, Member, Row
 from ..session import Session
@@ -101,7 +101,7 @@ class Authorizer:
         """Returns what is known of `topics`."""
         found = Sorted({}, [])
         for topic in topics:
-            if _is_own(session.user, topic):
+            if is_own(session.user, topic):
                 continue
             refused = self._narrowed(session, topic)
             if refused is not None:
@@ -116,16 +116,16 @@ class Authorizer:
 
     def narrowed(self, session: Session, topics: Iterable[Topic]) -> dict[Topic, Refused]:
         """Returns those of `topics`, which `session` holds, that its token does not allow, and why."""
-        found = {topic: self._narrowed(session, topic) for topic in topics if not _is_own(session.user, topic)}
+        found = {topic: self._narrowed(session, topic) for topic in topics if not is_own(session.user, topic)}
         return {topic: refused for topic, refused in found.items() if refused is not None}
 
     def _narrowed(self, session: Session, topic: Topic) -> Refused | None:
         """Returns why no token allows it: the grants of the session's do not name the topic, or it has none that anything follows from."""
         if self.granted.has(session, topic):
             return None
-        if session.grants is not None and not session.grants.allows(topic):
-            return Refused("forbidden", f"your token does not allow you to see {format_topic(topic)}")
-        if self.policy == "token" and session.grants is None:
+        if session.grants is not None:
+            return session.grants.refusal(topic)
+        if self.policy == "token":
             return Refused("forbidden", f"no token of yours allows you to see {format_topic(topic)}: fetch one that names it")
         return None
 
@@ -227,7 +227,7 @@ class Authorizer:
 
     def _others(self, user: str, topics: Iterable[Topic]) -> Iterator[Topic]:
         """Returns those of `topics` that somebody else has to allow."""
-        is_given = is_everybodys if self.policy in _KNOWS_EVERYBODYS else _is_own
+        is_given = is_everybodys if self.policy in _KNOWS_EVERYBODYS else is_own
         return (topic for topic in topics if kind_of(topic) is not Kind.INBOX and not is_given(user, topic))
 
 
@@ -236,10 +236,6 @@ def _users(members: Iterable[Member]) -> Iterator[str]:
     for member in members:
         assert isinstance(member, Session)
         yield member.user
-
-
-def _is_own(user: str, topic: Topic) -> bool:
-    return owner_of(topic) == user and kind_of(topic) is not Kind.ARTIST
 
 
 def _lasts(verdict: Refused | None, *, keeps_allowed: bool) -> bool:

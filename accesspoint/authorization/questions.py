@@ -125,11 +125,6 @@ class Questions:
         for question in self._by_user.get(user, ()):
             self._doubt(question, (topic for topic in question.open if owner_of(topic) == owner))
 
-    def changed_for_user(self, user: str) -> None:
-        """Notes the same of `user` and everybody."""
-        for question in self._by_user.get(user, ()):
-            self._doubt(question, question.open)
-
     def changed_for_all(self, owner: str) -> None:
         """Notes the same of everybody and `owner`."""
         for question in self._open:

@@ -59,10 +59,6 @@ class VerdictCache:
             del known[topic]
             self._entries -= 1
 
-    def forget_user(self, user: str) -> None:
-        """Forgets all that `user` may see."""
-        self._entries -= len(self._users.pop(user, ()))
-
     def forget_owner(self, owner: str) -> None:
         """Forgets what anybody may see of `owner`."""
         if len(self._changed) >= MAX_CHANGED:

@@ -121,7 +121,7 @@ RULES: Final = (
 )
 """The rules AUTH-1 to AUTH-10, in this order."""
 
-INBOX_RULE, _OWN, JOINED_RULE, BLOCK_RULE, LISTENING_RULE, PLAYLIST_RULE, EDITOR_RULE, PRIVATE_RULE, _ARTISTS, CLOSED_RULE = RULES
+INBOX_RULE, _, JOINED_RULE, BLOCK_RULE, LISTENING_RULE, PLAYLIST_RULE, EDITOR_RULE, _, _, CLOSED_RULE = RULES
 
 _FOLLOWERS: Final = frozenset({Relation.FOLLOWER, Relation.FRIENDS})
 _UNBLOCKED: Final = _FOLLOWERS | {Relation.STRANGER}
@@ -188,7 +188,12 @@ def check_may_see(user: str, topic: Topic) -> None:
         raise refusal(JOINED_RULE, topic)
 
 
+def is_own(user: str, topic: Topic) -> bool:
+    """Returns whether `topic` is of `user` (AUTH-2). An artist's feed is nobody's, also where a user has the name of the artist."""
+    return owner_of(topic) == user and kind_of(topic) is not Kind.ARTIST
+
+
 def is_everybodys(user: str, topic: Topic) -> bool:
     """Returns whether `user` may see `topic` whatever the facts are, so that nobody has to be asked (AUTH-2, AUTH-9)."""
     kind = kind_of(topic)
-    return kind is Kind.ARTIST or (kind is not Kind.INBOX and owner_of(topic) == user)
+    return kind is Kind.ARTIST or (kind is not Kind.INBOX and is_own(user, topic))

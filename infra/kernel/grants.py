@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Final, Self
 
 from .errors import Refused
-from .topics import Kind, Topic, kind_of, parse_pattern
+from .topics import Kind, Topic, format_topic, kind_of, parse_pattern
 
 MAX_TOPICS: Final = 200
 GRANTED_KINDS: Final = (Kind.USER, Kind.PLAYLIST, Kind.ARTIST, Kind.SOCIAL)
@@ -39,6 +39,10 @@ class Grants:
     def allows(self, topic: Topic) -> bool:
         """Returns whether `topic` may be followed."""
         return kind_of(topic) in self.kinds or topic in self.patterns or any(form in self.patterns for form in _forms(topic))
+
+    def refusal(self, topic: Topic) -> Refused | None:
+        """Returns why `topic` may not be followed; None if it may."""
+        return None if self.allows(topic) else Refused("forbidden", f"your token does not allow you to see {format_topic(topic)}")
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Grants) and (self.patterns, self.kinds) == (other.patterns, other.kinds)

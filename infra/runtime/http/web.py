@@ -12,12 +12,13 @@ import msgspec
 from aiohttp import HttpVersion11, web
 from aiohttp.typedefs import Handler
 
+from infra.kernel.access import is_own
 from infra.kernel.bearer import bearer_token
 from infra.kernel.errors import Refused
 from infra.kernel.http_error import JSON
 from infra.kernel.json_text import typed
 from infra.kernel.public_address import network_of
-from infra.kernel.topics import Kind, Topic, format_topic, kind_of, owner_of
+from infra.kernel.topics import Topic
 from infra.runtime.logs import Logger
 
 from ..audit import AuditLog
@@ -73,12 +74,15 @@ class Request:
 
     def is_granted(self, topic: Topic) -> bool:
         """Returns whether the token lets its user see `topic`, if the policy does. What is their own it always does (AUTH-2)."""
-        return self.grants is None or self.grants.allows(topic) or (kind_of(topic) is not Kind.ARTIST and owner_of(topic) == self.user)
+        return self._narrowed(topic) is None
 
     def check_granted(self, topic: Topic) -> None:
         """Raises Refused("forbidden") if the token does not let its user see `topic`."""
-        if not self.is_granted(topic):
-            raise Refused("forbidden", f"your token does not allow you to see {format_topic(topic)}")
+        if (refused := self._narrowed(topic)) is not None:
+            raise refused
+
+    def _narrowed(self, topic: Topic) -> Refused | None:
+        return None if self.grants is None or is_own(self.user, topic) else self.grants.refusal(topic)
 
     async def body(self, kind: type[T]) -> T:
         """Returns the body as a value of `kind`. Raises `Refused` (bad-content-type, too-large, bad-json, bad-utf8, bad-field)."""

@@ -47,15 +47,6 @@ def test_a_pair_is_forgotten_with_all_topics_of_the_owner_and_nothing_else() -> 
     assert (cache.get("eve", BOB), len(cache)) == ((None,), 4)
 
 
-def test_a_user_is_forgotten_as_one_who_asks() -> None:
-    cache = VerdictCache(10)
-    cache.put("ann", [(BOB, None)])
-    cache.put("eve", [(BOB, None)])
-    cache.forget_user("ann")
-    cache.forget_user("ann")
-    assert (cache.get("ann", BOB), cache.get("eve", BOB), len(cache)) == (None, (None,), 1)
-
-
 def test_what_was_answered_before_an_owner_changed_something_holds_no_longer_and_what_came_after_does() -> None:
     """AUTH-5: a new setting is about everybody at once, and nobody is looked through for it."""
     cache = VerdictCache(10)
