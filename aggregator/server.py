@@ -111,7 +111,7 @@ class Aggregator:
 
     def tick(self, now: float) -> None:
         """Does what is due once in a heartbeat interval: brokers that topics have left, rows that are free again."""
-        self._brokers.announcer.tick()
+        self._brokers.tick()
         self.points.release()
 
     def counters(self) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Mapping
 from infra.kernel.announcer import Announcer, Wanted
 from infra.kernel.errors import Refused
 from infra.kernel.events import Event
-from infra.kernel.frames import Announced, AnyFrame, Applied, Deliver, Heartbeat, Published, Revoked, View
+from infra.kernel.frames import Announced, AnyFrame, Applied, Deliver, Heartbeat, Published, Revoked, Settled, View
 from infra.kernel.membership import MOST_VIEW_NUMBER
 from infra.kernel.roles import BROKER
 from infra.kernel.topics import Topic
@@ -52,6 +52,7 @@ class SiteClient:
         self._node = node
         self._brokers = dict(brokers)
         self._slots = {address: slot for slot, address in brokers.items()}
+        self._settled = 0
 
     def start(self) -> None:
         """Dials every broker of the site, and goes on doing so."""
@@ -78,6 +79,7 @@ class SiteClient:
         if self._announces:
             self.announcer.node_up(slot, link)
             link.send(Announced(self.view))
+            self._settle_on(link)
         return BrokerLink(self, link)
 
     def link_down(self, link: Link) -> None:
@@ -99,6 +101,7 @@ class SiteClient:
                     deliveries.append(frame)
                 case Applied(n, sites):
                     self.announcer.applied(self._slot(link), n, sites)
+                    self._settle()
                 case Published():
                     self.forwarder.published(self._slot(link), frame)
                 case Heartbeat(view):
@@ -123,7 +126,24 @@ class SiteClient:
         if changed and self._announces:
             for link in self.links.values():
                 link.send(Announced(view))
+            self._settle()
         return changed
+
+    def tick(self) -> None:
+        """Counts a heartbeat interval: former owners are not kept for ever."""
+        self.announcer.tick()
+        self._settle()
+
+    def _settle(self) -> None:
+        """Tells all brokers when nothing is left to do under the view that holds."""
+        if self._announces and self.announcer.is_parted and self._settled != self.view.number:
+            self._settled = self.view.number
+            for link in self.links.values():
+                self._settle_on(link)
+
+    def _settle_on(self, link: Link) -> None:
+        if self._settled == self.view.number and link.knows(Settled):
+            link.send(Settled(self._settled))
 
     def _slot(self, link: Link) -> str:
         assert link.dialled is not None

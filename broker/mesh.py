@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from infra.kernel.frames import AnyFrame, Heartbeat, Leaving, View
+from infra.kernel.frames import AnyFrame, Heartbeat, Leaving, Settled, View
 from infra.kernel.membership import Membership
 from infra.runtime.link import Link
 from infra.runtime.link_handlers import LinkHandler
@@ -24,11 +24,14 @@ class Mesh:
         slots = options.sites[options.site]
         self.site = options.site
         self.draining = False
-        self.membership = Membership(options.slot, sorted(slots), node.now_s, options.membership, born_ms)
+        steps, leave_s = options.join_steps, options.drain_s / 2
+        self.membership = Membership(options.slot, sorted(slots), node.now_s, options.membership, born_ms, steps=steps, leave_s=leave_s)
         others = {slot: address for slot, address in slots.items() if slot != options.slot}
         self.client = SiteClient(node, options.site, others, max_forward_bytes=options.max_forward_bytes, slots=slots)
         self._me, self._node, self._changed = options.slot, node, changed
         self._is_met = False
+        self._said = Settled(0)
+        self.membership.told(self._me, 0, knows=True)
 
     @property
     def view(self) -> View:
@@ -37,9 +40,14 @@ class Mesh:
 
     def join(self, link: Link) -> None:
         """Takes in a broker that is linked, whichever of us has called."""
-        if link.dialled is not None and self.draining:
-            link.send(Leaving())
         self.membership.rejoin(link.peer.node)
+        if link.dialled is None:
+            self.membership.told(link.peer.node, 0, knows=link.knows(Settled))  # what it has said before was said on another link
+        else:
+            if self.draining:
+                link.send(Leaving())
+            if link.knows(Settled):
+                link.send(self._said)
         self.heard(link.peer.node)
 
     def lost(self, slot: str) -> None:
@@ -49,6 +57,21 @@ class Mesh:
     def heard(self, slot: str) -> None:
         """Notes a sign of life of the broker `slot`."""
         self.membership.heard(slot, self._node.now_s)
+
+    def settled(self, number: int, *, knows: bool) -> None:
+        """Tells the others that all is done here which followed from the view `number`, and whether all who are linked know of shares."""
+        if (said := Settled(number, knows)) != self._said:
+            self._said = said
+            self.membership.told(self._me, number, knows=knows)
+            for link in self.client.links.values():
+                if link.knows(Settled):
+                    link.send(said)
+            self.tick()
+
+    def told(self, slot: str, said: Settled) -> None:
+        """Notes what the broker `slot` has said of itself."""
+        self.membership.told(slot, said.number, knows=said.knows)
+        self.tick()
 
     def offer(self, view: View) -> None:
         """Takes over `view`, which somebody takes for the view of this site, if it is newer than ours and can be one."""
@@ -66,7 +89,7 @@ class Mesh:
     def leave(self) -> None:
         """Takes leave of the others, for good."""
         self.draining = True
-        self.membership.leave(self._me)
+        self.membership.leave(self._me, self._node.now_s)
         for link in self.client.links.values():
             link.send(Leaving())
 
@@ -108,6 +131,8 @@ class SiblingLink:
                     self._mesh.offer(view)
                 case Leaving():
                     self._left(self._slot)
+                case Settled():
+                    self._mesh.told(self._slot, frame)
                 case _:
                     self._rest.frames([frame])
 

@@ -13,6 +13,7 @@ from infra.kernel.link_timing import LinkTiming
 from infra.kernel.membership import Timing
 from infra.kernel.option_checks import check_at_least, check_numbers
 from infra.kernel.places import VisitorLimits
+from infra.kernel.ring import POINTS
 from infra.runtime.link import MAX_BYTES, MAX_QUEUED_BYTES, check_bounds
 
 from .forwarder import MAX_WAITING_BYTES
@@ -68,6 +69,9 @@ class BrokerOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     max_forward_bytes: int = MAX_WAITING_BYTES
     max_handover_bytes: int = MAX_HELD_BYTES
     handover_s: float = 1.0
+    # In how many steps a broker that comes to the ring, or leaves it, gets its part or gives it up. With 1 that is done at once; with 0,
+    # who comes has no part before it is in a plan (`segue ring`).
+    join_steps: int = 8
     drain_s: float = 5.0
 
     @property
@@ -92,7 +96,11 @@ class BrokerOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
             same = ", ".join(slots[self.site])
             raise ConfigError(f"the ring is the same at every site: broker.sites.{odd[0]} must have the slots {same}")
         self._check_how_many()
-        check_numbers("broker", self, ("handover_s", "drain_s"))
+        check_numbers("broker", self, ("handover_s", "drain_s", "join_steps"))
+        if self.join_steps > POINTS:
+            raise ConfigError(
+                f"broker.join_steps is {self.join_steps}, but a share of the ring has {POINTS} points: write {POINTS} or less"
+            )
         check_numbers("broker.membership", self.membership)
         self.link.check_in("broker")
         self.visitors.check_in("broker")

@@ -13,7 +13,7 @@ from typing import Any
 from infra.kernel.announcer import Announcer
 from infra.kernel.errors import Refused
 from infra.kernel.events import Event
-from infra.kernel.frames import AnyFrame, Call, Deliver, Heartbeat, Hello, Reply, Revoked, View
+from infra.kernel.frames import AnyFrame, Call, Deliver, Heartbeat, Hello, Reply, Revoked, Settled, View
 from infra.kernel.link_rights import SERVICE_KINDS
 from infra.kernel.ring import Ring
 from infra.kernel.roles import AGGREGATOR, ARTIST, BROKER, DECISION, SOCIAL
@@ -191,11 +191,15 @@ class Broker:
 
     def admit(self, hello: Hello) -> None:
         """Admits aggregators and services of this site, brokers of any site that the configuration names, and one decision service
-        of any; those that subscribe only while there is room."""
+        of any; those that subscribe only while there is room, and while they know which share of the ring everybody has."""
         peers = self._peers.get(hello.role)
         if peers is None:
             raise wrong_peer(hello, f"broker {self.node} of {self.site}", f"aggregators, {', '.join(sorted(SERVICE_KINDS))}")
         peers.admit(hello)
+        if hello.role in (AGGREGATOR, BROKER) and not hello.knows(Settled) and self.mesh.view.shares:
+            raise Refused(
+                "unavailable", "brokers have shares of the ring now, which your version does not know; the ring will be whole again"
+            )
 
     def link_up(self, link: Link) -> LinkHandler:
         """Returns the handler for a peer of this role."""
@@ -220,21 +224,22 @@ class Broker:
         self.handover.tick(now)
         self.offloading.tick(now)
         for client in self.far.values():
-            client.announcer.tick()
+            client.tick()
         self.subscribers.release()
+        self.subscribers.settle()
         if self.mesh.draining:
             self._check_left()
 
     # Views.
 
     def _sibling_left(self, slot: str) -> None:
-        self.mesh.membership.leave(slot)
+        self.mesh.membership.leave(slot, self.links.now_s)
         self.tick(self.links.now_s)
 
     def _view_changed(self) -> None:
         view, before = self.mesh.view, self.ring
         self.router.follow(view.ring)
-        self._log.info("view", number=view.number, slots=list(view.slots))
+        self._log.info("view", number=view.number, slots=list(view.slots), **({"shares": list(view.shares)} if view.shares else {}))
         # Before anything is answered under the new view: on each link the view comes first.
         for link in self.links.links:
             link.send(Heartbeat(view))

@@ -5,7 +5,7 @@ The other sites hear of what aggregators want here; an aggregator hears how far 
 
 from collections.abc import Callable, Mapping, Sequence
 
-from infra.kernel.frames import Announced, AnyFrame, Heartbeat, Subscribe, Unsubscribe, View
+from infra.kernel.frames import Announced, AnyFrame, Heartbeat, Settled, Subscribe, Unsubscribe, View
 from infra.kernel.limbo import Limbo
 from infra.kernel.receipts import Receipts
 from infra.kernel.topics import Topic
@@ -24,15 +24,17 @@ class Subscriber:
     - `bit`: its number in the table of interest.
     - `receipts`: which of its changes are applied, and what it was told of them.
     - `view`: the view of this site under which it has announced everything.
+    - `settled`: the number of the view under which it has nothing left to do.
     - `learn(view)`: is called with the view of its own site, which its heartbeats carry.
     """
 
-    __slots__ = ("_all", "_learn", "bit", "link", "receipts", "view")
+    __slots__ = ("_all", "_learn", "bit", "link", "receipts", "settled", "view")
 
     def __init__(self, everyone: "Subscribers", link: Link, bit: int, learn: Callable[[View], None]) -> None:
         self.link, self.bit = link, bit
         self.receipts = Receipts()
         self.view = View(0, ())
+        self.settled = 0
         self._all, self._learn = everyone, learn
 
     def frames(self, frames: list[AnyFrame]) -> None:
@@ -43,6 +45,9 @@ class Subscriber:
                     self._all.change(self, frame)
                 case Announced(view):
                     self._all.announced(self, view)
+                case Settled(number):
+                    self.settled = number
+                    self._all.settle()
                 case Heartbeat(view):
                     self._learn(view)
                 case _:
@@ -76,6 +81,13 @@ class Subscribers:
         del self.everyone[subscriber]
         self._withdraw(*self._core.close(subscriber.bit))
         self._handover.announced(subscriber)
+        self.settle()
+
+    def settle(self) -> None:
+        """Says how far this broker is: under which view nothing is left to do, here and for those who subscribe here."""
+        number = self._mesh.view.number
+        done = self._handover.over and all(subscriber.settled == number for subscriber in self.everyone)
+        self._mesh.settled(number if done else 0, knows=all(subscriber.link.knows(Settled) for subscriber in self.everyone))
 
     def late(self, view: View) -> list[Subscriber]:
         """Returns those that have not announced everything under `view` yet."""

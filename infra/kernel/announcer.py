@@ -147,6 +147,11 @@ class Announcer:
         self._start_over()
         return True
 
+    @property
+    def is_parted(self) -> bool:
+        """Whether no former owner serves anything any more that has moved."""
+        return not self._partings
+
     def want(self, news: Iterable[tuple[int, Topic]]) -> None:
         """Announces topics that are newly wanted, as (row, topic), to their owners."""
         for slot, mine in self._by_owner(news).items():

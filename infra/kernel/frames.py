@@ -22,7 +22,7 @@ from .ring import POINTS, Ring
 PROTOCOL: Final = 1
 # The highest tag of a frame that is understood here; what nodes understand that do not say it. A node may say more than an older
 # peer can read, so a newer frame is only said to who understands it (`Link.knows`).
-HIGHEST_TAG: Final = 30
+HIGHEST_TAG: Final = 31
 OLD_TAG: Final = 24
 
 Handle = Annotated[int, msgspec.Meta(ge=0, lt=1 << 32)]
@@ -111,6 +111,11 @@ class Hello(Frame, tag=1, frozen=True):
     version: int = PROTOCOL
     tags: Number = OLD_TAG
     nonce: Annotated[bytes, msgspec.Meta(max_length=64)] = b""
+
+    def knows(self, kind: type[Frame]) -> bool:
+        """Returns whether the sender understands frames of this `kind`: one of an older version may not."""
+        tag = kind.__struct_config__.tag
+        return isinstance(tag, int) and tag <= self.tags
 
 
 class Heartbeat(Frame, tag=2, frozen=True):
@@ -334,6 +339,17 @@ class Revoked(Frame, tag=26, frozen=True):
     last: bool
 
 
+class Settled(Frame, tag=31, frozen=True):
+    """All is done that followed from the view `number` of the peer's site, so its next step may come; 0: of none yet.
+
+    From who subscribes: everything is announced under it, and former owners are parted from. From a broker to those of its site: all who
+    subscribe have said so. `knows`: everybody who is linked to the sender knows of shares.
+    """
+
+    number: Number
+    knows: bool = True
+
+
 class Proof(Frame, tag=30, frozen=True):
     """The proof that the sender holds a secret of the peer's: it answers both hellos, after them (see `link_handshake`)."""
 
@@ -367,5 +383,6 @@ AnyFrame = (
     | Staying
     | Barred
     | Revoked
+    | Settled
     | Proof
 )

@@ -12,16 +12,20 @@
 6. A slot that comes, or comes back, to a view that exists is in it after `grace_s`. By then all who must link to it have found it.
 7. A slot that was left out by a view that it had to take over leaves nobody out in turn for `CALM` times `dead_s`. Two that cannot
    hear each other, but are both heard by others, would outbid each other for ever.
+8. Who comes to a view that exists, and who leaves it, does so in steps (`steps`). The next step is taken when every broker has said that
+   all is done which followed from the view that holds. The view says where it goes, so whoever is the lowest goes on with it (DPS-15).
+   Where one of them, or of those linked to them, knows nothing of shares, there are no steps.
 
 Time is an argument (seconds, monotonic). There is no clock here.
 """
 
-from collections.abc import Iterable
-from typing import Final
+from collections.abc import Iterable, Mapping
+from typing import Final, NamedTuple
 
 import msgspec
 
 from .frames import View
+from .steps import Known, RingPlace, at_once, next_places
 
 CALM: Final = 2
 # So far a number may be ahead of those of this process, which begin with the time of its start in ms: a year. It leaves room to count on.
@@ -38,16 +42,34 @@ class Timing(msgspec.Struct, frozen=True, kw_only=True):
     grace_s: float = 2.5
 
 
+class _Word(NamedTuple):
+    """The word of a broker: all is done that followed from the view `settled`, and everybody linked to it knows of shares."""
+
+    settled: int
+    knows: bool
+
+
 class Membership:
     """The brokers of a site as one of them sees them. `view`: the newest view that it knows."""
 
-    def __init__(self, me: str, slots: Iterable[str], now: float, timing: Timing, base: int = 0) -> None:
-        """Begins at `now` as the broker `me` of the configured `slots`. `base`: see rule 5."""
+    def __init__(
+        self, me: str, slots: Iterable[str], now: float, timing: Timing, base: int = 0, *, steps: int = 1, leave_s: float = float("inf")
+    ) -> None:
+        """Begins at `now` as the broker `me` of the configured `slots`.
+
+        - `base`: see rule 5.
+        - `steps`: in how many steps a slot comes or leaves (see `next_places`).
+        - `leave_s`: so long that takes at most for one that leaves; then all that it has left goes at once.
+        """
         self.view = View(0, ())
+        self._steps, self._leave_s = steps, leave_s
+        self._words: dict[str, _Word] = {}
         self._me = me
         self._heard: dict[str, float | None] = dict.fromkeys(sorted(slots))
         self._suspected: set[str] = set()
-        self._leaving: set[str] = set()
+        self._leaving: dict[str, float] = {}
+        # Slots in the view whose process there is over: one that had left, and was started again before it was out.
+        self._over: set[str] = set()
         self._timing = timing
         self._started = now
         self._since: dict[str, float] = {}
@@ -68,15 +90,20 @@ class Membership:
         if slot in self._heard:
             self._suspected.add(slot)
 
-    def leave(self, slot: str) -> None:
-        """Notes that `slot` says goodbye. It is not in the next view, which waits for nothing."""
-        self._leaving.add(slot)
+    def leave(self, slot: str, now: float) -> None:
+        """Notes that `slot` says goodbye. It goes in steps; where there are none, it is not in the next view, which waits for nothing."""
+        self._leaving.setdefault(slot, now)
 
     def rejoin(self, slot: str) -> None:
         """Notes that a new process of `slot` said hello."""
         if slot in self._leaving:
-            self._leaving.discard(slot)
+            del self._leaving[slot]
             self._heard[slot] = None
+            self._over.add(slot)
+
+    def told(self, slot: str, settled: int, *, knows: bool) -> None:
+        """Notes what `slot` says: all is done that followed from the view `settled`; and whether all who are linked to it know shares."""
+        self._words[slot] = _Word(settled, knows)
 
     def alive(self, now: float) -> tuple[str, ...]:
         """Returns the slots that are alive at `now`, sorted."""
@@ -114,15 +141,40 @@ class Membership:
         if self._is_overruled:
             self._is_overruled, self._calm_until = False, now + CALM * self._timing.dead_s
         alive = tuple(slot for slot in self.alive(now) if self._may_join(slot, now))
-        if not alive or alive[0] != self._me or alive == self.view.slots or not self._settled(now):
+        if not alive or alive[0] != self._me or not self._is_complete(now):
+            return False
+        before = {slot: RingPlace(share, self.view.goal_of[slot]) for slot, share in self.view.share_of.items()}
+        after = self._next(before, now)
+        if after == before:
             return False
         # Slots that say goodbye may be left out at any time: nobody contradicts that (rule 7).
-        missing = set(self.view.slots).difference(alive, self._leaving)
+        missing = before.keys() - after.keys() - self._leaving.keys() - self._over
         if missing and now < self._calm_until:
             return False
-        self.view = View(max(self.view.number, self._base) + 1, alive)
+        self._issue(after)
         return True
 
-    def _settled(self, now: float) -> bool:
+    def _issue(self, places: Mapping[str, RingPlace]) -> None:
+        shares, goal = ({slot: place[part] for slot, place in places.items()} for part in (0, 1))
+        self.view = View.of(max(self.view.number, self._base) + 1, shares, goal)
+
+    def _next(self, before: Mapping[str, RingPlace], now: float) -> dict[str, RingPlace]:
+        self._over &= before.keys()
+        known = {slot: self._known(slot, now) for slot in self._heard}
+        there = [slot for slot, each in known.items() if each in (Known.HERE, Known.LEAVING)]
+        words = [self._words.get(slot, _Word(0, knows=False)) for slot in there]
+        if not all(word.knows for word in words):
+            return at_once(known)
+        settled = all(word.settled == self.view.number for slot, word in zip(there, words, strict=True) if slot in before)
+        return next_places(before, known, self._steps, settled=settled)
+
+    def _known(self, slot: str, now: float) -> Known:
+        if slot in self._over or not self._is_alive(slot, now):
+            return Known.GONE
+        if (since := self._leaving.get(slot)) is not None:
+            return Known.LEAVING if now - since < self._leave_s else Known.OVERDUE
+        return Known.HERE if self._may_join(slot, now) else Known.GONE
+
+    def _is_complete(self, now: float) -> bool:
         complete = all(heard is not None for slot, heard in self._heard.items() if slot != self._me)
         return complete or now - self._started >= self._timing.grace_s

@@ -91,8 +91,7 @@ class Link:
 
     def knows(self, kind: type[Frame]) -> bool:
         """Returns whether the peer understands frames of this `kind`: one of an older version may not."""
-        tag = kind.__struct_config__.tag
-        return isinstance(tag, int) and tag <= self.peer.tags
+        return self.peer.knows(kind)
 
     def deliver(self, handle: int, body: bytes) -> None:
         """Queues one event for the peer's topic `handle`."""

@@ -39,6 +39,8 @@ def test_the_brokers_of_other_sites_leave_room_for_an_aggregator() -> None:
         ("broker.max_link_queue_bytes", {"max_link_queue_bytes": 0}),
         ("broker.max_forward_bytes", {"max_forward_bytes": WAITING_SHARE * (1 << 20) - 1}),
         ("broker.max_handover_bytes", {"max_handover_bytes": 0}),
+        ("broker.join_steps", {"join_steps": -1}),
+        ("broker.join_steps", {"join_steps": 257}),
         ("same at every site", {"sites": {"sto": {"b0": "x"}, "lon": {"b1": "y"}}}),
     ],
 )

@@ -18,10 +18,13 @@ SLOTS = ("b1", "b2", "b3")
 
 
 def patient(options: Any) -> Any:
-    """Returns options with which silence is suspicious only after a long while: a view that is held back stays away for the whole test."""
+    """Returns options with which silence is suspicious only after a long while: a view that is held back stays away for the whole test.
+
+    A broker that comes has its topics in one step, as the next one would wait for those who have not heard of the view.
+    """
     link = msgspec.structs.replace(FAST, silent_s=30.0, hello_s=30.0)
     timing = Timing(suspect_s=QUICK.suspect_s, dead_s=30.0, grace_s=QUICK.grace_s)
-    changes = {"link": link, "membership": timing, "handover_s": 30.0, "install_s": 30.0}
+    changes = {"link": link, "membership": timing, "handover_s": 30.0, "join_steps": 1, "install_s": 30.0}
     return msgspec.structs.replace(options, **{name: value for name, value in changes.items() if hasattr(options, name)})
 
 

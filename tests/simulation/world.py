@@ -145,7 +145,8 @@ class SimulatedWorld:
         """Returns what nodes say themselves of why they are not ready."""
         why = {name: role.ready() for name, role in self.roles.items()}
         views = {site: {str(broker.view()) for broker in self.of("broker", site)} for site in self.sites}
-        return [f"{name}: {said}" for name, said in why.items() if said] + [site for site in self.sites if len(views[site]) > 1]
+        moving = [f"{broker.site}/{broker.node}: {broker.view()}" for broker in self.of("broker") if not broker.view().is_there]
+        return [f"{name}: {said}" for name, said in why.items() if said] + [site for site in self.sites if len(views[site]) > 1] + moving
 
     def close(self) -> None:
         """Ends everything."""

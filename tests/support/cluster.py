@@ -256,7 +256,7 @@ class Cluster:
         """Brokers, aggregators and other sites that go by another view than the one of the living brokers."""
         views = {site: doors[0].view() for site in self.sites if (doors := self.of("broker", site))}
         for door in self.of("broker"):
-            if door.view() != views[door.site] or door.view().slots != self._slots(door.site):
+            if door.view() != views[door.site] or door.view().slots != self._slots(door.site) or not door.view().is_there:
                 yield f"{door.site}/{door.node}: view {door.view()}"
             for site, announcer in door.announcers().items():
                 if site in views and not self.plan.is_cut(f"{door.site}/{door.node}", f"{site}/") and announcer.view != views[site]:

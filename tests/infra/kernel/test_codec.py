@@ -306,6 +306,6 @@ def test_a_call_of_a_peer_of_before_has_no_queue_and_such_a_peer_understands_our
 def test_every_kind_of_frame_has_a_tag_of_its_own_that_never_changes() -> None:
     """A tag that is given away again would be misread by peers of the version before."""
     tags = {kind.__struct_config__.tag: kind.__name__ for kind in frames.AnyFrame.__args__}
-    assert list(tags) == [*range(1, 27), 30]
+    assert sorted(tags) == [*range(1, 27), 30, 31]
     assert max(tags) <= frames.HIGHEST_TAG
     assert (tags[1], tags[2], tags[11]) == ("Hello", "Heartbeat", "Bye")

@@ -17,6 +17,9 @@ BEAT_S = 0.25
 SILENT_S = 2.0
 # The slowest way: silence is noticed, then a newcomer waits, then the news goes round.
 AGREED_S = TIMING.dead_s + TIMING.grace_s + 4 * BEAT_S
+LEAVE_S = 6.0
+# So long four steps take at most, each as soon as all have said in a heartbeat that the one before is done; or one that leaves late.
+STEPPED_S = 12.0
 
 
 class Simulation:
@@ -24,9 +27,14 @@ class Simulation:
 
     `cuts`: pairs that cannot reach each other. `deaf`: the part of heartbeats that is lost on the way. `issued`: all views,
     with their issuers; that numbers never fall and the lowest issues is checked on the way.
+    `steps`: in how many steps a broker comes or leaves; then each says in its heartbeats how far it is, and is as far as its view
+    some time after it has heard of it. `stuck`: those that never are.
     """
 
-    def __init__(self, count: int, seed: int) -> None:
+    def __init__(self, count: int, seed: int, steps: int = 1) -> None:
+        self.steps = steps
+        self.stuck: set[str] = set()
+        self.knows = True
         self.slots = [f"b{n}" for n in range(1, count + 1)]
         self.rng = random.Random(seed)
         self.now = 100.0
@@ -44,7 +52,10 @@ class Simulation:
         for link in [link for link in self.links if slot in link]:
             self.unlink(link)
         self.last[slot] = 0
-        self.lives[slot] = Membership(slot, self.slots, self.clock(slot), TIMING, base=int(self.now * 1000))
+        self.lives[slot] = Membership(
+            slot, self.slots, self.clock(slot), TIMING, base=int(self.now * 1000), steps=self.steps, leave_s=LEAVE_S
+        )
+        self.lives[slot].told(slot, 0, knows=self.knows)
 
     def restart(self, slot: str) -> None:
         """Starts a process again; only what is dead can be started."""
@@ -73,8 +84,8 @@ class Simulation:
         if slot in self.lives:
             self.leaving.add(slot)
             for each in self.reachable(slot):
-                self.lives[each].leave(slot)
-            self.lives[slot].leave(slot)
+                self.lives[each].leave(slot, self.clock(each))
+            self.lives[slot].leave(slot, self.clock(slot))
 
     def reachable(self, slot: str) -> list[str]:
         return [each for each in self.lives if each != slot and frozenset({slot, each}) in self.links]
@@ -84,7 +95,7 @@ class Simulation:
         for me, peer in ((one, other), (other, one)):
             self.lives[me].rejoin(peer)
             if peer in self.leaving:
-                self.lives[me].leave(peer)
+                self.lives[me].leave(peer, self.clock(me))
             self.hear(me, peer, self.lives[peer].view)
 
     def unlink(self, link: frozenset[str]) -> None:
@@ -95,13 +106,22 @@ class Simulation:
 
     def hear(self, me: str, peer: str, view: View) -> None:
         self.lives[me].heard(peer, self.clock(me))
+        if self.steps > 1:
+            self.lives[me].told(peer, self.done(peer), knows=self.knows)
         self.lives[me].offer(view)
         self.tick(me)
 
+    def done(self, slot: str) -> int:
+        """Returns the view under which nothing is left to do for `slot`; sometimes it is not so far yet."""
+        return 0 if slot in self.stuck or self.rng.random() < 0.3 else self.lives[slot].view.number
+
     def tick(self, slot: str) -> None:
         broker = self.lives[slot]
+        if self.steps > 1:
+            broker.told(slot, self.done(slot), knows=self.knows)
         if broker.tick(self.clock(slot)):
-            assert broker.view.slots[0] == slot, "the lowest live slot issues"
+            assert next(each for each in broker.view.slots if each not in self.leaving) == slot, "the lowest live slot issues"
+            assert broker.view.is_sound
             self.issued.append((slot, broker.view))
         assert broker.view.number >= self.last[slot], "numbers never fall"
         self.last[slot] = broker.view.number
@@ -134,17 +154,18 @@ class Simulation:
         """Checks that there is one view for all, of exactly those who live and stay, and that nothing more happens to it."""
         self.cut(set())
         self.lose(0.0)
-        self.run(AGREED_S)
+        self.run(AGREED_S if self.steps == 1 else AGREED_S + STEPPED_S)
         agreed = self.views()
+        assert all(view.is_there for view in agreed)
         assert [view.slots for view in agreed] == [tuple(sorted(self.lives.keys() - self.leaving))] or not self.lives.keys() - self.leaving
         issued = len(self.issued)
         self.run(5 * AGREED_S)
         assert (self.views(), len(self.issued)) == (agreed, issued)
 
 
-def whole(count: int = 3) -> Simulation:
+def whole(count: int = 3, steps: int = 1) -> Simulation:
     """Returns a site whose brokers agree."""
-    site = Simulation(count, seed=1)
+    site = Simulation(count, seed=1, steps=steps)
     for slot in site.slots:
         site.start(slot)
     site.check_agreement()
@@ -163,11 +184,13 @@ HAPPENINGS = st.one_of(
 )
 
 
-@given(st.lists(HAPPENINGS, max_size=12), st.integers(2, 5), st.integers(0, 2**16))
-@settings(max_examples=60, deadline=None)
-def test_after_any_history_all_who_live_agree_on_exactly_who_lives(history: list[tuple[Any, ...]], count: int, seed: int) -> None:
-    """Crashes, restarts, partitions that need not be clean, lost heartbeats, brokers that leave."""
-    site = Simulation(count, seed)
+@given(st.lists(HAPPENINGS, max_size=12), st.integers(2, 5), st.integers(0, 2**16), st.sampled_from([1, 4]))
+@settings(max_examples=80, deadline=None)
+def test_after_any_history_all_who_live_agree_on_exactly_who_lives(
+    history: list[tuple[Any, ...]], count: int, seed: int, steps: int
+) -> None:
+    """Crashes, restarts, partitions that need not be clean, lost heartbeats, brokers that leave; at once and in steps (DPS-15)."""
+    site = Simulation(count, seed, steps)
     for slot in site.slots:
         site.start(slot)
     for happening, *details in history:
@@ -300,3 +323,109 @@ def test_a_view_in_which_nobody_owns_anything_or_a_share_is_missing_is_passed_ov
     (agreed,) = site.views()
     assert not site.lives["b2"].offer(View(agreed.number + 1, agreed.slots, shares))
     assert site.views() == {agreed}
+
+
+def shares_of(site: Simulation, slot: str, since: int = 0) -> list[int]:
+    """Returns the shares that `slot` had in the views that were issued since, one after the other."""
+    found = [view.share_of[slot] for _, view in site.issued[since:] if slot in view.slots]
+    return [share for share, before in zip(found, [None, *found], strict=False) if share != before]
+
+
+def test_who_comes_to_a_view_begins_with_nothing_and_grows_in_steps() -> None:
+    """DPS-15."""
+    site = whole(3, steps=4)
+    site.crash("b2")
+    site.run(AGREED_S)
+    since = len(site.issued)
+    site.start("b2")
+    site.check_agreement()
+    assert shares_of(site, "b2", since) == [0, 64, 128, 192, 256]
+    assert {view.goal_of["b2"] for _, view in site.issued[since:]} == {256}
+
+
+def test_who_leaves_shrinks_in_steps_and_is_out_when_it_has_nothing() -> None:
+    """DPS-15: also the lowest one, whose leaving the next one looks after."""
+    site = whole(3, steps=4)
+    since = len(site.issued)
+    site.leave("b1")
+    site.check_agreement()
+    assert shares_of(site, "b1", since) == [256, 192, 128, 64]
+    assert {view.slots for view in site.views()} == {("b2", "b3")}
+
+
+def test_no_step_is_taken_while_one_broker_is_not_done_with_the_last() -> None:
+    """DPS-15: and they go on when it is."""
+    site = whole(3, steps=4)
+    site.crash("b2")
+    site.run(AGREED_S)
+    site.stuck = {"b3"}
+    site.start("b2")
+    site.run(AGREED_S + STEPPED_S)
+    assert {view.share_of["b2"] for view in site.views()} == {0}
+    site.stuck = set()
+    site.check_agreement()
+    assert {view.share_of["b2"] for view in site.views()} == {256}
+
+
+def test_who_leaves_for_too_long_is_out_at_once() -> None:
+    site = whole(3, steps=4)
+    site.stuck = {"b3"}
+    site.leave("b2")
+    site.run(LEAVE_S - 2 * BEAT_S)
+    assert all("b2" in view.slots for view in site.views())
+    site.run(4 * BEAT_S)
+    assert {view.slots for view in site.views()} == {("b1", "b3")}
+
+
+@pytest.mark.parametrize("steps_before", [1, 2, 3])
+def test_when_the_issuing_broker_dies_the_next_one_goes_on_where_it_was(steps_before: int) -> None:
+    """DPS-15: the view says where it goes."""
+    site = whole(4, steps=4)
+    site.crash("b3")
+    site.run(AGREED_S)
+    site.start("b3")
+    while site.issued[-1][1].share_of.get("b3", 0) < 64 * steps_before:
+        site.run(BEAT_S)
+    since = len(site.issued)
+    site.crash("b1")
+    site.check_agreement()
+    shares = shares_of(site, "b3", since)
+    assert shares == sorted(shares)
+    assert shares[-1] == 256
+    assert {issuer for issuer, _ in site.issued[since:]} == {"b2"}
+
+
+def test_a_broker_that_dies_is_out_at_once_whatever_step_is_taken() -> None:
+    site = whole(4, steps=4)
+    site.leave("b4")
+    site.stuck = {"b2"}
+    site.crash("b3")
+    site.run(TIMING.suspect_s + 2 * BEAT_S)
+    assert all("b3" not in view.slots and "b4" in view.slots for view in site.views())
+
+
+def test_where_somebody_knows_nothing_of_shares_there_are_no_steps() -> None:
+    """A site in which one node is of an older version: it would reckon with full shares."""
+    site = whole(3, steps=4)
+    site.crash("b2")
+    site.run(AGREED_S)
+    site.knows = False
+    site.start("b2")
+    site.check_agreement()
+    site.leave("b3")
+    site.check_agreement()
+    assert all(not view.shares and not view.goal for _, view in site.issued)
+
+
+def test_a_process_that_comes_back_before_its_slot_is_out_begins_anew() -> None:
+    """It left, was stopped, and is started again: its place in the view was that of the one before."""
+    site = whole(3, steps=4)
+    site.stuck = {"b3"}
+    site.leave("b2")
+    site.run(BEAT_S)
+    site.crash("b2")
+    since = len(site.issued)
+    site.start("b2")
+    site.stuck = set()
+    site.check_agreement()
+    assert shares_of(site, "b2", since)[-5:] == [0, 64, 128, 192, 256]

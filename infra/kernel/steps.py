@@ -1,0 +1,103 @@
+"""Steps: how a ring gets from where it is to where it shall be, one view at a time. Pure.
+
+A slot that comes begins with nothing and grows; one that leaves shrinks, and is out when it has nothing left. All shares that are on
+their way take a step together. A slot that is gone is out at once.
+"""
+
+from collections.abc import Mapping
+from enum import Enum
+from typing import Final, NamedTuple
+
+from .ring import POINTS
+
+
+class RingPlace(NamedTuple):
+    """A slot's place in a view: the share that it has, and the one that it is to have."""
+
+    share: int
+    goal: int
+
+
+class Known(Enum):
+    """The state of a slot, as far as it is known."""
+
+    HERE = "it is alive, and stays"
+    LEAVING = "it has said that it leaves, and serves what it has until that has gone to others"
+    OVERDUE = "it has been leaving for too long"
+    GONE = "it is dead, was never there, or is not taken in yet"
+
+
+class Change(Enum):
+    """The change of a slot's place, before any share takes a step."""
+
+    COME = "it gets a place, with nothing in it"
+    KEEP = "its place stays as it is"
+    GO = "it is to have nothing in the end"
+    OUT = "it has no place"
+
+
+# By whether a slot has a place, and what is known of it.
+CHANGES: Final[dict[tuple[bool, Known], Change]] = {
+    (False, Known.HERE): Change.COME,
+    (False, Known.LEAVING): Change.OUT,
+    (False, Known.OVERDUE): Change.OUT,
+    (False, Known.GONE): Change.OUT,
+    (True, Known.HERE): Change.KEEP,
+    (True, Known.LEAVING): Change.GO,
+    (True, Known.OVERDUE): Change.OUT,
+    (True, Known.GONE): Change.OUT,
+}
+
+
+def next_places(before: Mapping[str, RingPlace], known: Mapping[str, Known], steps: int, *, settled: bool) -> dict[str, RingPlace]:
+    """Returns the places of the next view; those of `before`, if none is due.
+
+    - `before`: the places of the view that holds.
+    - `known`: what is known of every slot.
+    - `steps`: in how many steps a slot gets from nothing to everything, or back. With 1, who comes has everything at once. With 0, who
+      comes has nothing until somebody says what it is to have.
+    - `settled`: whether all is done that followed from the view that holds; only then shares take a step.
+    """
+    if not before or steps == 1:
+        return at_once(known) if not before else _hurried(before, known)
+    changed = {slot: place for slot in sorted(known) if (place := _changed(before.get(slot), known[slot], steps)) is not None}
+    if settled and changed == before:
+        stepped = {slot: _stepped(place, -(-POINTS // max(steps, 1))) for slot, place in changed.items()}
+        changed = {slot: place for slot, place in stepped.items() if place.share or known[slot] is not Known.LEAVING}
+    return _owned(changed)
+
+
+def at_once(known: Mapping[str, Known]) -> dict[str, RingPlace]:
+    """Returns the places of a view without steps: who is here has everything, nobody else has a place."""
+    return {slot: RingPlace(POINTS, POINTS) for slot in sorted(known) if known[slot] is Known.HERE}
+
+
+def _hurried(before: Mapping[str, RingPlace], known: Mapping[str, Known]) -> dict[str, RingPlace]:
+    places = {slot: before.get(slot, RingPlace(POINTS, POINTS)) for slot in sorted(known) if known[slot] is Known.HERE}
+    return _owned({slot: RingPlace(place.goal, place.goal) for slot, place in places.items()})
+
+
+def _changed(place: RingPlace | None, known: Known, steps: int) -> RingPlace | None:
+    match CHANGES[place is not None, known]:
+        case Change.COME:
+            return RingPlace(0, POINTS if steps else 0)
+        case Change.GO:
+            return place and RingPlace(place.share, 0)
+        case Change.KEEP:
+            return place
+        case Change.OUT:
+            return None
+
+
+def _stepped(place: RingPlace, width: int) -> RingPlace:
+    share, goal = place
+    return RingPlace(min(share + width, goal) if share < goal else max(share - width, goal), goal)
+
+
+def _owned(places: dict[str, RingPlace]) -> dict[str, RingPlace]:
+    """Returns `places` in which somebody owns the topics: where nobody would have anything now, or in the end, all have everything."""
+    if not any(place.goal for place in places.values()):
+        places = {slot: RingPlace(place.share, POINTS) for slot, place in places.items()}
+    if not any(place.share for place in places.values()):
+        places = {slot: RingPlace(place.goal, place.goal) for slot, place in places.items()}
+    return places

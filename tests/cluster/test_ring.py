@@ -1,0 +1,172 @@
+"""The ring is changed while services publish: brokers come, grow, shrink and leave, and nobody notices (DPS-15, DPS-16)."""
+
+import asyncio
+from collections import Counter, defaultdict
+from collections.abc import Mapping
+from itertools import count
+
+import pytest
+
+from infra.kernel.errors import Refused
+from infra.kernel.frames import OLD_TAG, Heartbeat, Hello, Settled, View
+from tests.support.cluster import Cluster
+from tests.support.user import User
+
+USERS = [f"u{n}" for n in range(12)]
+
+
+class Load:
+    """A service that publishes on all feeds, at whichever broker of the site is open, and repeats what is refused, until it is stopped."""
+
+    def __init__(self, c: Cluster) -> None:
+        self.accepted: Counter[str] = Counter()
+        self._c, self._stop, self._ids = c, False, count()
+
+    async def run(self) -> None:
+        for turn in count():
+            if self._stop:
+                return
+            for user in USERS:
+                event = {"topic": f"hm://presence/user/{user}/", "kind": "play", "payload": {"n": self.accepted[user]}}
+                await self._publish(event | {"id": f"e-{next(self._ids)}"}, turn)
+                self.accepted[user] += 1
+
+    async def _publish(self, event: Mapping[str, object], turn: int) -> None:
+        while True:
+            doors = [number for number, door in enumerate(self._c.of("broker", "sto")) if door.ready() is None]
+            status, answer = await self._c.post([event], broker=doors[turn % len(doors)])
+            if (status, answer.get("accepted")) == (202, 1):
+                return
+            assert status == 503, (status, answer)
+
+    async def rounds(self, number: int) -> None:
+        """Waits until so many more rounds are through."""
+        goal = self.accepted.total() + number * len(USERS)
+        await self._c.until(lambda: self.accepted.total() >= goal or self.task.done())
+
+    async def __aenter__(self) -> "Load":
+        self.task = asyncio.create_task(self.run())
+        return self
+
+    async def __aexit__(self, *exc: object) -> None:
+        self._stop = True
+        await self.task
+
+
+def got(user: User) -> dict[str, list[int]]:
+    """Returns what came of each feed, in the order in which it came."""
+    found: dict[str, list[int]] = defaultdict(list)
+    for event in user.events:
+        found[event["topic"].split("/")[-2]].append(event["payload"]["n"])
+    return dict(found)
+
+
+async def nothing_is_missing(load: Load, *users: User) -> None:
+    """Checks that everybody got everything that was accepted, once and in order."""
+    for user in users:
+        await user.heard(load.accepted.total())
+        await user.fence()
+        assert got(user) == {name: list(range(number)) for name, number in load.accepted.items()}
+
+
+def shares_said(c: Cluster, slot: str, since: int) -> set[int]:
+    """Returns the shares that brokers have said of `slot`, in frames from number `since` on."""
+    views = {each.frame.view for each in c.plan.log[since:] if isinstance(each.frame, Heartbeat) and each.frame.view.slots}
+    return {view.share_of[slot] for view in views if slot in view.slots}
+
+
+async def test_from_three_brokers_to_five_and_back_under_load_costs_no_event(tcp: bool) -> None:
+    """DPS-16: 0 lost, 0 twice, in order. Those that come grow in steps, those that leave shrink in steps."""
+    async with Cluster(sites=2, brokers=5, aggregators=2, tcp=tcp) as c:
+        for slot in ("b4", "b5"):
+            for site in c.sites:
+                await c.leave(f"{site}/{slot}")
+        await c.settle()
+        async with c.user("ann", "sto") as ann, c.user("bob", "lon") as bob:
+            for user in (ann, bob):
+                await user.follow(*USERS)
+            async with Load(c) as load:
+                await load.rounds(2)
+                since = len(c.plan.log)
+                for slot in ("b4", "b5"):
+                    await c.restart(f"sto/{slot}")
+                await c.settle()
+                assert {32 * step for step in range(1, 9)} <= shares_said(c, "b4", since)
+                assert {c.owner(user) for user in USERS} & {"sto/b4", "sto/b5"}
+                await load.rounds(2)
+                since = len(c.plan.log)
+                await asyncio.gather(c.leave("sto/b4"), c.leave("sto/b5"))
+                await c.settle()
+                assert {32 * step for step in range(1, 9)} <= shares_said(c, "b4", since)
+                await load.rounds(2)
+            await nothing_is_missing(load, ann, bob)
+
+
+async def test_a_rolling_restart_of_brokers_and_aggregators_under_load_costs_no_event(tcp: bool) -> None:
+    """DPS-16: one node after the other is stopped as an operator does it, and started again: 0 lost, 0 twice, in order."""
+    async with Cluster(sites=2, brokers=3, aggregators=2, tcp=tcp) as c, c.user("ann", "sto") as ann, c.user("bob", "lon") as bob:
+        for user in (ann, bob):
+            await user.follow(*USERS)
+        async with Load(c) as load:
+            for name in [name for name, role in c.roles.items() if role.role in ("broker", "aggregator") and role.site == "sto"]:
+                await load.rounds(1)
+                await c.leave(name)
+                await c.restart(name)
+                await c.settle()
+            await load.rounds(1)
+        await nothing_is_missing(load, ann, bob)
+
+
+async def test_a_step_waits_for_every_broker_and_for_all_who_subscribe(tcp: bool) -> None:
+    """DPS-15: an aggregator that has not heard of the view holds the next step up, and events arrive all the while."""
+    async with Cluster(sites=1, brokers=3, aggregators=2, tcp=tcp) as c, c.user("ann") as ann:
+        await ann.follow(*USERS)
+        await c.crash("sto/b3")
+        await c.settle()
+        other = next(name for name in ("sto/a1", "sto/a2") if c.roles[name].address != c.aggregator_of("sto"))
+        await c.restart("sto/b3")
+        b1 = c.roles["sto/b1"]
+        await c.until(lambda: b1.view().share_of.get("b3") is not None)
+        for slot in ("b1", "b2", "b3"):
+            c.plan.hold(f"sto/{slot}", other)
+        held = b1.view()
+        beats = b1.links.now_s
+        await c.until(lambda: b1.links.now_s > beats + 4 * b1.options.link.heartbeat_s)
+        waits = b1.view().share_of["b3"]
+        assert waits <= held.share_of["b3"] + 32
+        assert waits < 256
+        for user in USERS:
+            await c.play(user)
+        await ann.heard(len(USERS))
+        for slot in ("b1", "b2", "b3"):
+            c.plan.release(f"sto/{slot}", other)
+        await c.settle()
+        assert b1.view().share_of["b3"] == 256
+
+
+async def test_a_broker_says_that_it_is_done_only_when_all_who_subscribe_have_parted(tcp: bool) -> None:
+    """DPS-15: behind that word, nobody wants anything of it any more that it does not own."""
+    async with Cluster(sites=2, brokers=2, tcp=tcp) as c, c.user("ann") as ann:
+        await ann.follow(*USERS)
+        await c.crash("sto/b2")
+        await c.settle()
+        await c.restart("sto/b2")
+        await c.settle()
+        b1 = c.roles["sto/b1"]
+        await c.until(lambda: any(said.number == b1.view().number for said in c.frames(Settled, "sto/b1", "sto/b2")))
+        assert {b1.ring.owner(topic) for _, topic in b1.core.wanted_here()} <= {"b1"}
+        assert isinstance(b1.view(), View)
+        assert b1.view().is_there
+
+
+async def test_while_shares_are_not_full_nobody_is_let_in_who_would_reckon_with_full_ones(tcp: bool) -> None:
+    """A node of a version without shares would announce topics to brokers that do not own them."""
+    async with Cluster(sites=1, brokers=2, tcp=tcp) as c:
+        b1 = c.roles["sto/b1"]
+        old, new = (Hello("aggregator", "old", "sto", 1, 0, View(0, ()), tags=tags) for tags in (OLD_TAG, 31))
+        b1.admit(old)
+        b1.mesh.offer(View(b1.view().number + 1, ("b1", "b2"), (256, 128)))
+        b1.admit(new)
+        with pytest.raises(Refused, match="does not know") as refused:
+            b1.admit(old)
+        assert refused.value.code.name == "unavailable"

@@ -1,0 +1,100 @@
+"""Steps of a ring, as a table: who comes, who leaves, who is gone, in any order."""
+
+from collections.abc import Mapping
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from infra.kernel.ring import POINTS
+from infra.kernel.steps import CHANGES, Change, Known, RingPlace, at_once, next_places
+
+FULL = RingPlace(POINTS, POINTS)
+HERE, LEAVING, OVERDUE, GONE = Known
+SLOTS = ("b1", "b2", "b3", "b4")
+
+
+def after(before: Mapping[str, RingPlace], known: Mapping[str, Known], *, settled: bool = True, steps: int = 8) -> dict[str, RingPlace]:
+    return next_places(before, known, steps, settled=settled)
+
+
+def test_the_table_says_something_of_every_slot_whatever_is_known_of_it() -> None:
+    assert set(CHANGES) == {(is_in, known) for is_in in (False, True) for known in Known}
+    assert {known for (is_in, known), change in CHANGES.items() if change is Change.COME} == {HERE}
+
+
+@pytest.mark.parametrize(
+    ("before", "known", "expected"),
+    [
+        ({"b1": FULL}, {"b1": HERE, "b2": HERE}, {"b1": FULL, "b2": RingPlace(0, 256)}),
+        ({"b1": FULL, "b2": RingPlace(0, 256)}, {"b1": HERE, "b2": HERE}, {"b1": FULL, "b2": RingPlace(32, 256)}),
+        ({"b1": FULL, "b2": RingPlace(250, 256)}, {"b1": HERE, "b2": HERE}, {"b1": FULL, "b2": FULL}),
+        ({"b1": FULL, "b2": FULL}, {"b1": HERE, "b2": LEAVING}, {"b1": FULL, "b2": RingPlace(256, 0)}),
+        ({"b1": FULL, "b2": RingPlace(256, 0)}, {"b1": HERE, "b2": LEAVING}, {"b1": FULL, "b2": RingPlace(224, 0)}),
+        ({"b1": FULL, "b2": RingPlace(32, 0)}, {"b1": HERE, "b2": LEAVING}, {"b1": FULL}),
+        ({"b1": FULL, "b2": RingPlace(32, 0)}, {"b1": HERE, "b2": HERE}, {"b1": FULL, "b2": RingPlace(0, 0)}),
+        ({"b1": FULL, "b2": RingPlace(0, 0)}, {"b1": HERE, "b2": HERE}, {"b1": FULL, "b2": RingPlace(0, 0)}),
+        ({"b1": FULL, "b2": RingPlace(256, 0)}, {"b1": HERE, "b2": OVERDUE}, {"b1": FULL}),
+        ({"b1": FULL, "b2": FULL}, {"b1": HERE, "b2": GONE}, {"b1": FULL}),
+        ({"b1": FULL}, {"b1": HERE, "b2": LEAVING}, {"b1": FULL}),
+        ({}, {"b1": HERE, "b2": HERE, "b3": GONE}, {"b1": FULL, "b2": FULL}),
+    ],
+)
+def test_a_slot_comes_grows_shrinks_and_goes(before: dict[str, RingPlace], known: dict[str, Known], expected: dict[str, RingPlace]) -> None:
+    assert after(before, known) == expected
+
+
+def test_who_comes_and_who_leaves_take_their_steps_together() -> None:
+    before = {"b1": FULL, "b2": RingPlace(64, 0), "b3": RingPlace(64, 256)}
+    assert after(before, {"b1": HERE, "b2": LEAVING, "b3": HERE}) == {"b1": FULL, "b2": RingPlace(32, 0), "b3": RingPlace(96, 256)}
+
+
+def test_a_change_of_who_is_here_waits_for_nothing_and_a_step_waits() -> None:
+    before = {"b1": FULL, "b2": RingPlace(64, 256)}
+    assert after(before, {"b1": HERE, "b2": HERE}, settled=False) == before
+    assert after(before, {"b1": HERE, "b2": HERE, "b3": HERE}, settled=False) == before | {"b3": RingPlace(0, 256)}
+    assert after(before, {"b1": GONE, "b2": HERE}, settled=False) == {"b2": RingPlace(64, 256)}
+
+
+def test_somebody_always_owns_the_topics() -> None:
+    assert after({"b1": FULL, "b2": RingPlace(0, 256)}, {"b1": GONE, "b2": HERE}) == {"b2": FULL}
+    assert after({"b1": FULL, "b2": RingPlace(0, 0)}, {"b1": GONE, "b2": HERE}) == {"b2": FULL}
+    assert after({"b1": FULL, "b2": RingPlace(9, 0)}, {"b1": GONE, "b2": HERE}, settled=False) == {"b2": RingPlace(9, 256)}
+
+
+def test_with_one_step_everything_moves_at_once_and_with_none_who_comes_waits() -> None:
+    before, known = {"b1": FULL, "b2": FULL}, {"b1": HERE, "b2": LEAVING, "b3": HERE}
+    assert after(before, known, settled=False, steps=1) == {"b1": FULL, "b3": FULL}
+    assert after({"b1": FULL, "b2": RingPlace(0, 0)}, {"b1": HERE, "b2": HERE}, steps=1) == {"b1": FULL, "b2": RingPlace(0, 0)}
+    assert after({"b1": FULL}, {"b1": HERE, "b3": HERE}, steps=0) == {"b1": FULL, "b3": RingPlace(0, 0)}
+    assert after({"b1": FULL, "b3": RingPlace(0, 256)}, {"b1": HERE, "b3": HERE}, steps=0) == {"b1": FULL, "b3": FULL}
+
+
+def test_without_steps_who_is_here_has_everything() -> None:
+    assert at_once({"b2": HERE, "b1": LEAVING, "b3": GONE}) == {"b2": FULL}
+
+
+HISTORIES = st.lists(st.tuples(st.dictionaries(st.sampled_from(SLOTS), st.sampled_from(Known)), st.booleans()), max_size=40)
+
+
+@given(HISTORIES, st.integers(0, 9))
+@settings(max_examples=150, deadline=None)
+def test_whatever_comes_leaves_and_dies_shares_move_towards_their_goal_and_somebody_owns_the_topics(
+    history: list[tuple[dict[str, Known], bool]], steps: int
+) -> None:
+    """DPS-15: join, leave, die and settle in any order; when nothing more happens, all is where it shall be after so many steps."""
+    places: dict[str, RingPlace] = {}
+    known = dict.fromkeys(SLOTS, GONE)
+    for news, settled in history:
+        known |= news
+        before, places = places, after(places, known, settled=settled, steps=steps)
+        assert not places or (any(place.share for place in places.values()) and any(place.goal for place in places.values()))
+        assert places.keys() <= {slot for slot in SLOTS if known[slot] in (HERE, LEAVING)}
+        if steps > 1 and before.keys() & places.keys() and sum(place.share for place in before.values()):
+            width = -(-POINTS // steps)
+            moved = [abs(place.share - before[slot].share) for slot, place in places.items() if slot in before]
+            assert max(moved) <= width or not any(before[slot].share for slot in places if slot in before)
+    for _ in range(max(steps, 1) + 2):
+        places = after(places, known, settled=True, steps=steps)
+    assert after(places, known, settled=True, steps=steps) == places
+    assert all(place.share == place.goal for place in places.values())
