@@ -11,6 +11,7 @@ import aiosmtplib
 import msgspec
 
 from infra.kernel.errors import ConfigError
+from infra.runtime.given_file import read_password
 from infra.runtime.logs import Logger
 
 from .letter import is_address
@@ -75,7 +76,7 @@ class Mailer:
         self.trouble: str | None = None
         self._options, self._log = options, log
         self._sender = parseaddr(options.sender)[1]
-        self._password = _read_password(options.password_file) if options.password_file else None
+        self._password = read_password("email.password_file", options.password_file) if options.password_file else None
         self._slots = asyncio.Semaphore(options.max_connections)
         self._idle: list[aiosmtplib.SMTP] = []
         self._is_closed = False
@@ -193,7 +194,7 @@ class Mailer:
         path = self._options.password_file
         assert path is not None
         try:
-            self._password = _read_password(path)
+            self._password = read_password("email.password_file", path)
         except ConfigError as error:
             self._log.error("the password of the mail server stays the old one", reason=str(error))
 
@@ -233,18 +234,3 @@ def _is_final(error: aiosmtplib.SMTPResponseException) -> bool:
 
 def _said(error: aiosmtplib.SMTPResponseException) -> str:
     return f"{error.code} {error.message}"
-
-
-def _read_password(path: Path) -> str:
-    try:
-        password = path.read_text(encoding="utf-8").strip()
-        mode = path.stat().st_mode & 0o777
-    except OSError as error:
-        raise ConfigError(f"email.password_file {path} cannot be read: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise ConfigError(f"email.password_file {path} is not UTF-8") from None
-    if mode & 0o007:
-        raise ConfigError(f"{path} can be read by every user of this machine (mode {mode:o}); run: chmod 600 {path}")
-    if not password:
-        raise ConfigError(f"{path} is empty; write the password for email.username into it")
-    return password

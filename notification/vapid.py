@@ -1,7 +1,5 @@
 """Our identity for push services: a P-256 key pair, and the signed header that names us (VAPID, RFC 8292)."""
 
-import os
-import tempfile
 from base64 import urlsafe_b64encode
 from contextlib import suppress
 from pathlib import Path
@@ -12,7 +10,9 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat,
 from py_vapid import Vapid02  # type: ignore[import-untyped]
 
 from infra.kernel.errors import ConfigError
+from infra.runtime.given_file import read_closed
 from infra.runtime.private_folder import make_private
+from infra.runtime.whole_file import write_new
 
 FILE_NAME: Final = "vapid.pem"
 # RFC 8292, 2: at most a day. Half of it forgives a clock that is wrong by hours.
@@ -56,22 +56,16 @@ class Vapid:
 
 
 def _create(path: Path) -> None:
-    """Makes the file whole or not at all. The first of several processes wins: a link appears at once and never replaces."""
     key = Vapid02()
     key.generate_keys()
-    with tempfile.NamedTemporaryFile(dir=path.parent) as file:  # made with mode 0600
-        file.write(key.private_pem())
-        file.flush()
-        with suppress(FileExistsError):
-            os.link(file.name, path)
+    with suppress(FileExistsError):  # another process was first
+        write_new(path, key.private_pem())
 
 
 def _load(path: Path) -> Vapid02:
-    mode = path.stat().st_mode & 0o777
-    if mode & 0o007:
-        raise ConfigError(f"{path} can be read by every user of this machine (mode {mode:o}); run: chmod 600 {path}")
+    data = read_closed(path)
     try:
-        key = load_pem_private_key(path.read_bytes(), None)
+        key = load_pem_private_key(data, None)
     except (ValueError, TypeError):
         key = None
     if not isinstance(key, EllipticCurvePrivateKey) or not isinstance(key.curve, SECP256R1):

@@ -20,6 +20,7 @@ from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 from infra.kernel.errors import ConfigError
 
+from .given_file import read_given
 from .whole_file import write_new
 
 SCHEME: Final = "segue://"
@@ -51,7 +52,7 @@ class KeyPair(NamedTuple):
     @classmethod
     def read(cls, certificate: Path, key: Path) -> Self:
         """Returns the pair in two files. Raises ConfigError."""
-        return cls(_read(certificate), _read(key))
+        return cls(read_given(certificate), read_given(key))
 
 
 class CertificateFacts(NamedTuple):
@@ -194,10 +195,3 @@ def _is_authority(certificate: x509.Certificate) -> bool:
         return certificate.extensions.get_extension_for_class(x509.BasicConstraints).value.ca
     except x509.ExtensionNotFound:
         return False
-
-
-def _read(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise ConfigError(f"{path} cannot be read: {error.strerror}") from None

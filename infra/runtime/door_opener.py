@@ -70,7 +70,7 @@ class DoorOpener:
         self._client_context: ssl.SSLContext | None = None
         if self.options.ca_file is not None:
             self.client_context()
-        self.tls = ServerTls.load(self.options) if self.options.certificate is not None else None
+        self.tls = ServerTls(self.options) if self.options.certificate is not None else None
         self.outcomes: Counter[str] = Counter()
         self.failures: Counter[str] = Counter()
         self.failed_reloads = 0

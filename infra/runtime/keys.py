@@ -15,6 +15,7 @@ import msgspec
 
 from infra.kernel.errors import ConfigError, Refused, Unavailable
 
+from .given_file import read_given
 from .outgoing.client import OutgoingClient
 from .outgoing.options import OutgoingOptions
 from .secret_file import read_secret
@@ -117,7 +118,7 @@ class Keys:
         paths = [files.secret_file, files.previous_secret_file] if files.secret_file else []
         # There need not be a previous one. That there is none any more is told by the file that is gone.
         found = tuple(read_secret(path) for path in paths if path and (path == files.secret_file or path.exists()))
-        public = _parse_jwks(_read(files.jwks_file), str(files.jwks_file)) if files.jwks_file else self.public
+        public = _parse_jwks(read_given(files.jwks_file), str(files.jwks_file)) if files.jwks_file else self.public
         self.held, self._stamps = HeldKeys(found or self.held.secrets, public), stamps
 
     def reread(self, now_s: float) -> bool:
@@ -182,13 +183,6 @@ class Keys:
             return False
         self.failure, self.is_current = None, True
         return True
-
-
-def _read(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise ConfigError(f"{path} cannot be read: {error.strerror}") from None
 
 
 def _parse_jwks(data: bytes, source: str) -> dict[str, jwt.PyJWK]:

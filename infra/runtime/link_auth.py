@@ -24,7 +24,7 @@ from .certificate_end import CertificateEnd
 from .logs import Logger, get_logger
 from .metrics import Metric, Value
 from .secret_file import read_secret
-from .tls.contexts import ServerTls, TlsOptions
+from .tls.contexts import ServerTls, TlsOptions, believe, load_pair
 from .tls.handshakes import TlsHandshakes
 
 # TLS handshakes of callers that failed, in the log.
@@ -130,24 +130,26 @@ class LinkTls:
     def reload(self) -> None:
         """Reads the files again, for links from now on. Raises ConfigError; then everything stays as it is."""
         try:
-            server = ServerTls.load(TlsOptions(certificate=self._certificate, key=self._key, minimum="1.3"))
+            server = ServerTls(TlsOptions(certificate=self._certificate, key=self._key, minimum="1.3"))
+            client = self._client()
+            self._verify(server.context)
+            self._verify(client)
         except ConfigError as error:
             raise ConfigError(f"link_auth: {error}") from None
+        server.context.num_tickets = 0  # links are long: nobody takes one up again
+        self.context, self.client, self.expires_s = server.context, client, server.expires_s
+
+    def _client(self) -> ssl.SSLContext:
         client = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
         # Nodes are named by a URI, which is compared with the hello; a host name says nothing about who somebody is (`node_name`).
         client.check_hostname = False
         client.minimum_version = ssl.TLSVersion.TLSv1_3
-        client.load_cert_chain(self._certificate, self._key)
-        for context in (server.context, client):
-            context.verify_mode = ssl.CERT_REQUIRED
-            try:
-                context.load_verify_locations(self._authority)
-            except ssl.SSLError:
-                raise ConfigError(f"link_auth.authority {self._authority} holds no certificate as PEM") from None
-            except OSError as error:
-                raise ConfigError(f"link_auth.authority {self._authority} cannot be read: {error.strerror}") from None
-        server.context.num_tickets = 0  # links are long: nobody takes one up again
-        self.context, self.client, self.expires_s = server.context, client, server.expires_s
+        load_pair(client, self._certificate, self._key)
+        return client
+
+    def _verify(self, context: ssl.SSLContext) -> None:
+        context.verify_mode = ssl.CERT_REQUIRED
+        believe(context, self._authority)
 
     def handshakes(self, log: Logger, failed: Callable[[str, str], None]) -> TlsHandshakes:
         """Returns the handshakes of callers at one listener; see `TlsHandshakes`."""

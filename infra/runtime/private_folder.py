@@ -5,7 +5,8 @@ from typing import Final
 
 from .logs import Logger
 
-_OTHERS: Final = 0o007
+# What a mode lets everybody do who is neither the owner nor in their group.
+OTHERS: Final = 0o007
 
 
 def make_private(folder: Path) -> None:
@@ -16,6 +17,6 @@ def make_private(folder: Path) -> None:
 def warn_of_others(folder: Path, log: Logger) -> None:
     """Warns when everybody on the machine may look into `folder`. It is not closed: who gave it away may have meant to."""
     mode = folder.stat().st_mode & 0o777
-    if mode & _OTHERS:
+    if mode & OTHERS:
         what = "every user of this machine may look into the folder of our state"
         log.warning(what, folder=str(folder), mode=f"{mode:o}", todo=f"chmod 700 {folder}")

@@ -9,6 +9,7 @@ import jwt
 
 from infra.kernel.errors import ConfigError
 
+from .given_file import read_closed
 from .private_folder import make_private
 from .whole_file import write_new
 
@@ -20,12 +21,7 @@ MIN_SECRET_BYTES: Final = 32  # RFC 7518, 3.2: as long as the hash
 
 def read_secret(path: Path) -> bytes:
     """Returns the shared secret in `path`. Raises `ConfigError` when it is short, or when everybody on the machine may read it."""
-    try:
-        data, mode = path.read_bytes().strip(), path.stat().st_mode & 0o777
-    except OSError as error:
-        raise ConfigError(f"{path} cannot be read: {error.strerror}") from None
-    if mode & 0o007:
-        raise ConfigError(f"{path} can be read by every user of this machine (mode {mode:o}); run: chmod 600 {path}")
+    data = read_closed(path).strip()
     if len(data) < MIN_SECRET_BYTES:
         raise ConfigError(f"{path} holds {len(data)} bytes; a secret needs at least {MIN_SECRET_BYTES}: openssl rand -hex 32 > {path}")
     try:

@@ -22,6 +22,7 @@ from infra.runtime.certificates import (
     issue_certificate,
     make_authority,
 )
+from infra.runtime.given_file import read_given
 from infra.runtime.secret_file import create_secret
 
 from ..cluster.roles import ROLES
@@ -100,10 +101,9 @@ def secret(file: Path) -> None:
 def show(files: tuple[Path, ...]) -> None:
     """Show what certificates say, and until when."""
     for path in files:
+        data = read_given(path)
         try:
-            facts = certificate_facts(path.read_bytes())
-        except OSError as error:
-            raise ConfigError(f"{path} cannot be read: {error.strerror}") from None
+            facts = certificate_facts(data)
         except ConfigError as error:
             raise ConfigError(f"{path}: {error}") from None
         days = (facts.valid_until.timestamp() - time.time()) / _DAY_S

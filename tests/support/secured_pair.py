@@ -65,7 +65,7 @@ def sockets() -> tuple[socket.socket, socket.socket]:
 
 async def secured_pair(folder: Path, make: Callable[[], Any] = Noted) -> tuple[Any, Noted]:
     """Returns the ends of a connection: one that was called, which `make` makes, and its peer, which has called."""
-    tls = ServerTls.load(TestAuthority(folder).options())
+    tls = ServerTls(TestAuthority(folder).options())
     ours, theirs = sockets()
     called = secured(ours, tls.context, make, timeout_s=DEADLINE_S, is_called=True)
     return await asyncio.gather(called, secured(theirs, tls.own_context(), Noted, timeout_s=DEADLINE_S))

@@ -159,4 +159,4 @@ def certified_by_nobody(folder: Path) -> tuple[ssl.SSLContext, Path]:
     """Returns a server's TLS context for 127.0.0.1, and the file of the authority behind its certificate, which no machine believes."""
     authority = TestAuthority(folder)
     options = authority.options()
-    return ServerTls.load(options).context, authority.ca_file
+    return ServerTls(options).context, authority.ca_file

@@ -8,6 +8,8 @@ import msgspec
 
 from infra.kernel.errors import ConfigError
 
+from ..given_file import read_password
+
 Consistency = Literal["ONE", "LOCAL_ONE", "LOCAL_QUORUM", "QUORUM", "EACH_QUORUM", "ALL"]
 
 
@@ -60,7 +62,4 @@ class CassandraOptions(msgspec.Struct, frozen=True, kw_only=True):
     def password(self) -> str:
         """Returns the first line of the password file. Raises ConfigError."""
         assert self.password_file is not None
-        try:
-            return self.password_file.read_text(encoding="utf-8").partition("\n")[0]
-        except OSError as error:
-            raise ConfigError(f"cassandra.password_file {self.password_file}: {error.strerror}") from None
+        return read_password("cassandra.password_file", self.password_file)

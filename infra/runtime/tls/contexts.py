@@ -14,6 +14,7 @@ from infra.kernel.errors import ConfigError
 from infra.kernel.option_checks import check_numbers
 
 from ..certificates import CertificateFacts, certificate_facts
+from ..given_file import check_closed, read_given
 
 _VERSIONS: Final = {"1.2": ssl.TLSVersion.TLSv1_2, "1.3": ssl.TLSVersion.TLSv1_3}
 
@@ -59,7 +60,7 @@ class ServerTls:
     """
 
     def __init__(self, options: TlsOptions) -> None:
-        """Reads the files that `options` name. Raises ConfigError."""
+        """Reads the files that `options` name, which have some. Raises ConfigError that says what is wrong with them."""
         assert options.certificate is not None, "there is nothing to load without a certificate"
         assert options.key is not None, "check() sees to it that there is a key"
         self._certificate, self._key = options.certificate, options.key
@@ -70,11 +71,6 @@ class ServerTls:
         self.context.set_alpn_protocols(["http/1.1"])
         self._own: ssl.SSLContext | None = None
         self._load()
-
-    @classmethod
-    def load(cls, options: TlsOptions) -> "ServerTls":
-        """Returns the certificate that `options` name, which have one. Raises ConfigError that says what is wrong with the files."""
-        return cls(options)
 
     @property
     def expires_s(self) -> float:
@@ -119,13 +115,18 @@ def client_context(ca_file: Path | None = None) -> ssl.SSLContext:
     if ca_file is None:
         context.load_default_certs(ssl.Purpose.SERVER_AUTH)
         return context
-    try:
-        context.load_verify_locations(ca_file)
-    except ssl.SSLError:
-        raise ConfigError(f"{ca_file} holds no certificate as PEM; give the file of the authority that issued the server's") from None
-    except OSError as error:
-        raise ConfigError(f"{ca_file} cannot be read: {error.strerror}") from None
+    believe(context, ca_file)
     return context
+
+
+def believe(context: ssl.SSLContext, authorities: Path) -> None:
+    """Has `context` believe the `authorities` in a file, as PEM. Raises ConfigError."""
+    try:
+        context.load_verify_locations(authorities)
+    except ssl.SSLError:
+        raise ConfigError(f"{authorities} holds no certificate as PEM; it must be the file of the other side's authority") from None
+    except OSError as error:
+        raise ConfigError(f"{authorities} cannot be read: {error.strerror}") from None
 
 
 def load_pair(context: ssl.SSLContext, certificate: Path, key: Path) -> None:
@@ -136,15 +137,12 @@ def load_pair(context: ssl.SSLContext, certificate: Path, key: Path) -> None:
 
 def _checked(certificate: Path, key: Path) -> CertificateFacts:
     """Returns what is in the files. Raises ConfigError unless a context could use them."""
+    data = read_given(certificate)
     try:
-        facts = certificate_facts(certificate.read_bytes())
-        mode = key.stat().st_mode & 0o777
-    except OSError as error:
-        raise ConfigError(f"{error.filename} cannot be read: {error.strerror}") from None
+        facts = certificate_facts(data)
     except ConfigError as error:
         raise ConfigError(f"certificate {certificate}: {error}") from None
-    if mode & 0o007:
-        raise ConfigError(f"key {key} can be read by every user of this machine (mode {mode:o}); run: chmod 600 {key}")
+    check_closed(key)
     # A context of its own: one that is in use would keep the half that it could read.
     _load_chain(ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER), certificate, key)
     return facts

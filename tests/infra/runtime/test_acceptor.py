@@ -50,7 +50,7 @@ class Listening:
             authority = TestAuthority(folder)
             options = authority.options()
             self._context = client_context(authority.ca_file)
-            handshakes = TlsHandshakes(ServerTls.load(options), options, self.outcomes, self.log)
+            handshakes = TlsHandshakes(ServerTls(options), options, self.outcomes, self.log)
         sock = waiting or socket.create_server(("127.0.0.1", 0))
         self.port: int = sock.getsockname()[1]
         self.acceptor = Acceptor([sock], self.entrance, backlog=256, failures=self.failures, log=self.log, handshakes=handshakes)

@@ -79,8 +79,8 @@ def test_a_secret_that_everybody_may_read_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "complaint"),
     [
-        (b"nothing of the kind", "link_auth.authority .* holds no certificate as PEM"),
-        (None, "link_auth.authority .* cannot be read: No such file"),
+        (b"nothing of the kind", "link_auth: .* holds no certificate as PEM"),
+        (None, "link_auth: .* cannot be read: No such file"),
     ],
 )
 def test_an_authority_that_cannot_be_used_is_named(certified: LinkAuthOptions, content: bytes | None, complaint: str) -> None:

@@ -197,9 +197,13 @@ def test_options_that_do_not_fit_are_refused(wrong: dict[str, object], told: str
         CassandraOptions(**wrong).check()  # type: ignore[arg-type]
 
 
-def test_the_password_is_the_first_line_of_its_file(tmp_path: Path) -> None:
+def test_the_password_is_the_first_line_of_its_file_which_others_may_not_read(tmp_path: Path) -> None:
     file = tmp_path / "password"
+    file.touch(mode=0o600)
     file.write_text("secret\n")
     assert CassandraOptions(username="segue", password_file=file).password() == "secret"
     with pytest.raises(ConfigError, match="nowhere"):
         CassandraOptions(username="segue", password_file=tmp_path / "nowhere").password()
+    file.chmod(0o644)
+    with pytest.raises(ConfigError, match="chmod 600"):
+        CassandraOptions(username="segue", password_file=file).password()

@@ -62,7 +62,7 @@ async def connect(node: Node, **options: Any) -> str:
 async def test_it_speaks_tls_to_a_node_that_it_believes_and_shows_its_own_certificate(tmp_path: Path) -> None:
     """DPS-23."""
     authority = TestAuthority(tmp_path)
-    context = ServerTls.load(authority.options()).context
+    context = ServerTls(authority.options()).context
     context.verify_mode = ssl.CERT_REQUIRED
     context.load_verify_locations(authority.ca_file)
     ours = authority.options(authority.issue(["segue.example"]))
@@ -77,7 +77,7 @@ async def test_it_says_nothing_to_a_node_that_it_does_not_believe(wrong: str, tm
     """DPS-23."""
     authority = TestAuthority(tmp_path)
     pair = TestAuthority(tmp_path, "Somebody else").issue() if wrong == "foreign" else authority.issue(["10.9.8.7"])
-    with Node(ServerTls.load(authority.options(pair)).context) as node:
+    with Node(ServerTls(authority.options(pair)).context) as node:
         assert "certificate verify failed" in await connect(node, ca_file=authority.ca_file)
     assert {opcode for _, opcode in node.met} == {-1}
 
@@ -99,10 +99,13 @@ async def test_a_file_that_cannot_be_used_is_an_error_of_the_configuration(tmp_p
 def test_each_connection_logs_in_with_the_password_that_the_file_has_then(tmp_path: Path) -> None:
     """DPS-26: a password is changed without a restart. One that cannot be read leaves the last one."""
     file = tmp_path / "password"
+    file.touch(mode=0o600)
     file.write_text("an old one\n")
     login = Login(CassandraOptions(username="segue", password_file=file))
     assert login.new_authenticator("a host").password == "an old one"
     file.write_text("a new one\n")
+    assert login.new_authenticator("a host").password == "a new one"
+    file.write_bytes(b"\xff\n")
     assert login.new_authenticator("a host").password == "a new one"
     file.unlink()
     assert login.new_authenticator("a host").password == "a new one"

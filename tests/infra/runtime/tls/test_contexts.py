@@ -38,7 +38,7 @@ def serial(theirs: ssl.SSLObject) -> int:
 
 def test_a_door_shows_its_certificate_and_speaks_1_2_at_least(authority: TestAuthority) -> None:
     """DPS-23."""
-    tls = ServerTls.load(authority.options())
+    tls = ServerTls(authority.options())
     ours, theirs = shaken(tls.context, client_context(authority.ca_file))
     assert serial(theirs) == tls.facts.serial
     assert ours.version() == "TLSv1.3"
@@ -47,7 +47,7 @@ def test_a_door_shows_its_certificate_and_speaks_1_2_at_least(authority: TestAut
 
 def test_1_3_may_be_the_least_version(authority: TestAuthority) -> None:
     """DPS-23."""
-    tls = ServerTls.load(authority.options(minimum="1.3"))
+    tls = ServerTls(authority.options(minimum="1.3"))
     older = client_context(authority.ca_file)
     older.maximum_version = ssl.TLSVersion.TLSv1_2
     with pytest.raises(ssl.SSLError):
@@ -57,7 +57,7 @@ def test_1_3_may_be_the_least_version(authority: TestAuthority) -> None:
 def test_what_is_reloaded_is_for_new_connections_and_those_that_stand_go_on(authority: TestAuthority) -> None:
     """DPS-23."""
     options = authority.options()
-    tls = ServerTls.load(options)
+    tls = ServerTls(options)
     ours, theirs = shaken(tls.context, client_context(authority.ca_file))
     before = tls.facts
     authority.renew(options, authority.issue(days=90))
@@ -73,7 +73,7 @@ def test_what_is_reloaded_is_for_new_connections_and_those_that_stand_go_on(auth
 def test_bad_files_are_refused_and_the_old_certificate_stays(authority: TestAuthority) -> None:
     """DPS-23."""
     options = authority.options()
-    tls = ServerTls.load(options)
+    tls = ServerTls(options)
     before = tls.facts
     assert options.certificate is not None
     whole = options.certificate.read_bytes()
@@ -93,7 +93,7 @@ def test_a_key_that_everybody_may_read_is_refused(authority: TestAuthority) -> N
     assert options.key is not None
     options.key.chmod(0o644)
     with pytest.raises(ConfigError, match="chmod 600"):
-        ServerTls.load(options)
+        ServerTls(options)
 
 
 def test_an_encrypted_key_is_refused_instead_of_asking_at_the_terminal(authority: TestAuthority) -> None:
@@ -103,7 +103,7 @@ def test_an_encrypted_key_is_refused_instead_of_asking_at_the_terminal(authority
     hidden = serialization.BestAvailableEncryption(b"sesame")
     options.key.write_bytes(key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, hidden))
     with pytest.raises(ConfigError, match="is encrypted"):
-        ServerTls.load(options)
+        ServerTls(options)
 
 
 @pytest.mark.parametrize("given", ["certificate", "key"])
@@ -119,9 +119,9 @@ def test_a_client_checks_authority_name_and_date(authority: TestAuthority, tmp_p
     believing = client_context(authority.ca_file)
     for pair in (stranger.issue(), authority.issue(["elsewhere.example"]), authority.issue(days=30, age_days=40)):
         with pytest.raises(ssl.SSLCertVerificationError):
-            shaken(ServerTls.load(authority.options(pair)).context, believing)
+            shaken(ServerTls(authority.options(pair)).context, believing)
     with pytest.raises(ssl.SSLCertVerificationError):
-        shaken(ServerTls.load(authority.options()).context, client_context())
+        shaken(ServerTls(authority.options()).context, client_context())
 
 
 def test_a_file_that_holds_no_authority_is_refused(tmp_path: Path) -> None:

@@ -47,7 +47,7 @@ class Door:
     def __init__(self, authority: TestAuthority, options: TlsOptions, factory: Callable[[], asyncio.Protocol]) -> None:
         self.outcomes: Counter[str] = Counter()
         self.log = RecordingLog()
-        self.tls = ServerTls.load(options)
+        self.tls = ServerTls(options)
         self.ca_file = authority.ca_file
         self.socket = socket.create_server(("127.0.0.1", 0))
         self.port: int = self.socket.getsockname()[1]

@@ -16,7 +16,7 @@ from tests.support.tls_files import TestAuthority
 
 def contexts(folder: Path) -> tuple[ssl.SSLContext, ssl.SSLContext]:
     """Returns a context for who is called, and one for who calls and believes them."""
-    tls = ServerTls.load(TestAuthority(folder).options())
+    tls = ServerTls(TestAuthority(folder).options())
     return tls.context, tls.own_context()
 
 

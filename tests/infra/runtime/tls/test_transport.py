@@ -308,7 +308,7 @@ class HalfClosing:
 
 @on_both_loops
 async def test_a_protocol_may_answer_behind_the_goodbye_of_its_peer(tmp_path: Path) -> None:
-    tls = ServerTls.load(TestAuthority(tmp_path).options())
+    tls = ServerTls(TestAuthority(tmp_path).options())
     ours, theirs = sockets()
     client = HalfClosing(theirs, tls.own_context())
     accepting = secured(ours, tls.context, lambda: Noted(says_more=True), timeout_s=DEADLINE_S, is_called=True)
@@ -325,7 +325,7 @@ async def test_a_protocol_may_answer_behind_the_goodbye_of_its_peer(tmp_path: Pa
 
 @on_both_loops
 async def test_a_peer_that_resets_the_connection_is_an_error(tmp_path: Path) -> None:
-    tls = ServerTls.load(TestAuthority(tmp_path).options())
+    tls = ServerTls(TestAuthority(tmp_path).options())
     listening = socket.create_server(("127.0.0.1", 0))
     theirs = socket.create_connection(listening.getsockname())
     ours, _ = listening.accept()
