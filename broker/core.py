@@ -5,6 +5,9 @@ aggregators and the counterparts of other sites. (2) An event from another site 
 crosses one site link at most. (3) Other sites hear of a topic while a local aggregator wants it, and not because a
 third site does. (4) An id that was seen lately on the same topic is not published again.
 
+Topics of some kinds are recorded in a window (`window`). A topic is recorded while somebody follows it, and for some time after. For so
+long its row is kept, and so is its interest at other sites, if it was followed here: whoever comes back misses nothing (DPS-4).
+
 Numbers rise by one per topic. The count of a topic that nobody wants any more is kept for a while, and goes on with
 each event, so that an interest that only flickered finds the true number of what it missed. When it is forgotten, a new
 one starts above every number this process ever gave: within an epoch the numbers of a topic never repeat (SB-21).
@@ -18,13 +21,20 @@ from infra.kernel.assignment import Assigned, Switch
 from infra.kernel.events import Event, numbering
 from infra.kernel.fanout import Fanout, Receiver
 from infra.kernel.frames import Assignment
+from infra.kernel.interest import LINKS
 from infra.kernel.recent import RecentIds
-from infra.kernel.topics import Topic
+from infra.kernel.topics import Topic, kind_of
 
 from .gate import Gate
+from .lingering import Lingering
 from .topic_counts import TopicCounts
+from .window import EventWindow
 
 RETAINED_COUNTS: Final = 1 << 16
+# The bits of a row's mask that are no links: it is recorded, and it is or was lately followed at this site. With the first set a row is
+# not dead, with the second it is wanted here. A row of a kind that has no window has neither, so it pays one comparison an event.
+RECORDED: Final = 1 << 63
+HERE: Final = 1 << 62
 
 Rows = list[tuple[int, Topic]]
 Record = Callable[[Event], None]
@@ -36,6 +46,8 @@ class BrokerCore:
     - `site`, `epoch`: stand in front of every number that is given here.
     - `owner_at(site, topic)`: returns the slot that owns `topic` at another site; None while nobody knows.
     - `record`: is told of every event that is published here, wanted or not.
+    - `window`: records events; None where no kind of topics is recorded.
+    - `owns(topic)`: tells whether a topic is this broker's. One that has gone to another broker is recorded there.
 
     A subscribing link is a number, the *bit*: bit `b` of a row's mask says that link `b` wants the row's topic.
     """
@@ -46,6 +58,8 @@ class BrokerCore:
         epoch: int,
         owner_at: Callable[[str, Topic], str | None] = lambda site, topic: None,
         record: Record | None = None,
+        window: EventWindow | None = None,
+        owns: Callable[[Topic], bool] = lambda topic: True,
     ) -> None:
         self.fanout = Fanout()
         self.interest = self.fanout.interest
@@ -68,6 +82,9 @@ class BrokerCore:
         self._retained: dict[Topic, int] = {}
         self._stamped = 0
         self._recent = RecentIds()
+        self.window = window
+        self._owns = owns
+        self.lingering = Lingering()
 
     def open(self, receiver: Receiver, far: bool, peer: tuple[str, str] = ("", "")) -> int:
         """Returns the number of a new subscribing link.
@@ -104,20 +121,61 @@ class BrokerCore:
         Returns the (row, topic) that this site did not want before: other sites must hear of them.
         """
         news = self.interest.subscribe(bit, topics, handles)
-        if not self._local & 1 << bit:
+        is_local = bool(self._local & 1 << bit)
+        if self.window is not None:
+            masks, bounds, flags = self.interest.masks, self.window.bounds, RECORDED | HERE if is_local else RECORDED
+            for row, topic, _ in news:
+                if kind_of(topic) in bounds:
+                    masks[row] |= flags
+        if not is_local:
             return []  # rule 3: what another site wants is not told to a third one
-        return [(row, topic) for row, topic, before in news if not before & self._local]
+        return [(row, topic) for row, topic, before in news if not before & (self._local | HERE)]
 
     def unsubscribe(self, bit: int, topics: Iterable[Topic]) -> tuple[Rows, Rows]:
         """Takes interest of link `bit` away. Returns (rows this site no longer wants, rows that nobody wants)."""
         return self._withdrawn(self.interest.unsubscribe(bit, topics), bool(self._local & 1 << bit), self._local)
 
-    @staticmethod
-    def _withdrawn(gone: list[tuple[int, Topic, int]], was_local: bool, local: int) -> tuple[Rows, Rows]:
+    def _withdrawn(self, gone: list[tuple[int, Topic, int]], was_local: bool, local: int) -> tuple[Rows, Rows]:
         # `after` is the mask of those that still want the row. A far link that leaves never silences this site.
-        silent = [(row, topic) for row, topic, after in gone if was_local and not after & local]
+        silent = [(row, topic) for row, topic, after in gone if was_local and not after & (local | HERE)]
         dead = [(row, topic) for row, topic, after in gone if not after]
+        if self.window is not None:
+            left = [(row, topic) for row, topic, after in gone if after & RECORDED and not after & (local if was_local else LINKS)]
+            mine = {row: self._owns(topic) for row, topic in left}
+            self.lingering.add((pair for pair in left if mine[pair[0]]), self.window.stamp)
+            self._end_here((pair for pair in left if not mine[pair[0]]), silent, dead)
         return silent, dead
+
+    def tick(self, now_s: float) -> tuple[Rows, Rows]:
+        """Ends the recording of what nobody has followed for long at `now_s`. Returns what `unsubscribe` returns."""
+        silent: Rows = []
+        dead: Rows = []
+        if self.window is not None:
+            self.window.tick(now_s)
+            self._end_here(self.lingering.due(self.window.too_old), silent, dead)
+        return silent, dead
+
+    def hand_over(self) -> tuple[Rows, Rows]:
+        """Ends the recording of what nobody follows here and is another broker's by now. Returns what `unsubscribe` returns."""
+        silent: Rows = []
+        dead: Rows = []
+        self._end_here(self.lingering.take(lambda topic: not self._owns(topic)), silent, dead)
+        return silent, dead
+
+    def _end_here(self, rows: Iterable[tuple[int, Topic]], silent: Rows, dead: Rows) -> None:
+        """Ends the recording of `rows`, as far as nobody follows them again. Adds those that nobody wants now to `silent` and `dead`."""
+        assert self.window is not None
+        masks = self.interest.masks
+        for row, topic in rows:
+            mask = masks[row]
+            if mask & HERE and not mask & self._local:
+                mask ^= HERE
+                silent.append((row, topic))
+            if not mask & LINKS:
+                mask = 0
+                self.window.forget(row)
+                dead.append((row, topic))
+            masks[row] = mask
 
     def release(self, row: int, topic: Topic) -> None:
         """Lets the number of a dead row be used again, unless somebody wants it again."""
@@ -128,8 +186,8 @@ class BrokerCore:
                 del self._retained[next(iter(self._retained))]  # the oldest: dicts keep the order of insertion
 
     def wanted_here(self) -> Iterable[tuple[int, Topic]]:
-        """Returns all (row, topic) that local aggregators want: what every other site must know."""
-        return self.interest.wanted(self._local)
+        """Returns all (row, topic) that local aggregators want, or wanted lately: what every other site must know."""
+        return self.interest.wanted(self._local | HERE)
 
     # Events.
 
@@ -147,11 +205,18 @@ class BrokerCore:
             return
         # Before the gate: an event that is not delivered has used its number up, so a gap shows (SB-64).
         seq = self._next(row, event.topic)
+        passes = self._passes is None or self._passes(event.topic)
+        body = b"%b%d,%b" % (self._numbering, seq, event.tail)
+        if mask & RECORDED and self.window is not None:
+            self.window.record(row, body, out=not passes)
+            mask &= LINKS
+            if not mask:
+                self.unmatched += 1
+                return
         self.matched += 1
-        if self._passes is not None and not self._passes(event.topic):
+        if not passes:
             self.offloaded += 1
             return
-        body = b"%b%d,%b" % (self._numbering, seq, event.tail)
         if far := mask & self._far:
             # `x & x - 1` clears the lowest bit: it is 0 when x has one bit, and then there is nothing to choose.
             once = self._once_per_site(far, event.topic) if far & far - 1 else far
@@ -192,15 +257,17 @@ class BrokerCore:
 
     def relay(self, handles: Sequence[int], bodies: Sequence[bytes]) -> None:
         """Delivers events from another site, under the handles (rows) announced to it, to local aggregators only (SB-25)."""
-        masks, local = self.interest.masks, self._local
+        masks, local, window = self.interest.masks, self._local, self.window
         rows = len(masks)
         self.site_events += len(handles)
         for row, body in zip(handles, bodies, strict=True):
             # A row is not given to another topic while a delivery may come under it (`Limbo`), so its mask is this topic's.
-            mask = masks[row] & local if row < rows else 0
-            if mask:
-                self.fanout.send(row, mask, body)
-            else:
+            mask = masks[row] if row < rows else 0
+            if mask & HERE and window is not None:
+                window.record(row, body)
+            if mask & local:
+                self.fanout.send(row, mask & local, body)
+            elif not mask & HERE:
                 self.stale += 1
 
     # Offloading.

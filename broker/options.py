@@ -14,10 +14,12 @@ from infra.kernel.membership import Timing
 from infra.kernel.option_checks import check_at_least, check_numbers
 from infra.kernel.places import VisitorLimits
 from infra.kernel.ring import POINTS
+from infra.kernel.topics import Kind
 from infra.runtime.link import MAX_BYTES, MAX_QUEUED_BYTES, check_bounds
 
 from .forwarder import MAX_WAITING_BYTES
 from .handover import MAX_HELD_BYTES
+from .window_bounds import DEFAULT_WINDOWS, WindowBounds, check_windows
 
 # An epoch is a time in ms and, in its last bits, a slot. More bits would soon make numbers that JavaScript cannot hold (2^53).
 SLOT_BITS: Final = 8
@@ -43,6 +45,7 @@ class BrokerOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     - `state`: the folder where it keeps revocations and bans. Without it, they are forgotten when all brokers have been restarted.
     - `longest_token_s`: no token lives longer. A revocation is kept for so long unless it says something else.
     - `announcements_per_minute`: how often operators may tell everybody something by this broker.
+    - `window`: the kinds of topics whose last events are kept, and within which bounds. A file that has one such table has them all.
     """
 
     site: str
@@ -73,6 +76,8 @@ class BrokerOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     # who comes has no part before it is in a plan (`segue ring`).
     join_steps: int = 8
     drain_s: float = 5.0
+    window_bytes: int = 64 << 20
+    window: dict[Kind, WindowBounds] = msgspec.field(default_factory=DEFAULT_WINDOWS.copy)
 
     @property
     def node(self) -> str:
@@ -108,6 +113,7 @@ class BrokerOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
         for key, other, times, why in CONTRADICTIONS:
             value, least = attrgetter(key)(self), attrgetter(other)(self)
             check_at_least(f"broker.{key}", value, f"broker.{other}", least, why, times)
+        check_windows("broker", self.window, self.window_bytes, self.max_payload_bytes)
 
     def _check_how_many(self) -> None:
         """Raises ConfigError when there are more brokers than can be told apart, or than can subscribe here."""

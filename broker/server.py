@@ -45,6 +45,7 @@ from .orders import ClusterOrders
 from .peers import Aggregators, HearingServices, OtherBrokers, PeerRole, PublishingServices
 from .revocation_keeper import RevocationKeeper
 from .subscribers import Subscribers
+from .window import EventWindow
 
 
 class Broker:
@@ -63,7 +64,8 @@ class Broker:
         born_ms = int(context.wall() * 1000)
         epoch = born_ms << SLOT_BITS | sorted(options.sites[self.site]).index(self.node)
         record = context.capture.event if context.capture is not None else None
-        self.core = BrokerCore(self.site, epoch, self._owner_at, record)
+        self.window = EventWindow(epoch, options.window, options.window_bytes) if options.window else None
+        self.core = BrokerCore(self.site, epoch, self._owner_at, record, self.window, self._owns)
         self.links = Node((BROKER, self.node, self.site), context, self, timing=options.link)
         self.mesh = Mesh(options, self.links, born_ms, self._view_changed)
         self.handover = Handover(self.node, options.handover_s, options.max_handover_bytes)
@@ -225,7 +227,7 @@ class Broker:
         self.offloading.tick(now)
         for client in self.far.values():
             client.tick()
-        self.subscribers.release()
+        self.subscribers.tick(now)
         self.subscribers.settle()
         if self.mesh.draining:
             self._check_left()
@@ -243,10 +245,14 @@ class Broker:
         # Before anything is answered under the new view: on each link the view comes first.
         for link in self.links.links:
             link.send(Heartbeat(view))
+        self.subscribers.hand_over()
         self.handover.begin(before, self.subscribers.late(view), self.links.now_s)
 
     def _owner_at(self, site: str, topic: Topic) -> str | None:
         return self.far[site].announcer.ring.owner(topic)
+
+    def _owns(self, topic: Topic) -> bool:
+        return self.ring.owner(topic) == self.node
 
     # Events.
 
@@ -271,7 +277,7 @@ class Broker:
 
     def counters(self) -> dict[str, Any]:
         """Returns the figures for `metrics.METRICS`."""
-        core, forwarder = self.core, self.mesh.client.forwarder
+        core, forwarder, window = self.core, self.mesh.client.forwarder, self.window
         captured: dict[str, Any] = self._capture.counters() if self._capture is not None else {}
         others = captured | self.handlers.counters() | self.operators.counters() | self.offloading.counters() | self.links.loops.counters()
         return others | {
@@ -287,6 +293,9 @@ class Broker:
             "broker_site_events_received_total": core.site_events,
             "broker_site_events_stale_total": core.stale,
             "broker_interest_rows": len(core.interest),
+            "broker_topics_lingering": len(core.lingering),
+            "broker_window_events": len(window) if window is not None else 0,
+            "broker_window_bytes": window.used_bytes if window is not None else 0,
             "broker_links": len(self.links.links),
             "broker_sites_live": sum(client.alive for client in self.far.values()) + 1,
             "broker_view_number": self.mesh.view.number,

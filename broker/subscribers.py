@@ -128,6 +128,15 @@ class Subscribers:
             self._limbo.add(dead)
             self.release()
 
+    def tick(self, now_s: float) -> None:
+        """Ends the recording of what nobody has followed for long at `now_s`, and frees rows."""
+        self._withdraw(*self._core.tick(now_s))
+        self.release()
+
+    def hand_over(self) -> None:
+        """Ends the recording of what nobody follows and is another broker's by now."""
+        self._withdraw(*self._core.hand_over())
+
     def release(self) -> None:
         """Frees the numbers of rows that nobody wants any more, as far as no delivery can come under them."""
         if self._handover.over:  # what it holds names rows

@@ -17,7 +17,7 @@ import msgspec
 
 from .errors import Refused
 from .readable import check_readable
-from .topics import Topic, parse_topic
+from .topics import Kind, Topic, kind_of, parse_topic
 
 OPENING: Final = b'{"op":"event",'
 # Services use few kinds, the same ones again and again.
@@ -118,6 +118,15 @@ def with_skipped(body: bytes, skipped: int) -> bytes:
 def is_presence(body: bytes) -> bool:
     """Returns whether an event is on a user's topic: events of that class are shed first under load (design 5.3)."""
     return body.startswith(_PRESENCE, body.find(_TOPIC))  # what stands before it is ours and holds no such text
+
+
+def kind_in(body: bytes) -> Kind | None:
+    """Returns the kind of the topic that a body names; None where it names none, as no broker writes it."""
+    start = body.find(_TOPIC) + len(_TOPIC)  # what stands before it is ours and holds no such text
+    try:
+        return kind_of(parse_topic(body[start : body.find(b'"', start)].decode()))
+    except (Refused, UnicodeDecodeError):
+        return None
 
 
 def place(body: bytes) -> tuple[bytes, int]:

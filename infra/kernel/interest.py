@@ -12,12 +12,13 @@ from typing import Final
 from .errors import Refused
 from .topics import Topic
 
-# A row's mask is 64 bits wide, so that it costs eight bytes; more links would cost every row more.
-MAX_LINKS: Final = 63
+# A row's mask is 64 bits wide, so that it costs eight bytes; more links would cost every row more. The two highest bits are no links.
+MAX_LINKS: Final = 62
+LINKS: Final = (1 << MAX_LINKS) - 1
 
 
 class Interest:
-    """Topic -> row -> mask of links. Link numbers are bits 0 to 62."""
+    """Topic -> row -> mask of links. Link numbers are bits 0 to 61; what the two others mean is up to the node."""
 
     def __init__(self) -> None:
         self.rows: dict[Topic, int] = {}

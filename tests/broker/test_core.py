@@ -7,8 +7,10 @@ from collections import Counter, defaultdict
 import pytest
 
 from broker.core import RETAINED_COUNTS, BrokerCore
-from infra.kernel.events import Event, encode_tail
-from infra.kernel.topics import Topic, format_topic, user_topic
+from broker.window import EventWindow
+from broker.window_bounds import WindowBounds
+from infra.kernel.events import Event, encode_tail, numbering
+from infra.kernel.topics import Kind, Topic, format_topic, user_topic
 from tests.support.assignments import assignment
 
 DAN, EVE = user_topic("dan"), user_topic("eve")
@@ -27,6 +29,10 @@ def event(topic: Topic = DAN, event_id: str = "") -> Event:
 
 def seqs(receiver: Receiver) -> list[object]:
     return [body["seq"] for _, body in receiver]
+
+
+def far_body(topic: Topic, seq: int) -> bytes:
+    return b"%b%d,%b" % (numbering("lon", 9), seq, event(topic).tail)
 
 
 FAR = [(site, slot) for site in ("lon", "ash") for slot in ("b1", "b2", "b3")]
@@ -249,3 +255,97 @@ def test_what_nobody_wants_is_not_offloaded_but_unmatched() -> None:
     core.assign(assignment(1, DAN))
     core.publish(event())
     assert (core.unmatched, core.offloaded) == (1, 0)
+
+
+class Recording:
+    """A core with a window of users' topics, an aggregator, and a broker of another site. `owned`: whether it owns its topics."""
+
+    def __init__(self) -> None:
+        self.window = EventWindow(7, {Kind.USER: WindowBounds(seconds=2.0)}, 1 << 20)
+        self.owned = True
+        self.core = BrokerCore("sto", 7, window=self.window, owns=lambda topic: self.owned)
+        self.here, self.lon = Receiver(), Receiver()
+        self.near, self.far = self.core.open(self.here, False), self.core.open(self.lon, True, ("lon", "b1"))
+
+    def kept(self) -> list[object]:
+        return [json.loads(body)["seq"] for _, _, body in self.window.after(0)]
+
+    def ticks(self, *times_s: float) -> list[tuple[list[Topic], list[Topic]]]:
+        """Returns which topics this site no longer wants, and which nobody wants, tick by tick."""
+        found = [self.core.tick(now_s) for now_s in times_s]
+        return [([topic for _, topic in silent], [topic for _, topic in dead]) for silent, dead in found]
+
+
+def test_a_topic_is_recorded_while_it_is_followed_and_as_long_after_and_nobody_else_hears_of_that() -> None:
+    """DPS-4: its row and its interest at other sites are kept for as long as its events."""
+    site = Recording()
+    core = site.core
+    assert core.subscribe(site.near, [DAN], [0]) == [(0, DAN)]
+    core.publish(event(DAN))
+    site.ticks(0.5)
+    assert core.unsubscribe(site.near, [DAN]) == ([], [])
+    core.publish(event(DAN))
+    core.relay([0], [far_body(DAN, 42)])
+    assert (seqs(site.here), site.kept(), core.unmatched, core.stale) == ([1], [1, 2, 42], 1, 0)
+    assert list(core.wanted_here()) == [(0, DAN)]
+    assert site.ticks(1.0, 2.0, 2.5) == [([], [])] * 3
+    assert core.subscribe(site.near, [DAN], [0]) == []  # the other sites have not been told that it was left
+    core.unsubscribe(site.near, [DAN])
+    assert site.ticks(3.0, 4.5, 5.0) == [([], []), ([], []), ([DAN], [DAN])]
+    assert (site.kept(), list(core.wanted_here()), len(core.lingering)) == ([], [], 0)
+    core.release(0, DAN)
+    core.publish(event(DAN))
+    assert site.kept() == []
+
+
+def test_a_topic_that_only_another_site_follows_is_recorded_for_it_and_not_wanted_here() -> None:
+    """DPS-4"""
+    site = Recording()
+    assert site.core.subscribe(site.far, [DAN], [0]) == []
+    site.core.publish(event(DAN))
+    assert site.core.close(site.far) == ([], [])
+    site.core.publish(event(DAN))
+    assert (site.kept(), list(site.core.wanted_here())) == ([1, 2], [])
+    assert site.ticks(0.5, 1.0, 3.0) == [([], []), ([], []), ([], [DAN])]
+
+
+def test_a_topic_that_another_site_still_follows_is_no_longer_wanted_here_when_its_time_is_over() -> None:
+    """DPS-4"""
+    site = Recording()
+    site.core.subscribe(site.near, [DAN], [0])
+    site.core.subscribe(site.far, [DAN], [0])
+    site.core.unsubscribe(site.near, [DAN])
+    assert site.ticks(0.5, 1.0, 3.0) == [([], []), ([], []), ([DAN], [])]
+    site.core.publish(event(DAN))
+    assert (seqs(site.lon), site.kept()) == ([1], [1])
+
+
+def test_a_topic_that_has_gone_to_another_broker_is_not_kept_when_it_is_left() -> None:
+    """DPS-4: its new owner records it."""
+    site = Recording()
+    site.core.subscribe(site.near, [DAN, EVE], [0, 1])
+    site.core.unsubscribe(site.near, [EVE])
+    site.owned = False
+    assert site.core.unsubscribe(site.near, [DAN]) == ([(0, DAN)], [(0, DAN)])
+    assert site.core.hand_over() == ([(1, EVE)], [(1, EVE)])
+    assert len(site.core.lingering) == 0
+
+
+def test_a_kind_without_a_window_has_nothing_in_its_rows_and_is_gone_when_it_is_left() -> None:
+    """DPS-3"""
+    site, mix = Recording(), Topic(b"Pann/mix")
+    site.core.subscribe(site.near, [mix], [0])
+    assert list(site.core.interest.masks) == [1 << site.near]
+    site.core.publish(event(mix))
+    assert (len(site.here), site.kept(), site.window.used_bytes) == (1, [], 0)
+    assert site.core.unsubscribe(site.near, [mix]) == ([(0, mix)], [(0, mix)])
+
+
+def test_an_event_that_is_not_delivered_because_its_topic_is_out_is_missed() -> None:
+    """DPS-5: nobody is told that nothing is missing."""
+    site = Recording()
+    site.core.subscribe(site.near, [DAN], [0])
+    site.core.assign(assignment(1, DAN))
+    site.core.publish(event(DAN))
+    assert (seqs(site.here), site.core.offloaded) == ([], 1)
+    assert site.window.topic_after(0, Kind.USER, 0).reason == "too-much"

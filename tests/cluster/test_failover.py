@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from infra.kernel.frames import Subscribe
 from infra.kernel.membership import Timing
 from infra.kernel.topics import user_topic
-from tests.support.cluster import FAST, QUICK, Cluster, impatient, links_of
+from tests.support.cluster import FAST, QUICK, Cluster, impatient, links_of, unrecorded
 from tests.support.user import feed
 
 USERS = [f"u{n}" for n in range(12)]
@@ -118,7 +118,7 @@ async def test_clients_of_a_dead_access_point_connect_elsewhere_and_get_events_a
     """SB-60, the part of the engine: that no stored event is lost then comes with the notification role.
 
     What the dead access point wanted is withdrawn for it, all the way up."""
-    async with Cluster(sites=2, accesspoints=2, tcp=tcp) as c, c.user("bob", "lon") as bob:
+    async with Cluster(sites=2, accesspoints=2, tcp=tcp, change=unrecorded) as c, c.user("bob", "lon") as bob:
         async with c.user("ann", "sto", 0) as ann:
             await ann.follow("dan", "eve")
             await bob.follow("eve")

@@ -12,7 +12,7 @@ from infra.kernel.frames import AnyFrame, Call, Subscribe, Unsubscribe
 from infra.kernel.interest import Interest
 from infra.kernel.topics import Topic, inbox_topic, user_topic
 from segue.cluster.role_spec import RoleOptions
-from tests.support.cluster import Cluster
+from tests.support.cluster import Cluster, unrecorded
 from tests.support.peer import Peer
 from tests.support.user import feed
 
@@ -99,7 +99,7 @@ def pulls(calls: Sequence[AnyFrame]) -> list[tuple[str, str, str]]:
 async def test_what_still_comes_for_a_topic_that_nobody_wants_any_more_is_counted_where_it_ends(
     follower: str, source: str, target: str, counter: str
 ) -> None:
-    async with Cluster(sites=2) as c, c.user("ann", follower) as ann:
+    async with Cluster(sites=2, change=unrecorded) as c, c.user("ann", follower) as ann:
         await ann.follow("dan")
         c.plan.hold(source, target)
         await ann.ask("unsubscribe", topics=[feed("dan")])
@@ -152,7 +152,7 @@ def followers(c: Cluster, user: str) -> int:
 async def test_a_subscription_appears_at_the_counterparts_of_its_broker_and_nowhere_else(tcp: bool) -> None:
     """SB-23: registered at broker i of one site, it is known to broker i of every other site, and to no other broker."""
     topics = [user_topic(f"t{n}") for n in range(40)]
-    async with Cluster(sites=3, brokers=3, tcp=tcp) as c, c.user("ann", "sto") as ann, c.user("bob", "lon") as bob:
+    async with Cluster(sites=3, brokers=3, tcp=tcp, change=unrecorded) as c, c.user("ann", "sto") as ann, c.user("bob", "lon") as bob:
         await ann.follow(*(f"t{n}" for n in range(30)))
         await bob.follow(*(f"t{n}" for n in range(20, 40)))
         brokers = {f"{each.site}/{each.node}": each for each in c.of("broker")}

@@ -383,7 +383,7 @@ class SimulatedLife:
     def _check_interest(self) -> None:
         """Raises Violated where somebody holds interest that nobody has, or lacks what somebody has."""
         rings = {site: self.world.of("broker", site)[0].ring for site in self.world.sites}
-        implied = interest_oracle.implied(self.world.of("accesspoint"), rings, lambda one, other: False)
+        implied = interest_oracle.implied(self.world.of("accesspoint"), self.world.of("broker"), rings, lambda one, other: False)
         held = interest_oracle.held(self.world.of("aggregator"), self.world.of("broker"))
         for name in sorted({*implied, *held}):
             if odd := implied.get(name, set()) ^ held.get(name, set()):

@@ -4,6 +4,9 @@ import random
 from collections.abc import Callable
 from typing import Any
 
+import msgspec
+
+from broker.options import BrokerOptions
 from infra.runtime.tokens import AuthOptions, Keys, Verifier, issue
 from segue.cluster.factory import RoleFactory
 from segue.cluster.role_spec import RoleOptions
@@ -16,6 +19,17 @@ from .network import SimulatedInternet, SimulatedNetwork, SimulatedOpener
 from .process import SimulatedProcess
 
 SECRET = b"a secret of thirty-two bytes, ok"
+
+
+# Short, so that in a short life topics are also recorded no more, and events are too old.
+WINDOW_S = 4.0
+
+
+def _hurried(options: RoleOptions) -> RoleOptions:
+    if not isinstance(options, BrokerOptions):
+        return options
+    window = {kind: msgspec.structs.replace(bounds, seconds=WINDOW_S) for kind, bounds in options.window.items()}
+    return msgspec.structs.replace(options, window=window)
 
 
 class SimulatedWorld:
@@ -31,7 +45,9 @@ class SimulatedWorld:
         self.loop = SimulatedLoop(self.stream("turns"))  # type: ignore[abstract]  # no sockets, signals, processes
         self.internet = SimulatedInternet(self.loop, self.stream("network"))
         shape = Shape(sites=SITES[:sites], brokers=brokers, aggregators=aggregators, accesspoints=accesspoints, presence=0, policy="open")
-        self.options: dict[str, RoleOptions] = {f"{each.site}/{each.node}": each for each in in_start_order(list(shape.options()))}
+        self.options: dict[str, RoleOptions] = {
+            f"{each.site}/{each.node}": _hurried(each) for each in in_start_order(list(shape.options()))
+        }
         self.sites = shape.sites
         self.roles: dict[str, Any] = {}
         self.processes: dict[str, SimulatedProcess] = {}

@@ -18,6 +18,7 @@ import msgspec
 from accesspoint.authorization.arbiter import Policy
 from accesspoint.options import AccessPointOptions
 from accesspoint.server import AccessPoint
+from broker.options import BrokerOptions
 from broker.server import Broker
 from infra.kernel.frames import Deliver, Frame
 from infra.kernel.link_timing import LinkTiming
@@ -51,6 +52,11 @@ F = TypeVar("F", bound=Frame)
 # a short one, and repeat what is refused, as services do.
 CALM_LEASE_S = 300.0
 QUICK = Timing(suspect_s=0.06, dead_s=0.2, grace_s=0.1)
+
+
+def unrecorded(options: RoleOptions) -> RoleOptions:
+    """Returns the options of a role without windows: nothing is kept of topics that nobody follows."""
+    return msgspec.structs.replace(options, window={}) if isinstance(options, BrokerOptions) else options
 
 
 class Cluster:
@@ -272,7 +278,7 @@ class Cluster:
         """Yields interest that is missing somewhere, or too much."""
         brokers = self.of("broker")
         rings = {broker.site: broker.ring for broker in brokers}
-        implied = interest_oracle.implied(self.of("accesspoint"), rings, self.plan.is_cut)
+        implied = interest_oracle.implied(self.of("accesspoint"), brokers, rings, self.plan.is_cut)
         held = interest_oracle.held(self.of("aggregator"), brokers)
         for name in {*implied, *held}:
             for topic, peer in implied.get(name, set()) ^ held.get(name, set()):

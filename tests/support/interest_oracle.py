@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+from broker.core import HERE
 from infra.kernel.interest import Interest
 from infra.kernel.ring import Ring
 from infra.kernel.topics import Topic
@@ -12,9 +13,9 @@ from infra.kernel.topics import Topic
 Tables = dict[str, set[tuple[Topic, str]]]
 
 
-def implied(points: Iterable[Any], rings: dict[str, Ring], is_cut: Callable[[str, str], bool]) -> Tables:
+def implied(points: Iterable[Any], brokers: Iterable[Any], rings: dict[str, Ring], is_cut: Callable[[str, str], bool]) -> Tables:
     """Access points want topics of their aggregator, which wants them of the topic's owner, which wants them of the
-    topic's owner at each other site that can be reached."""
+    topic's owner at each other site that can be reached. There an owner wants for a while also what nobody follows any more (DPS-4)."""
     tables: Tables = defaultdict(set)
     for point in points:
         aggregator = point.upstream.source.address
@@ -24,6 +25,13 @@ def implied(points: Iterable[Any], rings: dict[str, Ring], is_cut: Callable[[str
             tables[aggregator].add((topic, name_of(point)))
             tables[here].add((topic, aggregator))
             for there in owners.values():
+                if not is_cut(here, there):
+                    tables[there].add((topic, here))
+    for broker in brokers:
+        here = name_of(broker)
+        for _, topic in broker.core.interest.wanted(HERE):
+            others = {f"{site}/{ring.owner(topic)}" for site, ring in rings.items() if site != broker.site}
+            for there in others:
                 if not is_cut(here, there):
                     tables[there].add((topic, here))
     return tables

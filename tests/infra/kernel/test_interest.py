@@ -105,7 +105,7 @@ TestInterest.settings = settings(max_examples=40, stateful_step_count=30)
 def test_there_is_a_number_for_as_many_links_as_a_mask_has_bits() -> None:
     interest = Interest()
     assert [interest.open() for _ in range(MAX_LINKS)] == list(range(MAX_LINKS))
-    with pytest.raises(Refused, match="overloaded: this node has 63 subscribing links"):
+    with pytest.raises(Refused, match="overloaded: this node has 62 subscribing links"):
         interest.open()
     interest.subscribe(MAX_LINKS - 1, [user_topic("ann")], [2**32 - 1])
     assert interest.masks[0] == 1 << MAX_LINKS - 1
