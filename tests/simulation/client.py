@@ -13,7 +13,7 @@ TEXT, CLOSE, PING, PONG = 1, 8, 9, 10
 
 
 class SimulatedClient(asyncio.Protocol):
-    """One connection of a user. `told` gets every message, in order; `lost` is true once the connection is gone."""
+    """One connection of a user. `told` gets every message, in order, and the end; `lost` is true once the connection is gone."""
 
     def __init__(self, hello: dict[str, Any], told: Callable[[dict[str, Any]], None]) -> None:
         self.lost = self.is_open = False
@@ -64,6 +64,7 @@ class SimulatedClient(asyncio.Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self.lost = True
+        self._told({"op": "lost", "reason": repr(exc)})
 
 
 def _frame(data: bytes) -> tuple[int, bytes, bytes] | None:

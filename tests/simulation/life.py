@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from functools import partial
 from hashlib import sha256
 from typing import Any, Final, NamedTuple
@@ -18,8 +19,9 @@ from .world import SimulatedWorld
 ARRIVES_S: Final = 3.0
 SETTLES_S: Final = 10.0
 ANSWERS_S: Final = 5.0
-# So often a life looks whether something has come.
-LOOKS_S: Final = 0.002
+# All is well when it has been for so long: a link that says nothing any more is noticed within 2.5 s.
+STEADY_S: Final = 3.0
+LOOKS_S: Final = 0.25
 
 
 class StoryLine(NamedTuple):
@@ -49,6 +51,7 @@ class SimulatedLife:
         self._again: set[int] = set()
         self._has_moved = False
         self._under_way: list[asyncio.Task[None]] = []
+        self._waiting: list[asyncio.Future[None]] = []
         self._last: tuple[str, str, list[dict[str, Any]]] | None = None
         self._violated: Violated | None = None
 
@@ -134,6 +137,7 @@ class SimulatedLife:
                 follower.ended = message["code"]
             case _ if isinstance(message.get("id"), int):
                 follower.answers[message["id"]] = message
+        self._look()
 
     async def _disconnect(self, who: int, how: int, *_: int) -> None:
         if (follower := self.followers.pop(USERS[who % len(USERS)], None)) is not None and follower.client is not None:
@@ -235,11 +239,20 @@ class SimulatedLife:
         self.oracle.looked_at["promised"] += 1
 
     async def _until(self, condition: Callable[[], bool], limit_s: float) -> None:
-        """Lets the world go on until `condition` holds, or for so long. Nobody is asked to tell: time is virtual here."""
-        for _ in range(int(limit_s / LOOKS_S)):
-            if condition():
-                return
-            await asyncio.sleep(LOOKS_S)
+        """Lets the world go on until `condition` holds, or for so long. It is looked at whenever a client has heard something."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(limit_s):
+                while not condition():
+                    heard = self.world.loop.create_future()
+                    self._waiting.append(heard)
+                    await heard
+
+    def _look(self) -> None:
+        """Has everybody who waits for something look whether it is there."""
+        waiting, self._waiting = self._waiting, []
+        for heard in waiting:
+            if not heard.done():
+                heard.set_result(None)
 
     # What goes wrong, and right again.
 
@@ -340,7 +353,8 @@ class SimulatedLife:
         name = names[pick % len(names)]
         self.faults += 1
         self._tell(name, "stands still")
-        self.world.processes[name].stalled_until_s = self.world.loop.now_s + (0.2, 1.0, 5.0, 10.0)[how % 4]
+        process, until_s = self.world.processes[name], self.world.loop.now_s + (0.2, 1.0, 5.0, 10.0)[how % 4]
+        process.stalled_until_s = max(process.stalled_until_s, until_s)
 
     async def _clock(self, pick: int, how: int, *_: int) -> None:
         names = list(self.world.processes)
@@ -359,20 +373,13 @@ class SimulatedLife:
             self._check()
         for name in list(self.world.down):
             await self.world.start(name)
-        stalled_s = max((each.stalled_until_s for each in self.world.loop.processes), default=0.0)
-        deadline_s = max(self.world.loop.now_s, stalled_s) + SETTLES_S
-        while unsettled := self.world.unsettled():
-            if self.world.loop.now_s > deadline_s:
-                raise Violated(f"faults have ended {SETTLES_S:g} s ago, and not all is well: {unsettled}")
-            await asyncio.sleep(0.05)
-            self._check()
-        await asyncio.sleep(max(0.0, deadline_s - self.world.loop.now_s))
+        await self._agree()
         self.faults, self._has_moved = 0, False
         self._again.clear()
         self._last = None  # topics may have moved since: their owners do not know its ids
         await self._come_back()
-        await asyncio.sleep(ARRIVES_S)
-        self._check_interest()
+        await self._agree(0.0, ARRIVES_S)
+        self.oracle.looked_at["interest"] += 1
         for topic in TOPICS:
             for site in self.world.sites:
                 door = self.world.of("broker", site)[0]
@@ -380,15 +387,31 @@ class SimulatedLife:
                 await self._send(door, topic, [{"topic": _feed(topic), "kind": "play", "payload": {"n": n}}])
         self._check()
 
-    def _check_interest(self) -> None:
-        """Raises Violated where somebody holds interest that nobody has, or lacks what somebody has."""
+    async def _agree(self, steady_s: float = STEADY_S, within_s: float = SETTLES_S) -> None:
+        """Waits until all has been well for so long. Raises Violated where it is not within a time after everybody can go on."""
+        now_s = well_since_s = self.world.loop.now_s
+        deadline_s = within_s + max([now_s, *(each.stalled_until_s for each in self.world.loop.processes)])
+        while (why := self._amiss()) or self.world.loop.now_s < well_since_s + steady_s:
+            if self.world.loop.now_s > deadline_s + (0.0 if why else steady_s):
+                raise Violated(f"faults have ended {within_s:g} s ago, and not all is well: {why}")
+            await asyncio.sleep(LOOKS_S)
+            self._check()
+            if why:
+                well_since_s = self.world.loop.now_s
+
+    def _amiss(self) -> str:
+        """Returns what nodes do not agree about; empty if there is nothing."""
+        return ", ".join(self.world.unsettled()) or self._odd_interest()
+
+    def _odd_interest(self) -> str:
+        """Returns who holds interest that nobody has, or lacks what somebody has; empty if all is exact."""
         rings = {site: self.world.of("broker", site)[0].ring for site in self.world.sites}
         implied = interest_oracle.implied(self.world.of("accesspoint"), self.world.of("broker"), rings, lambda one, other: False)
         held = interest_oracle.held(self.world.of("aggregator"), self.world.of("broker"))
         for name in sorted({*implied, *held}):
             if odd := implied.get(name, set()) ^ held.get(name, set()):
-                raise Violated(f"nothing is wrong, and the interest of {name} is too much or too little: {sorted(odd)}")
-        self.oracle.looked_at["interest"] += 1
+                return f"the interest of {name} is too much or too little: {sorted(odd)}"
+        return ""
 
     async def _come_back(self) -> None:
         for name, follower in list(self.followers.items()):

@@ -2,13 +2,14 @@
 
 Each process has its own queue of callbacks, and its turns are those of a real loop: everything that is ready, in order. Which process has
 the next turn is drawn. A turn takes some microseconds of virtual time. When nobody has anything to do, time jumps to the next timer.
-So one seed gives one interleaving, and nothing here waits.
+So one seed gives one interleaving, and nothing here waits. What the network does is nobody's turn: it happens when its time comes.
 """
 
 import asyncio
 import heapq
 import random
 from asyncio import Future, Handle, Task, TimerHandle
+from collections import deque
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from contextvars import Context, copy_context
@@ -18,10 +19,25 @@ from .births import BornFuture, BornTask
 from .process import SimulatedProcess, process_of
 
 T = TypeVar("T")
-# So long a turn takes, in microseconds.
-TURN_US: Final = (5, 200)
+# So long a turn takes.
+TURN_S: Final = (5e-6, 200e-6)
 # The Unix time at which every world begins.
 BORN_S: Final = 1_700_000_000.0
+
+
+class SimulatedHandle(TimerHandle):
+    """A callback of `process`, which may be cancelled. Without a process it is the network's."""
+
+    __slots__ = ("process",)
+
+    def __init__(self, callback: Callable[..., Any], args: tuple[Any, ...], context: Context, process: SimulatedProcess | None) -> None:
+        # Without what asyncio does beside: it is the most frequent object of a simulation.
+        self._callback, self._args, self._context, self.process = callback, args, context, process
+        self._cancelled = False
+
+    def cancel(self) -> None:
+        """See `asyncio.Handle`. A cancelled timer is passed over when its time comes."""
+        self._cancelled = True
 
 
 class SimulatedLoop(asyncio.AbstractEventLoop):
@@ -37,7 +53,8 @@ class SimulatedLoop(asyncio.AbstractEventLoop):
         self.world = SimulatedProcess("world")
         self.processes = [self.world]
         self._rng = rng
-        self._timers: list[tuple[float, int, TimerHandle]] = []
+        self._timers: list[tuple[float, int, SimulatedHandle]] = []
+        self._due: list[SimulatedProcess] = []
         self._number = 0
         self._tasks: list[Task[Any]] = []
         self._killed: list[SimulatedProcess] = []
@@ -61,10 +78,8 @@ class SimulatedLoop(asyncio.AbstractEventLoop):
 
     def call_soon(self, callback: Callable[..., Any], *args: Any, context: Context | None = None) -> Handle:  # type: ignore[override]
         """See `asyncio`. The callback belongs to the process of its context."""
-        handle = Handle(callback, args, self, context or copy_context())
-        process = self._process(handle._context)  # type: ignore[attr-defined]
-        if process.is_alive:
-            process.ready.append(handle)
+        handle = self._handle(callback, args, context)
+        self._append(handle)
         return handle
 
     call_soon_threadsafe = call_soon  # type: ignore[assignment]
@@ -75,23 +90,34 @@ class SimulatedLoop(asyncio.AbstractEventLoop):
 
     def call_at(self, when: float, callback: Callable[..., Any], *args: Any, context: Context | None = None) -> TimerHandle:  # type: ignore[override]
         """See `asyncio`. `when` is a time of the process that asks."""
-        timer = TimerHandle(when, callback, args, self, context or copy_context())
-        self._push(when / self._process(timer._context).rate, timer)  # type: ignore[attr-defined]
+        timer = self._handle(callback, args, context)
+        assert timer.process is not None
+        self._push(when / timer.process.rate, timer)
         return timer
 
-    def at(self, now_s: float, callback: Callable[..., Any], *args: Any, context: Context) -> None:
-        """Has `callback` called in `context` at a time of the world."""
-        self._push(now_s, TimerHandle(now_s, callback, args, self, context))
+    def at(self, now_s: float, callback: Callable[..., Any], *args: Any) -> None:
+        """Has the network call `callback` at a time of the world."""
+        self._push(now_s, SimulatedHandle(callback, args, self.world.context, None))
 
-    def _push(self, now_s: float, timer: TimerHandle) -> None:
+    def _handle(self, callback: Callable[..., Any], args: tuple[Any, ...], context: Context | None) -> SimulatedHandle:
+        context = context or copy_context()
+        return SimulatedHandle(callback, args, context, self._process(context))
+
+    def _push(self, now_s: float, timer: SimulatedHandle) -> None:
         heapq.heappush(self._timers, (max(now_s, self.now_s), self._next(), timer))
+
+    def _append(self, handle: SimulatedHandle) -> None:
+        """Puts `handle` behind what its process has to do; the dead do nothing."""
+        process = handle.process
+        if process is not None and process.is_alive:
+            process.ready.append(handle)
+            if not process.is_due:
+                process.is_due = True
+                self._due.append(process)
 
     def _next(self) -> int:
         self._number += 1
         return self._number
-
-    def _timer_handle_cancelled(self, timer: TimerHandle) -> None:
-        """Does nothing: a cancelled timer is passed over when its time comes."""
 
     def create_future(self) -> Future[Any]:
         """See `asyncio`."""
@@ -130,35 +156,50 @@ class SimulatedLoop(asyncio.AbstractEventLoop):
 
     def _turn(self) -> None:
         self._wake_timers()
-        ready = [process for process in self.processes if process.ready and process.stalled_until_s <= self.now_s]
-        if not ready:
+        if not (due := self._due):
             self._sleep()
             return
-        process = ready[self._rng.randrange(len(ready))] if len(ready) > 1 else ready[0]
+        place = int(self._rng.random() * len(due)) if len(due) > 1 else 0
+        process, due[place] = due[place], due[-1]
+        due.pop()
+        if process.stalled_until_s > self.now_s:
+            self.at(process.stalled_until_s, due.append, process)
+            return
         self.turns += 1
-        for _ in range(len(process.ready)):
-            if not process.ready:  # it has been killed in its own turn
+        self._run_all(process.ready)
+        if process.ready:
+            due.append(process)
+        else:
+            process.is_due = False
+        low_s, high_s = TURN_S
+        self.now_s += low_s + (high_s - low_s) * self._rng.random()
+
+    def _run_all(self, ready: deque[SimulatedHandle]) -> None:
+        for _ in range(len(ready)):
+            if not ready:  # its process has been killed in its own turn
                 break
-            handle = process.ready.popleft()
-            if not handle.cancelled():
-                handle._run()
-        self.now_s += self._rng.randint(*TURN_US) / 1e6
+            self._run(ready.popleft())
+
+    def _run(self, handle: SimulatedHandle) -> None:
+        if not handle._cancelled:
+            try:
+                handle._context.run(handle._callback, *handle._args)
+            except Exception as error:
+                handle._context.run(self.call_exception_handler, {"message": "in a callback", "exception": error})
 
     def _wake_timers(self) -> None:
         while self._timers and self._timers[0][0] <= self.now_s:
             _, _, timer = heapq.heappop(self._timers)
-            process = self._process(timer._context)  # type: ignore[attr-defined]
-            if not timer.cancelled() and process.is_alive:
-                process.ready.append(timer)
+            if timer.process is None:
+                self._run(timer)
+            elif not timer._cancelled:
+                self._append(timer)
 
     def _sleep(self) -> None:
         """Lets time pass until somebody has something to do."""
-        until = [process.stalled_until_s for process in self.processes if process.ready]
-        if self._timers:
-            until.append(self._timers[0][0])
-        if not until:
+        if not self._timers:
             raise RuntimeError("nobody has anything to do, and never will")
-        self.now_s = max(self.now_s, min(until))
+        self.now_s = max(self.now_s, self._timers[0][0])
 
     # What asyncio asks of a loop beside that.
 

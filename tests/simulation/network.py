@@ -49,12 +49,13 @@ class SimulatedInternet:
     def delay_s(self, source: str, target: str) -> float:
         """Returns how long what is sent now takes."""
         low, high = NEAR_S if site_of(source) == site_of(target) else FAR_S
-        return self._rng.uniform(low, high) * self.slow.get((source, target), 1.0)
+        return (low + (high - low) * self._rng.random()) * self.slow.get((source, target), 1.0)
 
     def is_cut(self, source: str, target: str) -> bool:
         """Returns whether nothing gets from one process to another."""
-        pairs = ((source, target), (site_of(source), site_of(target)))
-        return any(pair in self.cuts for pair in pairs)
+        if not self.cuts:
+            return False
+        return (source, target) in self.cuts or (site_of(source), site_of(target)) in self.cuts
 
     def cut(self, source: str, target: str) -> None:
         """Lets nothing pass from a site or node to another one from now on."""

@@ -1,18 +1,18 @@
 """A simulated process: what is its turn to run, its clocks, and whether it lives."""
 
-from asyncio import Handle
 from collections import deque
 from contextvars import Context, ContextVar, copy_context
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from .loop import SimulatedHandle
     from .transport import SimulatedTransport
 
 
 class SimulatedProcess:
     """A process of the simulated world. What is called in its `context` belongs to it, and so does all that follows from that.
 
-    - `ready`: what it has to do in its next turn, in order.
+    - `ready`: what it has to do in its next turn, in order. `is_due`: whether the loop has it on its list for that.
     - `stalled_until_s`: it gets no turn before; its clocks go on meanwhile.
     - `offset_s`, `rate`: its clocks show the world's time times `rate`, plus `offset_s`. Only the Unix time has the offset.
     - `transports`: its ends of connections, in the order in which they were made.
@@ -21,7 +21,8 @@ class SimulatedProcess:
     def __init__(self, name: str) -> None:
         self.name = name
         self.is_alive = True
-        self.ready: deque[Handle] = deque()
+        self.is_due = False
+        self.ready: deque[SimulatedHandle] = deque()
         self.stalled_until_s = 0.0
         self.offset_s, self.rate = 0.0, 1.0
         self.transports: dict[SimulatedTransport, None] = {}

@@ -106,7 +106,7 @@ class SimulatedTransport(asyncio.Transport):
         """Has the next piece arrive when its time has come; a later one never overtakes it."""
         delay_s = self._how.delay_s(self.process.name, self.peer.process.name)
         self._last_s = max(self._last_s, self._loop.now_s + delay_s)
-        self._loop.at(self._last_s, self.pass_on, context=self._loop.world.context)
+        self._loop.at(self._last_s, self.pass_on)
 
     def pass_on(self) -> None:
         """Lets what was sent arrive, a piece at a time, unless the network is cut."""
@@ -117,7 +117,7 @@ class SimulatedTransport(asyncio.Transport):
             at = self._rng.randrange(1, len(piece))
             self.sent.appendleft(piece[at:])
             piece = piece[:at]
-            self._loop.at(self._loop.now_s + self._rng.random() * 1e-3, self.pass_on, context=self._loop.world.context)
+            self._loop.at(self._loop.now_s + self._rng.random() * 1e-3, self.pass_on)
         self.peer._arrive(piece)
 
     def resume(self) -> None:
@@ -132,8 +132,11 @@ class SimulatedTransport(asyncio.Transport):
         self._outstanding_bytes -= size_bytes
         if self._is_writing_paused and self.get_write_buffer_size() <= self._high // 4 and not self._is_lost:
             self._is_writing_paused = False
-            if self._protocol is not None:
-                self._protocol.resume_writing()
+            self._soon(self._go_on)
+
+    def _go_on(self) -> None:
+        if self._protocol is not None and not self._is_lost:
+            self._protocol.resume_writing()
 
     def get_write_buffer_size(self) -> int:
         """See `asyncio.WriteTransport`: what the machines have not taken."""
@@ -157,7 +160,7 @@ class SimulatedTransport(asyncio.Transport):
                 if not self._protocol.eof_received():
                     self.close()
                 return
-            self.peer._loop.call_soon(self.peer._taken, len(piece), context=self.peer.process.context)
+            self.peer._taken(len(piece))
             self._protocol.data_received(piece)
 
     def pause_reading(self) -> None:
@@ -201,7 +204,7 @@ class SimulatedTransport(asyncio.Transport):
     def _reset_peer(self) -> None:
         self.sent.clear()
         delay_s = self._how.delay_s(self.process.name, self.peer.process.name)
-        self._loop.at(self._loop.now_s + delay_s, self._tell_reset, context=self._loop.world.context)
+        self._loop.at(self._loop.now_s + delay_s, self._tell_reset)
 
     def _tell_reset(self) -> None:
         self.peer.is_reset = True
