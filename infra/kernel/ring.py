@@ -7,6 +7,7 @@ processes would disagree.
 
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from hashlib import blake2b
 from typing import Final
 
@@ -20,6 +21,16 @@ def hash64(key: bytes | str) -> int:
     """Returns a 64-bit hash of `key`, the same in every process."""
     data = key.encode() if isinstance(key, str) else key
     return int.from_bytes(blake2b(data, digest_size=8).digest(), "big")
+
+
+@lru_cache(maxsize=16)
+def _layout(taken: tuple[tuple[str, int], ...]) -> tuple[list[int], list[str]]:
+    """Returns the points of slots that have taken so many, in order, and the owner of each. Equal rings of a process share them."""
+    if not taken:
+        return [], []
+    nodes = {slot: {"vnodes": share} for slot, share in taken}  # two slots may share a point; then the order decides
+    layout = HashRing(nodes, hash_fn=hash64).get_points()
+    return [point for point, _ in layout], [owner for _, owner in layout]
 
 
 class Ring:
@@ -40,10 +51,7 @@ class Ring:
         """
         taken = {slot: points if shares is None else shares.get(slot, points) for slot in slots}
         self.slots: tuple[str, ...] = tuple(sorted(slot for slot, share in taken.items() if share))
-        nodes = {slot: {"vnodes": taken[slot]} for slot in self.slots}  # two slots may share a point; then the order decides
-        layout = HashRing(nodes, hash_fn=hash64).get_points() if nodes else []
-        self._points: list[int] = [point for point, _ in layout]
-        self._owners: list[str] = [owner for _, owner in layout]
+        self._points, self._owners = _layout(tuple((slot, taken[slot]) for slot in self.slots))
 
     def owner(self, key: bytes) -> str | None:
         """Returns the slot that owns `key`; None on an empty ring."""

@@ -401,7 +401,7 @@ class SimulatedLife:
 
     def _amiss(self) -> str:
         """Returns what nodes do not agree about; empty if there is nothing."""
-        return ", ".join(self.world.unsettled()) or self._odd_interest()
+        return ", ".join(self.world.unsettled()) or self._odd_interest() or self._uninstalled()
 
     def _odd_interest(self) -> str:
         """Returns who holds interest that nobody has, or lacks what somebody has; empty if all is exact."""
@@ -411,6 +411,15 @@ class SimulatedLife:
         for name in sorted({*implied, *held}):
             if odd := implied.get(name, set()) ^ held.get(name, set()):
                 return f"the interest of {name} is too much or too little: {sorted(odd)}"
+        return ""
+
+    def _uninstalled(self) -> str:
+        """Returns which access point has not heard from a site that all it wants is installed there; empty if there is none."""
+        for point in self.world.of("accesspoint"):
+            announcer = point.core.announcer
+            for site in self.world.sites:
+                if announcer.reached.get(site, 0) < announcer.mark():
+                    return f"{point.site}/{point.node} does not know what {site} has installed"
         return ""
 
     async def _come_back(self) -> None:

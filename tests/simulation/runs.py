@@ -1,10 +1,20 @@
 """Runs of seeds: each is a life, and one that is violated is made as short as it can be."""
 
+import gc
+import logging
 import re
+import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import count
+from os import devnull
+from pathlib import Path
 from typing import Final, NamedTuple, TypeVar
 
+from infra.runtime.logs import configure
+
+from .defects import planted
 from .life import SimulatedLife, StoryLine
 from .operations import Operation, drawn
 from .oracle import Violated
@@ -46,6 +56,47 @@ def run(seed: int, number: int, operations: Sequence[Operation] | None = None) -
     except Violated as violated:
         violation = str(violated)
     return SimulationRun(seed, played, violation, life.story, life.digest, life.oracle.looked_at)
+
+
+class SeedRange(NamedTuple):
+    """Seeds for one process: every `step`-th from the `first` on, `number` of them, and then further ones until `seconds` are over."""
+
+    first: int
+    step: int
+    number: int
+    seconds: float = 0.0
+
+
+class LivedSeeds(NamedTuple):
+    """Lives that are over: how many, the seed of the one that was violated, and how much was checked."""
+
+    seeds: int
+    violated: int | None
+    looked_at: Counter[str]
+
+
+def lived(which: SeedRange, operations: int, defect: str | None = None) -> LivedSeeds:
+    """Lives through seeds, each with so many `operations`, with a planted `defect` if one is named. A violation ends it."""
+    looked_at, until_s = Counter[str](), time.monotonic() + which.seconds
+    with told_nothing(), planted(defect):
+        gc.freeze()  # what is imported stays: it need not be looked through again and again
+        for n in count():
+            if n >= which.number and time.monotonic() >= until_s:
+                return LivedSeeds(n, None, looked_at)
+            found = run(which.first + n * which.step, operations)
+            looked_at += found.looked_at
+            if found.violation:
+                return LivedSeeds(n + 1, found.seed, looked_at)
+    raise AssertionError("seeds never end")
+
+
+@contextmanager
+def told_nothing() -> Iterator[None]:
+    """Has nothing logged while the block runs but errors, which a life listens to."""
+    with Path(devnull).open("w") as nowhere:
+        configure("console", "error", nowhere)
+        logging.getLogger().setLevel(logging.ERROR)
+        yield
 
 
 def shrunk(found: SimulationRun, attempts: int = ATTEMPTS) -> SimulationRun:

@@ -9,7 +9,7 @@ import pytest
 
 from .defects import DEFECTS, planted
 from .operations import Operation
-from .runs import SHAPES, minimized, run, shrunk
+from .runs import SHAPES, SeedRange, lived, minimized, run, shrunk
 
 ROOT = Path(__file__).parents[2]
 # Seeds of 60 operations, of every shape.
@@ -58,6 +58,16 @@ def test_a_seed_repeats_in_another_process() -> None:
 
 def test_another_seed_is_another_life() -> None:
     assert run(1, 20).digest != run(5, 20).digest
+
+
+def test_seeds_are_shared_and_a_violation_ends_them() -> None:
+    one, other = (lived(SeedRange(first, 2, 2), 0) for first in (1, 2))
+    assert (one.seeds, other.seeds, one.violated, other.violated) == (2, 2, None, None)
+    assert one.looked_at["interest"] == 2 * 3, "each life looks three times: at first, when its users are there, and in the end"
+    found = lived(SeedRange(7, 4, 100), 60, "no-handover")
+    assert found.violated is not None
+    assert found.violated % 4 == 3
+    assert found.seeds == 1 + (found.violated - 7) // 4
 
 
 @pytest.mark.parametrize("name", QUICK)
