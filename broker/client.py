@@ -5,6 +5,7 @@ dials, and the role gives the links to it (`SiteClient.link_up`).
 """
 
 from collections.abc import Collection, Iterable, Mapping
+from typing import Final
 
 from infra.kernel.announcer import Announcer, Wanted
 from infra.kernel.errors import Refused
@@ -19,6 +20,9 @@ from infra.runtime.node import Node
 from infra.runtime.revocation_book import RevocationBook
 
 from .forwarder import MAX_WAITING_BYTES, Done, Forwarder
+
+# A broker that has not said the view for so many heartbeats is not waited for any longer: it may hang.
+SAID_BEATS: Final = 2
 
 
 class SiteClient:
@@ -52,6 +56,12 @@ class SiteClient:
         self._node = node
         self._brokers = dict(brokers)
         self._slots = {address: slot for slot, address in brokers.items()}
+        # The newest view that each broker has said on its link; those that must say the one that holds before it is announced; for how
+        # many heartbeats they have been waited for.
+        self._said: dict[str, View] = {}
+        self._unsaid: set[str] = set()
+        self._waited = 0
+        self._announced = View(0, ())
         self._settled = 0
 
     def start(self) -> None:
@@ -73,21 +83,25 @@ class SiteClient:
             raise Refused("wrong-peer", f"{link.dialled} is broker {link.peer.node}, the configuration says {slot}")
         self.set_view(link.peer.view)
         self.links[slot] = link
+        self._said[slot] = link.peer.view
         if self._book is not None:
             self._book.meet(link)
         self.forwarder.up(slot, link)
         if self._announces:
             self.announcer.node_up(slot, link)
-            link.send(Announced(self.view))
-            self._settle_on(link)
+            if self._announced == self.view:
+                link.send(Announced(self.view))
+                self._settle_on(link)
         return BrokerLink(self, link)
 
     def link_down(self, link: Link) -> None:
         """Forgets a broker to which the link is lost."""
         slot = self._slot(link)
         self.links.pop(slot, None)
+        self._said.pop(slot, None)
         self.forwarder.down(slot)
         self.announcer.node_down(slot)
+        self._announce()
 
     def frames(self, link: Link, frames: Iterable[AnyFrame]) -> list[Deliver]:
         """Takes acknowledgements, views and revocations; returns the deliveries among `frames`, in order.
@@ -105,7 +119,9 @@ class SiteClient:
                 case Published():
                     self.forwarder.published(self._slot(link), frame)
                 case Heartbeat(view):
+                    self._said[self._slot(link)] = view
                     self.set_view(view)
+                    self._announce()
                 case Revoked():
                     if self._book is not None:
                         self._book.learn(frame)
@@ -116,27 +132,44 @@ class SiteClient:
     def set_view(self, view: View) -> bool:
         """Takes over `view`, which a broker of the site has said, and returns True, if it is higher than the one known.
 
-        Topics move to their owners under it, and all brokers hear when that is announced. A view that no broker can have issued is
-        passed over: nobody could ever issue a higher one, or the topics of a slot that nobody knows would go nowhere.
+        Topics move to their owners under it, and all brokers hear when that is announced, and when every broker has said the view itself:
+        what a former owner has sent came before that, so a new owner that waits overtakes nothing (DPS-17). A view that no broker can
+        have issued is passed over: nobody could ever issue a higher one, or the topics of a slot that nobody knows would go nowhere.
         """
         if view.number > MOST_VIEW_NUMBER or not view.is_sound or not self._known.issuperset(view.slots):
             return False
+        before = self.view.goal_of
         changed = self.announcer.set_view(view)
-        # Behind what `set_view` has announced, on each link: `Announced` says that nothing is missing any more.
         if changed and self._announces:
-            for link in self.links.values():
-                link.send(Announced(view))
-            self._settle()
+            # Who is out without having left is dead, or soon found to be.
+            self._unsaid = {slot for slot in self.links if slot in view.slots or before.get(slot) == 0}
+            self._waited = 0
+            self._announce()
         return changed
+
+    def _announce(self) -> None:
+        """Says that everything is announced under the view that holds, when all have said it who must."""
+        if not self._announces or self._announced == self.view:
+            return
+        self._unsaid = {slot for slot in self._unsaid if slot in self.links and self._said[slot].order < self.view.order}
+        if self._unsaid and self._waited <= SAID_BEATS:
+            return
+        self._announced = self.view
+        # Behind what `set_view` has announced, on each link: `Announced` says that nothing is missing any more.
+        for link in self.links.values():
+            link.send(Announced(self.view))
+        self._settle()
 
     def tick(self) -> None:
         """Counts a heartbeat interval: former owners are not kept for ever."""
         self.announcer.tick()
+        self._waited += 1
+        self._announce()
         self._settle()
 
     def _settle(self) -> None:
-        """Tells all brokers when nothing is left to do under the view that holds."""
-        if self._announces and self.announcer.is_parted and self._settled != self.view.number:
+        """Tells all brokers when nothing is left to do under the view that is announced."""
+        if self._announced == self.view and self.announcer.is_parted and self._settled != self.view.number:
             self._settled = self.view.number
             for link in self.links.values():
                 self._settle_on(link)

@@ -6,9 +6,11 @@ from typing import Final
 
 from infra.kernel.events import Event
 from infra.kernel.ring import Ring
+from infra.kernel.topics import Topic
 
 from .forwarder import Forwarder
 from .handover import Handover
+from .publication_order import PublicationOrder
 
 # From the broker that took an event in to the owner under its view, and from there to the owner under a newer one.
 MAX_HOPS: Final = 2
@@ -23,23 +25,43 @@ class EventRouter:
     - `me`: the slot of this broker; events that it owns go to `publish`.
     - `forwarder`: takes those of the others.
     - `handover`: holds back those that have just come to this broker.
+    - `order`: holds back those that would overtake others.
     """
 
-    def __init__(self, me: str, publish: Callable[[Event], None], forwarder: Forwarder, handover: Handover) -> None:
+    def __init__(
+        self, me: str, publish: Callable[[Event], None], forwarder: Forwarder, handover: Handover, order: PublicationOrder
+    ) -> None:
         self.ring = Ring(())
         self.misrouted = 0
-        self._me, self._publish, self._forwarder, self._handover = me, publish, forwarder, handover
+        self._me, self._publish, self._forwarder, self._handover, self._order = me, publish, forwarder, handover, order
 
-    def follow(self, ring: Ring) -> None:
-        """Goes by `ring` from now on."""
+    def follow(self, ring: Ring, now_s: float) -> None:
+        """Goes by `ring` from `now_s` on."""
         self.ring = ring
+        self._order.moved(ring, now_s)
 
     def submit(self, events: Sequence[Event], hops: int, done: Done) -> None:
-        """Brings each of `events` to its owner.
+        """Brings each of `events` to its owner, in order for each topic.
 
         - `hops`: how often these events have been forwarded so far.
         - `done(failed)`: is called when all owners have their part, perhaps before this returns.
         """
+        if not self._order.awaited or hops >= MAX_HOPS:
+            self._route(events, hops, done)
+            return
+        # By topic, the positions of what must wait; the others in one.
+        waits: dict[Topic | None, list[int]] = {}
+        for position, event in enumerate(events):
+            waits.setdefault(event.topic if event.topic in self._order.awaited else None, []).append(position)
+        batch = _Batch(len(waits), done)
+        for topic, positions in waits.items():
+            part, part_done = [events[position] for position in positions], partial(batch.part_done, positions)
+            if topic is None:
+                self._route(part, hops, part_done)
+            elif not self._order.hold(topic, [event.tail for event in part], partial(self.submit, part, hops, part_done)):
+                part_done(list(range(len(part))))
+
+    def _route(self, events: Sequence[Event], hops: int, done: Done) -> None:
         publish, settled, owner = self._publish, self._handover.over, self.ring.owner
         if settled and self.ring.slots == (self._me,):
             for event in events:
@@ -64,14 +86,30 @@ class EventRouter:
     def _pass_on(self, slot: str | None, events: list[Event], hops: int, done: Done) -> None:
         everything = list(range(len(events)))
         if slot == self._me:
-            # Submitted again when the handover is over: by then the topics may be another broker's.
-            if not self._handover.hold([event.tail for event in events], partial(self.submit, events, hops, done)):
+            number = self._order.sent(slot, [event.topic for event in events])
+
+            def go() -> None:
+                # Routed again: by now the topics may be another broker's. Before anything goes that waits for these events.
+                self._route(events, hops, done)
+                self._order.answered(number)
+
+            if not self._handover.hold([event.tail for event in events], go):
+                self._order.answered(number)
                 done(everything)
         elif slot is None or hops >= MAX_HOPS:
             self.misrouted += len(events)
             done(everything)
         else:
-            self._forwarder.forward(slot, hops + 1, events, lambda ok: done([] if ok else everything))
+            self._forward(slot, hops + 1, events, done)
+
+    def _forward(self, slot: str, hops: int, events: list[Event], done: Done) -> None:
+        number = self._order.sent(slot, [event.topic for event in events])
+
+        def answered(ok: bool) -> None:
+            done([] if ok else list(range(len(events))))
+            self._order.answered(number)
+
+        self._forwarder.forward(slot, hops, events, answered)
 
 
 class _Batch:

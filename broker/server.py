@@ -43,6 +43,7 @@ from .operator_handlers import OperatorHandlers, VerifyOperator
 from .options import SLOT_BITS, BrokerOptions
 from .orders import ClusterOrders
 from .peers import Aggregators, HearingServices, OtherBrokers, PeerRole, PublishingServices
+from .publication_order import PublicationOrder
 from .revocation_keeper import RevocationKeeper
 from .subscribers import Subscribers
 from .window import EventWindow
@@ -74,7 +75,8 @@ class Broker:
             for site, brokers in options.sites.items()
             if site != self.site
         }
-        self.router = EventRouter(self.node, self.core.publish, self.mesh.client.forwarder, self.handover)
+        self.order = PublicationOrder(options.handover_s, options.max_handover_bytes)
+        self.router = EventRouter(self.node, self.core.publish, self.mesh.client.forwarder, self.handover, self.order)
         self.offloading = Offloading(self.core, context.log)
         self.subscribers = Subscribers(self.core, self.mesh, self.far, self.handover)
         self.keeper = RevocationKeeper(context.revocations, self.links, options.state, f"{self.site}-{self.node}", context.log)
@@ -224,6 +226,7 @@ class Broker:
         """Does what is due once in a heartbeat interval: a view, the end of a handover or an overlap, rows that are free again."""
         self.mesh.tick()
         self.handover.tick(now)
+        self.order.tick(now)
         self.offloading.tick(now)
         for client in self.far.values():
             client.tick()
@@ -240,7 +243,7 @@ class Broker:
 
     def _view_changed(self) -> None:
         view, before = self.mesh.view, self.ring
-        self.router.follow(view.ring)
+        self.router.follow(view.ring, self.links.now_s)
         self._log.info("view", number=view.number, slots=list(view.slots), **({"shares": list(view.shares)} if view.shares else {}))
         # Before anything is answered under the new view: on each link the view comes first.
         for link in self.links.links:
@@ -303,8 +306,8 @@ class Broker:
             "broker_links_slow_total": self.links.slow,
             "broker_forward_bytes": forwarder.waiting_bytes,
             "broker_forward_refused_total": forwarder.refused,
-            "broker_handover_bytes": self.handover.held_bytes,
-            "broker_handover_overflow_total": self.handover.overflowed,
+            "broker_handover_bytes": self.handover.held_bytes + self.order.waiting_bytes,
+            "broker_handover_overflow_total": self.handover.overflowed + self.order.overflowed,
             "broker_link_drops_total": self.links.drops,
             "broker_protocol_errors_total": self.links.refused,
         }

@@ -3,6 +3,7 @@
 from broker.event_router import EventRouter
 from broker.forwarder import Forwarder
 from broker.handover import Handover
+from broker.publication_order import PublicationOrder
 from infra.kernel.events import Event, waiting_bytes
 from infra.kernel.frames import Frame, Publish, Published
 from infra.kernel.ring import Ring
@@ -28,8 +29,9 @@ class Site:
         for slot, outlet in self.outlets.items():
             self.forwarder.up(slot, outlet)
         self.handover = Handover("b1", 1.0)
-        self.router = EventRouter("b1", lambda event: self.published.append(event.topic), self.forwarder, self.handover)
-        self.router.follow(ring)
+        self.order = PublicationOrder(1.0)
+        self.router = EventRouter("b1", lambda event: self.published.append(event.topic), self.forwarder, self.handover, self.order)
+        self.router.follow(ring, 0.0)
         self.failed: list[list[int]] = []
 
     def submit(self, events: list[Event], hops: int = 0) -> None:
@@ -85,7 +87,7 @@ def test_without_a_view_or_after_two_hops_events_are_given_up_and_counted() -> N
 def test_events_of_topics_that_have_just_come_wait_for_the_end_of_the_handover() -> None:
     """Others go on; what waits is published in order, under the ring of that moment."""
     site, events = Site(), events_of("b1", "b1", "b2")
-    site.router.follow(Ring(("b1", "b2")))
+    site.router.follow(Ring(("b1", "b2")), 0.0)
     moved = [event for event in events_of(*["b3"] * 9) if site.router.ring.owner(event.topic) == "b1"]
     site.handover.begin(RING, ["a1"], 0.0)
     site.submit([events[0], *moved[:2]])
@@ -102,7 +104,7 @@ def test_what_waited_is_forwarded_when_its_topic_has_moved_on() -> None:
     (event,) = events_of("b3")
     site.handover.begin(RING, ["a1"], 0.0)
     site.submit([event], hops=1)
-    site.router.follow(RING)
+    site.router.follow(RING, 0.0)
     site.handover.announced("a1")
     assert [(frame.hops, frame.topics) for frame in site.outlets["b3"] if isinstance(frame, Publish)] == [(2, [event.topic])]
     site.forwarder.published("b3", Published(1))
@@ -112,11 +114,89 @@ def test_what_waited_is_forwarded_when_its_topic_has_moved_on() -> None:
 def test_more_than_may_wait_is_refused() -> None:
     site = Site(Ring(("b1",)))
     site.handover = Handover("b1", 1.0, max_held_bytes=2 * waiting_bytes([b""]))
-    site.router = EventRouter("b1", lambda event: site.published.append(event.topic), site.forwarder, site.handover)
-    site.router.follow(Ring(("b1",)))
+    site.router = EventRouter("b1", lambda event: site.published.append(event.topic), site.forwarder, site.handover, site.order)
+    site.router.follow(Ring(("b1",)), 0.0)
     site.handover.begin(RING, ["a1"], 0.0)
     for _ in range(3):
         site.submit(events_of("b2"))
     assert site.failed == [[0]]
     site.handover.announced("a1")
     assert (len(site.published), site.failed) == (2, [[0], [], []])
+
+
+def moved_from(before: str, after: str, ring: Ring) -> Event:
+    """Returns an event of a topic that moves from one broker to another one under `ring`."""
+    topics = (user_topic(f"u{n}") for n in range(200))
+    return Event(next(topic for topic in topics if (RING.owner(topic), ring.owner(topic)) == (before, after)), b"", b"")
+
+
+def forwarded(site: Site, slot: str) -> list[Topic]:
+    return [Topic(topic) for frame in site.outlets[slot] if isinstance(frame, Publish) for topic in frame.topics]
+
+
+def test_an_event_does_not_overtake_one_that_its_former_owner_has_not_answered_for() -> None:
+    """DPS-17: others go on meanwhile; what waited goes to the new owner, in order, and its publisher is told then."""
+    site, without = Site(), Ring(("b1", "b3"))
+    moving, staying = moved_from("b2", "b3", without), moved_from("b3", "b3", without)
+    site.submit([moving])
+    site.router.follow(without, 0.0)
+    site.submit([moving, staying, moving])
+    site.submit([moving])
+    assert forwarded(site, "b3") == [staying.topic]
+    site.forwarder.published("b2", Published(1))
+    assert forwarded(site, "b3") == [staying.topic, *[moving.topic] * 3]
+    assert site.failed == [[]]
+    site.forwarder.published("b3", Published(3))
+    assert site.failed == [[], [], []]
+
+
+def test_an_event_of_a_topic_that_came_here_waits_for_the_former_owner_and_one_that_it_passes_on_does_not() -> None:
+    """DPS-17: else the two would wait for each other."""
+    site, without = Site(), Ring(("b1", "b3"))
+    moving = moved_from("b2", "b1", without)
+    site.submit([moving])
+    site.router.follow(without, 0.0)
+    site.submit([moving])
+    assert site.published == []
+    site.submit([moving], hops=2)
+    assert site.published == [moving.topic]
+    site.forwarder.published("b2", Published(1))
+    assert site.published == [moving.topic] * 2
+    assert site.failed == [[], [], []]
+
+
+def test_what_was_held_back_for_a_handover_goes_before_what_came_when_the_topic_had_moved_on() -> None:
+    """DPS-17: a view comes while the handover of the one before is not over."""
+    site = Site(Ring(("b1",)))
+    (moving,) = events_of("b3")
+    site.handover.begin(RING, ["a1"], 0.0)
+    site.submit([moving])
+    site.router.follow(RING, 0.0)
+    site.submit([moving])
+    assert forwarded(site, "b3") == []
+    site.handover.announced("a1")
+    assert forwarded(site, "b3") == [moving.topic] * 2
+
+
+def test_when_the_former_owner_is_lost_what_follows_goes_on() -> None:
+    site, without = Site(), Ring(("b1", "b3"))
+    moving = moved_from("b2", "b3", without)
+    site.submit([moving])
+    site.router.follow(without, 0.0)
+    site.submit([moving])
+    site.forwarder.down("b2")
+    assert forwarded(site, "b3") == [moving.topic]
+    assert site.failed == [[0]]
+
+
+def test_of_what_would_overtake_others_no_more_waits_than_may() -> None:
+    site, without = Site(), Ring(("b1", "b3"))
+    site.order = PublicationOrder(1.0, max_waiting_bytes=waiting_bytes([b""]))
+    site.router = EventRouter("b1", lambda event: site.published.append(event.topic), site.forwarder, site.handover, site.order)
+    site.router.follow(RING, 0.0)
+    moving = moved_from("b2", "b3", without)
+    site.submit([moving])
+    site.router.follow(without, 0.0)
+    site.submit([moving])
+    site.submit([moving])
+    assert site.failed == [[0]]

@@ -4,12 +4,17 @@ import asyncio
 from collections import Counter, defaultdict
 from collections.abc import Mapping
 from itertools import count
+from typing import Any
 
+import msgspec
 import pytest
 
 from infra.kernel.errors import Refused
 from infra.kernel.frames import OLD_TAG, Heartbeat, Hello, Settled, View
-from tests.support.cluster import Cluster
+from infra.kernel.membership import Timing
+from infra.kernel.ring import Ring
+from infra.kernel.topics import user_topic
+from tests.support.cluster import FAST, QUICK, Cluster
 from tests.support.user import User
 
 USERS = [f"u{n}" for n in range(12)]
@@ -170,3 +175,37 @@ async def test_while_shares_are_not_full_nobody_is_let_in_who_would_reckon_with_
         with pytest.raises(Refused, match="does not know") as refused:
             b1.admit(old)
         assert refused.value.code.name == "unavailable"
+
+
+def unhurried(options: Any) -> Any:
+    """Returns options with which nothing is given up while a link is held back, and a broker that comes has its topics in one step."""
+    link = msgspec.structs.replace(FAST, heartbeat_s=1.0, silent_s=60.0, hello_s=60.0)
+    timing = Timing(suspect_s=QUICK.suspect_s, dead_s=60.0, grace_s=QUICK.grace_s)
+    changes = {"link": link, "membership": timing, "handover_s": 60.0, "join_steps": 1}
+    return msgspec.structs.replace(options, **{name: value for name, value in changes.items() if hasattr(options, name)})
+
+
+@pytest.mark.parametrize("slow", ["sto/a1", "lon/b1"])
+async def test_an_event_of_the_new_owner_does_not_overtake_what_the_former_one_has_sent(tcp: bool, slow: str) -> None:
+    """DPS-17: the former owner's link to an aggregator, or to another site, is slow. Whoever subscribes hears of the view elsewhere; but
+    the new owner waits until it has come on that link, too."""
+    before, after = Ring(("b1", "b2")), Ring(("b1", "b2", "b3"))
+    user = next(name for name in map(str, range(99)) if (before.owner(user_topic(name)), after.owner(user_topic(name))) == ("b1", "b3"))
+    async with Cluster(sites=2, brokers=3, tcp=tcp, change=unhurried) as c:
+        for site in c.sites:
+            await c.leave(f"{site}/b3")
+        async with c.user("ann", slow[:3]) as ann:
+            await ann.follow(user)
+            await c.settle()
+            c.plan.hold("sto/b1", slow)
+            await c.play(user, broker=0, n=1)
+            await c.restart("sto/b3")
+            b3 = c.roles["sto/b3"]
+            await c.until(lambda: c.roles["sto/b1"].view().slots == after.slots and "b3" in c.roles["sto/b1"].mesh.client.links)
+            posted = asyncio.create_task(c.play(user, broker=0, n=2))
+            await c.until(lambda: b3.counters()["broker_handover_bytes"] > 0)
+            await c.until(lambda: user_topic(user) in b3.core.interest.rows)
+            assert (ann.events, posted.done()) == ([], False)
+            c.plan.release("sto/b1", slow)
+            await posted
+            assert [event["payload"]["n"] for event in await ann.heard(2)] == [1, 2]

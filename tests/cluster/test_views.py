@@ -68,7 +68,7 @@ async def test_an_event_between_brokers_whose_views_contradict_each_other_ends_a
     """Each names another as the owner: after two hops the event is given up, counted, and rejected as unavailable."""
     async with Cluster(sites=1, brokers=3, tcp=tcp) as c:
         for slot, believed in zip(SLOTS, ("b2", "b3", "b1"), strict=True):
-            c.roles[f"sto/{slot}"].router.follow(Ring((believed,)))
+            c.roles[f"sto/{slot}"].router.follow(Ring((believed,)), 0.0)
         status, answer = await c.post([{"topic": feed("dan"), "kind": "play", "payload": {}}])
         assert (status, answer["accepted"]) == (202, 0)
         assert [(each["index"], each["code"]) for each in answer["rejected"]] == [(0, "unavailable")]

@@ -1,0 +1,97 @@
+"""The order of publications: what must wait so that it does not overtake what was sent to a former owner of its topic. Pure.
+
+This broker sends events of others' topics to their owners, who answer when they have them. When a topic moves before its former owner has
+answered, what follows goes another way, and might be faster. So it waits here for that answer, for at most `limit_s`.
+
+An event that has been forwarded twice never waits: it is what others wait for.
+"""
+
+from collections import deque
+from collections.abc import Callable, Collection, Iterable
+from itertools import count
+from typing import Final
+
+from infra.kernel.events import waiting_bytes
+from infra.kernel.ring import Ring
+from infra.kernel.topics import Topic
+
+MAX_WAITING_BYTES: Final = 32 << 20
+
+Go = Callable[[], None]
+
+
+class PublicationOrder:
+    """The events that are on their way to owners, and those that wait for them. Time is the node's, in seconds.
+
+    - `limit_s`: so long something waits at most; `max_waiting_bytes`: so much.
+    - `awaited`: topics of which something is on its way to a former owner -> the numbers of what that is.
+    - `waiting_bytes`: how much waits now. `overflowed`: how many events came when there was no room.
+    """
+
+    def __init__(self, limit_s: float, max_waiting_bytes: int = MAX_WAITING_BYTES) -> None:
+        self.awaited: dict[Topic, set[int]] = {}
+        self.waiting_bytes = 0
+        self.overflowed = 0
+        self._limit_s, self._max_waiting_bytes = limit_s, max_waiting_bytes
+        self._numbers = count(1)
+        self._sent: dict[int, tuple[str, Collection[Topic]]] = {}
+        self._waiting: dict[Topic, deque[tuple[int, Go]]] = {}
+        self._deadline_s = 0.0
+
+    def sent(self, slot: str, topics: Collection[Topic]) -> int:
+        """Returns a number for events of `topics`, which go to `slot` now, or wait for it to be their owner."""
+        number = next(self._numbers)
+        self._sent[number] = slot, topics
+        return number
+
+    def answered(self, number: int) -> None:
+        """Notes that what has this `number` is with its owner, or lost. Lets go, in order, what has waited for it."""
+        _, topics = self._sent.pop(number)
+        if self.awaited:
+            for topic in dict.fromkeys(topics):
+                self._answered(topic, number)
+
+    def _answered(self, topic: Topic, number: int) -> None:
+        numbers = self.awaited.get(topic)
+        if numbers is not None:
+            numbers.discard(number)
+            if not numbers:
+                self._let_go([topic])
+
+    def moved(self, ring: Ring, now_s: float) -> None:
+        """Has topics wait that have another owner under `ring`, since `now_s`, than the one to which something of them is on its way."""
+        for number, (slot, topics) in self._sent.items():
+            for topic in topics:
+                if ring.owner(topic) != slot:
+                    self.awaited.setdefault(topic, set()).add(number)
+        self._deadline_s = now_s + self._limit_s
+
+    def hold(self, topic: Topic, tails: Collection[bytes], go: Go) -> bool:
+        """Keeps `go`, which brings events of `topic` on their way.
+
+        - `tails`: theirs, for the size.
+
+        Returns False, and keeps nothing, if too much waits.
+        """
+        size_bytes = waiting_bytes(tails)
+        if self.waiting_bytes + size_bytes > self._max_waiting_bytes:
+            self.overflowed += len(tails)
+            return False
+        self.waiting_bytes += size_bytes
+        self._waiting.setdefault(topic, deque()).append((size_bytes, go))
+        return True
+
+    def tick(self, now_s: float) -> None:
+        """Lets everything go at `now_s` if it has waited for `limit_s`: a former owner that does not answer must not stop the others."""
+        if self.awaited and now_s >= self._deadline_s:
+            self._let_go(list(self.awaited))
+
+    def _let_go(self, topics: Iterable[Topic]) -> None:
+        """Lets go what waits of `topics`, each in order. All of them are free before the first one goes."""
+        going: list[tuple[int, Go]] = []
+        for topic in topics:
+            del self.awaited[topic]
+            going += self._waiting.pop(topic, ())
+        for size_bytes, go in going:
+            self.waiting_bytes -= size_bytes
+            go()

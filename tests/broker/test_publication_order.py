@@ -1,0 +1,143 @@
+"""What waits for a former owner, and what lets it go."""
+
+from functools import partial
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from broker.publication_order import PublicationOrder
+from infra.kernel.events import waiting_bytes
+from infra.kernel.ring import Ring
+from infra.kernel.topics import Topic, user_topic
+
+SLOTS = ("b1", "b2", "b3")
+RINGS = [Ring(some) for some in (("b1",), ("b2",), ("b3",), SLOTS[:2], SLOTS)]
+TOPICS = [user_topic(f"u{n}") for n in range(6)]
+ONE, OTHER = TOPICS[:2]
+
+
+class Waits:
+    """Events that wait, by name; `gone` are those that went, in order."""
+
+    def __init__(self, order: PublicationOrder) -> None:
+        self.gone: list[str] = []
+        self._order = order
+
+    def hold(self, topic: Topic, name: str) -> bool:
+        return self._order.hold(topic, [b"tail"], partial(self.gone.append, name))
+
+
+def test_what_follows_waits_until_the_former_owner_has_answered_for_all_that_it_was_sent() -> None:
+    """DPS-17."""
+    order = PublicationOrder(1.0)
+    waits, first, second = Waits(order), order.sent("b1", [ONE]), order.sent("b1", [ONE, OTHER])
+    order.moved(Ring(("b2",)), 0.0)
+    assert order.awaited.keys() == {ONE, OTHER}
+    assert all([waits.hold(ONE, "a"), waits.hold(ONE, "b"), waits.hold(OTHER, "c")])
+    order.answered(first)
+    assert waits.gone == []
+    order.answered(second)
+    assert waits.gone == ["a", "b", "c"]
+    assert (order.awaited, order.waiting_bytes) == ({}, 0)
+
+
+def test_nothing_waits_while_topics_stay_where_they_are() -> None:
+    order = PublicationOrder(1.0)
+    number = order.sent("b1", [ONE])
+    order.moved(Ring(("b1",)), 0.0)
+    assert not order.awaited
+    order.answered(number)
+    order.moved(Ring(("b2",)), 0.0)
+    assert not order.awaited
+
+
+def test_a_former_owner_that_does_not_answer_is_waited_for_as_long_as_the_limit_says() -> None:
+    order = PublicationOrder(1.0)
+    waits, number = Waits(order), order.sent("b1", [ONE])
+    order.moved(Ring(("b2",)), 5.0)
+    waits.hold(ONE, "a")
+    order.tick(5.9)
+    assert waits.gone == []
+    order.tick(6.0)
+    assert waits.gone == ["a"]
+    order.answered(number)
+    assert waits.gone == ["a"]
+
+
+def test_no_more_waits_than_may_and_there_is_room_again_when_it_has_gone() -> None:
+    order = PublicationOrder(1.0, max_waiting_bytes=waiting_bytes([b"tail"]))
+    waits, number = Waits(order), order.sent("b1", [ONE])
+    order.moved(Ring(("b2",)), 0.0)
+    assert waits.hold(ONE, "a")
+    assert not waits.hold(ONE, "b")
+    assert order.overflowed == 1
+    order.answered(number)
+    assert (waits.gone, order.waiting_bytes) == (["a"], 0)
+
+
+def test_who_goes_finds_the_topic_free() -> None:
+    """What goes is sent to the new owner: it must not wait for itself."""
+    order, seen = PublicationOrder(1.0), list[bool]()
+    number = order.sent("b1", [ONE])
+    order.moved(Ring(("b2",)), 0.0)
+    order.hold(ONE, [b""], lambda: seen.append(ONE in order.awaited))
+    order.answered(number)
+    assert seen == [False]
+
+
+ACTS = st.lists(
+    st.one_of(
+        st.tuples(st.just("publish"), st.sampled_from(TOPICS[:3])),
+        st.tuples(st.just("answer"), st.integers(0, 9)),
+        st.tuples(st.just("view"), st.sampled_from(RINGS)),
+        st.tuples(st.just("tick"), st.just(0.5)),
+    ),
+    max_size=40,
+)
+
+
+@given(ACTS)
+@settings(max_examples=150, deadline=None)
+def test_of_one_topic_nothing_is_with_two_owners_at_once_whatever_happens(acts: list[tuple[str, object]]) -> None:
+    """DPS-17: before the limit is reached. Everything goes in the end, in order for each topic."""
+    order, ring, log = PublicationOrder(1e9), RINGS[0], list[tuple[Topic, int]]()
+    under_way: dict[int, tuple[Topic, str]] = {}
+    published = 0
+
+    def send(topic: Topic, n: int) -> None:
+        slot = ring.owner(topic)
+        assert slot is not None
+        assert all(other == slot for each, other in under_way.values() if each == topic), "it could overtake another one"
+        under_way[order.sent(slot, [topic])] = topic, slot
+        log.append((topic, n))
+
+    def answer(number: int) -> None:
+        del under_way[number]
+        order.answered(number)
+
+    for act, what in acts:
+        if act == "publish":
+            assert isinstance(what, bytes)
+            topic, published = Topic(what), published + 1
+            go = partial(send, topic, published)
+            if topic not in order.awaited:
+                go()
+            else:
+                assert order.hold(topic, [b""], go)
+        elif act == "answer" and under_way:
+            assert isinstance(what, int)
+            answer(sorted(under_way)[what % len(under_way)])
+        elif act == "view":
+            assert isinstance(what, Ring)
+            ring = what
+            order.moved(ring, 0.0)
+        elif act == "tick":
+            order.tick(0.5)
+    while under_way:
+        answer(min(under_way))
+    assert not order.awaited
+    assert order.waiting_bytes == 0
+    assert len(log) == published
+    for topic in TOPICS:
+        numbers = [n for each, n in log if each == topic]
+        assert numbers == sorted(numbers)
