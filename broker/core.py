@@ -159,7 +159,8 @@ class BrokerCore:
         """Ends the recording of what nobody follows here and is another broker's by now. Returns what `unsubscribe` returns."""
         silent: Rows = []
         dead: Rows = []
-        self._end_here(self.lingering.take(lambda topic: not self._owns(topic)), silent, dead)
+        if self.window is not None:
+            self._end_here(self.lingering.take(lambda topic: not self._owns(topic)), silent, dead)
         return silent, dead
 
     def _end_here(self, rows: Iterable[tuple[int, Topic]], silent: Rows, dead: Rows) -> None:
