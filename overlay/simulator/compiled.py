@@ -1,6 +1,6 @@
 """Kernels: plain functions that run compiled over arrays, or interpreted over lists.
 
-Only this file and `records.py`, which says how named tuples come into kernels, know Numba.
+Only this file, `records.py` and `buffers.py` know Numba: these two say how named tuples and arrays come into kernels.
 
 A kernel may call functions of its own package, and of this one, by name. Nothing has to stand at them: whatever a kernel reaches is found
 in its bytecode.
@@ -25,8 +25,9 @@ from numba.extending import register_jitable
 from numpy.typing import NDArray
 
 from ..protocol.buffer import Buffer
-from . import records
+from . import buffers, records
 from .places import own_places
+from .records import KernelDispatcher
 
 # Of each kernel so many older versions stay on disk: enough to go to another branch and back.
 KEPT: Final = 3
@@ -79,13 +80,19 @@ def compiled(function: Callable[..., Any], places: tuple[Path, ...] | None = Non
             _compilable(each)
     folder = kernel_folder(function, places)
     if folder is None:
-        return numba.njit(**_OPTIONS)(function)
+        return _kernel(function)
     # Numba reads the place when a kernel is made, and only then.
     before, _SETTINGS.CACHE_DIR = _SETTINGS.CACHE_DIR, str(folder)
     try:
-        return numba.njit(cache=True, **_OPTIONS)(function)
+        kernel = _kernel(function)
+        kernel.enable_caching()
+        return kernel
     finally:
         _SETTINGS.CACHE_DIR = before
+
+
+def _kernel(function: FunctionType) -> KernelDispatcher:
+    return KernelDispatcher(py_func=function, targetoptions={"nopython": True, **_OPTIONS})
 
 
 @cache
@@ -110,7 +117,8 @@ def digest(function: FunctionType) -> str:
     """Returns what changes whenever the compiled kernel could: code, constants and named tuples that it reaches, and how it is compiled."""
     homes = _homes(function)
     told = sha256(repr((numba.__version__, np.__version__, sys.version, _OPTIONS)).encode())
-    told.update(Path(records.__file__).read_bytes())
+    for way in (records, buffers):
+        told.update(Path(str(way.__file__)).read_bytes())
     for each in reached(function):
         told.update(repr((_name(each), _shape(each.__code__), each.__defaults__)).encode())
         values = [*_mentioned(each, homes).items(), *each.__annotations__.items()]

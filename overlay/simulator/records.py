@@ -10,12 +10,15 @@ when it returns.
 from hashlib import sha256
 from typing import Any
 
+import numpy as np
 from llvmlite import ir
+from numba import typeof
 from numba.core import cgutils, types
+from numba.core.registry import CPUDispatcher
 from numba.core.typing.templates import AttributeTemplate
-from numba.extending import NativeValue, infer_getattr, lower_getattr_generic, models, register_model, typeof_impl, unbox
+from numba.extending import NativeValue, infer_getattr, lower_getattr_generic, models, register_model, unbox
 
-_plain_tuple = typeof_impl.dispatch(tuple)
+from .buffers import buffer_type, tagged
 
 
 class RecordType(types.Type):
@@ -41,12 +44,24 @@ class RecordType(types.Type):
 register_model(RecordType)(models.OpaqueModel)
 
 
-@typeof_impl.register(tuple)
-def _typeof(value: tuple[Any, ...], context: Any) -> Any:
-    parts = tuple(typeof_impl(part, context) for part in value)
-    if not hasattr(value, "_fields") or None in parts:
-        return _plain_tuple(value, context)
-    return RecordType(type(value), parts)
+class KernelDispatcher(CPUDispatcher):
+    """A compiled kernel, which takes named tuples as records. Numba asks it for the types of its arguments; others' stay as they are."""
+
+    def typeof_pyval(self, value: Any) -> Any:
+        """Returns the type of an argument that is no number and no array."""
+        if not hasattr(value, "_fields"):
+            return super().typeof_pyval(value)
+        found = _type_of(value)
+        # Numba lets go of types that nobody holds, while their numbers are still in use.
+        self._types_active_call.add(found)  # type: ignore[attr-defined]  # C code makes it
+        return found
+
+
+def _type_of(part: Any) -> Any:
+    """Returns the type of a part of a record, or of a record."""
+    if hasattr(part, "_fields"):
+        return RecordType(type(part), tuple(_type_of(each) for each in part))
+    return (buffer_type(part) if isinstance(part, np.ndarray) else None) or typeof(part)
 
 
 @infer_getattr
@@ -85,7 +100,7 @@ def _load(builder: Any, where: Any) -> Any:
     """Returns what stands there, number by number: LLVM forgets those that nobody uses."""
     kind = where.type.pointee
     if not isinstance(kind, ir.Aggregate):
-        return builder.load(where)
+        return tagged(builder, builder.load(where), "record")
     loaded = ir.Constant(kind, ir.Undefined)
     for place in range(len(kind)):
         loaded = builder.insert_value(loaded, _load(builder, cgutils.gep_inbounds(builder, where, 0, place)), place)

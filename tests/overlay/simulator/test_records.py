@@ -2,7 +2,7 @@
 
 import shutil
 from pathlib import Path
-from types import FunctionType
+from types import FunctionType, ModuleType
 from typing import NamedTuple
 
 import numba
@@ -11,7 +11,7 @@ import pytest
 from numba.core.errors import TypingError
 
 from overlay.protocol.buffer import Buffer
-from overlay.simulator import records
+from overlay.simulator import buffers, records
 from overlay.simulator.compiled import COMPILED, INTERPRETED, Execution, compiled, digest, numbers
 from overlay.simulator.records import RecordType
 
@@ -98,16 +98,25 @@ def test_other_widths_and_other_classes_are_other_types() -> None:
     assert len(kernel.signatures) == 3
 
 
+def test_tuples_of_others_stay_as_they_are() -> None:
+    """What is no kernel of ours, such as an algorithm of `analytics`, may unpack and return tuples."""
+    compiled(first_age)(made(COMPILED).inner)
+    pair = numba.njit(lambda inner: Twin(inner.weights[:1], inner[0][1:]))(made(COMPILED).inner)
+    assert (type(pair), numbers(pair.weights), numbers(pair.ages)) == (Twin, [100], [20, 30])
+
+
 def test_a_part_that_is_not_there_is_named() -> None:
     with pytest.raises(TypingError, match="nothing"):
         compiled(unknown)(made(COMPILED).inner)
 
 
-def test_a_change_of_how_tuples_are_passed_makes_other_kernels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("way", [records, buffers], ids=["records", "buffers"])
+def test_a_change_of_how_arguments_are_passed_makes_other_kernels(way: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert isinstance(grow, FunctionType)
-    before = digest(grow)
-    shutil.copy(records.__file__, tmp_path / "records.py")
-    monkeypatch.setattr(records, "__file__", str(tmp_path / "records.py"))
+    assert way.__file__
+    before, copied = digest(grow), tmp_path / "way.py"
+    shutil.copy(way.__file__, copied)
+    monkeypatch.setattr(way, "__file__", str(copied))
     assert digest(grow) == before
-    (tmp_path / "records.py").write_text("")
+    copied.write_text("")
     assert digest(grow) != before
