@@ -72,6 +72,7 @@ class AccessPoint:
         limits = HttpLimits(visitors=options.visitors)
         self._http = HttpDoor({}, {"/v1/connect": self._upgrade}, limits, loops=self._loops, shares=self.shares)
         self._server: OpenDoor | None = None
+        self._is_leaving = False
         self._ticker: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
@@ -87,7 +88,12 @@ class AccessPoint:
         self._ticker = self._loops.every(TICK_S, lambda: self.sweep(self.now()), "timeouts of clients")
 
     async def drain(self) -> None:
-        """Accepts nobody any more and sends all clients away, `drain_per_s` a second; returns when they are gone or after `drain_s`."""
+        """Says that nobody should be sent here, for `drain_wait_s`; then accepts nobody and sends all clients away, `drain_per_s` a second.
+
+        Returns when they are gone, or `drain_s` after the last one has been sent away.
+        """
+        self._is_leaving = True
+        await asyncio.sleep(self.options.drain_wait_s)
         self.core.draining = True
         if self._server is not None:
             self._server.close()
@@ -95,7 +101,7 @@ class AccessPoint:
         send_away = partial(self._send_away, batch, gone)
         sending = self._loops.every(batch / self.options.drain_per_s, send_away, "sending clients away", at_once=True)
         try:
-            async with asyncio.timeout(self.options.drain_s):
+            async with asyncio.timeout(len(self.core.sessions) / self.options.drain_per_s + self.options.drain_s):
                 await gone.wait()
         except TimeoutError:
             self.log.warning("clients left behind", clients=len(self.core.sessions) + len(self.timeouts.leaving))
@@ -135,7 +141,7 @@ class AccessPoint:
 
     def ready(self) -> str | None:
         """Returns why clients should not be sent here; None when they can be."""
-        if self.core.draining:
+        if self._is_leaving:
             return "draining"
         if self.upstream.source.link is None:
             return "no link to an aggregator"
@@ -235,7 +241,7 @@ class AccessPoint:
             "accesspoint_assignment_epoch": assigned.epoch,
             "accesspoint_assignments_stale_total": assigned.stale,
             "accesspoint_offloaded_notices_total": core.offload_notices.told,
-            "accesspoint_draining": int(core.draining),
+            "accesspoint_draining": int(self._is_leaving),
         }
 
 

@@ -156,15 +156,44 @@ async def test_clients_are_sent_away_at_the_stated_rate_and_those_who_stay_get_t
             await user.__aexit__()
 
 
-async def test_draining_ends_in_time_whoever_stays() -> None:
-    async with Cluster(sites=1, change=points(drain_per_s=4.0, drain_s=0.1)) as cluster:
-        users = [await cluster.user(f"u{n}").__aenter__() for n in range(6)]
+async def test_draining_takes_as_long_as_so_many_clients_need_whatever_is_left_for_the_last_one() -> None:
+    """The deadline follows from their number: at a fixed one, those beyond it would be cut off without a word."""
+    async with Cluster(sites=1, change=points(drain_per_s=20.0, drain_s=0.6)) as cluster:
+        users = [await cluster.user(f"u{n}").__aenter__() for n in range(16)]
         with capture_logs() as lines:
             await cluster.of("accesspoint")[0].drain()
-        (left,) = [line["clients"] for line in lines if line["event"] == "clients left behind"]
-        assert left in (5, 6)  # the one that was sent away may still be closing
+        assert not [line for line in lines if line["event"] == "clients left behind"]
         for user in users:
+            await user.until(lambda user=user: user.closed is not None)  # type: ignore[misc]
+            assert user.closed == (4000, BY_NAME["going-away"].text)
             await user.__aexit__()
+
+
+async def test_draining_ends_in_time_whoever_stays() -> None:
+    async with Cluster(sites=1, change=points(drain_per_s=4.0, drain_s=0.1)) as cluster:
+        point = cluster.of("accesspoint")[0]
+        async with RawClient(point.address) as one, RawClient(point.address) as other:
+            for client in (one, other):  # they never answer the goodbye
+                await client.hello(cluster.token("eve"))
+            await cluster.until(lambda: len(point.core.sessions) == 2)
+            with capture_logs() as lines:
+                await point.drain()
+            assert [line["clients"] for line in lines if line["event"] == "clients left behind"] == [2]
+
+
+async def test_before_anybody_is_sent_away_others_are_told_to_send_nobody_here() -> None:
+    """`/readyz` says so while everybody is still served, newcomers too."""
+    async with Cluster(sites=1, change=points(drain_wait_s=60.0)) as cluster, cluster.user("ann") as ann:
+        point = cluster.of("accesspoint")[0]
+        await ann.follow("dan")
+        draining = asyncio.create_task(point.drain())
+        await cluster.until(lambda: point.ready() == "draining")
+        async with cluster.user("bob") as bob:
+            await bob.follow("dan")
+            await cluster.play("dan")
+            await asyncio.gather(ann.heard(1), bob.heard(1))
+        assert (ann.closed, point.counters()["accesspoint_draining"]) == (None, 1)
+        draining.cancel()
 
 
 # Doors.

@@ -25,7 +25,6 @@ CONTRADICTIONS: list[tuple[str, dict[str, str], str, str]] = [
     ("accesspoint", {"ping_s": "40"}, "accesspoint.silent_s", "80 or more"),
     ("accesspoint", {"stalled_s": "80"}, "accesspoint.silent_s", "80 or more"),
     ("accesspoint", {"max_message_bytes": "100000000"}, "accesspoint.max_calls_bytes", "100000000 or more"),
-    ("accesspoint", {"drain_per_s": "0.01"}, "accesspoint.drain_s", "100 or more"),
     ("aggregator", {"max_link_bytes": "20000000"}, "aggregator.max_link_queue_bytes", "33554433 or more"),
     ("broker", {"max_link_queue_bytes": "200000000"}, "broker.max_link_bytes", "400000001 or more"),
     ("broker", {"membership.suspect_s": "3"}, "broker.membership.dead_s", "3 or more"),
@@ -64,9 +63,9 @@ MEANINGLESS: list[tuple[str, str, str]] = [
 
 # What may be left out by saying 0.
 ZEROS = {
-    "accesspoint": ("install_s", "move_bytes", "write_buffer_bytes", "reconnect_within_ms"),
+    "accesspoint": ("install_s", "move_bytes", "write_buffer_bytes", "reconnect_within_ms", "drain_wait_s"),
     "aggregator": ("drain_s",),
-    "broker": ("handover_s", "drain_s"),
+    "broker": ("handover_s", "drain_s", "join_steps"),
     "presence": ("grace_s", "jitter_s"),
     "notification": ("patience.email_s", "patience.push_s"),
     "decision": ("keep_s",),
