@@ -124,7 +124,7 @@ class Acceptor:
         """Brings the connection of `sock` to its protocol. Returns whether that has it now; if not, the socket is taken care of."""
         make = partial(self._entrance.make, place)
         if self._handshakes is not None:
-            return await self._handshakes.open(sock, place.host, make)
+            return await self._handshakes.open(sock, place.host, make, self._turned_away.tell)
         await self._loop.connect_accepted_socket(make, sock)
         return True
 

@@ -10,11 +10,11 @@ import socket
 import ssl
 from collections import Counter
 from collections.abc import Callable
-from typing import Final, Literal, Protocol, TypeAlias, cast
+from typing import Final, Literal, Protocol, TypeAlias
 
 from infra.kernel.errors import Refused
-from infra.kernel.http_error import JSON, http_error
 
+from ..http.message import closing_answer
 from ..logs import Logger
 from ..loop_turns import LoopTurns
 from ..network_reason import is_about_our_certificate, network_reason
@@ -23,8 +23,6 @@ from .securing import readable, secured
 
 # So many begin in one turn of the loop. Each costs half a millisecond; 400 at once made turns of 48 ms.
 BEGUN_AT_ONCE: Final = 4
-# How long somebody who does not speak TLS has to read why the door does not open.
-EXPLAINED_S: Final = 1.0
 _NOTHING_IN_COMMON: Final = ("UNSUPPORTED_PROTOCOL", "NO_SHARED_CIPHER", "VERSION_TOO_LOW", "NO_SUITABLE_SIGNATURE_ALGORITHM")
 _HANDSHAKE: Final = 0x16  # the first byte of TLS (RFC 8446, 5.1: ContentType)
 
@@ -41,7 +39,11 @@ Failure: TypeAlias = Literal["busy", "closed", "distrusted", "garbled", "plain",
 - "version": there is no version or cipher that both speak.
 """
 
+_EXPLANATION: Final = closing_answer(Refused("bad-request", "this door speaks TLS; write https:// or wss:// in the address"))
+
 ProtocolFactory = Callable[[], asyncio.Protocol]
+# Sends somebody an answer, and ends their connection (`TurnedAway.tell`).
+Tell = Callable[[socket.socket, bytes], None]
 
 
 class ShownCertificate(Protocol):
@@ -69,7 +71,6 @@ class TlsHandshakes:
         log: Logger,
         failed: Callable[[str, str], None] | None = None,
     ) -> None:
-        self._loop = asyncio.get_running_loop()
         self._tls, self._options, self._outcomes = tls, options, outcomes
         self._log, self._failed = log, failed
         self._turns = LoopTurns(BEGUN_AT_ONCE)
@@ -81,12 +82,12 @@ class TlsHandshakes:
         self._outcomes["busy"] += 1
         return False
 
-    async def open(self, sock: socket.socket, host: str, factory: ProtocolFactory) -> bool:
+    async def open(self, sock: socket.socket, host: str, factory: ProtocolFactory, tell: Tell) -> bool:
         """Brings the connection of `sock`, which comes from `host`, to a protocol of `factory`; or closes it, and counts why.
 
-        Returns whether there is a connection.
+        `tell` has somebody who speaks plain HTTP told why. Returns whether there is a connection.
         """
-        failure, words = await self._shake(sock, factory)
+        failure, words = await self._shake(sock, factory, tell)
         self._outcomes[failure or "done"] += 1
         if failure is None:
             return True
@@ -97,11 +98,11 @@ class TlsHandshakes:
             self._log.debug("no connection", reason=reason)
         return False
 
-    async def _shake(self, sock: socket.socket, factory: ProtocolFactory) -> tuple[Failure | None, str]:
+    async def _shake(self, sock: socket.socket, factory: ProtocolFactory, tell: Tell) -> tuple[Failure | None, str]:
         """Returns why there is no connection, and what TLS says of it; None when there is one. Closes the socket in the first case."""
         first = await _first_byte(sock, self._options.handshake_s)
         if isinstance(first, str) or first != _HANDSHAKE:
-            return await self._turn_away(sock, first), ""
+            return _turn_away(sock, first, tell), ""
         try:
             await self._turns.wait()
         except BaseException:
@@ -114,32 +115,13 @@ class TlsHandshakes:
             return failure, "" if failure in ("closed", "timeout") else network_reason(error)
         return None, ""
 
-    async def _turn_away(self, sock: socket.socket, first: Failure | int) -> Failure:
-        if isinstance(first, str):
-            sock.close()
-            return first
-        if not chr(first).isupper():  # no method of HTTP
-            sock.close()
-            return "garbled"
-        await self._loop.connect_accepted_socket(_Explanation, sock)
+
+def _turn_away(sock: socket.socket, first: Failure | int, tell: Tell) -> Failure:
+    if not isinstance(first, str) and chr(first).isupper():  # a method of HTTP
+        tell(sock, _EXPLANATION)
         return "plain"
-
-
-class _Explanation(asyncio.Protocol):
-    """The answer to plain HTTP. What the client still sends is read, since it would be reset otherwise and lose the answer."""
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        transport = cast(asyncio.Transport, transport)  # uvloop has transports of its own
-        transport.write(_explanation())
-        transport.write_eof()
-        asyncio.get_running_loop().call_later(EXPLAINED_S, transport.abort)
-
-
-def _explanation() -> bytes:
-    refused = Refused("bad-request", "this door speaks TLS; write https:// or wss:// in the address")
-    status, _, body = http_error(refused)
-    head = f"HTTP/1.1 {status} Bad Request\r\nContent-Type: {JSON}\r\nContent-Length: {len(body)}\r\nConnection: close\r\n\r\n"
-    return head.encode() + body
+    sock.close()
+    return first if isinstance(first, str) else "garbled"
 
 
 async def _first_byte(sock: socket.socket, timeout_s: float) -> Failure | int:

@@ -1,12 +1,13 @@
 """TLS handshakes at a door on real sockets, on asyncio's own loop and on uvloop: who gets in, and what the others are told."""
 
 import asyncio
+import os
 import socket
 import ssl
 import struct
 from collections import Counter
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager, suppress
+from contextlib import ExitStack, asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any, cast
 
@@ -15,6 +16,7 @@ import pytest
 from infra.runtime.acceptor import Acceptor
 from infra.runtime.tls.contexts import ServerTls, TlsOptions, client_context
 from infra.runtime.tls.handshakes import TlsHandshakes
+from infra.runtime.turned_away import MAX_READING
 from segue.demo.until import until
 from tests.support.both_loops import on_both_loops
 from tests.support.echo import Echo
@@ -94,6 +96,24 @@ async def test_a_client_is_served_over_tls(tmp_path: Path) -> None:
     async with opened(tmp_path) as door:
         await echoes(door)
         assert door.outcomes == {"done": 1}
+
+
+@on_both_loops
+async def test_very_many_who_speak_plain_http_are_not_kept_for_their_answer(tmp_path: Path) -> None:
+    """DPS-26: those who have no place at the door take no more of the process than those who were turned away."""
+    loop = asyncio.get_running_loop()
+    async with opened(tmp_path) as door:
+        with ExitStack() as callers:
+            before = len(os.listdir("/proc/self/fd"))
+            many = [callers.enter_context(socket.socket()) for _ in range(MAX_READING + 50)]
+            for caller in many:
+                caller.setblocking(False)
+                await loop.sock_connect(caller, ("127.0.0.1", door.port))
+                await loop.sock_sendall(caller, b"GET / HTTP/1.1\r\n\r\n")
+            for caller in many:
+                assert await loop.sock_recv(caller, 12) == b"HTTP/1.1 400"
+            await door.counted("plain", len(many))
+            assert len(os.listdir("/proc/self/fd")) - before - len(many) <= MAX_READING
 
 
 @on_both_loops
