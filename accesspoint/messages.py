@@ -7,10 +7,9 @@ import msgspec
 
 from infra.kernel.errors import Refused, SentAway
 from infra.kernel.http_error import described
-from infra.kernel.readable import check_readable
+from infra.kernel.readable import LAST_EXACT, check_readable
 
 MAX_CLIENT_CHARS: Final = 128
-MAX_EXACT: Final = (1 << 53) - 1  # beyond it, JavaScript leaves out numbers
 MAX_HOURS: Final = 24 * 365
 
 Id = int | str | None
@@ -198,7 +197,7 @@ def refreshed(id_: Id, expires_s: float) -> bytes:
 
 def _ms(unix_s: float) -> int:
     """Returns milliseconds, as far as every client can count them."""
-    return min(int(unix_s * 1000), MAX_EXACT)
+    return min(int(unix_s * 1000), LAST_EXACT)
 
 
 def subscribed(id_: Id, installed: str, missing_sites: list[str], rejected: list[Rejected]) -> bytes:

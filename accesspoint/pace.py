@@ -15,8 +15,6 @@ from infra.kernel.rates import Buckets, Rate
 
 from .options import AccessPointOptions
 
-# What may come at once after a pause: as much as in so many seconds.
-BURST_S: Final = 2.0
 # Rests are so long, or a multiple of it: who rests is looked at so often, and read again for more than one message.
 REST_S: Final = 0.25
 # A read that completes no frame counts as this part of a frame.
@@ -24,7 +22,7 @@ PIECE: Final = 0.2
 # For so much of the time a client may be too fast for ever.
 TOLERATED: Final = 0.1
 
-_SPEAKING: Final = Rate(per_s=1.0, burst=BURST_S)
+_SPEAKING: Final = Rate.of(1.0)
 
 
 class Paced(Protocol):
@@ -73,7 +71,7 @@ class ActRates:
 
     def __init__(self, options: AccessPointOptions) -> None:
         self._per_s = options.max_user_acts_per_s
-        self._users: Buckets[str] = Buckets(Rate(self._per_s, self._per_s * BURST_S), options.max_connections)
+        self._users: Buckets[str] = Buckets(Rate.of(self._per_s), options.max_connections)
 
     def check(self, user: str, now_s: float) -> None:
         """Counts one act of `user`. Raises `Refused("rate-limited")` if it is too many."""

@@ -13,6 +13,7 @@ import msgspec
 from infra.kernel.errors import Refused
 from infra.kernel.frames import Reply
 from infra.kernel.open_calls import refusal_of
+from infra.kernel.readable import LAST_EXACT
 from infra.kernel.roles import SOCIAL
 
 from . import messages
@@ -22,7 +23,7 @@ from .session import Session, SessionState
 from .sessions_by_user import SessionsByUser
 
 # Until the session ends: the last number that every client can count to. Beyond it is what only this session knows of.
-ALWAYS: Final = (1 << 53) - 1
+ALWAYS: Final = LAST_EXACT
 HERE: Final = ALWAYS + 1
 HOUR_MS: Final = 3_600_000
 # So much of a session may wait for the answer.

@@ -8,8 +8,6 @@ from typing import Final
 from infra.kernel.rates import Bucket, Buckets, Rate, RateRefused
 from infra.kernel.topics import Topic
 
-# What may come at once after a pause: as much as in so many seconds.
-BURST_S: Final = 2.0
 # So many topics are remembered that were published on lately.
 TOPICS: Final = 65_536
 
@@ -19,9 +17,10 @@ class PublishingQuota:
 
     def __init__(self, per_s: float, topic_per_s: float) -> None:
         self._per_s, self._topic_per_s = per_s, topic_per_s
-        self._burst = per_s * BURST_S
-        self._services: defaultdict[str, Bucket] = defaultdict(partial(Bucket, Rate(per_s, self._burst)))
-        self._topics: Buckets[Topic] = Buckets(Rate(topic_per_s, topic_per_s * BURST_S), TOPICS)
+        rate = Rate.of(per_s)
+        self._burst = rate.burst
+        self._services: defaultdict[str, Bucket] = defaultdict(partial(Bucket, rate))
+        self._topics: Buckets[Topic] = Buckets(Rate.of(topic_per_s), TOPICS)
 
     def check(self, service: str, topics: Sequence[Topic], now_s: float) -> dict[int, RateRefused]:
         """Counts events of `service`, one on each of `topics`. Returns the refusals of those that are too many, by position.

@@ -11,6 +11,7 @@ import aiosmtplib
 import msgspec
 
 from infra.kernel.errors import ConfigError
+from infra.kernel.public_address import is_this_machine
 from infra.runtime.given_file import read_password
 from infra.runtime.logs import Logger
 
@@ -18,7 +19,6 @@ from .letter import is_address
 from .outcome import Outcome, delivered, failed, retry
 
 _SUBMISSION: Final = 587
-_LOOPBACK: Final = ("localhost", "127.0.0.1", "::1")
 # RFC 1870, 6.1: the one refusal of a sender that is about the message.
 _TOO_LARGE: Final = 552
 
@@ -54,7 +54,7 @@ class EmailOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
             raise ConfigError("email.username and email.password_file belong together; set both or neither")
         if self.implicit_tls:
             self._check_implicit_tls()
-        elif self.username and self.starttls != "required" and self.host not in _LOOPBACK:
+        elif self.username and self.starttls != "required" and not is_this_machine(self.host):
             raise ConfigError('email.username would send the password in the clear; set email.starttls = "required"')
 
     def _check_implicit_tls(self) -> None:

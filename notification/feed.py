@@ -10,6 +10,7 @@ from infra.kernel.access import check_may_see
 from infra.kernel.errors import Refused
 from infra.kernel.events import Event
 from infra.kernel.json_text import typed
+from infra.kernel.readable import LAST_EXACT
 from infra.kernel.topics import Kind, kind_of, parse_topic
 
 from . import items
@@ -20,7 +21,7 @@ MAX_LIMIT: Final = 500
 MAX_ANSWER_BYTES: Final = 1 << 20
 # The marks of so many clients of one user are kept. Client names are free, and a name that is not used again would stay for ever.
 MAX_CLIENTS: Final = 64
-MAX_MARK: Final = (1 << 53) - 1
+MAX_MARK: Final = LAST_EXACT
 READ: Final = ""
 
 Mark = Annotated[int, msgspec.Meta(ge=0, le=MAX_MARK)]

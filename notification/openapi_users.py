@@ -8,10 +8,10 @@ from infra.runtime.http.openapi import ASKED, NAMED, SENT, Content, Operation, P
 from rule_engine.preferences import Preferences
 
 from .answers import DeviceEndpoint, DeviceList, PulledInbox, PushKey
+from .feed import Mark
 from .handlers import NewDevice
 from .why import Explanation
 
-QueryMark = Annotated[int, msgspec.Meta(ge=0, le=(1 << 53) - 1)]
 QueryLimit = Annotated[int, msgspec.Meta(ge=0, le=500, extra_json_schema={"default": 50})]
 
 LIMIT: Final = Parameter(QueryLimit, "How many at most; 0 counts as 1.")
@@ -33,8 +33,8 @@ OPERATIONS: Final = {
         id="pull",
         summary="Your inbox, ascending by mark.",
         query={
-            "since": Parameter(QueryMark, "Items behind this mark; without it, behind the seen mark of `client`."),
-            "epoch": Parameter(QueryMark, "The epoch to which `since` belongs; without it, the one that holds."),
+            "since": Parameter(Mark, "Items behind this mark; without it, behind the seen mark of `client`."),
+            "epoch": Parameter(Mark, "The epoch to which `since` belongs; without it, the one that holds."),
             "limit": LIMIT,
             "client": Parameter(str, "The name of the device whose seen mark counts."),
         },

@@ -21,6 +21,7 @@ from pywebpush import WebPusher, WebPushException  # type: ignore[import-untyped
 from yarl import URL
 
 from infra.kernel.errors import ConfigError, Refused, Unavailable
+from infra.kernel.public_address import is_this_machine
 from infra.runtime.outgoing.client import OutgoingClient
 from infra.runtime.outgoing.options import OutgoingOptions
 
@@ -44,7 +45,6 @@ _BASE64URL: Final = re.compile(r"[A-Za-z0-9_-]+={0,2}")
 _VISIBLE: Final = re.compile(r"[\x21-\x7e]+")
 # No push service has a bare address; and 127.1, 2130706433 or 0x7f.1 are addresses in disguise. Where names lead is OutgoingClient's.
 _PUBLIC_NAME: Final = re.compile(r"(?=.{1,253}\Z)(?:[a-z0-9_-]{1,63}\.)+[a-z][a-z0-9-]{0,62}")
-_LOOPBACK: Final = ("localhost", "127.0.0.1")
 _THIS_MACHINE: Final = ("127.0.0.0/8", "::1")
 _TAKEN: Final = (HTTPStatus.OK, HTTPStatus.CREATED, HTTPStatus.ACCEPTED)
 _GONE: Final = (HTTPStatus.NOT_FOUND, HTTPStatus.GONE)
@@ -228,7 +228,7 @@ def check_endpoint(endpoint: str, *, allow_loopback: bool) -> URL:
         raise Refused("bad-field", f"endpoint {endpoint[:80]!r} is no URL") from None
     if url.user is not None or url.password is not None:
         raise Refused("bad-field", "endpoint must not hold a user name or password")
-    if allow_loopback and host in _LOOPBACK and url.scheme in ("http", "https"):
+    if allow_loopback and is_this_machine(host) and url.scheme in ("http", "https"):
         return url
     if url.scheme != "https":
         raise Refused("bad-field", f"endpoint must start with https://, got {endpoint[:80]!r}")

@@ -1,7 +1,7 @@
 """Arbiters: whoever is asked what a user may see, where that does not follow from the topic alone. Pure."""
 
 from collections.abc import Callable, Sequence
-from typing import Final, Literal, Protocol
+from typing import Literal, Protocol
 
 from infra.kernel.errors import Refused
 from infra.kernel.topics import Topic
@@ -12,9 +12,6 @@ Policy = Literal["social", "token", "hook", "open"]
 # For each topic None, or why the user may not see it. Or why nobody can say that now.
 Answers = Sequence[Refused | None]
 Then = Callable[[Answers | Refused], None]
-
-# One question has at most so many topics.
-MAX_ASKED: Final = 2_000
 
 
 class Arbiter(Protocol):

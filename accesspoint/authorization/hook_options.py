@@ -8,7 +8,7 @@ import msgspec
 
 from infra.kernel.errors import ConfigError
 from infra.kernel.option_checks import check_numbers
-from infra.kernel.public_address import is_loopback
+from infra.kernel.public_address import is_this_machine
 
 TABLE: Final = "accesspoint.hook"
 
@@ -56,7 +56,7 @@ class HookOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
             scheme, host = "", ""
         if scheme not in ("http", "https") or not host:
             raise ConfigError(f'{TABLE}.{key} is {url!r}; write a URL, such as "https://backend.example.com/segue/{key}"')
-        if scheme == "http" and not self.allow_plain and host != "localhost" and not is_loopback(host):
+        if scheme == "http" and not self.allow_plain and not is_this_machine(host):
             raise ConfigError(
                 f"{TABLE}.{key} {url!r} must be https (http only to this machine): who can change answers on their way lets in anybody. "
                 "If that network is yours alone, write allow_plain = true"

@@ -4,11 +4,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Final
 
+from infra.kernel.access import MAX_ASKED
 from infra.kernel.errors import Refused
 from infra.kernel.every_one import for_every_one
 from infra.kernel.topics import Topic, owner_of
 
-from .arbiter import MAX_ASKED, Answers, Arbiter
+from .arbiter import Answers, Arbiter
 
 # So many questions may be open, and so many of one user.
 MAX_OPEN: Final = 10_000

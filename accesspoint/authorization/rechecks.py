@@ -9,11 +9,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Final
 
+from infra.kernel.access import MAX_ASKED
 from infra.kernel.errors import Refused
 from infra.kernel.topics import Topic, owner_of
 
 from ..soon import Soon
-from .arbiter import MAX_ASKED, Answers, Arbiter
+from .arbiter import Answers, Arbiter
 
 MAX_OPEN: Final = 64
 # So many users, or followers of a topic, are looked at in one turn of the loop: about a millisecond.

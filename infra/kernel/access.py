@@ -10,6 +10,9 @@ from typing import Final, NamedTuple
 from .errors import Refused
 from .topics import Kind, Topic, kind_of, owner_of, user_of
 
+# One question who may see what is about so many topics, or so many users, at most.
+MAX_ASKED: Final = 2_000
+
 
 class Relation(StrEnum):
     """The relation of a user who asks to the owner of a topic.

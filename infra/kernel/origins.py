@@ -5,11 +5,11 @@ pages of strangers, which would act in the name of whoever looks at them. Progra
 """
 
 from collections.abc import Collection, Mapping
-from ipaddress import ip_address
 from typing import Final
 from urllib.parse import urlsplit
 
 from .errors import ConfigError, Refused
+from .public_address import is_this_machine
 
 ANY: Final = "*"
 _SCHEMES: Final = frozenset({"http", "https"})
@@ -33,16 +33,7 @@ def _is_near(origin: str, host: str) -> bool:
     """Tells whether `origin` is the same host as `host`, a Host header, or a loopback address."""
     try:
         parts = urlsplit(origin)
-        return parts.scheme in _SCHEMES and (parts.netloc == host or _is_loopback(parts.hostname or ""))
-    except ValueError:
-        return False
-
-
-def _is_loopback(name: str) -> bool:
-    if name == "localhost":
-        return True
-    try:
-        return ip_address(name).is_loopback
+        return parts.scheme in _SCHEMES and (parts.netloc == host or is_this_machine(parts.hostname or ""))
     except ValueError:
         return False
 

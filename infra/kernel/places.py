@@ -8,18 +8,15 @@ one address may have takes nobody else's.
 from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from ipaddress import IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 from typing import Final, TypeVar
 
 import msgspec
 
-from .errors import ConfigError, Refused
+from .errors import Refused
 from .option_checks import check_numbers
-from .public_address import network_of
+from .public_address import IPNetwork, network_of, parse_address, parse_network
 from .rates import Bucket, Buckets, Rate, RateRefused
 
-# What may come at once after a pause: as much as in so many seconds.
-BURST_S: Final = 2.0
 # So many visitors are remembered who have come lately.
 REMEMBERED: Final = 65_536
 # Of an answer to a token that cost the verifying of a signature. Others, such as `unavailable`, say nothing about the token.
@@ -46,11 +43,8 @@ class CallerLimits(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     def check_in(self, table: str) -> None:
         """Raises ConfigError for what makes no sense; `table` is where it is written."""
         check_numbers(f"{table}.visitors", self)
-        try:
-            networks(self.proxies)
-        except ValueError as wrong:
-            example = 'proxies = ["10.0.0.7", "10.1.0.0/16"]'
-            raise ConfigError(f"{table}.visitors.proxies: {wrong}; write addresses or networks, such as {example}") from None
+        for proxy in self.proxies:
+            parse_network(f"{table}.visitors.proxies", proxy)
 
 
 class VisitorLimits(CallerLimits, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -61,11 +55,6 @@ class VisitorLimits(CallerLimits, frozen=True, kw_only=True, forbid_unknown_fiel
     """
 
     bad_tokens_per_s: float = 50.0
-
-
-def networks(proxies: Sequence[str]) -> list[IPv4Network | IPv6Network]:
-    """Returns `proxies` as networks. Raises ValueError."""
-    return [ip_network(proxy) for proxy in proxies]
 
 
 class HeldPlace:
@@ -128,13 +117,12 @@ class Places:
         self.refused: Counter[str] = Counter()
         self.unread_tokens = 0
         self._of_visitor: Counter[str] = Counter()
-        self._all = Bucket(Rate(limits.new_per_s, limits.new_per_s * BURST_S))
-        rate = Rate(limits.new_per_address_per_s, limits.new_per_address_per_s * BURST_S)
-        self._each: Buckets[str] = Buckets(rate, REMEMBERED)
+        self._all = Bucket(Rate.of(limits.new_per_s))
+        self._each: Buckets[str] = Buckets(Rate.of(limits.new_per_address_per_s), REMEMBERED)
         # At a link port nobody shows tokens, and the number does not matter.
         self._bad_per_s = limits.bad_tokens_per_s if isinstance(limits, VisitorLimits) else 1.0
-        self._bad_tokens: Buckets[str] = Buckets(Rate(self._bad_per_s, self._bad_per_s * BURST_S), REMEMBERED)
-        self._proxies = networks(limits.proxies)
+        self._bad_tokens: Buckets[str] = Buckets(Rate.of(self._bad_per_s), REMEMBERED)
+        self._proxies = [parse_network("proxies", proxy) for proxy in limits.proxies]
 
     @property
     def visitors(self) -> int:
@@ -200,9 +188,6 @@ def _of_six(host: str) -> str:
     return network_of(host)
 
 
-def _is_in(host: str, proxies: Sequence[IPv4Network | IPv6Network]) -> bool:
-    if not host:
-        return False
-    address = ip_address(host)
-    mapped = address.ipv4_mapped if isinstance(address, IPv6Address) else None
-    return any((mapped or address) in network for network in proxies)
+def _is_in(host: str, proxies: Sequence[IPNetwork]) -> bool:
+    address = parse_address(host)
+    return address is not None and any(address in network for network in proxies)

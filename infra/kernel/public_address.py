@@ -52,11 +52,16 @@ _LOW_32: Final = 0xFFFF_FFFF
 
 
 def parse_address(text: str) -> IPAddress | None:
-    """Returns the address that `text` is, with or without brackets and a scope; None for a name."""
+    """Returns the address that `text` is, with or without brackets and a scope; None for a name.
+
+    An IPv4 address in the form of an IPv6 address (`::ffff:192.0.2.7`) is returned as what it is.
+    """
     try:
-        return ip_address(text.removeprefix("[").removesuffix("]").partition("%")[0])
+        found = ip_address(text.removeprefix("[").removesuffix("]").partition("%")[0])
     except ValueError:
         return None
+    inner = found.ipv4_mapped if isinstance(found, IPv6Address) else None
+    return inner or found
 
 
 def parse_network(option: str, text: str) -> IPNetwork:
@@ -102,15 +107,15 @@ def network_of(host: str) -> str:
     address = parse_address(host)
     if address is None:
         return host
-    if isinstance(address, IPv6Address):
-        inner = address.ipv4_mapped
-        return str(inner) if inner is not None else str(IPv6Address(int(address) >> 64 << 64))
-    return str(address)
+    return str(IPv6Address(int(address) >> 64 << 64) if isinstance(address, IPv6Address) else address)
 
 
 def is_loopback(host: str) -> bool:
     """Returns whether the address `host` is of this machine."""
     address = parse_address(host)
-    if isinstance(address, IPv6Address) and address.ipv4_mapped is not None:
-        address = address.ipv4_mapped
     return address is not None and address.is_loopback
+
+
+def is_this_machine(host: str) -> bool:
+    """Returns whether `host`, a name or an address, is this machine whoever resolves it. Of names, that is true of `localhost` alone."""
+    return host == "localhost" or is_loopback(host)

@@ -6,13 +6,15 @@ one number: the time at which it will be full again. So a bucket that is full is
 
 from collections.abc import Hashable, Sequence
 from itertools import islice
-from typing import Final, Generic, NamedTuple, TypeVar
+from typing import Final, Generic, NamedTuple, Self, TypeVar
 
 from .errors import Refused
 
 K = TypeVar("K", bound=Hashable)
 
 LONG_AGO_S: Final = float("-inf")
+# What may come at once after a pause, unless somebody says something else: as much as in so many seconds.
+BURST_S: Final = 2.0
 # Sums of fractions are not exact, and nobody shall wait for a rounding error.
 TINY_S: Final = 1e-9
 # Buckets that are full are looked for once in so many uses at most.
@@ -24,6 +26,11 @@ class Rate(NamedTuple):
 
     per_s: float
     burst: float
+
+    @classmethod
+    def of(cls, per_s: float) -> Self:
+        """Returns the usual rate of so many a second: after a pause, as many as in `BURST_S` may come at once."""
+        return cls(per_s, per_s * BURST_S)
 
     def full_s(self, full_s: float, now_s: float, cost: float) -> float:
         """Returns when a bucket will be full that would be full at `full_s`, after `cost` is taken from it at `now_s`."""

@@ -12,6 +12,8 @@ import msgspec
 from .errors import Refused
 
 MAX_LEVELS: Final = 32
+# Beyond this whole number JavaScript leaves out some.
+LAST_EXACT: Final = (1 << 53) - 1
 
 _ARRAY: Final = ord("[")
 _TEXTS: Final = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)

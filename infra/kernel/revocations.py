@@ -13,6 +13,7 @@ from typing import Annotated, Final, Literal, TypeAlias
 import msgspec
 
 from .errors import Refused
+from .readable import LAST_EXACT
 from .topics import MAX_ID
 
 # So many entries a node keeps unless it is told otherwise: about 30 MB.
@@ -20,7 +21,7 @@ MOST_ENTRIES: Final = 100_000
 # For so long an entry is kept after its end: the clocks of two nodes may differ, and none may bring back what the other has forgotten.
 # It is longer than the longest `auth.leeway_s`, for which a token is taken after it has expired.
 KEPT_AFTER_MS: Final = 3_600_000
-LAST_MS: Final = (1 << 53) - 1
+LAST_MS: Final = LAST_EXACT
 
 Moment: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=LAST_MS)]
 HolderName: TypeAlias = Annotated[str, msgspec.Meta(min_length=1, max_length=256, pattern=r"^[!-~]+\Z")]

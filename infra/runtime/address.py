@@ -1,9 +1,9 @@
 """Addresses, at which a process listens or a peer is found: host and port, written `127.0.0.1:7811` or `[::1]:7811`."""
 
-from ipaddress import IPv6Address, ip_address
 from typing import Self
 
 from infra.kernel.errors import ConfigError
+from infra.kernel.public_address import is_this_machine
 
 
 class Address(tuple[str, int]):
@@ -37,14 +37,7 @@ class Address(tuple[str, int]):
     @property
     def is_loopback(self) -> bool:
         """Whether only this machine reaches it. Of names, that is true of `localhost` alone."""
-        if self.host == "localhost":
-            return True
-        try:
-            found = ip_address(self.host.partition("%")[0])
-        except ValueError:
-            return False
-        inner = found.ipv4_mapped if isinstance(found, IPv6Address) else None
-        return (inner or found).is_loopback
+        return is_this_machine(self.host)
 
     def __str__(self) -> str:
         return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"

@@ -14,6 +14,7 @@ import jwt
 import msgspec
 
 from infra.kernel.errors import ConfigError, Refused, Unavailable
+from infra.kernel.public_address import is_this_machine
 
 from .given_file import read_given
 from .outgoing.client import OutgoingClient
@@ -234,4 +235,4 @@ async def _fetch(url: str, outgoing: OutgoingOptions) -> bytes:
 
 def _is_safe(url: str) -> bool:
     parts = urlsplit(url)
-    return parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in ("127.0.0.1", "::1", "localhost"))
+    return parts.scheme == "https" or (parts.scheme == "http" and is_this_machine(parts.hostname or ""))

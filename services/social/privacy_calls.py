@@ -15,6 +15,7 @@ from typing import Annotated, Final, TypeVar
 
 import msgspec
 
+from infra.kernel.access import MAX_ASKED
 from infra.kernel.errors import Refused
 from infra.kernel.frames import Call
 from infra.kernel.json_text import typed
@@ -25,8 +26,6 @@ from .core import Hours
 from .privacy import Privacy
 from .privacy_settings import PrivacySettings
 from .privacy_store import key_of
-
-MAX_ASKED: Final = 2_000
 
 T = TypeVar("T")
 

@@ -6,9 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from accesspoint.options import AccessPointOptions
-from accesspoint.pace import BURST_S, ActRates, Pace
+from accesspoint.pace import ActRates, Pace
 from accesspoint.session import Session
 from infra.kernel.errors import Refused
+from infra.kernel.rates import BURST_S
 
 OPTIONS = AccessPointOptions(
     site="sto", node="ap1", aggregators=["a1"], max_messages_per_s=100, max_bytes_per_s=1000, max_topics_per_s=50, flooding_s=5.0

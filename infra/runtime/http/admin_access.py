@@ -10,7 +10,7 @@ from aiohttp import web
 
 from infra.kernel.bearer import bearer_token
 from infra.kernel.errors import ConfigError, Refused
-from infra.kernel.public_address import is_loopback
+from infra.kernel.public_address import is_loopback, is_this_machine
 
 from ..address import Address
 from ..tokens import Tokens
@@ -37,7 +37,7 @@ class AdminAccess:
 
     def check_address(self, option: str, address: Address) -> None:
         """Raises ConfigError for an `address` that others reach, which `option` says, if nothing here can read a token."""
-        if self._tokens is None and not (is_loopback(address.host) or address.host == "localhost"):
+        if self._tokens is None and not address.is_loopback:
             raise ConfigError(
                 f"{option} is {address}, where others reach it, and nothing here can verify an operator's token; "
                 f'set auth.secret_file (or jwks_file, jwks_url), or write {option} = "127.0.0.1:{address.port}"'
@@ -90,4 +90,4 @@ def _is_local(url: str) -> bool:
         host = urlsplit(url).hostname or ""
     except ValueError:
         return False
-    return host == "localhost" or is_loopback(host)
+    return is_this_machine(host)

@@ -1,7 +1,5 @@
 """Options of calls that go out."""
 
-from ipaddress import ip_network
-
 import msgspec
 
 from infra.kernel.public_address import IPNetwork, parse_network
@@ -18,9 +16,8 @@ class OutgoingOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
 
     def check(self) -> None:
         """Raises ConfigError for what is no network."""
-        for text in self.private:
-            parse_network("outgoing.private", text)
+        self.networks()
 
     def networks(self) -> tuple[IPNetwork, ...]:
-        """Returns `private`, parsed."""
-        return tuple(ip_network(text) for text in self.private)
+        """Returns `private`, parsed. Raises ConfigError."""
+        return tuple(parse_network("outgoing.private", text) for text in self.private)

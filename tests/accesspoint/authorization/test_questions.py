@@ -4,8 +4,8 @@ from typing import Final
 
 import pytest
 
-from accesspoint.authorization.arbiter import MAX_ASKED
 from accesspoint.authorization.questions import MAX_OPEN, MAX_OPEN_OF_USER, Questions, Verdicts
+from infra.kernel.access import MAX_ASKED
 from infra.kernel.errors import Refused
 from infra.kernel.topics import Topic, user_topic
 from tests.support.scripted_arbiter import ScriptedArbiter

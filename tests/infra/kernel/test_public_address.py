@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from infra.kernel.errors import ConfigError
-from infra.kernel.public_address import LOOPBACK, is_loopback, may_call, network_of, parse_address, parse_network
+from infra.kernel.public_address import LOOPBACK, is_loopback, is_this_machine, may_call, network_of, parse_address, parse_network
 
 PRIVATE = [
     "0.0.0.0",
@@ -141,3 +141,6 @@ def test_one_party_holds_one_ipv4_address_or_64_bits_of_ipv6(host: str, network:
 def test_this_machine_is_known_by_all_its_addresses() -> None:
     assert [is_loopback(host) for host in ("127.0.0.1", "127.3.2.1", "::1", "::ffff:127.0.0.1")] == [True] * 4
     assert [is_loopback(host) for host in ("10.0.0.1", "::ffff:10.0.0.1", "::", "0.0.0.0", "localhost", "")] == [False] * 6
+    assert [is_this_machine(host) for host in ("localhost", "[::1]", "::ffff:127.0.0.1", "localhost.example.org", "")] == [True] * 3 + [
+        False
+    ] * 2
