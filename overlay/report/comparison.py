@@ -25,6 +25,7 @@ from ..simulator.probing import EventProbe
 from ..simulator.systems import WatchedSystem, new_system
 from ..simulator.workload import OverlayWorkload
 from .study import StudyTable
+from .surroundings import NONE, OverlaySurroundings
 from .tables import as_sheet
 
 Network = Literal["planetlab", "seattle"]
@@ -85,8 +86,16 @@ class ComparedSystem(msgspec.Struct, frozen=True, kw_only=True):
         return self.arrivals_ms[network][percent]
 
 
-def compare(name: str, workload: OverlayWorkload, conditions: Conditions, told: Callable[[str], None]) -> ComparedSystem:
-    """Returns what the system `name` does on a workload, under the same conditions as any other."""
+def compare(
+    name: str, workload: OverlayWorkload, conditions: Conditions, told: Callable[[str], None], around: OverlaySurroundings = NONE
+) -> ComparedSystem:
+    """Returns what the system `name` does on a workload, under the same conditions as any other.
+
+    - `told`: is called with what it does now.
+    - `around`: what files say of churn and latencies, instead of the churn that is made, and of the networks of the conditions.
+
+    Raises OverlayError where the networks are not there, or the churn has nodes that the workload has not.
+    """
     told(f"{name}: {conditions.settle} cycles of peace")
     settled = new_system(name, workload, conditions.seed)
     for _ in range(conditions.settle):
@@ -95,9 +104,8 @@ def compare(name: str, workload: OverlayWorkload, conditions: Conditions, told: 
     degree = degrees(settled, workload.nodes)
     arrivals: dict[str, list[float]] = {}
     counts = EventProbe(workload.topics, conditions.seed).publish(settled, conditions.events)
-    for network in conditions.networks:
+    for network, latency in _latencies(workload.nodes, conditions, around).items():
         told(f"{name}: milliseconds on {network}")
-        latency = NETWORKS[network](workload.nodes, conditions.seed)
         timed = EventProbe(workload.topics, conditions.seed).publish(settled, conditions.events, latency)
         arrivals[network] = np.percentile(timed.arrivals_us / 1000, range(101)).tolist()
 
@@ -121,7 +129,7 @@ def compare(name: str, workload: OverlayWorkload, conditions: Conditions, told: 
         most_degree=int(degree.max()),
         control_bytes_s=spent / CYCLE_S,
         peace=counts.hit_ratio,
-        churn=hits("churn", churned(workload.nodes, conditions), before=conditions.settle),
+        churn=hits("churn", churned(workload.nodes, conditions, around), before=conditions.settle),
         freeriders=hits("freeriders", still, Misdeed.FREERIDES),
         liars=hits("liars", still, LIES, cycle=-1),
         deaths=hits("deaths", dying(still, workload.nodes, conditions.seed), cycle=1),
@@ -140,9 +148,17 @@ def dying(still: CycleChurn, nodes: int, seed: int) -> CycleChurn:
     return still.with_deaths(1, deaths(np.arange(nodes), DYING, seed))
 
 
-def churned(nodes: int, conditions: Conditions) -> CycleChurn:
-    """Returns cycles of Skype-like churn without a crowd and without a drop, of a minute each."""
+def _latencies(nodes: int, conditions: Conditions, around: OverlaySurroundings) -> dict[str, MessageLatency]:
+    """Returns how long messages take, by network."""
+    read = around.latency(nodes, conditions.seed)
+    return {each: NETWORKS[each](nodes, conditions.seed) for each in conditions.networks} if read is None else {around.network: read}
+
+
+def churned(nodes: int, conditions: Conditions, around: OverlaySurroundings = NONE) -> CycleChurn:
+    """Returns cycles of the churn that was read, or else of Skype-like churn without a crowd and without a drop, of a minute each."""
     cycles = conditions.churn_cycles
+    if (read := around.churn_by_cycle(cycles, nodes)) is not None:
+        return read
     shape = ChurnShape(nodes=nodes, days=cycles * _CHURN_MS / 86_400_000, crowd=0, drop=0.0)
     return by_cycle(make_churn(shape, conditions.seed), _CHURN_MS, cycles, nodes)
 

@@ -14,7 +14,10 @@ from analytics.report.markup import element
 from analytics.report.plot import Plot, figures
 from infra.kernel.html import Html
 
+from ..simulator.churn.cycles import CycleChurn
+from ..simulator.churning import begin, move
 from ..simulator.counters import CONTROL, KINDS
+from ..simulator.latency.latency import MessageLatency
 from ..simulator.poldercast.overlay import PolderCastOverlay
 from ..simulator.probing import EventProbe
 from ..simulator.systems import WatchedSystem
@@ -34,6 +37,7 @@ class SimulatedCycle(msgspec.Struct, frozen=True, kw_only=True):
     - `hops`: of a delivery. `copies`: received by anybody for each delivery. `unwanted_share`: of the copies.
     - `control_messages`, `control_bytes`: received by a live node in this cycle, in the mean.
     - `incomplete_rings`: their share, of a system that has rings.
+    - `median_ms`, `p99_ms`: of a delivery, where messages take time. `present`: how many nodes are there, under churn.
     """
 
     cycle: int
@@ -45,6 +49,9 @@ class SimulatedCycle(msgspec.Struct, frozen=True, kw_only=True):
     control_messages: float
     control_bytes: float
     incomplete_rings: float | None = None
+    median_ms: float | None = None
+    p99_ms: float | None = None
+    present: int | None = None
 
 
 class SimulatedRun(msgspec.Struct, frozen=True, kw_only=True):
@@ -87,17 +94,32 @@ def simulate(
     cycles: int,
     events: int,
     told: Callable[[SimulatedCycle], None],
+    churn: CycleChurn | None = None,
+    latency: MessageLatency | None = None,
 ) -> SimulatedRun:
-    """Runs `system` for `cycles`, or until it has settled, and tells each cycle as it ends."""
+    """Runs `system` for `cycles`, or until it has settled, and tells each cycle as it ends.
+
+    - `events`: so many are published after each cycle.
+    - `churn`: who comes and leaves, in one cycle more than there are: who comes in its first one is there from the beginning on. With it, a
+      run does not end before.
+    - `latency`: how long messages of events take.
+    """
     probe, found = EventProbe(workload.topics, seed), list[SimulatedCycle]()
+    here = np.ones(workload.nodes, np.bool_)
+    if churn is not None:
+        begin(system, churn, here)
     for cycle in range(cycles + 1):
         before = _control(system)
         if cycle:
+            if churn is not None:
+                move(system, churn, cycle, here)
             system.cycle()
-        spent = (_control(system) - before) / workload.nodes
-        found.append(_after(system, cycle, probe, events, spent.tolist()))
+        present = int(here.sum())
+        spent = (_control(system) - before) / max(1, present)
+        after = _after(system, cycle, probe, events, spent.tolist(), latency)
+        found.append(after if churn is None else msgspec.structs.replace(after, present=present))
         told(found[-1])
-        if _has_settled(found):
+        if churn is None and _has_settled(found):
             break
     return SimulatedRun(
         system=system_name,
@@ -116,8 +138,11 @@ def _control(system: WatchedSystem) -> NDArray[np.float64]:
     return np.array([np.asarray(each).reshape(-1, KINDS)[:, CONTROL].sum() for each in (system.messages, system.sizes)], np.float64)
 
 
-def _after(system: WatchedSystem, cycle: int, probe: EventProbe, events: int, spent: Sequence[float]) -> SimulatedCycle:
-    counts = probe.publish(system, events)
+def _after(
+    system: WatchedSystem, cycle: int, probe: EventProbe, events: int, spent: Sequence[float], latency: MessageLatency | None
+) -> SimulatedCycle:
+    counts = probe.publish(system, events, latency)
+    ms = np.percentile(counts.arrivals_us / 1000, [50, 99]).tolist() if len(counts.arrivals_us) else [0.0, 0.0]
     return SimulatedCycle(
         cycle=cycle,
         hit_ratio=counts.hit_ratio,
@@ -128,6 +153,8 @@ def _after(system: WatchedSystem, cycle: int, probe: EventProbe, events: int, sp
         control_messages=spent[0],
         control_bytes=spent[1],
         incomplete_rings=system.rings().incomplete_share if isinstance(system, PolderCastOverlay) else None,
+        median_ms=None if latency is None else ms[0],
+        p99_ms=None if latency is None else ms[1],
     )
 
 
@@ -141,14 +168,20 @@ def table(run: SimulatedRun) -> StudyTable:
     """Returns the numbers of a run, a row for each cycle."""
     head: tuple[str, ...] = ("cycle", "hit ratio, %", "events that missed somebody, %", "hops", "copies per delivery", "unwanted copies, %")
     head += ("control messages per node", "control bytes per node")
-    has_rings = run.cycles[0].incomplete_rings is not None
-    return StudyTable(name="cycles", head=(*head, "incomplete rings, %") if has_rings else head, rows=[_row(each) for each in run.cycles])
+    head += tuple(name for name, number in _parts(run.cycles[0]).items() if number is not None)
+    return StudyTable(name="cycles", head=head, rows=[_row(each) for each in run.cycles])
 
 
 def _row(each: SimulatedCycle) -> tuple[float, ...]:
-    rings = () if each.incomplete_rings is None else (100 * each.incomplete_rings,)
+    more = [number for number in _parts(each).values() if number is not None]
     shares = (100 * each.hit_ratio, 100 * each.missed_events)
-    return (each.cycle, *shares, each.hops, each.copies, 100 * each.unwanted_share, each.control_messages, each.control_bytes, *rings)
+    return (each.cycle, *shares, each.hops, each.copies, 100 * each.unwanted_share, each.control_messages, each.control_bytes, *more)
+
+
+def _parts(each: SimulatedCycle) -> dict[str, float | None]:
+    """Returns the columns that only some runs have."""
+    rings = None if each.incomplete_rings is None else 100 * each.incomplete_rings
+    return {"incomplete rings, %": rings, "median ms": each.median_ms, "99 % ms": each.p99_ms, "nodes there": each.present}
 
 
 def plots(run: SimulatedRun) -> list[Plot]:

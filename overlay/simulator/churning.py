@@ -90,9 +90,8 @@ def run_churning(
     - `workload`: that of the system, all of whose nodes are there.
     - `after_cycle`: is called with the number of each cycle, while the overlay stands still.
     """
-    here = np.zeros(workload.nodes, np.bool_)
-    here[plan.churn.coming[0]] = True
-    system.leave(np.flatnonzero(~here).tolist())
+    here = np.ones(workload.nodes, np.bool_)
+    begin(system, plan.churn, here)
     for _ in range(plan.before):
         system.cycle()
     if plan.flags is not None:
@@ -100,7 +99,7 @@ def run_churning(
     events, draws = _Events(system, workload), Draws(plan.seed, Stream.PUBLISHERS)
     for cycle in range(len(plan.churn)):
         if cycle:
-            _move(system, plan.churn, cycle, here)
+            move(system, plan.churn, cycle, here)
         _divide(system, plan.partition, cycle, workload.nodes)
         system.cycle()
         yield _outcome(plan, cycle, here, events.publish(here, draws))
@@ -108,8 +107,15 @@ def run_churning(
             after_cycle(cycle)
 
 
-def _move(system: OverlaySystem, churn: CycleChurn, cycle: int, here: NDArray[np.bool_]) -> None:
-    """Lets nodes leave and come, and notes it in `here`."""
+def begin(system: OverlaySystem, churn: CycleChurn, here: NDArray[np.bool_]) -> None:
+    """Lets all leave who do not come in the first cycle, and notes in `here` who is there."""
+    here[:] = False
+    here[churn.coming[0]] = True
+    system.leave(np.flatnonzero(~here).tolist())
+
+
+def move(system: OverlaySystem, churn: CycleChurn, cycle: int, here: NDArray[np.bool_]) -> None:
+    """Lets nodes leave and come as they do in `cycle`, and notes it in `here`."""
     system.leave(churn.leaving[cycle].tolist())
     here[churn.leaving[cycle]] = False
     system.come(churn.coming[cycle].tolist())

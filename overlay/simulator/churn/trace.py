@@ -43,8 +43,10 @@ class ChurnTrace:
         return times, there[np.searchsorted(self.time_ms, times, side="right") - 1]
 
 
-def read_churn(path: Path) -> ChurnTrace:
+def read_churn(path: Path, nodes: int | None = None) -> ChurnTrace:
     """Reads a trace: a line `time_ms node on`, and then three whole numbers in each row, in order of time. It may be packed by gzip.
+
+    `nodes`: how many the overlay has, if that is known; the trace may have no others.
 
     Raises TraceError for what are no such numbers, and OverlayError where they cannot be true. Both name the line, and say what to do.
     """
@@ -55,6 +57,11 @@ def read_churn(path: Path) -> ChurnTrace:
         row = int(backwards[0]) + 1
         line = line_of(path, _LAYOUT, row)
         raise OverlayError(f"{path}, line {line}: time {time_ms[row]} comes after {time_ms[row - 1]}; put the rows in order of time")
+    if nodes is not None and len(strange := np.flatnonzero(node >= nodes)):
+        line = line_of(path, _LAYOUT, int(strange[0]))
+        raise OverlayError(
+            f"{path}, line {line}: node {node[strange[0]]}, and the overlay has nodes 0 to {nodes - 1:,}; take such rows out, or more nodes"
+        )
     if (found := _impossible(node, on)) is not None:
         row, why = found
         raise OverlayError(f"{path}, line {line_of(path, _LAYOUT, row)}: {why}")

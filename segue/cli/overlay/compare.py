@@ -3,7 +3,7 @@
 import os
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal
 
 import click
 from rich.console import Console
@@ -14,6 +14,7 @@ from ..palette import GREEN
 from ..plan.outlets import outlet, show
 from .source import SYSTEM_NAMES, read_source, source
 from .study_bars import study_bars
+from .surroundings import SurroundingOptions, read_surroundings, surroundings
 
 if TYPE_CHECKING:
     from overlay.report.comparison import ComparedSystem
@@ -23,6 +24,7 @@ PAGE: Final = "compare.html"
 
 @click.command()
 @source
+@surroundings
 @click.option(
     "--system", "systems", type=click.Choice(SYSTEM_NAMES), multiple=True, help="Only this overlay; may be repeated.  [default: all]"
 )
@@ -46,6 +48,11 @@ def compare(
     events: int,
     churn_cycles: int,
     harm_cycles: int,
+    churn: Path | None,
+    churn_cycle_ms: int,
+    round_trips: Path | None,
+    unit: Literal["s", "ms", "us"] | None,
+    fill_zeros: bool,
     processes: int,
     out: Path,
     json: Path | None,
@@ -61,8 +68,9 @@ def compare(
     conditions = Conditions(seed=seed, settle=settle, events=events, churn_cycles=churn_cycles, harm_cycles=harm_cycles)
     with building(out) as folder:
         name, workload = read_source(trace, nodes, sample, seed, names)
+        around = read_surroundings(SurroundingOptions(churn, churn_cycle_ms, round_trips, unit, fill_zeros), workload.nodes)
         with study_bars({each: each for each in names}, console) as told:
-            work = {each: partial(comparison.compare, each, workload, conditions) for each in names}
+            work = {each: partial(comparison.compare, each, workload, conditions, around=around) for each in names}
             found = dict(side_by_side(work, processes, told))
         compared = [found[each] for each in names]
         tables = comparison.tables(compared)

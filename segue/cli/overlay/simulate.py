@@ -1,7 +1,7 @@
 """`segue overlay simulate`: one system on one workload, from nothing until it has settled."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal
 
 import click
 from rich.console import Console
@@ -12,6 +12,7 @@ from ..palette import GREEN
 from ..plan.outlets import outlet, show
 from ..steps import told_steps
 from .source import SYSTEM_NAMES, read_source, source
+from .surroundings import SurroundingOptions, read_surroundings, surroundings
 
 if TYPE_CHECKING:
     from overlay.report.simulation import SimulatedCycle, SimulatedRun
@@ -25,6 +26,7 @@ _POLDERCAST: Final = "poldercast"
 
 @click.command()
 @source
+@surroundings
 @click.option("--system", type=click.Choice(SYSTEM_NAMES), default=_POLDERCAST, show_default=True, help="Which overlay.")
 @click.option(
     "--cycles", type=click.IntRange(min=1), default=120, show_default=True, help="The most cycles; it ends when nothing is missed."
@@ -45,6 +47,11 @@ def simulate(
     events: int,
     fanout: int | None,
     ring: int | None,
+    churn: Path | None,
+    churn_cycle_ms: int,
+    round_trips: Path | None,
+    unit: Literal["s", "ms", "us"] | None,
+    fill_zeros: bool,
     out: Path,
     json: Path | None,
 ) -> None:
@@ -61,6 +68,8 @@ def simulate(
         with told_steps(console) as begun:
             begun("reading the workload")
             found = read_source(trace, nodes, sample, seed, (system,))
+            there = found.workload.nodes
+            around = read_surroundings(SurroundingOptions(churn, churn_cycle_ms, round_trips, unit, fill_zeros), there)
             begun("loading the kernels (compiled once, which takes half a minute)")
 
             def tell(after: "SimulatedCycle") -> None:
@@ -68,7 +77,18 @@ def simulate(
                     begun(f"cycle {after.cycle} of at most {cycles}: {after.hit_ratio:.2%} of the deliveries are made")
 
             overlay = _overlay(system, found.workload, seed, fanout, ring)
-            done = run(system, overlay, found.name, found.workload, seed, cycles=cycles, events=events, told=tell)
+            done = run(
+                system,
+                overlay,
+                found.name,
+                found.workload,
+                seed,
+                cycles=cycles,
+                events=events,
+                told=tell,
+                churn=around.churn_by_cycle(cycles + 1, there),
+                latency=around.latency(there, seed),
+            )
         (folder / PAGE).write_text(page(done), encoding="utf-8")
         (folder / CSV).write_text(as_csv(table(done)), encoding="utf-8")
     show(f"{done.told}.", [as_sheet(table(done))], [], console)
