@@ -19,6 +19,7 @@ from infra.kernel.errors import ConfigError, Refused, Unavailable
 from infra.kernel.option_checks import check_numbers
 
 from .logs import Logger
+from .whole_file import append_whole
 
 MODE: Final = 0o600
 MAX_VALUE_CHARS: Final = 300
@@ -59,7 +60,7 @@ class AuditLog:
     """The audit log of one process. `log` gets the lines where the options name no file, and what goes wrong with the file."""
 
     def __init__(self, options: AuditOptions, log: Logger, wall: Callable[[], float] = time.time) -> None:
-        self.written = self.failures = 0
+        self.failures = 0
         self._options, self._log, self._wall = options, log, wall
 
     @contextmanager
@@ -95,8 +96,7 @@ class AuditLog:
 
         A line that cannot be written is an error in the ordinary log, with the same words; the change is made all the same.
         """
-        line: dict[str, Any] = {
-            "ts": time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(self._wall())) + "Z",
+        words: dict[str, Any] = {
             "who": who.name,
             "token_id": who.id,
             "what": what,
@@ -105,17 +105,16 @@ class AuditLog:
             "result": result,
             **details,
         }
-        line = {key: value[:MAX_VALUE_CHARS] if isinstance(value, str) else value for key, value in line.items()}
-        self.written += 1
+        words = {key: value[:MAX_VALUE_CHARS] if isinstance(value, str) else value for key, value in words.items()}
         if self._options.path is None:
-            self._log.info("audit", **{key: value for key, value in line.items() if key != "ts"})
+            self._log.info("audit", **words)
             return
+        at = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(self._wall())) + "Z"
         try:
-            self._append(self._options.path, msgspec.json.encode(line) + b"\n")
+            self._append(self._options.path, msgspec.json.encode({"ts": at, **words}) + b"\n")
         except OSError as trouble:
             self.failures += 1
-            told = {key: value for key, value in line.items() if key != "ts"}
-            self._log.error("the audit log cannot be written", path=str(self._options.path), reason=trouble.strerror, **told)
+            self._log.error("the audit log cannot be written", path=str(self._options.path), reason=trouble.strerror, **words)
 
     def _append(self, path: Path, line: bytes) -> None:
         # Opened for each line: changes are rare, and another process may have rotated the file since the last one.
@@ -128,7 +127,7 @@ class AuditLog:
                 if 0 < os.fstat(descriptor).st_size > self._options.max_bytes - len(line):
                     self._rotate(path)
                     continue
-                os.write(descriptor, line)
+                append_whole(descriptor, line)
                 return
             finally:
                 os.close(descriptor)

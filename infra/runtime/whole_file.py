@@ -1,5 +1,6 @@
 """Files that are written whole or not at all."""
 
+import errno
 import os
 import tempfile
 from pathlib import Path
@@ -23,6 +24,17 @@ def write_whole(path: Path, content: bytes) -> None:
     except BaseException:
         growing.unlink(missing_ok=True)
         raise
+
+
+def append_whole(descriptor: int, content: bytes) -> None:
+    """Adds `content` to the end of an open file, with one write. Raises OSError: then nothing is added, also where part of it had room.
+
+    Nobody else may write to the file meanwhile.
+    """
+    size_bytes = os.fstat(descriptor).st_size
+    if os.write(descriptor, content) < len(content):
+        os.ftruncate(descriptor, size_bytes)
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
 def write_new(path: Path, content: bytes) -> None:

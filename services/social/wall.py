@@ -11,6 +11,7 @@ from infra.kernel.errors import Refused, Unavailable
 from infra.runtime.outgoing.client import OutgoingClient
 from infra.runtime.outgoing.options import OutgoingOptions
 from infra.runtime.outgoing.resolver import NotCallable
+from infra.runtime.whole_file import append_whole
 
 from .post import Post
 
@@ -41,8 +42,8 @@ class FileWall:
             raise Unavailable(f"the wall {self._path} cannot be written: {error.strerror}") from error
 
     def _append(self, line: bytes) -> None:
-        with self._path.open("ab", buffering=0) as file:  # one write: lines of two posts do not mix
-            file.write(line)
+        with self._path.open("ab", buffering=0) as file:
+            append_whole(file.fileno(), line)
             os.fsync(file.fileno())
 
     async def close(self) -> None:

@@ -12,6 +12,7 @@ import pytest
 from infra.kernel.errors import ConfigError, Refused, Unavailable
 from infra.runtime.audit import AuditLog, AuditOptions
 from infra.runtime.tokens import Service
+from tests.support.full_disk import room_until
 from tests.support.recording_log import RecordingLog
 
 WHO = Service("support", expires_s=0.0, id="t-1")
@@ -124,6 +125,17 @@ def test_a_line_that_cannot_be_written_is_told_and_counted_and_the_change_goes_o
     audit = log_at(tmp_path / "nowhere" / "audit.jsonl", log)
     audit.write(WHO, "ban", "user ann", address="", result="ok")
     assert audit.failures == 1
+    assert [(level, event) for level, event, _ in log.lines] == [("error", "the audit log cannot be written")]
+
+
+def test_on_a_full_disk_no_half_line_stays_for_the_next_one_to_be_written_onto(tmp_path: Path) -> None:
+    path, log = tmp_path / "audit.jsonl", RecordingLog()
+    audit = log_at(path, log)
+    audit.write(WHO, "ban", "user ann", address="10.0.0.1", result="ok")
+    with room_until(path.stat().st_size + 10):
+        audit.write(WHO, "ban", "user bob", address="10.0.0.1", result="ok")
+    audit.write(WHO, "ban", "user cid", address="10.0.0.1", result="ok")
+    assert ([line["on"] for line in lines_of(path)], audit.failures) == (["user ann", "user cid"], 1)
     assert [(level, event) for level, event, _ in log.lines] == [("error", "the audit log cannot be written")]
 
 

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from infra.runtime.whole_file import write_new, write_whole
+from infra.runtime.whole_file import append_whole, write_new, write_whole
+from tests.support.full_disk import room_until
 
 
 def test_a_file_is_written_and_written_again(tmp_path: Path) -> None:
@@ -58,3 +59,13 @@ def test_a_new_file_is_for_its_owner_only_and_replaces_nothing(tmp_path: Path) -
         write_new(path, b"second")
     assert path.read_bytes() == b"first"
     assert list(path.parent.iterdir()) == [path]
+
+
+def test_what_is_added_is_added_whole_or_not_at_all(tmp_path: Path) -> None:
+    path = tmp_path / "lines"
+    with path.open("ab", buffering=0) as file:
+        append_whole(file.fileno(), b"first\n")
+        with room_until(9), pytest.raises(OSError, match="No space left"):
+            append_whole(file.fileno(), b"second\n")
+        append_whole(file.fileno(), b"third\n")
+    assert path.read_bytes() == b"first\nthird\n"

@@ -11,6 +11,7 @@ from infra.kernel.errors import Refused, Unavailable
 from infra.runtime.outgoing.options import OutgoingOptions
 from services.social.post import Post
 from services.social.wall import FileWall, WebhookWall, wall_of
+from tests.support.full_disk import room_until
 
 HERE = OutgoingOptions(private=["127.0.0.1"])
 POST = Post(id="post-1", user="ann", kind="play", ts_ms=7, payload={"track": "Jóga"})
@@ -24,6 +25,16 @@ async def test_a_file_gets_a_line_for_each_post(tmp_path: Path) -> None:
     assert [json.loads(line) for line in (tmp_path / "wall.jsonl").read_text(encoding="utf-8").splitlines()] == [SHOWN, SHOWN]
     with pytest.raises(Unavailable, match="cannot be written"):
         await FileWall(tmp_path / "none" / "wall").post(POST)
+
+
+async def test_a_post_for_which_there_is_no_room_is_tried_again_and_leaves_no_half_line(tmp_path: Path) -> None:
+    path = tmp_path / "wall.jsonl"
+    wall = FileWall(path)
+    await wall.post(POST)
+    with room_until(path.stat().st_size + 10), pytest.raises(Unavailable, match="cannot be written: No space left"):
+        await wall.post(POST)
+    await wall.post(POST)
+    assert [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()] == [SHOWN, SHOWN]
 
 
 ERRORS = {200: None, 204: None, 400: Refused, 404: Refused, 408: Unavailable, 429: Unavailable, 302: Unavailable, 503: Unavailable}
