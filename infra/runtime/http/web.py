@@ -183,22 +183,24 @@ class Web:
                 raise Refused("draining")
             # Who may not do what is audited is written down as well, so whether they may is asked there.
             ask = partial(self._asker, "service" if route.audited else route.who, raw)
+            asker = ask()
             request = Request(
                 raw,
-                ask(),
+                asker,
                 max_body_bytes=min(self._max_body_bytes, route.max_body_bytes or self._max_body_bytes),
                 body_timeout_s=self._limits.body_timeout_s,
                 check_still=ask,
             )
             self._rates.check(request.user, request.service, network_of(peer_of(raw.transport)), asyncio.get_running_loop().time())
             await _ask_for_body(raw)
-            return _response(await (self._audited(route, request) if route.audited else route.handler(request)))
+            if isinstance(asker, Service) and route.audited:
+                return _response(await self._audited(asker, route, request))
+            return _response(await route.handler(request))
 
         return handle
 
-    async def _audited(self, route: Route, request: Request) -> Answer:
-        """Has an operator's change made, and writes it down, also when it is refused."""
-        who = self._tokens.service(bearer_token(request.headers.get("Authorization", "")), self._wall())
+    async def _audited(self, who: Service, route: Route, request: Request) -> Answer:
+        """Has a change of an operator made, and writes it down, also when it is refused to `who`, who is none."""
         with self._audit.change(who, route.audited, list(request.path.values()), address=peer_of(request.raw.transport)):
             self._asker(route.who, request.raw)
             return await route.handler(request)

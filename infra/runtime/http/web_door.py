@@ -2,6 +2,7 @@
 
 import asyncio
 from collections import Counter
+from functools import partial
 from typing import Final, Protocol
 
 from infra.kernel.every_one import for_every_one
@@ -9,6 +10,7 @@ from infra.kernel.http_patience import HttpPatience
 from infra.kernel.places import Places
 
 from ..logs import Logger
+from ..loops import Loops
 from ..open_files import allow_open_files
 from .web_limits import WebLimits
 
@@ -45,7 +47,7 @@ class WebDoor:
         """The requests that were answered with an error, by code."""
         self._name, self._limits, self._log = name, limits, log
         self.places = Places(limits.max_connections, limits.visitors)
-        self._timer: asyncio.TimerHandle | None = None
+        self._sweeper: asyncio.Task[None] | None = None
 
     def start(self) -> None:
         """Makes room for the connections, and begins to sweep. `stop` ends it."""
@@ -55,23 +57,16 @@ class WebDoor:
         if size < limits.max_connections:
             self._log.warning("fewer connections than configured", door=self._name, connections=size, wanted=limits.max_connections)
         self.places.size = size
-        self._arm(asyncio.get_running_loop())
+        now_s = asyncio.get_running_loop().time
+        self._sweeper = Loops(self._log).every(SWEEP_S, lambda: self.sweep(now_s()), "timeouts of HTTP")
 
     def stop(self) -> None:
         """Ends sweeping, and cuts what is open. May be called twice."""
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
+        if self._sweeper is not None:
+            self._sweeper.cancel()
+            self._sweeper = None
         for_every_one(connection.abort for connection in tuple(self.open))
 
     def sweep(self, now_s: float) -> None:
         """Ends the connections that have kept us waiting for too long at `now_s`, in the loop's time. It is called on time."""
-        for connection in tuple(self.open):
-            connection.sweep(now_s)
-
-    def _arm(self, loop: asyncio.AbstractEventLoop) -> None:
-        self._timer = loop.call_later(SWEEP_S, self._turn, loop)
-
-    def _turn(self, loop: asyncio.AbstractEventLoop) -> None:
-        self._arm(loop)
-        self.sweep(loop.time())
+        for_every_one(partial(connection.sweep, now_s) for connection in tuple(self.open))

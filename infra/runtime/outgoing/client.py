@@ -120,8 +120,9 @@ class OutgoingClient:
 
     async def _answer(self, response: aiohttp.ClientResponse) -> OutgoingAnswer:
         body, is_whole = await self._body(response)
-        encoded = response.headers.get("Content-Encoding", "identity").strip().lower() != "identity"
-        return OutgoingAnswer(response.status, response.reason or "", response.headers, body, is_whole and not encoded)
+        return OutgoingAnswer(
+            response.status, response.reason or "", response.headers, body, is_whole and _encoding(response) == "identity"
+        )
 
     async def _body(self, response: aiohttp.ClientResponse) -> tuple[bytes, bool]:
         """Returns what may be read, and whether that was all. The status counts also where the rest is missing."""
@@ -151,9 +152,12 @@ class OutgoingClient:
         return self._session
 
 
+def _encoding(response: aiohttp.ClientResponse) -> str:
+    return response.headers.get("Content-Encoding", "identity").strip().lower()
+
+
 async def _chunks(response: aiohttp.ClientResponse) -> AsyncIterator[bytes]:
-    encoding = response.headers.get("Content-Encoding", "identity")
-    if encoding.strip().lower() != "identity":
+    if (encoding := _encoding(response)) != "identity":
         raise Unavailable(f"it answers in the encoding {encoding!r:.40}, which nobody has asked for")
     try:
         async for chunk in response.content.iter_chunked(CHUNK_BYTES):
