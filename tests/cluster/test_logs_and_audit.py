@@ -74,10 +74,12 @@ async def be_busy(c: Cluster) -> list[str]:
         await c.operate("POST", "/v1/bans", {"user": PAYLOAD + " "})
         await c.operate("POST", "/v1/bans", {"user": "bob", "seconds": 60}, service="presence")
         await c.operate("GET", "/v1/bans", service="presence")
+        await c.operate("POST", "/v1/bans", {"user": "bob", "seconds": 60}, service="monitor")
         await ann.ended()
         await bob.ended()
     await c.notify(None, service="operator", path="/v1/dead-letters/none/replay")
-    await c.notify(None, service="presence", path="/v1/dead-letters/none/replay")
+    for service in ("presence", "monitor"):
+        await c.notify(None, service=service, path="/v1/dead-letters/none/replay")
     url = f"http://{c.of('artist')[0].address}/v1/artists/run"
     async with c.http.post(url, headers={"Authorization": f"Bearer {service_token('operator')}"}) as answer:
         assert answer.status == 202
@@ -106,7 +108,9 @@ async def test_no_log_of_a_busy_cluster_holds_a_token_a_secret_or_a_payload(tmp_
         ("operator", "ban", "user bob", "ok"),
         ("operator", "ban", "-", "bad-field"),
         ("presence", "ban", "-", "forbidden"),
+        ("monitor", "ban", "-", "forbidden"),
         ("operator", "replay of a dead letter", "none", "not-found"),
         ("presence", "replay of a dead letter", "none", "forbidden"),
+        ("monitor", "replay of a dead letter", "none", "forbidden"),
         ("operator", "artist run", "-", "ok"),
     ]

@@ -181,8 +181,8 @@ class Web:
             self.requests += 1
             if self._draining:
                 raise Refused("draining")
-            # Who may not do what is audited is written down as well, so whether they may is asked there.
-            ask = partial(self._asker, "service" if route.audited else route.who, raw)
+            # Every service that tries what is audited is written down, so whether it may is asked there.
+            ask = partial(self._asker, "audited" if route.audited else route.who, raw)
             asker = ask()
             request = Request(
                 raw,
@@ -227,6 +227,8 @@ class Web:
                 return self._service(token, now_s)
             case "operator":
                 return self._tokens.operator(token, now_s)
+            case "audited":
+                return self._tokens.service(token, now_s)
         try:
             return self._service(token, now_s)
         except Refused as refused:
