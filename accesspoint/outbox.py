@@ -8,7 +8,7 @@ catch up for too long, is closed with `slow-consumer` (design 5.3).
 
 from collections.abc import Iterable
 
-from infra.kernel.events import origin, with_skipped
+from infra.kernel.events import origin, skipped_in, with_skipped
 from infra.kernel.websocket import text_frame
 
 
@@ -65,7 +65,7 @@ class Outbox:
         if older is not None:
             self._bytes -= len(older[0])
             self.skipped += 1
-            skipped = older[1] + 1
+            skipped = older[1] + 1 + skipped_in(older[0])
         self._latest[key] = (body, skipped)
 
     def drain(self) -> bytes:

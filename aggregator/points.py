@@ -152,6 +152,7 @@ class FeedingLink:
         """Takes events, and news of what is installed."""
         for deliver in self._broker.deliveries(frames):
             self._core.fan_out(deliver.handles, deliver.bodies)
+        self._broker.taken()
         # Behind the events: who waits for a fence gets what came in front of it first.
         if _has_news(frames):
             self._points.tell_all()

@@ -4,13 +4,13 @@ Aggregators use it for their own site, brokers for each other site, services to 
 dials, and the role gives the links to it (`SiteClient.link_up`).
 """
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Final
 
 from infra.kernel.announcer import Announcer, Wanted
 from infra.kernel.errors import Refused
 from infra.kernel.events import Event
-from infra.kernel.frames import Announced, AnyFrame, Applied, Deliver, Heartbeat, Published, Revoked, Settled, View
+from infra.kernel.frames import Announced, AnyFrame, Applied, Deliver, Heartbeat, Published, Resume, Revoked, Settled, View
 from infra.kernel.membership import MOST_VIEW_NUMBER
 from infra.kernel.roles import BROKER
 from infra.kernel.topics import Topic
@@ -32,6 +32,8 @@ class SiteClient:
     - `wanted`: returns all (row, topic) that this node wants; without it this node only publishes.
     - `max_forward_bytes`: so much of events waits for each broker at most.
     - `slots`: all slots of the site, where `brokers` are not all of them.
+    - `era`: returns what must be the same when a link comes back for us to go on where it broke, None when that is not known. Brokers of
+      other sites give an event to one of us; in another era it may have been another one.
     - `book`: learns what brokers tell of revocations.
     """
 
@@ -45,6 +47,7 @@ class SiteClient:
         max_forward_bytes: int = MAX_WAITING_BYTES,
         book: RevocationBook | None = None,
         slots: Collection[str] | None = None,
+        era: Callable[[], int | None] = lambda: 0,
     ) -> None:
         self.site = site
         self._known = frozenset(brokers if slots is None else slots)
@@ -53,7 +56,12 @@ class SiteClient:
         self._announces = wanted is not None
         self.forwarder = Forwarder(max_forward_bytes)
         self.links: dict[str, Link] = {}
-        self._node = node
+        self._node, self._era = node, era
+        # Slot -> up to where we have got everything from it, what it says besides of what we have not taken yet, and the era in which
+        # its link broke.
+        self._untaken: dict[str, Mapping[int, int]] = {}
+        self._stamps: dict[str, dict[int, int]] = {}
+        self._broken_in: dict[str, int | None] = {}
         self._brokers = dict(brokers)
         self._slots = {address: slot for slot, address in brokers.items()}
         # The newest view that each broker has said on its link; those that must say the one that holds before it is announced; for how
@@ -88,6 +96,7 @@ class SiteClient:
             self._book.meet(link)
         self.forwarder.up(slot, link)
         if self._announces:
+            self._resume(slot, link)
             self.announcer.node_up(slot, link)
             if self._announced == self.view:
                 link.send(Announced(self.view))
@@ -97,11 +106,29 @@ class SiteClient:
     def link_down(self, link: Link) -> None:
         """Forgets a broker to which the link is lost."""
         slot = self._slot(link)
+        self._broken_in[slot] = self._era()
         self.links.pop(slot, None)
         self._said.pop(slot, None)
         self.forwarder.down(slot)
         self.announcer.node_down(slot)
         self._announce()
+
+    def _resume(self, slot: str, link: Link) -> None:
+        """Says up to where we have got everything, if that is still what a broker that is back can go by."""
+        self._untaken.pop(slot, None)
+        era = self._broken_in.pop(slot, None)
+        if link.knows(Resume) and era is not None and era == self._era() and slot in self._stamps:
+            link.send(Resume(self._stamps[slot]))
+        else:
+            self._stamps.pop(slot, None)
+
+    def taken(self, link: Link) -> None:
+        """Notes that all deliveries that `frames` has returned of `link` have been taken, so what was said with them holds."""
+        slot = self._slot(link)
+        if (said := self._untaken.pop(slot, None)) is not None:
+            # A stamp never falls: a peer that takes one back would make us ask for events that we have.
+            mine = self._stamps.get(slot, {})
+            self._stamps[slot] = {epoch: max(stamp, mine.get(epoch, 0)) for epoch, stamp in said.items()}
 
     def frames(self, link: Link, frames: Iterable[AnyFrame]) -> list[Deliver]:
         """Takes acknowledgements, views and revocations; returns the deliveries among `frames`, in order.
@@ -111,17 +138,21 @@ class SiteClient:
         deliveries: list[Deliver] = []
         for frame in frames:
             match frame:
-                case Deliver():
+                case Deliver(stamps=stamps):
                     deliveries.append(frame)
+                    if stamps:
+                        self._untaken[self._slot(link)] = stamps
                 case Applied(n, sites):
                     self.announcer.applied(self._slot(link), n, sites)
                     self._settle()
                 case Published():
                     self.forwarder.published(self._slot(link), frame)
-                case Heartbeat(view):
+                case Heartbeat(view, stamps):
                     self._said[self._slot(link)] = view
                     self.set_view(view)
                     self._announce()
+                    if stamps:
+                        self._untaken[self._slot(link)] = stamps
                 case Revoked():
                     if self._book is not None:
                         self._book.learn(frame)
@@ -229,8 +260,12 @@ class BrokerLink:
         self._client.frames(self._link, frames)
 
     def deliveries(self, frames: list[AnyFrame]) -> list[Deliver]:
-        """Takes acknowledgements and views; returns the deliveries among `frames`, in order."""
+        """Takes acknowledgements and views; returns the deliveries among `frames`, in order. Whoever has taken them calls `taken`."""
         return self._client.frames(self._link, frames)
+
+    def taken(self) -> None:
+        """Notes that these deliveries have been taken."""
+        self._client.taken(self._link)
 
     def down(self, reason: str) -> None:
         """Gives up what the broker has not acknowledged, and what was installed there."""

@@ -26,6 +26,7 @@ from infra.kernel.recent import RecentIds
 from infra.kernel.topics import Topic, kind_of
 
 from .gate import Gate
+from .laggards import Laggards
 from .lingering import Lingering
 from .topic_counts import TopicCounts
 from .window import EventWindow
@@ -83,6 +84,7 @@ class BrokerCore:
         self._stamped = 0
         self._recent = RecentIds()
         self.window = window
+        self.laggards = Laggards(self.fanout, window) if window is not None else None
         self._owns = owns
         self.lingering = Lingering()
 
@@ -113,6 +115,8 @@ class BrokerCore:
             for slot in [slot for slot, flag in links.items() if flag == 1 << bit]:
                 del links[slot]
         self.fanout.forget(bit)
+        if self.laggards is not None:
+            self.laggards.end(bit)
         return self._withdrawn(gone, local, self._local)
 
     def subscribe(self, bit: int, topics: Sequence[Topic], handles: Sequence[int]) -> Rows:
@@ -127,6 +131,8 @@ class BrokerCore:
             for row, topic, _ in news:
                 if kind_of(topic) in bounds:
                     masks[row] |= flags
+            if self.laggards:
+                self.laggards.wanted(bit, (row for row, _, _ in news))
         if not is_local:
             return []  # rule 3: what another site wants is not told to a third one
         return [(row, topic) for row, topic, before in news if not before & (self._local | HERE)]
@@ -145,6 +151,16 @@ class BrokerCore:
             self.lingering.add((pair for pair in left if mine[pair[0]]), self.window.stamp)
             self._end_here((pair for pair in left if not mine[pair[0]]), silent, dead)
         return silent, dead
+
+    def opening(self, bit: int) -> bytes:
+        """Returns how the bodies begin that link `bit` gets: another site gets events of this one, and no others (rule 2)."""
+        return self._numbering if self._far & 1 << bit else b""
+
+    def stamps(self, bit: int) -> dict[int, int]:
+        """Returns up to where link `bit` has been given everything that is recorded and that it wants: epoch -> stamp."""
+        assert self.window is not None
+        assert self.laggards is not None
+        return {self.window.epoch: self.laggards.stamp(bit)}
 
     def tick(self, now_s: float) -> tuple[Rows, Rows]:
         """Ends the recording of what nobody has followed for long at `now_s`. Returns what `unsubscribe` returns."""
@@ -165,7 +181,6 @@ class BrokerCore:
 
     def _end_here(self, rows: Iterable[tuple[int, Topic]], silent: Rows, dead: Rows) -> None:
         """Ends the recording of `rows`, as far as nobody follows them again. Adds those that nobody wants now to `silent` and `dead`."""
-        assert self.window is not None
         masks = self.interest.masks
         for row, topic in rows:
             mask = masks[row]
@@ -174,7 +189,8 @@ class BrokerCore:
                 silent.append((row, topic))
             if not mask & LINKS:
                 mask = 0
-                self.window.forget(row)
+                if self.window is not None:
+                    self.window.forget(row)
                 dead.append((row, topic))
             masks[row] = mask
 
@@ -208,7 +224,8 @@ class BrokerCore:
         seq = self._next(row, event.topic)
         passes = self._passes is None or self._passes(event.topic)
         body = b"%b%d,%b" % (self._numbering, seq, event.tail)
-        if mask & RECORDED and self.window is not None:
+        recorded = mask & RECORDED
+        if recorded and self.window is not None:
             self.window.record(row, body, out=not passes)
             mask &= LINKS
             if not mask:
@@ -223,6 +240,10 @@ class BrokerCore:
             once = self._once_per_site(far, event.topic) if far & far - 1 else far
             mask ^= far ^ once  # `once` is a part of `far`: this clears the bits that were left out
             self.site_copies += once.bit_count()
+            if recorded and self.laggards and far ^ once:
+                self.laggards.passed(far ^ once)
+        if recorded and self.laggards:
+            mask &= self.laggards.live
         self.fanout.send(row, mask, body)
 
     def _once_per_site(self, far: int, topic: Topic) -> int:
@@ -266,6 +287,9 @@ class BrokerCore:
             mask = masks[row] if row < rows else 0
             if mask & HERE and window is not None:
                 window.record(row, body)
+                if self.laggards:
+                    self.fanout.send(row, mask & local & self.laggards.live, body)
+                    continue
             if mask & local:
                 self.fanout.send(row, mask & local, body)
             elif not mask & HERE:

@@ -31,6 +31,7 @@ class Mesh:
         self._me, self._node, self._changed = options.slot, node, changed
         self._is_met = False
         self._said = Settled(0)
+        self._settled = 0
         self.membership.told(self._me, 0, knows=True)
 
     @property
@@ -62,11 +63,16 @@ class Mesh:
         """Tells the others that all is done here which followed from the view `number`, and whether all who are linked know of shares."""
         if (said := Settled(number, knows)) != self._said:
             self._said = said
+            self._settled = max(self._settled, number)
             self.membership.told(self._me, number, knows=knows)
             for link in self.client.links.values():
                 if link.knows(Settled):
                     link.send(said)
             self.tick()
+
+    def era(self) -> int | None:
+        """Returns the number of the view that holds; None while former owners may serve something that has moved under it."""
+        return self.view.number if self._settled == self.view.number else None
 
     def told(self, slot: str, said: Settled) -> None:
         """Notes what the broker `slot` has said of itself."""

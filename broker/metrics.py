@@ -27,6 +27,11 @@ METRICS: Final = (
     Metric("broker_protocol_errors_total", "counter", "Links closed because the peer broke the link protocol.", "errors"),
     Metric("broker_interest_rows", "gauge", "Topics in the interest table, wanted at this site or at another one.", "rows"),
     Metric("broker_topics_lingering", "gauge", "Topics that nobody follows any more and that are recorded for a while.", "topics"),
+    Metric("broker_links_behind", "gauge", "Subscribing links that get what is recorded from the window until they have it all.", "links"),
+    Metric("broker_window_served_total", "counter", "Events given from the window to links that were behind.", "events"),
+    Metric(
+        "broker_window_passed_total", "counter", "Stamps that links lacked when they had gone: at most so many events are lost.", "stamps"
+    ),
     Metric("broker_window_events", "gauge", "Events in the window, for those who were cut off.", "events"),
     Metric("broker_window_bytes", "gauge", "Memory of the window, about; at most window_bytes.", "bytes"),
     Metric("broker_links", "gauge", "Open links: aggregators, services and other brokers, both ways.", "links"),

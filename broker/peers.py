@@ -178,6 +178,7 @@ class FarBrokerLink:
         """Takes events, and news of what is installed at the other site."""
         for deliver in self._broker.deliveries(frames):
             self._relay(deliver)
+        self._broker.taken()
         if any(isinstance(frame, Applied | Heartbeat) for frame in frames):
             self._changed()
 

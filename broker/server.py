@@ -71,7 +71,7 @@ class Broker:
         self.mesh = Mesh(options, self.links, born_ms, self._view_changed)
         self.handover = Handover(self.node, options.handover_s, options.max_handover_bytes)
         self.far = {
-            site: SiteClient(self.links, site, brokers, self.core.wanted_here)
+            site: SiteClient(self.links, site, brokers, self.core.wanted_here, era=self.mesh.era)
             for site, brokers in options.sites.items()
             if site != self.site
         }
@@ -297,6 +297,9 @@ class Broker:
             "broker_site_events_stale_total": core.stale,
             "broker_interest_rows": len(core.interest),
             "broker_topics_lingering": len(core.lingering),
+            "broker_links_behind": len(core.laggards) if core.laggards is not None else 0,
+            "broker_window_served_total": core.laggards.served if core.laggards is not None else 0,
+            "broker_window_passed_total": core.laggards.lost if core.laggards is not None else 0,
             "broker_window_events": len(window) if window is not None else 0,
             "broker_window_bytes": window.used_bytes if window is not None else 0,
             "broker_links": len(self.links.links),

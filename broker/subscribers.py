@@ -3,19 +3,26 @@
 The other sites hear of what aggregators want here; an aggregator hears how far that is installed at each of them.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Final
 
-from infra.kernel.frames import Announced, AnyFrame, Heartbeat, Settled, Subscribe, Unsubscribe, View
+from infra.kernel.errors import Refused
+from infra.kernel.frames import Announced, AnyFrame, Heartbeat, Resume, Settled, Subscribe, Unsubscribe, View
 from infra.kernel.limbo import Limbo
 from infra.kernel.receipts import Receipts
 from infra.kernel.topics import Topic
 from infra.runtime.link import Link
 from infra.runtime.link_handlers import makes_no_sense
+from infra.runtime.turns import in_turns
 
 from .client import SiteClient
 from .core import BrokerCore, Rows
 from .handover import Handover
 from .mesh import Mesh
+
+# How long to wait for one that reads more slowly than its link may queue.
+PAUSE_S: Final = 0.05
 
 
 class Subscriber:
@@ -43,6 +50,8 @@ class Subscriber:
             match frame:
                 case Subscribe() | Unsubscribe():
                     self._all.change(self, frame)
+                case Resume(stamps):
+                    self._all.resume(self, stamps)
                 case Announced(view):
                     self._all.announced(self, view)
                 case Settled(number):
@@ -74,7 +83,41 @@ class Subscribers:
         site, node = link.peer.site, link.peer.node
         subscriber = Subscriber(self, link, self._core.open(link, site != self._site, (site, node)), learn)
         self.everyone[subscriber] = None
+        if self._core.laggards is not None:
+            link.filled, link.stamps = partial(self._fill, subscriber), partial(self._core.stamps, subscriber.bit)
         return subscriber
+
+    def _fill(self, subscriber: Subscriber) -> None:
+        """Has one on whose link too much waits get what is recorded from the window, when there is room again."""
+        laggards = self._core.laggards
+        if laggards is not None and subscriber in self.everyone and subscriber.bit not in laggards:
+            laggards.fill(subscriber.bit, self._core.opening(subscriber.bit))
+            in_turns(self._serve(subscriber))
+
+    def resume(self, subscriber: Subscriber, stamps: Mapping[int, int]) -> None:
+        """Notes up to where `subscriber` has got everything on an earlier link. What is of another epoch was of another life.
+
+        Raises `Refused` for a stamp that was never given, and for one that comes late: some events have been sent by then.
+        """
+        window, laggards = self._core.window, self._core.laggards
+        if subscriber.receipts.has_any:
+            raise Refused("bad-link-frame", "Resume is said before everything else that is wanted")
+        if window is None or laggards is None or (stamp := stamps.get(window.epoch)) is None:
+            return
+        if stamp > window.stamp:
+            raise Refused("bad-link-frame", f"the stamp {stamp} was never given, the newest one is {window.stamp}")
+        laggards.resume(subscriber.bit, stamp, self._core.opening(subscriber.bit))
+
+    def _serve(self, subscriber: Subscriber) -> Iterator[float]:
+        """Gives one that is behind what it lacks, a part in each turn, as fast as it takes that."""
+        laggards = self._core.laggards
+        while laggards is not None and subscriber in self.everyone and subscriber.bit in laggards:
+            if subscriber.link.full:
+                yield PAUSE_S
+            elif laggards.serve(subscriber.bit, lambda: bool(subscriber.link.full)):
+                self.tell(subscriber)
+            else:
+                yield 0.0
 
     def lose(self, subscriber: Subscriber) -> None:
         """Forgets one whose link is gone, and what it wanted with it."""
@@ -96,6 +139,8 @@ class Subscribers:
     def announced(self, subscriber: Subscriber, view: View) -> None:
         """Notes that `subscriber` has announced everything under `view`."""
         subscriber.view = view
+        if self._core.laggards is not None and self._core.laggards.announced(subscriber.bit):
+            in_turns(self._serve(subscriber))
         self._mesh.offer(view)  # whoever knows a higher one: a site that lost its memory must not go on below it
         if view == self._mesh.view:
             self._handover.announced(subscriber)
@@ -150,7 +195,12 @@ class Subscribers:
             self.tell(subscriber)
 
     def tell(self, subscriber: Subscriber) -> None:
-        """Tells `subscriber` which of its changes are installed, and where, if that is news."""
+        """Tells `subscriber` which of its changes are installed, and where, if that is news.
+
+        One that is behind hears it when it is not any more: an answer says that everything has come which was sent before.
+        """
+        if self._core.laggards is not None and subscriber.bit in self._core.laggards:
+            return
         reached = {site: client.announcer.reached.get(site, 0) for site, client in self._seen_by(subscriber).items()}
         if (news := subscriber.receipts.advance({self._site: 0} | reached)) is not None:
             subscriber.link.send(news)

@@ -6,7 +6,8 @@ event is from. So one number says what somebody has got, however many topics the
 The oldest goes first: by its age, and when all events together take more memory than they may. The stamp up to which anything may have
 gone is the *horizon*. A topic has bounds of its own besides. What it lost to them is known for as long as it has events here (DPS-2).
 
-A kind of topics keeps all events within its bounds, or only the latest of each topic. Then the newest event says how many it replaced.
+A kind of topics keeps all events within its bounds, or only the latest of each topic and site where it was numbered. Then the newest event
+says how many it replaced.
 
 Time is the node's, in seconds. It comes with `tick`, so an event is kept for up to a tick longer than its kind says. A tick takes a stamp,
 too: so a stamp tells when it was given, also while nothing is published.
@@ -18,7 +19,7 @@ from collections import deque
 from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
-from infra.kernel.events import kind_in, with_skipped
+from infra.kernel.events import OPENING, kind_in, origin, with_skipped
 from infra.kernel.topics import Kind
 
 from .window_bounds import WindowBounds
@@ -69,8 +70,8 @@ class EventWindow:
     def record(self, row: int, body: bytes, *, out: bool = False) -> None:
         """Adds the next event of the topic that has `row`. Its body is not copied.
 
-        `out`: the event was not delivered, so it is not kept; nobody is told either that nothing is missing. An event that alone is over
-        the bounds of its topic is not kept either. A body that names no topic of a kind with bounds comes from a peer that lies: it is
+        `out`: the event was not delivered. Then only its place is kept, and so it is for one that alone is over the bounds of its topic:
+        nobody is told that nothing is missing. A body that names no topic of a kind with bounds comes from a peer that lies, and is
         passed over.
         """
         topic = self._topics.get(row)
@@ -82,19 +83,20 @@ class EventWindow:
             self.used_bytes += TOPIC_BYTES
         self.stamp = stamp = self.stamp + 1
         bounds = topic.bounds
+        if bounds.keep == "latest" and topic.stamps:
+            self._replace(topic, origin(body))
+        if out or len(body) > bounds.bytes:  # its place is kept, so that the loss is known until it is too old to matter
+            body, topic.lost = origin(body), stamp
         size = len(body)
-        if out or size > bounds.bytes:  # its place is kept, so that the loss is known until it is too old to matter
-            body, size, topic.lost = b"", 0, stamp
-        elif topic.most == 1:
-            topic.lost = 0
         self._stamps.append(stamp)
         self._rows.append(row)
         self._bodies.append(body)
         topic.stamps.append(stamp)
         topic.bytes += size
         self.used_bytes += size + EVENT_BYTES
-        while len(topic.stamps) > topic.most or topic.bytes > bounds.bytes:
-            self._replace(topic)
+        while len(topic.stamps) > bounds.events or topic.bytes > bounds.bytes:
+            topic.lost = max(topic.lost, topic.stamps[0])
+            self._drop(bisect_left(self._stamps, topic.stamps[0], self._front))
         while self.used_bytes > self.max_bytes:
             self._evict()
 
@@ -143,27 +145,36 @@ class EventWindow:
             return Missed([], "too-much")
         return Missed([topic.told(self._body(each), stamp) for each in topic.stamps if each > stamp])
 
-    def after(self, stamp: int) -> Iterator[tuple[int, int, bytes]]:
-        """Yields (stamp, row, body) of all events after `stamp`, in order. Nothing may be recorded meanwhile."""
+    def after(self, stamp: int, opening: bytes = OPENING) -> Iterator[tuple[int, int, bytes]]:
+        """Yields (stamp, row, body) of all events after `stamp` whose bodies begin with `opening`, in order.
+
+        Nothing may be recorded meanwhile.
+        """
         stamps, rows, bodies, topics = self._stamps, self._rows, self._bodies, self._topics
         for at in range(bisect_right(stamps, stamp), len(stamps)):
             body = bodies[at]
-            if body:
+            if body is not None and body.startswith(opening):
                 yield stamps[at], rows[at], topics[rows[at]].told(body, stamp)
 
     def _body(self, stamp: int) -> bytes:
-        return self._bodies[bisect_left(self._stamps, stamp)] or b""
+        body = self._bodies[bisect_left(self._stamps, stamp)]
+        assert body is not None
+        return body
 
     # What goes.
 
-    def _replace(self, topic: "_RecordedTopic") -> None:
-        """Drops the oldest event of `topic`, which goes to the topic's own bounds."""
-        stamp = topic.stamps[0]
-        if topic.most == 1:
-            topic.replaced, topic.replacements = stamp, topic.replacements + 1
-        else:
-            topic.lost = max(topic.lost, stamp)
-        self._drop(bisect_left(self._stamps, stamp, self._front))
+    def _replace(self, topic: "_RecordedTopic", site: bytes) -> None:
+        """Drops the event of `topic` that was numbered at `site`: a newer one is there."""
+        for stamp in topic.stamps:
+            at = bisect_left(self._stamps, stamp, self._front)
+            body = self._bodies[at]
+            assert body is not None
+            if body == site or (body.startswith(OPENING) and origin(body) == site):
+                topic.replaced, topic.replacements = stamp, topic.replacements + 1
+                if topic.lost == stamp:
+                    topic.lost = 0
+                self._drop(at, stays=True)
+                return
 
     def _evict(self) -> None:
         while self._bodies[self._front] is None:
@@ -181,15 +192,15 @@ class EventWindow:
             self._drop(bisect_left(self._stamps, stamp))
         age.horizon = limit
 
-    def _drop(self, at: int) -> None:
-        """Takes the event at a place out, which is the oldest of its topic."""
+    def _drop(self, at: int, *, stays: bool = False) -> None:
+        """Takes the event at a place out. Its topic goes with its last event, unless it `stays` for another one."""
         row = self._rows[at]
         topic, body = self._topics[row], self._bodies[at]
         assert body is not None
-        del topic.stamps[0]
+        topic.stamps.remove(self._stamps[at])
         topic.bytes -= len(body)
         self.used_bytes -= len(body) + EVENT_BYTES
-        if not topic.stamps:
+        if not topic.stamps and not stays:
             del self._topics[row]
             self.used_bytes -= TOPIC_BYTES
         self._bodies[at] = None
@@ -208,16 +219,15 @@ class EventWindow:
 class _RecordedTopic:
     """A topic that has events in the window.
 
-    - `stamps`: theirs, rising. `bytes`: the length of their bodies. `most`: how many there may be.
+    - `stamps`: theirs, rising. `bytes`: the length of their bodies.
     - `lost`: the stamp of the last event that is missing here, although it is not too old.
     - `replaced`, `replacements`: the stamp of the last event that a newer one replaced, and how many such there were.
     """
 
-    __slots__ = ("bounds", "bytes", "lost", "most", "replaced", "replacements", "stamps")
+    __slots__ = ("bounds", "bytes", "lost", "replaced", "replacements", "stamps")
 
     def __init__(self, bounds: WindowBounds) -> None:
         self.bounds = bounds
-        self.most = 1 if bounds.keep == "latest" else bounds.events
         self.stamps: list[int] = []
         self.bytes = self.lost = self.replaced = self.replacements = 0
 

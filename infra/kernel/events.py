@@ -25,6 +25,7 @@ KINDS: Final = 256
 # What Python and a queue need for an event besides its text, about.
 _EVENT_BYTES: Final = 200
 _SEQ: Final = b',"seq":'
+_SKIPPED: Final = OPENING + b'"skipped":'
 _TOPIC: Final = b'"topic":"'
 _PRESENCE: Final = _TOPIC + b"hm://presence/"
 _KIND: Final = re.compile(r"[a-z][a-z0-9-]{0,31}")
@@ -111,8 +112,18 @@ def numbering(site: str, epoch: int) -> bytes:
 
 
 def with_skipped(body: bytes, skipped: int) -> bytes:
-    """Returns the body, saying that `skipped` older events of its topic were dropped for it (design 6)."""
-    return b'%b"skipped":%d,%b' % (OPENING, skipped, body[len(OPENING) :])
+    """Returns the body, saying that `skipped` older events of its topic were dropped for it (design 6), besides those that it says."""
+    return b"%b%d,%b" % (_SKIPPED, skipped + skipped_in(body), body[_start(body) :])
+
+
+def skipped_in(body: bytes) -> int:
+    """Returns how many older events a body says that were dropped for it."""
+    return int(body[len(_SKIPPED) : body.index(b",", len(_SKIPPED))]) if body.startswith(_SKIPPED) else 0
+
+
+def _start(body: bytes) -> int:
+    """Returns where that begins which its owner has written."""
+    return body.index(b",", len(_SKIPPED)) + 1 if body.startswith(_SKIPPED) else len(OPENING)
 
 
 def is_presence(body: bytes) -> bool:
@@ -132,10 +143,10 @@ def kind_in(body: bytes) -> Kind | None:
 def place(body: bytes) -> tuple[bytes, int]:
     """Returns the part of a body that names site and epoch, and the event's number among those of its topic in these."""
     start = body.index(_SEQ) + len(_SEQ)  # what stands before it is ours and holds no such text
-    return body[:start], int(body[start : body.index(b",", start)])
+    return OPENING + body[_start(body) : start], int(body[start : body.index(b",", start)])
 
 
 def origin(body: bytes) -> bytes:
     """Returns the site where an event was numbered."""
-    start = len(OPENING) + len(b'"site":"')
+    start = _start(body) + len(b'"site":"')
     return body[start : body.index(b'"', start)]

@@ -31,6 +31,10 @@ class Fanout:
         self._receivers[bit] = receiver
         return bit
 
+    def receiver(self, bit: int) -> Receiver:
+        """Returns the subscribing link `bit`."""
+        return self._receivers[bit]
+
     def forget(self, bit: int) -> None:
         """Takes a link out that is gone; its interest has been closed."""
         del self._receivers[bit]

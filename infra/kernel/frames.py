@@ -22,7 +22,7 @@ from .ring import POINTS, Ring
 PROTOCOL: Final = 1
 # The highest tag of a frame that is understood here; what nodes understand that do not say it. A node may say more than an older
 # peer can read, so a newer frame is only said to who understands it (`Link.knows`).
-HIGHEST_TAG: Final = 31
+HIGHEST_TAG: Final = 32
 OLD_TAG: Final = 24
 
 Handle = Annotated[int, msgspec.Meta(ge=0, lt=1 << 32)]
@@ -33,6 +33,8 @@ Name = Annotated[str, msgspec.Meta(min_length=1, max_length=128, pattern=r"^[A-Z
 Share = Annotated[int, msgspec.Meta(ge=0, le=POINTS)]
 # The user of a call that is about no single user: the frame always has a name there.
 NOBODY: Final = "-"
+# Epoch of a broker -> a stamp of its window (see `broker.window`).
+Stamps = Annotated[dict[Number, Number], msgspec.Meta(max_length=1024)]
 # So much of what a peer says of why it goes is told on.
 MAX_SHOWN_CHARS: Final = 300
 
@@ -119,9 +121,10 @@ class Hello(Frame, tag=1, frozen=True):
 
 
 class Heartbeat(Frame, tag=2, frozen=True):
-    """A sign of life, both ways, when the interval has passed. Any other frame counts as one, too."""
+    """A sign of life, both ways, when the interval has passed. Any other frame counts as one, too. `stamps`: see `Deliver`."""
 
     view: View
+    stamps: Stamps = {}
 
 
 class Subscribe(Frame, tag=3, frozen=True):
@@ -150,10 +153,14 @@ class Applied(Frame, tag=5, frozen=True):
 
 
 class Deliver(Frame, tag=6, frozen=True):
-    """Events for the peer: `bodies[i]`, in the form that clients get, for the topic behind `handles[i]`."""
+    """Events for the peer: `bodies[i]`, in the form that clients get, for the topic behind `handles[i]`.
+
+    `stamps`: of what is recorded, everything up to here that the peer wants stands in this frame or before it.
+    """
 
     handles: list[Handle]
     bodies: list[bytes]
+    stamps: Stamps = {}
 
 
 class Publish(Frame, tag=7, frozen=True):
@@ -356,6 +363,15 @@ class Proof(Frame, tag=30, frozen=True):
     mac: Annotated[bytes, msgspec.Meta(max_length=64)]
 
 
+class Resume(Frame, tag=32, frozen=True):
+    """The first frame of somebody who has come back, before they announce what they want: they have got everything up to `stamps`.
+
+    What of it they wanted before they were cut off, and the peer still has, comes when they have said `Announced`, and then what is live.
+    """
+
+    stamps: Stamps
+
+
 AnyFrame = (
     Hello
     | Heartbeat
@@ -384,5 +400,6 @@ AnyFrame = (
     | Barred
     | Revoked
     | Settled
+    | Resume
     | Proof
 )

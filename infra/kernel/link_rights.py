@@ -118,7 +118,7 @@ LINK_KINDS: Final = (
         AGGREGATOR,
         BROKER,
         "one site",
-        _says(*_WANTS, f.Announced, f.Settled, f.Reply),
+        _says(*_WANTS, f.Resume, f.Announced, f.Settled, f.Reply),
         _says(f.Deliver, f.Applied, *_NEWS, ops=[ORDER_OP]),
     ),
     LinkKind(
@@ -132,7 +132,7 @@ LINK_KINDS: Final = (
         BROKER,
         BROKER,
         "two sites",
-        _says(*_WANTS, f.Announced, f.Settled, f.Reply, *_NEWS, ops=[ORDER_OP]),
+        _says(*_WANTS, f.Resume, f.Announced, f.Settled, f.Reply, *_NEWS, ops=[ORDER_OP]),
         _says(f.Deliver, f.Applied, f.Reply, *_NEWS, ops=[ORDER_OP]),
     ),
     *(LinkKind(role, BROKER, "one site", _says(publishes=kinds), _says(f.Published, *_NEWS)) for role, kinds in SERVICE_KINDS.items()),

@@ -36,6 +36,11 @@ class Receipts:
             if len(queue) > MAX_PENDING:  # an odd number: first and last stay; the others are told a little later
                 self._queues[site] = deque(islice(queue, 0, None, 2))
 
+    @property
+    def has_any(self) -> bool:
+        """Whether a change has been done."""
+        return bool(self._last[0])
+
     def advance(self, reached: Mapping[str, int]) -> Applied | None:
         """Returns what to tell now; None if nothing has changed since the last time. `reached` names every site that is known."""
         news = Applied(self._last[0], {site: self._installed(site, mark) for site, mark in reached.items()})

@@ -47,6 +47,8 @@ class Link:
     - `wake(link)`: called when there is something to flush, once until that is done.
     - `drops`: events that were dropped.
     - `full`: how many times `max_queued_bytes` wait; from 1 on presence is dropped, from 2 on every event.
+    - `filled()`: is called when it has become full, behind what was queued.
+    - `stamps()`: returns what is said of the window with deliveries and heartbeats; None where there is none.
     - `is_over`: more than `max_bytes` wait, so the link must be closed.
     """
 
@@ -60,12 +62,14 @@ class Link:
         "_woken",
         "dialled",
         "drops",
+        "filled",
         "full",
         "heard",
         "is_over",
         "max_bytes",
         "max_queued_bytes",
         "peer",
+        "stamps",
         "wire",
     )
 
@@ -76,6 +80,8 @@ class Link:
         self.heard = now
         self.drops = 0
         self.full = 0
+        self.filled: Callable[[], None] | None = None
+        self.stamps: Callable[[], dict[int, int]] | None = None
         self.is_over = False
         self.max_queued_bytes = MAX_QUEUED_BYTES
         self.max_bytes = MAX_BYTES
@@ -123,10 +129,15 @@ class Link:
             self._wake(self)
 
     def _seal(self) -> None:
-        self._frames.append(Deliver(self._handles, self._bodies))
+        self._frames.append(Deliver(self._handles, self._bodies, {} if self.stamps is None else self.stamps()))
         self._sealed_bytes += self._bytes
         self._handles, self._bodies, self._bytes = [], [], 0
-        self.full = (self.wire.queued_bytes + self._sealed_bytes) // self.max_queued_bytes  # one turn may bring very much
+        self._note_full(self.wire.queued_bytes + self._sealed_bytes)  # one turn may bring very much
+
+    def _note_full(self, queued_bytes: int) -> None:
+        self.full = queued_bytes // self.max_queued_bytes
+        if self.full and self.filled is not None:
+            self.filled()
 
     def flush(self) -> None:
         """Hands what is queued to the wire. The node calls it after a batch of frames, or at the end of the turn."""
@@ -137,7 +148,7 @@ class Link:
             frames, self._frames, self._sealed_bytes = self._frames, [], 0
             self.wire.send(frames)
         queued_bytes = self.wire.queued_bytes
-        self.full = queued_bytes // self.max_queued_bytes
+        self._note_full(queued_bytes)
         self.is_over = queued_bytes > self.max_bytes
 
     def close(self, code: str, reason: str = "") -> None:

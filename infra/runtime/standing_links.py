@@ -145,7 +145,7 @@ class StandingLinks:
             link.wire.abort()
             self.lost(link, f"silent-peer: nothing heard for {silent_s:.1f} s")
         else:
-            link.send(beat)
+            link.send(beat if link.stamps is None else Heartbeat(beat.view, link.stamps()))
 
     def _pass_on(self, link: Link, handler: LinkHandler, frames: list[AnyFrame]) -> None:
         self._busy = True

@@ -11,7 +11,7 @@ from structlog.testing import capture_logs
 
 from infra.kernel.codec import FrameDecoder, encode
 from infra.kernel.codes import BY_NAME
-from infra.kernel.frames import PROTOCOL, Bye, Deliver, Frame, Heartbeat, Hello, Leaving, Publish, Subscribe, Survey, View
+from infra.kernel.frames import PROTOCOL, Bye, Deliver, Frame, Heartbeat, Hello, Leaving, Publish, Resume, Subscribe, Survey, View
 from infra.kernel.topics import Topic
 from infra.runtime.listening import CannotListen
 from segue.cluster.factory import RoleFactory
@@ -54,6 +54,11 @@ TO_A_BROKER = {
     "a service that publishes another's topics": (
         hello(role="presence") + said(Publish(1, 0, [b"Adan%new-album"], [b""], [b'"payload":{}}'])),
         "forbidden",
+    ),
+    "stamps from one who wants nothing": (hello(role="presence") + said(Resume({1: 1})), "bad-link-frame"),
+    "stamps that come late": (
+        hello(role="aggregator") + said(Subscribe(1, [0], [Topic(b"Udan")])) + said(Resume({1: 1})),
+        "bad-link-frame",
     ),
     "a broker that is not configured": (hello(role="broker", node="b77"), "wrong-peer"),
     "a service that decides what is served": (hello(role="presence") + said(assignment(1, Topic(b"Udan"))), "bad-link-frame"),

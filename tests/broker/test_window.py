@@ -84,11 +84,13 @@ class WindowMachine(RuleBasedStateMachine):
         kind = Kind.PLAYLIST if row % 2 else Kind.USER
         bounds = BOUNDS[kind]
         mine = [each for each in self.everything if each.row == row and each.stamp > self.forgotten.get(row, 0)]
-        sizes = [0 if each.was_out or len(each.body) > bounds.bytes else len(each.body) for each in mine]
-        most = 1 if bounds.keep == "latest" else bounds.events
-        first = max(len(mine) - most, 0)
-        while sum(sizes[first:]) > bounds.bytes:
-            first += 1
+        sizes = [len(b"sto") if each.was_out or len(each.body) > bounds.bytes else len(each.body) for each in mine]
+        first, start = 0, 0
+        for end in range(1, len(mine) + 1):  # as it came, event by event
+            start = max(end - (1 if bounds.keep == "latest" else bounds.events), first)
+            while sum(sizes[start:end]) > bounds.bytes:
+                start += 1
+            first = start
         return [each for each in mine[first:] if each.stamp > max(self.too_old(kind), self.window.evicted)]
 
     @invariant()
@@ -101,7 +103,7 @@ class WindowMachine(RuleBasedStateMachine):
         assert all(body.endswith(bodies[stamp][len(b'{"op":"event",') :]) for stamp, _, body in found)
         assert len(self.window) == len(kept)
         assert self.window.topics == len({each.row for each in kept})
-        used = sum(len(bodies.get(each.stamp, b"")) + EVENT_BYTES for each in kept) + TOPIC_BYTES * self.window.topics
+        used = sum(len(bodies.get(each.stamp, b"sto")) + EVENT_BYTES for each in kept) + TOPIC_BYTES * self.window.topics
         assert self.window.used_bytes == used <= self.MAX_BYTES
 
     @invariant()
@@ -162,6 +164,22 @@ def test_the_latest_event_says_how_many_it_replaced_to_whoever_lacks_one_of_them
     assert window.topic_after(0, Kind.USER, 0).bodies == [with_skipped(bodies[2], 2)]
     assert window.topic_after(0, Kind.USER, 2).bodies == [bodies[2]]
     assert window.topic_after(0, Kind.USER, 3).bodies == []
+
+
+def test_of_each_site_where_a_topic_is_numbered_the_latest_event_is_kept() -> None:
+    """DPS-7: another site gets what was numbered here, although a newer one has come from elsewhere."""
+    window = EventWindow(7, BOUNDS, 10_000)
+    bodies = [event(Kind.USER, 1, seq).replace(b'"sto"', b'"%b"' % site) for seq, site in enumerate((b"sto", b"lon", b"sto", b"lon"))]
+    window.record(0, bodies[0])
+    window.record(0, bodies[1])
+    assert window.topic_after(0, Kind.USER, 0).bodies == bodies[:2]
+    window.record(0, bodies[2], out=True)
+    assert window.topic_after(0, Kind.USER, 1).reason == "too-much"
+    window.record(0, bodies[3])
+    assert window.topic_after(0, Kind.USER, 2).reason == "too-much"
+    window.record(0, bodies[2])
+    assert window.topic_after(0, Kind.USER, 4).bodies == [bodies[2]]
+    assert [stamp for stamp, _, _ in window.after(0, b'{"op":"event","site":"lon"')] == [4]
 
 
 @given(st.lists(st.tuples(st.integers(0, 30), st.booleans()), min_size=1, max_size=60), st.integers(0, 60))

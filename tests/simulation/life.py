@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 from tests.support import interest_oracle
 
 from .births import hashed_by_birth
-from .operations import TOPICS, USERS, Operation
+from .operations import PLAYLISTS, TOPICS, USERS, Operation
 from .oracle import Follower, SimulationOracle, Violated
 from .world import SimulatedWorld
 
@@ -455,4 +455,5 @@ class _watched(logging.Handler):  # noqa: N801 - it reads as what it does
 
 
 def _feed(topic: str) -> str:
-    return f"hm://presence/user/{topic}/"
+    """Returns a topic of one of the two kinds that are recorded: of playlists all events are kept, of users the latest."""
+    return f"hm://playlist/user/ann/playlist/{topic}/" if topic in PLAYLISTS else f"hm://presence/user/{topic}/"

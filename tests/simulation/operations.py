@@ -7,6 +7,7 @@ import random
 from typing import Final, NamedTuple
 
 TOPICS: Final = tuple(f"t{n}" for n in range(5))
+PLAYLISTS: Final = TOPICS[::2]
 USERS: Final = tuple(f"u{n}" for n in range(6))
 
 

@@ -143,7 +143,8 @@ class SimulatedWorld:
     async def publish(self, role: Any, events: list[dict[str, Any]]) -> tuple[int, dict[str, Any]]:
         """Publishes events at a broker, as a service beside it. Returns status and answer. Raises OSError."""
         process = self.process(f"{role.site}/service")
-        token = issue(SECRET, service="presence", ttl_s=86_400, now_s=BORN_S - 43_200, token_id="service")
+        service = "playlist" if events[0]["topic"].startswith("hm://playlist/") else "presence"
+        token = issue(SECRET, service=service, ttl_s=86_400, now_s=BORN_S - 43_200, token_id="service")
 
         async def call() -> tuple[int, dict[str, Any]]:
             transport = await self.internet.connect(process, role.address)

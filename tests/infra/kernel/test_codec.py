@@ -54,13 +54,15 @@ ASSIGNMENTS = st.builds(
 MOMENTS = st.integers(0, 2**53 - 1)
 REVOCATIONS = st.builds(Revocation, st.sampled_from(["user", "service", "token"]), NAMES, MOMENTS, MOMENTS)
 BANS = st.builds(Ban, NAMES, MOMENTS, MOMENTS, MOMENTS)
+STAMPS = st.dictionaries(NUMBERS, NUMBERS, max_size=4)
 FRAMES = st.one_of(
     st.builds(frames.Hello, NAMES, NAMES, NAMES, NUMBERS, NUMBERS, VIEWS, st.integers(-(2**63), 2**64 - 1), NUMBERS),
-    st.builds(frames.Heartbeat, VIEWS),
+    st.builds(frames.Heartbeat, VIEWS, STAMPS),
     st.builds(lambda n, lists: frames.Subscribe(n, *lists), NUMBERS, columns(HANDLES, TOPICS)),
     st.builds(frames.Unsubscribe, NUMBERS, st.lists(TOPICS, max_size=5)),
     st.builds(frames.Applied, NUMBERS, st.dictionaries(NAMES, NUMBERS, max_size=4)),
-    st.builds(lambda lists: frames.Deliver(*lists), columns(HANDLES, BYTES)),
+    st.builds(lambda lists, stamps: frames.Deliver(lists[0], lists[1], stamps), columns(HANDLES, BYTES), STAMPS),
+    st.builds(frames.Resume, STAMPS),
     st.builds(lambda n, hops, lists: frames.Publish(n, hops, *lists), NUMBERS, st.integers(0, 2), columns(TOPICS, BYTES, BYTES)),
     st.builds(frames.Published, NUMBERS, st.lists(NUMBERS, max_size=3)),
     st.builds(frames.Call, NUMBERS, NAMES, TEXTS, NAMES, BYTES, TEXTS),
@@ -251,6 +253,10 @@ NO_VIEW: list[Any] = [0, []]
         (packed(6, [2**32], [b"{}"]), "not a frame"),
         (packed(6, [-1], [b"{}"]), "not a frame"),
         (packed(6, [1], ["{}"]), "not a frame"),
+        (packed(6, [1], [b"{}"], {1: -1}), "not a frame"),
+        (packed(6, [1], [b"{}"], [1]), "not a frame"),
+        (packed(32, {2**62: 1}), "not a frame"),
+        (packed(32, dict.fromkeys(range(1025), 1)), "not a frame"),
         (packed(7, 1, 3, [b"Ua"], [b""], [b"{}"]), "not a frame"),
         (packed(2, [1, ["b1\n"]]), "not a frame"),
         (packed(2, [1, [""]]), "not a frame"),
@@ -296,6 +302,14 @@ def test_a_peer_of_before_that_tells_no_epoch_has_heard_of_none() -> None:
     assert FrameDecoder().feed(packed(20, 7)) == [frames.Surveyed(7, 0)]
 
 
+def test_peers_of_before_say_no_stamps_and_read_what_has_some() -> None:
+    """DPS-10: frames as such a peer says them, and as it reads ours: it looks at the elements that it knows."""
+    assert FrameDecoder().feed(packed(6, [1], [b"{}"])) == [frames.Deliver([1], [b"{}"], {})]
+    assert FrameDecoder().feed(packed(2, [1, ["b1"]])) == [HEARTBEAT]
+    assert msgspec.msgpack.decode(encode(frames.Deliver([1], [b"{}"], {7: 9}))[4:], strict=False)[:3] == [6, [1], [b"{}"]]
+    assert not frames.Hello("broker", "b1", "sto", 1, 1, frames.View(0, ()), tags=31).knows(frames.Resume)
+
+
 def test_a_call_of_a_peer_of_before_has_no_queue_and_such_a_peer_understands_ours() -> None:
     assert FrameDecoder().feed(packed(9, 7, "ann", "desk", "act", b"{}")) == [frames.Call(7, "ann", "desk", "act", b"{}")]
     said = msgspec.msgpack.decode(encode(frames.Call(7, frames.NOBODY, "", "append", b"{}", "append-7"))[4:])
@@ -306,6 +320,6 @@ def test_a_call_of_a_peer_of_before_has_no_queue_and_such_a_peer_understands_our
 def test_every_kind_of_frame_has_a_tag_of_its_own_that_never_changes() -> None:
     """A tag that is given away again would be misread by peers of the version before."""
     tags = {kind.__struct_config__.tag: kind.__name__ for kind in frames.AnyFrame.__args__}
-    assert sorted(tags) == [*range(1, 27), 30, 31]
+    assert sorted(tags) == [*range(1, 27), 30, 31, 32]
     assert max(tags) <= frames.HIGHEST_TAG
     assert (tags[1], tags[2], tags[11]) == ("Hello", "Heartbeat", "Bye")

@@ -9,7 +9,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from infra.kernel.errors import Refused
-from infra.kernel.events import Event, Submission, accept, encode_tail, is_presence, numbering, origin, place, with_skipped
+from infra.kernel.events import (
+    Event,
+    Submission,
+    accept,
+    encode_tail,
+    is_presence,
+    numbering,
+    origin,
+    place,
+    skipped_in,
+    with_skipped,
+)
 from infra.kernel.topics import parse_topic
 
 USER = "hm://presence/user/ann/"
@@ -144,6 +155,8 @@ def test_a_body_tells_its_class_and_origin_and_how_many_it_skipped(uri: str, sit
     body = b"%b%d,%b" % (numbering(site, epoch), seq, encode_tail(uri, 1, "1", "p", payload))
     spliced = with_skipped(body, skipped)
     assert origin(body) == site.encode()
-    assert place(body) == (numbering(site, epoch), seq)
+    assert place(body) == place(spliced) == (numbering(site, epoch), seq)
+    assert (skipped_in(body), skipped_in(spliced), origin(spliced)) == (0, skipped, site.encode())
+    assert with_skipped(spliced, 2) == with_skipped(body, skipped + 2)
     assert is_presence(body) == is_presence(spliced) == (uri == USER)
     assert json.loads(spliced) == json.loads(body) | {"skipped": skipped}

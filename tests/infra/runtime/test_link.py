@@ -144,6 +144,24 @@ def test_a_full_link_drops_presence_first_then_every_event_and_counts_each(link:
     assert link.drops == 4
 
 
+def test_a_link_says_when_it_is_full_behind_what_was_queued_and_what_stands_before_its_deliveries(link: Link, wire: RecordingWire) -> None:
+    """DPS-10, DPS-12: what is asked at that moment holds for everything that was given to it."""
+    said, count = list[int](), 0
+    link.filled = lambda: said.append(count)
+    link.stamps = lambda: {7: count}
+    wire.queued_bytes = 0
+    for count in range(1, 4):
+        link.deliver(count, PLAYLIST)
+    link.flush()
+    assert (said, wire.sent[-1]) == ([], [Deliver([1, 2, 3], [PLAYLIST] * 3, {7: 3})])
+    wire.queued_bytes = BOUND_BYTES
+    link.deliver(4, PLAYLIST)
+    count = 4
+    link.flush()
+    assert wire.sent[-1] == [Deliver([4], [PLAYLIST], {7: 4})]
+    assert set(said) == {4}
+
+
 def test_what_one_turn_brings_is_bounded_as_well(link: Link, wire: RecordingWire) -> None:
     """Before anything has reached the wire; a frame of deliveries is the grain."""
     link.max_queued_bytes = 4 * MAX_DELIVER_BYTES
