@@ -51,15 +51,16 @@ class Fleet:
         self._options = in_start_order(options)
         self._secret_file, self._directory, self._tls = secret_file, directory, tls or TlsOptions()
         self._stack = AsyncExitStack()
+        self._book: dict[str, str] = {}
         self.children: list[Child] = []
 
     async def __aenter__(self) -> Self:
         try:
             create_secret(self._directory / LINK_SECRET)
             ports = self._stack.enter_context(Ports())
-            book = address_book(self._options, ports)
+            self._book = address_book(self._options, ports)
             for _, together in groupby(self._options, key=lambda each: ROLES[role_of(each)].notifies):
-                self.children += await asyncio.gather(*(self._start(options, book) for options in together))
+                self.children += await asyncio.gather(*(self._start(options, self._book) for options in together))
         except BaseException:
             await self.stop()
             raise
@@ -88,6 +89,13 @@ class Fleet:
         if not line:
             raise ChildProcessError(f"the {role} with {path} did not start; its last words are above")
         return Child(options, process, msgspec.json.decode(line))
+
+    async def start_again(self, former: Child) -> Child:
+        """Returns a new process in the place of one that has ended, at the same addresses. Raises ChildProcessError."""
+        has_door = hasattr(former.options, "door")
+        child = await self._start(msgspec.structs.replace(former.options, door=former.door) if has_door else former.options, self._book)
+        self.children[self.children.index(former)] = child
+        return child
 
     async def stop(self) -> None:
         """Stops every process, the last one first. May be called twice."""

@@ -1,0 +1,130 @@
+"""The load of a drill: followers at every access point of every site, and services that publish all the time."""
+
+import asyncio
+import random
+import time
+from contextlib import AsyncExitStack, suppress
+from typing import Final, Self
+
+from infra.kernel.backoff import Backoff
+from infra.runtime.ending import end_tasks
+from infra.runtime.issuing import issue
+from segue.sdk.client import Client
+from segue.sdk.client_options import ClientOptions
+from segue.sdk.errors import SegueError
+from segue.sdk.publisher import Publisher, PublisherOptions
+
+from .ledger import Arrival, DrillLedger
+from .nodes import DrillNodes
+
+TOPICS: Final = tuple(f"u{n}" for n in range(12))
+# Each follower follows so many topics; at each site there are so many followers for each access point.
+FOLLOWS: Final = 6
+FOLLOWERS: Final = 2
+EVERY_S: Final = 0.1
+# Tokens outlive a clock that is an hour off.
+TOKEN_S: Final = 86_400.0
+
+
+class DrillLoad:
+    """The load on `nodes`: `async with DrillLoad(nodes, sites, rng) as load:`. `ledger` is what came of it.
+
+    Services do not repeat what no broker takes: it counts as refused, and the next broker gets the next event.
+    """
+
+    def __init__(self, nodes: DrillNodes, sites: tuple[str, ...], rng: random.Random) -> None:
+        self._nodes, self._sites, self._rng = nodes, sites, rng
+        self._follows = {
+            f"{site}-{point}-{n}": frozenset(rng.sample(TOPICS, FOLLOWS))
+            for site in sites
+            for point in range(len(nodes.doors("accesspoint", site)))
+            for n in range(FOLLOWERS)
+        }
+        self.ledger = DrillLedger(self._follows)
+        self._publications: list[tuple[str, str, int]] = []
+        self._publishers: dict[str, list[Publisher]] = {}
+        self._stack = AsyncExitStack()
+        self._tasks: list[asyncio.Task[None]] = []
+        self._clients: list[asyncio.Task[None]] = []
+
+    async def __aenter__(self) -> Self:
+        try:
+            for name in self._follows:
+                await self._follow(name)
+            for site in self._sites:
+                await self._serve(site)
+        except BaseException:
+            await self.close()
+            raise
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Ends it. May be called twice."""
+        await end_tasks(*self._tasks, *self._clients)
+        await self._stack.aclose()
+
+    async def quiet(self, within_s: float) -> None:
+        """Publishes nothing more, and waits until all that was accepted has arrived, or for so long."""
+        await end_tasks(*self._tasks)
+        until_s = time.monotonic() + within_s
+        while self.ledger.outstanding() and time.monotonic() < until_s:
+            await asyncio.sleep(0.05)
+
+    async def repeat(self) -> None:
+        """Publishes everything again, with its id, as services do that got no answer."""
+        for topic, site, n in list(self._publications):
+            with suppress(SegueError):
+                await self._publishers[site][0].publish(_feed(topic), "play", {"n": n}, id=_id(n))
+
+    def _token(self, **who: str) -> str:
+        return issue(self._nodes.secret, ttl_s=TOKEN_S, now_s=time.time() - TOKEN_S / 2, **who)
+
+    async def _follow(self, name: str) -> None:
+        site, point, _ = name.split("-")
+        doors = [f"ws://{door}" for door in self._nodes.doors("accesspoint", site)]
+        mine = doors[int(point) :] + doors[: int(point)]
+        options = ClientOptions(backoff=Backoff(base_s=0.2, cap_s=2.0), heartbeat_s=2.0)
+        client = Client(mine, self._token(user=name), client=name, on_state=lambda state: None, options=options, rng=self._draws())
+        await self._stack.enter_async_context(client)
+        await client.subscribe([_feed(topic) for topic in sorted(self._follows[name])], wait="all")
+        self._clients.append(asyncio.create_task(self._listen(name, client)))
+
+    async def _listen(self, name: str, client: Client) -> None:
+        async for event in client:
+            stream = (event.topic.split("/")[-2], event.site)
+            n = int(event.payload["n"])
+            self.ledger.arrived(name, Arrival(stream, event.epoch, event.seq, event.skipped, n, time.monotonic()))
+
+    async def _serve(self, site: str) -> None:
+        options = PublisherOptions(tries=1, answer_timeout_s=1.0)
+        for door in self._nodes.doors("broker", site):
+            publisher = Publisher(f"http://{door}", self._token(service="presence"), options=options, rng=self._draws())
+            self._publishers.setdefault(site, []).append(await self._stack.enter_async_context(publisher))
+        self._tasks += [asyncio.create_task(self._publish(topic, site)) for topic in TOPICS]
+
+    async def _publish(self, topic: str, site: str) -> None:
+        publishers, turn = self._publishers[site], self._rng.randrange(2)
+        await asyncio.sleep(EVERY_S * self._rng.random())
+        while True:
+            n = self.ledger.sent(topic, site, time.monotonic())
+            self._publications.append((topic, site, n))
+            try:
+                await publishers[turn % len(publishers)].publish(_feed(topic), "play", {"n": n}, id=_id(n))
+                self.ledger.accepted(n)
+            except SegueError:
+                turn += 1
+            await asyncio.sleep(EVERY_S)
+
+    def _draws(self) -> random.Random:
+        return random.Random(self._rng.getrandbits(64))
+
+
+def _feed(topic: str) -> str:
+    return f"hm://presence/user/{topic}/"
+
+
+def _id(n: int) -> str:
+    return f"drill-{n}"

@@ -1,0 +1,94 @@
+"""How a row is played: its cluster is started, loaded, broken as the row says, and measured."""
+
+import asyncio
+import random
+import time
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+from typing import Any, Final, NamedTuple
+
+from .ledger import DrillMeasured
+from .load import DrillLoad
+from .nodes import SHAPE, DrillNodes
+from .rows import DrillPromise, DrillRow, DrillStep
+
+MakeNodes = Callable[[random.Random], AbstractAsyncContextManager[DrillNodes]]
+# Before anything goes wrong, and after.
+CALM_S: Final = 1.5
+QUIET_S: Final = 3.0
+# What a row may take beside its own waiting.
+BESIDE_S: Final = 180.0
+# A random row: how long a node is away, and how long all is well before the next one.
+AWAY_S: Final = (0.5, 4.0)
+WELL_S: Final = 3.0
+
+
+class DrillOutcome(NamedTuple):
+    """A row that was played: what was `measured`, and in how many seconds."""
+
+    row: DrillRow
+    measured: DrillMeasured
+    seconds: float
+
+    @property
+    def promised(self) -> DrillPromise:
+        """What was promised."""
+        return self.row.no_window
+
+    @property
+    def broken(self) -> list[str]:
+        """The measures that are larger than what is promised. Where nothing arrives, nothing is proved: `delivered`."""
+        found = [name for name, most in self.promised._asdict().items() if most is not None and getattr(self.measured, name) > most]
+        return found or ([] if self.measured.delivered else ["delivered"])
+
+
+async def play(row: DrillRow, make_nodes: MakeNodes, seed: int) -> DrillOutcome:
+    """Returns what comes of a row on a cluster of its own. Raises TimeoutError where that takes far too long."""
+    began_s, rng = time.monotonic(), random.Random(f"{seed} {row.name}")
+    async with asyncio.timeout(row.seconds + BESIDE_S), make_nodes(rng) as nodes:
+        await nodes.ready()
+        async with DrillLoad(nodes, SHAPE.sites, rng) as load:
+            await asyncio.sleep(CALM_S)
+            load.ledger.marked_s = time.monotonic()
+            for step in row.steps:
+                await _do(step, nodes, load, rng)
+            await load.quiet(QUIET_S)
+            measured = load.ledger.measured()
+    return DrillOutcome(row, measured, round(time.monotonic() - began_s, 1))
+
+
+async def _do(step: DrillStep, nodes: DrillNodes, load: DrillLoad, rng: random.Random) -> None:
+    match step.act:
+        case "mark":
+            load.ledger.marked_s = time.monotonic()
+        case "wait":
+            await asyncio.sleep(step.seconds)
+        case "repeat":
+            await load.repeat()
+        case "random":
+            await _at_random(nodes, rng, step.seconds)
+        case "cut":
+            nodes.cut(step.node, step.other)
+        case "heal":
+            nodes.heal()
+        case "clock":
+            nodes.clock(step.node, step.seconds)
+        case "start":
+            await nodes.start(step.node)
+            await nodes.ready()
+        case act:
+            done: Any = getattr(nodes, act)(step.node)
+            if done is not None:
+                await done
+
+
+async def _at_random(nodes: DrillNodes, rng: random.Random, seconds: float) -> None:
+    """Kills and stops one node after the other for so long. Each is back, and all are ready, before the next one goes."""
+    until_s = time.monotonic() + seconds
+    while time.monotonic() < until_s:
+        name = rng.choice(nodes.names())
+        await (nodes.kill if rng.random() < 0.5 else nodes.stop)(name)
+        await asyncio.sleep(rng.uniform(*AWAY_S))
+        await nodes.start(name)
+        await nodes.ready()
+        await asyncio.sleep(WELL_S)
