@@ -92,8 +92,10 @@ class Fleet:
 
     async def start_again(self, former: Child) -> Child:
         """Returns a new process in the place of one that has ended, at the same addresses. Raises ChildProcessError."""
-        has_door = hasattr(former.options, "door")
-        child = await self._start(msgspec.structs.replace(former.options, door=former.door) if has_door else former.options, self._book)
+        options: Any = former.options
+        if hasattr(options, "door"):
+            options = msgspec.structs.replace(options, door=former.door)
+        child = await self._start(options, self._book)
         self.children[self.children.index(former)] = child
         return child
 

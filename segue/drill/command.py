@@ -35,7 +35,9 @@ class _DrillRun(NamedTuple):
 
 
 @click.command()
-@click.option("--row", "names", multiple=True, type=click.Choice(_NAMES), help="Play this row; may be repeated.  [default: all that can be]")
+@click.option(
+    "--row", "names", multiple=True, type=click.Choice(_NAMES), help="Play this row; may be repeated.  [default: all that can be]"
+)
 @click.option("--processes", "has_processes", is_flag=True, help="Run each role as a process of its own, which signals kill and stop.")
 @click.option("--minutes", type=Finite(min=0, min_open=True), default=0.5, show_default=True, help="How long the random row goes on.")
 @click.option("--json", "file", type=OutputFile(), help="Write all of it to this file as JSON, too.")

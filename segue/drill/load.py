@@ -9,6 +9,7 @@ from typing import Final, Self
 from infra.kernel.backoff import Backoff
 from infra.runtime.ending import end_tasks
 from infra.runtime.issuing import issue
+from segue.demo.until import until
 from segue.sdk.client import Client
 from segue.sdk.client_options import ClientOptions
 from segue.sdk.errors import SegueError
@@ -69,9 +70,7 @@ class DrillLoad:
     async def quiet(self, within_s: float) -> None:
         """Publishes nothing more, and waits until all that was accepted has arrived, or for so long."""
         await end_tasks(*self._tasks)
-        until_s = time.monotonic() + within_s
-        while self.ledger.outstanding() and time.monotonic() < until_s:
-            await asyncio.sleep(0.05)
+        await until(lambda: not self.ledger.outstanding(), within_s)
 
     async def repeat(self) -> None:
         """Publishes everything again, with its id, as services do that got no answer."""
@@ -79,8 +78,8 @@ class DrillLoad:
             with suppress(SegueError):
                 await self._publishers[site][0].publish(_feed(topic), "play", {"n": n}, id=_id(n))
 
-    def _token(self, **who: str) -> str:
-        return issue(self._nodes.secret, ttl_s=TOKEN_S, now_s=time.time() - TOKEN_S / 2, **who)
+    def _token(self, *, user: str | None = None, service: str | None = None) -> str:
+        return issue(self._nodes.secret, user=user, service=service, ttl_s=TOKEN_S, now_s=time.time() - TOKEN_S / 2)
 
     async def _follow(self, name: str) -> None:
         site, point, _ = name.split("-")

@@ -1,6 +1,5 @@
 """The nodes of a drill in this process: links in memory, doors on loopback."""
 
-import asyncio
 import random
 import secrets
 import time
@@ -15,6 +14,7 @@ from infra.runtime.tokens import AuthOptions, Keys, Verifier
 from segue.cluster.factory import RoleFactory
 from segue.cluster.roles import in_start_order
 from segue.cluster.shape import Shape
+from segue.demo.until import until
 
 from .cut_links import CutLinks
 from .nodes import READY_S, SHAPE, name_of
@@ -56,9 +56,8 @@ class LocalNodes:
 
     async def ready(self) -> None:
         """See `DrillNodes`."""
-        async with asyncio.timeout(READY_S):
-            while any(role.ready() for role in self.roles.values()):
-                await asyncio.sleep(0.02)
+        if not await until(lambda: not any(role.ready() for role in self.roles.values()), READY_S):
+            raise TimeoutError(f"not ready after {READY_S:g} s: {[name for name, role in self.roles.items() if role.ready()]}")
 
     async def start(self, name: str) -> None:
         """See `DrillNodes`."""

@@ -66,7 +66,7 @@ async def _do(step: DrillStep, nodes: DrillNodes, load: DrillLoad, rng: random.R
         case "repeat":
             await load.repeat()
         case "random":
-            await _at_random(nodes, rng, step.seconds)
+            await at_random(nodes, rng, step.seconds)
         case "cut":
             nodes.cut(step.node, step.other)
         case "heal":
@@ -82,7 +82,7 @@ async def _do(step: DrillStep, nodes: DrillNodes, load: DrillLoad, rng: random.R
                 await done
 
 
-async def _at_random(nodes: DrillNodes, rng: random.Random, seconds: float) -> None:
+async def at_random(nodes: DrillNodes, rng: random.Random, seconds: float) -> None:
     """Kills and stops one node after the other for so long. Each is back, and all are ready, before the next one goes."""
     until_s = time.monotonic() + seconds
     while time.monotonic() < until_s:

@@ -1,22 +1,21 @@
 """The nodes of a drill as real processes on TCP. They are killed and stopped by signals."""
 
-import asyncio
 import random
 import signal
 import tempfile
 from contextlib import AsyncExitStack
+from functools import partial
 from pathlib import Path
-from typing import Final, Self
+from typing import Self
 
 import aiohttp
 
 from infra.runtime.tokens import ensure_secret, read_secret
 from segue.cluster.fleet import Child, Fleet
 from segue.cluster.shape import Shape
+from segue.demo.until import until
 
 from .nodes import READY_S, SHAPE, name_of
-
-POLL_S: Final = 0.1
 
 
 class ProcessNodes:
@@ -53,14 +52,13 @@ class ProcessNodes:
 
     async def ready(self) -> None:
         """See `DrillNodes`."""
-        async with asyncio.timeout(READY_S):
-            for child in self._fleet.children:
-                while _name(child) not in self._down and not await self._is_ready(child):
-                    await asyncio.sleep(POLL_S)
+        for child in self._fleet.children:
+            if _name(child) not in self._down and not await until(partial(self._is_ready, child), READY_S):
+                raise TimeoutError(f"not ready after {READY_S:g} s: {_name(child)}")
 
     async def _is_ready(self, child: Child) -> bool:
         try:
-            async with self._http.get(f"http://{child.admin}/readyz") as answer:
+            async with self._http.get(f"{child.admin}/readyz") as answer:
                 return answer.status == 200
         except aiohttp.ClientError:
             return False

@@ -55,6 +55,8 @@ class DrillRow(NamedTuple):
         return sum(step.seconds for step in self.steps if step.act in ("wait", "random"))
 
 
+# The aggregator that both access points of the site choose.
+USED: Final = "sto/a2"
 NOTHING: Final = DrillPromise(missing=0, again_s=0.0)
 LOST_NOTHING: Final = DrillPromise(missing=0)
 
@@ -82,23 +84,39 @@ def _rolled(*nodes: str) -> tuple[DrillStep, ...]:
 def ladder(random_s: float) -> tuple[DrillRow, ...]:
     """Returns all rows. The last one goes on for `random_s` seconds."""
     return (
-        DrillRow("aggregator-killed", "an aggregator is killed", _gone_and_back("kill", "sto/a1"), DrillPromise(again_s=1.5)),
-        DrillRow("aggregator-stopped", "an aggregator is asked to stop", _gone_and_back("stop", "sto/a1"), LOST_NOTHING),
+        DrillRow("aggregator-killed", "an aggregator is killed", _gone_and_back("kill", USED), DrillPromise(again_s=1.5)),
+        DrillRow("aggregator-stopped", "an aggregator is asked to stop", _gone_and_back("stop", USED), LOST_NOTHING),
         DrillRow("accesspoint-killed", "an access point is killed", _gone_and_back("kill", "sto/ap1"), DrillPromise(again_s=5.0)),
         DrillRow("broker-stopped", "a broker is asked to stop, and started again", _gone_and_back("stop", "sto/b1"), LOST_NOTHING),
         DrillRow("broker-killed", "a broker is killed", _gone_and_back("kill", "sto/b1"), DrillPromise(again_s=2.0)),
         DrillRow("broker-hung", "a broker hangs for 8 s", _hung("sto/b1", 8.0), DrillPromise(again_s=3.5), (PROCESSES,)),
-        DrillRow("aggregator-hung", "an aggregator hangs for 8 s", _hung("sto/a1", 8.0), DrillPromise(again_s=4.5), (PROCESSES,)),
+        DrillRow("aggregator-hung", "an aggregator hangs for 8 s", _hung(USED, 8.0), DrillPromise(again_s=4.5), (PROCESSES,)),
         DrillRow("stalled", "an access point stands still for 10 s", _hung("sto/ap1", 10.0), DrillPromise(), (PROCESSES,)),
-        DrillRow("links-cut", "an aggregator does not reach a broker for 5 s", _cut("sto/a1", "sto/b1", 5.0), DrillPromise(again_s=4.0), (ONE_PROCESS,)),
-        DrillRow("sites-cut", "two sites do not reach each other for 8 s", _cut("sto", "lon", 8.0), DrillPromise(again_s=4.0), (ONE_PROCESS,)),
+        DrillRow(
+            "links-cut",
+            "an aggregator does not reach a broker for 5 s",
+            _cut(USED, "sto/b1", 5.0),
+            DrillPromise(again_s=4.0),
+            (ONE_PROCESS,),
+        ),
+        DrillRow(
+            "sites-cut", "two sites do not reach each other for 8 s", _cut("sto", "lon", 8.0), DrillPromise(again_s=4.0), (ONE_PROCESS,)
+        ),
         DrillRow(
             "rolling-restart",
             "brokers and aggregators of a site are restarted, one after the other",
             _rolled("sto/b1", "sto/b2", "sto/a1", "sto/a2"),
             LOST_NOTHING,
         ),
-        DrillRow("clock", "the clock of a broker is an hour off", (DrillStep("mark"), DrillStep("clock", "sto/b1", seconds=3600), _wait(4.0)), NOTHING, (ONE_PROCESS,)),
-        DrillRow("repeated", "a publisher repeats everything", (_wait(3.0), DrillStep("mark"), DrillStep("repeat"), _wait(1.0)), NOTHING),
+        DrillRow(
+            "clock",
+            "the clock of a broker is an hour off",
+            (DrillStep("mark"), DrillStep("clock", "sto/b1", seconds=3600), _wait(4.0)),
+            NOTHING,
+            (ONE_PROCESS,),
+        ),
+        DrillRow(
+            "repeated", "a publisher repeats everything", (_wait(3.0), DrillStep("mark"), DrillStep("repeat"), _wait(1.0)), LOST_NOTHING
+        ),
         DrillRow("random", "what is above, at random", (DrillStep("random", seconds=random_s), _wait(5.0)), DrillPromise()),
     )

@@ -8,20 +8,29 @@ from rich.text import Text
 from segue.cli.palette import BAD, GREEN, QUIET
 
 from .play import DrillOutcome
-_COLUMNS: Final = {"again_s": "again, s", "missing": "missing", "twice": "twice", "out_of_order": "out of order", "undetected": "undetected"}
+
+_COLUMNS: Final = {
+    "again_s": "again, s",
+    "missing": "missing",
+    "twice": "twice",
+    "out_of_order": "order",
+    "undetected": "hidden",
+}
 
 
 def table(outcomes: list[DrillOutcome], way: str) -> Table:
     """Returns the table of rows that were played in a `way`. A cell has what was measured, and the most that is promised."""
     title = f"Kinds without a window, {way}: measured, and the most that is promised. again: until everybody is served as before"
-    made = Table(title=title, title_justify="left", title_style=QUIET, box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    made.add_column("what", header_style=QUIET)
+    made = Table(title=title, title_justify="left", title_style=QUIET, box=None, pad_edge=False, padding=(0, 1, 0, 0))
+    made.add_column("what", header_style=QUIET, min_width=24)
     for name in (*_COLUMNS.values(), "of", "took"):
         made.add_column(name, justify="right", header_style=QUIET, no_wrap=True)
     for each in outcomes:
         found = each.measured
         cells = (cell(getattr(found, name), getattr(each.promised, name)) for name in _COLUMNS)
-        made.add_row(each.row.what, *cells, Text(f"{found.delivered + found.missing:,}", BAD * (not found.delivered)), f"{each.seconds:.0f} s")
+        made.add_row(
+            each.row.what, *cells, Text(f"{found.delivered + found.missing:,}", BAD * (not found.delivered)), f"{each.seconds:.0f} s"
+        )
     return made
 
 

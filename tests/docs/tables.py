@@ -25,6 +25,7 @@ NOT_RUN: Final = {
     "docs/web-push.md: const registration": "a push service on the Internet would be asked; tests/notification/channels has its own",
     "docs/web-push.md: self.addEventListener": "it belongs into the worker of the script above it",
     "docs/operations.md: curl -X POST": "there is no dead letter where all is well; tests/notification/test_sending.py replays one",
+    "docs/failure.md: segue drill": "it takes three minutes; tests/segue/drill plays short rows in both ways",
     "docs/demo.md: make demo\n": "README.md makes one",
     "docs/demo.md: make demo STORE=cassandra": "tests/segue/demo/test_second_act.py plays it on a real Cassandra",
     "docs/overlay.md: segue overlay": "a whole report takes an hour; tests/segue/cli/overlay runs each command",

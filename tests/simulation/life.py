@@ -193,16 +193,21 @@ class SimulatedLife:
         doors = [broker for broker in self.world.of("broker", self._last[1]) if broker.ready() is None] if self._last else []
         if self._last is not None and doors:
             name, _site, events = self._last
-            self._again.update(event["payload"]["n"] for event in events)
-            if self.faults or self._has_moved:
-                self.oracle.repeated |= self._again
+            self._repeats(events)
             self._meanwhile(partial(self._send, doors[where % len(doors)], name, events, again=True))
+
+    def _repeats(self, events: list[dict[str, Any]]) -> None:
+        """Notes that events are published again. Where their topic may have another owner, who does not know ids, they may come twice."""
+        self._again.update(event["payload"]["n"] for event in events)
+        if self.faults or self._has_moved:
+            self.oracle.repeated |= self._again
 
     async def _send(self, door: Any, topic: str, events: list[dict[str, Any]], *, again: bool = False) -> None:
         calm = not self.faults
         waiting = [each for each in self.followers.values() if topic in each.installed]
         status, answer = await self._asked_to_take(door, events)
         if status == 503:  # a service repeats it at another broker
+            self._repeats(events)
             others = [each for each in self.world.of("broker", door.site) if each.ready() is None]
             for other in others:
                 if status == 503:

@@ -1,0 +1,53 @@
+"""The drill as a command, with rows that are short."""
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from infra.kernel.recent import RecentIds
+from segue.cli.command_line import cli
+from segue.drill import command, play
+from segue.drill.rows import LOST_NOTHING, DrillRow, DrillStep
+
+SHORT = DrillRow(
+    "repeated",
+    "a publisher repeats everything",
+    (DrillStep("wait", seconds=0.3), DrillStep("mark"), DrillStep("repeat"), DrillStep("wait", seconds=0.3)),
+    LOST_NOTHING,
+)
+
+
+@pytest.fixture(autouse=True)
+def short(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(command, "ladder", lambda random_s: (SHORT,))
+    monkeypatch.setattr(play, "CALM_S", 0.3)
+
+
+def test_a_row_is_played_and_its_promise_is_kept(tmp_path: Path) -> None:
+    """DPS-32: promised beside measured, as a table and as JSON; exit code 0."""
+    done = CliRunner().invoke(cli, ["drill", "--row", "repeated", "--json", str(tmp_path / "drill.json")])
+    assert done.exit_code == 0, done.output
+    assert "a publisher repeats everything" in done.output
+    (row,) = json.loads((tmp_path / "drill.json").read_bytes())["rows"]
+    assert row["measured"]["delivered"] > 50
+    assert row["measured"]["twice"] == row["promised"]["twice"] == 0
+    assert row["broken"] == []
+
+
+def test_a_promise_that_is_broken_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """DPS-32: exit code 1 on a difference. Here a broker forgets which ids it has seen."""
+    monkeypatch.setattr(RecentIds, "seen", lambda *_: False)
+    done = CliRunner().invoke(cli, ["drill", "--row", "repeated", "--json", str(tmp_path / "drill.json")])
+    assert done.exit_code == 1, done.output
+    (row,) = json.loads((tmp_path / "drill.json").read_bytes())["rows"]
+    assert "twice" in row["broken"]
+    assert row["measured"]["twice"] > 50
+
+
+def test_a_row_that_cannot_be_played_so_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(command, "ladder", lambda random_s: (SHORT._replace(ways=("one process",)),))
+    done = CliRunner().invoke(cli, ["drill", "--row", "repeated", "--processes"])
+    assert done.exit_code == 2
+    assert "only without --processes" in done.output

@@ -1,0 +1,62 @@
+"""What a drill counts, from numbers made by hand."""
+
+from segue.drill.ledger import LATE_S, Arrival, DrillLedger
+
+HERE = ("t", "sto")
+
+
+def ledger(events: int, *, accepted: bool = True) -> DrillLedger:
+    """Returns a ledger of two followers, of which one follows the topic of `events` that were sent a second apart."""
+    made = DrillLedger({"follower": frozenset({"t"}), "other": frozenset({"u"})})
+    for n in range(events):
+        assert made.sent(*HERE, at_s=float(n)) == n
+        if accepted:
+            made.accepted(n)
+    return made
+
+
+def arrive(made: DrillLedger, n: int, seq: int, *, epoch: int = 1, late_s: float = 0.0) -> None:
+    made.arrived("follower", Arrival(HERE, epoch, seq, 0, n, n + late_s))
+
+
+def test_what_arrives_once_and_in_order_is_well() -> None:
+    made = ledger(3)
+    for n in range(3):
+        arrive(made, n, n + 1)
+    found = made.measured()
+    assert found == (3, 0, 3, 0, 0, 0, 0, 0.0)
+
+
+def test_only_who_follows_lacks_what_was_accepted() -> None:
+    made = ledger(2)
+    arrive(made, 0, 1)
+    assert made.outstanding() == 1
+    assert made.measured().missing == 1
+    assert ledger(2, accepted=False).measured()[:4] == (0, 2, 0, 0)
+
+
+def test_a_copy_and_what_was_overtaken_are_counted() -> None:
+    made = ledger(3)
+    for n in (0, 2, 2, 1):
+        arrive(made, n, n + 1)
+    assert made.measured().twice == 1
+    assert made.measured().out_of_order == 1
+
+
+def test_a_loss_that_no_number_shows_is_undetected() -> None:
+    shown, hidden, counted_anew = ledger(3), ledger(3), ledger(3)
+    for made, seq, epoch in ((shown, 3, 1), (hidden, 2, 1), (counted_anew, 1, 2)):
+        arrive(made, 0, 1)
+        arrive(made, 2, seq, epoch=epoch)
+    assert [made.measured().undetected for made in (shown, hidden, counted_anew)] == [0, 1, 0]
+
+
+def test_somebody_is_served_again_when_nothing_is_lost_refused_or_late_any_more() -> None:
+    made = ledger(6)
+    for n in (0, 1, 4, 5):
+        arrive(made, n, n + 1, late_s=2 * LATE_S if n == 4 else 0.0)
+    made.marked_s = 2.0
+    assert made.measured().again_s == 4 + 2 * LATE_S - 2.0
+    refused = ledger(4, accepted=False)
+    refused.marked_s = 1.0
+    assert refused.measured().again_s == 2.0

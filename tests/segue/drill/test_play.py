@@ -1,0 +1,58 @@
+"""Rows on a small cluster in this process."""
+
+import random
+
+import msgspec
+import pytest
+
+from segue.drill import play as playing
+from segue.drill.local_nodes import LocalNodes
+from segue.drill.nodes import SHAPE
+from segue.drill.play import DrillOutcome, play
+from segue.drill.rows import DrillPromise, DrillRow, DrillStep
+
+USUAL = DrillPromise()
+SMALL = msgspec.structs.replace(SHAPE, accesspoints=1)
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, seconds in (("CALM_S", 0.2), ("QUIET_S", 2.0), ("WELL_S", 0.0), ("AWAY_S", (0.0, 0.1))):
+        monkeypatch.setattr(playing, name, seconds)
+
+
+async def played(*steps: DrillStep, promise: DrillPromise = USUAL) -> DrillOutcome:
+    return await play(DrillRow("row", "something", steps, promise), lambda rng: LocalNodes(rng, SMALL), 1)
+
+
+async def test_a_site_that_is_cut_off_misses_events_and_numbers_show_it() -> None:
+    cut = DrillStep("cut", "sto", "lon"), DrillStep("wait", seconds=3.5)
+    outcome = await played(*cut, DrillStep("mark"), DrillStep("heal"), DrillStep("wait", seconds=3.0), promise=DrillPromise(again_s=4.0))
+    assert outcome.measured.missing > 20
+    assert outcome.broken == []
+    assert outcome.seconds > 6.0
+
+
+async def test_a_clock_an_hour_off_changes_nothing() -> None:
+    outcome = await played(DrillStep("clock", "sto/b1", seconds=3600.0), DrillStep("wait", seconds=0.3), promise=DrillPromise(missing=0))
+    assert outcome.broken == []
+    assert outcome.measured.delivered > 20
+
+
+async def test_an_aggregator_that_is_killed_is_back_at_its_name() -> None:
+    gone = DrillStep("kill", "sto/a1"), DrillStep("wait", seconds=0.2), DrillStep("start", "sto/a1")
+    outcome = await played(*gone)
+    assert outcome.broken == []
+
+
+async def test_at_random_everybody_is_back_in_the_end() -> None:
+    async with LocalNodes(random.Random(2), SMALL) as nodes:
+        await nodes.ready()
+        before = sorted(nodes.names())
+        await playing.at_random(nodes, random.Random(3), 1.0)
+        assert sorted(nodes.names()) == before
+
+
+async def test_nodes_of_one_process_do_not_hang_alone() -> None:
+    with pytest.raises(NotImplementedError, match="--processes"):
+        LocalNodes(random.Random(1), SMALL).hang("sto/b1")

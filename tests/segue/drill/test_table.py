@@ -1,0 +1,44 @@
+"""Promised beside measured."""
+
+from io import StringIO
+
+from rich.console import Console
+
+from segue.cli.palette import BAD, GREEN, QUIET
+from segue.drill.ledger import DrillMeasured
+from segue.drill.play import DrillOutcome
+from segue.drill.rows import DrillPromise, DrillRow
+from segue.drill.table import cell, document, table
+
+ROW = DrillRow("killed", "something is killed", (), DrillPromise(again_s=1.5))
+MEASURED = DrillMeasured(accepted=10, refused=2, delivered=1_200, missing=34, twice=0, out_of_order=0, undetected=0, again_s=1.25)
+
+
+def test_a_row_that_is_kept_and_one_that_is_broken() -> None:
+    kept = DrillOutcome(ROW, MEASURED, 11.0)
+    broken = DrillOutcome(ROW, MEASURED._replace(twice=3, again_s=2.0), 11.0)
+    assert kept.broken == []
+    assert broken.broken == ["twice", "again_s"]
+    console = Console(width=100, file=StringIO())
+    with console.capture() as capture:
+        console.print(table([kept, broken], "one process"))
+    text = capture.get()
+    for said in ("something is killed", "1.25 ≤ 1.5", "2 > 1.5", "3 > 0", "34", "1,234", "11 s"):
+        assert said in text
+
+
+def test_where_nothing_arrives_nothing_is_proved() -> None:
+    assert DrillOutcome(ROW, MEASURED._replace(delivered=0), 1.0).broken == ["delivered"]
+
+
+def test_a_cell_says_whether_a_promise_was_kept() -> None:
+    assert [cell(5, None).style, cell(0, 0).style, cell(1, 0).style] == [QUIET, GREEN, BAD]
+    assert [cell(5, None).plain, cell(0, 0).plain, cell(1, 0).plain, cell(1.5, 2.0).plain] == ["5", "0", "1 > 0", "1.5 ≤ 2"]
+
+
+def test_the_document_has_all_of_it() -> None:
+    (row,) = document([DrillOutcome(ROW, MEASURED, 11.0)], "processes")["rows"]
+    assert row["promised"]["again_s"] == 1.5
+    assert row["promised"]["missing"] is None
+    assert row["measured"]["missing"] == 34
+    assert (row["name"], row["seconds"], row["broken"]) == ("killed", 11.0, [])
