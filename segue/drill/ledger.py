@@ -22,7 +22,7 @@ class Arrival(NamedTuple):
 
 
 class DrillMeasured(NamedTuple):
-    """What came of a row; see `DrillPromise`. `accepted`: events; `refused`: those that no broker took; `delivered`: deliveries."""
+    """Figures of a row; see `DrillPromise`. `accepted`: events; `refused`: those that no broker took; `delivered`: deliveries."""
 
     accepted: int
     refused: int
@@ -105,7 +105,8 @@ class DrillLedger:
         yield from (self._sent[n][1] for _, n in self._missing())
         yield from (sent_s for n, (_, sent_s) in enumerate(self._sent) if n not in self._accepted)
         for arrivals in self._arrivals.values():
-            yield from (each.at_s for each in arrivals if each.at_s > self._sent[each.n][1] + LATE_S)
+            late = (each for each in arrivals if each.at_s > self._sent[each.n][1] + LATE_S)
+            yield from (each.at_s for each in late if each.n in self._accepted)
 
 
 def _by_stream(arrivals: Iterable[Arrival]) -> Iterable[list[Arrival]]:

@@ -59,4 +59,5 @@ def test_somebody_is_served_again_when_nothing_is_lost_refused_or_late_any_more(
     assert made.measured().again_s == 4 + 2 * LATE_S - 2.0
     refused = ledger(4, accepted=False)
     refused.marked_s = 1.0
+    arrive(refused, 0, 1, late_s=50.0)  # a broker that hung took it all the same, and nobody was promised anything
     assert refused.measured().again_s == 2.0
