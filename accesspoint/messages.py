@@ -5,12 +5,12 @@ from typing import Annotated, Final, Literal
 
 import msgspec
 
+from infra.kernel.access import MAX_PRIVATE_HOURS
 from infra.kernel.errors import Refused, SentAway
 from infra.kernel.http_error import described
 from infra.kernel.readable import LAST_EXACT, check_readable
 
 MAX_CLIENT_CHARS: Final = 128
-MAX_HOURS: Final = 24 * 365
 
 Id = int | str | None
 
@@ -109,7 +109,7 @@ class PrivateMessage(_Op, frozen=True):
     """Nobody sees from now on what is played on this device: for `hours`, or until the session ends. Or all may again who could."""
 
     on: bool
-    hours: Annotated[float, msgspec.Meta(gt=0, le=MAX_HOURS)] | None = None
+    hours: Annotated[float, msgspec.Meta(gt=0, le=MAX_PRIVATE_HOURS)] | None = None
     id: Id = None
 
 

@@ -10,10 +10,10 @@ from typing import Final, NamedTuple
 
 import msgspec
 
+from infra.kernel.access import FOREVER_MS, private_until_ms
 from infra.kernel.errors import Refused
 from infra.kernel.frames import Reply
 from infra.kernel.open_calls import refusal_of
-from infra.kernel.readable import LAST_EXACT
 from infra.kernel.roles import SOCIAL
 
 from . import messages
@@ -22,10 +22,8 @@ from .relay import Relay
 from .session import Session, SessionState
 from .sessions_by_user import SessionsByUser
 
-# Until the session ends: the last number that every client can count to. Beyond it is what only this session knows of.
-ALWAYS: Final = LAST_EXACT
-HERE: Final = ALWAYS + 1
-HOUR_MS: Final = 3_600_000
+# Until the session ends, of which only this session knows: no client and no service can name it.
+HERE: Final = FOREVER_MS + 1
 # So much of a session may wait for the answer.
 MAX_WAITING: Final = 64
 MAX_WAITING_BYTES: Final = 64 << 10
@@ -124,9 +122,9 @@ class PrivateSessions:
             self._relay.ask(session, "act", said.text, said.message.id, said.now_s)
 
     def _set_here(self, session: Session, said: _Said, wanted: messages.PrivateMessage) -> None:
-        until_ms = ALWAYS if wanted.hours is None else int(said.wall_s * 1000 + wanted.hours * HOUR_MS)
-        self._note(session, until_ms if wanted.on else 0)
-        session.say(messages.private(wanted.id, wanted.on, until_ms if wanted.on else 0))
+        until_ms = private_until_ms(said.wall_s * 1000, wanted.hours) if wanted.on else 0
+        self._note(session, until_ms)
+        session.say(messages.private(wanted.id, wanted.on, until_ms))
 
     def _ask_social(self, session: Session, said: _Said, op: str, body: bytes, take: Callable[[Session, _Said, bytes], None]) -> None:
         def answered(result: Reply | Refused) -> None:

@@ -5,10 +5,10 @@ from typing import Final
 
 import msgspec
 
+from .retention import DAY_MS
 from .store import Sent, Task, key_of
 from .tables_cassandra import BUCKET_MS, CassandraTables
 
-DAY_MS: Final = 86_400_000
 _ENCODE: Final = msgspec.json.Encoder().encode
 
 

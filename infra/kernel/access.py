@@ -8,8 +8,13 @@ from enum import StrEnum
 from typing import Final, NamedTuple
 
 from .errors import Refused
+from .readable import LAST_EXACT
 from .topics import Kind, Topic, kind_of, owner_of, user_of
 
+# Until a private session ends that has no end of its own, and how many hours another one may last: a year.
+FOREVER_MS: Final = LAST_EXACT
+MAX_PRIVATE_HOURS: Final = 8_784
+HOUR_MS: Final = 3_600_000
 # One question who may see what is about so many topics, or so many users, at most.
 MAX_ASKED: Final = 2_000
 
@@ -180,6 +185,11 @@ def refusal(rule: AccessRule, topic: Topic) -> Refused:
 def rule_of(number: int) -> AccessRule:
     """Returns the rule AUTH-`number`; AUTH-10 for a number that is unknown here, as one of a newer version may be."""
     return RULES[number - 1] if 1 <= number <= len(RULES) else CLOSED_RULE
+
+
+def private_until_ms(now_ms: float, hours: float | None) -> int:
+    """Returns until when a private session lasts that begins at `now_ms`: for `hours`, or until it is ended (AUTH-8). Times are Unix ms."""
+    return FOREVER_MS if hours is None else int(now_ms + hours * HOUR_MS)
 
 
 def check_may_see(user: str, topic: Topic) -> None:

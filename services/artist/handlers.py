@@ -1,24 +1,19 @@
 """The HTTP handlers of artist monitoring, as docs/openapi-artist.json describes them."""
 
 import asyncio
-from typing import Annotated, Final, cast
+from typing import cast
 
-import msgspec
-
-from infra.kernel.errors import Refused, Unavailable
+from infra.kernel.errors import Unavailable
 from infra.kernel.topics import ARTIST_TYPES, Topic, parse_topic
 from infra.runtime.ending import end_tasks
 from infra.runtime.http.web import Answer, Request, Route
 from infra.runtime.logs import Logger
 
-from ..follows import PAGE, FollowStore
+from ..follows import FollowStore
+from ..parameters import page_of
 from .answers import FeedType, FollowedArtist, FollowedFeed, FollowedFeeds, RunStarted, RunState
 from .core import artist_uri
 from .job import DailyJob
-
-LIMIT: Final = 100
-
-Limit = Annotated[int, msgspec.Meta(ge=1, le=PAGE)]
 
 
 class ArtistHandlers:
@@ -43,7 +38,7 @@ class ArtistHandlers:
         await end_tasks(self._run)
 
     async def _list(self, request: Request) -> Answer:
-        topics, after = await self._follows.topics(request.user, request.query.get("after", ""), _limit(request))
+        topics, after = await self._follows.topics(request.user, *page_of(request.query))
         return Answer(200, FollowedFeeds([_named(topic) for topic in topics], after))
 
     async def _follow(self, request: Request) -> Answer:
@@ -84,11 +79,3 @@ def _feeds(artist: str) -> list[Topic]:
 def _named(topic: Topic) -> FollowedFeed:
     artist, _, kind = topic[1:].decode().rpartition("%")
     return FollowedFeed(artist, cast(FeedType, kind))  # `parse_topic` has let in no other kind
-
-
-def _limit(request: Request) -> int:
-    """Returns how long a page may be. Raises `Refused("bad-field")`."""
-    try:
-        return msgspec.convert(request.query.get("limit", str(LIMIT)), Limit, strict=False)
-    except msgspec.ValidationError as wrong:
-        raise Refused("bad-field", f"limit: {wrong}") from wrong

@@ -9,9 +9,10 @@ from infra.kernel.topics import Kind, Topic, format_topic, kind_of, owner_of, us
 from infra.runtime.http.web import Answer, Request, Route
 
 from ..follows import FollowStore
+from ..parameters import page_of
 from .answers import ListedPlaylist, PlaylistFollowers, PlaylistsPage
 from .core import playlist_topic
-from .parameters import checked_name, page_of, topic_of
+from .parameters import checked_name, topic_of
 from .store import Playlists, Summary, find, names_of
 from .viewers import Viewers
 
@@ -36,7 +37,7 @@ class PlaylistListHandlers:
         topic = topic_of(request)
         await self._viewers.check_sees(request.user, topic)
         await find(self._playlists, *names_of(topic))
-        after, limit = page_of(request)
+        after, limit = page_of(request.query)
         page = await self._follows.followers(topic, after, limit)
         count = None if after else await self._follows.count(topic)  # counting looks at every follower: once is enough
         return Answer(200, PlaylistFollowers(await self._shown_followers(request, topic, page.items), count, page.next))
@@ -51,14 +52,14 @@ class PlaylistListHandlers:
         return await self._seen(request, followers, user_topic)
 
     async def _owned(self, request: Request) -> Answer:
-        page = await self._playlists.owned(checked_name(request.path["user"]), *page_of(request))
+        page = await self._playlists.owned(checked_name(request.path["user"]), *page_of(request.query))
         return Answer(200, PlaylistsPage([_shown(each) for each in await self._seen(request, page.items, _topic)], page.next))
 
     async def _followed(self, request: Request) -> Answer:
         user = checked_name(request.path["user"])
         request.check_granted(user_topic(user))
         await self._viewers.check_sees(request.user, user_topic(user))
-        page = await self._follows.topics(user, *page_of(request))
+        page = await self._follows.topics(user, *page_of(request.query))
         topics = [topic for topic in page.items if kind_of(topic) is Kind.PLAYLIST]
         there = await self._seen(request, await self._playlists.summaries(topics), _topic)
         found = sorted(there, key=lambda each: (each.owner, each.id))

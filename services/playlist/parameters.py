@@ -1,14 +1,8 @@
 """Parameters of requests: what their paths and queries say, checked."""
 
-from typing import Final
-
 from infra.kernel.errors import Refused
 from infra.kernel.topics import Topic, parse_topic
 from infra.runtime.http.web import Request
-
-from ..follows import PAGE
-
-DEFAULT_LIMIT: Final = 100
 
 
 def topic_of(request: Request) -> Topic:
@@ -22,16 +16,6 @@ def checked_name(name: str) -> str:
     """Returns a user's `name` that came from outside. Raises Refused("bad-topic")."""
     parse_topic(f"hm://presence/user/{name}/")
     return name
-
-
-def page_of(request: Request) -> tuple[str, int]:
-    """Returns `after` and `limit` of the query. Raises Refused("bad-field")."""
-    limit = number_of(request, "limit")
-    if limit is None:
-        limit = DEFAULT_LIMIT
-    if not 1 <= limit <= PAGE:
-        raise Refused("bad-field", f"limit is 1 to {PAGE}")
-    return request.query.get("after", ""), limit
 
 
 def number_of(request: Request, name: str) -> int | None:

@@ -7,6 +7,7 @@ from typing import Annotated, Final
 
 import msgspec
 
+from infra.kernel.access import MAX_PRIVATE_HOURS
 from infra.kernel.topics import MAX_ID, Topic, parse_topic
 
 MAX_AT_ONCE: Final = 5000
@@ -18,8 +19,8 @@ Provider = Annotated[str, msgspec.Meta(pattern=r"^[a-z][a-z0-9-]{0,31}\Z")]
 EventId = Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z0-9._:-]{1,64}\Z")]
 EventKind = Annotated[str, msgspec.Meta(pattern=r"^[a-z][a-z0-9-]{0,31}\Z")]
 ClientName = Annotated[str, msgspec.Meta(min_length=1, max_length=MAX_ID)]
-# A year at most. Who wants more says nothing, and it lasts until they end it.
-Hours = Annotated[float, msgspec.Meta(gt=0, le=8_784)]
+# Who wants more says nothing, and it lasts until they end it.
+Hours = Annotated[float, msgspec.Meta(gt=0, le=MAX_PRIVATE_HOURS)]
 ExternalId = Annotated[str, msgspec.Meta(min_length=1, max_length=MAX_EXTERNAL)]
 
 

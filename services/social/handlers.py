@@ -7,10 +7,10 @@ import msgspec
 from infra.kernel.errors import Refused
 from infra.runtime.http.web import Answer, Request, Route
 
+from ..parameters import checked, page_of
 from .answers import Friend, FriendsPage, LinkedAccount, LinkedAccounts, SubscribedFriends
 from .core import Contacts, Name, Provider, VouchedContacts
 from .friends import Friends
-from .parameters import checked, page_of
 
 
 class Posting(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

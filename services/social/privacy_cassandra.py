@@ -4,12 +4,12 @@ import asyncio
 from collections.abc import Iterator, Sequence
 from typing import Final, TypeVar
 
-from infra.kernel.access import Listening, Visibility
+from infra.kernel.access import FOREVER_MS, Listening, Visibility
 from infra.runtime.cassandra.client import Cassandra
 
 from ..follows import PAGE
 from ..list_page import ListPage
-from .privacy_store import FOREVER_MS, PlaylistKey, PlaylistPrivacy, check_blocks, check_editors, check_private
+from .privacy_store import PlaylistKey, PlaylistPrivacy, check_blocks, check_editors, check_private
 
 T = TypeVar("T")
 

@@ -2,15 +2,15 @@
 
 import msgspec
 
-from infra.kernel.access import Listening, Visibility
+from infra.kernel.access import FOREVER_MS, Listening, Visibility
 from infra.runtime.http.web import Answer, Request, Route
 
+from ..parameters import checked, page_of
 from .answers import BlockedUsers, PlaylistAccess, PrivateClient, ShownPrivacy
 from .core import ClientName, Hours, Name
-from .parameters import checked, page_of
 from .privacy import Privacy
 from .privacy_settings import PrivacySettings
-from .privacy_store import FOREVER_MS, PlaylistKey, PrivacyStore
+from .privacy_store import PlaylistKey, PrivacyStore
 
 
 class PrivacyWish(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

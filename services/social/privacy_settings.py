@@ -1,17 +1,14 @@
 """What users set about others. Each change is stored first, and then told to all who remember an answer that it makes untrue."""
 
 from collections.abc import Callable
-from typing import Final
 
-from infra.kernel.access import Listening, Visibility
+from infra.kernel.access import Listening, Visibility, private_until_ms
 from infra.kernel.errors import Refused
 
 from .barring import EVERYBODY, BarredPair, Barring, both_ways
 from .friends import Friends
-from .privacy_store import FOREVER_MS, PlaylistKey, PrivacyStore
+from .privacy_store import PlaylistKey, PrivacyStore
 from .promise import Prune
-
-HOUR_MS: Final = 3_600_000
 
 
 class PrivacySettings:
@@ -67,7 +64,7 @@ class PrivacySettings:
         It ends after `hours`, or when it is ended. Raises Refused("too-large").
         """
         now_ms = self._now_ms()
-        until_ms = 0 if not on else FOREVER_MS if hours is None else now_ms + int(hours * HOUR_MS)
+        until_ms = private_until_ms(now_ms, hours) if on else 0
         with self._barring.telling([BarredPair(user, user)]):
             await self._store.set_private(user, client, until_ms, now_ms)
         return until_ms

@@ -5,7 +5,6 @@ from typing import Final, NamedTuple, Protocol
 
 from infra.kernel.access import Listening, Visibility
 from infra.kernel.errors import Refused
-from infra.kernel.readable import LAST_EXACT
 from infra.kernel.topics import Topic
 
 from ..follows import PAGE
@@ -14,8 +13,6 @@ from ..list_page import ListPage
 MAX_BLOCKS: Final = 10_000
 MAX_EDITORS: Final = 500
 MAX_PRIVATE: Final = 100
-# A private session that has no end of its own.
-FOREVER_MS: Final = LAST_EXACT
 
 
 class PlaylistKey(NamedTuple):

@@ -6,7 +6,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from accesspoint.private_sessions import ALWAYS, HERE, MAX_WAITING, MAX_WAITING_BYTES
+from accesspoint.private_sessions import HERE, MAX_WAITING, MAX_WAITING_BYTES
+from infra.kernel.access import FOREVER_MS
 from infra.kernel.frames import Call, Reply
 from tests.support.guarded_core import GuardedCore
 from tests.support.recording_session import RecordingSession
@@ -88,7 +89,7 @@ def test_after_a_change_elsewhere_sessions_of_the_user_ask_again_and_others_do_n
     for session in (bob, eve):
         act(session, 1)
         world.answer()
-    world.tell(world.twin.hide("bob", "c1", ALWAYS))
+    world.tell(world.twin.hide("bob", "c1", FOREVER_MS))
     act(eve, 2)
     assert asked(world) == []
     act(bob, 3)
@@ -169,7 +170,7 @@ def test_what_the_service_has_noted_holds_for_all_sessions_of_the_device_and_for
     tv.client = "tv"
     assert bob.tell(op="private", id=1, on=True) is None
     world.answer()
-    assert bob.messages[-1] == {"op": "private", "id": 1, "on": True, "until_ms": ALWAYS}
+    assert bob.messages[-1] == {"op": "private", "id": 1, "on": True, "until_ms": FOREVER_MS}
     for session in (bob, again):
         assert act(session, 2) == {"op": "ok", "id": 2}
     act(tv, 3)
@@ -213,7 +214,7 @@ def test_after_an_answer_without_an_hour_the_next_act_asks() -> None:
     world = world_of()
     bob = world.client("bob")
     bob.tell(op="private", id=1, on=True)
-    world.twin.hide("bob", "c1", ALWAYS)
+    world.twin.hide("bob", "c1", FOREVER_MS)
     refuse(world, "", body=b'{"op":"private","id":1}')
     assert bob.messages[-1] == {"op": "private", "id": 1}
     act(bob, 2)
@@ -231,7 +232,7 @@ def test_an_answer_from_before_a_change_is_not_believed_after_it() -> None:
     ann = world.client("ann")
     act(ann, 1)
     old = world.outlet.replies()
-    world.core.gatekeeper.barred(world.twin.hide("ann", "c1", ALWAYS), world.now_s)
+    world.core.gatekeeper.barred(world.twin.hide("ann", "c1", FOREVER_MS), world.now_s)
     world.answer(old)
     assert [call.op for call in world.outlet.calls] == ["is-private"]
     world.answer()
@@ -258,7 +259,7 @@ def test_the_answer_to_a_wish_is_not_believed_where_something_has_changed_since(
     ann = world.client("ann")
     ann.tell(world.now_s, op="private", id=1, on=False)
     old = world.outlet.replies()
-    world.core.gatekeeper.barred(world.twin.hide("ann", "c1", ALWAYS), world.now_s)
+    world.core.gatekeeper.barred(world.twin.hide("ann", "c1", FOREVER_MS), world.now_s)
     world.answer(old)
     act(ann, 2)
     world.answer()
@@ -273,7 +274,7 @@ def test_without_a_social_service_it_is_known_here_alone() -> None:
     world = world_of(has_social=False, is_linked=False)
     bob, again = world.client("bob"), world.client("bob")
     act(bob, 1)
-    assert bob.tell(op="private", id=2, on=True) == {"op": "private", "id": 2, "on": True, "until_ms": ALWAYS}
+    assert bob.tell(op="private", id=2, on=True) == {"op": "private", "id": 2, "on": True, "until_ms": FOREVER_MS}
     for session in (bob, again):
         act(session, 3)
     assert bob.tell(op="private", id=4, on=False) == {"op": "private", "id": 4, "on": False, "until_ms": 0}

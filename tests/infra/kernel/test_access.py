@@ -6,6 +6,8 @@ import pytest
 
 from infra.kernel import access
 from infra.kernel.access import (
+    FOREVER_MS,
+    MAX_PRIVATE_HOURS,
     AccessFacts,
     Listening,
     Relation,
@@ -13,6 +15,7 @@ from infra.kernel.access import (
     check_may_see,
     edit_verdict,
     is_everybodys,
+    private_until_ms,
     refusal,
     rule_of,
     verdict,
@@ -132,3 +135,9 @@ def test_the_rules_are_numbered_in_their_order_and_an_unknown_one_counts_as_the_
 def test_nobody_has_to_be_asked_about_artists_and_ones_own(user: str, uri: str, seen: bool) -> None:
     """AUTH-2 and AUTH-9."""
     assert is_everybodys(user, parse_topic(uri)) is seen
+
+
+def test_a_private_session_lasts_for_its_hours_or_until_it_is_ended() -> None:
+    """AUTH-8."""
+    assert [private_until_ms(1000, hours) for hours in (0.5, 2, None)] == [1_801_000, 7_201_000, FOREVER_MS]
+    assert private_until_ms(1e12, MAX_PRIVATE_HOURS) < FOREVER_MS

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from infra.kernel.access import Listening, Visibility
+from infra.kernel.access import FOREVER_MS, Listening, Visibility
 from infra.kernel.errors import Refused
 from infra.runtime.cassandra.client import Cassandra
-from services.social.privacy_store import FOREVER_MS, MAX_EDITORS, MAX_PRIVATE, PlaylistKey, PlaylistPrivacy, PrivacyStore
+from services.social.privacy_store import MAX_EDITORS, MAX_PRIVATE, PlaylistKey, PlaylistPrivacy, PrivacyStore
 from services.social.store_cassandra import use_cassandra
 from services.social.store_sqlite import open_sqlite
 

@@ -1,4 +1,4 @@
-"""Parameters of requests: what their paths and queries say, checked."""
+"""Parameters of requests to services: what their paths and queries say, checked."""
 
 from collections.abc import Mapping
 from typing import Annotated, Final, TypeVar
@@ -7,7 +7,7 @@ import msgspec
 
 from infra.kernel.errors import Refused
 
-from ..follows import PAGE
+from .follows import PAGE
 
 LIMIT: Final = 100
 
