@@ -7,7 +7,8 @@ the one that was added first comes first, so that a seed gives the same run ever
 entry stays in its slot, because the heap moves what it holds.
 """
 
-from typing import Final, NamedTuple
+from collections.abc import Iterable
+from typing import Any, Final, NamedTuple
 
 from ..protocol.buffer import Buffer
 from .compiled import Execution
@@ -60,6 +61,21 @@ def new_agenda(room: int, execution: Execution) -> EventAgenda:
     return agenda
 
 
+def room_of(agenda: EventAgenda) -> int:
+    """Returns for how many entries there is room."""
+    return len(agenda.slots) // _PARTS
+
+
+def enlarged(agenda: EventAgenda, room: int, execution: Execution) -> EventAgenda:
+    """Returns an agenda with the same entries, and with room for `room` of them. Raises OverlayError if that is too many to be numbered."""
+    larger = new_agenda(room, execution)
+    # Lists and arrays have slices, which buffers of protocol code need not have.
+    pairs: Iterable[tuple[Any, Any]] = zip(agenda, larger, strict=True)
+    for old, new in pairs:
+        new[: len(old)] = old
+    return larger
+
+
 def clear(agenda: EventAgenda) -> None:
     """Forgets all entries, and that some were lost."""
     for place in range(_TALLY):
@@ -71,9 +87,8 @@ def check_room(agenda: EventAgenda) -> None:
     """Raises OverlayError if an entry found no room since the agenda was cleared. Drivers ask after each kernel that adds."""
     lost = int(agenda.tally[LOST])
     if lost:
-        room = len(agenda.slots) // _PARTS
         raise OverlayError(
-            f"{lost:,} messages found no room among {room:,} that were under way at once, so the run is not valid; "
+            f"{lost:,} messages found no room among {room_of(agenda):,} that were under way at once, so the run is not valid; "
             "give a larger room, or publish less at a time"
         )
 

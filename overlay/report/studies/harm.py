@@ -17,7 +17,7 @@ from ...simulator.workload import OverlayWorkload
 from ..study import OverlayStudy, StudyClaim, StudyResult, StudyScale, StudyTable
 
 # Nodes, cycles before anybody does wrong, and cycles from then on.
-_SIZES: Final[dict[StudyScale, tuple[int, int, int]]] = {"tiny": (200, 25, 10), "quick": (1000, 50, 40), "full": (4_000, 70, 100)}
+_SIZES: Final[dict[StudyScale, tuple[int, int, int]]] = {"tiny": (200, 25, 10), "quick": (500, 40, 25), "full": (4_000, 70, 100)}
 _DEAD: Final = 0.05
 _REPAIRS: Final = (0, 1, 3)
 _KINDS: Final = {

@@ -6,10 +6,11 @@ import numpy as np
 
 from ...protocol.buffer import Buffer
 from ...protocol.gossip_scores import COUNTERS
+from ..agenda import EventAgenda, enlarged, room_of
 from ..compiled import Execution
 from ..pair_table import ABSENT, PairTable, new_pair_table, put_pair
 from .options import MESH_ROOM
-from .state import BONDS, LINKS, NO_ROOM, SEATS, GossipBonds, GossipLinks, GossipSeats, GossipSubState
+from .state import BONDS, LINKS, NO_ROOM, SEATS, GossipBonds, GossipLinks, GossipSeats, GossipSubState, agenda_room
 
 # Places of a record, where it has more than one.
 _WIDE: Final = {"mesh": MESH_ROOM, "counters": COUNTERS}
@@ -26,7 +27,14 @@ def grown(state: GossipSubState, execution: Execution, seats: int = 0) -> Gossip
         state = state._replace(links=GossipLinks(*_parts(state.links, 2 * len(state.links.owner), execution)))
     if 2 * used[BONDS] > len(state.bonds.seat):
         state = state._replace(bonds=GossipBonds(*_parts(state.bonds, 2 * len(state.bonds.seat), execution)))
-    return state
+    return state._replace(agenda=_with_room(state, execution))
+
+
+def _with_room(state: GossipSubState, execution: Execution) -> EventAgenda:
+    nodes, links = len(state.nodes.alive), state.tallies[LINKS]
+    if room_of(state.agenda) >= agenda_room(nodes, links):
+        return state.agenda
+    return enlarged(state.agenda, agenda_room(nodes, 2 * links), execution)
 
 
 def _parts(pool: Any, room: int, execution: Execution) -> list[Any]:

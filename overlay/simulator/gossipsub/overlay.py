@@ -17,13 +17,12 @@ from .growth import grown
 from .interests import change_seats
 from .options import HEARTBEAT_US, GossipSubOptions
 from .running import begin_play, dial_all, drain, end_play, run_cycles, spread, take_seats
-from .state import NOW, PUBLISH, SORTS, new_events, new_gossip_state
+from .state import LINKS, MOST_ROOM, NOW, PUBLISH, SORTS, agenda_room, new_events, new_gossip_state
 
 DEPLOYED: Final = GossipSubOptions()
-# Messages that may be under way at once in a run by events: of each node, of each node and event, and in all.
+# Messages that may be under way at once in a run by events: of each node, and of each node and event.
 _UNDER_WAY: Final = 64
 _COPIES_UNDER_WAY: Final = 8
-_MOST_ROOM: Final = 1 << 22
 _AT_ONCE: Final = constant(0)
 
 
@@ -159,8 +158,8 @@ class GossipSubOverlay:
         for each in publications:
             self._subscriptions.check_publisher(each.topic, each.publisher, self.state.nodes.alive)
         make, start = self._execution, int(self.state.clock[NOW])
-        room = self.nodes * (_UNDER_WAY + _COPIES_UNDER_WAY * len(publications))
-        whole, agenda = self.state, new_agenda(min(room, _MOST_ROOM), make)
+        room = self.nodes * (_UNDER_WAY + _COPIES_UNDER_WAY * len(publications)) + agenda_room(self.nodes, self.state.tallies[LINKS])
+        whole, agenda = self.state, new_agenda(min(room, MOST_ROOM), make)
         events = new_events(max(1, len(publications)), self.nodes, make)
         self.state = whole._replace(events=events, agenda=agenda, times=latency.times)
         make.kernel(begin_play)(self.state)
@@ -171,7 +170,7 @@ class GossipSubOverlay:
         for second in range(start, until_us, HEARTBEAT_US):
             make.kernel(drain)(self.state, self.rules, min(until_us, second + HEARTBEAT_US))
             self._grow()
-        check_room(agenda)
+        check_room(self.state.agenda)
         make.kernel(end_play)(self.state)
         self.state = self.state._replace(events=whole.events, agenda=whole.agenda, times=whole.times)
         came = np.asarray(events.arrival_us, np.int64).reshape(-1, self.nodes)[: len(publications)]

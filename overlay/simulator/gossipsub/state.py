@@ -45,6 +45,8 @@ NO_ROOM: Final = SORTS + 5
 TALLIES: Final = SORTS + 6
 # The place of the time in `clock`, in microseconds.
 NOW: Final = 0
+# The most entries of an agenda.
+MOST_ROOM: Final = 1 << 22
 # Streams of the world have numbers above those of nodes.
 WORLD: Final = 0
 EXCHANGE: Final = 1
@@ -175,7 +177,7 @@ def new_gossip_state(
         bonds=_new_bonds(max(16, workload.pairs), execution),
         events=new_events(1, nodes, execution),
         times=constant(0).times,
-        agenda=new_agenda(max(4096, 4 * nodes), execution),
+        agenda=new_agenda(agenda_room(nodes, 0), execution),
         scores=scores,
         of=of,
         messages=make.filled(nodes * KINDS),
@@ -187,6 +189,11 @@ def new_gossip_state(
         weights=make.filled(nodes),
         outward=make.filled(nodes),
     )
+
+
+def agenda_room(nodes: int, links: int) -> int:
+    """Returns how many entries an agenda needs: what is on its way at once, and a promise for each link, which may be broken later."""
+    return min(max(4096, 4 * nodes) + links, MOST_ROOM)
 
 
 def new_events(events: int, nodes: int, execution: Execution) -> GossipEvents:

@@ -21,8 +21,10 @@ from overlay.simulator.agenda import (
     add,
     check_room,
     clear,
+    enlarged,
     new_agenda,
     next_us,
+    room_of,
     take,
 )
 from overlay.simulator.compiled import COMPILED, INTERPRETED, Execution, numbers
@@ -107,3 +109,18 @@ def test_it_does_the_same_compiled_and_interpreted() -> None:
     found = outcome(INTERPRETED)
     assert outcome(COMPILED) == found
     assert np.count_nonzero(found) > 200
+
+
+@pytest.mark.parametrize("execution", [INTERPRETED, COMPILED], ids=["interpreted", "compiled"])
+def test_an_enlarged_agenda_goes_on_where_it_was(execution: Execution) -> None:
+    agenda = new_agenda(3, execution)
+    for at_us in (5, 3, 9):
+        add(agenda, at_us, 1, at_us, 0, 0, 0)
+    take(agenda)
+    larger = enlarged(agenda, 5, execution)
+    assert room_of(larger) == 5
+    assert [add(larger, at_us, 1, at_us, 0, 0, 0) for at_us in (4, 7, 5, 8)] == [True, True, True, False]
+    came = []
+    while take(larger):
+        came.append(larger.entry[RECEIVER])
+    assert came == [4, 5, 5, 7, 9]

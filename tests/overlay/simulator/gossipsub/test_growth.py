@@ -4,8 +4,13 @@ import numpy as np
 
 from overlay.simulator.compiled import COMPILED, INTERPRETED, numbers
 from overlay.simulator.gossipsub.growth import grown
+from overlay.simulator.gossipsub.options import GossipSubOptions
+from overlay.simulator.gossipsub.overlay import GossipSubOverlay
 from overlay.simulator.gossipsub.seats import find_seat
 from overlay.simulator.gossipsub.state import NO_ROOM
+from overlay.simulator.harm import Misdeed
+from overlay.simulator.workload import workload
+from tests.support.even_workload import even_workload
 from tests.support.gossip_world import link_of, one_topic, peers_of
 
 
@@ -27,10 +32,18 @@ def test_pools_with_room_are_left_alone() -> None:
     assert grown(whole, INTERPRETED) == whole
 
 
-def test_arrays_keep_their_kind() -> None:
-    from overlay.simulator.gossipsub.overlay import GossipSubOverlay
-    from tests.support.even_workload import even_workload
+def test_what_is_promised_over_each_link_finds_room() -> None:
+    """Every node tells of events that do not exist, so most links have a promise that is looked at three heartbeats later."""
+    nodes = 100
+    system = GossipSubOverlay(workload(np.arange(nodes), np.zeros(nodes, np.int64)), 1, GossipSubOptions(dials=60))
+    system.misbehave(np.full(nodes, int(Misdeed.LIES_ABOUT_AGES)))
+    room = 4096
+    for _ in range(4):
+        system.cycle()
+    assert int((np.asarray(system.state.links.promised) >= 0).sum()) > room
 
+
+def test_arrays_keep_their_kind() -> None:
     system = GossipSubOverlay(even_workload(nodes=20, topics=3, each=2, seed=1), 1)
     larger = grown(system.state, COMPILED, 1000)
     assert isinstance(larger.seats.mesh, np.ndarray)
