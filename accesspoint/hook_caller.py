@@ -10,6 +10,7 @@ from infra.runtime.context import Context
 from infra.runtime.ending import end_all, end_tasks
 from infra.runtime.outgoing.client import OutgoingClient
 from infra.runtime.outgoing.resolver import NotCallable
+from infra.runtime.renewal import renewed
 from infra.runtime.secret_file import read_secret
 from infra.runtime.tls.contexts import client_context
 
@@ -30,7 +31,8 @@ class HookCaller:
 
     def __init__(self, options: HookOptions, context: Context) -> None:
         self._most = options.max_open + options.max_waiting
-        self._secret_file, self._headers = options.secret_file, _JSON | _authorization(options.secret_file)
+        self._secret_file = options.secret_file
+        self._read()
         self._client = OutgoingClient(
             context.outgoing,
             timeout_s=options.timeout_s,
@@ -48,12 +50,10 @@ class HookCaller:
         return self._renew if self._secret_file is not None else None
 
     def _renew(self) -> None:
-        try:
-            self._headers = _JSON | _authorization(self._secret_file)
-        except ConfigError as error:
-            self._log.error("the secret of the hook not read again; the old one stays", reason=str(error))
-        else:
-            self._log.info("the secret of the hook read again")
+        renewed("the secret of the hook", self._read, self._log)
+
+    def _read(self) -> None:
+        self._headers = _JSON | _authorization(self._secret_file)
 
     @property
     def open(self) -> int:

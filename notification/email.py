@@ -14,6 +14,7 @@ from infra.kernel.errors import ConfigError
 from infra.kernel.public_address import is_this_machine
 from infra.runtime.given_file import read_password
 from infra.runtime.logs import Logger
+from infra.runtime.renewal import renewed
 
 from .letter import is_address
 from .outcome import Outcome, delivered, failed, retry
@@ -76,7 +77,8 @@ class Mailer:
         self.trouble: str | None = None
         self._options, self._log = options, log
         self._sender = parseaddr(options.sender)[1]
-        self._password = read_password("email.password_file", options.password_file) if options.password_file else None
+        self._password: str | None = None
+        self._read_password()
         self._slots = asyncio.Semaphore(options.max_connections)
         self._idle: list[aiosmtplib.SMTP] = []
         self._is_closed = False
@@ -191,12 +193,11 @@ class Mailer:
         )
 
     def _renew_password(self) -> None:
-        path = self._options.password_file
-        assert path is not None
-        try:
+        renewed("the password of the mail server", self._read_password, self._log)
+
+    def _read_password(self) -> None:
+        if (path := self._options.password_file) is not None:
             self._password = read_password("email.password_file", path)
-        except ConfigError as error:
-            self._log.error("the password of the mail server stays the old one", reason=str(error))
 
     def _put_back(self, smtp: aiosmtplib.SMTP) -> None:
         if self._is_closed:

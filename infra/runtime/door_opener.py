@@ -4,6 +4,7 @@ import socket
 import ssl
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Final, Protocol
 
 from infra.kernel.errors import ConfigError
@@ -15,6 +16,7 @@ from .entrance import Entrance
 from .listening import listening
 from .logs import Logger, get_logger
 from .metrics import Metric, Value
+from .renewal import renewed
 from .tls.contexts import ServerTls, TlsOptions, client_context
 from .tls.handshakes import TlsHandshakes
 
@@ -131,15 +133,8 @@ class DoorOpener:
 
     def reload(self) -> None:
         """Reads the certificate again, for new connections. A file that cannot be used is logged, and the old certificate stays."""
-        if self.tls is None:
-            return
-        try:
-            self.tls.reload()
-        except ConfigError as error:
-            self.failed_reloads += 1
-            self._log.error("certificate not reloaded; the old one stays", reason=str(error))
-        else:
-            self._log.info("certificate reloaded", names=list(self.tls.facts.names), valid_until=str(self.tls.facts.valid_until))
+        if (tls := self.tls) is not None:
+            self.failed_reloads += not renewed("the certificate of doors", partial(_read_again, tls), self._log)
 
     @property
     def on_hang_up(self) -> Callable[[], None] | None:
@@ -157,3 +152,9 @@ class DoorOpener:
             "process_tls_expires_seconds": self.tls.expires_s,
             "process_tls_reloads_failed_total": self.failed_reloads,
         }
+
+
+def _read_again(tls: ServerTls) -> dict[str, object]:
+    """Has the files read, and returns what the log shows of them. Raises ConfigError."""
+    tls.reload()
+    return {"names": list(tls.facts.names), "valid_until": str(tls.facts.valid_until)}

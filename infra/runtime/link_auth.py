@@ -23,6 +23,7 @@ from .address import Address
 from .certificate_end import CertificateEnd
 from .logs import Logger, get_logger
 from .metrics import Metric, Value
+from .renewal import renewed
 from .secret_file import read_secret
 from .tls.contexts import ServerTls, TlsOptions, believe, load_pair
 from .tls.handshakes import TlsHandshakes
@@ -204,13 +205,7 @@ class LinkAuth:
         return self._renew if self.options.mode in ("tls", "secret") else None
 
     def _renew(self) -> None:
-        try:
-            self.reload()
-        except ConfigError as error:
-            self.failed_reloads += 1
-            self.log.error("proofs of links not read again; the old ones stay", reason=str(error))
-        else:
-            self.log.info("proofs of links read again")
+        self.failed_reloads += not renewed("proofs of links", self.reload, self.log)
 
     def reload(self) -> None:
         """Reads the files again. What stands, stands. Raises ConfigError; then everything stays as it is."""

@@ -20,10 +20,11 @@ from infra.runtime.door_opener import DoorOpener
 from infra.runtime.event_loop import run, stopped_by_signals
 from infra.runtime.http.admin import Admin
 from infra.runtime.http.admin_access import AdminAccess
-from infra.runtime.key_reload import all_of, key_reload
+from infra.runtime.key_reload import key_reload
 from infra.runtime.listening import CannotListen
 from infra.runtime.logs import configure, get_logger
 from infra.runtime.private_folder import make_private
+from infra.runtime.renewal import all_of
 from infra.runtime.tls.contexts import TlsOptions
 from infra.runtime.tokens import Keys
 

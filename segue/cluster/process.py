@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, Self, TypeGuard
 
 from infra.runtime.ending import end_all
-from infra.runtime.key_reload import all_of
+from infra.runtime.renewal import all_of
 
 from .factory import RoleFactory
 from .role_spec import DrainingRole, RenewingRole, Role, RoleOptions

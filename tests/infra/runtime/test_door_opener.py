@@ -72,7 +72,10 @@ def test_reloading_says_what_it_did_and_a_bad_file_changes_nothing(tmp_path: Pat
     authority.renew(options, authority.issue(days=60))
     opener.reload()
     assert opener.counters()["process_tls_expires_seconds"] == opener.tls.facts.valid_until.timestamp() > before.valid_until.timestamp()
-    assert [line[:2] for line in log.lines] == [("error", "certificate not reloaded; the old one stays"), ("info", "certificate reloaded")]
+    assert [line[:2] for line in log.lines] == [
+        ("error", "the certificate of doors not read again; what was there stays"),
+        ("info", "the certificate of doors read again"),
+    ]
 
 
 def test_the_end_of_the_certificate_is_known_also_when_it_is_another_one(tmp_path: Path) -> None:

@@ -2,10 +2,9 @@
 
 from pathlib import Path
 
-import pytest
 from structlog.testing import capture_logs
 
-from infra.runtime.key_reload import all_of, key_reload
+from infra.runtime.key_reload import key_reload
 from infra.runtime.keys import AuthOptions, Keys
 from infra.runtime.logs import get_logger
 from infra.runtime.secret_file import ensure_secret, forget_previous, renew_secret
@@ -23,7 +22,7 @@ def test_a_secret_that_was_forgotten_is_good_no_longer(tmp_path: Path) -> None:
     assert len(keys.held.secrets) == 2
     with capture_logs() as logs:
         renew()
-    assert (len(keys.held.secrets), fetched, [entry["event"] for entry in logs]) == (1, ["now"], ["keys read anew"])
+    assert (len(keys.held.secrets), fetched, [entry["event"] for entry in logs]) == (1, ["now"], ["keys read again"])
 
 
 def test_files_that_cannot_be_used_are_logged_and_the_keys_stay(tmp_path: Path) -> None:
@@ -41,17 +40,3 @@ def test_files_that_cannot_be_used_are_logged_and_the_keys_stay(tmp_path: Path) 
 
 def test_keys_that_came_from_nowhere_have_nothing_to_renew() -> None:
     assert key_reload(Keys(secret=b"x" * 32), lambda: None, get_logger("keys", "", "")) is None
-
-
-def test_all_steps_are_taken_whatever_one_of_them_raises() -> None:
-    taken: list[str] = []
-
-    def broken() -> None:
-        raise KeyError
-
-    step = all_of(None, broken, lambda: taken.append("second"))
-    assert step is not None
-    with pytest.raises(KeyError):
-        step()
-    assert taken == ["second"]
-    assert all_of(None, None) is None

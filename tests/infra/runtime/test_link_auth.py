@@ -253,7 +253,7 @@ def test_a_hang_up_with_files_that_cannot_be_used_is_an_error_in_the_log_and_not
     auth.on_hang_up()
     assert auth.credentials(is_local=False).secrets == (SECRET,)
     ((level, event, fields),) = log.lines
-    assert (level, event) == ("error", "proofs of links not read again; the old ones stay")
+    assert (level, event) == ("error", "proofs of links not read again; what was there stays")
     assert fields["reason"] == f"{path} cannot be read: No such file or directory"
     assert auth.counters()["process_links_reloads_failed_total"] == 1
 
