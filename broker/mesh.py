@@ -1,6 +1,6 @@
 """The brokers of one site among each other: who is there, which view follows from it, and how one of them comes and goes."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from infra.kernel.frames import AnyFrame, Heartbeat, Leaving, Settled, View
 from infra.kernel.membership import Membership
@@ -77,6 +77,12 @@ class Mesh:
     def told(self, slot: str, said: Settled) -> None:
         """Notes what the broker `slot` has said of itself."""
         self.membership.told(slot, said.number, knows=said.knows)
+        self.tick()
+
+    def aim(self, goal: Mapping[str, int]) -> None:
+        """Has the ring of this site go, in steps, where slots have the shares of `goal`."""
+        self.membership.aim(goal)
+        self._changed()
         self.tick()
 
     def offer(self, view: View) -> None:

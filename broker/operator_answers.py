@@ -4,6 +4,7 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
+from infra.kernel.frames import Name, Share
 from infra.kernel.orders import SessionRow
 from infra.kernel.revocations import LAST_MS, HolderName, UserName
 
@@ -123,3 +124,43 @@ class SessionList(OrderDone, frozen=True):
     """The sessions of a user. Of very many, `listed` has the first ones."""
 
     listed: list[SessionRow]
+
+
+Shares = Annotated[dict[Name, Share], msgspec.Meta(max_length=256)]
+
+
+class RingRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The aim of a site's ring: where it shall go, in steps."""
+
+    site: Name
+    goal: Annotated[Shares, msgspec.Meta(description="The share that slots are to have, of 256. Others keep what they are to have.")]
+    before: Annotated[Shares, msgspec.Meta(description="The `goal` of each slot when this was decided; another one is a conflict.")]
+
+
+class RingStop(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The site whose ring shall stay where it is."""
+
+    site: Name
+
+
+class RingSlot(msgspec.Struct, frozen=True):
+    """A slot in the view of a site."""
+
+    slot: str
+    share: Annotated[int, msgspec.Meta(description="How many points of the ring it has, of 256.")]
+    goal: Annotated[int, msgspec.Meta(description="How many it is to have.")]
+    done: Annotated[bool, msgspec.Meta(description="Whether it has said that all is done which followed from this view.")]
+
+
+class RingState(msgspec.Struct, frozen=True):
+    """The ring of a site, as one broker knows it."""
+
+    site: str
+    broker: Annotated[str, msgspec.Meta(description="The broker that says so.")]
+    number: Annotated[int, msgspec.Meta(description="The number of the view.")]
+    slots: list[RingSlot]
+    configured: Annotated[list[str], msgspec.Meta(description="The slots that the configuration names.")]
+    steps: Annotated[int, msgspec.Meta(description="In how many steps a share gets from nothing to everything (`join_steps`).")]
+    rows: Annotated[int, msgspec.Meta(description="How many topics are followed at this broker.")]
+    topic_bytes: Annotated[float, msgspec.Meta(description="How long these topics are on average.")]
+    lag_s: Annotated[float, msgspec.Meta(description="By how much the event loop of this broker was late at worst, in the last 15 s.")]

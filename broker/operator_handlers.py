@@ -1,7 +1,8 @@
-"""The HTTP handlers of a broker for operators: who is here, who is sent away, who is kept out, and what is told to everybody.
+"""The HTTP handlers of a broker for operators: who is here, who is sent away, who is kept out, what is told to everybody, and the ring.
 
-Any broker of any site does for all. Each change is a line in the audit log, also one that was refused, and one that a service tried that
-is no operator.
+Any broker of any site does for all; the ring of a site is changed by a broker of that site.
+
+Each change is a line in the audit log, also one that was refused, and one that a service tried that is no operator.
 """
 
 import asyncio
@@ -30,6 +31,7 @@ from . import operator_answers as bodies
 from .options import BrokerOptions
 from .orders import ClusterOrders
 from .revocation_keeper import RevocationKeeper
+from .ring_keeper import RingKeeper
 
 MAX_BODY_BYTES: Final = 16 << 10
 MAX_DATA_BYTES: Final = 8 << 10
@@ -72,6 +74,7 @@ class OperatorHandlers:
         options: BrokerOptions,
         keeper: RevocationKeeper,
         orders: ClusterOrders,
+        ring: RingKeeper,
         audit: AuditLog,
         *,
         verify: VerifyOperator,
@@ -82,6 +85,7 @@ class OperatorHandlers:
     ) -> None:
         self.requests = self.refused = 0
         self._options, self._keeper, self._orders, self._audit = options, keeper, orders, audit
+        self._ring = ring
         self._verify, self._name, self._wall, self._now, self._new_id = verify, name, wall, now, new_id
         self._announcements = Bucket(Rate(options.announcements_per_minute / 60, options.announcements_per_minute))
         self._running: set[asyncio.Task[Response]] = set()
@@ -98,6 +102,9 @@ class OperatorHandlers:
             ("GET", "/v1/revocations"): self._reading(self._revocations),
             ("POST", "/v1/revocations"): self._changing("revoke", self._revoke),
             ("POST", "/v1/announcements"): self._changing("announce", self._announce),
+            ("GET", "/v1/ring"): self._reading(self._ring_state),
+            ("POST", "/v1/ring"): self._changing("ring", self._aim_ring),
+            ("POST", "/v1/ring/stop"): self._changing("ring-stop", self._stop_ring),
         }
 
     def counters(self) -> dict[str, Any]:
@@ -257,6 +264,23 @@ class OperatorHandlers:
         known = {" ".join(each.key): each for each in self._keeper.book.known.revocations() if each.until_ms > now_ms}
         page, more = _page(asked, known)
         return bodies.RevocationList([_revocation_row(each) for each in page], more)
+
+    # The ring.
+
+    async def _ring_state(self, asked: _Asked) -> bodies.RingState:
+        return self._ring.state()
+
+    async def _aim_ring(self, asked: _Asked) -> bodies.RingState:
+        request = typed(asked.body, bodies.RingRequest)
+        asked.on.extend(("site", request.site, *(f"{slot}={share}" for slot, share in sorted(request.goal.items()))))
+        self._ring.check_site(request.site)
+        return self._ring.aim(request.before, request.goal)
+
+    async def _stop_ring(self, asked: _Asked) -> bodies.RingState:
+        request = typed(asked.body, bodies.RingStop)
+        asked.on.extend(("site", request.site))
+        self._ring.check_site(request.site)
+        return self._ring.stop()
 
     @property
     def _kept(self) -> Any:

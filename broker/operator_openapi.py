@@ -20,6 +20,9 @@ ROUTES: Final = tuple(
         ("GET", "/v1/revocations"),
         ("POST", "/v1/revocations"),
         ("POST", "/v1/announcements"),
+        ("GET", "/v1/ring"),
+        ("POST", "/v1/ring"),
+        ("POST", "/v1/ring/stop"),
     )
 )
 _REFUSALS: Final = (400, 401, 403, 408, 413, 429, 500, 503)
@@ -41,6 +44,17 @@ _ROW: Final = {
     "waiting_bytes": 0,
 }
 _REVOCATION: Final = {"kind": "user", "name": "ann", "issued_before": 1795231479.27, "until": 1797823479.27}
+_RING: Final = {
+    "site": "sto",
+    "broker": "b1",
+    "number": 1795231479280,
+    "slots": [{"slot": "b1", "share": 256, "goal": 256, "done": True}, {"slot": "b2", "share": 96, "goal": 0, "done": False}],
+    "configured": ["b1", "b2"],
+    "steps": 8,
+    "rows": 100000,
+    "topic_bytes": 23.5,
+    "lag_s": 0.004,
+}
 _BAN: Final = {"user": "ann", "since": 1795231479.27, "until": 1795317879.27}
 
 
@@ -139,12 +153,35 @@ OPERATIONS: Final = {
         {"text": "Back at noon.", "data": {"minutes": 30}},
         "Clients that are not connected are never told. `announcements_per_minute` limits it.",
     ),
+    ("GET", "/v1/ring"): Operation(
+        id="ring",
+        summary="The ring of this broker's site: which share each slot has, and which it is to have.",
+        replies={200: Success("As this broker knows it.", Content.of(bodies.RingState, _RING))},
+        refusals=_REFUSALS,
+    ),
+    ("POST", "/v1/ring"): Operation(
+        id="changeRing",
+        summary="Where the ring of this broker's site shall go, in steps.",
+        description="Repeating it changes nothing. `segue ring` plans such changes, and carries them out.",
+        request=[Content.of(bodies.RingRequest, {"site": "sto", "goal": {"b1": 256}, "before": {"b1": 256}})],
+        replies={200: Success("It is on its way, or there.", Content.of(bodies.RingState, _RING))},
+        refusals=(*_REFUSALS, 409),
+    ),
+    ("POST", "/v1/ring/stop"): Operation(
+        id="stopRing",
+        summary="The ring of this broker's site shall stay where it is.",
+        description="Every share on the way is as good as any other: topics have their owners.",
+        request=[Content.of(bodies.RingStop, {"site": "sto"})],
+        replies={200: Success("It stays.", Content.of(bodies.RingState, _RING))},
+        refusals=_REFUSALS,
+    ),
 }
 
 DOCUMENT: Final = Document(
     title="Segue: HTTP for operators of users",
-    summary="Who is here, who is sent away, who is kept out, and what everybody is told.",
-    description="Any broker of any site does it for all sites. Each change is a line of the audit log. See admin.md, and codes.md.",
+    summary="Who is here, who is sent away, who is kept out, what everybody is told, and the ring.",
+    description="Any broker of any site does it for all sites, but for the ring: that is changed by a broker of its site. Each change is a "
+    "line of the audit log. See admin.md, ring.md and codes.md.",
     server=ServerUrl("http://127.0.0.1:7710", "The broker of `segue up`; any broker of any site will do."),
     tokens={"service": "A token whose claim `svc` is one of `auth.operators`, by default `operator`: segue token --service operator."},
     refusals={
@@ -152,6 +189,7 @@ DOCUMENT: Final = Document(
         401: "`bad-token`, `token-expired`, `token-not-yet-valid`, `token-revoked`.",
         403: "`forbidden`: the token is not an operator's.",
         408: "`hello-timeout`: the request did not arrive in time. The connection is closed.",
+        409: "`conflict`: the ring is to go elsewhere by now; look again.",
         413: "`too-large`: the body, or `data`, is over its limit.",
         429: "`rate-limited`: too many announcements.",
         500: "`internal-error`: a defect of ours; it has been logged.",

@@ -45,6 +45,7 @@ from .orders import ClusterOrders
 from .peers import Aggregators, HearingServices, OtherBrokers, PeerRole, PublishingServices
 from .publication_order import PublicationOrder
 from .revocation_keeper import RevocationKeeper
+from .ring_keeper import RingKeeper
 from .subscribers import Subscribers
 from .window import EventWindow
 
@@ -93,10 +94,12 @@ class Broker:
         context.revocations.on_news(self.handlers.heard)
         limits = HttpLimits(max_connections=options.max_connections, visitors=options.visitors)
         self.orders = ClusterOrders(self.links, self.far, context.log)
+        self.ring_keeper = RingKeeper(options, self.core, self.mesh, self.links)
         self.operators = OperatorHandlers(
             options,
             self.keeper,
             self.orders,
+            self.ring_keeper,
             context.audit,
             verify=verify_operator or _nobody,
             name=verify,
@@ -170,6 +173,7 @@ class Broker:
             self._server.close if self._server is not None else None,
             self._http.close,
             self.operators.close,
+            self.ring_keeper.close,
             self.links.close,
             self.orders.close,
             self.keeper.close,

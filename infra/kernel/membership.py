@@ -154,6 +154,19 @@ class Membership:
         self._issue(after)
         return True
 
+    def aim(self, goal: Mapping[str, int]) -> None:
+        """Issues a view in which slots are to have the shares of `goal` in the end. Steps lead there, whoever is the lowest by then."""
+        shares = self.view.share_of
+        self._issue({slot: RingPlace(share, goal.get(slot, self.view.goal_of[slot])) for slot, share in shares.items()})
+
+    def can_step(self, now: float) -> bool:
+        """Tells whether every broker that is alive has said that all who are linked to it know of shares."""
+        return all(slot in self._words and self._words[slot].knows for slot in self.alive(now))
+
+    def done(self) -> frozenset[str]:
+        """Returns the slots that have said that all is done which followed from the view that holds."""
+        return frozenset(slot for slot, word in self._words.items() if word.settled == self.view.number)
+
     def _issue(self, places: Mapping[str, RingPlace]) -> None:
         shares, goal = ({slot: place[part] for slot, place in places.items()} for part in (0, 1))
         self.view = View.of(max(self.view.number, self._base) + 1, shares, goal)

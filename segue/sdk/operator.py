@@ -3,11 +3,11 @@
     async with segue.Operator("http://127.0.0.1:7710", token) as operator:
         await operator.revoke(user="ann")
 
-Any broker of any site does it for all sites.
+Any broker of any site does it for all sites; the ring of a site is changed by a broker of that site.
 """
 
 import ssl
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Iterable, Mapping
 from typing import Any, Final, TypeVar
 from urllib.parse import urlencode
 
@@ -28,6 +28,7 @@ from segue.sdk.operator_answers import (
     RevocationPage,
     StandingBan,
     StandingRevocation,
+    StandingRing,
     UserSessions,
 )
 from segue.sdk.token_source import Token, fresh
@@ -131,6 +132,23 @@ class Operator(HttpConnections):
             for revocation in page.revocations:
                 after = f"{revocation.kind} {revocation.name}"
                 yield revocation
+
+    # The ring.
+
+    async def ring(self) -> StandingRing:
+        """Returns the ring of the site of the broker that answers."""
+        return await self._ask(StandingRing, "GET", "/v1/ring")
+
+    async def change_ring(self, site: str, goal: Mapping[str, int], before: Mapping[str, int]) -> StandingRing:
+        """Has the ring of `site`, of which the broker must be, go in steps where slots have the shares of `goal`, from 0 to 256.
+
+        - `before`: the goal of each slot when this was decided. Raises Refused (`conflict`) if it is another one by now.
+        """
+        return await self._ask(StandingRing, "POST", "/v1/ring", {"site": site, "goal": dict(goal), "before": dict(before)})
+
+    async def stop_ring(self, site: str) -> StandingRing:
+        """Has the ring of `site`, of which the broker must be, stay where it is."""
+        return await self._ask(StandingRing, "POST", "/v1/ring/stop", {"site": site})
 
     # Requests.
 

@@ -91,3 +91,49 @@ class BanPage(msgspec.Struct, frozen=True):
 
     bans: tuple[StandingBan, ...]
     more: bool
+
+
+class StandingSlot(msgspec.Struct, frozen=True):
+    """A slot of a site's ring: the share that it has, and the one that it is to have, of 256.
+
+    - `done`: whether its broker is done with the view that holds.
+    """
+
+    slot: str
+    share: int
+    goal: int
+    done: bool
+
+
+class StandingRing(msgspec.Struct, frozen=True):
+    """The ring of `site`, as `broker` knows it.
+
+    - `number`: that of the view. `configured`: the slots that there may be. `steps`: from nothing to everything.
+    - `rows`, `topic_bytes`: how many topics are followed at this broker, and how long they are on average.
+    - `lag_s`: by how much its event loop was late at worst, in the last 15 s.
+    """
+
+    site: str
+    broker: str
+    number: int
+    slots: tuple[StandingSlot, ...]
+    configured: tuple[str, ...]
+    steps: int
+    rows: int
+    topic_bytes: float
+    lag_s: float
+
+    @property
+    def share_of(self) -> dict[str, int]:
+        """The share that each slot has."""
+        return {each.slot: each.share for each in self.slots}
+
+    @property
+    def goal_of(self) -> dict[str, int]:
+        """The share that each slot is to have."""
+        return {each.slot: each.goal for each in self.slots}
+
+    @property
+    def is_there(self) -> bool:
+        """Whether every slot has its share, and every broker is done with that."""
+        return all(each.share == each.goal and each.done for each in self.slots)

@@ -261,9 +261,9 @@ class SimulatedLife:
 
     # What goes wrong, and right again.
 
-    def _node(self, pick: int, role: str = "") -> str | None:
-        """Returns a node that may go, of one role or of any: another one stays at its site, and is ready."""
-        names = [name for name, each in self.world.roles.items() if role in ("", each.role) and self._has_peer(name)]
+    def _node(self, pick: int, roles: tuple[str, ...] = ()) -> str | None:
+        """Returns a node that may go, of some roles or of any: another one stays at its site, and is ready."""
+        names = [name for name, each in self.world.roles.items() if (not roles or each.role in roles) and self._has_peer(name)]
         return names[pick % len(names)] if names else None
 
     def _has_peer(self, name: str) -> bool:
@@ -283,8 +283,8 @@ class SimulatedLife:
             self.world.kill(name, power=power)
 
     async def _leave(self, pick: int, *_: int) -> None:
-        # Only brokers promise that nothing is lost when they are asked to stop, so in a calm life only they are.
-        name = self._node(pick, "broker" if not self.faults else "")
+        # Access points do not promise that nothing is lost when they are asked to stop, so in a calm life they are not.
+        name = self._node(pick, () if self.faults else ("broker", "aggregator"))
         if name is None:
             return
         self._tell(name, "is asked to stop")

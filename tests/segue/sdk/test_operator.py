@@ -73,6 +73,22 @@ async def test_long_lists_come_page_by_page() -> None:
         assert [each.name async for each in operator.revocations()] == names
 
 
+async def test_the_ring_of_a_site_is_changed_and_stays_where_it_is() -> None:
+    async with Cluster(sites=1, brokers=2) as c, operator_of(c) as operator:
+        before = await operator.ring()
+        assert (before.site, before.goal_of, before.configured) == ("sto", {"b1": 256, "b2": 256}, ("b1", "b2"))
+        changed = await operator.change_ring("sto", {"b2": 0}, before.goal_of)
+        assert changed.goal_of == {"b1": 256, "b2": 0}
+        assert not changed.is_there
+        with pytest.raises(Refused, match="look again") as refused:
+            await operator.change_ring("sto", {"b1": 0}, before.goal_of)
+        assert refused.value.code.name == "conflict"
+        stopped = await operator.stop_ring("sto")
+        assert stopped.goal_of == stopped.share_of
+        await c.until(lambda: c.of("broker")[0].mesh.membership.done() == {"b1", "b2"})
+        assert (await operator.ring()).is_there
+
+
 async def test_whoever_is_no_operator_is_refused_and_misuse_is_explained() -> None:
     async with Cluster(sites=1) as c:
         async with operator_of(c, "presence") as presence:

@@ -1,0 +1,96 @@
+"""The ring of a broker's site, as operators see and change it."""
+
+from collections.abc import Mapping
+from itertools import islice
+from statistics import fmean
+from typing import Final
+
+from infra.kernel.errors import Refused
+from infra.runtime.loop_lag import LoopLag
+from infra.runtime.node import Node
+
+from . import operator_answers as bodies
+from .core import BrokerCore
+from .mesh import Mesh
+from .options import BrokerOptions
+
+# From so many topics follows how long they are on average.
+SAMPLE: Final = 1000
+
+
+class RingKeeper:
+    """The ring of one site.
+
+    - `options`: name the slots that there are.
+    - `core`: knows what is followed here; `mesh`: who is there, and the view.
+    """
+
+    def __init__(self, options: BrokerOptions, core: BrokerCore, mesh: Mesh, node: Node) -> None:
+        self._options, self._core, self._mesh, self._node = options, core, mesh, node
+        self._lag = LoopLag()
+        self._is_measuring = False
+
+    def state(self) -> bodies.RingState:
+        """Returns the view that holds, and how far everybody is with it. How late the loop is, is measured from the first time on."""
+        if not self._is_measuring:
+            self._lag.start()
+            self._is_measuring = True
+        view, done = self._mesh.view, self._mesh.membership.done()
+        topics = [len(topic) for topic in islice(self._core.interest.rows, SAMPLE)]
+        return bodies.RingState(
+            site=self._options.site,
+            broker=self._options.slot,
+            number=view.number,
+            slots=[bodies.RingSlot(slot, share, view.goal_of[slot], slot in done) for slot, share in view.share_of.items()],
+            configured=sorted(self._options.sites[self._options.site]),
+            steps=self._options.join_steps,
+            rows=len(self._core.interest.rows),
+            topic_bytes=round(fmean(topics), 1) if topics else 0.0,
+            lag_s=round(self._lag.worst_s(), 4),
+        )
+
+    def check_site(self, site: str) -> None:
+        """Raises `Refused` if this is not a broker of `site`."""
+        if site != self._options.site:
+            raise Refused("bad-field", f"this is a broker of {self._options.site}; ask one of {site!r:.80} to change the ring there")
+
+    def aim(self, before: Mapping[str, int], goal: Mapping[str, int]) -> bodies.RingState:
+        """Has the ring go where slots have the shares of `goal`. What it does not name stays as it is.
+
+        - `before`: where it was to go when that was decided. Whoever decides at the same time is told so.
+
+        Raises `Refused`.
+        """
+        view = self._mesh.view
+        if strange := sorted({*before, *goal} - {*self._options.sites[self._options.site]}):
+            known = ", ".join(sorted(self._options.sites[self._options.site]))
+            raise Refused("bad-field", f"there is no slot {strange[0]!r:.80} at {self._options.site}; there are {known}")
+        if absent := sorted(slot for slot, share in goal.items() if share and slot not in view.slots):
+            raise Refused("bad-field", f"{absent[0]} of {self._options.site} is not in the view; start it first")
+        now = view.goal_of
+        if {slot: now.get(slot, 0) for slot in {*now, *before}} != {slot: before.get(slot, 0) for slot in {*now, *before}}:
+            raise Refused("conflict", f"the ring of {self._options.site} is to go to {_shown(now)}, not to {_shown(before)}: look again")
+        if not any((now | dict(goal)).get(slot) for slot in view.slots):
+            raise Refused(
+                "bad-field", f"nobody at {self._options.site} would own any topic; leave a share to one of {', '.join(view.slots)}"
+            )
+        if not self._mesh.membership.can_step(self._node.now_s):
+            raise Refused("unavailable", f"somebody linked to the brokers of {self._options.site} is of a version without shares")
+        if any(now[slot] != share for slot, share in goal.items() if slot in now):
+            self._mesh.aim(goal)
+        return self.state()
+
+    def stop(self) -> bodies.RingState:
+        """Has the ring stay where it is: what stands is valid."""
+        view = self._mesh.view
+        if not view.is_there:
+            self._mesh.aim(view.share_of)
+        return self.state()
+
+    async def close(self) -> None:
+        """Measures no more. May be called twice."""
+        self._lag.stop()
+
+
+def _shown(shares: Mapping[str, int]) -> str:
+    return ", ".join(f"{slot} {share}" for slot, share in sorted(shares.items())) or "nothing"
