@@ -9,12 +9,15 @@ from bisect import bisect_right
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from hashlib import blake2b
+from itertools import pairwise
 from typing import Final
 
 from uhashring import HashRing
 
 # Points of a slot. With 128 the fullest of 16 slots has up to 1.28 times the mean share; SB-19 allows 1.25.
 POINTS: Final = 256
+# So many hashes there are.
+SPACE: Final = 1 << 64
 
 
 def hash64(key: bytes | str) -> int:
@@ -63,6 +66,15 @@ class Ring:
             return None
         # The next point clockwise; behind the last one comes the first.
         return self._owners[bisect_right(self._points, hashed) % len(self._points)]
+
+    def parts(self, later: "Ring") -> dict[tuple[str | None, str | None], float]:
+        """Returns how much of all keys has which owner here and on the ring `later`, as parts of 1."""
+        edges = sorted({0, SPACE, *self._points, *later._points})
+        found: dict[tuple[str | None, str | None], float] = {}
+        for start, end in pairwise(edges):
+            owners = self.owner_at(start), later.owner_at(start)
+            found[owners] = found.get(owners, 0.0) + (end - start) / SPACE
+        return found
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Ring) and (self._points, self._owners) == (other._points, other._owners)

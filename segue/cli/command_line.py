@@ -40,6 +40,7 @@ SECTIONS: Final = {
     "Operate it": (
         entry("top", "segue.cli.top.command:top", "Show connections, topics, rates, queues, memory and CPU"),
         entry("admin", "segue.cli.admin.command:admin", "See who is here, send users away, keep them out"),
+        entry("ring", "segue.cli.ring.command:ring", "Add brokers to the ring and drain them"),
         entry("rules", "segue.cli.rules:rules", "Check a rule file, or ask why a verdict is as it is"),
         entry("cassandra", "segue.cassandra.command:cassandra", "Run a real Cassandra server on this machine"),
         entry("certs", "segue.cli.certs:certs", "Make certificates for links and doors, and show what they say"),

@@ -152,6 +152,17 @@ def test_what_a_slot_owns_follows_from_its_share(share: int) -> None:
     assert owned == pytest.approx(share / (share + 3 * POINTS), rel=0.35)
 
 
+@given(TAKEN, TAKEN)
+@settings(max_examples=30, deadline=None)
+def test_the_parts_of_two_rings_are_what_stays_and_what_moves(one: dict[str, int], other: dict[str, int]) -> None:
+    before, after = Ring(one, shares=one), Ring(other, shares=other)
+    parts = before.parts(after)
+    assert sum(parts.values()) == pytest.approx(1)
+    assert sum(part for (owner, later), part in parts.items() if owner != later) == pytest.approx(moved(moves(before, after)))
+    for slot, share in shares(before).items():
+        assert sum(part for (owner, _), part in parts.items() if owner == slot) == pytest.approx(share)
+
+
 @pytest.mark.usefixtures("coarse")
 def test_slots_whose_points_collide_are_told_apart_the_same_way_everywhere() -> None:
     """Eight slots with 16 points each on 97 places: order does not matter, additions and removals move only what they must."""

@@ -1,0 +1,1 @@
+"""`segue ring`: the ring of each site, and how it is changed."""
