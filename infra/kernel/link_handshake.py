@@ -5,8 +5,9 @@ Who a peer is stands in its `Hello`. What proves that depends on the mode of bot
 - *open*: nothing. The hello is believed.
 - *tls*: the wire itself has proved a certificate. One of its names must be the URI of the node that the hello claims
   (`node_name`).
-- *secret*: both sides know one. Each hello has a nonce that was never used before, and each side then sends an HMAC over both hellos. It
-  names the side that sends it, so it cannot be reflected. The nonces make it useless for any other handshake, so it cannot be replayed.
+- *secret*: both sides know one. Each hello has a nonce that was never used before, and each side then sends an HMAC over who both hellos
+  say that they are, and over both nonces. It names the side that sends it, so it cannot be reflected. The nonces make it useless for any
+  other handshake, so it cannot be replayed.
   The caller goes first: a stranger who calls gets no MAC of ours to work on.
 
 A secret says that the peer is one of us, and that nobody has changed who it says that it is. It hides nothing, and does not protect what

@@ -17,8 +17,8 @@ from infra.kernel.codes import BY_NAME
 from infra.kernel.errors import Refused
 from infra.kernel.events import is_presence
 from infra.kernel.frames import Bye, Call, Deliver, Frame, Hello, Reply
+from infra.kernel.option_checks import check_at_least
 
-from ..kernel.option_checks import check_at_least
 from .wire.wire import Wire
 
 MAX_QUEUED_BYTES: Final = 16 << 20

@@ -11,7 +11,7 @@ from typing import Final, cast
 
 from infra.kernel.codec import MAX_FRAME_BYTES, MAX_HELLO_BYTES, FrameDecoder, encode
 from infra.kernel.errors import Refused
-from infra.kernel.frames import Bye, Frame
+from infra.kernel.frames import Frame
 from infra.kernel.places import NOWHERE, HeldPlace
 
 from ..acceptor import Acceptor, bound_sockets
@@ -21,12 +21,12 @@ from ..http.half_close import half_close
 from ..link_auth import HANDSHAKE_S, LinkAuth
 from ..network_reason import network_reason
 from ..tls.securing import secured
-from .wire import OnFrames, OnLost, Wire, WireEnd
+from .wire import OnFrames, OnLost, Wire, WireEnd, bye, say_bye
 
 # How many callers may wait in the kernel.
 BACKLOG: Final = 256
 # So long the peer has to read what was sent before the close.
-GOODBYE_S = 2.0
+GOODBYE_S: Final = 2.0
 
 
 class TcpWire(asyncio.Protocol):
@@ -87,8 +87,7 @@ class TcpWire(asyncio.Protocol):
             frames = self._decoder.feed(data)
         except Refused as refused:
             self._reason = str(refused)
-            self.send([Bye(refused.code.number, refused.reason)])
-            self.close()
+            say_bye(self, refused)
             self._tell_lost()
             return
         if frames:
@@ -194,7 +193,7 @@ async def _connected(family: int, ip: str, port: int, context: ssl.SSLContext | 
 
 
 def _bye(refused: Refused) -> bytes:
-    return encode(Bye(refused.code.number, refused.reason))
+    return encode(bye(refused))
 
 
 def _names_of(transport: asyncio.Transport) -> frozenset[str]:

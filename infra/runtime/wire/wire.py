@@ -80,7 +80,12 @@ class Network(Protocol):
         """Returns a new wire to `address`. Raises OSError if nobody listens there. Cancelling closes it."""
 
 
+def bye(refused: Refused) -> Bye:
+    """Returns the goodbye to a peer that was `refused`."""
+    return Bye(refused.code.number, refused.reason)
+
+
 def say_bye(wire: Wire, refused: Refused) -> None:
     """Closes `wire` with the reason for which its peer was `refused`."""
-    wire.send([Bye(refused.code.number, refused.reason)])
+    wire.send([bye(refused)])
     wire.close()
