@@ -18,7 +18,7 @@ from functools import partial
 from typing import Final
 
 from infra.kernel.assignment import Assigned, Switch
-from infra.kernel.events import Event, numbering
+from infra.kernel.events import Event, numbering, origin
 from infra.kernel.fanout import Fanout, Receiver
 from infra.kernel.frames import Assignment
 from infra.kernel.interest import LINKS
@@ -69,7 +69,7 @@ class BrokerCore:
         self.counts = TopicCounts()
         self.matched = self.unmatched = self.duplicates = self.offloaded = 0
         self.site_copies = self.site_events = self.stale = 0
-        self._numbering = numbering(site, epoch)
+        self._site, self._numbering = site.encode(), numbering(site, epoch)
         # Masks of all aggregators of this site, and of all brokers of others.
         self._local = 0
         self._far = 0
@@ -226,7 +226,7 @@ class BrokerCore:
         body = b"%b%d,%b" % (self._numbering, seq, event.tail)
         recorded = mask & RECORDED
         if recorded and self.window is not None:
-            self.window.record(row, body, out=not passes)
+            self.window.record(row, body, self._site, out=not passes)
             mask &= LINKS
             if not mask:
                 self.unmatched += 1
@@ -240,9 +240,9 @@ class BrokerCore:
             once = self._once_per_site(far, event.topic) if far & far - 1 else far
             mask ^= far ^ once  # `once` is a part of `far`: this clears the bits that were left out
             self.site_copies += once.bit_count()
-            if recorded and self.laggards and far ^ once:
+            if far ^ once and recorded and self.laggards is not None:
                 self.laggards.passed(far ^ once)
-        if recorded and self.laggards:
+        if recorded and self.laggards is not None:
             mask &= self.laggards.live
         self.fanout.send(row, mask, body)
 
@@ -280,16 +280,15 @@ class BrokerCore:
     def relay(self, handles: Sequence[int], bodies: Sequence[bytes]) -> None:
         """Delivers events from another site, under the handles (rows) announced to it, to local aggregators only (SB-25)."""
         masks, local, window = self.interest.masks, self._local, self.window
+        live = HERE | (self.laggards.live if self.laggards is not None else 0)
         rows = len(masks)
         self.site_events += len(handles)
         for row, body in zip(handles, bodies, strict=True):
             # A row is not given to another topic while a delivery may come under it (`Limbo`), so its mask is this topic's.
             mask = masks[row] if row < rows else 0
             if mask & HERE and window is not None:
-                window.record(row, body)
-                if self.laggards:
-                    self.fanout.send(row, mask & local & self.laggards.live, body)
-                    continue
+                window.record(row, body, origin(body))
+                mask &= live
             if mask & local:
                 self.fanout.send(row, mask & local, body)
             elif not mask & HERE:

@@ -14,7 +14,6 @@ too: so a stamp tells when it was given, also while nothing is published.
 """
 
 from array import array
-from bisect import bisect_left, bisect_right
 from collections import deque
 from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
@@ -24,11 +23,13 @@ from infra.kernel.topics import Kind
 
 from .window_bounds import WindowBounds
 
-# What an event costs besides its body, and a topic that has events: entries of lists and maps, numbers, and the room that lists leave.
+# What an event costs besides its body, a topic that has events, and the place of an event that is gone while older ones are there: entries
+# of lists and maps, numbers, and the room that lists leave.
 EVENT_BYTES: Final = 120
 TOPIC_BYTES: Final = 300
-# For fewer places of events that are gone it is not worth while to close up.
-CLOSE_UP_FROM: Final = 1024
+PLACE_BYTES: Final = 12
+# Fewer places in front of the oldest event are not worth while to cut off.
+CUT_FROM: Final = 1024
 
 
 class Missed(NamedTuple):
@@ -52,27 +53,29 @@ class EventWindow:
         self.stamp = self.evicted = self.used_bytes = 0
         self._ages = {each.seconds: _Age(each.seconds) for each in bounds.values()}
         self._topics: dict[int, _RecordedTopic] = {}
-        # Three lists in step, stamps rising. Where an event is gone the body is None, until the places are closed up.
-        self._stamps = array("Q")
+        # In step: the stamp of the first place is `_first`. Where an event is gone, or a tick has the stamp, the body is None. Places
+        # before `_front` are to be cut off.
         self._rows = array("I")
         self._bodies: list[bytes | None] = []
-        self._front = self._gone = 0
+        self._first, self._front, self._live = 1, 0, 0
 
     def __len__(self) -> int:
         """Returns how many events there are."""
-        return len(self._bodies) - self._gone
+        return self._live
 
     @property
     def topics(self) -> int:
         """How many topics have events here."""
         return len(self._topics)
 
-    def record(self, row: int, body: bytes, *, out: bool = False) -> None:
+    def record(self, row: int, body: bytes, site: bytes, *, out: bool = False) -> None:
         """Adds the next event of the topic that has `row`. Its body is not copied.
 
-        `out`: the event was not delivered. Then only its place is kept, and so it is for one that alone is over the bounds of its topic:
-        nobody is told that nothing is missing. A body that names no topic of a kind with bounds comes from a peer that lies, and is
-        passed over.
+        - `site`: where the event was numbered.
+        - `out`: the event was not delivered. Then only its place is kept, and so it is for one that alone is over the bounds of its topic:
+          nobody is told that nothing is missing.
+
+        A body that names no topic of a kind with bounds comes from a peer that lies, and is passed over.
         """
         topic = self._topics.get(row)
         if topic is None:
@@ -82,36 +85,44 @@ class EventWindow:
             topic = self._topics[row] = _RecordedTopic(self.bounds[kind])
             self.used_bytes += TOPIC_BYTES
         self.stamp = stamp = self.stamp + 1
-        bounds = topic.bounds
-        if bounds.keep == "latest" and topic.stamps:
-            self._replace(topic, origin(body))
-        if out or len(body) > bounds.bytes:  # its place is kept, so that the loss is known until it is too old to matter
-            body, topic.lost = origin(body), stamp
+        if out or len(body) > topic.bounds.bytes:  # its place is kept, so that the loss is known until it is too old to matter
+            body, lost = site, stamp
+        else:
+            lost = 0
         size = len(body)
-        self._stamps.append(stamp)
         self._rows.append(row)
         self._bodies.append(body)
+        if topic.is_latest and topic.stamps:
+            self._replace(topic, site)
+        topic.site, topic.lost = site, lost or topic.lost
         topic.stamps.append(stamp)
         topic.bytes += size
+        self._live += 1
         self.used_bytes += size + EVENT_BYTES
-        while len(topic.stamps) > bounds.events or topic.bytes > bounds.bytes:
-            topic.lost = max(topic.lost, topic.stamps[0])
-            self._drop(bisect_left(self._stamps, topic.stamps[0], self._front))
-        while self.used_bytes > self.max_bytes:
+        if topic.bytes > topic.bounds.bytes or len(topic.stamps) > topic.bounds.events:
+            self._trim(topic)
+        if self.used_bytes > self.max_bytes:
             self._evict()
 
     def tick(self, now_s: float) -> None:
         """Drops what is too old at `now_s`."""
         self.stamp += 1
+        self._rows.append(0)
+        self._bodies.append(None)
+        self.used_bytes += PLACE_BYTES
         for age in self._ages.values():
             if (limit := age.limit(now_s, self.stamp)) > age.horizon:
                 self._expire(age, limit)
+        self._advance()
+        if self.used_bytes > self.max_bytes:
+            self._evict()
 
     def forget(self, row: int) -> None:
         """Drops the events of the topic that has `row`: it is recorded no more, and the number may become another topic's."""
         topic = self._topics.get(row)
         for stamp in list(topic.stamps) if topic is not None else ():
-            self._drop(bisect_left(self._stamps, stamp))
+            self._drop(stamp)
+        self._advance()
 
     # Reading.
 
@@ -150,14 +161,15 @@ class EventWindow:
 
         Nothing may be recorded meanwhile.
         """
-        stamps, rows, bodies, topics = self._stamps, self._rows, self._bodies, self._topics
-        for at in range(bisect_right(stamps, stamp), len(stamps)):
+        first, bodies = self._first, self._bodies
+        for at in range(max(stamp + 1 - first, self._front), len(bodies)):
             body = bodies[at]
             if body is not None and body.startswith(opening):
-                yield stamps[at], rows[at], topics[rows[at]].told(body, stamp)
+                row = self._rows[at]
+                yield first + at, row, self._topics[row].told(body, stamp)
 
     def _body(self, stamp: int) -> bytes:
-        body = self._bodies[bisect_left(self._stamps, stamp)]
+        body = self._bodies[stamp - self._first]
         assert body is not None
         return body
 
@@ -165,69 +177,91 @@ class EventWindow:
 
     def _replace(self, topic: "_RecordedTopic", site: bytes) -> None:
         """Drops the event of `topic` that was numbered at `site`: a newer one is there."""
-        for stamp in topic.stamps:
-            at = bisect_left(self._stamps, stamp, self._front)
-            body = self._bodies[at]
-            assert body is not None
-            if body == site or (body.startswith(OPENING) and origin(body) == site):
-                topic.replaced, topic.replacements = stamp, topic.replacements + 1
-                if topic.lost == stamp:
-                    topic.lost = 0
-                self._drop(at, stays=True)
-                return
+        stamps = topic.stamps
+        if len(stamps) == 1:
+            old = stamps[0] if topic.site == site else None
+        else:
+            old = next((stamp for stamp in stamps if _site_of(self._body(stamp)) == site), None)
+        if old is not None:
+            topic.replaced, topic.replacements = old, topic.replacements + 1
+            if topic.lost == old:
+                topic.lost = 0
+            self._take(topic, old)
+
+    def _trim(self, topic: "_RecordedTopic") -> None:
+        """Drops the oldest events of `topic`, until it is within its bounds."""
+        while len(topic.stamps) > topic.bounds.events or topic.bytes > topic.bounds.bytes:
+            stamp = topic.stamps[0]
+            topic.lost = max(topic.lost, stamp)
+            self._drop(stamp)
+        self._advance()
 
     def _evict(self) -> None:
-        while self._bodies[self._front] is None:
-            self._front += 1
-        self.evicted = self._stamps[self._front]
-        self._drop(self._front)
+        """Drops the oldest events of all, until there is room."""
+        while self.used_bytes > self.max_bytes and self._live:
+            self._advance()
+            self.evicted = self._first + self._front
+            self._drop(self.evicted)
+        self._advance()
 
     def _expire(self, age: "_Age", limit: int) -> None:
         """Drops everything of this age up to the stamp `limit`."""
-        stamps, bodies, topics = self._stamps, self._bodies, self._topics
-        # From a list: to drop may close up the places.
-        places = range(bisect_right(stamps, age.horizon), bisect_right(stamps, limit))
-        old = [stamps[at] for at in places if bodies[at] is not None and topics[self._rows[at]].bounds.seconds == age.seconds]
-        for stamp in old:
-            self._drop(bisect_left(self._stamps, stamp))
+        first, bodies, rows, topics = self._first, self._bodies, self._rows, self._topics
+        for at in range(max(age.horizon + 1 - first, self._front), limit + 1 - first):
+            if bodies[at] is not None and topics[rows[at]].bounds.seconds == age.seconds:
+                self._drop(first + at)
         age.horizon = limit
 
-    def _drop(self, at: int, *, stays: bool = False) -> None:
-        """Takes the event at a place out. Its topic goes with its last event, unless it `stays` for another one."""
-        row = self._rows[at]
-        topic, body = self._topics[row], self._bodies[at]
-        assert body is not None
-        topic.stamps.remove(self._stamps[at])
-        topic.bytes -= len(body)
-        self.used_bytes -= len(body) + EVENT_BYTES
-        if not topic.stamps and not stays:
+    def _drop(self, stamp: int) -> None:
+        """Takes an event out, and its topic with the last one."""
+        row = self._rows[stamp - self._first]
+        topic = self._topics[row]
+        self._take(topic, stamp)
+        if not topic.stamps:
             del self._topics[row]
             self.used_bytes -= TOPIC_BYTES
-        self._bodies[at] = None
-        self._gone += 1
-        if self._gone > CLOSE_UP_FROM and 2 * self._gone > len(self._bodies):
-            self._close_up()
 
-    def _close_up(self) -> None:
-        kept = [at for at, body in enumerate(self._bodies) if body is not None]
-        self._stamps = array("Q", [self._stamps[at] for at in kept])
-        self._rows = array("I", [self._rows[at] for at in kept])
-        self._bodies = [self._bodies[at] for at in kept]
-        self._front = self._gone = 0
+    def _take(self, topic: "_RecordedTopic", stamp: int) -> None:
+        at = stamp - self._first
+        size = len(self._body(stamp))
+        topic.stamps.remove(stamp)
+        topic.bytes -= size
+        self.used_bytes += PLACE_BYTES - EVENT_BYTES - size
+        self._bodies[at] = None
+        self._live -= 1
+
+    def _advance(self) -> None:
+        """Gives up the places before the oldest event."""
+        bodies, front = self._bodies, self._front
+        while front < len(bodies) and bodies[front] is None:
+            front += 1
+        self.used_bytes -= PLACE_BYTES * (front - self._front)
+        self._front = front
+        if front > CUT_FROM and 4 * front > len(bodies):
+            del bodies[:front], self._rows[:front]
+            self._first += front
+            self._front = 0
+
+
+def _site_of(body: bytes) -> bytes:
+    """Returns the site of an event, or of the place of one that is not kept."""
+    return origin(body) if body.startswith(OPENING) else body
 
 
 class _RecordedTopic:
     """A topic that has events in the window.
 
-    - `stamps`: theirs, rising. `bytes`: the length of their bodies.
+    - `stamps`: theirs, rising. `bytes`: the length of their bodies. `site`: where the newest of them was numbered.
+    - `is_latest`: whether only the latest of each site is kept.
     - `lost`: the stamp of the last event that is missing here, although it is not too old.
     - `replaced`, `replacements`: the stamp of the last event that a newer one replaced, and how many such there were.
     """
 
-    __slots__ = ("bounds", "bytes", "lost", "replaced", "replacements", "stamps")
+    __slots__ = ("bounds", "bytes", "is_latest", "lost", "replaced", "replacements", "site", "stamps")
 
     def __init__(self, bounds: WindowBounds) -> None:
-        self.bounds = bounds
+        self.bounds, self.is_latest = bounds, bounds.keep == "latest"
+        self.site = b""
         self.stamps: list[int] = []
         self.bytes = self.lost = self.replaced = self.replacements = 0
 

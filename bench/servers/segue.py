@@ -86,18 +86,21 @@ def one_process(setting: BenchSetting, arguments: Sequence[str] = ()) -> Iterato
 
 
 @contextmanager
-def three_processes(setting: BenchSetting, accesspoints: int = 1, links: Proved = "open") -> Iterator[Target]:
+def three_processes(
+    setting: BenchSetting, accesspoints: int = 1, links: Proved = "open", arguments: Sequence[str] = ()
+) -> Iterator[Target]:
     """Runs broker, aggregator and access point as processes of their own, in this order in `pids`.
 
     - `accesspoints`: several share one port.
     - `links`: how links, which are TCP, are proved. With "tls" they are encrypted, too.
+    - `arguments`: are added to the broker's command.
     """
     with ExitStack() as stack:
         ports = stack.enter_context(Ports())
         door = ports.take() if accesspoints > 1 else "127.0.0.1:0"
         config = _configure(setting, broker=ports.take(), aggregator=ports.take(), door=door)
         config.write_text(config.read_text() + link_auth(setting.scratch, links, NODES))
-        broker, broker_said = _role(stack, setting, config, "broker", [])
+        broker, broker_said = _role(stack, setting, config, "broker", arguments)
         aggregator, _ = _role(stack, setting, config, "aggregator", [])
         many = ["--processes", str(accesspoints)] if accesspoints > 1 else []
         point, said = _role(stack, setting, config, "accesspoint", many)

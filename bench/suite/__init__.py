@@ -36,6 +36,7 @@ from . import (
     tls,
     traces,
     verdicts,
+    window,
 )
 
 Benchmark = Callable[[Runner], list[MarkdownTable]]
@@ -57,6 +58,7 @@ BENCHMARKS: Final[dict[str, Benchmark]] = {
     "burst": burst.measure,
     "sustained": sustained.measure,
     "capture": capture.measure,
+    "window": window.measure,
     "verdicts": verdicts.measure,
     "floods": floods.measure,
     "fan_out": fan_out.measure,
