@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from functools import partial
+from typing import Final
 
 from infra.kernel import orders
 from infra.kernel.errors import Refused, SentAway
@@ -18,8 +19,8 @@ from .session import Session, SessionState
 from .sessions_by_user import SessionsByUser
 from .soon import Soon, in_slices
 
-# An order may come twice, by two aggregators. It is done once, and answered twice.
-REMEMBERED = 256
+# An order may come twice, by two aggregators. One that changes something is done once, and answered twice.
+REMEMBERED: Final = 256
 
 
 class Orders:
@@ -51,6 +52,8 @@ class Orders:
     def obey(self, body: bytes, wall_s: float) -> bytes:
         """Does what the order in `body` says, at the Unix time `wall_s`, and returns the answer. Raises `Refused` for what is none."""
         order = orders.read_order(body)
+        if isinstance(order, orders.SessionsOrder):  # it changes nothing, and its answer may be long
+            return orders.body_of(self._answer(order, wall_s))
         answer = self._done.take(order.id) or orders.body_of(self._answer(order, wall_s))
         self._done.add(order.id, answer)
         return answer

@@ -6,7 +6,7 @@ from typing import Any
 from accesspoint.hub import SLICE
 from accesspoint.orders import Orders
 from accesspoint.session import Session, SessionState
-from infra.kernel.orders import AnnounceOrder, DisconnectOrder, Order, body_of, read_point
+from infra.kernel.orders import AnnounceOrder, DisconnectOrder, Order, SessionsOrder, body_of, read_point
 from tests.support.guarded_core import GuardedCore
 from tests.support.recording_session import RecordingSession
 
@@ -67,3 +67,16 @@ def test_everybody_is_told_a_slice_in_each_turn_of_the_loop_and_who_has_left_by_
     left.state = SessionState.ENDED
     steps.pop()()
     assert (sum(client.messages[-1]["op"] == "announcement" for client in clients), steps) == (SLICE + 1, [])
+
+
+def test_an_order_that_comes_twice_is_done_once_but_a_question_is_not_remembered() -> None:
+    """DPS-26: the sessions of a user may be long to tell, and hundreds of such answers would stay in memory."""
+    there = GuardedCore()
+    orders = there.core.orders
+    there.client("ann")
+    assert [done(orders, AnnounceOrder("o1", "hello")) for _ in range(2)] == [1, 1]
+    assert [message["op"] for message in there.client("bob").messages].count("announcement") == 0
+    assert done(orders, AnnounceOrder("o1", "hello")) == 1
+    assert done(orders, SessionsOrder("o2", "ann")) == 1
+    there.client("ann")
+    assert done(orders, SessionsOrder("o2", "ann")) == 2
