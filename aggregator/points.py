@@ -1,6 +1,7 @@
 """The access points of an aggregator: what they want, and what they are told of it."""
 
 from collections.abc import Callable, Iterable, Sequence
+from typing import Final, NamedTuple
 
 from broker.client import BrokerLink, SiteClient
 from infra.kernel.announcer import Told
@@ -13,13 +14,24 @@ from infra.runtime.link_handlers import makes_no_sense
 
 from .core import AggregatorCore, Rows
 
+# So many heartbeats a fence waits for other sites: an event of theirs may be on its way to a broker that is being left.
+FENCE_BEATS: Final = 3
+
+
+class _Fence(NamedTuple):
+    """The fence `number`: what brokers were told when it was asked for, and at which heartbeat that was."""
+
+    number: int
+    told: Told
+    beat: int
+
 
 class PointLink:
     """The handler of a link from an access point.
 
     - `bit`: its number in the table of interest.
     - `receipts`: which of its changes are installed, and what it was told of them.
-    - `fence`: the number of the fence that it waits for, and what brokers must have done before; None while it waits for none.
+    - `fence`: the fence that it waits for; None while it waits for none.
     - `stays`: whether it has said that it has nowhere else to go.
     """
 
@@ -28,7 +40,7 @@ class PointLink:
     def __init__(self, points: "AccessPoints", link: Link, bit: int) -> None:
         self.link, self.bit = link, bit
         self.receipts = Receipts()
-        self.fence: tuple[int, Told] | None = None
+        self.fence: _Fence | None = None
         self.stays = False
         self._points = points
 
@@ -39,7 +51,7 @@ class PointLink:
                 case Subscribe() | Unsubscribe():
                     self._points.change(self, frame)
                 case Fence(n):
-                    self.fence = (n, self._points.fence())
+                    self.fence = self._points.fence(n)
                 case Staying():
                     self._points.stay(self)
                 case Heartbeat():
@@ -63,6 +75,7 @@ class AccessPoints:
 
     def __init__(self, core: AggregatorCore, brokers: SiteClient, gone: Callable[[], None]) -> None:
         self.everyone: dict[PointLink, None] = {}
+        self._beat = 0
         self._core, self._brokers, self._gone = core, brokers, gone
         self._limbo = Limbo([brokers.announcer])
 
@@ -101,9 +114,9 @@ class AccessPoints:
         point.stays = True
         self._gone()
 
-    def fence(self) -> Told:
-        """Asks every broker for a sign; returns what they must have done until it has come."""
-        return self._brokers.announcer.ask_all()
+    def fence(self, n: int) -> "_Fence":
+        """Asks every broker, and the sites behind them, for a sign; returns the fence `n`, which is through when it has come."""
+        return _Fence(n, self._brokers.announcer.ask_all(), self._beat)
 
     def change(self, point: PointLink, frame: Subscribe | Unsubscribe) -> None:
         """Changes what `point` wants; `tell` says when that is installed."""
@@ -135,9 +148,23 @@ class AccessPoints:
         """Tells `point` which of its changes are installed, and that its fence has come through, if that is news."""
         if (news := point.receipts.advance(self._brokers.announcer.reached)) is not None:
             point.link.send(news)
-        if point.fence is not None and self._brokers.announcer.has_done(point.fence[1]):
-            point.link.send(Fenced(point.fence[0]))
+        if point.fence is not None and self._is_through(point.fence):
+            point.link.send(Fenced(point.fence.number))
             point.fence = None
+
+    def _is_through(self, fence: "_Fence") -> bool:
+        """Tells whether nothing comes any more that was sent before. A site that does not answer is not waited for for long."""
+        announcer = self._brokers.announcer
+        is_late = self._beat - fence.beat > FENCE_BEATS
+        return announcer.has_done(fence.told) and (is_late or announcer.has_answered(fence.told))
+
+    def tick(self) -> None:
+        """Counts a heartbeat interval, and frees rows."""
+        self._beat += 1
+        self.release()
+        for point in self.everyone:
+            if point.fence is not None:
+                self.tell(point)
 
 
 class FeedingLink:

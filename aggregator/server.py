@@ -112,7 +112,7 @@ class Aggregator:
     def tick(self, now: float) -> None:
         """Does what is due once in a heartbeat interval: brokers that topics have left, rows that are free again."""
         self._brokers.tick()
-        self.points.release()
+        self.points.tick()
 
     def counters(self) -> dict[str, Any]:
         """Returns the figures for `metrics.METRICS`."""

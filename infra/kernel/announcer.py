@@ -213,6 +213,14 @@ class Announcer:
         """Returns whether every node has done what it was `told`, or is not linked. Then nothing comes that was sent before."""
         return all(self._nodes[slot].outlet is None or self._nodes[slot].done >= n for slot, n in told.items())
 
+    def has_answered(self, told: Told) -> bool:
+        """Returns whether every node has done what it was `told`, and so have the sites behind it, or it is not linked.
+
+        Then nothing comes that any of them had sent before, by whichever node it came.
+        """
+        nodes = ((self._nodes[slot], n) for slot, n in told.items())
+        return all(node.outlet is None or (node.done >= n and min(node.applied.values(), default=n) >= n) for node, n in nodes)
+
     def _node(self, slot: str) -> _Node:
         return self._nodes.setdefault(slot, _Node())
 

@@ -12,6 +12,7 @@ from structlog.testing import capture_logs
 
 from accesspoint.move import Step
 from accesspoint.options import AccessPointOptions
+from infra.kernel.frames import Fence, Fenced
 from tests.support.cluster import FAST, Cluster
 from tests.support.user import User
 
@@ -145,6 +146,28 @@ async def test_an_aggregator_that_leaves_costs_no_event(tcp: bool, rounds: int) 
         moves = sum((Counter(point.upstream.source.moves) for point in c.of("accesspoint", "sto")), Counter())
         assert moves.keys() == {"whole"}
         assert sum(point.upstream.source.failovers for point in c.of("accesspoint", "sto")) == 0
+
+
+def unhurried(options: Any) -> Any:
+    """Returns options with which nothing is given up while a link is held back."""
+    changes = {"link": msgspec.structs.replace(FAST, heartbeat_s=5.0, silent_s=60.0, hello_s=60.0), "drain_s": 60.0}
+    return msgspec.structs.replace(options, **{name: value for name, value in changes.items() if hasattr(options, name)})
+
+
+async def test_an_aggregator_is_left_when_other_sites_have_nothing_more_on_its_way(tcp: bool) -> None:
+    """Found by the simulation: an event of another site was on its way to a broker that left at the same time. Nobody was there any more
+    who had wanted it of that broker."""
+    async with Cluster(sites=2, aggregators=2, tcp=tcp, change=unhurried) as c, c.user("ann") as ann:
+        await ann.follow("dan")
+        c.plan.hold("lon/b1", "sto/b1")
+        leaving = asyncio.create_task(c.leave(c.aggregator_of("sto")))
+        await c.until(lambda: bool(c.frames(Fence)))
+        await c.play("dan", n=1)
+        await ann.heard(1)
+        assert (c.frames(Fenced), leaving.done()) == ([], False)
+        c.plan.release("lon/b1", "sto/b1")
+        await leaving
+        assert c.of("accesspoint")[0].upstream.source.moves == {"whole": 1}
 
 
 async def test_the_last_aggregator_of_a_site_waits_for_nobody() -> None:
