@@ -226,7 +226,7 @@ class BrokerCore:
         body = b"%b%d,%b" % (self._numbering, seq, event.tail)
         recorded = mask & RECORDED
         if recorded and self.window is not None:
-            self.window.record(row, body, self._site, out=not passes)
+            self.window.record(row, body, self._site, kind_of(event.topic), out=not passes)
             mask &= LINKS
             if not mask:
                 self.unmatched += 1

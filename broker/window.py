@@ -68,10 +68,11 @@ class EventWindow:
         """How many topics have events here."""
         return len(self._topics)
 
-    def record(self, row: int, body: bytes, site: bytes, *, out: bool = False) -> None:
+    def record(self, row: int, body: bytes, site: bytes, kind: Kind | None = None, *, out: bool = False) -> None:
         """Adds the next event of the topic that has `row`. Its body is not copied.
 
         - `site`: where the event was numbered.
+        - `kind`: that of the topic, None where only the body tells it.
         - `out`: the event was not delivered. Then only its place is kept, and so it is for one that alone is over the bounds of its topic:
           nobody is told that nothing is missing.
 
@@ -79,7 +80,7 @@ class EventWindow:
         """
         topic = self._topics.get(row)
         if topic is None:
-            kind = kind_in(body)
+            kind = kind or kind_in(body)
             if kind is None or kind not in self.bounds:
                 return
             topic = self._topics[row] = _RecordedTopic(self.bounds[kind])

@@ -5,11 +5,14 @@ from contextlib import contextmanager
 from typing import Any, Final, NamedTuple
 
 from accesspoint.hub import Hub, Row
+from broker.client import SiteClient
 from broker.core import BrokerCore
 from broker.forwarder import Forwarder
 from broker.handover import Handover
+from broker.laggards import Laggards
 from broker.server import Broker
 from infra.kernel.announcer import Announcer
+from infra.kernel.events import OPENING
 from infra.kernel.frames import Subscribe
 from infra.kernel.limbo import Limbo
 from infra.kernel.membership import Membership
@@ -94,6 +97,11 @@ async def _goes_at_once(broker: Broker) -> None:
     """Leaves without a word."""
 
 
+def _resumes_late(laggards: Laggards, bit: int, stamp: int, opening: bytes) -> None:
+    _RESUME(laggards, bit, stamp + 1, opening)
+
+
+_RESUME = Laggards.resume
 _SEAL, _FLUSH, _GIVE = Link._seal, Link.flush, Hub._give
 DEFECTS: Final = {
     "ids-forgotten": PlantedDefect("an id that came already is taken for a new one", RecentIds, "seen", lambda *_: False),
@@ -118,6 +126,9 @@ DEFECTS: Final = {
     "forwards-nothing": PlantedDefect("what another broker owns is acknowledged and forgotten", Forwarder, "forward", _says_done),
     "leaves-at-once": PlantedDefect("a broker that is asked to stop leaves without a word", Broker, "leave", _goes_at_once),
     "never-rejoins": PlantedDefect("a slot that said goodbye stays left", Membership, "rejoin", lambda *_: None),
+    "resumes-nothing": PlantedDefect("a link that comes back does not say where it was", SiteClient, "_resume", lambda *_: None),
+    "given-back": PlantedDefect("another site gets back its own events from the window", BrokerCore, "opening", lambda *_: OPENING),
+    "one-too-late": PlantedDefect("a link goes on one stamp after the right one", Laggards, "resume", _resumes_late),
     "dials-once": PlantedDefect("a link that is lost is not dialled again", Dialler, "_redial_s", lambda *_: 1e6),
 }
 

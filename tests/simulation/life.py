@@ -50,6 +50,9 @@ class SimulatedLife:
         self._asked = 0
         self._again: set[int] = set()
         self._has_moved = False
+        # What was accepted while links were cut, and who was told that they follow it; what was the same all the time, if only they were.
+        self._owed: list[tuple[str, set[int], list[Follower]]] = []
+        self._lasting: list[Any] = []
         self._under_way: list[asyncio.Task[None]] = []
         self._waiting: list[asyncio.Future[None]] = []
         self._last: tuple[str, str, list[dict[str, Any]]] | None = None
@@ -213,6 +216,8 @@ class SimulatedLife:
                 if status == 503:
                     status, answer = await self._asked_to_take(other, events)
         if not calm or self.faults:
+            if status == 202 and answer["accepted"] == len(events) and topic in PLAYLISTS and not again:
+                self._owed.append((topic, {event["payload"]["n"] for event in events}, waiting))
             return
         if status != 202 or answer["accepted"] != len(events):
             raise Violated(f"nothing is wrong, and a publisher is told {status} {answer}")
@@ -379,18 +384,41 @@ class SimulatedLife:
         for name in list(self.world.down):
             await self.world.start(name)
         await self._agree()
+        self._check_owed()
         self.faults, self._has_moved = 0, False
         self._again.clear()
         self._last = None  # topics may have moved since: their owners do not know its ids
         await self._come_back()
         await self._agree(0.0, ARRIVES_S)
         self.oracle.looked_at["interest"] += 1
+        self._lasting = self._what_lasts()
         for topic in TOPICS:
             for site in self.world.sites:
                 door = self.world.of("broker", site)[0]
                 n = self.oracle.published(topic, site)
                 await self._send(door, topic, [{"topic": _feed(topic), "kind": "play", "payload": {"n": n}}])
         self._check()
+
+    def _what_lasts(self) -> list[Any]:
+        """Returns what does not change while nothing but links to brokers is cut, for less time than windows are long."""
+        brokers = self.world.of("broker")
+        return [
+            *self.world.roles.values(),
+            *((broker.mesh.era() or object(), broker.core.laggards.lost) for broker in brokers),
+            *(point.upstream.source.link for point in self.world.of("accesspoint")),
+            *(each.links.drops for each in [*brokers, *self.world.of("aggregator")]),
+        ]
+
+    def _check_owed(self) -> None:
+        """Looks whether those who were behind cut links have got everything (DPS-10). Raises Violated where they have not."""
+        owed, self._owed = self._owed, []
+        if self._lasting != self._what_lasts():
+            return
+        for topic, numbers, followers in owed:
+            for follower in followers:
+                if follower.is_there and topic in follower.installed and not numbers <= follower.got.keys():
+                    raise Violated(f"only links were cut, and {follower.name} never got {sorted(numbers - follower.got.keys())} of {topic}")
+                self.oracle.looked_at["resumed"] += 1
 
     async def _agree(self, steady_s: float = STEADY_S, within_s: float = SETTLES_S) -> None:
         """Waits until all has been well for so long. Raises Violated where it is not within a time after everybody can go on."""

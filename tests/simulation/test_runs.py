@@ -1,15 +1,17 @@
 """Lives of whole clusters: those of today's engine, those that repeat, and those in which a defect was planted."""
 
 import os
+import random
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from . import world
 from .defects import DEFECTS, planted
 from .operations import Operation
-from .runs import SHAPES, SeedRange, lived, minimized, run, shrunk
+from .runs import SHAPES, SeedRange, SimulationRun, lived, minimized, run, shrunk
 
 ROOT = Path(__file__).parents[2]
 # Seeds of 60 operations, of every shape.
@@ -25,6 +27,37 @@ def test_all_is_well_when_faults_end(seed: int) -> None:
     assert not found.violation, f"{found.violation}\n{found.table(40)}"
     assert found.looked_at["promised"] > 5
     assert found.looked_at["interest"] >= 2
+
+
+def cut_sites(seed: int) -> SimulationRun:
+    """Returns a life in which two sites cannot reach each other for three seconds, while both publish, and go on when they can again."""
+    rng = random.Random(seed)
+    operations = [Operation("connect", 0.0, (n, n, n, 0)) for n in range(4)]
+    operations += [Operation("subscribe", 0.0, (n, n, 2, 0)) for n in range(4)] + [Operation("settle", 0.0, (0, 0, 0, 0))]
+    for _ in range(2):
+        operations.append(Operation("cut", 0.1, (0, 1, 0, 0)))
+        operations += [Operation("publish", 0.28, tuple(rng.randrange(1 << 16) for _ in range(4))) for _ in range(10)]
+        operations.append(Operation("heal", 0.1, (0, 0, 0, 0)))
+        operations += [Operation("publish", 0.04, tuple(rng.randrange(1 << 16) for _ in range(4))) for _ in range(50)]
+        operations.append(Operation("settle", 0.1, (0, 0, 0, 0)))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(world, "WINDOW_S", 20.0)
+        return run(seed, 0, operations)
+
+
+@pytest.mark.parametrize("seed", [6, 7, 8, 10, 11])
+def test_sites_that_were_cut_off_from_each_other_get_everything(seed: int) -> None:
+    """DPS-10: all that was accepted on topics of which everything is kept, once and in order."""
+    found = cut_sites(seed)
+    assert not found.violation, f"{found.violation}\n{found.table(40)}"
+    assert found.looked_at["resumed"] > 10
+
+
+@pytest.mark.parametrize("name", ["resumes-nothing", "given-back", "one-too-late"])
+def test_a_defect_of_windows_is_found(name: str) -> None:
+    """DPS-30"""
+    with planted(name):
+        assert any(cut_sites(seed).violation for seed in (6, 7, 8)), DEFECTS[name].told
 
 
 def test_a_planned_stop_loses_nothing_that_another_site_had_sent() -> None:
