@@ -13,6 +13,7 @@ from infra.runtime.callers import Answerer
 from ..follow_answers import follow_answers
 from ..follows import FollowStore, read_topics
 from .core import playlist_topic
+from .following import follow_seen
 from .parameters import checked_name
 from .pruning import PruneRequest, Pruning
 from .store import Playlists
@@ -41,8 +42,7 @@ def answers(playlists: Playlists, follows: FollowStore, capturing: FollowStore, 
         while after is not None:
             owned, after = await playlists.owned(owner, after)
             topics = [playlist_topic(each.owner, each.id) for each in owned]
-            seen = await viewers.seen(call.user, topics)
-            await capturing.add(call.user, [topic for topic, sees in zip(topics, seen, strict=True) if sees])
+            await follow_seen(capturing, viewers, call.user, topics)
         return b""
 
     async def unfollow_owner(call: Call) -> bytes:
@@ -52,8 +52,7 @@ def answers(playlists: Playlists, follows: FollowStore, capturing: FollowStore, 
 
     async def follow(call: Call) -> bytes:
         topics = read_topics(call.user, call.body, KINDS)
-        seen = await viewers.seen(call.user, topics)
-        await follows.add(call.user, [topic for topic, sees in zip(topics, seen, strict=True) if sees])
+        seen = await follow_seen(follows, viewers, call.user, topics)
         if not all(seen):
             raise refusal(PLAYLIST_RULE, topics[seen.index(False)])
         return b""

@@ -6,6 +6,7 @@ from typing import Final
 
 import msgspec
 
+from infra.kernel.access import PLAYLIST_RULE, refusal
 from infra.kernel.errors import Refused
 from infra.kernel.topics import format_topic, parse_topic
 from infra.runtime.context import Context
@@ -16,6 +17,7 @@ from . import core
 from .answers import PlaylistChanged
 from .change import Create, Edit, Name, Tracks
 from .core import Playlist, PlaylistStep
+from .following import follow_seen
 from .parameters import number_of, topic_of
 from .store import Playlists, find, names_of
 from .viewers import Viewers
@@ -125,7 +127,8 @@ class PlaylistHandlers:
     async def _follow(self, request: Request) -> Answer:
         await self._viewers.check_sees(request.user, topic_of(request))
         playlist = await self._get(request)
-        await self._follows.add(request.user, [playlist.topic])
+        if not all(await follow_seen(self._follows, self._viewers, request.user, [playlist.topic])):
+            raise refusal(PLAYLIST_RULE, playlist.topic)
         return Answer(204)
 
     async def _unfollow(self, request: Request) -> Answer:
