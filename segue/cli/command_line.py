@@ -16,7 +16,7 @@ SECTIONS: Final = {
     "Try it": (
         entry("up", "segue.cli.up:up", "Run a whole site, or several, in this one process"),
         entry("demo", "segue.demo.command:demo", "Let the users of Last.fm play what they really played"),
-        entry("drill", "segue.drill.command:drill", "Break a cluster of its own, and see what is promised beside what happens"),
+        entry("drill", "segue.drill.command:drill", "Break a cluster of its own"),
         entry("offload-demo", "segue.offload_demo.command:offload_demo", "Let the users of Last.fm play more than the capacity allows"),
     ),
     "Use it": (
