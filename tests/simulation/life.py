@@ -2,12 +2,14 @@
 
 import asyncio
 import logging
+from collections import Counter
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from functools import partial
 from hashlib import sha256
 from typing import Any, Final, NamedTuple
 
+from infra.kernel.roles import ACCESSPOINT
 from tests.support import interest_oracle
 
 from .births import hashed_by_birth
@@ -55,7 +57,7 @@ class SimulatedLife:
         self._lasting: list[Any] = []
         self._under_way: list[asyncio.Task[None]] = []
         self._waiting: list[asyncio.Future[None]] = []
-        self._last: tuple[str, str, list[dict[str, Any]]] | None = None
+        self._last: tuple[str, list[dict[str, Any]]] | None = None
         self._violated: Violated | None = None
 
     @property
@@ -80,6 +82,7 @@ class SimulatedLife:
             self._tell("life", str(operation))
             await self._act(operation)
             self._check()
+            self._check_links()
         await self._settle()
 
     def _tell(self, who: str, what: str) -> None:
@@ -90,6 +93,14 @@ class SimulatedLife:
             raise self._violated
         if self.world.loop.failures:
             raise Violated(f"nobody caught this: {self.world.loop.failures[0]}")
+
+    def _check_links(self) -> None:
+        """Raises Violated where one node has accepted two links under one name (docs/failure.md: a second process under the same name)."""
+        for name, role in self.world.roles.items():
+            links = (role.upstream if role.role == ACCESSPOINT else role).links.links
+            peers = Counter(f"{link.peer.role} {link.peer.site}/{link.peer.node}" for link in links if link.dialled is None)
+            if twins := [peer for peer, number in peers.items() if number > 1]:
+                raise Violated(f"{name} has two links of {twins}")
 
     def violate(self, why: str) -> None:
         """Ends the life with a violation, as soon as its turn comes."""
@@ -163,11 +174,23 @@ class SimulatedLife:
 
     async def _unsubscribe(self, who: int, first: int, *_: int) -> None:
         if (follower := self.followers.get(USERS[who % len(USERS)])) is not None and follower.is_there:
-            topic = TOPICS[first % len(TOPICS)]
-            follower.wants.discard(topic)
-            follower.installed.discard(topic)
-            if await self._ask(follower, "unsubscribe", topics=[_feed(topic)]) is not None:
-                follower.follows.discard(topic)
+            await self._give_up(follower, TOPICS[first % len(TOPICS)])
+
+    async def _give_up(self, follower: Follower, topic: str) -> None:
+        follower.wants.discard(topic)
+        follower.installed.discard(topic)
+        if await self._ask(follower, "unsubscribe", topics=[_feed(topic)]) is not None:
+            follower.follows.discard(topic)
+
+    async def _swap(self, who: int, first: int, number: int, how: int, *_: int) -> None:
+        """Gives up all that a user follows for something else: rows get new topics, perhaps while events of old ones are under way."""
+        if (follower := self.followers.get(USERS[who % len(USERS)])) is None or not follower.is_there:
+            return
+        for topic in sorted(follower.wants):
+            await self._give_up(follower, topic)
+        await asyncio.sleep((0.0, 0.6, 1.2)[how % 3])
+        if follower.is_there:
+            await self._follow(follower, {TOPICS[(first + each) % len(TOPICS)] for each in range(1 + number % 3)})
 
     async def _ask(self, follower: Follower, op: str, **fields: Any) -> dict[str, Any] | None:
         """Returns the answer to a message; None where the connection ends before. Raises Violated where nothing is wrong and none comes."""
@@ -180,24 +203,29 @@ class SimulatedLife:
             raise Violated(f"nothing is wrong, and {follower.name} gets no answer to {op}: {follower.ended or 'silence'}")
         return follower.answers.get(mine)
 
-    async def _publish(self, topic: int, where: int, number: int, *_: int) -> None:
+    def _wanted(self) -> list[str]:
+        """Returns the topics that somebody follows; all where nobody follows any."""
+        return sorted({topic for each in self.followers.values() for topic in each.wants}) or list(TOPICS)
+
+    async def _publish(self, topic: int, where: int, number: int, lot: int, *_: int) -> None:
         doors = [broker for broker in self.world.of("broker") if broker.ready() is None]
         if not doors:
             return
         door = doors[where % len(doors)]
-        name = TOPICS[topic % len(TOPICS)]
+        among = self._wanted() if lot % 8 else TOPICS
+        name = among[topic % len(among)]
         numbers = [self.oracle.published(name, door.site) for _ in range(1 + number % 3)]
         events = [{"topic": _feed(name), "kind": "play", "id": f"event-{n}", "payload": {"n": n}} for n in numbers]
-        self._last = (name, door.site, events)
-        self._meanwhile(partial(self._send, door, name, events))
+        self._last = (door.site, events)
+        self._meanwhile(partial(self._send, door, events))
 
     async def _repeat(self, where: int, *_: int) -> None:
         """Publishes again what was published last, as a service does that got no answer."""
-        doors = [broker for broker in self.world.of("broker", self._last[1]) if broker.ready() is None] if self._last else []
+        doors = [broker for broker in self.world.of("broker", self._last[0]) if broker.ready() is None] if self._last else []
         if self._last is not None and doors:
-            name, _site, events = self._last
+            _, events = self._last
             self._repeats(events)
-            self._meanwhile(partial(self._send, doors[where % len(doors)], name, events, again=True))
+            self._meanwhile(partial(self._send, doors[where % len(doors)], events, again=True))
 
     def _repeats(self, events: list[dict[str, Any]]) -> None:
         """Notes that events are published again. Where their topic may have another owner, who does not know ids, they may come twice."""
@@ -205,9 +233,10 @@ class SimulatedLife:
         if self.faults or self._has_moved:
             self.oracle.repeated |= self._again
 
-    async def _send(self, door: Any, topic: str, events: list[dict[str, Any]], *, again: bool = False) -> None:
+    async def _send(self, door: Any, events: list[dict[str, Any]], *, again: bool = False) -> None:
         calm = not self.faults
-        waiting = [each for each in self.followers.values() if topic in each.installed]
+        topics = {topic: _numbers(events, topic) for topic in _topics(events)}
+        waiting = {topic: [each for each in self.followers.values() if topic in each.installed] for topic in topics}
         status, answer = await self._asked_to_take(door, events)
         if status == 503:  # a service repeats it at another broker
             self._repeats(events)
@@ -216,13 +245,14 @@ class SimulatedLife:
                 if status == 503:
                     status, answer = await self._asked_to_take(other, events)
         if not calm or self.faults:
-            if status == 202 and answer["accepted"] == len(events) and topic in PLAYLISTS and not again:
-                self._owed.append((topic, {event["payload"]["n"] for event in events}, waiting))
+            if status == 202 and answer["accepted"] == len(events) and not again:
+                self._owed += ((topic, numbers, waiting[topic]) for topic, numbers in topics.items() if topic in PLAYLISTS)
             return
         if status != 202 or answer["accepted"] != len(events):
             raise Violated(f"nothing is wrong, and a publisher is told {status} {answer}")
         if not again:
-            await self._arrived(topic, events, waiting)
+            for topic, numbers in topics.items():
+                await self._arrived(topic, numbers, waiting[topic])
 
     async def _asked_to_take(self, door: Any, events: list[dict[str, Any]]) -> tuple[int, dict[str, Any]]:
         """Returns what a broker answers to a publisher: status 0 where nothing comes."""
@@ -234,9 +264,8 @@ class SimulatedLife:
         self._tell(f"{door.site}/{door.node}", f"answers {status} {answer}")
         return status, answer
 
-    async def _arrived(self, topic: str, events: list[dict[str, Any]], late: list[Follower]) -> None:
+    async def _arrived(self, topic: str, numbers: set[int], late: list[Follower]) -> None:
         """Waits until those who followed a topic, and still do, have its events. Raises Violated where they do not come."""
-        numbers = {event["payload"]["n"] for event in events}
 
         def missing() -> list[Follower]:
             return [each for each in late if not numbers <= each.got.keys() and topic in each.installed and each.is_there]
@@ -392,11 +421,12 @@ class SimulatedLife:
         await self._agree(0.0, ARRIVES_S)
         self.oracle.looked_at["interest"] += 1
         self._lasting = self._what_lasts()
-        for topic in TOPICS:
-            for site in self.world.sites:
-                door = self.world.of("broker", site)[0]
-                n = self.oracle.published(topic, site)
-                await self._send(door, topic, [{"topic": _feed(topic), "kind": "play", "payload": {"n": n}}])
+        for site in self.world.sites:
+            for of_service in (PLAYLISTS.issuperset, PLAYLISTS.isdisjoint):
+                wanted = [each for each in self._wanted() if of_service({each})]
+                events = [{"topic": _feed(each), "kind": "play", "payload": {"n": self.oracle.published(each, site)}} for each in wanted]
+                if events:
+                    await self._send(self.world.of("broker", site)[0], events)
         self._check()
 
     def _what_lasts(self) -> list[Any]:
@@ -490,3 +520,11 @@ class _watched(logging.Handler):  # noqa: N801 - it reads as what it does
 def _feed(topic: str) -> str:
     """Returns a topic of one of the two kinds that are recorded: of playlists all events are kept, of users the latest."""
     return f"hm://playlist/user/ann/playlist/{topic}/" if topic in PLAYLISTS else f"hm://presence/user/{topic}/"
+
+
+def _topics(events: list[dict[str, Any]]) -> list[str]:
+    return sorted({event["topic"].split("/")[-2] for event in events})
+
+
+def _numbers(events: list[dict[str, Any]], topic: str) -> set[int]:
+    return {event["payload"]["n"] for event in events if event["topic"] == _feed(topic)}

@@ -6,8 +6,8 @@ An operation that makes no sense when its time comes does nothing. So any part o
 import random
 from typing import Final, NamedTuple
 
-TOPICS: Final = tuple(f"t{n}" for n in range(5))
-PLAYLISTS: Final = TOPICS[::2]
+TOPICS: Final = tuple(f"t{n}" for n in range(9))
+PLAYLISTS: Final = frozenset(TOPICS[1::2])
 USERS: Final = tuple(f"u{n}" for n in range(6))
 
 
@@ -28,6 +28,7 @@ WILD: Final = {
     "disconnect": 3,
     "subscribe": 10,
     "unsubscribe": 4,
+    "swap": 6,
     "publish": 30,
     "repeat": 4,
     "kill": 3,
@@ -48,7 +49,8 @@ CALM: Final = {
     "connect": 6,
     "disconnect": 2,
     "subscribe": 14,
-    "unsubscribe": 10,
+    "unsubscribe": 8,
+    "swap": 3,
     "publish": 40,
     "repeat": 4,
     "leave": 4,
