@@ -212,7 +212,7 @@ class SimulatedLife:
         if not doors:
             return
         door = doors[where % len(doors)]
-        among = self._wanted() if lot % 8 else TOPICS
+        among = self._wanted() if lot % 8 else list(TOPICS)
         name = among[topic % len(among)]
         numbers = [self.oracle.published(name, door.site) for _ in range(1 + number % 3)]
         events = [{"topic": _feed(name), "kind": "play", "id": f"event-{n}", "payload": {"n": n}} for n in numbers]
@@ -223,7 +223,7 @@ class SimulatedLife:
         """Publishes again what was published last, as a service does that got no answer."""
         doors = [broker for broker in self.world.of("broker", self._last[0]) if broker.ready() is None] if self._last else []
         if self._last is not None and doors:
-            _, events = self._last
+            events = self._last[1]
             self._repeats(events)
             self._meanwhile(partial(self._send, doors[where % len(doors)], events, again=True))
 
