@@ -60,7 +60,8 @@ def next_places(before: Mapping[str, RingPlace], known: Mapping[str, Known], ste
     """
     if not before or steps == 1:
         return at_once(known) if not before else _hurried(before, known)
-    changed = {slot: place for slot in sorted(known) if (place := _changed(before.get(slot), known[slot], steps)) is not None}
+    # Owned before it is compared: where all are to leave, nobody's goal is nothing, and those on their way go on.
+    changed = _owned({slot: place for slot in sorted(known) if (place := _changed(before.get(slot), known[slot], steps)) is not None})
     if settled and changed == before:
         stepped = {slot: _stepped(place, -(-POINTS // max(steps, 1))) for slot, place in changed.items()}
         changed = {slot: place for slot, place in stepped.items() if place.share or known[slot] is not Known.LEAVING}

@@ -72,6 +72,7 @@ EXAMPLES: Final[dict[CommandPath, Example]] = {
     ("certs", "secret"): Example("{out}{number}"),
     ("certs", "show"): Example("{certs}/authority.crt"),
     ("demo",): Example("--users 60 --capture {out} --json {out}.json", "cluster "),
+    ("drill",): Example("--row repeated --json {out}.json", "about "),
     ("friends", "add"): Example("dan --user {user} --url {social} --state {state}"),
     ("friends", "list"): Example("--user {user} --url {social} --state {state}"),
     ("friends", "remove"): Example("dan --user {user} --url {social} --state {state}"),
@@ -91,6 +92,10 @@ EXAMPLES: Final[dict[CommandPath, Example]] = {
     ("privacy", "show"): Example("--user {user} --url {social} --state {state}"),
     ("publish",): Example("--file - --url {services} --state {state}", stays=True),
     ("replay",): Example("{trace} --users 20 --speed 600 --url {clients} --broker {services} --state {state}", "Ctrl-C ends"),
+    ("ring", "abort"): Example("--url {services} --state {state}"),
+    ("ring", "plan"): Example("--add b1 --output {out}.json --url {services} --state {state}"),
+    ("ring", "run"): Example("{plan} --url {services} --state {state}"),
+    ("ring", "status"): Example("--url {services} --state {state}"),
     ("rules", "check"): Example(""),
     ("rules", "explain"): Example("--topic user"),
     ("token",): Example("--user alice --state {state}"),
@@ -113,7 +118,7 @@ class Ground:
     """The ground of commands: a site that runs, a trace, two characterizations, edges, an authority, a configuration for each role."""
 
     def __init__(self, folder: Path, addresses: dict[str, str]) -> None:
-        self._places = addresses | {name: str(folder / name) for name in ("trace", "a", "b", "edges", "configs", "state", "certs")}
+        self._places = addresses | {name: str(folder / name) for name in ("trace", "a", "b", "edges", "plan", "configs", "state", "certs")}
         self._numbers = count()
 
     def command(self, path: CommandPath, out: Path, user: str = "alice") -> list[str]:
@@ -133,6 +138,7 @@ def ground(folder: Path) -> Iterator[Ground]:
     make(folder / "a", seed=1)
     make(folder / "b", seed=2)
     (folder / "edges").write_text("1 2\n2 3\n")
+    (folder / "plan").write_text('{"form": 1, "rounds": []}')
     make_authority("Segue", time.time()).write(folder / "certs" / "authority.crt", folder / "certs" / "authority.key")
     command = [sys.executable, "-m", "segue", "up", "--policy", "open", "--json", "--port-base", "0", "--state", str(folder / "state")]
     with Ports() as ports, subprocess.Popen(command, stdout=subprocess.PIPE) as site:

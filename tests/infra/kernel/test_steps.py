@@ -62,6 +62,13 @@ def test_somebody_always_owns_the_topics() -> None:
     assert after({"b1": FULL, "b2": RingPlace(9, 0)}, {"b1": GONE, "b2": HERE}, settled=False) == {"b2": RingPlace(9, 256)}
 
 
+def test_where_all_are_to_leave_who_is_on_the_way_goes_on() -> None:
+    before = {"b1": FULL, "b2": RingPlace(128, 0)}
+    first = after(before, {"b1": LEAVING, "b2": LEAVING}, steps=2)
+    assert first == {"b1": FULL, "b2": RingPlace(128, 256)}
+    assert after(first, {"b1": LEAVING, "b2": LEAVING}, steps=2) == {"b1": FULL, "b2": FULL}
+
+
 def test_with_one_step_everything_moves_at_once_and_with_none_who_comes_waits() -> None:
     before, known = {"b1": FULL, "b2": FULL}, {"b1": HERE, "b2": LEAVING, "b3": HERE}
     assert after(before, known, settled=False, steps=1) == {"b1": FULL, "b3": FULL}

@@ -22,6 +22,7 @@ SHORT = DrillRow(
 @pytest.fixture(autouse=True)
 def short(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(command, "ladder", lambda random_s: (SHORT,))
+    monkeypatch.setattr(command, "configure", lambda *_: None)  # it is for a whole process, and other tests look at what is logged
     monkeypatch.setattr(play, "CALM_S", 0.3)
 
 
