@@ -12,6 +12,8 @@ from os import devnull
 from pathlib import Path
 from typing import Final, NamedTuple, TypeVar
 
+import structlog
+
 from infra.runtime.logs import configure
 
 from .defects import planted
@@ -92,11 +94,19 @@ def lived(which: SeedRange, operations: int, defect: str | None = None) -> Lived
 
 @contextmanager
 def told_nothing() -> Iterator[None]:
-    """Has nothing logged while the block runs but errors, which a life listens to."""
-    with Path(devnull).open("w") as nowhere:
-        configure("console", "error", nowhere)
-        logging.getLogger().setLevel(logging.ERROR)
-        yield
+    """Has nothing logged while the block runs but errors, which a life listens to. Then logging is as it was found."""
+    root, found = logging.getLogger(), structlog.get_config()
+    handlers, level = root.handlers[:], root.level
+    # `configure` closes the handlers that it finds, and these are still needed.
+    root.handlers = []
+    try:
+        with Path(devnull).open("w") as nowhere:
+            configure("console", "error", nowhere)
+            yield
+    finally:
+        root.handlers = handlers
+        root.setLevel(level)
+        structlog.configure(**found)
 
 
 def shrunk(found: SimulationRun, attempts: int = ATTEMPTS) -> SimulationRun:
