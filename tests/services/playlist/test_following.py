@@ -1,11 +1,15 @@
 """Follows that begin while the follower is being kept out: they are not there afterwards."""
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import cast
 
 import pytest
 
 from infra.kernel.errors import Refused
-from infra.kernel.topics import parse_topic
+from infra.kernel.topics import Topic, parse_topic
+from services.playlist.following import follow_seen
+from services.playlist.viewers import Viewers
 from tests.services.playlist.site import Site, site, uri
 
 
@@ -36,6 +40,26 @@ async def test_whoever_is_kept_out_while_they_begin_to_follow_does_not_follow(tm
         assert await followers(s) == []
         s.barred = ChangingAudience()
         await s.call("eve", "follow-owner", {"owner": "ann"})
+        assert await followers(s) == []
+
+
+class AnsweringOnce:
+    """Viewers of whom the first question is answered, and the second one is not."""
+
+    is_asked = False
+
+    async def seen(self, user: str, topics: Sequence[Topic]) -> list[bool]:
+        if self.is_asked:
+            raise Refused("unavailable", "the social service is gone")
+        self.is_asked = True
+        return [True for _ in topics]
+
+
+async def test_what_nobody_can_say_once_more_is_not_followed_and_the_client_asks_again(tmp_path: Path) -> None:
+    async with site(tmp_path) as s:
+        await s.create("ann", "p")
+        with pytest.raises(Refused, match="the social service is gone"):
+            await follow_seen(s.service.work.stores.follows, cast(Viewers, AnsweringOnce()), "eve", [parse_topic(uri("ann/p"))])
         assert await followers(s) == []
 
 
