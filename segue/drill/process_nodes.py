@@ -94,7 +94,7 @@ class ProcessNodes:
             self.go_on(name)
 
     def cut(self, one: str, other: str) -> None:
-        """Raises NotImplementedError: nobody can cut the links of real processes on one machine without rights over its network."""
+        """Raises NotImplementedError: the links of real processes pass no proxy that could cut them."""
         raise NotImplementedError("links are cut only where all nodes share a process: without --processes")
 
     def heal(self) -> None:
