@@ -1,31 +1,40 @@
-"""Links in memory between nodes of one process, which can be cut without a word. What is sent meanwhile waits, as it would in TCP."""
+"""Links between nodes of one process, which can be cut without a word. What is sent meanwhile waits, as it would in TCP."""
 
-from collections import defaultdict
 from collections.abc import Callable, Sequence
+from typing import TypeVar
 
 from infra.kernel.codec import encode
 from infra.kernel.frames import AnyFrame, Frame
-from infra.runtime.wire.memory import MemoryNetwork
 from infra.runtime.wire.wire import Listener, Network, OnFrames, OnLost, Wire, WireEnd
+
+F = TypeVar("F", bound=Frame)
 
 
 class CutLinks:
-    """The links of all nodes. `cuts`: pairs of nodes or of sites that do not reach each other."""
+    """The links of all nodes over a `network`, in which addresses are names of nodes: "site/node".
 
-    def __init__(self) -> None:
+    - `cuts`: pairs of sites or of nodes that do not reach each other. Nobody is told. What they send arrives after `heal`, unless the wire
+      was given up by then.
+    - `wires`: every wire, by the node that has it.
+    """
+
+    def __init__(self, network: Network) -> None:
         self.cuts: set[frozenset[str]] = set()
-        self._memory = MemoryNetwork()
-        self._wires: defaultdict[str, list[Wire]] = defaultdict(list)
+        self.wires: dict[str, list[Wire]] = {}
+        self.inner = network
         self._waiting: list[Callable[[], None]] = []
 
     def of(self, name: str) -> Network:
         """Returns the network as the node `name` sees it."""
-        return _NodeNetwork(self, name, self._memory)
+        return _NodeNetwork(self, name)
 
     def is_cut(self, one: str, other: str) -> bool:
         """Returns whether two nodes do not reach each other."""
-        sites = frozenset({one.partition("/")[0], other.partition("/")[0]})
-        return frozenset({one, other}) in self.cuts or (len(sites) == 2 and sites in self.cuts)
+        return not self.cuts.isdisjoint((frozenset({one, other}), frozenset({_site(one), _site(other)})))
+
+    def is_stopped(self, source: str, target: str) -> bool:
+        """Returns whether what `source` sends to `target` waits."""
+        return self.is_cut(source, target)
 
     def heal(self) -> None:
         """Lets everybody reach everybody. What waits arrives, where its link still stands."""
@@ -36,26 +45,29 @@ class CutLinks:
 
     def keep(self, name: str, wire: Wire) -> None:
         """Notes that a node has a wire."""
-        self._wires[name].append(wire)
+        self.wires.setdefault(name, []).append(wire)
 
     def abort(self, name: str) -> None:
         """Breaks all wires of a node, without a goodbye."""
-        for wire in self._wires.pop(name, []):
+        for wire in self.wires.pop(name, []):
             wire.abort()
 
-    def carry(self, one: str, other: str, go: Callable[[], None]) -> None:
-        """Calls `go` now, or when two nodes reach each other again."""
-        if self.is_cut(one, other):
-            self._waiting.append(go)
+    def carry(self, source: str, target: str, frames: list[F], go: Callable[[list[F]], None]) -> None:
+        """Calls `go` with what `source` sends to `target`: now, or when they reach each other again.
+
+        - `frames`: what is sent. `go`: hands it over.
+        """
+        if self.is_cut(source, target):
+            self._waiting.append(lambda: go(frames))
         else:
-            go()
+            go(frames)
 
 
 class _NodeNetwork:
-    """The network of one node. Addresses are names of nodes."""
+    """The network of one node."""
 
-    def __init__(self, links: CutLinks, name: str, memory: MemoryNetwork) -> None:
-        self._links, self._name, self._memory = links, name, memory
+    def __init__(self, links: CutLinks, name: str) -> None:
+        self._links, self._name = links, name
 
     async def listen(self, address: str, on_wire: Callable[[Wire], None]) -> Listener:
         """See `Network`."""
@@ -64,13 +76,13 @@ class _NodeNetwork:
             self._links.keep(self._name, wire)
             on_wire(wire)
 
-        return await self._memory.listen(address, accept)
+        return await self._links.inner.listen(address, accept)
 
     async def dial(self, address: str) -> Wire:
         """See `Network`."""
         if self._links.is_cut(self._name, address):
             raise OSError(f"{address} cannot be reached")
-        wire = _CutWire(await self._memory.dial(address), self._name, address, self._links)
+        wire = _CutWire(await self._links.inner.dial(address), self._name, address, self._links)
         self._links.keep(self._name, wire)
         return wire
 
@@ -86,23 +98,21 @@ class _CutWire:
         """See `Wire`."""
 
         def pass_on(frames: list[AnyFrame]) -> None:
-            self._links.carry(self._me, self._peer, lambda: on_frames(frames))
+            self._links.carry(self._peer, self._me, frames, on_frames)
 
         self._wire.start(pass_on, on_lost)
 
     def send(self, frames: Sequence[Frame]) -> None:
         """See `Wire`."""
-        if not self._links.is_cut(self._me, self._peer):
-            self._wire.send(frames)
-            return
-        size_bytes = sum(len(encode(frame)) for frame in frames)
+        is_stopped = self._links.is_stopped(self._me, self._peer)
+        size_bytes = sum(len(encode(frame)) for frame in frames) if is_stopped else 0
         self._waiting_bytes += size_bytes
 
-        def go() -> None:
+        def go(left: list[Frame]) -> None:
             self._waiting_bytes -= size_bytes
-            self._wire.send(frames)
+            self._wire.send(left)
 
-        self._links.carry(self._me, self._peer, go)
+        self._links.carry(self._me, self._peer, list(frames), go)
 
     @property
     def queued_bytes(self) -> int:
@@ -125,3 +135,7 @@ class _CutWire:
     def abort(self) -> None:
         """See `Wire`."""
         self._wire.abort()
+
+
+def _site(node: str) -> str:
+    return node.partition("/")[0]

@@ -11,6 +11,7 @@ import msgspec
 from accesspoint.server import AccessPoint
 from infra.runtime.ending import end_all
 from infra.runtime.tokens import AuthOptions, Keys, Verifier
+from infra.runtime.wire.memory import MemoryNetwork
 from segue.cluster.factory import RoleFactory
 from segue.cluster.roles import in_start_order
 from segue.cluster.shape import Shape
@@ -25,7 +26,7 @@ class LocalNodes:
 
     def __init__(self, rng: random.Random, shape: Shape = SHAPE) -> None:
         self.secret = secrets.token_bytes(32)
-        self.links = CutLinks()
+        self.links = CutLinks(MemoryNetwork())
         self.roles: dict[str, Any] = {}
         self._options: dict[str, Any] = {name_of(each): each for each in in_start_order(list(shape.options()))}
         self._rng, self._offsets_s = rng, dict.fromkeys(self._options, 0.0)

@@ -31,6 +31,7 @@ from infra.runtime.node import Node
 from infra.runtime.outgoing.options import OutgoingOptions
 from infra.runtime.tokens import AuthOptions, Keys, Verifier, issue
 from infra.runtime.wire.memory import MemoryNetwork
+from infra.runtime.wire.wire import Network
 from notification.options import NotificationOptions
 from notification.server import NotificationModule
 from segue.cluster.factory import RoleFactory
@@ -40,7 +41,7 @@ from segue.cluster.shape import SITES, Shape
 
 from . import interest_oracle
 from .eventually import eventually
-from .network import FaultPlan, FaultyNetwork, NamedTcpNetwork
+from .network import FaultPlan, NamedTcpNetwork
 from .samples import service_token
 from .user import User
 
@@ -111,9 +112,8 @@ class Cluster:
         self.sites = shape.sites
         self.roles: dict[str, Any] = {}
         self.down: set[str] = set()
-        self.plan = FaultPlan()
         self.rng = random.Random(seed)
-        self._inner = NamedTcpNetwork(elsewhere) if tcp else MemoryNetwork()
+        self.plan = FaultPlan(NamedTcpNetwork(elsewhere) if tcp else MemoryNetwork())
         self._verifier = Verifier(AuthOptions(), Keys(secret=SECRET), lambda: None)
         self._doors: dict[str, str] = {}
         self.opener = opener or DoorOpener()
@@ -166,19 +166,18 @@ class Cluster:
     @property
     def addresses(self) -> Mapping[str, str]:
         """The address of each node that takes links, on TCP."""
-        assert isinstance(self._inner, NamedTcpNetwork)
-        return self._inner.book
+        assert isinstance(self.plan.inner, NamedTcpNetwork)
+        return self.plan.inner.book
 
-    def network(self, name: str) -> FaultyNetwork:
+    def network(self, name: str) -> Network:
         """Returns the network as the node `name` sees it."""
-        return FaultyNetwork(self._inner, name, self.plan)
+        return self.plan.of(name)
 
     async def crash(self, name: str) -> None:
         """Kills a node: its wires break without a goodbye, its memory is gone."""
         role = self.roles.pop(name)
         self.down.add(name)
-        for wire in self.plan.wires.pop(name, []):
-            wire.abort()
+        self.plan.abort(name)
         if isinstance(role, NotificationModule) and role.stored is not None:
             await role.stored.store.close()  # nothing more is kept, and others are told nothing
         if isinstance(role, AccessPoint):

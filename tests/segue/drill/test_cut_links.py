@@ -5,6 +5,7 @@ import asyncio
 import pytest
 
 from infra.kernel.frames import AnyFrame, Bye, Frame
+from infra.runtime.wire.memory import MemoryNetwork
 from infra.runtime.wire.wire import Wire
 from segue.drill.cut_links import CutLinks
 
@@ -33,7 +34,7 @@ def word(text: str) -> list[Frame]:
 
 @pytest.mark.parametrize("pair", [("sto", "lon"), ("lon/b", "sto/a")])
 async def test_what_is_sent_during_a_cut_arrives_after_it_in_order(pair: tuple[str, str]) -> None:
-    links = CutLinks()
+    links = CutLinks(MemoryNetwork())
     here, at_home, there, abroad = await linked(links)
     here.send(word("before"))
     links.cuts.add(frozenset(pair))
@@ -50,7 +51,7 @@ async def test_what_is_sent_during_a_cut_arrives_after_it_in_order(pair: tuple[s
 
 
 async def test_the_wires_of_a_node_break_without_a_word() -> None:
-    links = CutLinks()
+    links = CutLinks(MemoryNetwork())
     here, at_home, _, abroad = await linked(links)
     here.trust()
     assert here.far_end.is_local
@@ -61,7 +62,7 @@ async def test_the_wires_of_a_node_break_without_a_word() -> None:
 
 
 async def test_one_who_is_cut_off_from_a_node_reaches_others_of_its_site() -> None:
-    links = CutLinks()
+    links = CutLinks(MemoryNetwork())
     links.cuts.add(frozenset({"sto/a", "sto/b"}))
     assert links.is_cut("sto/b", "sto/a")
     assert not links.is_cut("sto/a", "sto/c")
