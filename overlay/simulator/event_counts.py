@@ -11,13 +11,16 @@ from .compiled import Execution
 FIRST_EVENT: Final = 1 << 50
 # Deliveries are counted by hops up to here; more count as so many.
 MOST_HOPS: Final = 1023
+# So many copies of one event are many: PC 6.4 tells of the nodes that get them.
+MANY: Final = 4
 
 
 class EventCounts(NamedTuple):
     """The outcome of one event on each topic.
 
     - By topic: live subscribers (`wanted`), who has it (`reached`), the sum of their `hops`, and the `copies` that they received.
-    - By node: the events that it `got` from others, the copies that it `received` of them, and those that it `missed`.
+    - By node: the events that it `got` from others, those of them that came in MANY copies or more (`crowded`), the copies that it
+      `received` of all, and the events that it `missed`.
     - `by_hops`: how many deliveries took so many hops.
     """
 
@@ -26,6 +29,7 @@ class EventCounts(NamedTuple):
     hops: Buffer
     copies: Buffer
     got: Buffer
+    crowded: Buffer
     received: Buffer
     missed: Buffer
     by_hops: Buffer
@@ -50,6 +54,7 @@ def new_event_counts(nodes: int, topics: int, execution: Execution) -> EventCoun
         hops=execution.filled(topics),
         copies=execution.filled(topics),
         got=execution.filled(nodes),
+        crowded=execution.filled(nodes),
         received=execution.filled(nodes),
         missed=execution.filled(nodes),
         by_hops=execution.filled(MOST_HOPS + 1),
@@ -79,6 +84,7 @@ def note_reached(counts: EventCounts, topic: int, node: int, publisher: int, hop
     counts.received[node] += copies
     if node != publisher:
         counts.got[node] += 1
+        counts.crowded[node] += copies >= MANY
         counts.by_hops[min(hops, MOST_HOPS)] += 1
 
 
@@ -98,6 +104,11 @@ def mean_hops(counts: EventCounts) -> float:
 def mean_copies(counts: EventCounts) -> float:
     """Returns in how many copies an event came to one who got it from others, in the mean; 0 without any."""
     return float(np.asarray(counts.received).sum()) / max(1, int(np.asarray(counts.got).sum()))
+
+
+def crowded_share(counts: EventCounts) -> float:
+    """Returns the share of deliveries in MANY copies or more; 0 without any."""
+    return float(np.asarray(counts.crowded).sum()) / max(1, int(np.asarray(counts.got).sum()))
 
 
 def missed_share(counts: EventCounts) -> float:

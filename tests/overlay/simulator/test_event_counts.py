@@ -3,7 +3,17 @@
 import numpy as np
 
 from overlay.simulator.compiled import COMPILED, INTERPRETED, Execution, numbers
-from overlay.simulator.event_counts import MOST_HOPS, TopicMembers, as_arrays, find_live, new_event_counts, note_missed, note_reached
+from overlay.simulator.event_counts import (
+    MANY,
+    MOST_HOPS,
+    TopicMembers,
+    as_arrays,
+    crowded_share,
+    find_live,
+    new_event_counts,
+    note_missed,
+    note_reached,
+)
 
 
 def members(execution: Execution) -> TopicMembers:
@@ -32,3 +42,15 @@ def test_who_has_an_event_and_who_missed_it_are_counted_by_topic_and_by_node() -
         assert (numbers(found.hops), numbers(found.copies)) == ([MOST_HOPS + 5, 0, 0], [2, 0, 0])
         assert (numbers(found.got), numbers(found.received), numbers(found.missed)) == ([1, 0, 0, 0], [2, 0, 0, 0], [0, 0, 1, 0])
         assert np.flatnonzero(np.asarray(found.by_hops)).tolist() == [MOST_HOPS]
+
+
+def test_deliveries_in_many_copies_are_told_from_the_others() -> None:
+    for execution in (COMPILED, INTERPRETED):
+        counts = new_event_counts(4, 3, execution)
+        note = execution.kernel(note_reached)
+        # The publisher is sent copies of its own event, which are no delivery.
+        for node, copies in ((3, MANY), (0, MANY), (1, MANY - 1), (0, MANY + 1)):
+            note(counts, 0, node, 3, 1, copies)
+        assert numbers(counts.crowded) == [2, 0, 0, 0]
+        assert crowded_share(counts) == 2 / 3
+        assert crowded_share(new_event_counts(4, 3, execution)) == 0

@@ -9,7 +9,9 @@ from overlay.simulator.event_counts import EventCounts
 from tests.support.tiny_studies import tiny
 
 EVENTS = np.array([100, 1000, 10_000])
-CROWDED = StudyTable(name="x", head=("f", "v", "m", "rv", "rm"), rows=[(2, 5.0, 1.0, 2.0, 1.9), (3, 20.0, 2.0, 3.0, 2.5)])
+CROWDED = StudyTable(
+    name="x", head=("f", "v", "m", "nv", "nm", "rv", "rm"), rows=[(2, 5.0, 1.0, 0.0, 0.0, 2.0, 1.9), (3, 20.0, 2.0, 4.0, 2.0, 3.0, 2.5)]
+)
 
 
 def points(**changed: SpreadPoint) -> Points:
@@ -30,7 +32,7 @@ def delays(*, straight: bool = False) -> EventCounts:
     """Returns ten events on each of three topics, whose hops grow with the logarithm of the subscribers, or with their number."""
     mean = EVENTS / 1000 if straight else np.log2(EVENTS)
     none = np.zeros(3, np.int64)
-    return EventCounts(10 * EVENTS, 10 * EVENTS, (mean * (10 * EVENTS - 10)).astype(np.int64), none, none, none, none, none)
+    return EventCounts(10 * EVENTS, 10 * EVENTS, (mean * (10 * EVENTS - 10)).astype(np.int64), none, none, none, none, none, none)
 
 
 def differs(found: Points, unwanted: int = 0, events: EventCounts | None = None, crowded: StudyTable = CROWDED) -> set[str]:
@@ -62,7 +64,7 @@ def test_unwanted_events_straight_delays_and_few_copies_are_seen() -> None:
     """The same, of other numbers."""
     assert differs(points(), unwanted=1) == {"P2P-11"}
     assert differs(points(), events=delays(straight=True)) == {"P2P-15"}
-    few = StudyTable(name="x", head=CROWDED.head, rows=[(2, 5.0, 1.0, 2.0, 1.9)])
+    few = StudyTable(name="x", head=CROWDED.head, rows=CROWDED.rows[:1])
     assert differs(points(), crowded=few) == {"P2P-16"}
 
 
