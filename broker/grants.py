@@ -47,7 +47,7 @@ class PublishingGrants:
         headers = head.headers
         key = headers.get(b"authorization"), headers.get(b"content-type"), headers.get(b"content-encoding")
         grant = self._grants.get(key)
-        if grant is None or grant.until_s < self._wall():
+        if grant is None or grant.until_s < self._now():
             grant = self._judge(head.place, *key)
             if len(self._grants) >= MAX_GRANTS:  # here only: who shows bad tokens cannot empty the table
                 self._grants.clear()
@@ -55,8 +55,8 @@ class PublishingGrants:
         return grant
 
     def _judge(self, place: HeldPlace, authorization: bytes | None, content_type: bytes | None, encoding: bytes | None) -> Grant:
-        now_s, token = self._wall(), bearer_token((authorization or b"").decode("latin-1"))
-        service = place.check_token(lambda: self._verify(token, now_s), self._now()).name
+        token = bearer_token((authorization or b"").decode("latin-1"))
+        service = place.check_token(lambda: self._verify(token, self._wall()), self._now()).name
         if service not in SERVICE_KINDS:
             raise Refused("forbidden", f"service {service!r} may not publish; only {', '.join(sorted(SERVICE_KINDS))} may")
         if (encoding or b"identity").lower() != b"identity":
@@ -64,4 +64,4 @@ class PublishingGrants:
         kind = (content_type or JSON).partition(b";")[0].strip().lower()
         if kind not in (JSON, NDJSON):
             raise Refused("bad-content-type", f"the body must be {JSON.decode()} or {NDJSON.decode()}")
-        return Grant(service, SERVICE_KINDS[service], kind == NDJSON, now_s + GRANT_S)
+        return Grant(service, SERVICE_KINDS[service], kind == NDJSON, self._now() + GRANT_S)

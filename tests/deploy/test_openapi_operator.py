@@ -5,7 +5,6 @@ from typing import Any
 import pytest
 
 from broker import operator_openapi
-from broker.operator_handlers import OperatorHandlers
 from tests.support.cluster import Cluster
 from tests.support.openapi_page import OpenapiPage, examples
 
@@ -13,11 +12,12 @@ PAGE = OpenapiPage("openapi-operator.json")
 OPERATIONS = [(path, method, operation) for (method, path), operation in PAGE.operations().items()]
 
 
-def test_what_is_described_are_the_routes() -> None:
-    routes = object.__new__(OperatorHandlers)
+async def test_what_is_described_are_the_routes() -> None:
+    async with Cluster(sites=1) as c:
+        routes = c.of("broker", c.sites[0])[0].operators.routes()
     described = {(method, path) for path, method, _ in OPERATIONS}
     assert described == {(route.method, route.path) for route in operator_openapi.ROUTES}
-    assert described == routes.routes().keys()
+    assert described == routes.keys()
 
 
 @pytest.mark.parametrize(("path", "method", "operation"), OPERATIONS, ids=lambda each: each if isinstance(each, str) else "")
