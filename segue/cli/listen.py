@@ -77,7 +77,7 @@ def line(heard: Event | Notification) -> str:
     """
     if isinstance(heard, Event):
         clock, place = "%H:%M:%S", printable(heard.site)
-        gap = click.style(f"({heard.gap} lost before) ", fg="red") if heard.gap else ""
+        gap = "" if heard.gap == 0 else click.style(f"({_missed(heard.gap)}) ", fg="red")
     else:
         clock, place, gap = "%Y-%m-%d %H:%M:%S", _standing(heard), ""
     return " ".join(
@@ -89,6 +89,10 @@ def line(heard: Event | Notification) -> str:
             gap + printable(msgspec.json.encode(heard.payload).decode()),
         )
     )
+
+
+def _missed(gap: int | None) -> str:
+    return "something may be lost before" if gap is None else f"{gap} lost before"
 
 
 def _standing(item: Notification) -> str:

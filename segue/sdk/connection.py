@@ -174,7 +174,7 @@ class ClientConnection:
             if isinstance(message, Event):
                 gap = self._cursors.advance(message)
                 self._is_delivering = True
-                await deliver(msgspec.structs.replace(message, gap=gap) if gap else message, size_bytes)
+                await deliver(msgspec.structs.replace(message, gap=gap), size_bytes)
                 self._is_delivering = False
             elif isinstance(message, News) or (isinstance(message, Pulled) and message.id is None):
                 await deliver(message, size_bytes)

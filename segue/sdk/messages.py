@@ -104,8 +104,10 @@ class Event(_Message, frozen=True, kw_only=True):
     - `ts_ms`: when it was published, in ms since 1970.
     - `id`: its id; an event that comes twice has the same.
     - `kind`, `payload`: what the publisher said.
-    - `skipped`: how many older events of the topic it has replaced on the way.
-    - `gap`: how many events were lost before this one. The client sets it; it is 0 normally.
+    - `skipped`: how many older events of the topic and `site` it has replaced on the way.
+    - `after`: the last number (epoch, seq) of the epoch before this one, on the first event of an epoch that goes on from it without loss.
+    - `gap`: how many events were lost before this one. The client sets it; it is 0 normally, and None where something may be lost that
+      nobody can count.
     """
 
     topic: str
@@ -117,7 +119,8 @@ class Event(_Message, frozen=True, kw_only=True):
     kind: str
     payload: dict[str, Any]
     skipped: int = 0
-    gap: int = 0
+    after: tuple[int, int] | None = None
+    gap: int | None = 0
 
 
 class Offloaded(_Message, frozen=True, kw_only=True):

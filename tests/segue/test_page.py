@@ -172,6 +172,15 @@ async def test_missing_numbers_show_as_a_gap_and_skipped_ones_do_not(browser: Br
     assert (await feed(browser))[1] == "2 events were missed here"
 
 
+async def test_an_epoch_without_a_beginning_shows_that_something_may_be_missed(browser: Browser, server: ScriptedServer) -> None:
+    """DPS-1: one that goes on from the epoch before shows nothing."""
+    peer = await connected(browser, server)
+    for message in (event(BOB, 1), event(BOB, 1, epoch=8, after=[7, 1], id="b"), event(BOB, 1, epoch=9, id="c")):
+        await peer.send(message)
+    await browser.until(rows(4))
+    assert (await feed(browser))[1] == "something may be missed here"
+
+
 async def test_an_event_that_comes_twice_is_shown_once(browser: Browser, server: ScriptedServer) -> None:
     """SB-50."""
     peer = await connected(browser, server)

@@ -86,4 +86,10 @@ def test_a_line_says_which_notification_it_is_and_cannot_write_to_the_terminal()
     )
     assert "7 unread" in line(item)
     assert "\x1b[2J" not in line(item)
-    assert "lost" in line(Event(topic="t", site="sto", epoch=1, seq=1, ts_ms=0, id="e", kind="play", payload={}, gap=2))
+
+
+@pytest.mark.parametrize(("gap", "said"), [(2, "2 lost before"), (None, "something may be lost before"), (0, "")])
+def test_a_line_says_what_is_missing_before_its_event(gap: int | None, said: str) -> None:
+    heard = line(Event(topic="t", site="sto", epoch=1, seq=1, ts_ms=0, id="e", kind="play", payload={}, gap=gap))
+    assert said in heard
+    assert ("lost" in heard) == bool(said)
