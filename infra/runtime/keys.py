@@ -17,6 +17,7 @@ from infra.kernel.errors import ConfigError, Refused, Unavailable
 from infra.kernel.public_address import is_this_machine
 
 from .given_file import read_given
+from .logs import Logger
 from .outgoing.client import OutgoingClient
 from .outgoing.options import OutgoingOptions
 from .secret_file import read_secret
@@ -88,27 +89,31 @@ class Keys:
         url: str | None = None,
         outgoing: OutgoingOptions | None = None,
         files: AuthOptions | None = None,
+        log: Logger | None = None,
     ) -> None:
+        self._log = log
         self.held = HeldKeys(tuple(each for each in (secret, previous) if each), public or {})
         """Another object whenever a key has changed."""
         self.is_current = url is None
         """Whether a key id that is unknown here is unknown to the issuer too, as far as one can know."""
         self.failure: str | None = None
-        """Why the last fetch failed, for operators; None when it did not."""
+        """Why keys were not read or fetched the last time, for operators; None when they were. Each reason is logged once."""
         self._url, self._outgoing = url, outgoing or OutgoingOptions()
         self._asked_s = self._looked_s = float("-inf")
         self._files = files or AuthOptions()
         self._stamps = _stamps(self._files)
 
     @classmethod
-    def load(cls, options: AuthOptions, outgoing: OutgoingOptions | None = None) -> Self:
+    def load(cls, options: AuthOptions, outgoing: OutgoingOptions | None = None, log: Logger | None = None) -> Self:
         """Returns the keys that `options` name. Those behind `jwks_url`, called as `outgoing` lets us, are there after the first `refresh`.
+
+        `log` is told later why keys could not be renewed.
 
         Raises `ConfigError` for no key at all, a file that cannot be read, and a key that is weak, private or open to others.
         """
         if not options.has_keys:
             raise ConfigError("auth: nothing can verify a token; set secret_file, jwks_file or jwks_url")
-        keys = cls(url=options.jwks_url, outgoing=outgoing, files=options)
+        keys = cls(url=options.jwks_url, outgoing=outgoing, files=options, log=log)
         keys.reload()
         return keys
 
@@ -134,9 +139,15 @@ class Keys:
         try:
             self.reload()
         except ConfigError as error:
-            self.failure = str(error)
+            self._fail("keys not read anew", str(error))
             return False
+        self.failure = None
         return True
+
+    def _fail(self, event: str, reason: str) -> None:
+        if self._log is not None and reason != self.failure:
+            self._log.warning(event, reason=reason)
+        self.failure = reason
 
     @property
     def secret(self) -> bytes | None:
@@ -180,7 +191,7 @@ class Keys:
         try:
             self.public = _parse_jwks(await _fetch(self._url, self._outgoing), "the answer")
         except (Refused, Unavailable, ConfigError) as error:
-            self.failure = f"{self._url}: {error}"
+            self._fail("public keys not fetched", f"{self._url}: {error}")
             return False
         self.failure, self.is_current = None, True
         return True

@@ -62,8 +62,9 @@ def parse_settings(settings: tuple[str, ...]) -> dict[str, str]:
 async def _serve(spec: RoleSpec[Any], file: ProcessFile, options: RoleOptions, as_json: bool, shared_ports: bool) -> None:
     """Runs the role until a signal comes, then drains it."""
     address = Address.parse(options.admin)
-    keys = Keys.load(file.auth, file.outgoing) if spec.checks_tokens or file.auth.has_keys else Keys()
-    verifier, fetch = await _verifier(file, keys, options.site)
+    log = get_logger("keys", options.node, options.site)
+    keys = Keys.load(file.auth, file.outgoing, log) if spec.checks_tokens or file.auth.has_keys else Keys()
+    verifier, fetch = await _verifier(file, keys)
     rng, token = random.Random(secrets.randbits(64)), signer(keys, file.auth) if keys.secret else None
     opener = DoorOpener(file.tls, get_logger("doors", options.node, options.site))
     links = LinkAuth(file.link_auth, log=get_logger("links", options.node, options.site))
@@ -80,32 +81,27 @@ async def _serve(spec: RoleSpec[Any], file: ProcessFile, options: RoleOptions, a
     ):
         (role,) = process.roles
         addresses = {"role": role.role, "door": getattr(role, "address", None), "admin": admin.address}
-        renew_keys = key_reload(keys, fetch, get_logger("keys", options.node, options.site))
+        renew_keys = key_reload(keys, fetch, log)
         with stopped_by_signals(all_of(opener.on_hang_up, renew_keys, links.on_hang_up, process.on_hang_up)) as stopped:
             click.echo(msgspec.json.encode(addresses) if as_json else f"{role.role} {role.site}/{role.node} at {addresses['door']}")
             await stopped.wait()
         await process.drain()
 
 
-async def _verifier(file: ProcessFile, keys: Keys, site: str) -> tuple[Verifier, Callable[[], None]]:
+async def _verifier(file: ProcessFile, keys: Keys) -> tuple[Verifier, Callable[[], None]]:
     """Returns what checks tokens, and what has public keys fetched.
 
     They are fetched now, and again where a token names a key that is not known.
     """
-    log = get_logger("keys", "", site)
     refreshing: set[asyncio.Task[Any]] = set()  # the event loop holds tasks weakly
 
-    async def fetch() -> None:
-        if not await keys.refresh():
-            log.warning("public keys not fetched", reason=keys.failure)
-
     def refresh() -> None:
-        task = asyncio.ensure_future(fetch())
+        task = asyncio.ensure_future(keys.refresh())
         refreshing.add(task)
         task.add_done_callback(refreshing.discard)
 
     if file.auth.jwks_url:
-        await fetch()
+        await keys.refresh()
     return Verifier(file.auth, keys, refresh), refresh
 
 

@@ -8,9 +8,11 @@ import jwt
 import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestServer
+from structlog.testing import capture_logs
 
 from infra.kernel.errors import ConfigError
 from infra.runtime.keys import MAX_JWKS_BYTES, AuthOptions, Keys
+from infra.runtime.logs import get_logger
 from infra.runtime.outgoing.options import OutgoingOptions
 from infra.runtime.secret_file import ensure_secret, forget_previous, renew_secret
 from tests.support.signing import ec_key, jwk, jwks, rsa_key
@@ -194,13 +196,16 @@ def test_files_are_read_anew_when_they_have_changed_and_once_a_second_at_most(tm
     assert len(keys.held.secrets) == 2
 
 
-def test_files_that_cannot_be_used_any_more_change_nothing_and_why_is_told(tmp_path: Path) -> None:
+def test_files_that_cannot_be_used_any_more_change_nothing_and_why_is_told_once(tmp_path: Path) -> None:
     options = two_files(tmp_path)
-    keys = Keys.load(options)
+    keys = Keys.load(options, log=get_logger("keys", "", ""))
     before = keys.held
     write(tmp_path / "secret.key", b"short")
-    assert not keys.reread(0.0)
+    with capture_logs() as told:
+        assert not keys.reread(0.0)
+        assert not keys.reread(1.2)
     assert keys.held is before
+    assert [each["event"] for each in told] == ["keys not read anew"]
     assert "holds 5 bytes" in (keys.failure or "")
     with pytest.raises(ConfigError, match="holds 5 bytes"):
         keys.reload()
