@@ -5,7 +5,7 @@ The files are as an operator would write them. They stay in the given directory,
 
 import asyncio
 import sys
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack
 from itertools import groupby
 from pathlib import Path
@@ -15,17 +15,17 @@ import msgspec
 import tomli_w
 
 from infra.kernel.roles import NOTIFICATION
-from infra.runtime.secret_file import create_secret
 from infra.runtime.tls.contexts import TlsOptions
 
+from .link_files import link_auth, make_link_secret
 from .ports import Ports
 from .role_spec import RoleOptions
 from .roles import ROLES, in_start_order, role_of
 
 START_S: Final = 60.0
 STOP_S: Final = 10.0
-# The secret of links, in the folder of the configuration files.
-LINK_SECRET: Final = "link.key"  # noqa: S105 - the name of a file
+# Returns the address that a process is told for another one, from both names and the address at which that one listens.
+Way = Callable[[str, str, str], Awaitable[str]]
 
 
 class Child:
@@ -44,19 +44,25 @@ class Fleet:
     """The processes of `options`: `async with Fleet(options, secret_file, directory) as fleet:`. Leaving stops all that was started.
 
     Their tokens are signed with the secret in `secret_file`; their configuration files lie in `directory`, and so does the secret by
-    which they prove their links. `tls`: how their doors are opened; in plain without it.
+    which they prove their links, unless there is an authority (`make_link_authority`).
+
+    - `tls`: how their doors are opened; in plain without it.
+    - `way`: how they reach each other; without it, where they listen.
     """
 
-    def __init__(self, options: Sequence[RoleOptions], secret_file: Path, directory: Path, tls: TlsOptions | None = None) -> None:
+    def __init__(
+        self, options: Sequence[RoleOptions], secret_file: Path, directory: Path, tls: TlsOptions | None = None, way: Way | None = None
+    ) -> None:
         self._options = in_start_order(options)
         self._secret_file, self._directory, self._tls = secret_file, directory, tls or TlsOptions()
+        self._way = way
         self._stack = AsyncExitStack()
         self._book: dict[str, str] = {}
         self.children: list[Child] = []
 
     async def __aenter__(self) -> Self:
         try:
-            create_secret(self._directory / LINK_SECRET)
+            make_link_secret(self._directory)
             ports = self._stack.enter_context(Ports())
             self._book = address_book(self._options, ports)
             for _, together in groupby(self._options, key=lambda each: ROLES[role_of(each)].notifies):
@@ -74,7 +80,7 @@ class Fleet:
         return [child for child in self.children if child.role == role and site in (None, child.site)]
 
     async def _start(self, options: RoleOptions, book: dict[str, str]) -> Child:
-        role = role_of(options)
+        role, book = role_of(options), await self._book_of(options, book)
         http = "http" if self._tls.certificate is None else "https"
         if ROLES[role].notifies:  # notification modules come earlier in the start order, so their doors are open by now
             book = book | {f"{child.site}/{child.node}": f"{http}://{child.door}" for child in self.of(NOTIFICATION)}
@@ -89,6 +95,14 @@ class Fleet:
         if not line:
             raise ChildProcessError(f"the {role} with {path} did not start; its last words are above")
         return Child(options, process, msgspec.json.decode(line))
+
+    async def _book_of(self, options: RoleOptions, book: dict[str, str]) -> dict[str, str]:
+        """Returns the addresses that one process is told."""
+        if self._way is None:
+            return book
+        me = f"{options.site}/{options.node}"
+        others = {name: await self._way(me, name, address) for name, address in book.items() if name != me}
+        return book | others
 
     async def start_again(self, former: Child) -> Child:
         """Returns a new process in the place of one that has ended, at the same addresses. Raises ChildProcessError."""
@@ -120,19 +134,14 @@ def write_config(
     """Writes the configuration of one process into `folder`, and returns its path.
 
     `book` has the address for each name in `options`; tokens are checked with the secret in `secret_file`; doors are opened as `tls`
-    says. Links are proved with the secret `LINK_SECRET` in `folder`, if there is one. Raises OSError.
+    says. Links are proved by what is in `folder` (`link_auth`). Raises OSError, and ConfigError.
     """
     role = role_of(options)
     table = _with_addresses(_plain(options), book) | {"admin": "127.0.0.1:0"}
     path = folder / f"{options.site}-{options.node}.toml"
     shared = {"auth": {"secret_file": str(secret_file)}, "log": {"level": "warning"}, "tls": _plain(tls or TlsOptions())}
-    path.write_text(tomli_w.dumps(shared | {"link_auth": _link_auth(folder), role: table}))
+    path.write_text(tomli_w.dumps(shared | {"link_auth": link_auth(folder, options), role: table}))
     return path
-
-
-def _link_auth(folder: Path) -> dict[str, Any]:
-    secret = folder / LINK_SECRET
-    return {"mode": "secret", "secret_files": [str(secret)]} if secret.exists() else {}
 
 
 def _plain(options: RoleOptions | TlsOptions) -> dict[str, Any]:

@@ -7,19 +7,20 @@ from infra.kernel.codec import encode
 from infra.kernel.frames import AnyFrame, Frame
 from infra.runtime.wire.wire import Listener, Network, OnFrames, OnLost, Wire, WireEnd
 
+from .cuts import Cuts
+
 F = TypeVar("F", bound=Frame)
 
 
 class CutLinks:
     """The links of all nodes over a `network`, in which addresses are names of nodes: "site/node".
 
-    - `cuts`: pairs of sites or of nodes that do not reach each other. Nobody is told. What they send arrives after `heal`, unless the wire
-      was given up by then.
+    - `cuts`: who does not reach whom. Nobody is told. What they send arrives after `heal`, unless the wire was given up by then.
     - `wires`: every wire, by the node that has it.
     """
 
     def __init__(self, network: Network) -> None:
-        self.cuts: set[frozenset[str]] = set()
+        self.cuts = Cuts()
         self.wires: dict[str, list[Wire]] = {}
         self.inner = network
         self._waiting: list[Callable[[], None]] = []
@@ -30,7 +31,7 @@ class CutLinks:
 
     def is_cut(self, one: str, other: str) -> bool:
         """Returns whether two nodes do not reach each other."""
-        return not self.cuts.isdisjoint((frozenset({one, other}), frozenset({_site(one), _site(other)})))
+        return self.cuts.between(one, other)
 
     def is_stopped(self, source: str, target: str) -> bool:
         """Returns whether what `source` sends to `target` waits."""
@@ -135,7 +136,3 @@ class _CutWire:
     def abort(self) -> None:
         """See `Wire`."""
         self._wire.abort()
-
-
-def _site(node: str) -> str:
-    return node.partition("/")[0]

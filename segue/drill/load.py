@@ -47,6 +47,7 @@ class DrillLoad:
         self._stack = AsyncExitStack()
         self._tasks: list[asyncio.Task[None]] = []
         self._clients: list[asyncio.Task[None]] = []
+        self._is_quiet = False
 
     async def __aenter__(self) -> Self:
         try:
@@ -68,8 +69,9 @@ class DrillLoad:
         await self._stack.aclose()
 
     async def quiet(self, within_s: float) -> None:
-        """Publishes nothing more, and waits until all that was accepted has arrived, or for so long."""
-        await end_tasks(*self._tasks)
+        """Publishes nothing more, and waits until all that was accepted has arrived, or for so long. What is under way is answered."""
+        self._is_quiet = True
+        await asyncio.gather(*self._tasks)
         await until(lambda: not self.ledger.outstanding(), within_s)
 
     async def repeat(self) -> None:
@@ -107,7 +109,7 @@ class DrillLoad:
     async def _publish(self, topic: str, site: str) -> None:
         publishers, turn = self._publishers[site], self._rng.randrange(2)
         await asyncio.sleep(EVERY_S * self._rng.random())
-        while True:
+        while not self._is_quiet:
             n = self.ledger.sent(topic, site, time.monotonic())
             self._publications.append((topic, site, n))
             try:

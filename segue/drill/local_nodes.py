@@ -18,17 +18,17 @@ from segue.cluster.shape import Shape
 from segue.demo.until import until
 
 from .cut_links import CutLinks
-from .nodes import READY_S, SHAPE, name_of
+from .nodes import READY_S, drill_options, name_of
 
 
 class LocalNodes:
     """The nodes of a `shape`: `async with LocalNodes(rng) as nodes:`. Leaving closes what was started. `rng` is their randomness."""
 
-    def __init__(self, rng: random.Random, shape: Shape = SHAPE) -> None:
+    def __init__(self, rng: random.Random, shape: Shape) -> None:
         self.secret = secrets.token_bytes(32)
         self.links = CutLinks(MemoryNetwork())
         self.roles: dict[str, Any] = {}
-        self._options: dict[str, Any] = {name_of(each): each for each in in_start_order(list(shape.options()))}
+        self._options: dict[str, Any] = {name_of(each): each for each in in_start_order(drill_options(shape))}
         self._rng, self._offsets_s = rng, dict.fromkeys(self._options, 0.0)
 
     async def __aenter__(self) -> Self:
@@ -85,20 +85,14 @@ class LocalNodes:
                 session.abort()  # type: ignore[attr-defined]
         await role.close()
 
-    def hang(self, name: str) -> None:
-        """Raises NotImplementedError: nodes of one process hang together."""
-        raise NotImplementedError("a node hangs only where it is a process of its own: --processes")
-
-    go_on = hang
-
     def cut(self, one: str, other: str) -> None:
         """See `DrillNodes`."""
-        self.links.cuts.add(frozenset({one, other}))
+        self.links.cuts.part(one, other)
 
     def heal(self) -> None:
         """See `DrillNodes`."""
         self.links.heal()
 
     def clock(self, name: str, seconds: float) -> None:
-        """See `DrillNodes`."""
+        """Sets the Unix time of a node so many seconds off."""
         self._offsets_s[name] = seconds

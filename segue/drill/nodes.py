@@ -2,20 +2,26 @@
 
 from typing import Final, Protocol
 
+import msgspec
+
+from accesspoint.options import AccessPointOptions
 from segue.cluster.role_spec import RoleOptions
 from segue.cluster.shape import SITES, Shape
 
 READY_S: Final = 60.0
+# An access point that is asked to stop says so for a second, and sends four clients away in each that follows.
+DRAIN_WAIT_S: Final = 1.0
+DRAIN_PER_S: Final = 4.0
 SHAPE: Final = Shape(sites=SITES[:2], brokers=2, aggregators=2, accesspoints=2, presence=0, policy="open")
 
 
 class DrillNodes(Protocol):
-    """The nodes of a cluster, by name: "site/node". `secret` signs tokens for all."""
+    """The nodes of a cluster, by name: "site/node". `secret` signs tokens for all. Some can do more: hang, or have a clock that is off."""
 
     secret: bytes
 
     def doors(self, role: str, site: str) -> list[str]:
-        """Returns the addresses at which clients or services reach a role at a site."""
+        """Returns the addresses at which clients or services reach the nodes of a role that run at a site."""
 
     def names(self) -> list[str]:
         """Returns the nodes that run."""
@@ -32,22 +38,21 @@ class DrillNodes(Protocol):
     async def kill(self, name: str) -> None:
         """Ends a node without a goodbye."""
 
-    def hang(self, name: str) -> None:
-        """Lets a node do nothing until `go_on`."""
-
-    def go_on(self, name: str) -> None:
-        """Lets a node that hangs go on."""
-
     def cut(self, one: str, other: str) -> None:
         """Keeps two nodes, or two sites, from reaching each other. Nobody is told."""
 
     def heal(self) -> None:
         """Lets everybody reach everybody."""
 
-    def clock(self, name: str, seconds: float) -> None:
-        """Sets the Unix time of a node so many seconds off."""
-
 
 def name_of(options: RoleOptions) -> str:
     """Returns the name of the node that `options` are for."""
     return f"{options.site}/{options.node}"
+
+
+def drill_options(shape: Shape) -> list[RoleOptions]:
+    """Returns the options of all nodes of a drill of this `shape`."""
+    return [
+        msgspec.structs.replace(each, drain_wait_s=DRAIN_WAIT_S, drain_per_s=DRAIN_PER_S) if isinstance(each, AccessPointOptions) else each
+        for each in shape.options()
+    ]

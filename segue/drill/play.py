@@ -5,14 +5,17 @@ import random
 import time
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, cast
+
+from segue.cluster.shape import Shape
 
 from .ledger import DrillMeasured
 from .load import DrillLoad
-from .nodes import SHAPE, DrillNodes
+from .nodes import DrillNodes
+from .ring import settle
 from .rows import DrillPromise, DrillRow, DrillStep
 
-MakeNodes = Callable[[random.Random], AbstractAsyncContextManager[DrillNodes]]
+MakeNodes = Callable[[random.Random, Shape], AbstractAsyncContextManager[DrillNodes]]
 # Before anything goes wrong, and after.
 CALM_S: Final = 1.5
 QUIET_S: Final = 3.0
@@ -45,9 +48,11 @@ class DrillOutcome(NamedTuple):
 async def play(row: DrillRow, make_nodes: MakeNodes, seed: int) -> DrillOutcome:
     """Returns what comes of a row on a cluster of its own. Raises TimeoutError where that takes far too long."""
     began_s, rng = time.monotonic(), random.Random(f"{seed} {row.name}")
-    async with asyncio.timeout(row.seconds + BESIDE_S), make_nodes(rng) as nodes:
+    async with asyncio.timeout(row.seconds + BESIDE_S), make_nodes(rng, row.shape) as nodes:
         await nodes.ready()
-        async with DrillLoad(nodes, SHAPE.sites, rng) as load:
+        for name in row.later:
+            await nodes.stop(name)
+        async with DrillLoad(nodes, row.shape.sites, rng) as load:
             await asyncio.sleep(CALM_S)
             load.ledger.marked_s = time.monotonic()
             for step in row.steps:
@@ -71,15 +76,19 @@ async def _do(step: DrillStep, nodes: DrillNodes, load: DrillLoad, rng: random.R
             nodes.cut(step.node, step.other)
         case "heal":
             nodes.heal()
-        case "clock":
-            nodes.clock(step.node, step.seconds)
+        case "settle":
+            await settle(nodes, step.node)
         case "start":
             await nodes.start(step.node)
             await nodes.ready()
-        case act:
-            done: Any = getattr(nodes, act)(step.node)
-            if done is not None:
-                await done
+        case "stop":
+            await nodes.stop(step.node)
+        case "kill":
+            await nodes.kill(step.node)
+        case "hang" | "go_on" as act:
+            getattr(nodes, act)(step.node)
+        case "clock":
+            cast(Any, nodes).clock(step.node, step.seconds)
 
 
 async def at_random(nodes: DrillNodes, rng: random.Random, seconds: float) -> None:

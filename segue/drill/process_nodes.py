@@ -1,10 +1,8 @@
 """The nodes of a drill as real processes on TCP. They are killed and stopped by signals."""
 
-import random
 import signal
 import tempfile
 from contextlib import AsyncExitStack
-from functools import partial
 from pathlib import Path
 from typing import Self
 
@@ -12,18 +10,23 @@ import aiohttp
 
 from infra.runtime.tokens import ensure_secret, read_secret
 from segue.cluster.fleet import Child, Fleet
+from segue.cluster.link_files import make_link_authority
 from segue.cluster.shape import Shape
 from segue.demo.until import until
 
-from .nodes import READY_S, SHAPE, name_of
+from .link_proxy import LinkProxy
+from .nodes import READY_S, drill_options, name_of
 
 
 class ProcessNodes:
-    """The nodes of a `shape`: `async with ProcessNodes(rng) as nodes:`. Leaving stops what was started, also what hangs."""
+    """The nodes of a `shape`: `async with ProcessNodes(shape) as nodes:`. Leaving stops what was started, also what hangs.
 
-    def __init__(self, rng: random.Random, shape: Shape = SHAPE) -> None:
+    Their links pass a proxy. `has_tls`: they are encrypted.
+    """
+
+    def __init__(self, shape: Shape, *, has_tls: bool = False) -> None:
         self.secret = b""
-        self._options = list(shape.options())
+        self._options, self._has_tls = drill_options(shape), has_tls
         self._stack = AsyncExitStack()
         self._down: dict[str, Child] = {}
         self._hung: set[str] = set()
@@ -34,7 +37,11 @@ class ProcessNodes:
             secret_file = ensure_secret(folder)
             self.secret = read_secret(secret_file)
             self._http = await stack.enter_async_context(aiohttp.ClientSession())
-            self._fleet = await stack.enter_async_context(Fleet(self._options, secret_file, folder))
+            self._proxy = await stack.enter_async_context(LinkProxy())
+            if self._has_tls:
+                make_link_authority(folder)
+            fleet = Fleet(self._options, secret_file, folder, way=self._proxy.way)
+            self._fleet = await stack.enter_async_context(fleet)
             stack.callback(self._go_on_all)
             self._stack = stack.pop_all()
         return self
@@ -48,13 +55,21 @@ class ProcessNodes:
 
     def doors(self, role: str, site: str) -> list[str]:
         """See `DrillNodes`."""
-        return [child.door for child in self._fleet.of(role, site)]
+        return [child.door for child in self._fleet.of(role, site) if _name(child) not in self._down]
 
     async def ready(self) -> None:
         """See `DrillNodes`."""
-        for child in self._fleet.children:
-            if _name(child) not in self._down and not await until(partial(self._is_ready, child), READY_S):
-                raise TimeoutError(f"not ready after {READY_S:g} s: {_name(child)}")
+
+        async def all_are() -> bool:
+            return not await self.unready()
+
+        if not await until(all_are, READY_S):
+            raise TimeoutError(f"not ready after {READY_S:g} s: {await self.unready()}")
+
+    async def unready(self) -> list[str]:
+        """Returns the nodes that run and say that they are not ready, or nothing."""
+        running = [child for child in self._fleet.children if _name(child) not in self._down]
+        return [_name(child) for child in running if not await self._is_ready(child)]
 
     async def _is_ready(self, child: Child) -> bool:
         try:
@@ -80,12 +95,12 @@ class ProcessNodes:
         await child.process.wait()
 
     def hang(self, name: str) -> None:
-        """See `DrillNodes`."""
+        """Lets a node do nothing until `go_on`."""
         self._hung.add(name)
         self._child(name).process.send_signal(signal.SIGSTOP)
 
     def go_on(self, name: str) -> None:
-        """See `DrillNodes`."""
+        """Lets a node that hangs go on."""
         self._hung.discard(name)
         self._child(name).process.send_signal(signal.SIGCONT)
 
@@ -94,15 +109,12 @@ class ProcessNodes:
             self.go_on(name)
 
     def cut(self, one: str, other: str) -> None:
-        """Raises NotImplementedError: the links of real processes pass no proxy that could cut them."""
-        raise NotImplementedError("links are cut only where all nodes share a process: without --processes")
+        """See `DrillNodes`."""
+        self._proxy.cut(one, other)
 
     def heal(self) -> None:
-        """Does nothing, since nothing is cut."""
-
-    def clock(self, name: str, seconds: float) -> None:
-        """Raises NotImplementedError: real processes share the clock of the machine."""
-        raise NotImplementedError("clocks differ only where all nodes share a process: without --processes")
+        """See `DrillNodes`."""
+        self._proxy.heal()
 
     def _child(self, name: str) -> Child:
         return next(child for child in self._fleet.children if _name(child) == name)

@@ -3,12 +3,21 @@
 A node is named "site/node". A further column of promises is a further field of `DrillRow`.
 """
 
+from itertools import product
 from typing import Final, Literal, NamedTuple
 
-Act = Literal["kill", "stop", "start", "hang", "go_on", "cut", "heal", "clock", "repeat", "wait", "mark", "random"]
+import msgspec
+
+from segue.cluster.shape import SITES, Shape
+
+from .nodes import SHAPE
+
+Act = Literal["kill", "stop", "start", "settle", "hang", "go_on", "cut", "heal", "clock", "repeat", "wait", "mark", "random"]
 ONE_PROCESS: Final = "one process"
 PROCESSES: Final = "processes"
 BOTH: Final = (ONE_PROCESS, PROCESSES)
+# Nodes of one process hang together, and real processes have the clock of the machine.
+ONLY: Final[dict[Act, str]] = {"hang": PROCESSES, "go_on": PROCESSES, "clock": ONE_PROCESS}
 
 
 class DrillStep(NamedTuple):
@@ -41,13 +50,25 @@ class DrillPromise(NamedTuple):
 
 
 class DrillRow(NamedTuple):
-    """A row. `what` goes wrong, by which `steps`; `no_window`: what is promised for kinds without a window; `ways`: where it is played."""
+    """A row: `what` goes wrong, by which `steps`.
+
+    - `no_window`: what is promised for kinds without a window.
+    - `shape`: of its cluster. `later`: nodes that are stopped before the load comes.
+    - `is_long`: whether it is played on demand only.
+    """
 
     name: str
     what: str
     steps: tuple[DrillStep, ...]
     no_window: DrillPromise
-    ways: tuple[str, ...] = BOTH
+    shape: Shape = SHAPE
+    later: tuple[str, ...] = ()
+    is_long: bool = False
+
+    @property
+    def ways(self) -> tuple[str, ...]:
+        """Where it can be played."""
+        return tuple(way for way in BOTH if all(ONLY.get(step.act, way) == way for step in self.steps))
 
     @property
     def seconds(self) -> float:
@@ -57,66 +78,135 @@ class DrillRow(NamedTuple):
 
 # The aggregator that both access points of the site choose.
 USED: Final = "sto/a2"
+BROKERS: Final = ("sto/b1", "sto/b2")
+AGGREGATORS: Final = ("sto/a1", "sto/a2")
+POINTS: Final = ("sto/ap1", "sto/ap2")
+THREE: Final = msgspec.structs.replace(SHAPE, sites=SITES[:1], brokers=3)
+FIVE: Final = msgspec.structs.replace(THREE, brokers=5)
 NOTHING: Final = DrillPromise(missing=0, again_s=0.0)
 LOST_NOTHING: Final = DrillPromise(missing=0)
+MARK: Final = DrillStep("mark")
 
 
 def _wait(seconds: float) -> DrillStep:
     return DrillStep("wait", seconds=seconds)
 
 
+def _all(act: Act, *nodes: str) -> tuple[DrillStep, ...]:
+    return tuple(DrillStep(act, node) for node in nodes)
+
+
 def _gone_and_back(act: Act, node: str, seconds: float = 5.0) -> tuple[DrillStep, ...]:
-    return (DrillStep("mark"), DrillStep(act, node), _wait(seconds), DrillStep("start", node), _wait(4.0))
+    return (MARK, DrillStep(act, node), _wait(seconds), DrillStep("start", node), _wait(4.0))
 
 
-def _cut(one: str, other: str, seconds: float) -> tuple[DrillStep, ...]:
-    return (DrillStep("cut", one, other), _wait(seconds), DrillStep("mark"), DrillStep("heal"), _wait(5.0))
+def _cut(seconds: float, *pairs: tuple[str, str]) -> tuple[DrillStep, ...]:
+    return (*(DrillStep("cut", *pair) for pair in pairs), _wait(seconds), MARK, DrillStep("heal"), _wait(5.0))
+
+
+def _sites_cut(seconds: float, *, is_long: bool = False) -> DrillRow:
+    steps = _cut(seconds, ("sto", "lon"))
+    return DrillRow(
+        f"sites-cut-{seconds:.0f}",
+        f"two sites do not reach each other for {seconds:.0f} s",
+        steps,
+        DrillPromise(again_s=4.0),
+        is_long=is_long,
+    )
 
 
 def _hung(node: str, seconds: float) -> tuple[DrillStep, ...]:
-    return (DrillStep("mark"), DrillStep("hang", node), _wait(seconds), DrillStep("go_on", node), _wait(5.0))
+    return (MARK, DrillStep("hang", node), _wait(seconds), DrillStep("go_on", node), _wait(5.0))
 
 
 def _rolled(*nodes: str) -> tuple[DrillStep, ...]:
     return tuple(step for node in nodes for step in (DrillStep("stop", node), DrillStep("start", node), _wait(1.0)))
 
 
+def _grown_and_shrunk(*nodes: str) -> tuple[DrillStep, ...]:
+    settled = DrillStep("settle", "sto")
+    return (MARK, *_all("start", *nodes), settled, _wait(1.0), *_all("stop", *nodes), settled, _wait(1.0))
+
+
 def ladder(random_s: float) -> tuple[DrillRow, ...]:
     """Returns all rows. The last one goes on for `random_s` seconds."""
+    return (*_aggregators(), *_points(), *_brokers(), *_cuts(), *_planned(), *_odd(), _at_random(random_s))
+
+
+def _aggregators() -> tuple[DrillRow, ...]:
     return (
         DrillRow("aggregator-killed", "an aggregator is killed", _gone_and_back("kill", USED), DrillPromise(again_s=1.5)),
         DrillRow("aggregator-stopped", "an aggregator is asked to stop", _gone_and_back("stop", USED), LOST_NOTHING),
+        DrillRow("aggregator-hung", "an aggregator hangs for 8 s", _hung(USED, 8.0), DrillPromise(again_s=4.5)),
+    )
+
+
+def _points() -> tuple[DrillRow, ...]:
+    return (
         DrillRow("accesspoint-killed", "an access point is killed", _gone_and_back("kill", "sto/ap1"), DrillPromise(again_s=5.0)),
+        # It waits a second, sends four clients away in another one, and each comes back within five.
+        DrillRow(
+            "accesspoint-stopped", "an access point is asked to stop", _gone_and_back("stop", "sto/ap1", 8.0), DrillPromise(again_s=7.5)
+        ),
+        DrillRow("accesspoint-stalled", "an access point stands still for 10 s", _hung("sto/ap1", 10.0), DrillPromise()),
+    )
+
+
+def _brokers() -> tuple[DrillRow, ...]:
+    site = (*BROKERS, *AGGREGATORS, *POINTS)
+    restarted = (*_all("kill", *site), *_all("start", *site), MARK, _wait(6.0))
+    heirs = (MARK, *_all("kill", *BROKERS), _wait(5.0), *_all("start", *BROKERS), _wait(4.0))
+    return (
         DrillRow("broker-stopped", "a broker is asked to stop, and started again", _gone_and_back("stop", "sto/b1"), LOST_NOTHING),
         DrillRow("broker-killed", "a broker is killed", _gone_and_back("kill", "sto/b1"), DrillPromise(again_s=2.0)),
-        DrillRow("broker-hung", "a broker hangs for 8 s", _hung("sto/b1", 8.0), DrillPromise(again_s=3.5), (PROCESSES,)),
-        DrillRow("aggregator-hung", "an aggregator hangs for 8 s", _hung(USED, 8.0), DrillPromise(again_s=4.5), (PROCESSES,)),
-        DrillRow("stalled", "an access point stands still for 10 s", _hung("sto/ap1", 10.0), DrillPromise(), (PROCESSES,)),
-        DrillRow(
-            "links-cut",
-            "an aggregator does not reach a broker for 5 s",
-            _cut(USED, "sto/b1", 5.0),
-            DrillPromise(again_s=4.0),
-            (ONE_PROCESS,),
-        ),
-        DrillRow(
-            "sites-cut", "two sites do not reach each other for 8 s", _cut("sto", "lon", 8.0), DrillPromise(again_s=4.0), (ONE_PROCESS,)
-        ),
+        DrillRow("broker-hung", "a broker hangs for 8 s", _hung("sto/b1", 8.0), DrillPromise(again_s=3.5)),
+        DrillRow("heirs-killed", "two of three brokers are killed together", heirs, DrillPromise(again_s=2.0), THREE),
+        DrillRow("site-restarted", "all nodes of a site are killed and started again", restarted, DrillPromise(again_s=5.0)),
+    )
+
+
+def _cuts() -> tuple[DrillRow, ...]:
+    one, other = zip(BROKERS, AGGREGATORS, POINTS, strict=True)
+    split = _cut(8.0, *product(one, other))
+    return (
+        DrillRow("links-cut", "an aggregator does not reach a broker for 5 s", _cut(5.0, (USED, "sto/b1")), DrillPromise(again_s=4.0)),
+        _sites_cut(1.0),
+        _sites_cut(20.0),
+        _sites_cut(100.0, is_long=True),
+        _sites_cut(300.0, is_long=True),
+        # Who owns a topic in one part goes on counting there, and knows nothing of what is published in the other one.
+        DrillRow("site-split", "a site falls in two parts for 8 s", split, DrillPromise(undetected=None, again_s=4.0)),
+    )
+
+
+def _planned() -> tuple[DrillRow, ...]:
+    added = ("sto/b4", "sto/b5")
+    return (
         DrillRow(
             "rolling-restart",
             "brokers and aggregators of a site are restarted, one after the other",
-            _rolled("sto/b1", "sto/b2", "sto/a1", "sto/a2"),
+            _rolled(*BROKERS, *AGGREGATORS),
             LOST_NOTHING,
         ),
         DrillRow(
-            "clock",
-            "the clock of a broker is an hour off",
-            (DrillStep("mark"), DrillStep("clock", "sto/b1", seconds=3600), _wait(4.0)),
-            NOTHING,
-            (ONE_PROCESS,),
+            "rolling-restart-all",
+            "all nodes of a site are restarted, one after the other",
+            _rolled(*BROKERS, *AGGREGATORS, *POINTS),
+            DrillPromise(),
         ),
-        DrillRow(
-            "repeated", "a publisher repeats everything", (_wait(3.0), DrillStep("mark"), DrillStep("repeat"), _wait(1.0)), LOST_NOTHING
-        ),
-        DrillRow("random", "what is above, at random", (DrillStep("random", seconds=random_s), _wait(5.0)), DrillPromise()),
+        DrillRow("three-five-three", "a site goes from 3 brokers to 5 and back", _grown_and_shrunk(*added), LOST_NOTHING, FIVE, added),
     )
+
+
+def _odd() -> tuple[DrillRow, ...]:
+    clock = (MARK, DrillStep("clock", "sto/b1", seconds=3600), _wait(4.0))
+    repeated = (_wait(3.0), MARK, DrillStep("repeat"), _wait(1.0))
+    return (
+        DrillRow("clock", "the clock of a broker is an hour off", clock, NOTHING),
+        DrillRow("repeated", "a publisher repeats everything", repeated, LOST_NOTHING),
+    )
+
+
+def _at_random(seconds: float) -> DrillRow:
+    steps = (DrillStep("random", seconds=seconds), _wait(5.0))
+    return DrillRow("random", "nodes are killed and stopped at random", steps, DrillPromise())

@@ -8,6 +8,7 @@ from rich.text import Text
 from segue.cli.palette import BAD, GREEN, QUIET
 
 from .play import DrillOutcome
+from .rows import DrillPromise
 
 _COLUMNS: Final = {
     "again_s": "again, s",
@@ -39,6 +40,13 @@ def cell(found: float, most: float | None) -> Text:
     if most is None:
         return Text(f"{found:,g}", QUIET)
     return Text(f"{found:,g} > {most:g}", BAD) if found > most else Text(f"{found:,g} ≤ {most:g}" if most else f"{found:,g}", GREEN)
+
+
+def said(promise: DrillPromise) -> str:
+    """Returns a promise in words, without what all rows promise."""
+    again = "" if promise.again_s is None else f"again in {promise.again_s:g} s" if promise.again_s else "nobody waits"
+    missing = "" if promise.missing is None else f"{promise.missing} missing"
+    return "; ".join(filter(None, (missing, again))) or "-"
 
 
 def document(outcomes: list[DrillOutcome], way: str) -> dict[str, Any]:

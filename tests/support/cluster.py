@@ -194,7 +194,7 @@ class Cluster:
 
     def partition(self, one: str, other: str) -> None:
         """Cuts all links between two sites, or between two nodes. Nobody is told."""
-        self.plan.cuts.add(frozenset({one, other}))
+        self.plan.cuts.part(one, other)
 
     def heal(self) -> None:
         """Lets all sites and nodes reach each other again."""

@@ -9,6 +9,8 @@ from click.testing import CliRunner
 from infra.kernel.recent import RecentIds
 from segue.cli.command_line import cli
 from segue.drill import command, play
+from segue.drill.ledger import DrillMeasured
+from segue.drill.play import DrillOutcome
 from segue.drill.rows import LOST_NOTHING, DrillRow, DrillStep
 
 SHORT = DrillRow(
@@ -48,7 +50,30 @@ def test_a_promise_that_is_broken_is_told(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 def test_a_row_that_cannot_be_played_so_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(command, "ladder", lambda random_s: (SHORT._replace(ways=("one process",)),))
+    off = (DrillStep("clock", "sto/b1", seconds=1.0),)
+    monkeypatch.setattr(command, "ladder", lambda random_s: (SHORT._replace(steps=off),))
     done = CliRunner().invoke(cli, ["drill", "--row", "repeated", "--processes"])
     assert done.exit_code == 2
     assert "only without --processes" in done.output
+
+
+def test_links_are_encrypted_between_processes_only() -> None:
+    done = CliRunner().invoke(cli, ["drill", "--tls"])
+    assert done.exit_code == 2
+    assert "add --processes" in done.output
+
+
+def test_rows_that_take_minutes_are_played_when_they_are_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """DPS-32: cuts of 100 and 300 s."""
+    long = DrillRow("sites-cut-100", "long", (), LOST_NOTHING, is_long=True)
+    played: list[str] = []
+
+    async def note(row: DrillRow, *_: object) -> DrillOutcome:
+        played.append(row.name)
+        return DrillOutcome(row, DrillMeasured(1, 0, 1, 0, 0, 0, 0, 0.0), 0.0)
+
+    monkeypatch.setattr(command, "ladder", lambda random_s: (SHORT, long))
+    monkeypatch.setattr(command, "play", note)
+    for arguments in ([], ["--long"], ["--row", "sites-cut-100"]):
+        assert CliRunner().invoke(cli, ["drill", *arguments]).exit_code == 0
+    assert played == ["repeated", "repeated", "sites-cut-100", "sites-cut-100"]

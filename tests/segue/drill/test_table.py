@@ -8,7 +8,7 @@ from segue.cli.palette import BAD, GREEN, QUIET
 from segue.drill.ledger import DrillMeasured
 from segue.drill.play import DrillOutcome
 from segue.drill.rows import DrillPromise, DrillRow
-from segue.drill.table import cell, document, table
+from segue.drill.table import cell, document, said, table
 
 ROW = DrillRow("killed", "something is killed", (), DrillPromise(again_s=1.5))
 MEASURED = DrillMeasured(accepted=10, refused=2, delivered=1_200, missing=34, twice=0, out_of_order=0, undetected=0, again_s=1.25)
@@ -23,8 +23,8 @@ def test_a_row_that_is_kept_and_one_that_is_broken() -> None:
     with console.capture() as capture:
         console.print(table([kept, broken], "one process"))
     text = capture.get()
-    for said in ("something is killed", "1.25 ≤ 1.5", "2 > 1.5", "3 > 0", "34", "1,234", "11 s"):
-        assert said in text
+    for cell_text in ("something is killed", "1.25 ≤ 1.5", "2 > 1.5", "3 > 0", "34", "1,234", "11 s"):
+        assert cell_text in text
 
 
 def test_where_nothing_arrives_nothing_is_proved() -> None:
@@ -42,3 +42,10 @@ def test_the_document_has_all_of_it() -> None:
     assert row["promised"]["missing"] is None
     assert row["measured"]["missing"] == 34
     assert (row["name"], row["seconds"], row["broken"]) == ("killed", 11.0, [])
+
+
+def test_a_promise_in_words() -> None:
+    assert said(DrillPromise()) == "-"
+    assert said(DrillPromise(missing=0)) == "0 missing"
+    assert said(DrillPromise(again_s=1.5)) == "again in 1.5 s"
+    assert said(DrillPromise(missing=0, again_s=0.0)) == "0 missing; nobody waits"
