@@ -5,12 +5,11 @@ dials, and the role gives the links to it (`SiteClient.link_up`).
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping
-from typing import Final
 
 from infra.kernel.announcer import Announcer, Wanted
 from infra.kernel.errors import Refused
 from infra.kernel.events import Event
-from infra.kernel.frames import Announced, AnyFrame, Applied, Deliver, Heartbeat, Published, Resume, Revoked, Settled, View
+from infra.kernel.frames import Announced, AnyFrame, Applied, Deliver, Heartbeat, Published, Resume, Revoked, Sealed, Settled, View
 from infra.kernel.membership import MOST_VIEW_NUMBER
 from infra.kernel.roles import BROKER
 from infra.kernel.topics import Topic
@@ -20,9 +19,6 @@ from infra.runtime.node import Node
 from infra.runtime.revocation_book import RevocationBook
 
 from .forwarder import MAX_WAITING_BYTES, Done, Forwarder
-
-# A broker that has not said the view for so many heartbeats is not waited for any longer: it may hang.
-SAID_BEATS: Final = 2
 
 
 class SiteClient:
@@ -64,11 +60,10 @@ class SiteClient:
         self._broken_in: dict[str, int | None] = {}
         self._brokers = dict(brokers)
         self._slots = {address: slot for slot, address in brokers.items()}
-        # The newest view that each broker has said on its link; those that must say the one that holds before it is announced; for how
-        # many heartbeats they have been waited for.
+        # The newest view of which each broker has said on its link that it goes by it, behind all that it had published before; those that
+        # must say so of the one that holds before it is announced.
         self._said: dict[str, View] = {}
         self._unsaid: set[str] = set()
-        self._waited = 0
         self._announced = View(0, ())
         self._settled = 0
 
@@ -91,15 +86,16 @@ class SiteClient:
             raise Refused("wrong-peer", f"{link.dialled} is broker {link.peer.node}, the configuration says {slot}")
         self.set_view(link.peer.view)
         self.links[slot] = link
-        self._said[slot] = link.peer.view
+        self._said[slot] = View(0, ()) if link.knows(Sealed) else link.peer.view
         if self._book is not None:
             self._book.meet(link)
         self.forwarder.up(slot, link)
         if self._announces:
             self._resume(slot, link)
             self.announcer.node_up(slot, link)
-            if self._announced == self.view:
-                link.send(Announced(self.view))
+            if self._announced.number:
+                # Perhaps not the view that holds: then this says only that nothing is missing of what was wanted before.
+                link.send(Announced(self._announced))
                 self._settle_on(link)
         return BrokerLink(self, link)
 
@@ -147,8 +143,13 @@ class SiteClient:
                     self._settle()
                 case Published():
                     self.forwarder.published(self._slot(link), frame)
-                case Heartbeat(view, stamps):
+                case Sealed(view):
                     self._said[self._slot(link)] = view
+                    self.set_view(view)
+                    self._announce()
+                case Heartbeat(view, stamps):
+                    if not link.knows(Sealed):
+                        self._said[self._slot(link)] = view
                     self.set_view(view)
                     self._announce()
                     if stamps:
@@ -163,9 +164,11 @@ class SiteClient:
     def set_view(self, view: View) -> bool:
         """Takes over `view`, which a broker of the site has said, and returns True, if it is higher than the one known.
 
-        Topics move to their owners under it, and all brokers hear when that is announced, and when every broker has said the view itself:
-        what a former owner has sent came before that, so a new owner that waits overtakes nothing (DPS-17). A view that no broker can
-        have issued is passed over: nobody could ever issue a higher one, or the topics of a slot that nobody knows would go nowhere.
+        Topics move to their owners under it. All brokers hear when that is announced and every broker has said that it goes by it
+        (`Sealed`): what a former owner has published came before, so a new owner that waits overtakes nothing (DPS-17).
+
+        A view that no broker can have issued is passed over: nobody could ever issue a higher one, or the topics of a slot that nobody
+        knows would go nowhere.
         """
         if view.number > MOST_VIEW_NUMBER or not view.is_sound or not self._known.issuperset(view.slots):
             return False
@@ -174,7 +177,6 @@ class SiteClient:
         if changed and self._announces:
             # Who is out without having left is dead, or soon found to be.
             self._unsaid = {slot for slot in self.links if slot in view.slots or before.get(slot) == 0}
-            self._waited = 0
             self._announce()
         return changed
 
@@ -183,7 +185,7 @@ class SiteClient:
         if not self._announces or self._announced == self.view:
             return
         self._unsaid = {slot for slot in self._unsaid if slot in self.links and self._said[slot].order < self.view.order}
-        if self._unsaid and self._waited <= SAID_BEATS:
+        if self._unsaid:
             return
         self._announced = self.view
         # Behind what `set_view` has announced, on each link: `Announced` says that nothing is missing any more.
@@ -194,7 +196,6 @@ class SiteClient:
     def tick(self) -> None:
         """Counts a heartbeat interval: former owners are not kept for ever."""
         self.announcer.tick()
-        self._waited += 1
         self._announce()
         self._settle()
 

@@ -18,7 +18,7 @@ from functools import partial
 from typing import Final
 
 from infra.kernel.assignment import Assigned, Switch
-from infra.kernel.events import Event, numbering, origin
+from infra.kernel.events import Event, first_body, numbering, origin
 from infra.kernel.fanout import Fanout, Receiver
 from infra.kernel.frames import Assignment
 from infra.kernel.interest import LINKS
@@ -37,7 +37,12 @@ RETAINED_COUNTS: Final = 1 << 16
 RECORDED: Final = 1 << 63
 HERE: Final = 1 << 62
 
+# What is known of topics that have come, and had no event since, at most; the oldest is forgotten. Such an entry takes 250 bytes.
+MAX_INHERITED: Final = 1 << 20
+
 Rows = list[tuple[int, Topic]]
+Last = tuple[int, int]
+"""Epoch and number of the last event of a topic."""
 Record = Callable[[Event], None]
 
 
@@ -69,7 +74,7 @@ class BrokerCore:
         self.counts = TopicCounts()
         self.matched = self.unmatched = self.duplicates = self.offloaded = 0
         self.site_copies = self.site_events = self.stale = 0
-        self._site, self._numbering = site.encode(), numbering(site, epoch)
+        self._site, self._epoch, self._numbering = site.encode(), epoch, numbering(site, epoch)
         # Masks of all aggregators of this site, and of all brokers of others.
         self._local = 0
         self._far = 0
@@ -81,6 +86,8 @@ class BrokerCore:
         self._passes: Callable[[Topic], bool] | None = None
         self._seqs: dict[int, int] = {}
         self._retained: dict[Topic, int] = {}
+        # Topics that have come from another broker, and had no event here yet -> epoch and number of their last one.
+        self._inherited: dict[Topic, Last] = {}
         self._stamped = 0
         self._recent = RecentIds()
         self.window = window
@@ -221,9 +228,16 @@ class BrokerCore:
             self._miss(row, event.topic)
             return
         # Before the gate: an event that is not delivered has used its number up, so a gap shows (SB-64).
-        seq = self._next(row, event.topic)
         passes = self._passes is None or self._passes(event.topic)
-        body = b"%b%d,%b" % (self._numbering, seq, event.tail)
+        if self._inherited and (last := self._inherited.get(event.topic)) is not None:
+            if not passes:
+                self._pass_over(event.topic, last)
+                self.offloaded += 1
+                return
+            del self._inherited[event.topic]
+            body = first_body(self._numbering, self._next(row, event.topic), last, event.tail)
+        else:
+            body = b"%b%d,%b" % (self._numbering, self._next(row, event.topic), event.tail)
         recorded = mask & RECORDED
         if recorded and self.window is not None:
             self.window.record(row, body, self._site, kind_of(event.topic), out=not passes)
@@ -271,11 +285,59 @@ class BrokerCore:
     def _miss(self, row: int | None, topic: Topic) -> None:
         """Counts an event that nobody wants; if somebody did a moment ago, its number is used up all the same."""
         self.unmatched += 1
-        if row is not None and row in self._seqs:
+        if (last := self._inherited.get(topic)) is not None:
+            self._pass_over(topic, last)
+        elif row is not None and row in self._seqs:
             self._next(row, topic)
         elif topic in self._retained:
             self._stamped += 1
             self._retained[topic] += 1
+
+    def _pass_over(self, topic: Topic, last: Last) -> None:
+        """Counts an event on under the former epoch, since nobody gets it: so the next one says that one is missing."""
+        self._inherited[topic] = last[0], last[1] + 1
+
+    # What goes with a topic that moves.
+
+    def counted(self) -> Iterable[Topic]:
+        """Returns the topics that may have a number; those twice that may have one for two reasons."""
+        return [*self.interest.rows, *self._retained, *self._inherited]
+
+    def last(self, topic: Topic) -> Last | None:
+        """Returns epoch and number of the last event of `topic`; None where none is known."""
+        if (last := self._inherited.get(topic)) is not None:
+            return last
+        row = self.interest.rows.get(topic)
+        seq = self._seqs.get(row) if row is not None else None
+        if seq is None:
+            seq = self._retained.get(topic)
+        return None if seq is None else (self._epoch, seq)
+
+    def give_up(self, topic: Topic) -> None:
+        """Forgets the numbers of a topic that another broker counts from now on. If it comes back, others were given meanwhile."""
+        self._inherited.pop(topic, None)
+        self._retained.pop(topic, None)
+        if (row := self.interest.rows.get(topic)) is not None:
+            self._seqs.pop(row, None)
+
+    def inherit(self, topic: Topic, last: Last) -> None:
+        """Goes on with a topic that has come from the broker that gave its `last` number, or has heard of it."""
+        self.give_up(topic)
+        if last[0] == self._epoch:  # it was here before, and got no number elsewhere
+            self._stamped = max(self._stamped, last[1])
+            self._retained[topic] = last[1]
+            return
+        self._inherited[topic] = last
+        if len(self._inherited) > MAX_INHERITED:
+            del self._inherited[next(iter(self._inherited))]
+
+    def known_ids(self) -> Iterable[tuple[Topic, bytes]]:
+        """Returns topic and id of the events that came lately."""
+        return ((Topic(topic), event_id) for topic, _, event_id in (key.rpartition(b" ") for key in self._recent))
+
+    def know(self, topic: Topic, event_id: bytes) -> None:
+        """Takes an event of `topic` for one that came already (DPS-14)."""
+        self._recent.seen(b"%b %b" % (topic, event_id))
 
     def relay(self, handles: Sequence[int], bodies: Sequence[bytes]) -> None:
         """Delivers events from another site, under the handles (rows) announced to it, to local aggregators only (SB-25)."""

@@ -1,8 +1,9 @@
 """Handover: topics come to a broker with a change of view; what must wait until it knows who wants them.
 
 A new owner hears of interest from every subscribing node, which says when it has announced all of it under the new view
-(`Announced`). Until then the owner holds back what could miss somebody: events of topics that have just come to it, and
-events from other sites. It waits for at most `limit_s`: a node that will soon be found dead must not stop the others.
+(`Announced`), and has got all that former owners had published. And it hears from these what goes with their topics (`moving`). Until then
+it holds back what could miss somebody: events of topics that have just come to it, from this site and others. It waits for whoever is
+there, however busy: who says nothing at all loses their link soon.
 
 What waits is bounded in bytes. Beyond the bound an event of this site is refused, since its publisher can repeat it. An event of
 another site cannot be repeated, and must not overtake what waits: it ends the handover (`give_up`).
@@ -21,22 +22,19 @@ Go = Callable[[], None]
 
 
 class Handover:
-    """The events that wait, and the subscribers that they wait for. Time is the node's, in seconds.
+    """The events that wait, and the subscribers that they wait for.
 
     - `me`: the slot of this broker.
-    - `limit_s`: how long a handover may last.
     - `held_bytes`: how much waits now, at most `max_held_bytes`.
     - `overflowed`: how many events came when there was no room for them.
     """
 
-    def __init__(self, me: str, limit_s: float, max_held_bytes: int = MAX_HELD_BYTES) -> None:
+    def __init__(self, me: str, max_held_bytes: int = MAX_HELD_BYTES) -> None:
         self.held_bytes = 0
         self.overflowed = 0
         self._me = me
-        self._limit_s = limit_s
         self._max_held_bytes = max_held_bytes
         self._awaited: set[Hashable] = set()
-        self._deadline_s = 0.0
         # Rings that held since the last handover was over. More than one when views change quickly: a topic that went to another
         # broker and came back has been announced there, and not here.
         self._rings: list[Ring] = []
@@ -47,22 +45,16 @@ class Handover:
         """Whether nobody is waited for."""
         return not self._awaited
 
-    def begin(self, before: Ring, awaited: Iterable[Hashable], now_s: float) -> None:
-        """Begins at `now_s`: the ring `before` no longer holds, and `awaited` have not announced everything under the new one yet."""
+    def begin(self, before: Ring, awaited: Iterable[Hashable]) -> None:
+        """Begins: the ring `before` no longer holds, and `awaited` have not announced everything under the new one yet."""
         self._rings.append(before)
         self._awaited = set(awaited)
-        self._deadline_s = now_s + self._limit_s
         self._end()
 
     def announced(self, subscriber: Hashable) -> None:
         """Waits no more for `subscriber`, which has announced everything, or is gone."""
         self._awaited.discard(subscriber)
         self._end()
-
-    def tick(self, now_s: float) -> None:
-        """Gives up at `now_s` if the handover has lasted for `limit_s`."""
-        if now_s >= self._deadline_s:
-            self.give_up()
 
     def give_up(self) -> None:
         """Lets everything go that is held, in order, whoever has not announced itself."""

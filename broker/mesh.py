@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 
-from infra.kernel.frames import AnyFrame, Heartbeat, Leaving, Settled, View
+from infra.kernel.frames import AnyFrame, Heartbeat, Leaving, Moved, Sealed, Settled, View
 from infra.kernel.membership import Membership
 from infra.runtime.link import Link
 from infra.runtime.link_handlers import LinkHandler
@@ -74,6 +74,12 @@ class Mesh:
         """Returns the number of the view that holds; None while former owners may serve something that has moved under it."""
         return self.view.number if self._settled == self.view.number else None
 
+    def is_suspected(self, slot: str) -> bool:
+        """Tells whether the broker `slot` may be dead, or does not reach us: nothing that it says would come."""
+        links = self._node.links
+        reaches = any(each.dialled is None and each.peer.node == slot and each.peer.site == self.site for each in links)
+        return not reaches or self.membership.is_suspected(slot, self._node.now_s)
+
     def told(self, slot: str, said: Settled) -> None:
         """Notes what the broker `slot` has said of itself."""
         self.membership.told(slot, said.number, knows=said.knows)
@@ -127,12 +133,15 @@ class SiblingLink:
 
     - `rest`: the handler of what is forwarded: to us where the other has called, from us where we have.
     - `left(slot)`: is called when the other says that it leaves.
+    - `moved(slot, frame)`: takes what the other says of topics that move.
     """
 
-    __slots__ = ("_left", "_mesh", "_rest", "_slot")
+    __slots__ = ("_left", "_mesh", "_moved", "_rest", "_slot")
 
-    def __init__(self, mesh: Mesh, link: Link, rest: LinkHandler, left: Callable[[str], None]) -> None:
-        self._mesh, self._slot, self._rest, self._left = mesh, link.peer.node, rest, left
+    def __init__(
+        self, mesh: Mesh, link: Link, rest: LinkHandler, left: Callable[[str], None], moved: Callable[[str, Moved | Sealed], None]
+    ) -> None:
+        self._mesh, self._slot, self._rest, self._left, self._moved = mesh, link.peer.node, rest, left, moved
 
     def frames(self, frames: list[AnyFrame]) -> None:
         """Takes signs of life, views, and what is forwarded, in order: events count under the view that came before them."""
@@ -145,6 +154,8 @@ class SiblingLink:
                     self._left(self._slot)
                 case Settled():
                     self._mesh.told(self._slot, frame)
+                case Moved() | Sealed():
+                    self._moved(self._slot, frame)
                 case _:
                     self._rest.frames([frame])
 

@@ -27,6 +27,7 @@ from infra.runtime.link_handlers import LinkHandler, makes_no_sense
 from .client import BrokerLink, SiteClient
 from .core import BrokerCore
 from .mesh import Mesh, SiblingLink
+from .moving import TopicMoves
 from .options import BrokerOptions
 from .publishing import PublishingLink, Submit
 from .subscribers import Subscribers
@@ -115,6 +116,7 @@ class OtherBrokers:
     - `far`: the client of each other site; `relay` takes the events that come from there.
     - `subscribers`: where the counterparts that call us go.
     - `submit`: where events go that a broker of this site forwards.
+    - `moves`: what goes with topics from one broker of this site to another.
     """
 
     def __init__(
@@ -128,9 +130,10 @@ class OtherBrokers:
         submit: Submit,
         relay: Callable[[Deliver], None],
         left: Callable[[str], None],
+        moves: TopicMoves,
     ) -> None:
         self._sites, self._core, self._mesh, self._far, self._subscribers = options.sites, core, mesh, far, subscribers
-        self._submit, self._relay, self._left = submit, relay, left
+        self._submit, self._relay, self._left, self._moves = submit, relay, left, moves
 
     def admit(self, hello: Hello) -> None:
         """Raises `Refused` for one that the configuration does not name, or when there is no room for one that subscribes."""
@@ -152,7 +155,9 @@ class OtherBrokers:
         rest = self._mesh.client.link_up(link) if called else PublishingLink(link, self._submit, self._mesh.offer)
         self._mesh.join(link)
         self._mesh.offer(link.peer.view)
-        return SiblingLink(self._mesh, link, rest, self._left)
+        if called:
+            self._moves.link_up(link.peer.node)
+        return SiblingLink(self._mesh, link, rest, self._left, self._moves.take)
 
     def _far_handler(self, link: Link) -> LinkHandler:
         client = self._far[link.peer.site]

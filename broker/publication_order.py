@@ -1,7 +1,8 @@
 """The order of publications: what must wait so that it does not overtake what was sent to a former owner of its topic. Pure.
 
 This broker sends events of others' topics to their owners, who answer when they have them. When a topic moves before its former owner has
-answered, what follows goes another way, and might be faster. So it waits here for that answer, for at most `limit_s`.
+answered, what follows goes another way, and might be faster. So it waits here for that answer, for at most `limit_s` where the former owner
+is suspected.
 
 An event that has been forwarded twice never waits: it is what others wait for.
 """
@@ -23,7 +24,7 @@ Go = Callable[[], None]
 class PublicationOrder:
     """The events that are on their way to owners, and those that wait for them. Time is the node's, in seconds.
 
-    - `limit_s`: so long something waits at most; `max_waiting_bytes`: so much.
+    - `limit_s`: so long something waits at most for who is suspected; `max_waiting_bytes`: so much.
     - `awaited`: topics of which something is on its way to a former owner -> the numbers of what that is.
     - `waiting_bytes`: how much waits now. `overflowed`: how many events came when there was no room.
     """
@@ -81,10 +82,11 @@ class PublicationOrder:
         self._waiting.setdefault(topic, deque()).append((size_bytes, go))
         return True
 
-    def tick(self, now_s: float) -> None:
-        """Lets everything go at `now_s` if it has waited for `limit_s`: a former owner that does not answer must not stop the others."""
+    def tick(self, now_s: float, is_suspected: Callable[[str], bool]) -> None:
+        """Lets go at `now_s` what has waited for `limit_s` for former owners all of which are suspected: they must not stop the others."""
         if self.awaited and now_s >= self._deadline_s:
-            self._let_go(list(self.awaited))
+            slots = {topic: {self._sent[number][0] for number in numbers} for topic, numbers in self.awaited.items()}
+            self._let_go([topic for topic, waited_for in slots.items() if all(map(is_suspected, waited_for))])
 
     def _let_go(self, topics: Iterable[Topic]) -> None:
         """Lets go what waits of `topics`, each in order. All of them are free before the first one goes."""

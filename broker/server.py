@@ -12,7 +12,7 @@ from typing import Any
 
 from infra.kernel.announcer import Announcer
 from infra.kernel.errors import Refused
-from infra.kernel.events import Event
+from infra.kernel.events import Event, topic_in
 from infra.kernel.frames import AnyFrame, Call, Deliver, Heartbeat, Hello, Reply, Revoked, Settled, View
 from infra.kernel.link_rights import SERVICE_KINDS
 from infra.kernel.ring import Ring
@@ -38,6 +38,7 @@ from .grants import PublishingGrants, Verify
 from .handlers import PATH, EventHandlers
 from .handover import Handover
 from .mesh import Mesh
+from .moving import MOVES, TopicMoves
 from .offloading import Offloading
 from .operator_handlers import OperatorHandlers, VerifyOperator
 from .options import SLOT_BITS, BrokerOptions
@@ -70,7 +71,15 @@ class Broker:
         self.core = BrokerCore(self.site, epoch, self._owner_at, record, self.window, self._owns)
         self.links = Node((BROKER, self.node, self.site), context, self, timing=options.link)
         self.mesh = Mesh(options, self.links, born_ms, self._view_changed)
-        self.handover = Handover(self.node, options.handover_s, options.max_handover_bytes)
+        self.handover = Handover(self.node, options.max_handover_bytes)
+        self.moves = TopicMoves(
+            self.node,
+            self.core,
+            self.mesh.client.links,
+            self.mesh.is_suspected,
+            options.handover_s,
+            lambda: self.handover.announced(MOVES),
+        )
         self.far = {
             site: SiteClient(self.links, site, brokers, self.core.wanted_here, era=self.mesh.era)
             for site, brokers in options.sites.items()
@@ -122,6 +131,7 @@ class Broker:
             submit=self.submit,
             relay=self._relay,
             left=self._sibling_left,
+            moves=self.moves,
         )
         services = PublishingServices(self.mesh, self.submit)
         return {
@@ -160,7 +170,8 @@ class Broker:
             self._log.warning("left without a successor", after_s=self.options.drain_s)
 
     def _check_left(self) -> None:
-        if not self.mesh.has_successor() or (self.node not in self.ring.slots and not any(self.core.wanted_here())):
+        is_done = self.node not in self.ring.slots and self.moves.is_over and not any(self.core.wanted_here())
+        if is_done or not self.mesh.has_successor():
             self._left.set()
 
     async def _answered(self) -> None:
@@ -229,8 +240,8 @@ class Broker:
     def tick(self, now: float) -> None:
         """Does what is due once in a heartbeat interval: a view, the end of a handover or an overlap, rows that are free again."""
         self.mesh.tick()
-        self.handover.tick(now)
-        self.order.tick(now)
+        self.moves.tick(now)
+        self.order.tick(now, self.mesh.is_suspected)
         self.offloading.tick(now)
         for client in self.far.values():
             client.tick()
@@ -252,8 +263,10 @@ class Broker:
         # Before anything is answered under the new view: on each link the view comes first.
         for link in self.links.links:
             link.send(Heartbeat(view))
+        self.subscribers.seal()
+        self.handover.begin(before, [*self.subscribers.late(view), MOVES])
+        self.moves.begin(before, view, self.links.now_s)
         self.subscribers.hand_over()
-        self.handover.begin(before, self.subscribers.late(view), self.links.now_s)
 
     def _owner_at(self, site: str, topic: Topic) -> str | None:
         return self.far[site].announcer.ring.owner(topic)
@@ -264,9 +277,18 @@ class Broker:
     # Events.
 
     def _relay(self, deliver: Deliver) -> None:
-        relay = partial(self.core.relay, deliver.handles, deliver.bodies)
-        if not self.handover.hold(deliver.bodies, relay):
-            self.handover.give_up()  # what waits goes first; when it is over already, nothing does
+        if self.handover.over:
+            self.core.relay(deliver.handles, deliver.bodies)
+            return
+        waits: list[tuple[int, bytes]] = []
+        goes: list[tuple[int, bytes]] = []
+        for handle, body in zip(deliver.handles, deliver.bodies, strict=True):
+            topic = topic_in(body)
+            (waits if topic is not None and self.handover.holds(topic) else goes).append((handle, body))
+        self.core.relay(*_columns(goes))
+        relay = partial(self.core.relay, *_columns(waits))
+        if waits and not self.handover.hold([body for _, body in waits], relay):
+            self.handover.give_up()  # what waits goes first
             relay()
 
     def submit(self, events: Sequence[Event], hops: int, done: Done) -> None:
@@ -318,6 +340,10 @@ class Broker:
             "broker_link_drops_total": self.links.drops,
             "broker_protocol_errors_total": self.links.refused,
         }
+
+
+def _columns(pairs: Sequence[tuple[int, bytes]]) -> tuple[list[int], list[bytes]]:
+    return [handle for handle, _ in pairs], [body for _, body in pairs]
 
 
 def _nobody(token: str, wall_s: float) -> Service:

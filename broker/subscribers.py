@@ -8,7 +8,7 @@ from functools import partial
 from typing import Final
 
 from infra.kernel.errors import Refused
-from infra.kernel.frames import Announced, AnyFrame, Heartbeat, Resume, Settled, Subscribe, Unsubscribe, View
+from infra.kernel.frames import Announced, AnyFrame, Heartbeat, Resume, Sealed, Settled, Subscribe, Unsubscribe, View
 from infra.kernel.limbo import Limbo
 from infra.kernel.receipts import Receipts
 from infra.kernel.topics import Topic
@@ -115,9 +115,21 @@ class Subscribers:
             if subscriber.link.full:
                 yield PAUSE_S
             elif laggards.serve(subscriber.bit, lambda: bool(subscriber.link.full)):
+                self._seal(subscriber)
                 self.tell(subscriber)
             else:
                 yield 0.0
+
+    def seal(self) -> None:
+        """Says to everybody that nothing more comes of what is others' under the view that holds."""
+        for subscriber in self.everyone:
+            self._seal(subscriber)
+
+    def _seal(self, subscriber: Subscriber) -> None:
+        """Says so to `subscriber`, unless some of it is still to come: then it is said behind that (DPS-13)."""
+        is_behind = self._core.laggards is not None and subscriber.bit in self._core.laggards
+        if subscriber.link.knows(Sealed) and not is_behind:
+            subscriber.link.send(Sealed(self._mesh.view))
 
     def lose(self, subscriber: Subscriber) -> None:
         """Forgets one whose link is gone, and what it wanted with it."""
@@ -138,9 +150,12 @@ class Subscribers:
 
     def announced(self, subscriber: Subscriber, view: View) -> None:
         """Notes that `subscriber` has announced everything under `view`."""
+        is_first = not subscriber.view.number
         subscriber.view = view
         if self._core.laggards is not None and self._core.laggards.announced(subscriber.bit):
             in_turns(self._serve(subscriber))
+        elif is_first:
+            self._seal(subscriber)
         self._mesh.offer(view)  # whoever knows a higher one: a site that lost its memory must not go on below it
         if view == self._mesh.view:
             self._handover.announced(subscriber)

@@ -83,6 +83,8 @@ def _check(frame: frames.AnyFrame) -> None:
             fits = all(map(is_topic, topics))
         case frames.Publish(_, _, topics, ids, tails):
             fits = len(topics) == len(ids) == len(tails) and all(map(is_topic, topics))
+        case frames.Moved(topics, lasts, ids):
+            fits = len(topics) == len(lasts) == len(ids) and all(map(is_topic, topics))
         case frames.Here(users, clients, devices):
             fits = len(users) == len(clients) == len(devices)
         case frames.Gone(users, clients):

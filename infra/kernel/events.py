@@ -5,6 +5,7 @@ front, and has the *body*: the very text that clients receive. Nobody decodes or
 many older events it skipped.
 
     body = {"op":"event","site":"sto","epoch":7,"seq":42, + tail
+         = {"op":"event","site":"sto","epoch":7,"seq":42,"after":[6,41], + tail    (the first one under an epoch that goes on from another)
     tail = "topic":"hm://...","ts":...,"id":"...","kind":"play","payload":{...}}
 """
 
@@ -111,6 +112,16 @@ def numbering(site: str, epoch: int) -> bytes:
     return b'%b"site":"%b","epoch":%d,"seq":' % (OPENING, site.encode(), epoch)
 
 
+def first_body(opening: bytes, seq: int, last: tuple[int, int], tail: bytes) -> bytes:
+    """Returns the body of the first event under an epoch that goes on from another one without loss (DPS-1).
+
+    - `opening`: what `numbering` returns. `seq`: the number of the event.
+    - `last`: epoch and number of the event before it.
+    - `tail`: the event's.
+    """
+    return b'%b%d,"after":[%d,%d],%b' % (opening, seq, *last, tail)
+
+
 def with_skipped(body: bytes, skipped: int) -> bytes:
     """Returns the body, saying that `skipped` older events of its topic were dropped for it (design 6), besides those that it says."""
     return b"%b%d,%b" % (_SKIPPED, skipped + skipped_in(body), body[_start(body) :])
@@ -132,13 +143,19 @@ def is_presence(body: bytes) -> bool:
     return body.startswith(_PRESENCE, body.find(_TOPIC))  # what stands before it is ours and holds no such text
 
 
-def kind_in(body: bytes) -> Kind | None:
-    """Returns the kind of the topic that a body names; None where it names none, as no broker writes it."""
+def topic_in(body: bytes) -> Topic | None:
+    """Returns the topic that a body names; None where it names none, as no broker writes it."""
     start = body.find(_TOPIC) + len(_TOPIC)  # what stands before it is ours and holds no such text
     try:
-        return kind_of(parse_topic(body[start : body.find(b'"', start)].decode()))
+        return parse_topic(body[start : body.find(b'"', start)].decode())
     except (Refused, UnicodeDecodeError):
         return None
+
+
+def kind_in(body: bytes) -> Kind | None:
+    """Returns the kind of the topic that a body names; None where it names none."""
+    topic = topic_in(body)
+    return None if topic is None else kind_of(topic)
 
 
 def place(body: bytes) -> tuple[bytes, int]:

@@ -22,7 +22,7 @@ from .ring import POINTS, Ring
 PROTOCOL: Final = 1
 # The highest tag of a frame that is understood here; what nodes understand that do not say it. A node may say more than an older
 # peer can read, so a newer frame is only said to who understands it (`Link.knows`).
-HIGHEST_TAG: Final = 32
+HIGHEST_TAG: Final = 34
 OLD_TAG: Final = 24
 
 Handle = Annotated[int, msgspec.Meta(ge=0, lt=1 << 32)]
@@ -372,6 +372,28 @@ class Resume(Frame, tag=32, frozen=True):
     stamps: Stamps
 
 
+class Moved(Frame, tag=33, frozen=True):
+    """From the former owner of `topics` to the one that owns them under a newer view of their site: what goes with them.
+
+    - `lasts[i]`: epoch and number of the last event that was numbered on `topics[i]`; (0, 0) where this is not said.
+    - `ids[i]`: those of events that came on it lately.
+    """
+
+    topics: list[bytes]
+    lasts: list[tuple[Number, Number]]
+    ids: list[list[bytes]]
+
+
+class Sealed(Frame, tag=34, frozen=True):
+    """From a broker that has taken over `view`: behind this, nothing comes of what other brokers of its site own under it.
+
+    To who subscribes: all that the broker had published on such topics stands before. To a broker of its site: all that goes with such
+    topics does (`Moved`).
+    """
+
+    view: View
+
+
 AnyFrame = (
     Hello
     | Heartbeat
@@ -401,5 +423,7 @@ AnyFrame = (
     | Revoked
     | Settled
     | Resume
+    | Moved
+    | Sealed
     | Proof
 )

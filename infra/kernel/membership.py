@@ -109,6 +109,11 @@ class Membership:
         """Returns the slots that are alive at `now`, sorted."""
         return tuple(slot for slot in self._heard if slot not in self._leaving and self._is_alive(slot, now))
 
+    def is_suspected(self, slot: str, now: float) -> bool:
+        """Tells whether `slot` may be dead at `now`: a link to it was lost, or nothing was heard from it for `suspect_s`."""
+        heard = self._heard.get(slot)
+        return slot != self._me and (slot in self._suspected or heard is None or now - heard > self._timing.suspect_s)
+
     def _may_join(self, slot: str, now: float) -> bool:
         is_member = slot in self.view.slots or not self.view.slots
         return is_member or now - self._since.get(slot, self._started) >= self._timing.grace_s

@@ -4,7 +4,7 @@ When the young generation is full it becomes the old one, and what was old is fo
 sure, and never more than twice as many. An LRU would be exact, and would have to reorder its entries on every hit.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Final, Generic, TypeVar
 
 K = TypeVar("K")
@@ -56,6 +56,10 @@ class RecentIds(_Generations[set[bytes]]):
 
     def __init__(self, size: int = RECENT_IDS) -> None:
         super().__init__(size, set)
+
+    def __iter__(self) -> Iterator[bytes]:
+        """Returns those that are known now, the older ones first."""
+        return iter([*self._old, *self.young])
 
     def seen(self, key: bytes) -> bool:
         """Returns whether `key` came lately; from now on it did."""

@@ -35,6 +35,75 @@ def far_body(topic: Topic, seq: int) -> bytes:
     return b"%b%d,%b" % (numbering("lon", 9), seq, event(topic).tail)
 
 
+def published(core: BrokerCore, topic: Topic, number: int) -> None:
+    for n in range(number):
+        core.publish(event(topic, f"{topic!r}-{n}"))
+
+
+def test_the_first_event_of_a_topic_that_has_come_says_which_number_it_goes_on_from() -> None:
+    """DPS-1: and no other one."""
+    core, receiver = BrokerCore("sto", 8), Receiver()
+    core.subscribe(core.open(receiver, False), [DAN, EVE], [0, 1])
+    core.inherit(DAN, (7, 41))
+    published(core, DAN, 2)
+    published(core, EVE, 1)
+    assert [(body["epoch"], body.get("after")) for _, body in receiver] == [(8, [7, 41]), (8, None), (8, None)]
+
+
+def test_events_that_nobody_gets_between_two_owners_show_as_missing() -> None:
+    """DPS-1: nobody follows the topic for a moment, or it is out of real time."""
+    core, receiver = BrokerCore("sto", 8), Receiver()
+    core.inherit(DAN, (7, 41))
+    published(core, DAN, 2)
+    core.subscribe(core.open(receiver, False), [DAN], [0])
+    core.assign(assignment(1, DAN))
+    before = core.last(DAN)
+    core.publish(event(DAN, "out"))
+    assert (before, core.last(DAN), receiver) == ((7, 43), (7, 44), [])
+    core.assign(assignment(2, base=1, come=(DAN,)))
+    core.publish(event(DAN, "in"))
+    assert receiver[0][1]["after"] == [7, 44]
+
+
+def test_what_a_broker_knows_of_a_topic_goes_with_it_and_is_no_longer_its_own() -> None:
+    """DPS-13, DPS-14: a topic that comes back later has been counted elsewhere, and must not go on as if it had not."""
+    core, receiver = BrokerCore("sto", 7), Receiver()
+    bit = core.open(receiver, False)
+    core.subscribe(bit, [DAN, EVE], [0, 1])
+    published(core, DAN, 3)
+    published(core, EVE, 2)
+    core.release(*core.unsubscribe(bit, [EVE])[1][0])
+    assert (core.last(DAN), core.last(EVE), core.last(user_topic("zoe"))) == ((7, 3), (7, 5), None)
+    assert {DAN, EVE} <= set(core.counted())
+    assert set(core.known_ids()) == {(DAN, b"%r-%d" % (DAN, n)) for n in range(3)} | {(EVE, b"%r-%d" % (EVE, n)) for n in range(2)}
+    for topic in (DAN, EVE):
+        core.give_up(topic)
+        assert core.last(topic) is None
+    core.publish(event(DAN, "back"))
+    assert receiver[-1][1]["seq"] == 6, "above every number that was given here"
+    core.know(EVE, b"e-9")
+    core.publish(event(EVE, "e-9"))
+    assert core.duplicates == 1
+
+
+def test_a_topic_that_comes_back_and_got_no_number_elsewhere_goes_on_where_it_was() -> None:
+    core, receiver = BrokerCore("sto", 7), Receiver()
+    core.subscribe(core.open(receiver, False), [DAN], [0])
+    published(core, DAN, 3)
+    core.give_up(DAN)
+    core.inherit(DAN, (7, 4))  # one was passed over meanwhile
+    core.publish(event(DAN, "back"))
+    assert [(body["seq"], body.get("after")) for _, body in receiver][-1] == (5, None)
+
+
+def test_of_topics_that_have_come_as_many_are_remembered_as_may_be(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("broker.core.MAX_INHERITED", 2)
+    core = BrokerCore("sto", 8)
+    for topic in (DAN, EVE, user_topic("zoe")):
+        core.inherit(topic, (7, 1))
+    assert [core.last(DAN), core.last(EVE)] == [None, (7, 1)]
+
+
 FAR = [(site, slot) for site in ("lon", "ash") for slot in ("b1", "b2", "b3")]
 
 

@@ -28,7 +28,7 @@ class Site:
         self.forwarder = Forwarder()
         for slot, outlet in self.outlets.items():
             self.forwarder.up(slot, outlet)
-        self.handover = Handover("b1", 1.0)
+        self.handover = Handover("b1")
         self.order = PublicationOrder(1.0)
         self.router = EventRouter("b1", lambda event: self.published.append(event.topic), self.forwarder, self.handover, self.order)
         self.router.follow(ring, 0.0)
@@ -89,7 +89,7 @@ def test_events_of_topics_that_have_just_come_wait_for_the_end_of_the_handover()
     site, events = Site(), events_of("b1", "b1", "b2")
     site.router.follow(Ring(("b1", "b2")), 0.0)
     moved = [event for event in events_of(*["b3"] * 9) if site.router.ring.owner(event.topic) == "b1"]
-    site.handover.begin(RING, ["a1"], 0.0)
+    site.handover.begin(RING, ["a1"])
     site.submit([events[0], *moved[:2]])
     site.submit([moved[0], events[1]])
     assert site.published == [events[0].topic, events[1].topic]
@@ -102,7 +102,7 @@ def test_events_of_topics_that_have_just_come_wait_for_the_end_of_the_handover()
 def test_what_waited_is_forwarded_when_its_topic_has_moved_on() -> None:
     site = Site(Ring(("b1",)))
     (event,) = events_of("b3")
-    site.handover.begin(RING, ["a1"], 0.0)
+    site.handover.begin(RING, ["a1"])
     site.submit([event], hops=1)
     site.router.follow(RING, 0.0)
     site.handover.announced("a1")
@@ -113,10 +113,10 @@ def test_what_waited_is_forwarded_when_its_topic_has_moved_on() -> None:
 
 def test_more_than_may_wait_is_refused() -> None:
     site = Site(Ring(("b1",)))
-    site.handover = Handover("b1", 1.0, max_held_bytes=2 * waiting_bytes([b""]))
+    site.handover = Handover("b1", max_held_bytes=2 * waiting_bytes([b""]))
     site.router = EventRouter("b1", lambda event: site.published.append(event.topic), site.forwarder, site.handover, site.order)
     site.router.follow(Ring(("b1",)), 0.0)
-    site.handover.begin(RING, ["a1"], 0.0)
+    site.handover.begin(RING, ["a1"])
     for _ in range(3):
         site.submit(events_of("b2"))
     assert site.failed == [[0]]
@@ -169,7 +169,7 @@ def test_what_was_held_back_for_a_handover_goes_before_what_came_when_the_topic_
     """DPS-17: a view comes while the handover of the one before is not over."""
     site = Site(Ring(("b1",)))
     (moving,) = events_of("b3")
-    site.handover.begin(RING, ["a1"], 0.0)
+    site.handover.begin(RING, ["a1"])
     site.submit([moving])
     site.router.follow(RING, 0.0)
     site.submit([moving])

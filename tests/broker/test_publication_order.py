@@ -51,14 +51,15 @@ def test_nothing_waits_while_topics_stay_where_they_are() -> None:
     assert not order.awaited
 
 
-def test_a_former_owner_that_does_not_answer_is_waited_for_as_long_as_the_limit_says() -> None:
+def test_a_former_owner_that_does_not_answer_is_waited_for_as_long_as_it_is_not_suspected_and_then_until_the_limit() -> None:
     order = PublicationOrder(1.0)
     waits, number = Waits(order), order.sent("b1", [ONE])
     order.moved(Ring(("b2",)), 5.0)
     waits.hold(ONE, "a")
-    order.tick(5.9)
+    order.tick(5.9, {"b1"}.__contains__)
+    order.tick(99.0, {"b2"}.__contains__)
     assert waits.gone == []
-    order.tick(6.0)
+    order.tick(6.0, {"b1"}.__contains__)
     assert waits.gone == ["a"]
     order.answered(number)
     assert waits.gone == ["a"]
@@ -132,7 +133,7 @@ def test_of_one_topic_nothing_is_with_two_owners_at_once_whatever_happens(acts: 
             ring = what
             order.moved(ring, 0.0)
         elif act == "tick":
-            order.tick(0.5)
+            order.tick(0.5, lambda slot: True)
     while under_way:
         answer(min(under_way))
     assert not order.awaited

@@ -24,6 +24,8 @@ ANSWERS_S: Final = 5.0
 # All is well when it has been for so long: a link that says nothing any more is noticed within 2.5 s.
 STEADY_S: Final = 3.0
 LOOKS_S: Final = 0.25
+# Who follows a topic, and how often they had given it up before: who gives it up and follows it anew may miss something.
+_Followers = dict[Follower, int]
 
 
 class StoryLine(NamedTuple):
@@ -51,9 +53,8 @@ class SimulatedLife:
         self.faults = 0
         self._asked = 0
         self._again: set[int] = set()
-        self._has_moved = False
         # What was accepted while links were cut, and who was told that they follow it; what was the same all the time, if only they were.
-        self._owed: list[tuple[str, set[int], list[Follower]]] = []
+        self._owed: list[tuple[str, set[int], _Followers]] = []
         self._lasting: list[Any] = []
         self._under_way: list[asyncio.Task[None]] = []
         self._waiting: list[asyncio.Future[None]] = []
@@ -179,6 +180,7 @@ class SimulatedLife:
     async def _give_up(self, follower: Follower, topic: str) -> None:
         follower.wants.discard(topic)
         follower.installed.discard(topic)
+        follower.given_up[topic] += 1
         if await self._ask(follower, "unsubscribe", topics=[_feed(topic)]) is not None:
             follower.follows.discard(topic)
 
@@ -228,15 +230,15 @@ class SimulatedLife:
             self._meanwhile(partial(self._send, doors[where % len(doors)], events, again=True))
 
     def _repeats(self, events: list[dict[str, Any]]) -> None:
-        """Notes that events are published again. Where their topic may have another owner, who does not know ids, they may come twice."""
+        """Notes that events are published again. Where an owner may have died, who knew the ids, they may come twice (DPS-14)."""
         self._again.update(event["payload"]["n"] for event in events)
-        if self.faults or self._has_moved:
+        if self.faults:
             self.oracle.repeated |= self._again
 
     async def _send(self, door: Any, events: list[dict[str, Any]], *, again: bool = False) -> None:
         calm = not self.faults
         topics = {topic: _numbers(events, topic) for topic in _topics(events)}
-        waiting = {topic: [each for each in self.followers.values() if topic in each.installed] for topic in topics}
+        waiting = {topic: {each: each.given_up[topic] for each in self.followers.values() if topic in each.installed} for topic in topics}
         status, answer = await self._asked_to_take(door, events)
         if status == 503:  # a service repeats it at another broker
             self._repeats(events)
@@ -264,16 +266,14 @@ class SimulatedLife:
         self._tell(f"{door.site}/{door.node}", f"answers {status} {answer}")
         return status, answer
 
-    async def _arrived(self, topic: str, numbers: set[int], late: list[Follower]) -> None:
+    async def _arrived(self, topic: str, numbers: set[int], late: _Followers) -> None:
         """Waits until those who followed a topic, and still do, have its events. Raises Violated where they do not come."""
 
         def missing() -> list[Follower]:
-            return [each for each in late if not numbers <= each.got.keys() and topic in each.installed and each.is_there]
+            return [each for each, times in late.items() if not numbers <= each.got.keys() and _still(each, topic, times)]
 
         await self._until(lambda: not missing(), ARRIVES_S)
-        late = missing()
-        if late and not self.faults:
-            names = [each.name for each in late]
+        if (names := [each.name for each in missing()]) and not self.faults:
             raise Violated(f"nothing is wrong, and {names} never got {sorted(numbers)} of {topic}")
         self.oracle.looked_at["promised"] += 1
 
@@ -295,6 +295,11 @@ class SimulatedLife:
 
     # What goes wrong, and right again.
 
+    def _goes_wrong(self) -> None:
+        self.faults += 1
+        self.oracle.is_calm = False
+        self.oracle.repeated |= self._again
+
     def _node(self, pick: int, roles: tuple[str, ...] = ()) -> str | None:
         """Returns a node that may go, of some roles or of any: another one stays at its site, and is ready."""
         names = [name for name, each in self.world.roles.items() if (not roles or each.role in roles) and self._has_peer(name)]
@@ -312,7 +317,7 @@ class SimulatedLife:
 
     def _end(self, pick: int, *, power: bool) -> None:
         if (name := self._node(pick)) is not None:
-            self.faults += 1
+            self._goes_wrong()
             self._tell(name, "is gone without a word" if power else "is killed")
             self.world.kill(name, power=power)
 
@@ -322,13 +327,7 @@ class SimulatedLife:
         if name is None:
             return
         self._tell(name, "is asked to stop")
-        self._moves()
         self._meanwhile(partial(self._leaves, name))
-
-    def _moves(self) -> None:
-        """Notes that topics go to other owners, who do not know ids: what is published again may come twice (docs/publishing.md)."""
-        self._has_moved = True
-        self.oracle.repeated |= self._again
 
     async def _leaves(self, name: str) -> None:
         await self.world.leave(name)
@@ -348,7 +347,6 @@ class SimulatedLife:
         if self.world.down:
             name = list(self.world.down)[pick % len(self.world.down)]
             self._tell(name, "is started")
-            self._moves()
             await self.world.start(name)
 
     async def _cut(self, one: int, other: int, how: int, *_: int) -> None:
@@ -365,20 +363,20 @@ class SimulatedLife:
         source, target = names[one % len(names)], names[other % len(names)]
         if source == target:
             return []
-        self.faults += 1
+        self._goes_wrong()
         self._tell(source, f"does not reach {target}")
         return [(source, target), (target, source)]
 
     async def _heal(self, *_: int) -> None:
         if self.world.internet.cuts or self.world.internet.slow:
-            self.faults += 1
+            self._goes_wrong()
             self.world.internet.heal()
 
     async def _snap(self, pick: int, which: int, *_: int) -> None:
         processes = list(self.world.processes.values())
         transports = list(processes[pick % len(processes)].transports) if processes else []
         if transports:
-            self.faults += 1
+            self._goes_wrong()
             transport = transports[which % len(transports)]
             self._tell(transport.process.name, f"loses its connection with {transport.peer.process.name}")
             transport.snap()
@@ -390,7 +388,7 @@ class SimulatedLife:
     async def _stall(self, pick: int, how: int, *_: int) -> None:
         names = list(self.world.processes)
         name = names[pick % len(names)]
-        self.faults += 1
+        self._goes_wrong()
         self._tell(name, "stands still")
         process, until_s = self.world.processes[name], self.world.loop.now_s + (0.2, 1.0, 5.0, 10.0)[how % 4]
         process.stalled_until_s = max(process.stalled_until_s, until_s)
@@ -414,9 +412,9 @@ class SimulatedLife:
             await self.world.start(name)
         await self._agree()
         self._check_owed()
-        self.faults, self._has_moved = 0, False
+        self.faults = 0
         self._again.clear()
-        self._last = None  # topics may have moved since: their owners do not know its ids
+        self._last = None  # owners may have died since, who knew its ids
         await self._come_back()
         await self._agree(0.0, ARRIVES_S)
         self.oracle.looked_at["interest"] += 1
@@ -445,8 +443,8 @@ class SimulatedLife:
         if self._lasting != self._what_lasts():
             return
         for topic, numbers, followers in owed:
-            for follower in followers:
-                if follower.is_there and topic in follower.installed and not numbers <= follower.got.keys():
+            for follower, times in followers.items():
+                if _still(follower, topic, times) and not numbers <= follower.got.keys():
                     raise Violated(f"only links were cut, and {follower.name} never got {sorted(numbers - follower.got.keys())} of {topic}")
                 self.oracle.looked_at["resumed"] += 1
 
@@ -515,6 +513,11 @@ class _watched(logging.Handler):  # noqa: N801 - it reads as what it does
 
     def emit(self, record: logging.LogRecord) -> None:
         self._life.violate(f"an error was logged: {record.getMessage()}")
+
+
+def _still(follower: Follower, topic: str, times: int) -> bool:
+    """Returns whether a user has followed a topic since they had given it up for so many `times`."""
+    return follower.is_there and topic in follower.installed and follower.given_up[topic] == times
 
 
 def _feed(topic: str) -> str:

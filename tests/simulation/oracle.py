@@ -7,6 +7,9 @@ from typing import Any, NamedTuple
 from .client import SimulatedClient
 from .process import SimulatedProcess
 
+# Topic, site and epoch.
+_NumberedLife = tuple[str, str, int]
+
 
 class Violated(AssertionError):  # noqa: N818 - it says what happened
     """Something that must never happen has happened."""
@@ -27,7 +30,8 @@ class Follower:
     - `follows`: what events may be about. `wants`: what it asked for, and did not take back. `installed`: what of that it was told to be
       installed everywhere.
     - `answers`: to its messages, by id. `got`: how often each event came.
-    - `last`: the last number of each topic, site and epoch.
+    - `last`: the last number of each topic, site and epoch. `lives`: the last of each topic and site.
+    - `given_up`: how often it gave up each topic.
     - `ended`: why it is over, as it was told.
     """
 
@@ -41,6 +45,8 @@ class Follower:
     answers: dict[int, dict[str, Any]] = field(default_factory=dict)
     got: Counter[int] = field(default_factory=Counter)
     last: dict[tuple[str, str, int], int] = field(default_factory=dict)
+    lives: dict[tuple[str, str], _NumberedLife] = field(default_factory=dict)
+    given_up: Counter[str] = field(default_factory=Counter)
     welcomed: bool = False
     ended: str = ""
 
@@ -54,14 +60,17 @@ class SimulationOracle:
     """All that was published and what came of it. `take` is given each event that anybody gets.
 
     - `publications`: by number. `repeated`: those that were published again with their ids.
+    - `is_calm`: nothing has gone wrong in this life. Then an epoch says what it goes on from, and numbers jump only over what is missing.
     - `looked_at`: how much was checked; a life in which nothing arrives proves nothing.
     """
 
     def __init__(self) -> None:
         self.publications: list[Publication] = []
         self.repeated: set[int] = set()
+        self.is_calm = True
         self.looked_at: Counter[str] = Counter()
         self._numbers: dict[tuple[str, str, int, int], int] = {}
+        self._highest: dict[tuple[str, str, int], int] = {}
 
     def published(self, topic: str, site: str) -> int:
         """Returns the number of a new publication."""
@@ -85,13 +94,35 @@ class SimulationOracle:
         life, seq = (topic, event["site"], event["epoch"]), event["seq"]
         if self._numbers.setdefault((*life, seq), n) != n:
             raise Violated(f"the number {seq} of {life} is that of event {self._numbers[(*life, seq)]} and of event {n}")
-        last = follower.last.get(life)
-        follower.last[life] = seq
-        if last is None:
-            return
-        self.looked_at["steps"] += 1
-        if seq <= last:
-            raise Violated(f"{follower.name}: number {seq} of {life} came after {last}")
-        missed = sum(each == (topic, event["site"]) and number not in follower.got for number, each in enumerate(self.publications))
-        if seq - last - 1 > missed + len(self.repeated):
-            raise Violated(f"{follower.name}: numbers of {life} jump from {last} to {seq}, and {missed} events at most were missed")
+        self._highest[life] = max(seq, self._highest.get(life, 0))
+        before, follower.lives[topic, event["site"]] = follower.lives.get((topic, event["site"])), life
+        last, follower.last[life] = follower.last.get(life), seq
+        self._check_after(follower, event, life, before)
+        if last is not None:
+            self.looked_at["steps"] += 1
+            if seq <= last:
+                raise Violated(f"{follower.name}: number {seq} of {life} came after {last}")
+            if before == life:
+                self._check_jump(follower, life, last, seq - 1)
+
+    def _check_jump(self, follower: Follower, life: _NumberedLife, last: int, reached: int) -> None:
+        """Looks whether as many numbers as `follower` has not seen, from `last` to the one that is `reached`, may be missing."""
+        if not self.is_calm:
+            return  # an owner that had lost a topic, and has it again, does not know how many numbers were given meanwhile
+        missed = sum(each == life[:2] and number not in follower.got for number, each in enumerate(self.publications))
+        if reached - last > missed + len(self.repeated):
+            raise Violated(
+                f"{follower.name}: numbers of {life} go from {last} on behind {reached}, and {missed} events at most were missed"
+            )
+
+    def _check_after(self, follower: Follower, event: dict[str, Any], life: _NumberedLife, before: _NumberedLife | None) -> None:
+        """Looks whether an epoch says what it goes on from (DPS-1): always after planned moves, and never what is not so."""
+        if (after := event.get("after")) is not None:
+            self.looked_at["after"] += 1
+            former = (*life[:2], after[0])
+            if after[1] < (highest := self._highest.get(former, 0)):
+                raise Violated(f"{event} goes on from {after}, but number {highest} of that epoch was given")
+            if former == before:
+                self._check_jump(follower, former, follower.last[former], after[1])
+        elif self.is_calm and before not in (None, life):
+            raise Violated(f"nothing is wrong, and {follower.name} does not hear which number this goes on from: {event}")

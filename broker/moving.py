@@ -1,0 +1,205 @@
+"""Moving: what goes with topics from their former owner to the new one, and how far that is.
+
+Under a new view a broker publishes nothing more on topics that others own then. It tells each of them the last numbers of its topics
+and the ids of what came on them lately (`Moved`), a part in each turn. Behind that it says `Sealed`. The new owner publishes nothing on
+a topic before every former owner has said so. Only then it knows which number its own epoch goes on from (DPS-13), and what was
+published already (DPS-14).
+
+A former owner may die meanwhile. One that is suspected is waited for no longer than `limit_s`. Then its topics go on under an epoch
+that claims nothing.
+"""
+
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from itertools import islice
+from typing import Final
+
+from infra.kernel.frames import Moved, Sealed, View
+from infra.kernel.ring import Ring, hash64
+from infra.kernel.topics import Topic
+from infra.runtime.link import Link
+from infra.runtime.turns import in_turns
+
+from .core import BrokerCore
+
+# So many topics, or ids, are looked at in one turn.
+AT_ONCE: Final = 4096
+# How long to wait for one that reads more slowly than its link may queue.
+PAUSE_S: Final = 0.05
+# The name by which what moves is awaited, besides those who subscribe.
+MOVES: Final = "what moves"
+# So many views may be under way. With one more, the oldest is not waited for any longer.
+MAX_STEPS: Final = 16
+NO_LAST: Final = (0, 0)
+
+
+class _MovingStep:
+    """The step from the ring `before` to `view`, since `begun_s`.
+
+    - `former`: the slots whose `Sealed` is waited for.
+    - `is_begun`, `is_told`: whether what goes to others is on its way, and whether all of it is.
+    """
+
+    __slots__ = ("before", "begun_s", "former", "is_begun", "is_told", "view")
+
+    def __init__(self, before: Ring, view: View, former: set[str], begun_s: float) -> None:
+        self.before, self.view, self.former, self.begun_s = before, view, former, begun_s
+        self.is_begun = self.is_told = False
+
+
+class TopicMoves:
+    """The moves of topics from and to the broker `me`, in the order of views: what comes with one is there before it goes on with the next.
+
+    - `core`: has the numbers and ids of topics.
+    - `links`: slot -> link, to brokers of this site, by which topics go.
+    - `is_suspected(slot)`: tells whether that broker may be dead.
+    - `limit_s`: so long a broker is waited for that is suspected.
+    - `over()`: is called when nothing moves any more.
+    """
+
+    def __init__(
+        self,
+        me: str,
+        core: BrokerCore,
+        links: Mapping[str, Link],
+        is_suspected: Callable[[str], bool],
+        limit_s: float,
+        over: Callable[[], None],
+    ) -> None:
+        self._me, self._core, self._links = me, core, links
+        self._is_suspected, self._limit_s, self._over = is_suspected, limit_s, over
+        self._steps: deque[_MovingStep] = deque()
+        self._sealed: dict[str, View] = {}
+        # The last step that was told: who is linked anew hears of it again.
+        self._last: _MovingStep | None = None
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing moves."""
+        return not self._steps
+
+    @property
+    def awaited(self) -> list[str]:
+        """The brokers that are waited for, sorted."""
+        return sorted({slot for step in self._steps for slot in step.former})
+
+    def begin(self, before: Ring, view: View, now_s: float) -> None:
+        """Moves at `now_s` what has another owner under `view` than on the ring `before`."""
+        moves = before.parts(view.ring)
+        former = {slot for slot, to in moves if to == self._me and slot not in (None, self._me) and self._is_awaited(slot, view)}
+        step = _MovingStep(before, view, former, now_s)
+        if not any(slot == self._me != to for slot, to in moves):
+            step.is_begun = True
+            self._seal(step)
+        self._steps.append(step)
+        if len(self._steps) > MAX_STEPS:
+            self._steps[0].former.clear()
+        self._go_on()
+
+    def _is_awaited(self, slot: str | None, view: View) -> bool:
+        if slot is None or ((sealed := self._sealed.get(slot)) is not None and sealed.order >= view.order):
+            return False
+        if (link := self._links.get(slot)) is not None and not link.knows(Sealed):
+            return False
+        return slot in view.slots or not self._is_suspected(slot)
+
+    def link_up(self, slot: str) -> None:
+        """Tells a broker again, to which there is a new link, what goes to it."""
+        self._sealed.pop(slot, None)
+        if (step := self._last) is not None:
+            self._send(slot, Sealed(step.view))
+
+    def take(self, slot: str, frame: Moved | Sealed) -> None:
+        """Takes what the broker `slot` hands over, while it is waited for, and that it has nothing more."""
+        if isinstance(frame, Sealed):
+            self._sealed[slot] = frame.view
+            for step in self._steps:
+                if frame.view.order >= step.view.order:
+                    step.former.discard(slot)
+            self._go_on()
+        elif any(slot in step.former for step in self._steps):
+            topics: list[Topic] = frame.topics  # type: ignore[assignment]  # the codec has checked them
+            for topic, last, ids in zip(topics, frame.lasts, frame.ids, strict=True):
+                if last != NO_LAST:
+                    self._core.inherit(topic, last)
+                for event_id in ids:
+                    self._core.know(topic, event_id)
+
+    def tick(self, now_s: float) -> None:
+        """Waits no more at `now_s` for who is suspected and has been waited for as long as that may last."""
+        for step in self._steps:
+            if now_s >= step.begun_s + self._limit_s:
+                step.former = {slot for slot in step.former if not self._is_suspected(slot)}
+        self._go_on()
+
+    def _go_on(self) -> None:
+        if not self._steps:
+            return
+        while self._steps:
+            step = self._steps[0]
+            if not step.is_begun:
+                step.is_begun = True
+                in_turns(self._hand_over(step))
+            if step.former or not step.is_told:
+                return
+            self._steps.popleft()
+        self._over()
+
+    # What goes.
+
+    def _hand_over(self, step: _MovingStep) -> Iterator[float]:
+        """Sends what goes to others, a part in each turn."""
+        for slot, frame in leaving(self._core, self._me, step.before, step.view.ring):
+            if slot is not None and frame is not None:
+                self._send(slot, frame)
+            while slot is not None and (link := self._links.get(slot)) is not None and link.full:
+                yield PAUSE_S
+            yield 0.0
+        self._seal(step)
+        self._go_on()
+
+    def _send(self, slot: str, frame: Moved | Sealed) -> None:
+        link = self._links.get(slot)
+        if link is not None and link.knows(type(frame)):
+            link.send(frame)
+
+    def _seal(self, step: _MovingStep) -> None:
+        step.is_told, self._last = True, step
+        for slot in list(self._links):
+            self._send(slot, Sealed(step.view))
+
+
+def leaving(core: BrokerCore, me: str, before: Ring, after: Ring) -> Iterator[tuple[str | None, Moved | None]]:
+    """Yields what goes from the broker `me` to others with their topics, and whom it goes to; nothing where there was nothing in a part.
+
+    - `core`: has the numbers, and forgets those that it gives away.
+    - `before`, `after`: who owned the topics, and who owns them now.
+    """
+    owners: dict[Topic, str | None] = {}
+
+    def goes_to(topic: Topic) -> str | None:
+        if topic not in owners:
+            hashed = hash64(topic)
+            slot = after.owner_at(hashed) if before.owner_at(hashed) == me else None
+            owners[topic] = None if slot == me else slot
+        return owners[topic]
+
+    topics = iter(core.counted())
+    while part := list(islice(topics, AT_ONCE)):
+        lasts: dict[str, dict[Topic, tuple[int, int]]] = {}
+        for topic in part:
+            if (last := core.last(topic)) is not None and (slot := goes_to(topic)) is not None:
+                lasts.setdefault(slot, {})[topic] = last
+                core.give_up(topic)
+        yield None, None
+        for slot, some in lasts.items():
+            yield slot, Moved(list(some), list(some.values()), [[] for _ in some])
+    known = iter(core.known_ids())
+    while pairs := list(islice(known, AT_ONCE)):
+        ids: dict[str, dict[Topic, list[bytes]]] = {}
+        for topic, event_id in pairs:
+            if (slot := goes_to(topic)) is not None:
+                ids.setdefault(slot, {}).setdefault(topic, []).append(event_id)
+        yield None, None
+        for slot, every in ids.items():
+            yield slot, Moved(list(every), [NO_LAST for _ in every], list(every.values()))
