@@ -13,10 +13,11 @@ if TYPE_CHECKING:
     from segue.sdk.client_state import Phase, State
     from segue.sdk.errors import ConnectionLost, Misuse, ProtocolError, Refused, SegueError, Stalled
     from segue.sdk.mark_file import MarkFile
-    from segue.sdk.messages import Announcement, Ended, Event, Installed, Offloaded, RejectedTopic
+    from segue.sdk.messages import Announcement, Ended, Event, Gap, Installed, LostTopic, Offloaded, RejectedTopic
     from segue.sdk.notification_messages import History, Marks, Notification, PastEvent
     from segue.sdk.operator import Operator
     from segue.sdk.operator_answers import OrderOutcome, StandingBan, StandingRevocation, UserSession, UserSessions
+    from segue.sdk.position_file import PositionFile
     from segue.sdk.program import run
     from segue.sdk.publication import Publication, Rejection, Result
     from segue.sdk.publisher import Publisher, PublisherOptions
@@ -30,8 +31,10 @@ __all__ = [
     "ConnectionLost",
     "Ended",
     "Event",
+    "Gap",
     "History",
     "Installed",
+    "LostTopic",
     "MarkFile",
     "Marks",
     "Misuse",
@@ -41,6 +44,7 @@ __all__ = [
     "OrderOutcome",
     "PastEvent",
     "Phase",
+    "PositionFile",
     "ProtocolError",
     "Publication",
     "Publisher",
@@ -65,11 +69,12 @@ _HOMES = {
     "segue.sdk.client": ("Client",),
     "segue.sdk.client_options": ("ClientOptions",),
     "segue.sdk.errors": ("ConnectionLost", "Misuse", "ProtocolError", "Refused", "SegueError", "Stalled"),
-    "segue.sdk.messages": ("Announcement", "Ended", "Event", "Installed", "Offloaded", "RejectedTopic"),
+    "segue.sdk.messages": ("Announcement", "Ended", "Event", "Gap", "Installed", "LostTopic", "Offloaded", "RejectedTopic"),
     "segue.sdk.mark_file": ("MarkFile",),
     "segue.sdk.notification_messages": ("History", "Marks", "Notification", "PastEvent"),
     "segue.sdk.operator": ("Operator",),
     "segue.sdk.operator_answers": ("OrderOutcome", "StandingBan", "StandingRevocation", "UserSession", "UserSessions"),
+    "segue.sdk.position_file": ("PositionFile",),
     "segue.sdk.program": ("run",),
     "segue.sdk.publication": ("Publication", "Rejection", "Result"),
     "segue.sdk.publisher": ("Publisher", "PublisherOptions"),

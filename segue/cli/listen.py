@@ -3,6 +3,7 @@
 import itertools
 import time
 from collections.abc import AsyncIterator, Sequence
+from pathlib import Path
 
 import click
 import msgspec
@@ -12,9 +13,10 @@ from infra.kernel.topics import parse_topic
 from segue.sdk.client import Client
 from segue.sdk.client_options import ClientOptions
 from segue.sdk.client_state import Phase, State
-from segue.sdk.messages import Announcement, Ended, Event, Offloaded
+from segue.sdk.messages import Announcement, Ended, Event, Gap, Installed, Offloaded
 from segue.sdk.notification_messages import Notification
 from segue.sdk.outage import Outage
+from segue.sdk.position_file import PositionFile
 from segue.sdk.token_source import Token
 
 from .access import OPEN_S, Access, access_options
@@ -26,12 +28,28 @@ from .access import OPEN_S, Access, access_options
 @click.option("--user", help="Listen as this user; needed unless there is a --token.")
 @click.option("--json", "as_json", is_flag=True, help="Print each as the JSON that clients get.")
 @click.option("--count", type=click.IntRange(min=1), help="Leave after so many lines.  [default: stay until Ctrl-C]")
+@click.option(
+    "--recover",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Keep in FILE how far this got, and begin with what was missed since the last run.",
+)
 @access_options(url="ws://127.0.0.1:7700/v1/connect", peer="access point")
-def listen(topics: tuple[str, ...], notifications: bool, user: str | None, as_json: bool, count: int | None, access: Access) -> None:
+def listen(
+    topics: tuple[str, ...],
+    notifications: bool,
+    user: str | None,
+    as_json: bool,
+    count: int | None,
+    recover: Path | None,
+    access: Access,
+) -> None:
     """Print what is published on each TOPIC, such as hm://presence/user/bob/.
 
     With --notifications: what is stored for the user, from where the last run stopped, and what comes. Nothing is marked
     as read.
+
+    With --recover: events of the kinds that brokers keep (docs/recovery.md) come although nobody listened. Whether that was all is said.
 
     They go to standard output, one a line; what happens to the connection is told on standard error.
     """
@@ -39,12 +57,14 @@ def listen(topics: tuple[str, ...], notifications: bool, user: str | None, as_js
         raise click.UsageError("Missing argument 'TOPIC...' (or --notifications)")
     if topics and notifications:
         raise click.UsageError("give either topics or --notifications; two of these commands show both")
+    if notifications and recover is not None:
+        raise click.UsageError("--recover is for topics; --notifications begin where the last run stopped anyway")
     for topic in topics:
         parse_topic(topic)
-    access.run(_listen(access, access.as_user(user, "who listens"), topics, as_json, count))
+    access.run(_listen(access, access.as_user(user, "who listens"), topics, as_json, count, recover))
 
 
-async def _listen(access: Access, token: Token, topics: Sequence[str], as_json: bool, count: int | None) -> None:
+async def _listen(access: Access, token: Token, topics: Sequence[str], as_json: bool, count: int | None, recover: Path | None) -> None:
     options = ClientOptions(open_timeout_s=OPEN_S, ca_file=access.ca)
     async with Client(
         access.urls,
@@ -53,10 +73,13 @@ async def _listen(access: Access, token: Token, topics: Sequence[str], as_json: 
         on_state=ConnectionTeller(),
         on_offloaded=tell_offloaded,
         on_ended=tell_ended,
+        on_gap=tell_gap,
         on_announcement=tell_announcement,
+        position_file=None if recover is None else PositionFile(recover),
         options=options,
     ) as client:
         installed = await client.subscribe(topics)
+        tell_recovered(installed)
         for rejected in installed.rejected:
             click.echo(printable(f"not followed: {rejected.topic} ({rejected.code}: {rejected.reason})"), err=True)
         if topics and len(installed.rejected) == len(set(topics)):
@@ -116,6 +139,18 @@ def tell_ended(news: Ended) -> None:
         click.echo(f"followed no longer: {printable(each.topic)} ({printable(each.code)}: {printable(each.reason)})", err=True)
 
 
+def tell_gap(news: Gap) -> None:
+    """Prints on standard error that something of followed topics may be missing."""
+    for topic in news.topics:
+        click.echo(printable(f"something was missed: {topic} ({news.reason})"), err=True)
+
+
+def tell_recovered(installed: Installed) -> None:
+    """Prints on standard error how much was recovered, where that was all. Where it was not, `tell_gap` has said so."""
+    if installed.recovered:
+        click.echo(f"{installed.replayed} recovered, nothing was missed", err=True)
+
+
 def tell_announcement(news: Announcement) -> None:
     """Prints on standard error what an operator tells everybody."""
     click.echo(f"announcement: {printable(news.text)}", err=True)
@@ -131,3 +166,5 @@ class ConnectionTeller:
         self._outage(state)
         if state.phase is Phase.CONNECTED:
             click.echo(printable(f"connected to {state.site} at {state.url}"), err=True)
+            if state.installed is not None:
+                tell_recovered(state.installed)

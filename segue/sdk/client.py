@@ -25,10 +25,13 @@ from segue.sdk.errors import ConnectionLost, Misuse, Refused
 from segue.sdk.inbox import Inbox
 from segue.sdk.keeper import ConnectionKeeper
 from segue.sdk.mark_file import MarkFile
-from segue.sdk.messages import Announcement, Device, Ended, Event, Installed, Limits, News, Offloaded, Private, Wait, topic_batches
+from segue.sdk.messages import Announcement, Device, Ended, Event, Gap, Installed, Limits, News, Offloaded, Private, Wait, topic_batches
 from segue.sdk.notification_feed import INBOXES, NotificationFeed
 from segue.sdk.notification_messages import History, LastEvents, Marks, Notification, PastEvent, Pulled
 from segue.sdk.outage import Outage
+from segue.sdk.position_file import PositionFile
+from segue.sdk.position_saver import PositionSaver
+from segue.sdk.recoverer import Recoverer
 from segue.sdk.token_source import Token, TokensFor
 
 LAST_TOPICS: Final = 500
@@ -50,17 +53,21 @@ class Client:
     - `on_offloaded`: is called when followed topics leave real time or come back. The topics that are out now are in `offloaded`.
     - `on_ended`: is called when the user may not see followed topics any more. They are followed no longer, also after a reconnect.
       Without it, they are logged as a warning.
+    - `on_gap`: is called when something of followed topics may be missing, with the topics and the reason: what they show should be
+      fetched anew. Without it, they are logged as a warning.
     - `private`: nobody sees what the user plays on this connection, nor on those that come after it.
     - `on_announcement`: is called with what an operator tells everybody. What it raises is logged.
     - `subscription_tokens`: a function (plain or async) from topics to the tokens that allow to follow them, at a site whose policy
       wants them. It is called before each subscribe, also after a reconnect.
     - `mark_file`: keeps the place where this device goes on after a restart. Without it the server's seen mark of `client` does, which is
       up to a second older.
+    - `position_file`: keeps how far the application has come in its topics, so that the next process gets what was missed meanwhile.
     - `options`: times and bounds.
     - `rng`: the randomness of the delays between tries.
 
-    Events are real time, which means at most once: what is published while the client is away is not sent later. Notifications are
-    stored: each comes at least once to each device, and `notifications` shows it once.
+    Events are real time. What is published while the client is away comes when it is back, as far as the server keeps it: the State
+    CONNECTED says in `installed` whether that was all, and each event in `gap` what is missing before it. None comes twice. Notifications
+    are stored: each comes at least once to each device, and `notifications` shows it once.
 
     A code that forbids reconnecting, such as that of a bad token, ends the client. Every call that waits then raises Refused.
     """
@@ -76,10 +83,12 @@ class Client:
         on_state: Callable[[State], None] | None = None,
         on_offloaded: Callable[[Offloaded], None] | None = None,
         on_ended: Callable[[Ended], None] | None = None,
+        on_gap: Callable[[Gap], None] | None = None,
         private: bool = False,
         on_announcement: Callable[[Announcement], None] | None = None,
         subscription_tokens: TokensFor | None = None,
         mark_file: MarkFile | None = None,
+        position_file: PositionFile | None = None,
         options: ClientOptions | None = None,
         rng: Rng | None = None,
     ) -> None:
@@ -87,10 +96,13 @@ class Client:
         self._on_state = on_state or Outage(_LOG.warning)
         self._on_offloaded = on_offloaded
         self._on_ended = on_ended or _warn_of_ended
+        self._on_gap = on_gap or _warn_of_gap
         self._on_announcement = on_announcement
         self._offloaded: set[str] = set()
         self._inbox = Inbox(options.inbox_bytes)
         self._is_iterated = False
+        self._saver = None if position_file is None else PositionSaver(position_file, options.positions_every_s)
+        self._recoverer = Recoverer(None if self._saver is None else self._saver.kept)
         self._keeper = ConnectionKeeper(
             doors(urls, schemes=("ws", "wss"), path="/v1/connect"),
             token,
@@ -99,6 +111,7 @@ class Client:
             deliver=self._deliver,
             tell=self._tell,
             end=self._end,
+            recoverer=self._recoverer,
             rng=rng,
             tokens_for=subscription_tokens,
         )
@@ -107,6 +120,8 @@ class Client:
     async def __aenter__(self) -> Self:
         """Connects. Raises Refused, and ConnectionLost if no access point welcomes the client within `open_timeout_s`."""
         await self._keeper.start()
+        if self._saver is not None:
+            self._saver.start()
         return self
 
     async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
@@ -121,6 +136,8 @@ class Client:
             await self._feed.close()
         finally:
             await self._keeper.close()
+            if self._saver is not None:
+                await self._saver.close()
 
     async def subscribe(self, topics: str | Iterable[str], wait: Wait = "local") -> Installed:
         """Follows `topics` from now on, over every reconnect. Returns how far the subscription is installed.
@@ -139,8 +156,7 @@ class Client:
         except Refused:
             await self.unsubscribe(new)  # a part, sent in a message of its own, may have been accepted
             raise
-        for rejected in installed.rejected:
-            followed.pop(rejected.topic, None)
+        self._keeper.forget(rejected.topic for rejected in installed.rejected)
         return installed
 
     async def unsubscribe(self, topics: str | Iterable[str]) -> None:
@@ -149,8 +165,11 @@ class Client:
         for topic in unwanted:
             self._keeper.topics.pop(topic, None)
         self._offloaded.difference_update(unwanted)
-        with contextlib.suppress(ConnectionLost):  # the access point forgot them together with the connection
-            await self._keeper.now().unsubscribe(unwanted)
+        try:
+            with contextlib.suppress(ConnectionLost):  # the access point forgot them together with the connection
+                await self._keeper.now().unsubscribe(unwanted)
+        finally:
+            self._recoverer.forget(topic for topic in unwanted if topic not in self._keeper.topics)
 
     async def act(self, kind: str, **fields: Any) -> None:
         """Tells the user's friends what the user does: `act("play", artist="Björk")`. It is told at most once, and never kept for later.
@@ -248,9 +267,12 @@ class Client:
             raise Misuse("two tasks iterate over one client, so each event would reach only one of them; use one client each")
         self._is_iterated = True
         try:
-            return await self._inbox.get()
+            event = await self._inbox.get()
         finally:
             self._is_iterated = False
+        if self._saver is not None:
+            self._saver.kept.taken(event)
+        return event
 
     async def _install(self, topics: list[str], wait: Wait) -> Installed:
         while True:
@@ -267,10 +289,14 @@ class Client:
             self._drop(message)
         elif isinstance(message, Announcement):
             self._announced(message)
+        elif isinstance(message, Gap):
+            self._miss(message)
         elif isinstance(message, Pulled) or message.topic.startswith(INBOXES):
             self._feed.deliver(message)
         else:
-            await self._inbox.put(message, size_bytes)
+            await self._inbox.room()  # first: a position never moves past an event that nobody gets
+            if (event := self._recoverer.take(message)) is not None:
+                self._inbox.put(event, size_bytes)
 
     def _offload(self, news: Offloaded) -> None:
         self._offloaded.update(self._keeper.topics.keys() & news.left)  # what was unsubscribed meanwhile is of no interest
@@ -289,6 +315,12 @@ class Client:
             self._on_ended(news)
         except Exception:
             _LOG.exception("on_ended failed")
+
+    def _miss(self, news: Gap) -> None:
+        try:
+            self._on_gap(news)
+        except Exception:
+            _LOG.exception("on_gap failed")
 
     def _announced(self, message: Announcement) -> None:
         if self._on_announcement is not None:
@@ -317,6 +349,10 @@ class Client:
 def _warn_of_ended(news: Ended) -> None:
     for each in news.topics:
         _LOG.warning("%s is followed no longer (%s: %s)", each.topic, each.code, each.reason)
+
+
+def _warn_of_gap(news: Gap) -> None:
+    _LOG.warning("something of %s may be missing (%s)", " ".join(news.topics), news.reason)
 
 
 def _listed(topics: str | Iterable[str]) -> list[str]:

@@ -21,6 +21,7 @@ class ClientOptions:
     - `seen_by_hand`: notifications are seen when the application calls `Client.seen`, not as soon as it takes them.
     - `seen_every_s`: the seen mark is told at most once in so long.
     - `hello_pull_s`: how long the access point may take for the pull that it makes at hello. Then the client makes it itself.
+    - `positions_every_s`: the positions in a `position_file` are saved at most once in so long.
     - `refresh_at`: which part of its life a token has had when the client brings another one, if it was given a function.
     - `max_frame_bytes`: the largest message that is read. A larger one ends the connection.
     - `ca_file`: the authorities that are believed at wss addresses, as PEM; None: those that this machine trusts.
@@ -37,6 +38,7 @@ class ClientOptions:
     seen_by_hand: bool = False
     seen_every_s: float = 1.0
     hello_pull_s: float = 5.0
+    positions_every_s: float = 1.0
     refresh_at: float = 0.8
     max_frame_bytes: int = 1 << 20
     ca_file: CaFile = None
@@ -47,6 +49,14 @@ class ClientOptions:
         check_trust(self.ca_file, self.tls)
         if not 0 < self.refresh_at < 1:
             raise Misuse(f"refresh_at must lie between 0 and 1, got {self.refresh_at!r}")
-        for name in ("open_timeout_s", "answer_timeout_s", "heartbeat_s", "inbox_bytes", "inbox_items", "max_frame_bytes"):
+        for name in (
+            "open_timeout_s",
+            "answer_timeout_s",
+            "heartbeat_s",
+            "inbox_bytes",
+            "inbox_items",
+            "max_frame_bytes",
+            "positions_every_s",
+        ):
             if not getattr(self, name) > 0:
                 raise Misuse(f"{name} must be more than 0, got {getattr(self, name)!r}")

@@ -4,20 +4,20 @@ One task, `run`, reads; any task may call. Answers find their callers by id, pon
 """
 
 import asyncio
+import contextlib
 import logging
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from typing import Any, Final, Self, TypeVar
 
 import aiohttp
-import msgspec
 
 from segue.sdk.client_options import ClientOptions
-from segue.sdk.cursor import Cursors
-from segue.sdk.errors import ConnectionLost, ProtocolError, SegueError, Stalled, code_of, refusal
+from segue.sdk.errors import ConnectionLost, ProtocolError, Refused, SegueError, Stalled, code_of, refusal
 from segue.sdk.messages import (
     Answer,
     Event,
+    Gap,
     Installed,
     News,
     Ok,
@@ -33,8 +33,12 @@ from segue.sdk.messages import (
     weakest,
 )
 from segue.sdk.notification_messages import History, LastEvents, Marks, Pulled
+from segue.sdk.recoverer import Recoverer
 from segue.sdk.token_source import TokensFor, fresh_for
 from segue.sdk.wire import WebSocketWire
+
+# Servers take no more of these at once.
+SUBSCRIBES_AT_ONCE: Final = 8
 
 _LOG: Final = logging.getLogger("segue.sdk.client")
 _A = TypeVar("_A", bound=Answer)
@@ -45,26 +49,32 @@ Deliver = Callable[[Event | Pulled | News, int], Awaitable[None]]
 class ClientConnection:
     """A connection that has been welcomed. `open` makes it; calls are answered while `run` runs.
 
-    `replaced` is set by the owner when it has put another connection in the place of this one.
+    `recoverer` says what to ask for of topics, and hears what is answered. `replaced` is set by the owner when it has put another
+    connection in the place of this one.
     """
 
-    def __init__(self, wire: WebSocketWire, welcome: Welcome, heartbeat_s: float) -> None:
+    def __init__(self, wire: WebSocketWire, welcome: Welcome, heartbeat_s: float, recoverer: Recoverer) -> None:
         self.url = wire.url
         self.welcome = welcome
         self.replaced = asyncio.Event()
         self._wire = wire
         self._heartbeat_s = heartbeat_s
-        self._cursors = Cursors()
+        self._recoverer = recoverer
+        recoverer.connect(welcome)
         self._lost: ConnectionLost | None = None
         self._next_id = 1
+        self._subscribing = asyncio.Semaphore(SUBSCRIBES_AT_ONCE)
         self._calls: dict[int, asyncio.Future[Any]] = {}
         self._pongs: deque[asyncio.Future[int]] = deque()
         self._frames_read = 0
         self._is_delivering = False
 
     @classmethod
-    async def open(cls, http: aiohttp.ClientSession, url: str, hello: dict[str, Any], options: ClientOptions) -> Self:
+    async def open(cls, http: aiohttp.ClientSession, url: str, hello: dict[str, Any], options: ClientOptions, recoverer: Recoverer) -> Self:
         """Connects to `url` and says `hello`, a message of these fields. Returns the connection when it is welcomed.
+
+        - `http`, `options`: what opens it, and how long it may take.
+        - `recoverer`: that of the client.
 
         Raises ConnectionLost, with the code if the server gave one. Cancelling it closes the socket.
         """
@@ -73,7 +83,7 @@ class ClientConnection:
                 wire = await WebSocketWire.open(http, url, options)
                 try:
                     await wire.send({"op": "hello", **hello})
-                    return cls(wire, _welcome(await wire.receive(), url), options.heartbeat_s)
+                    return cls(wire, _welcome(await wire.receive(), url), options.heartbeat_s, recoverer)
                 except BaseException:
                     await wire.close()
                     raise
@@ -110,17 +120,27 @@ class ClientConnection:
 
         async def one(batch: list[str]) -> Subscribed:
             tokens = await fresh_for(batch, tokens_for)
-            message = {"op": "subscribe", "topics": batch, "wait": wait}
-            return await self.call(Subscribed, message | ({"tokens": tokens} if tokens else {}))
+            if self._lost is not None:
+                raise self._lost
+            call_id = self._next_id  # no await between this and the call
+            message = self._recoverer.ask(call_id, batch, wait) | ({"tokens": tokens} if tokens else {})
+            try:
+                return await self.call(Subscribed, message)
+            except Refused as refused:
+                if not self._recoverer.refused(call_id, refused):
+                    raise
+            return await one(batch)
 
-        return weakest(await asyncio.gather(*map(one, self._batches(topics))))
+        async def in_turn(batch: list[str]) -> Subscribed:
+            async with self._subscribing if self._recoverer.is_offered else contextlib.nullcontext():
+                return await one(batch)
+
+        return weakest(await asyncio.gather(*map(in_turn, list(self._recoverer.batches(topics)))))
 
     async def unsubscribe(self, topics: Iterable[str]) -> None:
         """Unsubscribes `topics`; no event of theirs comes after it. Raises ConnectionLost, Refused and Stalled."""
         for batch in self._batches(topics):
             await self.call(Unsubscribed, {"op": "unsubscribe", "topics": batch})
-            for topic in batch:
-                self._cursors.forget(topic)
 
     async def act(self, fields: dict[str, Any]) -> None:
         """Sends an action of the user, with `fields`, to presence. Raises ConnectionLost, Refused and Stalled."""
@@ -159,7 +179,7 @@ class ClientConnection:
     async def _send_ping(self) -> asyncio.Future[int]:
         pong: asyncio.Future[int] = asyncio.get_running_loop().create_future()
         self._pongs.append(pong)  # no await between this and the write, so the order here is the order on the wire
-        await self._send({"op": "ping"})
+        await self._send({"op": "ping"} | ({"point": True} if self._recoverer.is_offered else {}))
         return pong
 
     async def _send(self, message: dict[str, Any]) -> None:
@@ -172,20 +192,31 @@ class ClientConnection:
             message, size_bytes = await self._wire.receive()
             self._frames_read += 1
             if isinstance(message, Event):
-                gap = self._cursors.advance(message)
                 self._is_delivering = True
-                await deliver(msgspec.structs.replace(message, gap=gap), size_bytes)
+                await deliver(message, size_bytes)
                 self._is_delivering = False
+            elif isinstance(message, Subscribed):
+                await self._take_subscribed(message, deliver)
+            elif isinstance(message, Gap):
+                self._recoverer.miss(message)
+                await deliver(message, size_bytes)
             elif isinstance(message, News) or (isinstance(message, Pulled) and message.id is None):
                 await deliver(message, size_bytes)
             else:
                 self._take(message)
 
+    async def _take_subscribed(self, message: Subscribed, deliver: Deliver) -> None:
+        answer, gaps = self._recoverer.answered(message)
+        _settle(self._calls.get(answer.id), answer)
+        for gap in gaps:
+            await deliver(gap, 0)
+
     def _take(self, answer: Answer) -> None:
         match answer:
             case Pong():
+                self._recoverer.reach(answer.point)
                 _settle(self._pongs.popleft() if self._pongs else None, answer.time_ms)
-            case Refreshed() | Subscribed() | Unsubscribed() | Ok() | Pulled() | Marks() | History() | LastEvents() | Private():
+            case Refreshed() | Unsubscribed() | Ok() | Pulled() | Marks() | History() | LastEvents() | Private():
                 _settle(self._calls.get(answer.id) if answer.id is not None else None, answer)
             case Problem():
                 self._take_problem(answer)
@@ -195,6 +226,7 @@ class ClientConnection:
     def _take_problem(self, problem: Problem) -> None:
         code = code_of(problem.code, problem.number)
         if code is not None and code.fatal:
+            self._recoverer.reach(problem.point)
             raise _loss(problem)
         call = self._calls.get(problem.id) if problem.id is not None else None
         if call is None:

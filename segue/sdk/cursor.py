@@ -1,18 +1,30 @@
-"""The positions of a client in its topics, which tell what it has missed. Pure.
+"""The positions of a client in its topics, which tell what it has missed, and from where it recovers. Pure.
 
 Rule 1: numbers rise by one per (topic, origin site) within an epoch. The first number seen of a topic, site and epoch
 fixes the position; what was before it is unknown and not counted.
-Rule 2: positions end with the connection. While nobody is interested in a topic its broker keeps no count of it, so a
-jump over a time of absence says nothing.
+Rule 2: positions outlive a connection only where the server recovers. Elsewhere a jump over a time of absence says nothing, for a broker
+keeps no count of what nobody wants.
 Rule 3: a skip is never taken for a loss (design 6). `skipped` counts events of the same topic and origin site that this
 event has replaced, so it covers missing numbers right before this event and no others.
 Rule 4: another epoch goes on from the one before it where `after` names the last number of that one (DPS-1). Where it does not, what
 is missing cannot be counted.
+Rule 5: a position moves before its event is handed out. Where something may be missing, it is emptied, and the next event says so.
+Rule 6: while a topic is recovered, what came already is known by (site, epoch, seq) and left out. At any other time a repetition is a
+defect of the server, which is shown.
 """
 
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping
+from enum import Enum, auto
+from typing import Final, NamedTuple
+
+import msgspec
 
 from segue.sdk.messages import Event
+
+MAX_TOPICS: Final = 10_000
+# Of one topic: sites with numbers, and epochs of a site that are remembered.
+MAX_SITES: Final = 64
+MAX_EPOCHS: Final = 4
 
 
 class Number(NamedTuple):
@@ -22,39 +34,196 @@ class Number(NamedTuple):
     seq: int
 
 
-class Cursors:
-    """The positions of one connection: one number per (topic, origin site)."""
+Numbers = tuple[Number, ...]
+"""The last numbers of a topic and origin site: the present epoch's first, then those of the epochs before it."""
 
-    def __init__(self) -> None:
-        self._topics: dict[str, dict[str, Number]] = {}
 
-    def advance(self, event: Event) -> int | None:
-        """Moves past `event` and returns the number of events lost before it. A repeated or late event loses nothing.
+class Position(NamedTuple):
+    """The position in a topic: the `point` up to which it is whole, and the numbers of each of its `sites`."""
 
-        Returns None where something may be lost, and nobody can count it.
-        """
-        sites = self._topics.setdefault(event.topic, {})
-        number, last = Number(event.epoch, event.seq), sites.get(event.site)
-        if last is None or last.epoch != number.epoch or last.seq < number.seq:
-            sites[event.site] = number
-        missing = 0 if last is None else missing_between(last, number, event.after)
+    point: str | None
+    sites: dict[str, Numbers]
+
+    def moved(self, event: Event) -> "Position":
+        """Returns the position behind `event`."""
+        return Position(self.point, self.sites | {event.site: _behind(self.sites.get(event.site, ()), event)})
+
+
+class _Phase(Enum):
+    AWAY = auto()
+    ASKED = auto()
+    LIVE = auto()
+
+
+class _Cursor:
+    """A topic of a client.
+
+    - `sites`: its numbers; `point`: the point up to which it is whole.
+    - `was_followed`: whether it was installed once, so that something can be missing.
+    - `is_whole`: whether nothing is missing that the application was not told of by an event.
+    - `is_recovered`: whether it was asked for from a position, and is not answered yet.
+    - `moved`: the sites from which something came since it was asked for; `is_told`: whether one of these events said that something is
+      missing.
+    """
+
+    __slots__ = ("is_recovered", "is_told", "is_whole", "moved", "phase", "point", "sites", "was_followed")
+
+    def __init__(self, phase: _Phase = _Phase.AWAY) -> None:
+        self.phase = phase
+        self.point: str | None = None
+        self.sites: dict[str, Numbers] = {}
+        self.moved: set[str] = set()
+        self.was_followed = self.is_recovered = self.is_told = False
+        self.is_whole = True
+
+    @property
+    def can_miss(self) -> bool:
+        return self.was_followed or bool(self.sites)
+
+    def enter(self, phase: _Phase) -> None:
+        self.phase = phase
+        self.is_recovered = phase is _Phase.ASKED and (self.point is not None or bool(self.sites))
+        self.is_told = False
+        self.moved = set()
+
+    def empty(self) -> None:
+        """Empties the position, except for what has come since the topic was asked for: that stands behind what is missing."""
+        self.point = None
+        self.sites = {site: numbers for site, numbers in self.sites.items() if site in self.moved}
+        self.is_whole = self.is_told
+
+    def has(self, event: Event) -> bool:
+        return any(event.epoch == epoch and event.seq <= seq for epoch, seq in self.sites.get(event.site, ()))
+
+    def gap_before(self, event: Event) -> int | None:
+        if not self.is_whole:
+            self.is_whole = True
+            return None
+        numbers = self.sites.get(event.site)
+        missing = missing_between(numbers, event) if numbers else 0
         return None if missing is None else max(0, missing - event.skipped)
 
-    def forget(self, topic: str) -> None:
-        """Forgets `topic`, which is not followed any more. Following it again begins anew."""
-        self._topics.pop(topic, None)
+    def move(self, event: Event) -> None:
+        if event.site not in self.sites and len(self.sites) >= MAX_SITES:
+            del self.sites[next(iter(self.sites))]
+        self.sites[event.site] = _behind(self.sites.get(event.site, ()), event)
+
+
+class Cursors:
+    """The positions of one client, over all its connections."""
+
+    def __init__(self) -> None:
+        self._topics: dict[str, _Cursor] = {}
+
+    def take(self, event: Event) -> Event | None:
+        """Moves past `event`. Returns it with its gap; None if it came already, before the topic was recovered."""
+        cursor = self._topics.get(event.topic)
+        if cursor is None:
+            if len(self._topics) >= MAX_TOPICS:
+                return msgspec.structs.replace(event, gap=None)
+            cursor = self._topics[event.topic] = _Cursor(_Phase.LIVE)
+        if cursor.is_recovered and cursor.has(event):
+            return None
+        gap = cursor.gap_before(event)
+        cursor.move(event)
+        if cursor.phase is _Phase.ASKED:
+            cursor.moved.add(event.site)
+            cursor.is_told |= gap != 0
+        return msgspec.structs.replace(event, gap=gap, replayed=cursor.is_recovered)
+
+    def position(self, topic: str) -> Position | None:
+        """Returns from where `topic` is to be recovered; None where nothing is known, or where it is recovered already."""
+        cursor = self._topics.get(topic)
+        if cursor is None or cursor.phase is not _Phase.AWAY or not (cursor.point or cursor.sites):
+            return None
+        return Position(cursor.point, dict(cursor.sites))
+
+    def ask(self, topics: Iterable[str]) -> set[str]:
+        """Notes that `topics` are asked for, from their positions. Returns those of which something can be missing."""
+        away = self._away(topics)
+        for cursor in away.values():
+            cursor.enter(_Phase.ASKED)
+        return {topic for topic, cursor in away.items() if cursor.can_miss}
+
+    def begin(self, topics: Iterable[str]) -> set[str]:
+        """Notes that `topics` are asked for where nothing recovers them. Returns those of which something may be missing."""
+        away = self._away(topics)
+        missed = {topic for topic, cursor in away.items() if cursor.can_miss}
+        for cursor in away.values():
+            cursor.enter(_Phase.LIVE)
+        self.empty(missed)
+        return missed
+
+    def _away(self, topics: Iterable[str]) -> dict[str, _Cursor]:
+        found = {topic: self._topics.setdefault(topic, _Cursor()) for topic in topics}
+        return {topic: cursor for topic, cursor in found.items() if cursor.phase is _Phase.AWAY}
+
+    def settle(self, topics: Iterable[str], lost: Iterable[str]) -> None:
+        """Notes that `topics` are followed now, and that something may be missing of those that are `lost`."""
+        for cursor in self._known(lost):
+            cursor.empty()
+        for cursor in self._known(topics):
+            cursor.was_followed = True
+            cursor.enter(_Phase.LIVE)
+
+    def empty(self, topics: Iterable[str]) -> None:
+        """Empties the positions of `topics`, of which something may be missing. The next event of each says so."""
+        for cursor in self._known(topics):
+            cursor.enter(cursor.phase)
+            cursor.empty()
+
+    def retreat(self, topics: Iterable[str]) -> None:
+        """Notes that `topics` are not followed now; they are asked for again later."""
+        for cursor in self._known(topics):
+            cursor.enter(_Phase.AWAY)
+
+    def _known(self, topics: Iterable[str]) -> list[_Cursor]:
+        return [self._topics[topic] for topic in topics if topic in self._topics]
+
+    def reach(self, point: str) -> None:
+        """Notes that everything up to `point` has come, of all topics that are followed now."""
+        for cursor in self._topics.values():
+            if cursor.phase is _Phase.LIVE:
+                cursor.point = point
+
+    def disconnect(self) -> None:
+        """Notes the end of the connection."""
+        self._topics = {topic: cursor for topic, cursor in self._topics.items() if cursor.can_miss}
+        self.retreat(self._topics)
+
+    def forget(self, topics: Iterable[str]) -> None:
+        """Forgets `topics`, which are not followed any more. Following one again begins anew."""
+        for topic in topics:
+            self._topics.pop(topic, None)
+
+    def snapshot(self) -> dict[str, Position]:
+        """Returns all positions as they are now."""
+        return {topic: Position(each.point, dict(each.sites)) for topic, each in self._topics.items() if each.point or each.sites}
+
+    def restore(self, positions: Mapping[str, Position]) -> None:
+        """Begins with `positions`, which another process has kept."""
+        for topic, position in positions.items():
+            cursor = self._topics[topic] = _Cursor()
+            cursor.point, cursor.sites, cursor.was_followed = position.point, dict(position.sites), True
 
     def __len__(self) -> int:
         return len(self._topics)
 
 
-def missing_between(last: Number, number: Number, after: tuple[int, int] | None) -> int | None:
-    """Returns how many events are missing between `last` and `number`; None where nobody can count them.
-
-    `after` is the last number of the epoch before that of `number`, where that one goes on without loss.
-    """
-    if number.epoch == last.epoch:
-        return max(0, number.seq - last.seq - 1)
-    if after is not None and after[0] == last.epoch:
-        return max(0, after[1] - last.seq)
+def missing_between(numbers: Numbers, event: Event) -> int | None:
+    """Returns how many events are missing between the last of `numbers` and `event`; None where nobody can count them."""
+    last = numbers[0]
+    if event.epoch == last.epoch:
+        return max(0, event.seq - last.seq - 1)
+    if any(event.epoch == epoch for epoch, _ in numbers):
+        return 0  # it is late, and was before what has come since
+    if event.after is not None and event.after[0] == last.epoch:
+        return max(0, event.after[1] - last.seq)
     return None
+
+
+def _behind(numbers: Numbers, event: Event) -> Numbers:
+    """Returns `numbers` with that of `event`, which turns none of them back."""
+    if any(event.epoch == epoch for epoch, _ in numbers):
+        return tuple(Number(epoch, max(seq, event.seq) if epoch == event.epoch else seq) for epoch, seq in numbers)
+    return (Number(event.epoch, event.seq), *numbers)[:MAX_EPOCHS]

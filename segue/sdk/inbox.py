@@ -21,11 +21,14 @@ class Inbox:
         self._changed = asyncio.Event()
         self._freed = asyncio.Event()
 
-    async def put(self, event: Event, size_bytes: int) -> None:
-        """Adds `event`, whose frame has `size_bytes`, when there is room. Cancelling it leaves the event out."""
+    async def room(self) -> None:
+        """Waits until there is room for an event."""
         while self._size_bytes >= self._limit_bytes:
             self._freed.clear()
             await self._freed.wait()
+
+    def put(self, event: Event, size_bytes: int) -> None:
+        """Adds `event`, whose frame has `size_bytes`. There must be `room`."""
         self._events.append((event, size_bytes))
         self._size_bytes += size_bytes
         self._changed.set()

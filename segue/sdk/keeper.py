@@ -18,6 +18,7 @@ from segue.sdk.connector import connector
 from segue.sdk.errors import ConnectionLost, Misuse, Refused, Stalled, code_of
 from segue.sdk.messages import Installed
 from segue.sdk.reconnect import Reconnect
+from segue.sdk.recoverer import Recoverer
 from segue.sdk.refresher import Refresher
 from segue.sdk.token_source import Token, TokensFor, fresh
 
@@ -29,6 +30,7 @@ class ConnectionKeeper:
     - `hello`: the fields of the first message, without the token.
     - `deliver`: takes every message that is no answer.
     - `tell`: hears every State.
+    - `recoverer`: knows how far the topics have come.
     - `end`: is called once, with the error when no event will come any more; with None after `close`.
     """
 
@@ -42,6 +44,7 @@ class ConnectionKeeper:
         deliver: Deliver,
         tell: Callable[[State], None],
         end: Callable[[Exception | None], None],
+        recoverer: Recoverer,
         rng: Rng | None = None,
         tokens_for: TokensFor | None = None,
     ) -> None:
@@ -53,6 +56,7 @@ class ConnectionKeeper:
         self._deliver = deliver
         self._tell = tell
         self._end = end
+        self._recoverer = recoverer
         self._rng = rng = rng or random.Random()
         self._refresher = Refresher(token, options, rng)
         self._reconnect = Reconnect(urls, options.backoff, rng, stable_s=options.stable_s, renews_token=callable(token))
@@ -90,8 +94,10 @@ class ConnectionKeeper:
 
     def forget(self, topics: Iterable[str]) -> None:
         """Follows `topics` no longer, also after the next reconnect."""
-        for topic in topics:
+        gone = list(topics)
+        for topic in gone:
             self.topics.pop(topic, None)
+        self._recoverer.forget(gone)
 
     async def connected(self) -> ClientConnection:
         """Returns the connection, as soon as there is one. Raises what ended the client."""
@@ -130,7 +136,8 @@ class ConnectionKeeper:
         """Lives through one connection, from its first try to its end. Raises ConnectionLost."""
         url = self._reconnect.url
         self._tell(State(phase=Phase.CONNECTING, url=url))
-        connection = await ClientConnection.open(http, url, {"token": await fresh(self._token), **self._hello}, self._options)
+        hello = {"token": await fresh(self._token), **self._hello}
+        connection = await ClientConnection.open(http, url, hello, self._options, self._recoverer)
         self._reconnect.welcomed(asyncio.get_running_loop().time())
         self._connection.set_result(connection)
         reading = asyncio.create_task(connection.run(self._deliver))
@@ -149,6 +156,7 @@ class ConnectionKeeper:
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
+            self._recoverer.disconnect()
 
     async def _ask_again(self, connection: ClientConnection, installed: Installed | None) -> None:
         """Subscribes to what nobody could allow at the reconnect, until somebody could."""
@@ -169,7 +177,7 @@ class ConnectionKeeper:
         for rejected in installed.rejected:
             code = code_of(rejected.code)
             if code is not None and not code.reconnect:  # asking again would not help
-                self.topics.pop(rejected.topic, None)
+                self.forget([rejected.topic])
         return installed
 
     def _finish(self, error: Exception | None) -> None:

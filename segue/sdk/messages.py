@@ -1,11 +1,11 @@
 """The messages of an access point (design 4.1), as typed values. Pure: JSON text in, values out.
 
-`Event`, `Installed`, `RejectedTopic`, `Offloaded`, `Ended` and `Announcement` are public: the SDK gives them to the application as they
-are. An op that is not here is skipped, so that an old client can talk to a newer server.
+`Event`, `Installed`, `RejectedTopic`, `LostTopic`, `Gap`, `Offloaded`, `Ended` and `Announcement` are public: the SDK gives them to the
+application as they are. An op that is not here is skipped, so that an old client can talk to a newer server.
 """
 
 import contextlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final, Literal
 
 import msgspec
@@ -29,10 +29,18 @@ class Limits(msgspec.Struct, frozen=True):
     topics_per_message: int = 200
 
 
+class Kept(msgspec.Struct, frozen=True):
+    """A kind of topic whose last events are kept: all of them or the latest, for `seconds`."""
+
+    keep: str = "all"
+    seconds: float = 0.0
+
+
 class Welcome(_Message, frozen=True, kw_only=True):
     """The answer to hello: the session has begun. `time_ms` is the clock that the client is to use (SB-13).
 
-    `expires_ms` is when the token expires, by the same clock; None where the server does not say.
+    `expires_ms` is when the token expires, by the same clock; None where the server does not say. `window` has the kinds of topics whose
+    events are kept for clients that were away, as a `Kept` each; it is empty where the server recovers nothing.
     """
 
     session: str | int
@@ -41,6 +49,7 @@ class Welcome(_Message, frozen=True, kw_only=True):
     time_ms: int
     expires_ms: int | None = None
     limits: Limits = Limits()
+    window: dict[str, Kept] = {}
 
 
 class RejectedTopic(msgspec.Struct, frozen=True):
@@ -51,23 +60,37 @@ class RejectedTopic(msgspec.Struct, frozen=True):
     reason: str = ""
 
 
+class LostTopic(msgspec.Struct, frozen=True):
+    """A topic of which something may be missing. `reason` is one of the reasons on the page on recovery, docs/recovery.md."""
+
+    topic: str
+    reason: str
+
+
 class Installed(msgspec.Struct, frozen=True, kw_only=True):
     """The state of a subscription.
 
     - `installed`: "local" when the brokers of this site hold it, "all" when those of every live site do, "partial" when it is not yet at
       `missing_sites`.
     - `rejected`: the topics that are not subscribed.
+    - `recovered`: whether all that was missed has come. None where nothing was asked for, or the server recovers nothing.
+    - `lost`: the topics of which something may be missing.
+    - `replayed`: how many events were missed, and have come.
     """
 
     installed: Literal["local", "all", "partial"]
     missing_sites: tuple[str, ...] = ()
     rejected: tuple[RejectedTopic, ...] = ()
+    recovered: bool | None = None
+    lost: tuple[LostTopic, ...] = ()
+    replayed: int = 0
 
 
 class Subscribed(Installed, frozen=True, kw_only=True, tag_field="op", tag="subscribed"):
-    """The answer to the subscribe `id`."""
+    """The answer to the subscribe `id`. Up to `point` everything has come."""
 
     id: int
+    point: str | None = None
 
 
 class Unsubscribed(_Message, frozen=True, kw_only=True):
@@ -90,9 +113,10 @@ class Refreshed(_Message, frozen=True, kw_only=True):
 
 
 class Pong(_Message, frozen=True, kw_only=True):
-    """The answer to a ping. Pongs come in the order of the pings."""
+    """The answer to a ping. Pongs come in the order of the pings. Up to `point` everything has come."""
 
     time_ms: int
+    point: str | None = None
 
 
 class Event(_Message, frozen=True, kw_only=True):
@@ -108,6 +132,8 @@ class Event(_Message, frozen=True, kw_only=True):
     - `after`: the last number (epoch, seq) of the epoch before this one, on the first event of an epoch that goes on from it without loss.
     - `gap`: how many events were lost before this one. The client sets it; it is 0 normally, and None where something may be lost that
       nobody can count.
+    - `replayed`: whether it came while its topic was recovered. Then it may have been published while the client was away. The client sets
+      it.
     """
 
     topic: str
@@ -121,6 +147,7 @@ class Event(_Message, frozen=True, kw_only=True):
     skipped: int = 0
     after: tuple[int, int] | None = None
     gap: int | None = 0
+    replayed: bool = False
 
 
 class Offloaded(_Message, frozen=True, kw_only=True):
@@ -147,6 +174,17 @@ class Ended(_Message, frozen=True, kw_only=True):
     topics: tuple[RejectedTopic, ...] = ()
 
 
+class Gap(_Message, frozen=True, kw_only=True):
+    """News that something of `topics` may be missing, though no number shows it.
+
+    `reason` is one of the reasons on the page on recovery, docs/recovery.md. Behind `point` nothing is missing.
+    """
+
+    topics: tuple[str, ...]
+    reason: str
+    point: str | None = None
+
+
 class Private(_Message, frozen=True, kw_only=True):
     """The answer to the call `id`: whether this device is private, and until when, in ms since 1970."""
 
@@ -169,7 +207,7 @@ class Announcement(_Message, frozen=True, kw_only=True):
 class Problem(_Message, frozen=True, kw_only=True, tag="error"):
     """A refusal: of the call `id`, or of the whole connection when the code is fatal.
 
-    `reconnect` is False where the code would let the client come back, but an operator does not.
+    `reconnect` is False where the code would let the client come back, but an operator does not. Up to `point` everything has come.
     """
 
     code: str
@@ -178,15 +216,16 @@ class Problem(_Message, frozen=True, kw_only=True, tag="error"):
     id: int | None = None
     reconnect_in_ms: int | None = None
     reconnect: bool | None = None
+    point: str | None = None
 
 
-News = Offloaded | Ended | Announcement
+News = Offloaded | Ended | Announcement | Gap
 Answer = Welcome | Refreshed | Subscribed | Unsubscribed | Ok | Pong | Problem | Pulled | Marks | History | LastEvents | Private | News
 _DECODER: Final[msgspec.json.Decoder[Answer | Event]] = msgspec.json.Decoder(Answer | Event)
 _ANSWERS: Final = frozenset(
     {
         *("welcome", "refreshed", "subscribed", "unsubscribed", "ok", "pong", "error", "notifications", "marks", "history", "last"),
-        *("offloaded", "ended", "private", "announcement"),
+        *("offloaded", "ended", "private", "announcement", "gap"),
     }
 )
 
@@ -238,13 +277,16 @@ def _is_readable(raw: msgspec.Raw) -> bool:
     return True
 
 
-def topic_batches(topics: Iterable[str], limits: Limits) -> Iterator[list[str]]:
-    """Yields `topics` in order, in lists that fit into one message each by `limits`. A list holds at least one topic."""
+def topic_batches(topics: Iterable[str], limits: Limits, size_of: Callable[[str], int] = lambda _: 0) -> Iterator[list[str]]:
+    """Yields `topics` in order, in lists that fit into one message each by `limits`. A list holds at least one topic.
+
+    `size_of` says how many bytes more than its name a message has for a topic.
+    """
     room_bytes = limits.message_bytes // 2  # the other half is more than enough for quotes, escapes and the other fields
     batch: list[str] = []
     size_bytes = 0
     for topic in topics:
-        added_bytes = len(topic.encode()) + 3
+        added_bytes = len(topic.encode()) + 3 + size_of(topic)
         if batch and (len(batch) >= limits.topics_per_message or size_bytes + added_bytes > room_bytes):
             yield batch
             batch, size_bytes = [], 0
@@ -262,4 +304,7 @@ def weakest(answers: Iterable[Installed]) -> Installed:
         installed=min((answer.installed for answer in found), key=order.index, default="all"),
         missing_sites=tuple(sorted({site for answer in found for site in answer.missing_sites})),
         rejected=tuple(topic for answer in found for topic in answer.rejected),
+        recovered=min((answer.recovered for answer in found if answer.recovered is not None), default=None),
+        lost=tuple(topic for answer in found for topic in answer.lost),
+        replayed=sum(answer.replayed for answer in found),
     )

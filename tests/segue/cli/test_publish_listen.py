@@ -13,9 +13,10 @@ import pytest
 from click.testing import CliRunner
 
 from segue.cli.command_line import cli
-from segue.cli.listen import tell_ended, tell_offloaded
-from segue.sdk.messages import Ended, Offloaded, RejectedTopic
+from segue.cli.listen import tell_ended, tell_gap, tell_offloaded, tell_recovered
+from segue.sdk.messages import Ended, Gap, Installed, Offloaded, RejectedTopic
 from tests.support.cluster import Cluster
+from tests.support.scripted_server import ScriptedServer, event, subscribed, welcome
 
 BOB = "hm://presence/user/bob/"
 ARTIST = "hm://notifications/feed/bjork%new-album/"
@@ -165,3 +166,34 @@ def test_what_leaves_real_time_and_comes_back_is_told_beside_the_events(capsys: 
 def test_listen_says_which_topics_are_followed_no_longer(capsys: pytest.CaptureFixture[str]) -> None:
     tell_ended(Ended(topics=(RejectedTopic(BOB, "forbidden", "bob does not show\x1b[31m"),)))
     assert capsys.readouterr() == ("", f"followed no longer: {BOB} (forbidden: bob does not show\\u001b[31m)\n")
+
+
+def test_listen_says_whether_something_was_missed(capsys: pytest.CaptureFixture[str]) -> None:
+    tell_gap(Gap(topics=(BOB,), reason="owner-lost\x1b[2J"))
+    for recovered in (True, False, None):
+        tell_recovered(Installed(installed="local", recovered=recovered, replayed=3))
+    said = capsys.readouterr().err
+    assert said.startswith(f"something was missed: {BOB} (owner-lost")
+    assert "\x1b" not in said
+    assert said.count("3 recovered, nothing was missed") == 1
+
+
+def test_listen_recovers_topics_and_no_notifications() -> None:
+    result = CliRunner().invoke(cli, ["listen", "--notifications", "--recover", "x", "--user", "ann"])
+    assert (result.exit_code, "--recover is for topics" in result.output) == (2, True), result.output
+
+
+async def test_listen_goes_on_where_the_last_run_stopped(tmp_path: Path) -> None:
+    async with ScriptedServer() as server:
+        server.answers["hello"] = lambda message: welcome(message) | {"window": {"user": {"keep": "latest", "seconds": 120}}}
+        server.answers["subscribe"] = lambda message: subscribed(message) | {"recovered": True, "lost": [], "replayed": 3, "point": "p1"}
+        command = ("listen", BOB, "--token", "secret", "--url", server.url, "--count", "1", "--recover", str(tmp_path / "ann"))
+        async with running(*command) as first:
+            await (await server.next_peer()).send(event(BOB, 5))
+            assert b"recovered" not in (await first.communicate())[1]
+        async with running(*command) as second:
+            peer = await server.next_peer()
+            asked = await peer.heard("subscribe")
+            assert (asked["point"], asked["since"]) == ("p1", {BOB: {"sto": [7, 5]}})
+            await peer.send(event(BOB, 6))
+            assert b"3 recovered, nothing was missed" in (await second.communicate())[1]

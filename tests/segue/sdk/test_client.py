@@ -3,12 +3,13 @@
 import asyncio
 import json
 from collections.abc import AsyncIterator, Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 import segue
-from tests.support.scripted_server import DEADLINE_S, TIME_MS, Message, ScriptedServer, error, event, subscribed
+from tests.support.scripted_server import DEADLINE_S, TIME_MS, Message, ScriptedServer, error, event, subscribed, welcome
 
 BOB = "hm://presence/user/bob/"
 EVE = "hm://presence/user/eve/"
@@ -104,7 +105,171 @@ async def test_a_lost_connection_comes_back_with_all_topics(server: ScriptedServ
         peer = await server.next_peer()
         assert (await peer.heard("subscribe"))["topics"] == [BOB, EVE]
         await peer.send(event(BOB, 900))
-        assert (await take(client)).gap == 0  # what was published meanwhile is unknown, not counted
+        assert (await take(client)).gap is None  # what was published meanwhile is unknown, not counted
+
+
+WINDOW = {"user": {"keep": "latest", "seconds": 120}}
+
+
+def keeping(server: ScriptedServer) -> None:
+    """Makes `server` one that recovers; the test answers what comes after the first subscribe."""
+    first = {"recovered": False, "lost": [{"topic": BOB, "reason": "expired"}], "replayed": 0, "point": "p1"}
+    server.answers["hello"] = lambda message: welcome(message) | {"window": WINDOW}
+
+    def subscribe(message: Message) -> Message | None:
+        return None if "point" in message or "since" in message else subscribed(message) | first
+
+    server.answers["subscribe"] = subscribe
+
+
+async def test_who_was_away_gets_what_was_missed_once_and_hears_that_it_was_all(server: ScriptedServer) -> None:
+    """DPS-5, DPS-6: the numbers go on over connections, and what had come is not handed out again."""
+    keeping(server)
+    states, missed = States(), list[segue.Gap]()
+    async with connect(server, on_state=states, on_gap=missed.append) as client:
+        assert (await client.subscribe(BOB)).recovered is None
+        assert (await states.next(segue.Phase.CONNECTED)).installed == segue.Installed(installed="all")
+        peer = await server.next_peer()
+        await peer.send(event(BOB, 5))
+        await take(client)
+        peer.drop()
+        peer = await server.next_peer()
+        asked = await peer.heard("subscribe")
+        assert (asked["recover"], asked["point"], asked["since"]) == (True, "p1", {BOB: {"sto": [7, 5]}})
+        for message in (event(BOB, 5), event(BOB, 7, skipped=1)):
+            await peer.send(message)
+        await peer.send(subscribed(asked) | {"recovered": True, "lost": [], "replayed": 1, "point": "p2"})
+        await peer.send(event(BOB, 8))
+        installed = (await states.next(segue.Phase.CONNECTED)).installed
+        assert installed is not None
+        assert (installed.recovered, installed.lost, installed.replayed) == (True, (), 1)
+        assert [(each.seq, each.gap, each.replayed) for each in (await take(client), await take(client))] == [(7, 0, True), (8, 0, False)]
+    assert missed == []
+
+
+async def test_what_is_lost_is_told_and_recovery_goes_on_from_what_came_after(server: ScriptedServer) -> None:
+    keeping(server)
+    states, missed = States(), list[segue.Gap]()
+    async with connect(server, on_state=states, on_gap=missed.append) as client:
+        await client.subscribe(BOB)
+        await states.next(segue.Phase.CONNECTED)
+        peer = await server.next_peer()
+        await peer.send(event(BOB, 5))
+        await take(client)
+        peer.drop()
+        peer = await server.next_peer()
+        lost = {"recovered": False, "lost": [{"topic": BOB, "reason": "owner-lost"}], "replayed": 0, "point": "p2"}
+        await peer.send(subscribed(await peer.heard("subscribe")) | lost)
+        await peer.send(event(BOB, 1, epoch=8))
+        installed = (await states.next(segue.Phase.CONNECTED)).installed
+        assert installed is not None
+        assert (installed.recovered, installed.lost) == (False, (segue.LostTopic(BOB, "owner-lost"),))
+        assert (await take(client)).gap is None
+        await peer.send({"op": "gap", "topics": [BOB], "reason": "split", "point": "p3"})
+        await peer.send(event(BOB, 2, epoch=8))
+        assert (await take(client)).gap is None
+        await peer.fail("going-away", 4000, reconnect_in_ms=1, point="p4")
+        asked = await (await server.next_peer()).heard("subscribe")
+        assert (asked["point"], asked["since"]) == ("p4", {BOB: {"sto": [8, 2]}})
+    assert [(gap.topics, gap.reason) for gap in missed] == [((BOB,), "owner-lost"), ((BOB,), "split")]
+
+
+async def test_nobody_is_told_of_a_gap_by_an_exception_of_theirs(server: ScriptedServer, caplog: pytest.LogCaptureFixture) -> None:
+    def fail(_: segue.Gap) -> None:
+        raise LookupError
+
+    for on_gap in (fail, None):
+        async with connect(server, on_gap=on_gap) as client:
+            peer = await server.next_peer()
+            await peer.send({"op": "gap", "topics": [BOB], "reason": "split", "point": None})
+            await peer.send(event(BOB, 1))
+            await take(client)
+    assert "on_gap failed" in caplog.text
+    assert f"something of {BOB} may be missing (split)" in caplog.text
+
+
+async def test_an_event_that_waited_for_room_when_the_connection_broke_is_asked_for_again(server: ScriptedServer) -> None:
+    """A position never moves past an event that nobody gets."""
+    keeping(server)
+    narrow = segue.ClientOptions(backoff=FAST.backoff, open_timeout_s=DEADLINE_S, inbox_bytes=1, heartbeat_s=0.05)
+    states = States()
+    async with connect(server, options=narrow, on_state=states) as client:
+        await client.subscribe(BOB)
+        peer = await server.next_peer()
+        for seq in (1, 2):
+            await peer.send(event(BOB, seq))
+        with pytest.raises(segue.Stalled):
+            await client.ping()
+        peer.drop()
+        await states.next(segue.Phase.WAITING)
+        asked = await (await server.next_peer()).heard("subscribe")
+        assert asked["since"] == {BOB: {"sto": [7, 1]}}
+
+
+async def test_no_more_subscribes_wait_than_a_server_takes(server: ScriptedServer) -> None:
+    keeping(server)
+    server.answers["subscribe"] = lambda _: None
+    async with connect(server) as client:
+        asking = [asyncio.create_task(client.subscribe(f"hm://presence/user/u{n}/")) for n in range(10)]
+        peer = await server.next_peer()
+        asked = [await peer.heard("subscribe") for _ in range(8)]
+        await client.ping()
+        assert peer.ops.count("subscribe") == 8
+        for message in asked:
+            await peer.send(subscribed(message))
+        for message in [await peer.heard("subscribe") for _ in range(2)]:
+            await peer.send(subscribed(message))
+        await asyncio.gather(*asking)
+
+
+async def test_a_ping_asks_for_a_point_where_the_server_gives_them(server: ScriptedServer) -> None:
+    """DPS-9."""
+    keeping(server)
+    server.answers["ping"] = lambda message: {"op": "pong", "time_ms": TIME_MS, "point": "p9" if message.get("point") else None}
+    async with connect(server) as client:
+        await client.subscribe(BOB)
+        await client.ping()
+        (await server.next_peer()).drop()
+        assert (await (await server.next_peer()).heard("subscribe"))["point"] == "p9"
+
+
+async def test_a_position_that_the_server_does_not_take_does_not_end_the_client(server: ScriptedServer) -> None:
+    keeping(server)
+    states = States()
+    async with connect(server, on_state=states, on_gap=lambda _: None) as client:
+        await client.subscribe(BOB)
+        await states.next(segue.Phase.CONNECTED)
+        (await server.next_peer()).drop()
+        peer = await server.next_peer()
+        await peer.send(error("bad-field", 4105, id=(await peer.heard("subscribe"))["id"]))
+        installed = (await states.next(segue.Phase.CONNECTED)).installed
+        assert installed is not None
+        assert installed.lost == (segue.LostTopic(BOB, "expired"),)
+
+
+async def test_the_next_process_goes_on_where_the_application_was(server: ScriptedServer, tmp_path: Path) -> None:
+    keeping(server)
+    path = tmp_path / "alice.positions"
+    async with connect(server, position_file=segue.PositionFile(path)) as client:
+        await client.subscribe(BOB)
+        peer = await server.next_peer()
+        for seq in (5, 6):
+            await peer.send(event(BOB, seq))
+        assert (await take(client)).seq == 5
+        await client.ping()  # the other one has arrived, and is not taken
+    async with connect(server, position_file=segue.PositionFile(path)) as client:
+        subscribing = asyncio.create_task(client.subscribe(BOB))
+        peer = await server.next_peer()
+        asked = await peer.heard("subscribe")
+        assert (asked["point"], asked["since"]) == ("p1", {BOB: {"sto": [7, 5]}})
+        await peer.send(event(BOB, 6))
+        await peer.send(subscribed(asked) | {"recovered": True, "lost": [], "replayed": 1, "point": "p2"})
+        assert (await subscribing).recovered
+        assert [(each.seq, each.replayed) for each in (await take(client),)] == [(6, True)]
+    server.answers["hello"] = lambda message: welcome(message) | {"user": "eve"}
+    with pytest.raises(segue.Misuse, match="positions of alice, and this client is eve"):
+        async with connect(server, position_file=segue.PositionFile(path)):
+            pass
 
 
 async def test_the_next_address_is_tried_after_a_failure(server: ScriptedServer) -> None:

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from segue.sdk.cursor import Cursors
+from segue.sdk.cursor import MAX_SITES, MAX_TOPICS, Cursors, Number, Position
 from segue.sdk.messages import Event
 
 
@@ -13,9 +13,15 @@ def event(
     return Event(topic=topic, site=site, epoch=epoch, seq=seq, ts_ms=0, id="", kind="play", payload={}, skipped=skipped, after=after)
 
 
+def gap_of(cursors: Cursors, one: Event) -> int | None:
+    taken = cursors.take(one)
+    assert taken is not None
+    return taken.gap
+
+
 def gaps(*events: Event) -> list[int | None]:
     cursors = Cursors()
-    return [cursors.advance(each) for each in events]
+    return [gap_of(cursors, each) for each in events]
 
 
 def test_the_first_number_fixes_the_position_and_missing_ones_after_it_are_counted() -> None:
@@ -52,10 +58,111 @@ def test_a_repeated_or_late_event_is_no_gap_and_does_not_turn_the_position_back(
 
 def test_a_topic_that_was_forgotten_begins_anew() -> None:
     cursors = Cursors()
-    cursors.advance(event(1))
-    cursors.forget("t")
-    cursors.forget("never seen")
-    assert (len(cursors), cursors.advance(event(9))) == (0, 0)
+    cursors.take(event(1))
+    cursors.forget(["t", "never seen"])
+    assert (len(cursors), gap_of(cursors, event(9))) == (0, 0)
+
+
+def away(*events: Event, point: str | None = "p1") -> Cursors:
+    """Returns the positions of who followed `t`, got `events` and a point, and lost the connection."""
+    cursors = Cursors()
+    cursors.ask(["t"])
+    cursors.settle(["t"], [])
+    for each in events:
+        cursors.take(each)
+    if point is not None:
+        cursors.reach(point)
+    cursors.disconnect()
+    return cursors
+
+
+def test_a_position_is_epoch_and_number_together_and_outlives_the_connection() -> None:
+    cursors = away(event(5), event(1, epoch=2, after=(1, 5)), event(3, site="lon"))
+    assert cursors.position("t") == Position("p1", {"sto": (Number(2, 1), Number(1, 5)), "lon": (Number(1, 3),)})
+    assert cursors.position("unknown") is None
+
+
+def test_while_a_topic_is_recovered_what_came_already_is_left_out_by_site_epoch_and_number() -> None:
+    """DPS-6."""
+    cursors = away(event(5), event(1, epoch=2, after=(1, 5)))
+    assert cursors.ask(["t"]) == {"t"}
+    seen = [cursors.take(each) for each in (event(5), event(1, epoch=2), event(2, epoch=2), event(1, site="lon"))]
+    assert [(each.seq, each.gap, each.replayed) for each in seen if each is not None] == [(2, 0, True), (1, 0, True)]
+    cursors.settle(["t"], [])
+    repeated = cursors.take(event(2, epoch=2))
+    assert repeated is not None
+    assert not repeated.replayed
+
+
+def test_a_false_recovery_empties_the_position_and_the_next_event_says_so() -> None:
+    cursors = away(event(5))
+    cursors.ask(["t"])
+    cursors.settle(["t"], ["t"])
+    cursors.reach("p2")
+    assert [gap_of(cursors, event(9)), gap_of(cursors, event(10))] == [None, 0]
+    cursors.disconnect()
+    assert cursors.position("t") == Position("p2", {"sto": (Number(1, 10),)})
+
+
+def test_what_came_live_before_a_false_answer_stands_behind_what_is_missing() -> None:
+    cursors = away(event(5), event(1, site="lon"))
+    cursors.ask(["t"])
+    assert gap_of(cursors, event(9)) == 3
+    cursors.settle(["t"], ["t"])
+    assert gap_of(cursors, event(10)) == 0
+    cursors.disconnect()
+    assert cursors.position("t") == Position(None, {"sto": (Number(1, 10),)})
+
+
+def test_a_gap_empties_the_position_and_what_follows_has_the_point_of_the_gap() -> None:
+    """DPS-8."""
+    cursors = away(event(5))
+    cursors.ask(["t"])
+    cursors.settle(["t"], [])
+    cursors.empty(["t", "unknown"])
+    cursors.reach("p3")
+    cursors.disconnect()
+    assert cursors.position("t") == Position("p3", {})
+    cursors.ask(["t"])
+    assert gap_of(cursors, event(6)) is None
+
+
+def test_a_point_counts_for_topics_that_are_followed_and_not_for_those_that_are_still_recovered() -> None:
+    """DPS-9: what a recovered topic missed may still be on its way."""
+    cursors = away()
+    cursors.ask(["t"])
+    cursors.ask(["new"])
+    cursors.settle(["new"], [])
+    cursors.reach("p2")
+    cursors.disconnect()
+    assert [cursors.position(topic) for topic in ("t", "new")] == [Position("p1", {}), Position("p2", {})]
+
+
+def test_where_nothing_recovers_a_topic_the_first_event_after_an_absence_cannot_say_what_is_missing() -> None:
+    cursors = away(event(5))
+    assert cursors.begin(["t", "new"]) == {"t"}
+    assert [gap_of(cursors, event(6)), gap_of(cursors, event(7)), gap_of(cursors, event(1, topic="new"))] == [None, 0, 0]
+
+
+def test_positions_of_another_process_go_on() -> None:
+    cursors = Cursors()
+    cursors.restore(away(event(5)).snapshot())
+    assert cursors.ask(["t"]) == {"t"}
+    assert cursors.take(event(5)) is None
+    assert gap_of(cursors, event(8)) == 2
+
+
+def test_sites_epochs_and_topics_that_are_remembered_are_bounded() -> None:
+    cursors = Cursors()
+    for n in range(MAX_SITES + 5):
+        cursors.take(event(1, site=f"s{n}"))
+    for epoch in range(20):
+        cursors.take(event(1, site="sto", epoch=epoch))
+    sites = cursors.snapshot()["t"].sites
+    assert (len(sites), sites["sto"]) == (MAX_SITES, tuple(Number(epoch, 1) for epoch in (19, 18, 17, 16)))
+    for n in range(MAX_TOPICS):
+        cursors.take(event(1, topic=f"t{n}"))
+    assert (len(cursors), gap_of(cursors, event(1, topic="one more"))) == (MAX_TOPICS, None)
 
 
 FATES = st.sampled_from(["deliver", "skip", "lose"])
@@ -73,6 +180,6 @@ def test_every_loss_is_counted_and_a_skip_is_never_taken_for_one(lives: list[tup
         elif fate == "lose":
             lost[site] += 1
         else:
-            assert cursors.advance(event(numbers[site], site=site, skipped=skipped[site])) == (lost[site] if site in seen else 0)
+            assert gap_of(cursors, event(numbers[site], site=site, skipped=skipped[site])) == (lost[site] if site in seen else 0)
             skipped[site] = lost[site] = 0
             seen.add(site)
