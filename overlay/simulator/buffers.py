@@ -2,7 +2,7 @@
 
 To Numba an array is seven numbers, a place from the end may be asked for, and each width of numbers makes other functions. Protocol code
 needs none of that: a buffer is flat, its places count from 0, and what is read from it is a number of 64 bits. A place that is outside of
-the buffer is not noticed, neither by Numba's arrays nor here.
+the buffer is not noticed, unless the kernel is compiled to check each of them (`compiled.CHECKED`).
 """
 
 import operator
@@ -17,16 +17,16 @@ from numpy.typing import NDArray
 
 
 class BufferType(types.Type):
-    """A row of whole numbers of one width."""
+    """A row of whole numbers of one width. `checked`: a place that is outside of it raises IndexError."""
 
-    def __init__(self, width: Any) -> None:
-        self.width = width
-        super().__init__(f"buffer.{width}")
+    def __init__(self, width: Any, *, checked: bool = False) -> None:
+        self.width, self.checked = width, checked
+        super().__init__(f"{'checked ' * checked}buffer.{width}")
 
     @property
     def key(self) -> Any:
         """What makes two of them the same type."""
-        return self.width
+        return self.width, self.checked
 
 
 @register_model(BufferType)
@@ -35,10 +35,10 @@ class _BufferModel(models.StructModel):
         super().__init__(manager, buffer, [("first", types.CPointer(buffer.width)), ("length", types.intp)])
 
 
-def buffer_type(value: NDArray[Any]) -> BufferType | None:
-    """Returns the type of an array in kernels, or None if it is no buffer."""
+def buffer_type(value: NDArray[Any], *, checked: bool = False) -> BufferType | None:
+    """Returns the type of an array in kernels, `checked` or not, or None if it is no buffer."""
     is_flat = value.ndim == 1 and value.flags.c_contiguous and value.flags.behaved
-    return BufferType(from_dtype(value.dtype)) if is_flat and value.dtype.kind in "iu" and value.dtype.isnative else None
+    return BufferType(from_dtype(value.dtype), checked=checked) if is_flat and value.dtype.kind in "iu" and value.dtype.isnative else None
 
 
 @unbox(BufferType)
@@ -98,7 +98,10 @@ def _proxy(context: Any, builder: Any, buffer: BufferType, value: Any) -> Any:
 
 
 def _place(context: Any, builder: Any, buffer: BufferType, args: Any) -> Any:
-    return builder.gep(_proxy(context, builder, buffer, args[0]).first, [args[1]], inbounds=True)
+    row = _proxy(context, builder, buffer, args[0])
+    if buffer.checked:
+        cgutils.do_boundscheck(context, builder, args[1], row.length)
+    return builder.gep(row.first, [args[1]], inbounds=True)
 
 
 def tagged(builder: Any, instruction: Any, kind: str) -> Any:

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from ..protocol.buffer import Buffer
 from . import buffers, records
 from .places import own_places
-from .records import KernelDispatcher
+from .records import KernelDispatcher, type_of
 
 # Of each kernel so many older versions stay on disk: enough to go to another branch and back.
 KEPT: Final = 3
@@ -40,12 +40,15 @@ _CONSTANTS: Final = (bool, int, float, str, tuple)
 
 
 class Execution(NamedTuple):
-    """A way to run kernels: COMPILED or INTERPRETED. Buffers for a kernel are made by the same one."""
+    """A way to run kernels: COMPILED, CHECKED or INTERPRETED. Buffers for a kernel are made by the same one."""
 
     compiled: bool
+    checked: bool = False
 
     def kernel(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """Returns what runs `function`."""
+        if self.checked:
+            return checked(function)
         return compiled(function) if self.compiled else function
 
     def buffer(self, values: Iterable[int] | NDArray[Any], kind: type[np.integer[Any]] = np.int64) -> Buffer:
@@ -68,6 +71,8 @@ def numbers(buffer: Buffer) -> list[int]:
 
 COMPILED: Final = Execution(compiled=True)
 INTERPRETED: Final = Execution(compiled=False)
+# Compiled, and a place outside of a buffer raises IndexError. A list would take a place below 0 from its end. For tests: it is slower.
+CHECKED: Final = Execution(compiled=True, checked=True)
 
 
 @cache
@@ -89,6 +94,18 @@ def compiled(function: Callable[..., Any], places: tuple[Path, ...] | None = Non
         return kernel
     finally:
         _SETTINGS.CACHE_DIR = before
+
+
+@cache
+def checked(function: Callable[..., Any], places: tuple[Path, ...] | None = None) -> Callable[..., Any]:
+    """Returns the kernel of `function` (see `compiled`) that raises IndexError where a place is outside of its buffer."""
+    kernel = compiled(function, places)
+
+    def run(*args: Any) -> Any:
+        # Numba remembers what type an argument had by what it looks like, and checked buffers look like others: so it is told.
+        return kernel.compile(tuple(type_of(each, checked=True) for each in args))(*args)
+
+    return run
 
 
 def _kernel(function: FunctionType) -> KernelDispatcher:

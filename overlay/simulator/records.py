@@ -51,17 +51,17 @@ class KernelDispatcher(CPUDispatcher):
         """Returns the type of an argument that is no number and no array."""
         if not hasattr(value, "_fields"):
             return super().typeof_pyval(value)
-        found = _type_of(value)
+        found = type_of(value)
         # Numba lets go of types that nobody holds, while their numbers are still in use.
         self._types_active_call.add(found)  # type: ignore[attr-defined]  # C code makes it
         return found
 
 
-def _type_of(part: Any) -> Any:
-    """Returns the type of a part of a record, or of a record."""
+def type_of(part: Any, *, checked: bool = False) -> Any:
+    """Returns the type of a record, or of a part of one. `checked`: its buffers are."""
     if hasattr(part, "_fields"):
-        return RecordType(type(part), tuple(_type_of(each) for each in part))
-    return (buffer_type(part) if isinstance(part, np.ndarray) else None) or typeof(part)
+        return RecordType(type(part), tuple(type_of(each, checked=checked) for each in part))
+    return (buffer_type(part, checked=checked) if isinstance(part, np.ndarray) else None) or typeof(part)
 
 
 @infer_getattr

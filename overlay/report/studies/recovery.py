@@ -102,7 +102,7 @@ def _after_deaths(system: PolderCastOverlay, nodes: int, seed: int, told: Callab
     dead[deaths(np.arange(nodes), _DYING, seed)] = True
     system.leave(np.flatnonzero(dead).tolist())
     entries, complete = [int(system.held(dead)[:, 1].sum())], None
-    for cycle in range(1, min(3 * largest, _MOST_CYCLES) + 1):
+    for cycle in range(1, 3 * largest + 1):
         system.cycle()
         entries.append(int(system.held(dead)[:, 1].sum()))
         told(f"cycle {cycle}, {entries[-1]:,} entries of them are left")

@@ -12,9 +12,10 @@ from ...protocol.profile import PROFILE, SIZE, VERSION
 from ...protocol.rings import EMPTY
 from ...protocol.view import CELL, NODE, gather, move
 from ..compiled import Execution
-from .cycle import own, send, take_up
+from .messages import own, send
 from .options import PolderSettings
 from .state import BASE, CYCLON, MODULES, RINGS, PolderState, profile_table, scratch, write_indexes
+from .uptake import take_up
 
 
 def change(state: PolderState, settings: PolderSettings, wanted: Mapping[int, NDArray[Any]], execution: Execution) -> PolderState:

@@ -9,7 +9,7 @@ import pytest
 
 from overlay.protocol.buffer import Buffer
 from overlay.simulator.buffers import BufferType, buffer_type
-from overlay.simulator.compiled import COMPILED, INTERPRETED, Execution, compiled, numbers
+from overlay.simulator.compiled import CHECKED, COMPILED, INTERPRETED, Execution, compiled, numbers
 
 WIDTHS = [np.int8, np.int16, np.int32, np.int64, np.uint8]
 
@@ -75,3 +75,30 @@ def test_what_is_no_flat_row_of_whole_numbers_is_no_buffer() -> None:
     others = [np.zeros(4), np.zeros(4, np.bool_), np.zeros((2, 2), np.int64), np.arange(8)[::2], np.arange(4, dtype=">i4"), fixed]
     assert [buffer_type(each) for each in others] == [None] * len(others)
     assert buffer_type(np.arange(4, dtype=np.int32)) == BufferType(numba.int32) != BufferType(numba.int64)
+
+
+def at_place(pair: Pair, at: int) -> int:
+    """Moves one number, by a function that is called: returns what was there."""
+    return swapped(pair.source, pair.target, at)
+
+
+def swapped(source: Buffer, target: Buffer, at: int) -> int:
+    """Writes 7 at a place of the target, and returns what the source has there."""
+    target[at] = 7
+    return source[at]
+
+
+@pytest.mark.parametrize(("source", "target", "at"), [(3, 3, 3), (3, 3, -1), (2, 3, 2), (3, 2, 2), (0, 0, 0)])
+def test_a_checked_kernel_does_not_leave_its_buffers(source: int, target: int, at: int) -> None:
+    with pytest.raises(IndexError, match="out of bounds"):
+        CHECKED.kernel(at_place)(Pair(CHECKED.filled(source), CHECKED.filled(target)), at)
+
+
+def test_a_checked_kernel_does_what_the_other_one_does_within_its_buffers() -> None:
+    pairs = [Pair(each.buffer([1, 2, 3], np.int8), each.filled(3)) for each in (CHECKED, COMPILED)]
+    found = [each.kernel(at_place)(pair, 2) for each, pair in zip((CHECKED, COMPILED), pairs, strict=True)]
+    assert found == [3, 3]
+    assert numbers(pairs[0].target) == numbers(pairs[1].target) == [0, 0, 7]
+    # Buffers that come without a tuple are checked, too.
+    with pytest.raises(IndexError):
+        CHECKED.kernel(swapped)(CHECKED.filled(1), CHECKED.filled(1), -1)

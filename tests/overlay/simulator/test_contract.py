@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from analytics.processes import results
 from overlay.simulator import sizes
-from overlay.simulator.compiled import COMPILED, INTERPRETED, Execution
+from overlay.simulator.compiled import CHECKED, COMPILED, INTERPRETED, Execution
 from overlay.simulator.counters import CONTROL, DUPLICATE, EVENT, KINDS, UNWANTED
 from overlay.simulator.errors import OverlayError
 from overlay.simulator.harm import Misdeed
@@ -246,6 +246,13 @@ def test_only_live_subscribers_publish(name: str) -> None:
 def test_compiled_and_interpreted_nodes_do_the_same(name: str) -> None:
     """OV-1: 200 nodes, 50 cycles; after each of them every view, table, random stream and counter is the same."""
     assert lived(name, COMPILED, nodes=200, cycles=50, seed=4) == lived(name, INTERPRETED, nodes=200, cycles=50, seed=4)
+
+
+@every_system
+@pytest.mark.full
+def test_no_kernel_leaves_its_buffers(name: str) -> None:
+    """Each place of a buffer is checked. Kernels that check take a minute to compile, so this is not in the small run."""
+    assert lived(name, CHECKED, nodes=200, cycles=50, seed=4) == lived(name, COMPILED, nodes=200, cycles=50, seed=4)
 
 
 def test_a_seed_gives_the_same_bytes_in_any_process_and_another_one_others() -> None:
