@@ -157,6 +157,8 @@ def claims(runs: list[ChurnRun], shape: ChurnShape, *, is_full: bool) -> list[St
             demanded="the same of those who have been there for a cycle",
             measured=f"{rush:.4f} in the worst minute; {max((each.misses.by_node for each in crowded), default=0.0):.4f} after 10 s",
             holds=rush <= _ACCEPTED if is_full else None,
+            why="a new node needs tens of cycles to find its place in all of its rings, and 600 of them come to 1,500 others in ten; "
+            "how many there were among whom the published crowd came is not told",
         ),
         StudyClaim(
             requirement="P2P-30",

@@ -138,6 +138,8 @@ def claims(toll: DeathToll, apart: StudyTable, changed: ChangedRings, *, is_full
             measured=f"half gone after {in_words(half)}, 99 % after {in_words(most)}, all after {in_words(gone)}; "
             f"the largest view has {toll.largest}",
             holds=gone is not None and gone <= 3 * toll.largest,
+            why="Rings asks one partner in a cycle, the oldest: a node of many topics asks each of its neighbours as seldom as its view is "
+            "large, and hands them on meanwhile",
         ),
         StudyClaim(
             requirement="P2P-8",
@@ -153,6 +155,7 @@ def claims(toll: DeathToll, apart: StudyTable, changed: ChangedRings, *, is_full
             demanded="all rings complete again after half of the nodes died, cycles told",
             measured=in_words(toll.complete),
             holds=toll.complete is not None if is_full else None,
+            why="a ring lacks a link as long as a dead neighbour stands in its place",
         ),
         StudyClaim(
             requirement="P2P-32",

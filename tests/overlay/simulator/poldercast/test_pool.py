@@ -3,7 +3,7 @@
 import pytest
 
 from overlay.protocol.view import CELL, NODE
-from overlay.simulator.compiled import INTERPRETED
+from overlay.simulator.compiled import INTERPRETED, numbers
 from overlay.simulator.poldercast.overlay import PolderCastOverlay
 from overlay.simulator.poldercast.pool import FRESH, nearest, union, view, without
 from overlay.simulator.poldercast.state import CYCLON, MODULES, RINGS, VICINITY
@@ -44,7 +44,8 @@ def test_a_node_can_be_taken_out(system: PolderCastOverlay) -> None:
 
 
 def test_the_nearest_share_topics_and_the_nearest_of_all_come_first(system: PolderCastOverlay) -> None:
-    state, topics = system.state, [set() for _ in range(NODES)]  # type: list[set[int]]
+    state = system.state
+    topics: list[set[int]] = [set() for _ in range(NODES)]
     for topic in range(system.topics):
         for node in system.members(topic):
             topics[node].add(topic)
@@ -56,5 +57,5 @@ def test_the_nearest_share_topics_and_the_nearest_of_all_come_first(system: Pold
         # Where all priorities are the same, the number of topics that they share decides.
         shared = [len(topics[node] & topics[pool[state.picks[at]]]) for at in range(found)]
         assert shared == sorted((len(topics[node] & topics[other]) for other in pool), reverse=True)[:5]
-        assert not any(state.marks)
+        assert not any(numbers(state.marks))
         assert state.counts[node * MODULES + VICINITY] <= system.settings.vicinity
