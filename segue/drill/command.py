@@ -30,7 +30,7 @@ class _DrillRun(NamedTuple):
     @property
     def is_good(self) -> bool:
         """Whether all promises were kept."""
-        return not any(each.broken for each in self.outcomes)
+        return all(each.is_good for each in self.outcomes)
 
     def document(self) -> dict[str, Any]:
         """Returns all of it, for JSON."""

@@ -18,9 +18,17 @@ from segue.sdk.publisher import Publisher, PublisherOptions
 from .ledger import Arrival, DrillLedger
 from .nodes import DrillNodes
 
-TOPICS: Final = tuple(f"u{n}" for n in range(12))
-# Each follower follows so many topics; at each site there are so many followers for each access point.
-FOLLOWS: Final = 6
+# Kinds of topics: of artists nothing is kept, of playlists the last events are (`broker.window_bounds.DEFAULT_WINDOWS`).
+NO_WINDOW: Final = "no window"
+WINDOW: Final = "window"
+KINDS: Final = (NO_WINDOW, WINDOW)
+TOPICS: Final = {
+    NO_WINDOW: tuple(f"hm://notifications/feed/a{n}%new-album/" for n in range(6)),
+    WINDOW: tuple(f"hm://playlist/user/u{n}/playlist/p/" for n in range(6)),
+}
+KIND_OF: Final = {topic: kind for kind, topics in TOPICS.items() for topic in topics}
+# Each follower follows so many topics of each kind; at each site there are so many followers for each access point.
+FOLLOWS: Final = 3
 FOLLOWERS: Final = 2
 EVERY_S: Final = 0.1
 # Tokens outlive a clock that is an hour off.
@@ -28,20 +36,19 @@ TOKEN_S: Final = 86_400.0
 
 
 class DrillLoad:
-    """The load on `nodes`: `async with DrillLoad(nodes, sites, rng) as load:`. `ledger` is what came of it.
+    """The load on `nodes`: `async with DrillLoad(nodes, sites, rng) as load:`. `ledgers` are what came of it, by kind.
 
     Services do not repeat what no broker takes: it counts as refused, and the next broker gets the next event.
     """
 
     def __init__(self, nodes: DrillNodes, sites: tuple[str, ...], rng: random.Random) -> None:
         self._nodes, self._sites, self._rng = nodes, sites, rng
-        self._follows = {
-            f"{site}-{point}-{n}": frozenset(rng.sample(TOPICS, FOLLOWS))
-            for site in sites
-            for point in range(len(nodes.doors("accesspoint", site)))
-            for n in range(FOLLOWERS)
-        }
-        self.ledger = DrillLedger(self._follows)
+        names = [
+            f"{site}-{point}-{n}" for site in sites for point in range(len(nodes.doors("accesspoint", site))) for n in range(FOLLOWERS)
+        ]
+        follows = {kind: {name: frozenset(rng.sample(topics, FOLLOWS)) for name in names} for kind, topics in TOPICS.items()}
+        self._follows = {name: sorted(topic for each in follows.values() for topic in each[name]) for name in names}
+        self.ledgers = {kind: DrillLedger(each) for kind, each in follows.items()}
         self._publications: list[tuple[str, str, int]] = []
         self._publishers: dict[str, list[Publisher]] = {}
         self._stack = AsyncExitStack()
@@ -72,13 +79,18 @@ class DrillLoad:
         """Publishes nothing more, and waits until all that was accepted has arrived, or for so long. What is under way is answered."""
         self._is_quiet = True
         await asyncio.gather(*self._tasks)
-        await until(lambda: not self.ledger.outstanding(), within_s)
+        await until(lambda: not any(each.outstanding() for each in self.ledgers.values()), within_s)
+
+    def mark(self) -> None:
+        """Has what is measured from a moment on be measured from now on."""
+        for each in self.ledgers.values():
+            each.marked_s = time.monotonic()
 
     async def repeat(self) -> None:
         """Publishes everything again, with its id, as services do that got no answer."""
         for topic, site, n in list(self._publications):
             with suppress(SegueError):
-                await self._publishers[site][0].publish(_feed(topic), "play", {"n": n}, id=_id(n))
+                await self._publishers[site][0].publish(topic, "said", {"n": n}, id=_id(topic, n))
 
     def _token(self, *, user: str | None = None, service: str | None = None) -> str:
         return issue(self._nodes.secret, user=user, service=service, ttl_s=TOKEN_S, now_s=time.time() - TOKEN_S / 2)
@@ -90,31 +102,30 @@ class DrillLoad:
         options = ClientOptions(backoff=Backoff(base_s=0.2, cap_s=2.0), heartbeat_s=2.0)
         client = Client(mine, self._token(user=name), client=name, on_state=lambda state: None, options=options, rng=self._draws())
         await self._stack.enter_async_context(client)
-        await client.subscribe([_feed(topic) for topic in sorted(self._follows[name])], wait="all")
+        await client.subscribe(self._follows[name], wait="all")
         self._clients.append(asyncio.create_task(self._listen(name, client)))
 
     async def _listen(self, name: str, client: Client) -> None:
         async for event in client:
-            stream = (event.topic.split("/")[-2], event.site)
-            n = int(event.payload["n"])
-            self.ledger.arrived(name, Arrival(stream, event.epoch, event.seq, event.skipped, n, time.monotonic()))
+            arrival = Arrival((event.topic, event.site), event.epoch, event.seq, event.skipped, int(event.payload["n"]), time.monotonic())
+            self.ledgers[KIND_OF[event.topic]].arrived(name, arrival)
 
     async def _serve(self, site: str) -> None:
         options = PublisherOptions(tries=1, answer_timeout_s=1.0)
         for door in self._nodes.doors("broker", site):
-            publisher = Publisher(f"http://{door}", self._token(service="presence"), options=options, rng=self._draws())
+            publisher = Publisher(f"http://{door}", self._token(service="notification"), options=options, rng=self._draws())
             self._publishers.setdefault(site, []).append(await self._stack.enter_async_context(publisher))
-        self._tasks += [asyncio.create_task(self._publish(topic, site)) for topic in TOPICS]
+        self._tasks += [asyncio.create_task(self._publish(topic, site)) for topic in KIND_OF]
 
     async def _publish(self, topic: str, site: str) -> None:
-        publishers, turn = self._publishers[site], self._rng.randrange(2)
+        publishers, turn, ledger = self._publishers[site], self._rng.randrange(2), self.ledgers[KIND_OF[topic]]
         await asyncio.sleep(EVERY_S * self._rng.random())
         while not self._is_quiet:
-            n = self.ledger.sent(topic, site, time.monotonic())
+            n = ledger.sent(topic, site, time.monotonic())
             self._publications.append((topic, site, n))
             try:
-                await publishers[turn % len(publishers)].publish(_feed(topic), "play", {"n": n}, id=_id(n))
-                self.ledger.accepted(n)
+                await publishers[turn % len(publishers)].publish(topic, "said", {"n": n}, id=_id(topic, n))
+                ledger.accepted(n)
             except SegueError:
                 turn += 1
             await asyncio.sleep(EVERY_S)
@@ -123,9 +134,5 @@ class DrillLoad:
         return random.Random(self._rng.getrandbits(64))
 
 
-def _feed(topic: str) -> str:
-    return f"hm://presence/user/{topic}/"
-
-
-def _id(n: int) -> str:
-    return f"drill-{n}"
+def _id(topic: str, n: int) -> str:
+    return f"drill-{KINDS.index(KIND_OF[topic])}-{n}"

@@ -5,6 +5,9 @@ from typing import Final, Protocol
 import msgspec
 
 from accesspoint.options import AccessPointOptions
+from broker.options import BrokerOptions
+from broker.window_bounds import WindowBounds
+from infra.kernel.topics import Kind
 from segue.cluster.role_spec import RoleOptions
 from segue.cluster.shape import SITES, Shape
 
@@ -12,6 +15,8 @@ READY_S: Final = 60.0
 # An access point that is asked to stop says so for a second, and sends four clients away in each that follows.
 DRAIN_WAIT_S: Final = 1.0
 DRAIN_PER_S: Final = 4.0
+# A topic has twenty events a second here: what is published in `seconds` fits.
+KEPT: Final = WindowBounds(keep="all", events=4_000, bytes=2 << 20, seconds=120.0)
 SHAPE: Final = Shape(sites=SITES[:2], brokers=2, aggregators=2, accesspoints=2, presence=0, policy="open")
 
 
@@ -52,7 +57,14 @@ def name_of(options: RoleOptions) -> str:
 
 def drill_options(shape: Shape) -> list[RoleOptions]:
     """Returns the options of all nodes of a drill of this `shape`."""
-    return [
-        msgspec.structs.replace(each, drain_wait_s=DRAIN_WAIT_S, drain_per_s=DRAIN_PER_S) if isinstance(each, AccessPointOptions) else each
-        for each in shape.options()
-    ]
+    return list(map(_changed, shape.options()))
+
+
+def _changed(options: RoleOptions) -> RoleOptions:
+    match options:
+        case AccessPointOptions():
+            return msgspec.structs.replace(options, drain_wait_s=DRAIN_WAIT_S, drain_per_s=DRAIN_PER_S)
+        case BrokerOptions():
+            return msgspec.structs.replace(options, window={Kind.PLAYLIST: KEPT})
+        case _:
+            return options

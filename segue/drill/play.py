@@ -13,7 +13,7 @@ from .ledger import DrillMeasured
 from .load import DrillLoad
 from .nodes import DrillNodes
 from .ring import settle
-from .rows import DrillPromise, DrillRow, DrillStep
+from .rows import DrillRow, DrillStep
 
 MakeNodes = Callable[[random.Random, Shape], AbstractAsyncContextManager[DrillNodes]]
 # Before anything goes wrong, and after.
@@ -27,22 +27,22 @@ WELL_S: Final = 3.0
 
 
 class DrillOutcome(NamedTuple):
-    """A row that was played: what was `measured`, and in how many seconds."""
+    """A row that was played: what was `measured` of each kind of topics, and in how many seconds."""
 
     row: DrillRow
-    measured: DrillMeasured
+    measured: dict[str, DrillMeasured]
     seconds: float
 
-    @property
-    def promised(self) -> DrillPromise:
-        """What was promised."""
-        return self.row.no_window
+    def broken(self, kind: str) -> list[str]:
+        """Returns the measures that are larger than what is promised. Where nothing arrives, nothing is proved: `delivered`."""
+        promised, measured = self.row.promised(kind), self.measured[kind]
+        found = [name for name, most in promised._asdict().items() if most is not None and getattr(measured, name) > most]
+        return found or ([] if measured.delivered else ["delivered"])
 
     @property
-    def broken(self) -> list[str]:
-        """The measures that are larger than what is promised. Where nothing arrives, nothing is proved: `delivered`."""
-        found = [name for name, most in self.promised._asdict().items() if most is not None and getattr(self.measured, name) > most]
-        return found or ([] if self.measured.delivered else ["delivered"])
+    def is_good(self) -> bool:
+        """Whether all that was promised was kept."""
+        return not any(map(self.broken, self.measured))
 
 
 async def play(row: DrillRow, make_nodes: MakeNodes, seed: int) -> DrillOutcome:
@@ -54,18 +54,18 @@ async def play(row: DrillRow, make_nodes: MakeNodes, seed: int) -> DrillOutcome:
             await nodes.stop(name)
         async with DrillLoad(nodes, row.shape.sites, rng) as load:
             await asyncio.sleep(CALM_S)
-            load.ledger.marked_s = time.monotonic()
+            load.mark()
             for step in row.steps:
                 await _do(step, nodes, load, rng)
             await load.quiet(QUIET_S)
-            measured = load.ledger.measured()
+            measured = {kind: ledger.measured() for kind, ledger in load.ledgers.items()}
     return DrillOutcome(row, measured, round(time.monotonic() - began_s, 1))
 
 
 async def _do(step: DrillStep, nodes: DrillNodes, load: DrillLoad, rng: random.Random) -> None:
     match step.act:
         case "mark":
-            load.ledger.marked_s = time.monotonic()
+            load.mark()
         case "wait":
             await asyncio.sleep(step.seconds)
         case "repeat":

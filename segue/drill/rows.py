@@ -1,6 +1,6 @@
 """The ladder: what goes wrong in each row of a drill, and what is promised then. All of it is data.
 
-A node is named "site/node". A further column of promises is a further field of `DrillRow`.
+A node is named "site/node".
 """
 
 from itertools import product
@@ -10,6 +10,7 @@ import msgspec
 
 from segue.cluster.shape import SITES, Shape
 
+from .load import WINDOW
 from .nodes import SHAPE
 
 Act = Literal["kill", "stop", "start", "settle", "hang", "go_on", "cut", "heal", "clock", "repeat", "wait", "mark", "random"]
@@ -52,7 +53,7 @@ class DrillPromise(NamedTuple):
 class DrillRow(NamedTuple):
     """A row: `what` goes wrong, by which `steps`.
 
-    - `no_window`: what is promised for kinds without a window.
+    - `no_window`: what is promised for kinds without a window. `window`: for those of which all is kept; None: the same.
     - `shape`: of its cluster. `later`: nodes that are stopped before the load comes.
     - `is_long`: whether it is played on demand only.
     """
@@ -61,9 +62,14 @@ class DrillRow(NamedTuple):
     what: str
     steps: tuple[DrillStep, ...]
     no_window: DrillPromise
+    window: DrillPromise | None = None
     shape: Shape = SHAPE
     later: tuple[str, ...] = ()
     is_long: bool = False
+
+    def promised(self, kind: str) -> DrillPromise:
+        """Returns what is promised of a kind of topics."""
+        return self.window if kind == WINDOW and self.window is not None else self.no_window
 
     @property
     def ways(self) -> tuple[str, ...]:
@@ -85,6 +91,8 @@ THREE: Final = msgspec.structs.replace(SHAPE, sites=SITES[:1], brokers=3)
 FIVE: Final = msgspec.structs.replace(THREE, brokers=5)
 NOTHING: Final = DrillPromise(missing=0, again_s=0.0)
 LOST_NOTHING: Final = DrillPromise(missing=0)
+AGAIN_IN_4_S: Final = DrillPromise(again_s=4.0)
+LATER: Final = DrillPromise(missing=0, again_s=4.0)
 MARK: Final = DrillStep("mark")
 
 
@@ -104,15 +112,10 @@ def _cut(seconds: float, *pairs: tuple[str, str]) -> tuple[DrillStep, ...]:
     return (*(DrillStep("cut", *pair) for pair in pairs), _wait(seconds), MARK, DrillStep("heal"), _wait(5.0))
 
 
-def _sites_cut(seconds: float, *, is_long: bool = False) -> DrillRow:
+def _sites_cut(seconds: float, window: DrillPromise, *, is_long: bool = False) -> DrillRow:
     steps = _cut(seconds, ("sto", "lon"))
-    return DrillRow(
-        f"sites-cut-{seconds:.0f}",
-        f"two sites do not reach each other for {seconds:.0f} s",
-        steps,
-        DrillPromise(again_s=4.0),
-        is_long=is_long,
-    )
+    what = f"two sites do not reach each other for {seconds:.0f} s"
+    return DrillRow(f"sites-cut-{seconds:.0f}", what, steps, AGAIN_IN_4_S, window, is_long=is_long)
 
 
 def _hung(node: str, seconds: float) -> tuple[DrillStep, ...]:
@@ -160,7 +163,7 @@ def _brokers() -> tuple[DrillRow, ...]:
         DrillRow("broker-stopped", "a broker is asked to stop, and started again", _gone_and_back("stop", "sto/b1"), LOST_NOTHING),
         DrillRow("broker-killed", "a broker is killed", _gone_and_back("kill", "sto/b1"), DrillPromise(again_s=2.0)),
         DrillRow("broker-hung", "a broker hangs for 8 s", _hung("sto/b1", 8.0), DrillPromise(again_s=3.5)),
-        DrillRow("heirs-killed", "two of three brokers are killed together", heirs, DrillPromise(again_s=2.0), THREE),
+        DrillRow("heirs-killed", "two of three brokers are killed together", heirs, DrillPromise(again_s=2.0), shape=THREE),
         DrillRow("site-restarted", "all nodes of a site are killed and started again", restarted, DrillPromise(again_s=5.0)),
     )
 
@@ -169,11 +172,11 @@ def _cuts() -> tuple[DrillRow, ...]:
     one, other = zip(BROKERS, AGGREGATORS, POINTS, strict=True)
     split = _cut(8.0, *product(one, other))
     return (
-        DrillRow("links-cut", "an aggregator does not reach a broker for 5 s", _cut(5.0, (USED, "sto/b1")), DrillPromise(again_s=4.0)),
-        _sites_cut(1.0),
-        _sites_cut(20.0),
-        _sites_cut(100.0, is_long=True),
-        _sites_cut(300.0, is_long=True),
+        DrillRow("links-cut", "an aggregator does not reach a broker for 5 s", _cut(5.0, (USED, "sto/b1")), AGAIN_IN_4_S, LATER),
+        _sites_cut(1.0, LATER),
+        _sites_cut(20.0, LATER),
+        _sites_cut(100.0, LATER, is_long=True),
+        _sites_cut(300.0, AGAIN_IN_4_S, is_long=True),
         # Who owns a topic in one part goes on counting there, and knows nothing of what is published in the other one.
         DrillRow("site-split", "a site falls in two parts for 8 s", split, DrillPromise(undetected=None, again_s=4.0)),
     )
@@ -194,7 +197,9 @@ def _planned() -> tuple[DrillRow, ...]:
             _rolled(*BROKERS, *AGGREGATORS, *POINTS),
             DrillPromise(),
         ),
-        DrillRow("three-five-three", "a site goes from 3 brokers to 5 and back", _grown_and_shrunk(*added), LOST_NOTHING, FIVE, added),
+        DrillRow(
+            "three-five-three", "a site goes from 3 brokers to 5 and back", _grown_and_shrunk(*added), LOST_NOTHING, shape=FIVE, later=added
+        ),
     )
 
 

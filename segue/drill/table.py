@@ -21,17 +21,17 @@ _COLUMNS: Final = {
 
 def table(outcomes: list[DrillOutcome], way: str) -> Table:
     """Returns the table of rows that were played in a `way`. A cell has what was measured, and the most that is promised."""
-    title = f"Kinds without a window, {way}: measured, and the most that is promised. again: until everybody is served as before"
+    title = f"{way.capitalize()}: measured, and the most that is promised. again: until everybody is served as before"
     made = Table(title=title, title_justify="left", title_style=QUIET, box=None, pad_edge=False, padding=(0, 1, 0, 0))
     made.add_column("what", header_style=QUIET, min_width=24)
+    made.add_column("kinds with", header_style=QUIET, no_wrap=True)
     for name in (*_COLUMNS.values(), "of", "took"):
         made.add_column(name, justify="right", header_style=QUIET, no_wrap=True)
     for each in outcomes:
-        found = each.measured
-        cells = (cell(getattr(found, name), getattr(each.promised, name)) for name in _COLUMNS)
-        made.add_row(
-            each.row.what, *cells, Text(f"{found.delivered + found.missing:,}", BAD * (not found.delivered)), f"{each.seconds:.0f} s"
-        )
+        for n, (kind, found) in enumerate(each.measured.items()):
+            cells = (cell(getattr(found, name), getattr(each.row.promised(kind), name)) for name in _COLUMNS)
+            of = Text(f"{found.delivered + found.missing:,}", BAD * (not found.delivered))
+            made.add_row("" if n else each.row.what, kind, *cells, of, "" if n else f"{each.seconds:.0f} s")
     return made
 
 
@@ -57,10 +57,12 @@ def document(outcomes: list[DrillOutcome], way: str) -> dict[str, Any]:
             {
                 "name": each.row.name,
                 "what": each.row.what,
-                "promised": each.promised._asdict(),
-                "measured": each.measured._asdict(),
+                "kinds": {
+                    kind: {"promised": each.row.promised(kind)._asdict(), "measured": found._asdict(), "broken": each.broken(kind)}
+                    for kind, found in each.measured.items()
+                },
                 "seconds": each.seconds,
-                "broken": each.broken,
+                "is_good": each.is_good,
             }
             for each in outcomes
         ],

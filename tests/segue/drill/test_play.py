@@ -6,6 +6,7 @@ import msgspec
 import pytest
 
 from segue.drill import play as playing
+from segue.drill.load import NO_WINDOW, WINDOW
 from segue.drill.local_nodes import LocalNodes
 from segue.drill.nodes import SHAPE
 from segue.drill.play import DrillOutcome, play
@@ -22,28 +23,29 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 async def played(*steps: DrillStep, promise: DrillPromise = USUAL, later: tuple[str, ...] = ()) -> DrillOutcome:
-    return await play(DrillRow("row", "something", steps, promise, SMALL, later), LocalNodes, 1)
+    return await play(DrillRow("row", "something", steps, promise, shape=SMALL, later=later), LocalNodes, 1)
 
 
-async def test_a_site_that_is_cut_off_misses_events_and_numbers_show_it() -> None:
+async def test_a_site_that_is_cut_off_misses_events_without_a_window_and_numbers_show_it() -> None:
     cut = DrillStep("cut", "sto", "lon"), DrillStep("wait", seconds=3.5)
     outcome = await played(*cut, DrillStep("mark"), DrillStep("heal"), DrillStep("wait", seconds=3.0), promise=DrillPromise(again_s=4.0))
-    assert outcome.measured.missing > 20
-    assert outcome.broken == []
+    assert outcome.measured[NO_WINDOW].missing > 10
+    assert outcome.measured[WINDOW].missing == 0
+    assert outcome.is_good
     assert outcome.seconds > 6.0
 
 
 async def test_a_clock_an_hour_off_changes_nothing() -> None:
     outcome = await played(DrillStep("clock", "sto/b1", seconds=3600.0), DrillStep("wait", seconds=0.3), promise=DrillPromise(missing=0))
-    assert outcome.broken == []
-    assert outcome.measured.delivered > 20
-    assert outcome.measured.refused == 0  # what was under way in the end was answered
+    assert outcome.is_good
+    assert min(each.delivered for each in outcome.measured.values()) > 10
+    assert not any(each.refused for each in outcome.measured.values())  # what was under way in the end was answered
 
 
 async def test_an_aggregator_that_is_killed_is_back_at_its_name() -> None:
     gone = DrillStep("kill", "sto/a1"), DrillStep("wait", seconds=0.2), DrillStep("start", "sto/a1")
     outcome = await played(*gone)
-    assert outcome.broken == []
+    assert outcome.is_good
 
 
 async def test_at_random_everybody_is_back_in_the_end() -> None:
@@ -58,5 +60,5 @@ async def test_a_broker_that_comes_later_and_goes_again_is_not_noticed() -> None
     """DPS-16, DPS-32: 0 lost, 0 twice."""
     grown = DrillStep("start", "sto/b2"), DrillStep("settle", "sto"), DrillStep("stop", "sto/b2"), DrillStep("settle", "sto")
     outcome = await played(*grown, promise=DrillPromise(missing=0), later=("sto/b2",))
-    assert outcome.broken == []
-    assert outcome.measured.delivered > 20
+    assert outcome.is_good
+    assert min(each.delivered for each in outcome.measured.values()) > 10

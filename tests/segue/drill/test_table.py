@@ -6,29 +6,32 @@ from rich.console import Console
 
 from segue.cli.palette import BAD, GREEN, QUIET
 from segue.drill.ledger import DrillMeasured
+from segue.drill.load import NO_WINDOW, WINDOW
 from segue.drill.play import DrillOutcome
 from segue.drill.rows import DrillPromise, DrillRow
 from segue.drill.table import cell, document, said, table
 
-ROW = DrillRow("killed", "something is killed", (), DrillPromise(again_s=1.5))
+ROW = DrillRow("killed", "something is killed", (), DrillPromise(again_s=1.5), DrillPromise(missing=0))
 MEASURED = DrillMeasured(accepted=10, refused=2, delivered=1_200, missing=34, twice=0, out_of_order=0, undetected=0, again_s=1.25)
 
 
 def test_a_row_that_is_kept_and_one_that_is_broken() -> None:
-    kept = DrillOutcome(ROW, MEASURED, 11.0)
-    broken = DrillOutcome(ROW, MEASURED._replace(twice=3, again_s=2.0), 11.0)
-    assert kept.broken == []
-    assert broken.broken == ["twice", "again_s"]
-    console = Console(width=100, file=StringIO())
+    kept = DrillOutcome(ROW, {NO_WINDOW: MEASURED, WINDOW: MEASURED._replace(missing=0, delivered=77)}, 11.0)
+    broken = DrillOutcome(ROW, {NO_WINDOW: MEASURED._replace(twice=3, again_s=2.0), WINDOW: MEASURED}, 11.0)
+    assert kept.is_good
+    assert not broken.is_good
+    assert broken.broken(NO_WINDOW) == ["twice", "again_s"]
+    assert broken.broken(WINDOW) == ["missing"]
+    console = Console(width=110, file=StringIO())
     with console.capture() as capture:
         console.print(table([kept, broken], "one process"))
     text = capture.get()
-    for cell_text in ("something is killed", "1.25 ≤ 1.5", "2 > 1.5", "3 > 0", "34", "1,234", "11 s"):
+    for cell_text in ("something is killed", "1.25 ≤ 1.5", "2 > 1.5", "3 > 0", "34", "1,234", "34 > 0", "77", "11 s"):
         assert cell_text in text
 
 
 def test_where_nothing_arrives_nothing_is_proved() -> None:
-    assert DrillOutcome(ROW, MEASURED._replace(delivered=0), 1.0).broken == ["delivered"]
+    assert DrillOutcome(ROW, {NO_WINDOW: MEASURED._replace(delivered=0)}, 1.0).broken(NO_WINDOW) == ["delivered"]
 
 
 def test_a_cell_says_whether_a_promise_was_kept() -> None:
@@ -37,11 +40,12 @@ def test_a_cell_says_whether_a_promise_was_kept() -> None:
 
 
 def test_the_document_has_all_of_it() -> None:
-    (row,) = document([DrillOutcome(ROW, MEASURED, 11.0)], "processes")["rows"]
-    assert row["promised"]["again_s"] == 1.5
-    assert row["promised"]["missing"] is None
-    assert row["measured"]["missing"] == 34
-    assert (row["name"], row["seconds"], row["broken"]) == ("killed", 11.0, [])
+    (row,) = document([DrillOutcome(ROW, {NO_WINDOW: MEASURED, WINDOW: MEASURED}, 11.0)], "processes")["rows"]
+    assert row["kinds"][NO_WINDOW]["promised"]["again_s"] == 1.5
+    assert row["kinds"][NO_WINDOW]["promised"]["missing"] is None
+    assert row["kinds"][NO_WINDOW]["measured"]["missing"] == 34
+    assert [row["kinds"][kind]["broken"] for kind in (NO_WINDOW, WINDOW)] == [[], ["missing"]]
+    assert (row["name"], row["seconds"], row["is_good"]) == ("killed", 11.0, False)
 
 
 def test_a_promise_in_words() -> None:
