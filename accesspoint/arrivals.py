@@ -19,6 +19,7 @@ from .bearer import TokenBearer, Verify
 from .expiry import Expiry
 from .inboxes import Inboxes
 from .journal import Journal
+from .keeping import Keeping
 from .options import AccessPointOptions
 from .session import Session, SessionState
 from .sessions_by_user import SessionsByUser
@@ -39,6 +40,7 @@ class Arrivals:
     - `hook`: is asked who may come in, if it is there to be asked that.
     - `gatekeeper`, `expiry`, `attendance`, `journal`, `inboxes`: are told who has come in.
     - `refusals`: counts whom it sends away, by code.
+    - `keeping`: what they are told that is kept.
     """
 
     def __init__(
@@ -55,6 +57,7 @@ class Arrivals:
         journal: Journal | None,
         inboxes: Inboxes,
         refusals: Counter[str],
+        keeping: Keeping,
     ) -> None:
         self.ready: dict[str, Session] = {}
         """Those that have come in, by id."""
@@ -65,7 +68,7 @@ class Arrivals:
         self._options, self._verify, self._rng = options, verify, rng
         self._hook = hook if hook is not None and hook.asks_connect else None
         self._users, self._gatekeeper, self._expiry, self._attendance = users, gatekeeper, expiry, attendance
-        self._journal, self._inboxes, self._refusals = journal, inboxes, refusals
+        self._journal, self._inboxes, self._refusals, self._keeping = journal, inboxes, refusals, keeping
         self._limits = {
             "message_bytes": options.max_message_bytes,
             "topics_per_message": options.max_topics_per_message,
@@ -188,7 +191,11 @@ class Arrivals:
         self._attendance.arrive((session.user, hello.client), session.mobile)
         if self._journal is not None:
             self._journal.joined(session)
-        session.say(messages.welcome(session.id, self._options.site, session.user, int(wall_s * 1000), session.expires_s, self._limits))
+        session.say(
+            messages.welcome(
+                session.id, self._options.site, session.user, int(wall_s * 1000), session.expires_s, self._limits, self._keeping.kinds
+            )
+        )
         self._inboxes.open(session, now_s)
 
     def _check_connections(self, user: str) -> None:

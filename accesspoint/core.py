@@ -10,7 +10,7 @@ from typing import Protocol
 from infra.kernel.announcer import Announcer
 from infra.kernel.backoff import Rng
 from infra.kernel.capture import Recorder
-from infra.kernel.errors import Refused
+from infra.kernel.errors import GoingAway, Refused
 from infra.kernel.every_one import for_every_one
 from infra.kernel.roles import DECISION
 from infra.kernel.topics import Topic
@@ -28,10 +28,12 @@ from .follows import Follows
 from .hub import Hub
 from .inboxes import Inboxes
 from .journal import Journal
+from .keeping import Keeping
 from .offload_notices import OffloadNotices
 from .options import AccessPointOptions
 from .orders import Orders
 from .pace import ActRates, Pace
+from .recoveries import Recoveries, RecoveryPlan
 from .relay import Relay
 from .session import Session, SessionState
 from .sessions_by_user import SessionsByUser
@@ -72,6 +74,8 @@ class AccessPointCore:
         verify_subscription: Verify | None = None,
     ) -> None:
         self.hub = Hub()
+        self.keeping = Keeping()
+        self.recoveries = Recoveries(options, self.hub, self.keeping)
         self.announcer = Announcer(options.site, self.hub.wanted)
         self.calls = Calls(options.max_calls, options.max_calls_bytes, options.call_s)
         self.attendance = Attendance(soon)
@@ -126,6 +130,7 @@ class AccessPointCore:
             journal=self.journal,
             inboxes=self.inboxes,
             refusals=self.refusals,
+            keeping=self.keeping,
         )
         self.orders = Orders(f"{options.site}/{options.node}", self.arrivals.ready, self.hub, self.users, self.gatekeeper, soon)
         self.dismissals = Dismissals(self.sessions, self.users, soon)
@@ -159,6 +164,7 @@ class AccessPointCore:
             if self.journal is not None:
                 self.journal.left(session, self.hub.held(session))
         self.gatekeeper.left(session)
+        self.recoveries.left(session)
         session.state = SessionState.ENDED
         self.disconnects[why] += 1
         if session.outbox is not None:
@@ -193,7 +199,8 @@ class AccessPointCore:
             case messages.UnsubscribeMessage():
                 self._unsubscribe(session, message, now_s)
             case messages.PingMessage():
-                session.say(messages.pong(int(wall_s * 1000)))
+                point = self.recoveries.point(session) if message.point else None
+                session.say(messages.pong(int(wall_s * 1000)) if not message.point else messages.pong_with_point(int(wall_s * 1000), point))
             case messages.HelloMessage():
                 self.arrivals.hello(session, message, now_s, wall_s)
             case messages.RefreshMessage():
@@ -214,19 +221,50 @@ class AccessPointCore:
     def _subscribe(self, session: Session, message: messages.SubscribeMessage, now_s: float, wall_s: float) -> None:
         session.named_topics += len(message.topics)
 
-        def done(topics: list[Topic], rejected: list[messages.Rejected], done_s: float) -> None:
-            self.relay.follow(session, "follow", topics, done_s)
-
-            def answer(installed: str, missing_sites: list[str], _: float) -> None:
-                if session.state is SessionState.READY:
-                    session.say(messages.subscribed(message.id, installed, missing_sites, rejected))
-                    self.offload_notices.subscribed(session, topics)
-
-            self.subscriptions.when_installed(message.wait, done_s, answer)
-
         self.subscriptions.check_count(message.topics)  # before anything is done for each of them
+        plan = self.recoveries.plan(session, message)
         self.gatekeeper.show_tokens(session, message, now_s, wall_s)
-        self.gatekeeper.admission.subscribe(session, message.topics, now_s, done)
+        if plan is None:
+            self.gatekeeper.admission.subscribe(session, message.topics, now_s, partial(self._followed, session, message, None))
+            return
+        hold = partial(self.recoveries.hold, session, plan)
+        try:
+            self.gatekeeper.admission.subscribe(session, message.topics, now_s, partial(self._followed, session, message, plan), hold)
+        except Refused:
+            self.recoveries.give_up(session, plan)
+            raise
+
+    def _followed(
+        self,
+        session: Session,
+        message: messages.SubscribeMessage,
+        plan: RecoveryPlan | None,
+        topics: list[Topic],
+        rejected: list[messages.Rejected],
+        now_s: float,
+    ) -> None:
+        """Answers `message` when `topics` of it, which are followed, are installed, and recovered as far as `plan` wants that."""
+        self.relay.follow(session, "follow", topics, now_s)
+
+        def answer(installed: str, missing_sites: list[str], _: float) -> None:
+            if session.state is not SessionState.READY:
+                return
+            recovery = self.recoveries.shown(session, lost, replayed) if plan is not None else None
+            session.say(messages.subscribed(message.id, installed, missing_sites, rejected, recovery))
+            self.offload_notices.subscribed(session, topics)
+
+        lost: dict[Topic, str] = {}
+        replayed = 0
+        if plan is None:
+            self.subscriptions.when_installed(message.wait, now_s, answer)
+            return
+
+        def recovered(its_lost: dict[Topic, str], its_replayed: int, over_s: float) -> None:
+            nonlocal lost, replayed
+            lost, replayed = its_lost, its_replayed
+            self.subscriptions.when_installed(message.wait, over_s, answer)
+
+        self.recoveries.begin(session, plan, topics, now_s, recovered)
 
     def _unsubscribe(self, session: Session, message: messages.UnsubscribeMessage, now_s: float) -> None:
         session.named_topics += len(message.topics)
@@ -240,9 +278,10 @@ class AccessPointCore:
     def tick(self, now_s: float, period_s: float) -> None:
         """Gives answers that are due, and looks for clients that are silent; is called every `period_s`."""
         steps = [partial(self.subscriptions.advance, now_s), partial(self.calls.tick, now_s), partial(self._silence.tick, now_s, period_s)]
-        steps += [partial(self.expiry.tick, now_s), partial(self.gatekeeper.tick, now_s)]
+        steps += [partial(self.recoveries.tick, now_s), partial(self.expiry.tick, now_s), partial(self.gatekeeper.tick, now_s)]
         for_every_one([*steps, partial(self.inboxes.tick, now_s, period_s)])
 
     def farewell(self, session: Session) -> None:
         """Asks a client to come back elsewhere, each at their own time, since this access point drains."""
-        session.end(Refused("going-away"), self._rng.randrange(self._options.reconnect_within_ms + 1))
+        point = self.recoveries.point(session) if session.follows_with_recovery else None
+        session.end(GoingAway(point), self._rng.randrange(self._options.reconnect_within_ms + 1))

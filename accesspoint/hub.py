@@ -60,30 +60,46 @@ class Row(set[Member]):
     - `presence`: whether of its events a slow client gets only the newest.
     - `run`: its events of the batch that is being sorted; None between batches.
     - `burst`: how far its last events have got, while it is served in slices.
+    - `joining`: those of them that get nothing yet, because they wait for what they have missed; each with the number of its recovery.
     """
 
-    __slots__ = ("burst", "handle", "presence", "run", "topic")
+    __slots__ = ("burst", "handle", "joining", "presence", "run", "topic")
 
     def __init__(self, handle: int, topic: Topic) -> None:
         super().__init__()
         self.burst: Burst | None = None
+        self.joining: dict[Member, int] | None = None
         self.handle = handle
         self.topic = topic
         self.presence = topic[0] == USER_TAG
         self.run: list[bytes] | None = None
+
+    @property
+    def served(self) -> Collection[Member]:
+        """Those that get what is live."""
+        joining = self.joining
+        return self if joining is None else [member for member in self if member not in joining]
+
+    def join(self, member: Member) -> None:
+        """Notes that `member` waits no longer, or that it is gone."""
+        if self.joining is not None:
+            self.joining.pop(member, None)
+            if not self.joining:
+                self.joining = None
 
 
 class Burst:
     """Events of one topic on their way to more sessions than one slice: `left` are still to be served with `run`.
 
     What is published meanwhile waits in `later`, at most `BURST_BYTES` of it; then the oldest is given up, and clients
-    see a gap.
+    see a gap. `has`: members that have so many of the events in `later` already.
     """
 
-    __slots__ = ("later", "later_bytes", "left", "run")
+    __slots__ = ("has", "later", "later_bytes", "left", "run")
 
-    def __init__(self, row: Row, run: list[bytes]) -> None:
-        self.left = list(row)
+    def __init__(self, row: Row, run: list[bytes], without: Collection[Member] = ()) -> None:
+        self.left = [member for member in row.served if member not in without] if without else list(row.served)
+        self.has: dict[Member, int] = {}
         self.run = run
         self.later: deque[bytes] = deque()
         self.later_bytes = 0
@@ -96,6 +112,8 @@ class Burst:
         while self.later_bytes > BURST_BYTES:
             self.later_bytes -= len(self.later.popleft())
             shed += 1
+        for member in self.has if shed else ():
+            self.has[member] = max(0, self.has[member] - shed)
         return shed
 
 
@@ -148,6 +166,7 @@ class Hub:
         if row is None or member not in row:
             return None
         row.remove(member)
+        row.join(member)
         member.dropped += 1
         if member.dropped > COMPACT_FROM and 2 * member.dropped > len(member.handles):
             self._compact(member)
@@ -180,6 +199,7 @@ class Hub:
         last = []
         for row in self._rows_of(member):
             row.remove(member)
+            row.join(member)
             if not row:
                 last.append(row)
         self.subscriptions -= self.count(member)
@@ -208,7 +228,7 @@ class Hub:
                 row.burst = Burst(row, run)
                 self._bursting.append(row)
             else:
-                self._give(row, row, run)
+                self._give(row, row.served, run)
 
     def _give(self, row: Row, members: Collection[Member], run: list[bytes]) -> None:
         chunk = text_frame(run[0]) if len(run) == 1 else b"".join(map(text_frame, run))
@@ -239,11 +259,55 @@ class Hub:
         now = burst.left[-SLICE:]
         del burst.left[-SLICE:]
         # Who has left since the burst began gets nothing more; who has come since gets what is published from now on.
-        self._give(row, [member for member in now if member in row], burst.run)
+        joining = row.joining or ()
+        self._give(row, [member for member in now if member in row and member not in joining], burst.run)
         if not burst.left:
-            row.burst = Burst(row, list(burst.later)) if burst.later else None
+            self._next_burst(row, burst)
         if row.burst is not None:
             self._bursting.append(row)
+
+    def _next_burst(self, row: Row, burst: Burst) -> None:
+        run = list(burst.later)
+        for member, count in burst.has.items():
+            if run[count:] and member in row and member not in (row.joining or ()):
+                self._give(row, [member], run[count:])
+        row.burst = Burst(row, run, burst.has) if run else None
+
+    # Those who come back.
+
+    def join_later(self, member: Member, topic: Topic, number: int) -> None:
+        """Has `member` get nothing of `topic`, which it wants, before `join_now` under the same `number`."""
+        row = self.topics[topic]
+        row.joining = row.joining or {}
+        row.joining[member] = number
+
+    def join_now(self, member: Member, topic: Topic, number: int, bodies: list[bytes]) -> bool:
+        """Gives `member` what it has missed, and what is live from now on. Returns False if it does not wait for `number` there."""
+        row = self.topics.get(topic)
+        if row is None or not self.is_joining(member, topic, number):
+            return False
+        row.join(member)
+        if bodies:
+            self._give(row, [member], bodies)
+        if row.burst is not None:  # what waits there came before, so it is in `bodies`
+            row.burst.has[member] = len(row.burst.later)
+            row.burst.left = [each for each in row.burst.left if each is not member]
+        return True
+
+    def owes(self, member: Member) -> bool:
+        """Tells whether events that have come here are still to be given to `member`."""
+        return any(member in row for row in self._bursting)
+
+    def is_joining(self, member: Member, topic: Topic, number: int) -> bool:
+        """Tells whether `member` waits for `join_now` of `topic` under `number`."""
+        row = self.topics.get(topic)
+        return row is not None and row.joining is not None and row.joining.get(member) == number
+
+    def flush_one(self, member: Member) -> None:
+        """Writes what `member` got, before something is said to it that must come behind that."""
+        if member.chunks:
+            chunks, member.chunks = member.chunks, []
+            member.write(b"".join(chunks))
 
     def _by_topic(self, handles: Sequence[int], bodies: Sequence[bytes]) -> Iterable[tuple[Row, list[bytes]]]:
         rows, known = self._rows, len(self._rows)

@@ -1,18 +1,24 @@
 """What clients and access points say to each other (design 4.1), as typed messages."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Annotated, Final, Literal
 
 import msgspec
 
 from infra.kernel.access import MAX_PRIVATE_HOURS
-from infra.kernel.errors import Refused, SentAway
+from infra.kernel.errors import GoingAway, Refused, SentAway
+from infra.kernel.frames import Number
 from infra.kernel.http_error import described
 from infra.kernel.readable import LAST_EXACT, check_readable
 
 MAX_CLIENT_CHARS: Final = 128
+MAX_POINT_CHARS: Final = 1024
+# Sites of which one topic can have events, for a client.
+MAX_SITES: Final = 64
 
 Id = int | str | None
+Since = dict[str, Annotated[dict[str, tuple[Number, Number]], msgspec.Meta(max_length=MAX_SITES)]]
+"""Topic -> site -> the epoch and the number of the last event that a client has of it."""
 
 
 def _op(class_name: str) -> str:
@@ -39,12 +45,20 @@ class HelloMessage(_Op, frozen=True):
 
 
 class SubscribeMessage(_Op, frozen=True):
-    """Idempotent. `wait`: answer when the own site has it installed, or all live sites. `tokens` allow to follow topics of it."""
+    """Idempotent. `wait`: answer when the own site has it installed, or all live sites. `tokens` allow to follow topics of it.
+
+    - `recover`: whether the client wants what it missed, and to hear when it may miss something.
+    - `point`: the last one that it was given.
+    - `since`: the last event that it has of each topic and site.
+    """
 
     topics: list[str]
     id: Id = None
     wait: Literal["local", "all"] = "local"
     tokens: list[str] = []
+    recover: bool = False
+    point: Annotated[str, msgspec.Meta(max_length=MAX_POINT_CHARS)] | None = None
+    since: Since = {}
 
 
 class UnsubscribeMessage(_Op, frozen=True):
@@ -114,7 +128,9 @@ class PrivateMessage(_Op, frozen=True):
 
 
 class PingMessage(_Op, frozen=True):
-    """Answered with the access point's time: it is the clock of its clients (spec 3.2)."""
+    """Answered with the access point's time: it is the clock of its clients (spec 3.2). `point`: a point is wanted with it."""
+
+    point: bool = False
 
 
 ClientMessage = (
@@ -145,6 +161,20 @@ _ENCODE: Final = msgspec.json.Encoder().encode
 
 # A topic that a client may not follow, and why, as `described` says it.
 Rejected = tuple[str, dict[str, object]]
+
+
+class Recovery(msgspec.Struct, frozen=True):
+    """The part of an answer that tells of a recovery.
+
+    - `lost`: topics of which something may be missing, and why; `recovered`: whether there are none.
+    - `replayed`: how many events were missed, and have come.
+    - `point`: from where to recover the next time, None where that cannot be said now.
+    """
+
+    recovered: bool
+    lost: list[dict[str, str]]
+    replayed: int
+    point: str | None
 
 
 def parse(text: bytes) -> ClientMessage:
@@ -181,13 +211,17 @@ def id_of(text: bytes) -> Id:
         return None
 
 
-def welcome(session: str, site: str, user: str, time_ms: int, expires_s: float, limits: dict[str, int]) -> bytes:
+def welcome(
+    session: str, site: str, user: str, time_ms: int, expires_s: float, limits: dict[str, int], window: Mapping[str, object]
+) -> bytes:
     """Returns the answer to hello: `session` is its id, `site` that of the access point, `time_ms` Unix time.
 
-    `user` is whom the token names, `expires_s` when it expires (Unix time), and `limits` are those of messages.
+    - `user`: whom the token names; `expires_s`: when it expires (Unix time).
+    - `limits`: those of messages.
+    - `window`: kind of topics -> what is kept of their events, and for how long.
     """
     times = {"time_ms": time_ms, "expires_ms": _ms(expires_s)}
-    return _ENCODE({"op": "welcome", "session": session, "site": site, "user": user, **times, "limits": limits})
+    return _ENCODE({"op": "welcome", "session": session, "site": site, "user": user, **times, "limits": limits, "window": window})
 
 
 def refreshed(id_: Id, expires_s: float) -> bytes:
@@ -200,15 +234,26 @@ def _ms(unix_s: float) -> int:
     return min(int(unix_s * 1000), LAST_EXACT)
 
 
-def subscribed(id_: Id, installed: str, missing_sites: list[str], rejected: list[Rejected]) -> bytes:
+def subscribed(id_: Id, installed: str, missing_sites: list[str], rejected: list[Rejected], recovery: Recovery | None = None) -> bytes:
     """Returns the answer to subscribe: an honest word about where the subscription is installed.
 
     - `installed`: `local`, `all` or `partial`.
     - `missing_sites`: where it is not installed yet.
     - `rejected`: the topics that are not followed, and why.
+    - `recovery`: what was missed; None where the client has not asked for it.
     """
     refusals = [{"topic": topic, **why} for topic, why in rejected]
-    return _ENCODE({"op": "subscribed", "id": id_, "installed": installed, "missing_sites": missing_sites, "rejected": refusals})
+    gains = {} if recovery is None else msgspec.structs.asdict(recovery)
+    return _ENCODE({"op": "subscribed", "id": id_, "installed": installed, "missing_sites": missing_sites, "rejected": refusals, **gains})
+
+
+def gap(topics: list[str], reason: str, point: str | None) -> bytes:
+    """Returns the notice that something of `topics` may be missing, though no number shows it.
+
+    - `reason`: one of `LossReason`.
+    - `point`: from where to recover the next time; None where that cannot be said now.
+    """
+    return _ENCODE({"op": "gap", "topics": topics, "reason": reason, "point": point})
 
 
 def offloaded(epoch: int, left: list[str], back: list[str], every_ms: int) -> bytes:
@@ -254,6 +299,11 @@ def pong(time_ms: int) -> bytes:
     return _ENCODE({"op": "pong", "time_ms": time_ms})
 
 
+def pong_with_point(time_ms: int, point: str | None) -> bytes:
+    """Returns the answer to a ping that asks for a point; None where there is none to give now."""
+    return _ENCODE({"op": "pong", "time_ms": time_ms, "point": point})
+
+
 def error(refused: Refused, id_: Id = None, reconnect_in_ms: int | None = None) -> bytes:
     """Returns what was wrong; a fatal one is followed by a close with the same number.
 
@@ -261,9 +311,12 @@ def error(refused: Refused, id_: Id = None, reconnect_in_ms: int | None = None) 
     - `id_`: that of the message, where it is known which one it was.
     - `reconnect_in_ms`: when the client should come back, where somebody knows.
 
-    `"reconnect": false` stands in it where the code would let the client come back, but an operator does not.
+    That of `GoingAway` has its point, if there is one. `"reconnect": false` stands where the code would let the client come back, but an
+    operator does not.
     """
     hint: dict[str, object] = {} if reconnect_in_ms is None else {"reconnect_in_ms": reconnect_in_ms}
+    if isinstance(refused, GoingAway) and refused.point is not None:
+        hint["point"] = refused.point
     if isinstance(refused, SentAway):
         hint["reconnect"] = False
     return _ENCODE({"op": "error", "id": id_, **described(refused), **hint})

@@ -51,6 +51,10 @@ METRICS: Final = (
     Metric("accesspoint_shed_total", "counter", "Events of very popular topics that came faster than they could be sent.", "events"),
     Metric("accesspoint_skipped_total", "counter", "Events replaced in an outbox by a newer one of their topic.", "events"),
     Metric("accesspoint_catch_ups_total", "counter", "Pulls for sessions whose live notifications may have been lost.", "pulls"),
+    Metric(
+        "accesspoint_recoveries_total", "counter", "Times that a client asked for what it missed, and how it went.", "recoveries", "result"
+    ),
+    Metric("accesspoint_replayed_total", "counter", "Events that clients got because they had missed them.", "events"),
     Metric("accesspoint_upstream_failovers_total", "counter", "Times that an aggregator was lost and another one took over.", "failovers"),
     Metric(
         "accesspoint_upstream_moves_total", "counter", "Moves from an aggregator that left; a cut one may lose events.", "moves", "kind"

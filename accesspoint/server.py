@@ -234,6 +234,8 @@ class AccessPoint:
             "accesspoint_hook_cached": len(self.hook.cache) if self.hook is not None else 0,
             "accesspoint_hook_open": self._caller.open if self._caller is not None else 0,
             "accesspoint_catch_ups_total": core.inboxes.catch_up.pulls,
+            "accesspoint_recoveries_total": dict(core.recoveries.results),
+            "accesspoint_replayed_total": core.recoveries.replayed,
             "accesspoint_upstream_connected": int(source.link is not None),
             "accesspoint_upstream_failovers_total": source.failovers,
             "accesspoint_upstream_moves_total": dict(source.moves),

@@ -7,6 +7,7 @@ from infra.kernel.errors import Refused
 from infra.kernel.grants import Grants
 from infra.kernel.places import NOWHERE, HeldPlace
 from infra.kernel.rates import LONG_AGO_S
+from infra.kernel.topics import Topic
 from infra.kernel.websocket import text_frame
 
 from . import messages
@@ -63,6 +64,8 @@ class Session(Member):
     - `open_calls`: how many of its requests services have not answered yet.
     - `private_until_ms`: until when nobody sees what it plays, in milliseconds of Unix time; None while that is not known.
     - `since_s`: the Unix time of its hello.
+    - `recoveries`: the numbers of those that are open; `follows_with_recovery`: the topics of which it wants to hear when it may miss
+      something, and some that it has left.
     - `named_topics`, `speaking_full_s`, `patience_full_s`: see `pace.Paced`.
     """
 
@@ -70,6 +73,7 @@ class Session(Member):
         "bearer",
         "client",
         "ends_s",
+        "follows_with_recovery",
         "heard_s",
         "id",
         "mobile",
@@ -79,6 +83,7 @@ class Session(Member):
         "pinged",
         "place",
         "private_until_ms",
+        "recoveries",
         "since_s",
         "speaking_full_s",
         "state",
@@ -100,6 +105,8 @@ class Session(Member):
         self.pinged = False
         self.since_s = 0.0
         self.open_calls = self.named_topics = 0
+        self.recoveries: set[int] = set()
+        self.follows_with_recovery: set[Topic] = set()
         self.speaking_full_s = self.patience_full_s = LONG_AGO_S
 
     @property

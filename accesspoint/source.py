@@ -6,7 +6,20 @@ from collections.abc import Callable
 from typing import Final
 
 from infra.kernel.errors import Refused
-from infra.kernel.frames import AnyFrame, Applied, Deliver, Fence, Fenced, Heartbeat, Leaving, Staying, View
+from infra.kernel.frames import (
+    AnyFrame,
+    Applied,
+    Deliver,
+    Fence,
+    Fenced,
+    Heartbeat,
+    Keeps,
+    Leaving,
+    Recall,
+    Recalled,
+    Staying,
+    View,
+)
 from infra.kernel.roles import AGGREGATOR
 from infra.runtime.link import Link
 from infra.runtime.logs import Logger
@@ -83,7 +96,8 @@ class Source:
             self._new = link
             self._on(News.LINKED)
         else:
-            self.link, self._waited = link, 0
+            self._waited = 0
+            self._feed(link)
 
     def link_down(self, link: Link) -> None:
         """Goes on without an aggregator that is lost: to the next one, or to where we were going."""
@@ -94,7 +108,7 @@ class Source:
         elif self._move is not None and link is self.link:
             self._on(News.OLD_LOST)
         elif link is self.link:
-            self.link = None
+            self._feed(None)
             self._fail_over()
 
     def tick(self) -> None:
@@ -112,11 +126,17 @@ class Source:
     def take(self, link: Link, frame: AnyFrame) -> None:
         """Takes one frame of an aggregator. Raises `Refused` if it may not say that."""
         match frame:
-            case Deliver(handles, bodies):
+            case Deliver(handles, bodies, stamps):
                 if self._move is not None:
                     self._sort(link, self._move, handles, bodies)
                 elif link is self.link:  # one that was left may still speak
                     self._core.hub.deliver(handles, bodies)
+                self._note(link, stamps)
+            case Recalled():
+                if link is self.link:
+                    self._core.recoveries.answered(frame, self._now())
+            case Keeps():
+                self._core.keeping.learn(frame)
             case Applied(n, sites):
                 self._core.announcer.applied(link.dialled or "", n, sites)
                 self._core.subscriptions.advance(self._now())
@@ -125,10 +145,21 @@ class Source:
                 self._leave(link)
             case Fenced(n):
                 self._fenced(link, n)
-            case Heartbeat():
-                pass
+            case Heartbeat(stamps=stamps):
+                self._note(link, stamps)
             case _:
                 raise Refused("bad-link-frame", f"{type(frame).__name__} makes no sense to an access point")
+
+    def _note(self, link: Link, stamps: dict[int, int]) -> None:
+        """Notes up to where everything has come. Of what has another epoch now nothing is known."""
+        if stamps and link is self.link:
+            mine = self._core.recoveries.stamps
+            self._core.recoveries.stamps = {epoch: max(stamp, mine.get(epoch, 0)) for epoch, stamp in stamps.items()}
+
+    def _feed(self, link: Link | None) -> None:
+        """Has `link` deliver from now on."""
+        self.link = link
+        self._core.recoveries.fed_by(link if link is not None and link.knows(Recall) else None)
 
     # Moves.
 
@@ -223,7 +254,8 @@ class Source:
         self._ask(self._new)
 
     def _leave_old(self) -> None:
-        old, self.address, self.link = self.address, self._called, self._new
+        old, self.address = self.address, self._called
+        self._feed(self._new)
         self._links.hang_up(old)
 
     def _end(self) -> None:
@@ -240,7 +272,8 @@ class Source:
             self.failovers += 1
             self._leave_old()
             self._announce_to(self.address)
-        self.link, self._waited, self._is_left = None, 0, False
+        self._waited, self._is_left = 0, False
+        self._feed(None)
         self._end()
         if before is not Step.CALLING:
             self._fail_over()

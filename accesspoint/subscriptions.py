@@ -1,5 +1,7 @@
 """Subscriptions: what sessions follow, within what they may; announced to the aggregator, and when that is installed. Pure."""
 
+from collections.abc import Callable
+
 from infra.kernel.announcer import Announcer
 from infra.kernel.errors import Refused
 from infra.kernel.limbo import Limbo
@@ -32,13 +34,13 @@ class Subscriptions:
         self._at_a_time, self._install_s = options.max_topics_per_message, options.install_s
         self._most = options.max_topics + (NOTIFICATION in options.services)  # its inbox does not count
 
-    def read(self, session: Session, uris: list[str]) -> Wish:
-        """Returns the topics of a subscribe message of `session`, and what is wrong with the others.
+    def read(self, session: Session, uris: list[str], followed: Callable[[list[Topic]], None] | None = None) -> Wish:
+        """Returns the topics `uris` of a subscribe message of `session`, and what is wrong with the others; see `Wish` for `followed`.
 
         Raises `Refused` if there are too many in one message.
         """
         self.check_count(uris)
-        return Wish(session.user, uris)
+        return Wish(session.user, uris, followed)
 
     def check_count(self, uris: list[str]) -> None:
         """Raises `Refused` if a message has too many topics: it is dealt with in one turn of the loop."""
@@ -59,6 +61,8 @@ class Subscriptions:
             wish.refuse({topic: Refused("too-many-topics") for topic in new[max(room, 0) :]})
             topics = [topic for topic in topics if topic in wish.topics]
         self.add(session, topics)
+        if wish.followed is not None:
+            wish.followed(topics)
 
     def holds(self, session: Session, topic: Topic) -> bool:
         """Returns whether `session` follows `topic`."""

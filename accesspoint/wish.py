@@ -1,6 +1,6 @@
 """A wish: the topics of one subscribe message, and what is wrong with some of them. Pure."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from infra.kernel.errors import Refused
 from infra.kernel.http_error import described
@@ -13,13 +13,14 @@ from .messages import Rejected
 class Wish:
     """The wish of a client of `user` to follow `uris`.
 
-    `topics` are those of them with which nothing is wrong so far, in their order and each once.
+    - `topics`: those of them with which nothing is wrong so far, in their order and each once.
+    - `followed(topics)`: is told what of them is followed, in the same turn.
     """
 
-    __slots__ = ("_uris", "_why", "topics")
+    __slots__ = ("_uris", "_why", "followed", "topics")
 
-    def __init__(self, user: str, uris: list[str]) -> None:
-        self._uris = uris
+    def __init__(self, user: str, uris: list[str], followed: Callable[[list[Topic]], None] | None = None) -> None:
+        self._uris, self.followed = uris, followed
         self._why: dict[str, Refused] = {}
         self.topics: dict[Topic, None] = {}
         for uri in uris:

@@ -1,11 +1,26 @@
 """The access points of an aggregator: what they want, and what they are told of it."""
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Final, NamedTuple
 
 from broker.client import BrokerLink, SiteClient
 from infra.kernel.announcer import Told
-from infra.kernel.frames import AnyFrame, Applied, Fence, Fenced, Heartbeat, Leaving, Staying, Subscribe, Unsubscribe
+from infra.kernel.frames import (
+    AnyFrame,
+    Applied,
+    Deliver,
+    Fence,
+    Fenced,
+    Heartbeat,
+    Keeps,
+    Leaving,
+    Recall,
+    Recalled,
+    Staying,
+    Subscribe,
+    Unsubscribe,
+)
 from infra.kernel.limbo import Limbo
 from infra.kernel.receipts import Receipts
 from infra.kernel.topics import Topic
@@ -13,6 +28,7 @@ from infra.runtime.link import Link
 from infra.runtime.link_handlers import makes_no_sense
 
 from .core import AggregatorCore, Rows
+from .recalls import Recalls
 
 # So many heartbeats a fence waits for other sites: an event of theirs may be on its way to a broker that is being left.
 FENCE_BEATS: Final = 3
@@ -50,6 +66,8 @@ class PointLink:
             match frame:
                 case Subscribe() | Unsubscribe():
                     self._points.change(self, frame)
+                case Recall():
+                    self._points.recalls.ask(self, frame)
                 case Fence(n):
                     self.fence = self._points.fence(n)
                 case Staying():
@@ -71,6 +89,7 @@ class AccessPoints:
     - `core`: whose interest they have.
     - `brokers`: where that is announced.
     - `gone()`: is called when one has left, or has said that it cannot.
+    - `recalls`: what they have asked of brokers.
     """
 
     def __init__(self, core: AggregatorCore, brokers: SiteClient, gone: Callable[[], None]) -> None:
@@ -78,6 +97,8 @@ class AccessPoints:
         self._beat = 0
         self._core, self._brokers, self._gone = core, brokers, gone
         self._limbo = Limbo([brokers.announcer])
+        self.recalls = Recalls(lambda topic: brokers.announcer.ring.owner(Topic(topic)), brokers.links)
+        self._keeps: Keeps | None = None
 
     def __len__(self) -> int:
         return len(self.everyone)
@@ -96,11 +117,25 @@ class AccessPoints:
         """Returns the handler of one more link, which wants nothing yet."""
         point = PointLink(self, link, self._core.open(link))
         self.everyone[point] = None
+        link.stamps = partial(getattr, self._brokers, "stamps")
+        self._tell_keeps(point)
         return point
+
+    def keep(self, keeps: Keeps) -> None:
+        """Tells all what windows of this site keep, if that is news."""
+        if keeps != self._keeps:
+            self._keeps = keeps
+            for point in self.everyone:
+                self._tell_keeps(point)
+
+    def _tell_keeps(self, point: PointLink) -> None:
+        if self._keeps is not None and point.link.knows(Keeps):
+            point.link.send(self._keeps)
 
     def lose(self, point: PointLink) -> None:
         """Forgets one whose link is gone, and what it wanted with it."""
         del self.everyone[point]
+        self.recalls.forget(point)
         self._withdraw(self._core.close(point.bit))
         self._gone()
 
@@ -162,6 +197,7 @@ class AccessPoints:
         """Counts a heartbeat interval, and frees rows."""
         self._beat += 1
         self.release()
+        self.recalls.tick()
         for point in self.everyone:
             if point.fence is not None:
                 self.tell(point)
@@ -176,9 +212,16 @@ class FeedingLink:
         self._broker, self._core, self._points, self._lost = broker, core, points, lost
 
     def frames(self, frames: list[AnyFrame]) -> None:
-        """Takes events, and news of what is installed."""
-        for deliver in self._broker.deliveries(frames):
-            self._core.fan_out(deliver.handles, deliver.bodies)
+        """Takes events, answers about those of the past, and news of what is installed."""
+        self._broker.deliveries([frame for frame in frames if not isinstance(frame, Keeps | Recalled)])
+        for frame in frames:
+            match frame:
+                case Deliver(handles, bodies):
+                    self._core.fan_out(handles, bodies)
+                case Recalled():  # in its place among the events
+                    self._points.recalls.answered(self._broker.slot, frame)
+                case Keeps():
+                    self._points.keep(frame)
         self._broker.taken()
         # Behind the events: who waits for a fence gets what came in front of it first.
         if _has_news(frames):
@@ -187,6 +230,7 @@ class FeedingLink:
     def down(self, reason: str) -> None:
         """Takes what was installed there for lost."""
         self._lost()
+        self._points.recalls.link_down(self._broker.slot)
         self._broker.down(reason)
         self._points.tell_all()
 

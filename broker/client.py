@@ -57,6 +57,7 @@ class SiteClient:
         # its link broke.
         self._untaken: dict[str, Mapping[int, int]] = {}
         self._stamps: dict[str, dict[int, int]] = {}
+        self._all_stamps: dict[int, int] | None = None
         self._broken_in: dict[str, int | None] = {}
         self._brokers = dict(brokers)
         self._slots = {address: slot for slot, address in brokers.items()}
@@ -117,6 +118,14 @@ class SiteClient:
             link.send(Resume(self._stamps[slot]))
         else:
             self._stamps.pop(slot, None)
+            self._all_stamps = None
+
+    @property
+    def stamps(self) -> dict[int, int]:
+        """Up to where everything of each broker has been taken; empty while one of them has not said that."""
+        if self._all_stamps is None:
+            self._all_stamps = {epoch: stamp for mine in self._stamps.values() for epoch, stamp in mine.items()}
+        return self._all_stamps if self._stamps.keys() >= set(self.view.slots) else {}
 
     def taken(self, link: Link) -> None:
         """Notes that all deliveries that `frames` has returned of `link` have been taken, so what was said with them holds."""
@@ -124,6 +133,7 @@ class SiteClient:
         if (said := self._untaken.pop(slot, None)) is not None:
             # A stamp never falls: a peer that takes one back would make us ask for events that we have.
             mine = self._stamps.get(slot, {})
+            self._all_stamps = None
             self._stamps[slot] = {epoch: max(stamp, mine.get(epoch, 0)) for epoch, stamp in said.items()}
 
     def frames(self, link: Link, frames: Iterable[AnyFrame]) -> list[Deliver]:
@@ -263,6 +273,11 @@ class BrokerLink:
     def deliveries(self, frames: list[AnyFrame]) -> list[Deliver]:
         """Takes acknowledgements and views; returns the deliveries among `frames`, in order. Whoever has taken them calls `taken`."""
         return self._client.frames(self._link, frames)
+
+    @property
+    def slot(self) -> str:
+        """The broker at the other end."""
+        return self._link.peer.node
 
     def taken(self) -> None:
         """Notes that these deliveries have been taken."""

@@ -92,7 +92,7 @@ class BrokerCore:
         self._recent = RecentIds()
         self.window = window
         self.laggards = Laggards(self.fanout, window) if window is not None else None
-        self._owns = owns
+        self.owns = owns
         self.lingering = Lingering()
 
     def open(self, receiver: Receiver, far: bool, peer: tuple[str, str] = ("", "")) -> int:
@@ -154,7 +154,7 @@ class BrokerCore:
         dead = [(row, topic) for row, topic, after in gone if not after]
         if self.window is not None:
             left = [(row, topic) for row, topic, after in gone if after & RECORDED and not after & (local if was_local else LINKS)]
-            mine = {row: self._owns(topic) for row, topic in left}
+            mine = {row: self.owns(topic) for row, topic in left}
             self.lingering.add((pair for pair in left if mine[pair[0]]), self.window.stamp)
             self._end_here((pair for pair in left if not mine[pair[0]]), silent, dead)
         return silent, dead
@@ -183,7 +183,7 @@ class BrokerCore:
         silent: Rows = []
         dead: Rows = []
         if self.window is not None:
-            self._end_here(self.lingering.take(lambda topic: not self._owns(topic)), silent, dead)
+            self._end_here(self.lingering.take(lambda topic: not self.owns(topic)), silent, dead)
         return silent, dead
 
     def _end_here(self, rows: Iterable[tuple[int, Topic]], silent: Rows, dead: Rows) -> None:

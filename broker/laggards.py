@@ -111,6 +111,11 @@ class Laggards:
         laggard = self._links.get(bit)
         return self._window.stamp if laggard is None else laggard.stamp
 
+    def until(self, bit: int, row: int) -> int | None:
+        """Returns the stamp up to which link `bit` will get nothing more of the topic that has `row`; None while it is live."""
+        laggard = self._links.get(bit)
+        return None if laggard is None else max(laggard.stamp, laggard.since.get(row, 0))
+
     def serve(self, bit: int, is_full: Callable[[], bool]) -> bool:
         """Gives link `bit`, which is behind and has announced everything, what it lacks next. Returns whether it is live again.
 

@@ -45,9 +45,11 @@ from .options import SLOT_BITS, BrokerOptions
 from .orders import ClusterOrders
 from .peers import Aggregators, HearingServices, OtherBrokers, PeerRole, PublishingServices
 from .publication_order import PublicationOrder
+from .recaller import Recaller
 from .revocation_keeper import RevocationKeeper
 from .ring_keeper import RingKeeper
 from .subscribers import Subscribers
+from .tenure import Tenure
 from .window import EventWindow
 
 
@@ -88,7 +90,9 @@ class Broker:
         self.order = PublicationOrder(options.handover_s, options.max_handover_bytes)
         self.router = EventRouter(self.node, self.core.publish, self.mesh.client.forwarder, self.handover, self.order)
         self.offloading = Offloading(self.core, context.log)
-        self.subscribers = Subscribers(self.core, self.mesh, self.far, self.handover)
+        self.tenure = Tenure(self.node)
+        recaller = Recaller(self.site, self.core, self.tenure, is_alone=not self.far)
+        self.subscribers = Subscribers(self.core, self.mesh, self.far, self.handover, recaller)
         self.keeper = RevocationKeeper(context.revocations, self.links, options.state, f"{self.site}-{self.node}", context.log)
         self._peers = self._peer_roles()
         self.handlers = EventHandlers(
@@ -242,6 +246,7 @@ class Broker:
         self.mesh.tick()
         self.moves.tick(now)
         self.order.tick(now, self.mesh.is_suspected)
+        self._end_tenures()
         self.offloading.tick(now)
         for client in self.far.values():
             client.tick()
@@ -249,6 +254,10 @@ class Broker:
         self.subscribers.settle()
         if self.mesh.draining:
             self._check_left()
+
+    def _end_tenures(self) -> None:
+        if self.handover.over and self.window is not None:
+            self.tenure.end(self.window.stamp, self.window.whole_from)
 
     # Views.
 
@@ -258,6 +267,7 @@ class Broker:
 
     def _view_changed(self) -> None:
         view, before = self.mesh.view, self.ring
+        self.tenure.begin(before)
         self.router.follow(view.ring, self.links.now_s)
         self._log.info("view", number=view.number, slots=list(view.slots), **({"shares": list(view.shares)} if view.shares else {}))
         # Before anything is answered under the new view: on each link the view comes first.

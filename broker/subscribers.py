@@ -8,7 +8,7 @@ from functools import partial
 from typing import Final
 
 from infra.kernel.errors import Refused
-from infra.kernel.frames import Announced, AnyFrame, Heartbeat, Resume, Sealed, Settled, Subscribe, Unsubscribe, View
+from infra.kernel.frames import Announced, AnyFrame, Heartbeat, Keeps, Recall, Resume, Sealed, Settled, Subscribe, Unsubscribe, View
 from infra.kernel.limbo import Limbo
 from infra.kernel.receipts import Receipts
 from infra.kernel.topics import Topic
@@ -20,6 +20,7 @@ from .client import SiteClient
 from .core import BrokerCore, Rows
 from .handover import Handover
 from .mesh import Mesh
+from .recaller import Recaller
 
 # How long to wait for one that reads more slowly than its link may queue.
 PAUSE_S: Final = 0.05
@@ -52,6 +53,8 @@ class Subscriber:
                     self._all.change(self, frame)
                 case Resume(stamps):
                     self._all.resume(self, stamps)
+                case Recall():
+                    self._all.recall(self, frame)
                 case Announced(view):
                     self._all.announced(self, view)
                 case Settled(number):
@@ -72,8 +75,8 @@ class Subscriber:
 class Subscribers:
     """All subscribing links of one broker. `far` has the client of every other site."""
 
-    def __init__(self, core: BrokerCore, mesh: Mesh, far: Mapping[str, SiteClient], handover: Handover) -> None:
-        self._core, self._mesh, self._far, self._handover = core, mesh, far, handover
+    def __init__(self, core: BrokerCore, mesh: Mesh, far: Mapping[str, SiteClient], handover: Handover, recaller: Recaller) -> None:
+        self._core, self._mesh, self._far, self._handover, self._recaller = core, mesh, far, handover, recaller
         self._site = mesh.site
         self.everyone: dict[Subscriber, None] = {}
         self._limbo = Limbo([client.announcer for client in far.values()])
@@ -83,6 +86,8 @@ class Subscribers:
         site, node = link.peer.site, link.peer.node
         subscriber = Subscriber(self, link, self._core.open(link, site != self._site, (site, node)), learn)
         self.everyone[subscriber] = None
+        if link.knows(Keeps) and site == self._site and self._core.window is not None:
+            link.send(Keeps({kind: (bounds.keep, bounds.seconds) for kind, bounds in self._core.window.bounds.items()}))
         if self._core.laggards is not None:
             link.filled, link.stamps = partial(self._fill, subscriber), partial(self._core.stamps, subscriber.bit)
         return subscriber
@@ -107,6 +112,11 @@ class Subscribers:
         if stamp > window.stamp:
             raise Refused("bad-link-frame", f"the stamp {stamp} was never given, the newest one is {window.stamp}")
         laggards.resume(subscriber.bit, stamp, self._core.opening(subscriber.bit))
+
+    def recall(self, subscriber: Subscriber, recall: Recall) -> None:
+        """Answers what has come on some topics, at once: what is published on them after it comes behind the answer."""
+        for answer in self._recaller.answers(subscriber.bit, recall):
+            subscriber.link.send(answer)
 
     def _serve(self, subscriber: Subscriber) -> Iterator[float]:
         """Gives one that is behind what it lacks, a part in each turn, as fast as it takes that."""

@@ -88,6 +88,8 @@ class EventWindow:
         self.stamp = stamp = self.stamp + 1
         if out or len(body) > topic.bounds.bytes:  # its place is kept, so that the loss is known until it is too old to matter
             body, lost = site, stamp
+            if out:
+                topic.out = stamp
         else:
             lost = 0
         size = len(body)
@@ -136,10 +138,11 @@ class EventWindow:
         """The horizon of all kinds that are recorded."""
         return max([self.evicted, *(age.horizon for age in self._ages.values())])
 
-    def topic_after(self, row: int | None, kind: Kind, stamp: int) -> Missed:
+    def topic_after(self, row: int | None, kind: Kind, stamp: int, until: int | None = None) -> Missed:
         """Returns what came after `stamp` on a topic of `kind`, which has been recorded since then.
 
-        `row`: the topic's, None where nobody has followed it lately.
+        - `row`: the topic's, None where nobody has followed it lately.
+        - `until`: what came after it is left out; None: nothing is.
         """
         bounds = self.bounds.get(kind)
         if bounds is None:
@@ -154,8 +157,19 @@ class EventWindow:
         if topic is None:
             return Missed([])
         if topic.lost > stamp:
-            return Missed([], "too-much")
-        return Missed([topic.told(self._body(each), stamp) for each in topic.stamps if each > stamp])
+            return Missed([], "offloaded" if topic.lost == topic.out else "too-much")
+        return Missed([topic.told(self._body(each), stamp) for each in topic.stamps if stamp < each <= (until or each)])
+
+    def kept(self, row: int | None, until: int | None = None, after: int = 0) -> list[bytes]:
+        """Returns the events of the topic that has `row` which are here, in order.
+
+        `until`, `after`: the stamps up to which, and from which on, where such are given.
+        """
+        topic = self._topics.get(row) if row is not None else None
+        if topic is None:
+            return []
+        bodies = [self._body(each) for each in topic.stamps if after < each <= (until or each)]
+        return [body for body in bodies if body.startswith(OPENING)]
 
     def after(self, stamp: int, opening: bytes = OPENING) -> Iterator[tuple[int, int, bytes]]:
         """Yields (stamp, row, body) of all events after `stamp` whose bodies begin with `opening`, in order.
@@ -255,16 +269,17 @@ class _RecordedTopic:
     - `stamps`: theirs, rising. `bytes`: the length of their bodies. `site`: where the newest of them was numbered.
     - `is_latest`: whether only the latest of each site is kept.
     - `lost`: the stamp of the last event that is missing here, although it is not too old.
+    - `out`: the stamp of the last event that was not delivered because the topic was out of real time.
     - `replaced`, `replacements`: the stamp of the last event that a newer one replaced, and how many such there were.
     """
 
-    __slots__ = ("bounds", "bytes", "is_latest", "lost", "replaced", "replacements", "site", "stamps")
+    __slots__ = ("bounds", "bytes", "is_latest", "lost", "out", "replaced", "replacements", "site", "stamps")
 
     def __init__(self, bounds: WindowBounds) -> None:
         self.bounds, self.is_latest = bounds, bounds.keep == "latest"
         self.site = b""
         self.stamps: list[int] = []
-        self.bytes = self.lost = self.replaced = self.replacements = 0
+        self.bytes = self.lost = self.out = self.replaced = self.replacements = 0
 
     def told(self, body: bytes, stamp: int) -> bytes:
         """Returns a body for somebody who has got everything up to `stamp`."""

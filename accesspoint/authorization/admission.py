@@ -38,12 +38,17 @@ class Admission:
         """Returns the number of sessions of which a message waits."""
         return len(self._waiting)
 
-    def subscribe(self, session: Session, uris: list[str], now_s: float, done: Done) -> None:
-        """Subscribes `session` to what it may see of `uris`. `done` is called once, at once or later, unless the session ends first.
+    def subscribe(
+        self, session: Session, uris: list[str], now_s: float, done: Done, followed: Callable[[list[Topic]], None] | None = None
+    ) -> None:
+        """Subscribes `session` to what it may see of `uris`, at `now_s`.
+
+        - `done`: is called once, at once or later, unless the session ends first.
+        - `followed(topics)`: is told what of them is followed, in the same turn.
 
         Raises `Refused` for too many topics in one message, and where too much waits.
         """
-        wish = self._subscriptions.read(session, uris)
+        wish = self._subscriptions.read(session, uris, followed)
         found = self._authorizer.sort(session, wish.topics)
         wish.refuse(found.refused)
         unknown = dict.fromkeys(found.unknown)

@@ -95,6 +95,12 @@ def _check(frame: frames.AnyFrame) -> None:
             fits = len(users) == len(topics) and all(map(is_topic, topics))
         case frames.Barred(owners, askers):
             fits = len(owners) == len(askers)
+        case frames.Recall(topics=topics, since=since):
+            fits = len(since) in (0, len(topics)) and all(map(is_topic, topics))
+        case frames.Recalled(_, topics, reasons, counts, bodies):
+            fits = len(topics) == len(reasons) == len(counts) and sum(counts) == len(bodies) and all(map(is_topic, topics))
+        case frames.Lost(topics):
+            fits = all(map(is_topic, topics))
         case frames.Assignment(leave=leave, come=come):
             fits = all(map(is_topic, leave)) and all(map(is_topic, come))
         case _:

@@ -2,6 +2,7 @@
 
 SegueError
 ├── Refused          the other side asked for something that has a row in the code table
+│   ├── GoingAway    an access point goes, and says from where its client can recover elsewhere
 │   └── SentAway     an operator has ended a session, and the client is not to come back by itself
 ├── Unavailable      a store or service cannot answer now; repeating the same is safe
 └── ConfigError      what the operator wrote cannot be used; the message says what to write instead
@@ -28,6 +29,14 @@ class SentAway(Refused):
 
     def __init__(self) -> None:
         super().__init__("disconnected", "an operator has ended this session; do not come back by yourself")
+
+
+class GoingAway(Refused):
+    """The end of a session because its access point goes. `point`: from where to recover elsewhere; None where that is not known."""
+
+    def __init__(self, point: str | None = None) -> None:
+        super().__init__("going-away")
+        self.point = point
 
 
 class Unavailable(SegueError):  # noqa: N818 - as above

@@ -164,6 +164,16 @@ def place(body: bytes) -> tuple[bytes, int]:
     return OPENING + body[_start(body) : start], int(body[start : body.index(b",", start)])
 
 
+def origin_epoch_seq(body: bytes) -> tuple[str, int, int]:
+    """Returns the site where an event was numbered, its epoch and its number."""
+    start = _start(body)
+    site_at = start + len(b'"site":"')
+    epoch_at = body.index(b'"epoch":', site_at) + len(b'"epoch":')
+    seq_at = body.index(_SEQ, epoch_at) + len(_SEQ)
+    site = body[site_at : body.index(b'"', site_at)].decode()
+    return site, int(body[epoch_at : body.index(b",", epoch_at)]), int(body[seq_at : body.index(b",", seq_at)])
+
+
 def origin(body: bytes) -> bytes:
     """Returns the site where an event was numbered."""
     start = _start(body) + len(b'"site":"')

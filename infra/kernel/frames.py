@@ -22,7 +22,7 @@ from .ring import POINTS, Ring
 PROTOCOL: Final = 1
 # The highest tag of a frame that is understood here; what nodes understand that do not say it. A node may say more than an older
 # peer can read, so a newer frame is only said to who understands it (`Link.knows`).
-HIGHEST_TAG: Final = 34
+HIGHEST_TAG: Final = 38
 OLD_TAG: Final = 24
 
 Handle = Annotated[int, msgspec.Meta(ge=0, lt=1 << 32)]
@@ -394,6 +394,51 @@ class Sealed(Frame, tag=34, frozen=True):
     view: View
 
 
+class Keeps(Frame, tag=35, frozen=True):
+    """The past that windows of the sender's site keep: kind of topics -> `all` or `latest`, and for how many seconds."""
+
+    kinds: dict[Name, tuple[Name, float]]
+
+
+class Recall(Frame, tag=36, frozen=True):
+    """Question `n`, from an access point by way of its aggregator to the owners of `topics`: what has come on them?
+
+    - `stamps`: up to where the asker has got everything.
+    - `since`: for each topic the site, the epoch and the number of the last event of that site that the asker has; empty: of none.
+    - `rest`: what is still there is wanted, too, where it is not all of it.
+    """
+
+    n: Number
+    topics: list[bytes]
+    stamps: Stamps
+    since: list[list[tuple[Name, Number, Number]]] = []
+    rest: bool = False
+
+
+class Recalled(Frame, tag=37, frozen=True):
+    """An answer, or a part of it, to question `n`: what follows on the link on these topics comes behind these events.
+
+    - `reasons`: for each of `topics` why not everything is here (see `LossReason`); empty where it is.
+    - `counts`: how many of `bodies` belong to each, in order.
+    """
+
+    n: Number
+    topics: list[bytes]
+    reasons: list[Annotated[str, msgspec.Meta(max_length=32)]]
+    counts: list[Annotated[int, msgspec.Meta(ge=0, lt=1 << 32)]]
+    bodies: list[bytes]
+
+
+class Lost(Frame, tag=38, frozen=True):
+    """A warning that something of `topics` may be missing, though no number shows it, for this `reason` (see `LossReason`).
+
+    None named: of all that is the sender's.
+    """
+
+    topics: list[bytes]
+    reason: Annotated[str, msgspec.Meta(max_length=32)]
+
+
 AnyFrame = (
     Hello
     | Heartbeat
@@ -425,5 +470,9 @@ AnyFrame = (
     | Resume
     | Moved
     | Sealed
+    | Keeps
+    | Recall
+    | Recalled
+    | Lost
     | Proof
 )

@@ -103,6 +103,8 @@ def _calls(
 _ALWAYS: Final[frozenset[FrameKind]] = frozenset({f.Heartbeat, f.Bye})
 _WANTS: Final = (f.Subscribe, f.Unsubscribe)
 _FOLLOW: Final = ("follow", "unfollow")
+# What is said of windows to those who follow for clients.
+_RECALLS: Final = (f.Keeps, f.Recalled, f.Lost)
 # What a broker tells everybody, and an aggregator its access points.
 _NEWS: Final = (f.Revoked,)
 
@@ -111,15 +113,15 @@ LINK_KINDS: Final = (
         ACCESSPOINT,
         AGGREGATOR,
         "one site",
-        _says(*_WANTS, f.Fence, f.Staying, f.Reply),
-        _says(f.Deliver, f.Applied, f.Fenced, f.Leaving, *_NEWS, ops=[ORDER_OP]),
+        _says(*_WANTS, f.Recall, f.Fence, f.Staying, f.Reply),
+        _says(f.Deliver, f.Applied, f.Fenced, f.Leaving, *_RECALLS, *_NEWS, ops=[ORDER_OP]),
     ),
     LinkKind(
         AGGREGATOR,
         BROKER,
         "one site",
-        _says(*_WANTS, f.Resume, f.Announced, f.Settled, f.Reply),
-        _says(f.Deliver, f.Applied, f.Sealed, *_NEWS, ops=[ORDER_OP]),
+        _says(*_WANTS, f.Recall, f.Resume, f.Announced, f.Settled, f.Reply),
+        _says(f.Deliver, f.Applied, f.Sealed, *_RECALLS, *_NEWS, ops=[ORDER_OP]),
     ),
     LinkKind(
         BROKER,

@@ -36,6 +36,7 @@ def test_a_client_is_welcomed_with_what_it_may_do_and_what_time_it_is() -> None:
             "bytes_per_s": 1000,
             "topics_per_s": 11,
         },
+        "window": {},
     }
     assert (session.state, session.user, len(session.id)) == (SessionState.READY, "eve", 16)
     assert session.tell(12.5, op="ping") == {"op": "pong", "time_ms": 12500}

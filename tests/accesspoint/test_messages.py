@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from accesspoint import messages
-from infra.kernel.errors import Refused
+from infra.kernel.errors import GoingAway, Refused
 from infra.kernel.http_error import described
 
 
@@ -107,8 +107,9 @@ def test_the_id_is_found_even_in_a_message_that_cannot_be_taken(text: bytes, id_
     ("answer", "says"),
     [
         (
-            messages.welcome("s1", "sto", "eve", 5, 0.009, {"topics": 9}),
-            {"op": "welcome", "session": "s1", "site": "sto", "user": "eve", "time_ms": 5, "expires_ms": 9, "limits": {"topics": 9}},
+            messages.welcome("s1", "sto", "eve", 5, 0.009, {"topics": 9}, {}),
+            {"op": "welcome", "session": "s1", "site": "sto", "user": "eve", "time_ms": 5, "expires_ms": 9, "limits": {"topics": 9}}
+            | {"window": {}},
         ),
         (
             messages.subscribed(1, "partial", ["lon"], [("x", described(Refused("bad-topic", "so")))]),
@@ -118,6 +119,25 @@ def test_the_id_is_found_even_in_a_message_that_cannot_be_taken(text: bytes, id_
                 "installed": "partial",
                 "missing_sites": ["lon"],
                 "rejected": [{"topic": "x", "code": "bad-topic", "number": 4109, "reason": "so"}],
+            },
+        ),
+        (
+            messages.subscribed(1, "local", [], [], messages.Recovery(False, [{"topic": "x", "reason": "expired"}], 3, None)),
+            {"op": "subscribed", "id": 1, "installed": "local", "missing_sites": [], "rejected": []}
+            | {"recovered": False, "lost": [{"topic": "x", "reason": "expired"}], "replayed": 3, "point": None},
+        ),
+        (messages.gap(["x"], "owner-lost", "p"), {"op": "gap", "topics": ["x"], "reason": "owner-lost", "point": "p"}),
+        (messages.pong_with_point(9, "p"), {"op": "pong", "time_ms": 9, "point": "p"}),
+        (
+            messages.error(GoingAway("p"), reconnect_in_ms=7),
+            {
+                "op": "error",
+                "id": None,
+                "code": "going-away",
+                "number": 4000,
+                "reason": GoingAway().reason,
+                "reconnect_in_ms": 7,
+                "point": "p",
             },
         ),
         (messages.unsubscribed("u"), {"op": "unsubscribed", "id": "u"}),

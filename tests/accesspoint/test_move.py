@@ -14,8 +14,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from accesspoint.core import AccessPointCore
+from accesspoint.hub import Hub
+from accesspoint.keeping import Keeping
 from accesspoint.move import NEXT, Move, News, Step
 from accesspoint.options import AccessPointOptions
+from accesspoint.recoveries import Recoveries
 from accesspoint.source import Source
 from infra.kernel.announcer import Announcer
 from infra.kernel.events import numbering
@@ -54,6 +57,9 @@ class Aggregator:
         self._changes = 0
         self._waits: list[tuple[int, set[int], Frame]] = []
         self._applied = [0] * BROKERS
+
+    def knows(self, kind: type[Frame]) -> bool:
+        return False
 
     def send(self, frame: Frame) -> None:
         self.asked.append(frame)
@@ -118,6 +124,7 @@ class World:
         core = cast(AccessPointCore, self)
         self.subscriptions = self.hub = self.inboxes = self.catch_up = self
         self.catch_ups = 0
+        self.recoveries = Recoveries(options, Hub(), Keeping())
         self.called: set[str] = set()
         self.source = Source(options, core, cast(Node, self), lambda: 0.0, get_logger("accesspoint", "ap1", "sto"))
         old = self.source.address

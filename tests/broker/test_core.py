@@ -417,7 +417,7 @@ def test_an_event_that_is_not_delivered_because_its_topic_is_out_is_missed() -> 
     site.core.assign(assignment(1, DAN))
     site.core.publish(event(DAN))
     assert (seqs(site.here), site.core.offloaded) == ([], 1)
-    assert site.window.topic_after(0, Kind.USER, 0).reason == "too-much"
+    assert site.window.topic_after(0, Kind.USER, 0).reason == "offloaded"
 
 
 def test_without_a_window_nothing_is_recorded_on_that_a_move_could_end() -> None:

@@ -36,7 +36,9 @@ def form(said: Any) -> Any:
     match said:
         case dict():
             volatile = VOLATILE | ({"id"} if said.get("op") == "event" else set())
-            return {key: type(value).__name__ if key in volatile else form(value) for key, value in said.items()}
+            named = {key: type(value).__name__ if key in volatile else form(value) for key, value in said.items()}
+            # There is none for a moment after an access point was started.
+            return named | ({"point": "text or null"} if isinstance(said.get("point", ""), str | None) and "point" in said else {})
         case list():
             return [form(each) for each in said]
     return said

@@ -63,6 +63,21 @@ FRAMES = st.one_of(
     st.builds(frames.Applied, NUMBERS, st.dictionaries(NAMES, NUMBERS, max_size=4)),
     st.builds(lambda lists, stamps: frames.Deliver(lists[0], lists[1], stamps), columns(HANDLES, BYTES), STAMPS),
     st.builds(frames.Resume, STAMPS),
+    st.builds(frames.Keeps, st.dictionaries(NAMES, st.tuples(NAMES, st.floats(0, 1e6)), max_size=3)),
+    st.builds(
+        lambda n, lists, stamps, rest: frames.Recall(n, lists[0], stamps, lists[1], rest),
+        NUMBERS,
+        columns(TOPICS, st.lists(st.tuples(NAMES, NUMBERS, NUMBERS), max_size=2)),
+        STAMPS,
+        st.booleans(),
+    ),
+    st.builds(
+        lambda n, lists, topics: frames.Recalled(n, topics, [""] * len(topics), [len(lists[0])] + [0] * (len(topics) - 1), lists[0]),
+        NUMBERS,
+        columns(BYTES, BYTES),
+        st.lists(TOPICS, min_size=1, max_size=3),
+    ),
+    st.builds(frames.Lost, st.lists(TOPICS, max_size=3), st.sampled_from(["owner-lost", "expired"])),
     st.builds(lambda n, hops, lists: frames.Publish(n, hops, *lists), NUMBERS, st.integers(0, 2), columns(TOPICS, BYTES, BYTES)),
     st.builds(lambda lists: frames.Moved(*lists), columns(TOPICS, st.tuples(NUMBERS, NUMBERS), st.lists(BYTES, max_size=3))),
     st.builds(frames.Sealed, VIEWS),
@@ -322,6 +337,6 @@ def test_a_call_of_a_peer_of_before_has_no_queue_and_such_a_peer_understands_our
 def test_every_kind_of_frame_has_a_tag_of_its_own_that_never_changes() -> None:
     """A tag that is given away again would be misread by peers of the version before."""
     tags = {kind.__struct_config__.tag: kind.__name__ for kind in frames.AnyFrame.__args__}
-    assert sorted(tags) == [*range(1, 27), *range(30, 35)]
+    assert sorted(tags) == [*range(1, 27), *range(30, 39)]
     assert max(tags) <= frames.HIGHEST_TAG
     assert (tags[1], tags[2], tags[11]) == ("Hello", "Heartbeat", "Bye")

@@ -1,0 +1,19 @@
+"""Keeping: what the brokers of a site keep of the past, as they have told. Pure."""
+
+from infra.kernel.frames import Keeps
+from infra.kernel.topics import Topic, kind_of
+
+
+class Keeping:
+    """The kinds of topics whose events are kept. `kinds`: kind -> what of them, and for how long; empty while nobody has told."""
+
+    def __init__(self) -> None:
+        self.kinds: dict[str, dict[str, object]] = {}
+
+    def learn(self, frame: Keeps) -> None:
+        """Takes over what an aggregator tells."""
+        self.kinds = {kind: {"keep": keep, "seconds": seconds} for kind, (keep, seconds) in frame.kinds.items()}
+
+    def has(self, topic: Topic) -> bool:
+        """Returns whether events of `topic` are kept."""
+        return kind_of(topic) in self.kinds

@@ -1,0 +1,226 @@
+"""Recoveries: what sessions have missed, asked of the owners of their topics by way of the aggregator. Pure.
+
+A session that recovers is in the row of a topic at once, but gets no event of it before the answer: what comes behind the answer on the
+link is what the answer does not have. So nothing is kept, and no cut has to be agreed on. Where another aggregator feeds us, it is asked
+again.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
+from typing import Final, Protocol
+
+from infra.kernel.announcer import Outlet
+from infra.kernel.errors import Refused
+from infra.kernel.every_one import for_every_one
+from infra.kernel.frames import Recall, Recalled
+from infra.kernel.loss_reasons import LossReason
+from infra.kernel.topics import Topic, format_topic, parse_topic
+
+from . import messages
+from .hub import Hub
+from .keeping import Keeping
+from .options import AccessPointOptions
+from .point import Point, read_point, write_point
+from .session import Session, SessionState
+
+# So many topics stand in one question.
+BULK: Final = 2048
+# A session has so many recoveries open at most.
+MOST_OPEN: Final = 8
+# A pace counts a topic that is recovered as so many: its owner is asked.
+RECOVERY_COST: Final = 2
+
+Known = list[tuple[str, int, int]]
+
+
+class RecoveryPlan:
+    """The wish of a session to have topics recovered under `number`: from `point` on, or behind what it has `since`.
+
+    - `is_new`: it was never here before, so it has missed nothing.
+    - `held`: the topics of which it gets nothing yet.
+    """
+
+    def __init__(self, number: int, point: Point | None, since: dict[Topic, Known]) -> None:
+        self.number, self.point, self.since = number, point, since
+        self.is_new = point is None and not since
+        self.held: list[Topic] = []
+
+
+class RecoveryTaker(Protocol):
+    """A function that is told once how a recovery went."""
+
+    def __call__(self, lost: dict[Topic, str], replayed: int, over_s: float, /) -> None:
+        """Takes the topics that lack something, each with the reason, how many events have come, and when it was over."""
+
+
+class SessionRecovery:
+    """A recovery of `session` under `number`. `open` are the topics that nobody has answered for."""
+
+    __slots__ = ("deadline_s", "done", "is_foreign", "lost", "number", "open", "replayed", "session", "since", "stamps")
+
+    def __init__(self, session: Session, plan: RecoveryPlan, site: str, deadline_s: float, done: RecoveryTaker) -> None:
+        self.session, self.number, self.done, self.deadline_s = session, plan.number, done, deadline_s
+        self.is_foreign = plan.point is not None and plan.point.site != site
+        self.stamps = plan.point.stamps if plan.point is not None and not self.is_foreign else {}
+        self.since = plan.since
+        self.open: dict[Topic, None] = {}
+        self.lost: dict[Topic, str] = {}
+        self.replayed = 0
+
+
+class Recoveries:
+    """The recoveries of all sessions in `hub`; `keeping` says which topics have a past.
+
+    - `link`: leads to the aggregator that feeds us, None while there is none.
+    - `stamps`: up to where it has given us everything that is wanted here, of each broker.
+    """
+
+    def __init__(self, options: AccessPointOptions, hub: Hub, keeping: Keeping) -> None:
+        self.link: Outlet | None = None
+        self.stamps: Mapping[int, int] = {}
+        self.results: Counter[str] = Counter()
+        self.replayed = 0
+        self._options, self._hub, self._keeping = options, hub, keeping
+        self._open: dict[int, SessionRecovery] = {}
+        self._last = 0
+
+    def __len__(self) -> int:
+        """Returns how many are open."""
+        return len(self._open)
+
+    def plan(self, session: Session, message: messages.SubscribeMessage) -> RecoveryPlan | None:
+        """Returns what a message of `session` wants to have recovered; None if it does not want that.
+
+        Raises `Refused`: bad-field for a point that is none, too-many-topics, rate-limited.
+        """
+        if not message.recover:
+            return None
+        most = self._options.max_topics_per_message
+        if len(message.since) > most:
+            raise Refused("too-many-topics", f"since has {len(message.since)} topics; send at most {most} at a time")
+        if len(session.recoveries) >= MOST_OPEN:
+            raise Refused("rate-limited", f"{MOST_OPEN} recoveries of this connection are open; wait for their answers")
+        session.named_topics += (RECOVERY_COST - 1) * len(message.topics)
+        named = set(message.topics)
+        since = {
+            parse_topic(uri): [(site, epoch, seq) for site, (epoch, seq) in sites.items()]
+            for uri, sites in message.since.items()
+            if uri in named and _is_known(uri, sites)
+        }
+        point = read_point(message.point) if message.point is not None else None
+        self._last += 1
+        return RecoveryPlan(self._last, point, since)
+
+    def hold(self, session: Session, plan: RecoveryPlan, topics: Iterable[Topic]) -> None:
+        """Has `session` get nothing yet of `topics`, which it follows since this turn and wants to have recovered."""
+        if not plan.is_new:
+            for topic in topics:
+                if self._keeping.has(topic) and self._hub.holds(session, topic):
+                    self._hub.join_later(session, topic, plan.number)
+                    plan.held.append(topic)
+
+    def give_up(self, session: Session, plan: RecoveryPlan) -> None:
+        """Lets `session` have what is live: the message that wanted more was refused."""
+        for topic in plan.held:
+            self._hub.join_now(session, topic, plan.number, [])
+
+    def begin(self, session: Session, plan: RecoveryPlan, topics: Sequence[Topic], now_s: float, done: RecoveryTaker) -> None:
+        """Recovers `topics`, which `session` follows and some of which were held.
+
+        - `now_s`: now; who has not answered `install_s` later is late.
+        - `done`: is called once, if the session stays.
+        """
+        recovery = SessionRecovery(session, plan, self._options.site, now_s + self._options.install_s, done)
+        session.follows_with_recovery.update(topics)
+        for topic in topics:
+            if not self._keeping.has(topic):
+                recovery.lost[topic] = LossReason.NO_WINDOW
+            elif self._hub.is_joining(session, topic, plan.number):
+                recovery.open[topic] = None
+        self._open[recovery.number] = recovery
+        session.recoveries.add(recovery.number)
+        self._ask(recovery)
+        self._end(recovery, now_s)
+
+    def _ask(self, recovery: SessionRecovery) -> None:
+        topics = list(recovery.open)
+        for start in range(0, len(topics) if self.link is not None else 0, BULK):
+            bulk = topics[start : start + BULK]
+            since = [recovery.since.get(topic, []) for topic in bulk]
+            assert self.link is not None
+            self.link.send(Recall(recovery.number, list(bulk), recovery.stamps, since if any(since) else []))
+
+    def fed_by(self, link: Outlet | None) -> None:
+        """Notes that another aggregator feeds us, and asks it what is open."""
+        self.link = link
+        for recovery in self._open.values():
+            self._ask(recovery)
+
+    def answered(self, answer: Recalled, now_s: float) -> None:
+        """Gives a session what it has missed, at `now_s`. Behind that it gets what is live."""
+        recovery = self._open.get(answer.n)
+        if recovery is None:
+            return
+        at = 0
+        for topic, reason, count in zip(answer.topics, answer.reasons, answer.counts, strict=True):
+            bodies, at = answer.bodies[at : at + count], at + count
+            self._join(recovery, Topic(topic), reason, bodies)
+        self._end(recovery, now_s)
+
+    def _join(self, recovery: SessionRecovery, topic: Topic, reason: str, bodies: list[bytes]) -> None:
+        if topic not in recovery.open:
+            return
+        del recovery.open[topic]
+        if not self._hub.join_now(recovery.session, topic, recovery.number, [] if reason else bodies):
+            return  # it has left the topic, or wants it anew
+        if reason:
+            is_elsewhere = recovery.is_foreign and reason in (LossReason.OWNER_LOST, LossReason.EXPIRED)
+            recovery.lost[topic] = LossReason.OTHER_SITE if is_elsewhere else reason
+        else:
+            recovery.replayed += len(bodies)
+
+    def _end(self, recovery: SessionRecovery, now_s: float) -> None:
+        if recovery.open or self._open.pop(recovery.number, None) is None:
+            return
+        recovery.session.recoveries.discard(recovery.number)
+        self.results["lost" if recovery.lost else "recovered"] += 1
+        self.replayed += recovery.replayed
+        if recovery.session.state is SessionState.READY:
+            recovery.done(recovery.lost, recovery.replayed, now_s)
+
+    def tick(self, now_s: float) -> None:
+        """Lets those go on without an answer who have waited for too long at `now_s`."""
+        for_every_one(partial(self._late, each, now_s) for each in [each for each in self._open.values() if each.deadline_s <= now_s])
+
+    def _late(self, recovery: SessionRecovery, now_s: float) -> None:
+        for topic in list(recovery.open):
+            self._join(recovery, topic, LossReason.LATE, [])
+        self._end(recovery, now_s)
+
+    def left(self, session: Session) -> None:
+        """Forgets a session that is gone."""
+        for number in session.recoveries:
+            del self._open[number]
+        session.recoveries.clear()
+
+    def point(self, session: Session) -> str | None:
+        """Returns the point of `session` now; None while something older may still be on its way to it, or was not told yet."""
+        if session.outbox is not None or session.recoveries or self._hub.owes(session):
+            return None
+        return write_point(self._options.site, self.stamps)
+
+    def shown(self, session: Session, lost: Mapping[Topic, str], replayed: int) -> messages.Recovery:
+        """Returns what an answer says of a recovery that is over, behind all events of it."""
+        self._hub.flush_one(session)
+        named = [{"topic": format_topic(topic), "reason": str(reason)} for topic, reason in lost.items()]
+        return messages.Recovery(not lost, named, replayed, self.point(session))
+
+
+def _is_known(uri: str, sites: Iterable[str]) -> bool:
+    """Tells whether `since` can mean something there: what names no topic or site is passed over."""
+    try:
+        parse_topic(uri)
+    except Refused:
+        return False
+    return all(0 < len(site) <= 128 and site.isascii() for site in sites)

@@ -1,0 +1,117 @@
+"""Recaller: what has come on a topic since somebody was cut off, out of the window, or why that cannot be said. Pure.
+
+A stamp of this broker says what the asker has got of all topics. Where there is none, as at another site, numbers do if the window shows
+that none is missing behind them. Then it must also have an event that the asker has: nobody knows else how long they were away, and what
+other sites have published meanwhile.
+
+All or nothing: of a topic of which something is missing nothing is given, unless the asker wants the rest.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from infra.kernel.events import origin_epoch_seq, skipped_in, with_skipped
+from infra.kernel.frames import Recall, Recalled
+from infra.kernel.loss_reasons import LossReason
+from infra.kernel.topics import Topic, kind_of
+
+from .core import BrokerCore
+from .tenure import Tenure
+from .window import Missed
+
+# So much is given for one question, and in one frame.
+MOST_BYTES: Final = 4 << 20
+FRAME_BYTES: Final = 1 << 20
+# The owner is another one by now: whoever asks must ask again.
+MOVED: Final = "moved"
+
+Known = Sequence[tuple[str, int, int]]
+"""Site, epoch and number of the last event of that site that an asker has."""
+
+
+class Recaller:
+    """The answers of one broker, which owns topics since its `tenure` began. `is_alone`: there are no other sites."""
+
+    def __init__(self, site: str, core: BrokerCore, tenure: Tenure, *, is_alone: bool) -> None:
+        self._site, self._core, self._tenure, self._is_alone = site, core, tenure, is_alone
+
+    def answers(self, bit: int, recall: Recall) -> Iterator[Recalled]:
+        """Yields the answer to `recall`, which came on link `bit`, in frames that are not too large."""
+        part = Recalled(recall.n, [], [], [], [])
+        size_bytes = part_bytes = 0
+        for at, topic in enumerate(recall.topics):
+            missed = self._missed(bit, Topic(topic), recall, recall.since[at] if recall.since else ())
+            size = sum(map(len, missed.bodies))
+            if size_bytes + size > MOST_BYTES:
+                missed, size = Missed([], LossReason.TOO_MUCH), 0
+            if part_bytes + size > FRAME_BYTES and part.topics:
+                yield part
+                part, part_bytes = Recalled(recall.n, [], [], [], []), 0
+            part.topics.append(topic)
+            part.reasons.append(missed.reason)
+            part.counts.append(len(missed.bodies))
+            part.bodies.extend(missed.bodies)
+            size_bytes, part_bytes = size_bytes + size, part_bytes + size
+        yield part
+
+    def _missed(self, bit: int, topic: Topic, recall: Recall, known: Known) -> Missed:
+        core, window = self._core, self._core.window
+        kind, row = kind_of(topic), core.interest.rows.get(topic)
+        if window is None or core.laggards is None or kind not in window.bounds:
+            return Missed([], LossReason.NO_WINDOW)
+        if not core.owns(topic):
+            return Missed([], MOVED)
+        until = core.laggards.until(bit, row) if row is not None else None
+        stamp = recall.stamps.get(window.epoch)
+        if stamp is None:
+            found = Missed([], LossReason.OWNER_LOST if recall.stamps else LossReason.EXPIRED)
+        elif not self._tenure.reaches(topic, stamp):
+            found = Missed([], LossReason.OWNER_LOST)
+        else:
+            found = window.topic_after(row, kind, stamp, until)
+        if not found.reason:
+            return Missed([body for body in found.bodies if not _has(known, body)])
+        if known:
+            kept = window.kept(row, until)
+            is_latest = window.bounds[kind].keep == "latest"
+            if self._shows_all(topic, kept, known, is_latest=is_latest):
+                return Missed([_told(known, body) for body in kept if not _has(known, body)])
+        rest = window.kept(row, until, stamp) if recall.rest and stamp is not None else []
+        return Missed(rest, found.reason)
+
+    def _shows_all(self, topic: Topic, kept: list[bytes], known: Known, *, is_latest: bool) -> bool:
+        """Tells whether the numbers show that nothing is missing in `kept` which comes after what is `known`."""
+        places = [origin_epoch_seq(body) for body in kept]
+        is_anchored = self._is_alone or any(_has(known, body) for body in kept)
+        return is_anchored and all(self._goes_on(topic, places, mine, is_latest=is_latest) for mine in known)
+
+    def _goes_on(self, topic: Topic, places: list[tuple[str, int, int]], mine: tuple[str, int, int], *, is_latest: bool) -> bool:
+        """Tells whether the events of one site are all there behind the one that is `mine`."""
+        site, epoch, last = mine
+        here = [(its, seq) for origin, its, seq in places if origin == site]
+        if any(its != epoch for its, _ in here):
+            return False
+        behind = [seq for _, seq in here if seq > last]
+        if site == self._site:
+            its, newest = self._core.last(topic) or (0, 0)
+            if its != epoch or newest < last:
+                return False
+            return newest == last or (is_latest and behind[-1:] == [newest]) or behind == list(range(last + 1, newest + 1))
+        if not here or (here[0][1] > last + 1 and not is_latest):
+            return False
+        return is_latest or behind == list(range(last + 1, last + 1 + len(behind)))
+
+
+def _has(known: Known, body: bytes) -> bool:
+    """Tells whether somebody has an event, by the numbers that are `known`."""
+    site, epoch, seq = origin_epoch_seq(body)
+    return any((site, epoch) == (mine[0], mine[1]) and seq <= mine[2] for mine in known)
+
+
+def _told(known: Known, body: bytes) -> bytes:
+    """Returns the body of a latest event, saying what it has replaced behind the number that is `known`."""
+    site, epoch, seq = origin_epoch_seq(body)
+    for mine in known:
+        if (site, epoch) == (mine[0], mine[1]) and (more := seq - mine[2] - 1 - skipped_in(body)) > 0:
+            return with_skipped(body, more)
+    return body

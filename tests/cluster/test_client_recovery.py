@@ -1,0 +1,277 @@
+"""Clients that were away, by themselves, without the SDK: what they missed comes, or they are told that something may be missing."""
+
+import json
+from typing import Any
+
+import msgspec
+import pytest
+
+from accesspoint.options import AccessPointOptions
+from accesspoint.point import write_point
+from broker.options import BrokerOptions
+from broker.window_bounds import WindowBounds
+from infra.kernel.frames import Recall
+from infra.kernel.topics import Kind
+from infra.runtime import introduction
+from segue.cluster.role_spec import RoleOptions
+from tests.support.cluster import Cluster
+from tests.support.user import User, feed
+
+MIX = "hm://playlist/user/ann/playlist/mix/"
+OTHER = "hm://playlist/user/ann/playlist/other/"
+
+
+async def change(c: Cluster, *numbers: int, site: str = "sto", topic: str = MIX) -> None:
+    """Changes a playlist, once for each of `numbers`."""
+    events = [{"topic": topic, "kind": "changed", "payload": {"n": n}} for n in numbers]
+    status, answer = await c.post(events, site=site, service="playlist")
+    assert (status, answer["accepted"]) == (202, len(numbers)), answer
+
+
+async def point_of(c: Cluster, user: User) -> str:
+    """Returns a point of `user` that has everything that was published by now."""
+    await c.settle()
+    stamps = {broker.window.epoch: broker.window.stamp for broker in c.of("broker", "sto")}
+    had = c.of("accesspoint", "sto")[0].core.recoveries
+    await c.until(lambda: all(had.stamps.get(epoch, 0) >= stamp for epoch, stamp in stamps.items()))
+    await user.ws.send('{"op":"ping","point":true}')
+    return str((await user.answer(lambda m: m["op"] == "pong"))["point"])
+
+
+def heard(user: User) -> list[int]:
+    return [event["payload"]["n"] for event in user.events]
+
+
+def recovery(answer: dict[str, Any]) -> tuple[bool, list[dict[str, str]], int]:
+    return answer["recovered"], answer["lost"], answer["replayed"]
+
+
+def since(user: User) -> dict[str, dict[str, list[int]]]:
+    """Returns the last number of each topic and site that `user` has."""
+    last: dict[str, dict[str, list[int]]] = {}
+    for event in user.events:
+        last.setdefault(event["topic"], {})[event["site"]] = [event["epoch"], event["seq"]]
+    return last
+
+
+async def test_a_client_that_was_away_gets_what_it_missed_and_then_what_is_live(tcp: bool) -> None:
+    """DPS-5, DPS-6: in order, once, and the answer comes behind it."""
+    async with Cluster(sites=1, brokers=2, tcp=tcp) as c:
+        async with c.user("ann") as ann:
+            assert ann.welcome["window"] == {
+                "playlist": {"keep": "all", "seconds": 120.0},
+                "user": {"keep": "latest", "seconds": 120.0},
+            }
+            answer = await ann.ask("subscribe", topics=[MIX, OTHER], recover=True)
+            assert recovery(answer) == (True, [], 0)
+            await change(c, 0, 1)
+            await ann.heard(2)
+            point, last = await point_of(c, ann), since(ann)
+        await change(c, 2, 3)
+        await change(c, 9, topic=OTHER)
+        async with c.user("ann") as ann:
+            answer = await ann.ask("subscribe", topics=[MIX, OTHER], recover=True, point=point, since=last)
+            assert recovery(answer) == (True, [], 3)
+            assert isinstance(answer["point"], str)
+            assert sorted(heard(ann)) == [2, 3, 9]
+            await change(c, 4)
+            assert [n for n in (event["payload"]["n"] for event in await ann.heard(4)) if n != 9] == [2, 3, 4]
+            assert len({(event["topic"], event["epoch"], event["seq"]) for event in ann.events}) == 4
+
+
+async def test_who_asks_for_nothing_is_told_nothing_new(tcp: bool) -> None:
+    async with Cluster(sites=1, tcp=tcp) as c, c.user("ann") as ann:
+        answer = await ann.ask("subscribe", topics=[MIX])
+        assert set(answer) == {"op", "id", "installed", "missing_sites", "rejected"}
+        await ann.ws.send('{"op":"ping"}')
+        assert set(await ann.answer(lambda m: m["op"] == "pong")) == {"op", "time_ms"}
+        await c.of("accesspoint")[0].drain()
+        assert set(await ann.answer(lambda m: m["op"] == "error")) == {"op", "id", "code", "number", "reason", "reconnect_in_ms"}
+
+
+async def test_who_goes_elsewhere_because_an_access_point_drains_has_a_point(tcp: bool) -> None:
+    """DPS-9: with it they get what they miss on the way."""
+    async with Cluster(sites=1, accesspoints=2, tcp=tcp) as c:
+        async with c.user("ann", point=0) as ann:
+            await ann.ask("subscribe", topics=[MIX], recover=True)
+            await point_of(c, ann)
+            await c.of("accesspoint")[0].drain()
+            goodbye = await ann.answer(lambda m: m["op"] == "error")
+        await change(c, 1)
+        async with c.user("ann", point=1) as ann:
+            answer = await ann.ask("subscribe", topics=[MIX], recover=True, point=goodbye["point"])
+            assert (recovery(answer), heard(ann)) == ((True, [], 1), [1])
+
+
+async def test_of_users_the_newest_comes_and_counts_the_others(tcp: bool) -> None:
+    """DPS-7."""
+    async with Cluster(sites=1, tcp=tcp) as c:
+        async with c.user("ann") as ann:
+            await ann.ask("subscribe", topics=[feed("dan")], recover=True)
+            await c.play("dan", n=0)
+            (first,) = await ann.heard(1)
+            point, last = await point_of(c, ann), since(ann)
+        for n in range(1, 5):
+            await c.play("dan", n=n)
+        for how in ({"point": point}, {"since": last}, {"point": point, "since": last}):
+            async with c.user("ann") as ann:
+                answer = await ann.ask("subscribe", topics=[feed("dan")], recover=True, **how)
+                assert recovery(answer) == (True, [], 1)
+                (event,) = ann.events
+                assert (event["payload"], event["seq"] - first["seq"], event["skipped"] >= 3) == ({"n": 4}, 4, True)
+
+
+def hurried(**bounds: Any) -> Any:
+    """Returns a change of options after which playlists have these bounds."""
+
+    def apply(options: RoleOptions) -> RoleOptions:
+        windows = {Kind.PLAYLIST: WindowBounds(**bounds)}
+        return msgspec.structs.replace(options, window=windows) if isinstance(options, BrokerOptions) else options
+
+    return apply
+
+
+async def test_who_was_away_for_too_long_hears_that_at_once(tcp: bool) -> None:
+    """DPS-5: and gets nothing of the topic that is not all of it."""
+    async with Cluster(sites=1, tcp=tcp, change=hurried(seconds=0.1)) as c:
+        async with c.user("ann") as ann:
+            await ann.ask("subscribe", topics=[MIX], recover=True)
+            point = await point_of(c, ann)
+        await change(c, 1)
+        await c.until(lambda: c.of("broker")[0].counters()["broker_window_events"] == 0)
+        await c.settle()
+        async with c.user("ann") as ann:
+            answer = await ann.ask("subscribe", topics=[MIX], recover=True, point=point)
+            assert (recovery(answer), heard(ann)) == ((False, [{"topic": MIX, "reason": "expired"}], 0), [])
+
+
+async def test_who_missed_more_of_a_topic_than_is_kept_hears_that_and_has_the_others(tcp: bool) -> None:
+    """DPS-2, DPS-5, DPS-6: all or nothing for each topic."""
+    async with Cluster(sites=1, tcp=tcp, change=hurried(events=3)) as c:
+        async with c.user("ann") as ann:
+            await ann.ask("subscribe", topics=[MIX, OTHER], recover=True)
+            point = await point_of(c, ann)
+        await change(c, 1, 2, 3, 4)
+        await change(c, 5, topic=OTHER)
+        async with c.user("ann") as ann:
+            answer = await ann.ask("subscribe", topics=[MIX, OTHER], recover=True, point=point)
+            assert recovery(answer) == (False, [{"topic": MIX, "reason": "too-much"}], 1)
+            assert heard(ann) == [5]
+
+
+async def test_at_another_site_numbers_recover_and_a_point_does_not(tcp: bool) -> None:
+    """DPS-5, DPS-9."""
+    async with Cluster(sites=2, tcp=tcp) as c, c.user("bob", "lon") as bob:
+        await bob.ask("subscribe", topics=[MIX], wait="all")
+        async with c.user("ann", "sto") as ann:
+            await ann.ask("subscribe", topics=[MIX, OTHER], recover=True, wait="all")
+            await change(c, 0)
+            await ann.heard(1)
+            point, last = await point_of(c, ann), since(ann)
+        await change(c, 1, 2)
+        await bob.heard(3)
+        for how, lost in ({"point": point}, [MIX, OTHER]), ({"point": point, "since": last}, [OTHER]), ({"since": last}, [OTHER]):
+            async with c.user("ann", "lon") as ann:
+                answer = await ann.ask("subscribe", topics=[MIX, OTHER], recover=True, **how)
+                assert [each["topic"] for each in answer["lost"]] == lost
+                assert {each["reason"] for each in answer["lost"]} == {"other-site" if "point" in how else "expired"}
+                assert heard(ann) == ([] if MIX in lost else [1, 2])
+
+
+async def test_topics_without_a_window_say_so(tcp: bool) -> None:
+    """DPS-3, DPS-5: at once, and nobody is asked."""
+    topic = "hm://notifications/feed/bjork%new-album/"
+    async with Cluster(sites=1, tcp=tcp) as c, c.user("ann") as ann:
+        answer = await ann.ask("subscribe", topics=[topic], recover=True, point=write_point("sto", {1: 1}))
+        assert recovery(answer) == (False, [{"topic": topic, "reason": "no-window"}], 0)
+        assert c.frames(Recall) == []
+
+
+async def test_peers_of_before_keep_nothing_for_clients(tcp: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """DPS-10: a client that recovers hears that there is no window, and is served as today."""
+    monkeypatch.setattr(introduction, "HIGHEST_TAG", 34)
+    async with Cluster(sites=1, tcp=tcp) as c, c.user("ann") as ann:
+        assert ann.welcome["window"] == {}
+        answer = await ann.ask("subscribe", topics=[MIX], recover=True, point=write_point("sto", {1: 1}))
+        assert recovery(answer) == (False, [{"topic": MIX, "reason": "no-window"}], 0)
+        await change(c, 1)
+        await ann.heard(1)
+
+
+@pytest.mark.parametrize(
+    ("fields", "code"),
+    [
+        ({"point": "no point"}, "bad-field"),
+        ({"point": "gaFh"}, "bad-field"),
+        ({"point": "p" * 1025}, "bad-field"),
+        ({"point": 7}, "bad-field"),
+        ({"since": {MIX: {"sto": [1]}}}, "bad-field"),
+        ({"since": {MIX: {"sto": [-1, 2]}}}, "bad-field"),
+        ({"since": {MIX: {"sto": [1, 1 << 63]}}}, "bad-field"),
+        ({"since": {f"hm://presence/user/u{n}/": {} for n in range(2001)}}, "too-many-topics"),
+        ({"since": {MIX: {f"s{n}": [1, 1] for n in range(65)}}}, "bad-field"),
+    ],
+)
+async def test_what_is_no_point_and_no_number_is_refused(fields: dict[str, Any], code: str) -> None:
+    """DPS-9: with a code, and the connection goes on; nothing is followed."""
+    async with Cluster(sites=1) as c, c.user("ann") as ann:
+        answer = await ann.ask("subscribe", topics=[MIX], recover=True, **fields)
+        assert (answer["op"], answer["code"]) == ("error", code)
+        assert c.frames(Recall) == []
+        assert (await ann.ask("subscribe", topics=[MIX]))["installed"] == "local"
+
+
+async def test_points_that_were_never_given_are_served_like_old_ones(tcp: bool) -> None:
+    """DPS-9: from the future, of another life, of a stranger, and numbers of the future."""
+    async with Cluster(sites=1, tcp=tcp) as c, c.user("bob") as bob:
+        await bob.ask("subscribe", topics=[MIX], recover=True)
+        await change(c, 0)
+        strangers = await point_of(c, bob)
+        broker = c.of("broker")[0]
+        epoch, stamp = broker.window.epoch, broker.window.stamp
+        await change(c, 1)
+        (_, last) = await bob.heard(2)
+        tries: list[tuple[dict[str, Any], str | None]] = [
+            ({"point": write_point("sto", {epoch: stamp + (1 << 40)})}, "owner-lost"),
+            ({"point": write_point("sto", {epoch - 1: stamp})}, "owner-lost"),
+            ({"point": write_point("mars", {epoch: stamp})}, "other-site"),
+            ({"since": {MIX: {"sto": [epoch, last["seq"] + 5]}}}, "expired"),
+            ({"since": {MIX: {"mars": [1, 1]}, "hm://presence/user/dan/": {"sto": [1, 1]}, "x": {"sto": [1, 1]}}}, "expired"),
+            ({"point": strangers}, None),
+        ]
+        for fields, reason in tries:
+            async with c.user("eve") as eve:
+                answer = await eve.ask("subscribe", topics=[MIX], recover=True, **fields)
+                assert answer["lost"] == ([{"topic": MIX, "reason": reason}] if reason else [])
+                assert heard(eve) == ([] if reason else [1])
+
+
+async def test_recoveries_in_a_loop_are_bounded(tcp: bool) -> None:
+    """DPS-9: so many at once are open, and others do not notice."""
+    async with Cluster(sites=1, tcp=tcp) as c, c.user("ann") as ann:
+        c.plan.hold("sto/a1", "sto/ap1")
+        point = write_point("sto", {1: 1})
+        for n in range(30):
+            await ann.ws.send(json.dumps({"op": "subscribe", "id": f"r{n}", "topics": [MIX], "recover": True, "point": point}))
+        await ann.until(lambda: sum(answer.get("code") == "rate-limited" for answer in ann.answers) == 22)
+        c.plan.release("sto/a1", "sto/ap1")
+        await ann.until(lambda: sum(answer["op"] == "subscribed" for answer in ann.answers) == 8)
+        assert len(c.of("accesspoint")[0].core.recoveries) == 0
+
+
+async def test_who_waits_for_an_answer_that_does_not_come_is_served_live(tcp: bool) -> None:
+    """DPS-5: after `install_s`, with the reason `late`."""
+
+    def impatient(options: RoleOptions) -> RoleOptions:
+        return msgspec.structs.replace(options, install_s=0.05) if isinstance(options, AccessPointOptions) else options
+
+    async with Cluster(sites=1, tcp=tcp, change=impatient) as c, c.user("ann") as ann:
+        await ann.ask("subscribe", topics=[OTHER], recover=True)
+        point = await point_of(c, ann)
+        c.plan.hold("sto/b1", "sto/a1")
+        answer = await ann.ask("subscribe", topics=[MIX], recover=True, point=point)
+        assert (recovery(answer), answer["installed"]) == ((False, [{"topic": MIX, "reason": "late"}], 0), "partial")
+        c.plan.release("sto/b1", "sto/a1")
+        await c.settle()
+        await change(c, 1)
+        assert [event["payload"]["n"] for event in await ann.heard(1)] == [1]
