@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from infra.kernel.backoff import Backoff
+    from segue.sdk.api import Api, ApiUrls
     from segue.sdk.client import Client
     from segue.sdk.client_options import ClientOptions
     from segue.sdk.client_state import Phase, State
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from segue.sdk.notification_messages import History, Marks, Notification, PastEvent
     from segue.sdk.operator import Operator
     from segue.sdk.operator_answers import OrderOutcome, StandingBan, StandingRevocation, UserSession, UserSessions
+    from segue.sdk.playlists import PlaylistClient, PlaylistContents, PlaylistSummary
     from segue.sdk.position_file import PositionFile
     from segue.sdk.program import run
     from segue.sdk.publication import Publication, Rejection, Result
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Announcement",
+    "Api",
+    "ApiUrls",
     "Backoff",
     "Client",
     "ClientOptions",
@@ -44,6 +48,9 @@ __all__ = [
     "OrderOutcome",
     "PastEvent",
     "Phase",
+    "PlaylistClient",
+    "PlaylistContents",
+    "PlaylistSummary",
     "PositionFile",
     "ProtocolError",
     "Publication",
@@ -66,6 +73,7 @@ __all__ = [
 
 _HOMES = {
     "infra.kernel.backoff": ("Backoff",),
+    "segue.sdk.api": ("Api", "ApiUrls"),
     "segue.sdk.client": ("Client",),
     "segue.sdk.client_options": ("ClientOptions",),
     "segue.sdk.errors": ("ConnectionLost", "Misuse", "ProtocolError", "Refused", "SegueError", "Stalled"),
@@ -75,6 +83,7 @@ _HOMES = {
     "segue.sdk.operator": ("Operator",),
     "segue.sdk.operator_answers": ("OrderOutcome", "StandingBan", "StandingRevocation", "UserSession", "UserSessions"),
     "segue.sdk.position_file": ("PositionFile",),
+    "segue.sdk.playlists": ("PlaylistClient", "PlaylistContents", "PlaylistSummary"),
     "segue.sdk.program": ("run",),
     "segue.sdk.publication": ("Publication", "Rejection", "Result"),
     "segue.sdk.publisher": ("Publisher", "PublisherOptions"),

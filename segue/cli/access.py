@@ -4,7 +4,7 @@ from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, Final, Literal, TypeVar
 
 import click
 
@@ -19,6 +19,18 @@ from .state import default_state, secret_of
 
 OPEN_S: Final = 3.0
 CA_VARIABLE: Final = "SEGUE_CA"
+TOKEN_VARIABLE: Final = "SEGUE_TOKEN"  # noqa: S105 - the name of one
+
+Peer = Literal["access point", "broker", "broker of each site", "notification module", "playlist service", "social service"]
+# As `segue up` calls the addresses that it prints.
+URL_VARIABLES: Final[dict[Peer, str]] = {
+    "access point": "SEGUE_CLIENTS_URL",
+    "broker": "SEGUE_SERVICES_URL",
+    "broker of each site": "SEGUE_SERVICES_URL",
+    "notification module": "SEGUE_NOTIFICATION_URL",
+    "playlist service": "SEGUE_PLAYLIST_URL",
+    "social service": "SEGUE_SOCIAL_URL",
+}
 
 Result = TypeVar("Result")
 
@@ -71,14 +83,16 @@ def ca_option() -> Callable[[Callable[..., None]], Callable[..., None]]:
     return click.option("--ca", type=click.Path(path_type=Path, dir_okay=False), envvar=CA_VARIABLE, help=words)
 
 
-def access_options(*, url: str, peer: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+def access_options(*, url: str, peer: Peer) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Returns a decorator that gives a command `--url`, `--token`, `--state` and `--ca`, for it talks to a `peer`.
 
-    The command gets them as its argument `access`, an Access. Without `--url` it is `url`.
+    The command gets them as its argument `access`, an Access. Without `--url` it is what the variable of the `peer` says, or `url`.
     """
+    variable = URL_VARIABLES[peer]
+    where = f"The {peer}; several are tried in turn.  [env: {variable}; default: {url}]"
     options = (
-        click.option("--url", "urls", multiple=True, default=[url], show_default=True, help=f"The {peer}; several are tried in turn."),
-        click.option("--token", help="Show this token instead of one made here."),
+        click.option("--url", "urls", multiple=True, default=[url], envvar=variable, help=where),
+        click.option("--token", envvar=TOKEN_VARIABLE, help=f"Show this token instead of one made here.  [env: {TOKEN_VARIABLE}]"),
         click.option("--state", type=click.Path(path_type=Path), default=default_state, help="Where the signing secret is kept."),
         ca_option(),
     )

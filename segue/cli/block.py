@@ -3,7 +3,7 @@
 import click
 
 from .access import Access
-from .social_access import at_social, social_options
+from .user_access import at_social, social_options
 
 
 @click.command()

@@ -26,6 +26,7 @@ SECTIONS: Final = {
         entry("act", "segue.cli.act:act", "Tell a user's friends what the user does"),
         entry("notify", "segue.cli.notify:notify", "Tell followers of TOPIC something"),
         entry("friends", "segue.cli.friends:friends", "Show whom a user follows, follow somebody, or stop following"),
+        entry("playlists", "segue.cli.playlists:playlists", "Make and change playlists, list and follow them"),
         entry("block", "segue.cli.block:block", "Block USER"),
         entry("unblock", "segue.cli.block:unblock", "Block USER no more"),
         entry("privacy", "segue.cli.privacy:privacy", "Show or set who sees what a user plays"),

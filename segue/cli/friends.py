@@ -6,7 +6,7 @@ from infra.kernel.printable import printable
 from segue.sdk.social import FollowedUser, Social
 
 from .access import Access
-from .social_access import at_social, social_options
+from .user_access import at_social, social_options
 
 
 @click.group()

@@ -10,7 +10,7 @@ from segue.sdk.social import Listeners, PlaylistState, PrivateDevice, Social, Vi
 
 from .access import Access
 from .finite import Finite
-from .social_access import at_social, social_options
+from .user_access import at_social, social_options
 
 
 @click.group()

@@ -31,7 +31,7 @@ CommandPath = tuple[str, ...]
 class Example(NamedTuple):
     """A call of a command.
 
-    - `arguments`: its arguments; `{out}` is a place for what it writes, `{number}` is of this call alone.
+    - `arguments`: its arguments; `{out}` is a place for what it writes, `{number}` is of this call alone, and so is `{new_playlist}`.
     - `work`: words that it prints when it is at work. Without them it waits, or works without a word.
     - `stays`: it goes on until it is ended.
     - `drains`: it is a server, and ends well when it is asked to.
@@ -86,6 +86,18 @@ EXAMPLES: Final[dict[CommandPath, Example]] = {
     ("overlay", "simulate"): Example("--nodes 3000 --out {out} --json {out}.json", "reading the workload"),
     ("plan", "provision"): Example("{trace} --out {out} --json {out}.json", "reading the trace"),
     ("plan", "satisfaction"): Example("{trace} --out {out} --json {out}.json", "reading the trace"),
+    ("playlists", "add"): Example("mix t1 --user {user} --url {playlist} --state {state}"),
+    ("playlists", "collaborative"): Example("mix editors --user {user} --url {playlist} --state {state}"),
+    ("playlists", "create"): Example("Sumar t1 t2 --user {user} --url {playlist} --state {state}"),
+    ("playlists", "delete"): Example("{new_playlist} --user {user} --url {playlist} --state {state}"),
+    ("playlists", "follow"): Example("mix --user {user} --url {playlist} --state {state}"),
+    ("playlists", "followers"): Example("mix --user {user} --url {playlist} --state {state}"),
+    ("playlists", "list"): Example("--user {user} --url {playlist} --state {state}"),
+    ("playlists", "remove"): Example("mix 0 --user {user} --url {playlist} --state {state}"),
+    ("playlists", "rename"): Example("mix Vetur --user {user} --url {playlist} --state {state}"),
+    ("playlists", "reorder"): Example("mix 0 2 --user {user} --url {playlist} --state {state}"),
+    ("playlists", "show"): Example("mix --user {user} --url {playlist} --state {state}"),
+    ("playlists", "unfollow"): Example("mix --user {user} --url {playlist} --state {state}"),
     ("privacy", "listening"): Example("followers --user {user} --url {social} --state {state}"),
     ("privacy", "playlist"): Example("summer followers --user {user} --url {social} --state {state}"),
     ("privacy", "session"): Example("phone --hours 1 --user {user} --url {social} --state {state}"),
@@ -126,8 +138,11 @@ class Ground:
 
         `user`, alice or bob, has a notification until a command has shown it.
         """
-        number = next(self._numbers)
-        arguments = EXAMPLES[path].arguments.format(out=out / "out", user=user, number=number, **self._places)
+        number, arguments = next(self._numbers), EXAMPLES[path].arguments
+        new = f"p{number}"
+        if "{new_playlist}" in arguments:
+            _make_playlist(self._places["playlist"], Path(self._places["state"]), user, new)
+        arguments = arguments.format(out=out / "out", user=user, number=number, new_playlist=new, **self._places)
         return ["-m", "segue", *path, *arguments.split()]
 
 
@@ -148,6 +163,8 @@ def ground(folder: Path) -> Iterator[Ground]:
             found = json.loads(site.stdout.readline())
             addresses = {name: each if isinstance(each, str) else each[0].partition("/v1")[0] for name, each in found.items()}
             _tell_both(addresses["notification"], folder / "state")
+            for user in ("alice", "bob"):
+                _make_playlist(addresses["playlist"], folder / "state", user, "mix")
             yield Ground(folder, addresses)
         finally:
             site.terminate()
@@ -156,6 +173,12 @@ def ground(folder: Path) -> Iterator[Ground]:
 def _tell_both(url: str, state: Path) -> None:
     arguments = ["hm://notifications/feed/bjork%new-album/", "--kind", "album", "--to", "alice,bob", "--url", url, "--state", str(state)]
     subprocess.run([sys.executable, "-m", "segue", "notify", *arguments], check=True, stdout=subprocess.DEVNULL)
+
+
+def _make_playlist(url: str, state: Path, user: str, name: str) -> None:
+    tracks = [f"t{number}" for number in range(20)]
+    arguments = ["create", name, *tracks, "--id", name, "--user", user, "--url", url, "--state", str(state)]
+    subprocess.run([sys.executable, "-m", "segue", "playlists", *arguments], check=True, stdout=subprocess.DEVNULL)
 
 
 def _write_configs(folder: Path, ports: Ports) -> None:

@@ -9,12 +9,14 @@ import pytest
 from segue.sdk.errors import Misuse
 from segue.sdk.http_connections import HttpConnections
 from segue.sdk.operator import Operator
+from segue.sdk.playlists import PlaylistClient
 from segue.sdk.publisher import Publisher, PublisherOptions
 from segue.sdk.social import Social
 
 URL = "http://127.0.0.1:1"
 EVERY: list[tuple[type[Any], Callable[[Any], Any]]] = [
     (Operator, lambda operator: operator.sessions("ann")),
+    (PlaylistClient, lambda playlists: playlists.get("ann", "summer")),
     (Publisher, lambda publisher: publisher.publish("hm://presence/user/ann/", "play", {})),
     (Social, lambda social: social.set_listening("friends")),
 ]

@@ -1,0 +1,83 @@
+"""The SDK for all that services keep for a user, in one object: `api.social`, `api.playlists`.
+
+async with segue.Api(segue.ApiUrls(), token) as api:
+    await api.social.follow("bob")
+    async for playlist in api.playlists.owned_by("bob"):
+        print(playlist.name)
+"""
+
+import ssl
+from collections.abc import Iterable
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Self
+
+from segue.sdk.errors import Misuse
+from segue.sdk.playlists import PlaylistClient
+from segue.sdk.social import Social
+from segue.sdk.token_source import Token
+from segue.sdk.trust import CaFile, check_trust
+
+Urls = str | Iterable[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApiUrls:
+    """The addresses of the services of each kind; without any, those of `segue up` on this machine."""
+
+    playlists: Urls = "http://127.0.0.1:7730"
+    social: Urls = "http://127.0.0.1:7731"
+
+
+class Api:
+    """A client of all services, for one user.
+
+    - `urls`: the addresses of each kind, or the one of a proxy in front of all; of several, each is tried in turn.
+    - `token`: the user's JWT, or a function (plain or async) that is called for one at every request.
+    - `ca_file`: the authorities that are believed at https addresses, as PEM; None: those that this machine trusts.
+    - `tls`: a context for https addresses, instead.
+
+    All methods of its parts raise Refused when trying again cannot help, and ConnectionLost when no address answered.
+    """
+
+    def __init__(self, urls: ApiUrls | Urls, token: Token, *, ca_file: CaFile = None, tls: ssl.SSLContext | None = None) -> None:
+        check_trust(ca_file, tls)
+        each = urls if isinstance(urls, ApiUrls) else _all_at(urls)
+        self._playlists = PlaylistClient(each.playlists, token, ca_file=ca_file, tls=tls)
+        self._social = Social(each.social, token, ca_file=ca_file, tls=tls)
+        self._open: AsyncExitStack | None = None
+
+    async def __aenter__(self) -> Self:
+        if self._open is not None:
+            raise Misuse("every Api is entered once; make a new one")
+        async with AsyncExitStack() as stack:
+            for part in (self._playlists, self._social):
+                await stack.enter_async_context(part)
+            self._open = stack.pop_all()
+        return self
+
+    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        assert self._open is not None
+        await self._open.aclose()
+
+    @property
+    def playlists(self) -> PlaylistClient:
+        """Playlists: made, changed, listed, followed."""
+        self._check_open()
+        return self._playlists
+
+    @property
+    def social(self) -> Social:
+        """Whom the user follows and blocks, and who sees what of theirs."""
+        self._check_open()
+        return self._social
+
+    def _check_open(self) -> None:
+        if self._open is None:
+            raise Misuse("not open; write `async with segue.Api(...) as api:`")
+
+
+def _all_at(urls: Urls) -> ApiUrls:
+    found = urls if isinstance(urls, str) else tuple(urls)
+    return ApiUrls(playlists=found, social=found)

@@ -1,0 +1,24 @@
+"""segue.cli.access: where a command asks, and with what, is said by its options or by the environment."""
+
+from click.testing import CliRunner
+
+from segue.cli.command_line import cli
+
+
+def said(*options: str, **variables: str) -> str:
+    """Returns what a command says, which asks where nobody answers."""
+    result = CliRunner().invoke(cli, ["privacy", "show", *options], env=variables)
+    assert result.exit_code == 1
+    return result.output
+
+
+def test_an_address_and_a_token_come_from_the_environment_and_an_option_stands_above_it() -> None:
+    assert "nobody answers at http://127.0.0.1:1;" in said(SEGUE_SOCIAL_URL="http://127.0.0.1:1", SEGUE_TOKEN="x")
+    assert "nobody answers at http://127.0.0.1:2;" in said(
+        "--url", "http://127.0.0.1:2", SEGUE_SOCIAL_URL="http://127.0.0.1:1", SEGUE_TOKEN="x"
+    )
+
+
+def test_several_addresses_stand_in_one_variable() -> None:
+    where = said(SEGUE_SOCIAL_URL="http://127.0.0.1:1 http://127.0.0.1:2", SEGUE_TOKEN="x")
+    assert "nobody answers at http://127.0.0.1:1 or http://127.0.0.1:2;" in where
