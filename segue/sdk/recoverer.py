@@ -9,13 +9,12 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from infra.kernel.errors import Refused
+from infra.kernel.loss_reasons import LossReason
 from infra.kernel.topics import kind_of, parse_topic
 from segue.sdk.cursor import Cursors
 from segue.sdk.kept_positions import KeptPositions
 from segue.sdk.messages import Event, Gap, LostTopic, Subscribed, Wait, Welcome, topic_batches
 
-NO_WINDOW: Final = "no-window"
-EXPIRED: Final = "expired"
 # Bytes of an epoch, a number, and what stands around them and a name.
 NUMBER_BYTES: Final = 48
 # The most that one message asks to recover numbers of.
@@ -164,11 +163,13 @@ class Recoverer:
         if not self.is_offered:
             return ()
         if not asked.recovers:
-            return tuple(LostTopic(topic, NO_WINDOW) for topic in asked.topics if topic in can_miss)
+            return tuple(LostTopic(topic, LossReason.NO_WINDOW) for topic in asked.topics if topic in can_miss)
         said = {each.topic: each for each in answer.lost if each.topic in can_miss}
         # Who says neither a point nor a number is told that nothing is missing from now on.
         silent = asked.nowhere if answer.recovered or answer.lost else asked.can_miss
-        return tuple(said.get(topic) or LostTopic(topic, EXPIRED) for topic in asked.topics if topic in can_miss & (said.keys() | silent))
+        return tuple(
+            said.get(topic) or LostTopic(topic, LossReason.EXPIRED) for topic in asked.topics if topic in can_miss & (said.keys() | silent)
+        )
 
 
 def _gaps(lost: Iterable[LostTopic], point: str | None) -> list[Gap]:

@@ -181,6 +181,47 @@ async def test_an_epoch_without_a_beginning_shows_that_something_may_be_missed(b
     assert (await feed(browser))[1] == "something may be missed here"
 
 
+def keeping(server: ScriptedServer, **again: Any) -> None:
+    """Makes `server` one that recovers; `again` are the fields of the answers to those who come back."""
+    server.answers["hello"] = lambda message: welcome(message) | {"window": {"user": {"keep": "latest", "seconds": 120}}}
+    first = {"recovered": True, "lost": [], "replayed": 0, "point": "p1"}
+    server.answers["subscribe"] = lambda message: subscribed(message) | first | (again if "point" in message else {})
+
+
+@pytest.mark.parametrize(
+    ("again", "said"),
+    [
+        ({"replayed": 3}, "3 recovered"),
+        ({"recovered": False, "lost": [{"topic": BOB, "reason": "expired"}]}, "something was missed"),
+    ],
+)
+async def test_what_became_of_what_was_missed_is_said(browser: Browser, server: ScriptedServer, again: dict[str, Any], said: str) -> None:
+    """DPS-5: who comes back says a point and numbers."""
+    keeping(server, **again)
+    peer = await connected(browser, server)
+    assert (await peer.heard("subscribe"))["recover"] is True
+    await peer.send(event(BOB, 5))
+    await browser.until(rows(1))
+    peer.drop()
+    asked = await (await server.next_peer()).heard("subscribe")
+    assert (asked["point"], asked["since"]) == ("p1", {BOB: {"sto": [7, 5]}})
+    await browser.until(rows(2))
+    assert (await feed(browser))[0] == said
+
+
+async def test_a_gap_that_no_number_shows_is_said(browser: Browser, server: ScriptedServer) -> None:
+    """DPS-8: and its point is the next one to come back with."""
+    keeping(server)
+    peer = await connected(browser, server)
+    await peer.send(event(BOB, 5))
+    await peer.send({"op": "gap", "topics": [BOB], "reason": "owner-lost", "point": "p2"})
+    await browser.until(rows(2))
+    assert (await feed(browser))[0] == "something was missed"
+    peer.drop()
+    asked = await (await server.next_peer()).heard("subscribe")
+    assert (asked["point"], asked["since"]) == ("p2", {})
+
+
 async def test_an_event_that_comes_twice_is_shown_once(browser: Browser, server: ScriptedServer) -> None:
     """SB-50."""
     peer = await connected(browser, server)
