@@ -31,6 +31,7 @@ from segue.sdk.operator_answers import (
     StandingRing,
     UserSessions,
 )
+from segue.sdk.page_walk import PageWalk
 from segue.sdk.token_source import Token, fresh
 from segue.sdk.trust import CaFile
 
@@ -48,7 +49,7 @@ class Operator(HttpConnections):
     - `tls`: a context for https addresses, instead.
 
     All methods raise Refused, and ConnectionLost when no broker answers. What was asked may have been done then; all of it but
-    `announce` may be repeated.
+    `announce` may be repeated. Lists raise ProtocolError where a broker's pages do not end.
     """
 
     def __init__(
@@ -100,12 +101,14 @@ class Operator(HttpConnections):
 
     async def bans(self) -> AsyncIterator[StandingBan]:
         """Yields all bans that hold, by user."""
-        page, after = BanPage((), more=True), ""
-        while page.more:
+        walk, after = PageWalk("bans"), ""
+        while True:
             page = await self._ask(BanPage, "GET", "/v1/bans", query={"after": after})
             for ban in page.bans:
-                after = ban.user
                 yield ban
+            if not page.more:
+                return
+            after = walk.behind(page.bans[-1].user if page.bans else after)
 
     async def revoke(
         self,
@@ -126,12 +129,15 @@ class Operator(HttpConnections):
 
     async def revocations(self) -> AsyncIterator[StandingRevocation]:
         """Yields all revocations that hold, by kind and name."""
-        page, after = RevocationPage((), more=True), ""
-        while page.more:
+        walk, after = PageWalk("revocations"), ""
+        while True:
             page = await self._ask(RevocationPage, "GET", "/v1/revocations", query={"after": after})
             for revocation in page.revocations:
-                after = f"{revocation.kind} {revocation.name}"
                 yield revocation
+            if not page.more:
+                return
+            last = page.revocations[-1] if page.revocations else None
+            after = walk.behind(f"{last.kind} {last.name}" if last else after)
 
     # The ring.
 

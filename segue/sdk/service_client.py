@@ -14,6 +14,7 @@ from segue.sdk.address import doors
 from segue.sdk.broker_answer import read_as
 from segue.sdk.errors import ConnectionLost
 from segue.sdk.http_connections import HttpConnections
+from segue.sdk.page_walk import PageWalk
 from segue.sdk.token_source import Token, fresh
 from segue.sdk.trust import CaFile
 
@@ -51,11 +52,13 @@ class ServiceClient(HttpConnections):
 
     async def _pages(self, kind: type[P], path: str) -> AsyncIterator[P]:
         """Yields each page of the list at `path`, read as `kind`."""
-        after: str | None = ""
-        while after is not None:
+        walk, after = PageWalk(path), ""
+        while True:
             page = await self._ask(kind, "GET", path, after=after)
             yield page
-            after = page.next
+            if page.next is None:
+                return
+            after = walk.behind(page.next)
 
     async def _ask(self, kind: type[T], method: str, path: str, body: Any = None, *, is_repeatable: bool = True, **query: str) -> T:
         """Returns the answer of the first address that gives one.
