@@ -25,6 +25,7 @@ from .calls import Calls
 from .dismissals import Dismissals
 from .expiry import Expiry
 from .follows import Follows
+from .gap_notices import GapNotices
 from .hub import Hub
 from .inboxes import Inboxes
 from .journal import Journal
@@ -75,7 +76,8 @@ class AccessPointCore:
     ) -> None:
         self.hub = Hub()
         self.keeping = Keeping()
-        self.recoveries = Recoveries(options, self.hub, self.keeping)
+        self.gap_notices = GapNotices(self.hub, soon, lambda session: self.recoveries.point(session))
+        self.recoveries = Recoveries(options, self.hub, self.keeping, self.gap_notices)
         self.announcer = Announcer(options.site, self.hub.wanted)
         self.calls = Calls(options.max_calls, options.max_calls_bytes, options.call_s)
         self.attendance = Attendance(soon)

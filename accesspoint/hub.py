@@ -60,14 +60,16 @@ class Row(set[Member]):
     - `presence`: whether of its events a slow client gets only the newest.
     - `run`: its events of the batch that is being sorted; None between batches.
     - `burst`: how far its last events have got, while it is served in slices.
+    - `is_held`: nothing of it is given to anybody, until what was missed of it here has come.
     - `joining`: those of them that get nothing yet, because they wait for what they have missed; each with the number of its recovery.
     """
 
-    __slots__ = ("burst", "handle", "joining", "presence", "run", "topic")
+    __slots__ = ("burst", "handle", "is_held", "joining", "presence", "run", "topic")
 
     def __init__(self, handle: int, topic: Topic) -> None:
         super().__init__()
         self.burst: Burst | None = None
+        self.is_held = False
         self.joining: dict[Member, int] | None = None
         self.handle = handle
         self.topic = topic
@@ -222,13 +224,17 @@ class Hub:
     def deliver(self, handles: Sequence[int], bodies: Sequence[bytes]) -> None:
         """Gives each event of a batch to every session that wants it: `bodies[i]` to those of `handles[i]`. `flush` sends them off."""
         for row, run in self._by_topic(handles, bodies):
-            if row.burst is not None:
-                self.shed += row.burst.add(run)
-            elif len(row) > BURST_FROM:
-                row.burst = Burst(row, run)
-                self._bursting.append(row)
-            else:
-                self._give(row, row.served, run)
+            if not row.is_held:
+                self._run(row, run)
+
+    def _run(self, row: Row, run: list[bytes]) -> None:
+        if row.burst is not None:
+            self.shed += row.burst.add(run)
+        elif len(row) > BURST_FROM:
+            row.burst = Burst(row, run)
+            self._bursting.append(row)
+        else:
+            self._give(row, row.served, run)
 
     def _give(self, row: Row, members: Collection[Member], run: list[bytes]) -> None:
         chunk = text_frame(run[0]) if len(run) == 1 else b"".join(map(text_frame, run))
@@ -274,6 +280,19 @@ class Hub:
         row.burst = Burst(row, run, burst.has) if run else None
 
     # Those who come back.
+
+    def hold(self, topics: Iterable[Topic]) -> None:
+        """Gives nobody anything of `topics` before `go_on`: what comes is in what will be given then."""
+        for topic in topics:
+            self.topics[topic].is_held = True
+
+    def go_on(self, topic: Topic, bodies: list[bytes]) -> None:
+        """Gives everybody what was missed of `topic`, and what is live from now on."""
+        row = self.topics.get(topic)
+        if row is not None and row.is_held:
+            row.is_held = False
+            if bodies and row:
+                self._run(row, bodies)
 
     def join_later(self, member: Member, topic: Topic, number: int) -> None:
         """Has `member` get nothing of `topic`, which it wants, before `join_now` under the same `number`."""

@@ -8,7 +8,7 @@ again.
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
-from typing import Final, Protocol
+from typing import Final, NamedTuple, Protocol
 
 from infra.kernel.announcer import Outlet
 from infra.kernel.errors import Refused
@@ -18,6 +18,7 @@ from infra.kernel.loss_reasons import LossReason
 from infra.kernel.topics import Topic, format_topic, parse_topic
 
 from . import messages
+from .gap_notices import GapNotices
 from .hub import Hub
 from .keeping import Keeping
 from .options import AccessPointOptions
@@ -69,19 +70,32 @@ class SessionRecovery:
         self.replayed = 0
 
 
+class Resumption(NamedTuple):
+    """The question under `number` for what was missed here, on all topics: `open` are those that nobody has answered for.
+
+    Each has the stamps behind which it goes on. Who has not answered by `deadline_s` is late.
+    """
+
+    number: int
+    deadline_s: float
+    open: dict[Topic, Mapping[int, int]]
+
+
 class Recoveries:
     """The recoveries of all sessions in `hub`; `keeping` says which topics have a past.
 
     - `link`: leads to the aggregator that feeds us, None while there is none.
     - `stamps`: up to where it has given us everything that is wanted here, of each broker.
+    - `notices`: tell sessions of what was lost on the way here.
     """
 
-    def __init__(self, options: AccessPointOptions, hub: Hub, keeping: Keeping) -> None:
+    def __init__(self, options: AccessPointOptions, hub: Hub, keeping: Keeping, notices: GapNotices) -> None:
         self.link: Outlet | None = None
         self.stamps: Mapping[int, int] = {}
         self.results: Counter[str] = Counter()
         self.replayed = 0
-        self._options, self._hub, self._keeping = options, hub, keeping
+        self._options, self._hub, self._keeping, self._notices = options, hub, keeping, notices
+        self._resumption: Resumption | None = None
         self._open: dict[int, SessionRecovery] = {}
         self._last = 0
 
@@ -157,16 +171,45 @@ class Recoveries:
         for recovery in self._open.values():
             self._ask(recovery)
 
+    def resume(self, now_s: float) -> None:
+        """Asks the aggregator for what we have missed, at `now_s`: what came behind our stamps, on all topics whose events are kept.
+
+        Until it is there, nobody gets anything of them (DPS-11).
+        """
+        link, before, stamps = self.link, self._resumption, dict(self.stamps)
+        if link is None or not stamps:
+            return
+        self._last += 1
+        topics = [topic for _, topic in self._hub.wanted() if self._keeping.has(topic)]
+        older = {topic: stamps for topic, stamps in before.open.items() if stamps} if before is not None else {}
+        self._hub.hold(topics)
+        self._resumption = Resumption(self._last, now_s + self._options.install_s, {topic: older.get(topic, stamps) for topic in topics})
+        groups: dict[int, tuple[Mapping[int, int], list[bytes]]] = {}
+        for topic, its in self._resumption.open.items():
+            groups.setdefault(id(its), (its, []))[1].append(topic)
+        for its, named in groups.values():
+            for start in range(0, len(named), BULK):
+                link.send(Recall(self._last, named[start : start + BULK], dict(its), rest=True))
+
+    def _resumed(self, resumption: "Resumption", topic: Topic, reason: str, bodies: list[bytes]) -> None:
+        if resumption.open.pop(topic, None) is not None:
+            self._hub.go_on(topic, bodies)
+            if reason and reason != LossReason.NO_WINDOW:
+                self._notices.lost([topic], reason)
+        if not resumption.open:
+            self._resumption = None
+
     def answered(self, answer: Recalled, now_s: float) -> None:
         """Gives a session what it has missed, at `now_s`. Behind that it gets what is live."""
-        recovery = self._open.get(answer.n)
-        if recovery is None:
-            return
-        at = 0
+        recovery, resumption, at = self._open.get(answer.n), self._resumption, 0
         for topic, reason, count in zip(answer.topics, answer.reasons, answer.counts, strict=True):
             bodies, at = answer.bodies[at : at + count], at + count
-            self._join(recovery, Topic(topic), reason, bodies)
-        self._end(recovery, now_s)
+            if recovery is not None:
+                self._join(recovery, Topic(topic), reason, bodies)
+            elif resumption is not None and resumption.number == answer.n:
+                self._resumed(resumption, Topic(topic), reason, bodies)
+        if recovery is not None:
+            self._end(recovery, now_s)
 
     def _join(self, recovery: SessionRecovery, topic: Topic, reason: str, bodies: list[bytes]) -> None:
         if topic not in recovery.open:
@@ -191,6 +234,10 @@ class Recoveries:
 
     def tick(self, now_s: float) -> None:
         """Lets those go on without an answer who have waited for too long at `now_s`."""
+        resumption = self._resumption
+        if resumption is not None and resumption.deadline_s <= now_s:
+            for topic in list(resumption.open):
+                self._resumed(resumption, topic, LossReason.LATE, [])
         for_every_one(partial(self._late, each, now_s) for each in [each for each in self._open.values() if each.deadline_s <= now_s])
 
     def _late(self, recovery: SessionRecovery, now_s: float) -> None:
@@ -206,7 +253,7 @@ class Recoveries:
 
     def point(self, session: Session) -> str | None:
         """Returns the point of `session` now; None while something older may still be on its way to it, or was not told yet."""
-        if session.outbox is not None or session.recoveries or self._hub.owes(session):
+        if session.outbox is not None or session.recoveries or self._resumption is not None or self._hub.owes(session):
             return None
         return write_point(self._options.site, self.stamps)
 

@@ -15,12 +15,14 @@ from infra.kernel.frames import (
     Heartbeat,
     Keeps,
     Leaving,
+    Lost,
     Recall,
     Recalled,
     Staying,
     View,
 )
 from infra.kernel.roles import AGGREGATOR
+from infra.kernel.topics import Topic
 from infra.runtime.link import Link
 from infra.runtime.logs import Logger
 from infra.runtime.node import Node
@@ -98,6 +100,7 @@ class Source:
         else:
             self._waited = 0
             self._feed(link)
+            self._core.recoveries.resume(self._now())
 
     def link_down(self, link: Link) -> None:
         """Goes on without an aggregator that is lost: to the next one, or to where we were going."""
@@ -135,6 +138,8 @@ class Source:
             case Recalled():
                 if link is self.link:
                     self._core.recoveries.answered(frame, self._now())
+            case Lost(topics, reason):
+                self._core.gap_notices.lost([Topic(topic) for topic in topics], reason)
             case Keeps():
                 self._core.keeping.learn(frame)
             case Applied(n, sites):
@@ -152,7 +157,8 @@ class Source:
 
     def _note(self, link: Link, stamps: dict[int, int]) -> None:
         """Notes up to where everything has come. Of what has another epoch now nothing is known."""
-        if stamps and link is self.link:
+        is_passed_over = self._move is not None and self._move.step is Step.ALONE
+        if stamps and link is self.link and not is_passed_over:
             mine = self._core.recoveries.stamps
             self._core.recoveries.stamps = {epoch: max(stamp, mine.get(epoch, 0)) for epoch, stamp in stamps.items()}
 
@@ -250,6 +256,8 @@ class Source:
             self._core.inboxes.catch_up.want()
         if before is not Step.ALONE:
             self._leave_old()
+        if how == "cut":
+            self._core.recoveries.resume(self._now())
         self._core.hub.deliver(*move.take_kept())
         self._ask(self._new)
 

@@ -1,6 +1,6 @@
 """The access points of an aggregator: what they want, and what they are told of it."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Final, NamedTuple
 
@@ -15,6 +15,7 @@ from infra.kernel.frames import (
     Heartbeat,
     Keeps,
     Leaving,
+    Lost,
     Recall,
     Recalled,
     Staying,
@@ -22,16 +23,22 @@ from infra.kernel.frames import (
     Unsubscribe,
 )
 from infra.kernel.limbo import Limbo
+from infra.kernel.loss_reasons import LossReason
 from infra.kernel.receipts import Receipts
-from infra.kernel.topics import Topic
+from infra.kernel.ring import Ring
+from infra.kernel.topics import Topic, kind_of
 from infra.runtime.link import Link
 from infra.runtime.link_handlers import makes_no_sense
+from infra.runtime.turns import in_turns
 
 from .core import AggregatorCore, Rows
+from .losses import OwnerLosses
 from .recalls import Recalls
 
 # So many heartbeats a fence waits for other sites: an event of theirs may be on its way to a broker that is being left.
 FENCE_BEATS: Final = 3
+# So many topics are looked at in one turn, to find those that may lack something.
+LOST_AT_ONCE: Final = 4096
 
 
 class _Fence(NamedTuple):
@@ -98,6 +105,7 @@ class AccessPoints:
         self._core, self._brokers, self._gone = core, brokers, gone
         self._limbo = Limbo([brokers.announcer])
         self.recalls = Recalls(lambda topic: brokers.announcer.ring.owner(Topic(topic)), brokers.links)
+        self._losses = OwnerLosses()
         self._keeps: Keeps | None = None
 
     def __len__(self) -> int:
@@ -127,6 +135,41 @@ class AccessPoints:
             self._keeps = keeps
             for point in self.everyone:
                 self._tell_keeps(point)
+
+    def broker_up(self, slot: str, incarnation: int) -> None:
+        """Notes a link to a broker: where it is another process than before, what it owned may lack something."""
+        if (ring := self._losses.link_up(slot, incarnation)) is not None:
+            self._owner_lost(slot, ring)
+
+    def broker_down(self, slot: str) -> None:
+        """Notes that the link to a broker is lost."""
+        self.recalls.link_down(slot)
+        announcer = self._brokers.announcer
+        self._losses.link_down(slot, is_left=slot not in announcer.view.slots and announcer.is_parted)
+        self.follow_ring()
+
+    def follow_ring(self) -> None:
+        """Notes who owns what now, and tells who has lost what others own by now."""
+        for slot, ring in self._losses.follow(self._brokers.announcer.ring):
+            self._owner_lost(slot, ring)
+
+    def _owner_lost(self, slot: str, ring: Ring) -> None:
+        self.lost(LossReason.OWNER_LOST, lambda topic: ring.owner(topic) == slot)
+
+    def lost(self, reason: str, concerns: Callable[[Topic], bool]) -> None:
+        """Tells access points that topics which `concerns` is true of may lack something, some of them in each turn of the loop."""
+        in_turns(self._tell_lost(reason, list(self._core.wanted()), concerns))
+
+    def _tell_lost(self, reason: str, wanted: Rows, concerns: Callable[[Topic], bool]) -> Iterator[float]:
+        kinds = self._keeps.kinds if self._keeps is not None else {}
+        masks = self._core.interest.masks
+        for start in range(0, len(wanted), LOST_AT_ONCE):
+            some = [(row, topic) for row, topic in wanted[start : start + LOST_AT_ONCE] if kind_of(topic) in kinds and concerns(topic)]
+            for point in self.everyone if some else ():
+                mine: list[bytes] = [topic for row, topic in some if masks[row] & 1 << point.bit]
+                if mine and point.link.knows(Lost):
+                    point.link.send(Lost(mine, reason))
+            yield 0.0
 
     def _tell_keeps(self, point: PointLink) -> None:
         if self._keeps is not None and point.link.knows(Keeps):
@@ -198,6 +241,7 @@ class AccessPoints:
         self._beat += 1
         self.release()
         self.recalls.tick()
+        self.follow_ring()
         for point in self.everyone:
             if point.fence is not None:
                 self.tell(point)
@@ -210,10 +254,11 @@ class FeedingLink:
 
     def __init__(self, broker: BrokerLink, core: AggregatorCore, points: AccessPoints, lost: Callable[[], None]) -> None:
         self._broker, self._core, self._points, self._lost = broker, core, points, lost
+        points.broker_up(broker.slot, broker.incarnation)
 
     def frames(self, frames: list[AnyFrame]) -> None:
         """Takes events, answers about those of the past, and news of what is installed."""
-        self._broker.deliveries([frame for frame in frames if not isinstance(frame, Keeps | Recalled)])
+        self._broker.deliveries([frame for frame in frames if not isinstance(frame, Keeps | Recalled | Lost)])
         for frame in frames:
             match frame:
                 case Deliver(handles, bodies):
@@ -222,7 +267,10 @@ class FeedingLink:
                     self._points.recalls.answered(self._broker.slot, frame)
                 case Keeps():
                     self._points.keep(frame)
+                case Lost(_, reason):
+                    self._points.lost(reason, self._broker.owns)
         self._broker.taken()
+        self._points.follow_ring()
         # Behind the events: who waits for a fence gets what came in front of it first.
         if _has_news(frames):
             self._points.tell_all()
@@ -230,8 +278,8 @@ class FeedingLink:
     def down(self, reason: str) -> None:
         """Takes what was installed there for lost."""
         self._lost()
-        self._points.recalls.link_down(self._broker.slot)
         self._broker.down(reason)
+        self._points.broker_down(self._broker.slot)
         self._points.tell_all()
 
 

@@ -279,6 +279,15 @@ class BrokerLink:
         """The broker at the other end."""
         return self._link.peer.node
 
+    @property
+    def incarnation(self) -> int:
+        """The number of its process."""
+        return self._link.peer.incarnation
+
+    def owns(self, topic: Topic) -> bool:
+        """Returns whether `topic` is that broker's now."""
+        return self._client.announcer.ring.owner(topic) == self.slot
+
     def taken(self) -> None:
         """Notes that these deliveries have been taken."""
         self._client.taken(self._link)

@@ -8,8 +8,9 @@ from functools import partial
 from typing import Final
 
 from infra.kernel.errors import Refused
-from infra.kernel.frames import Announced, AnyFrame, Heartbeat, Keeps, Recall, Resume, Sealed, Settled, Subscribe, Unsubscribe, View
+from infra.kernel.frames import Announced, AnyFrame, Heartbeat, Keeps, Lost, Recall, Resume, Sealed, Settled, Subscribe, Unsubscribe, View
 from infra.kernel.limbo import Limbo
+from infra.kernel.loss_reasons import LossReason
 from infra.kernel.receipts import Receipts
 from infra.kernel.topics import Topic
 from infra.runtime.link import Link
@@ -19,6 +20,7 @@ from infra.runtime.turns import in_turns
 from .client import SiteClient
 from .core import BrokerCore, Rows
 from .handover import Handover
+from .laggards import Laggards
 from .mesh import Mesh
 from .recaller import Recaller
 
@@ -124,11 +126,19 @@ class Subscribers:
         while laggards is not None and subscriber in self.everyone and subscriber.bit in laggards:
             if subscriber.link.full:
                 yield PAUSE_S
-            elif laggards.serve(subscriber.bit, lambda: bool(subscriber.link.full)):
+            elif self._serve_some(laggards, subscriber):
                 self._seal(subscriber)
                 self.tell(subscriber)
             else:
                 yield 0.0
+
+    def _serve_some(self, laggards: Laggards, subscriber: Subscriber) -> bool:
+        """Gives one that is behind what it lacks next, and tells it what of that has gone. Returns whether it is live again."""
+        lost = laggards.lost
+        is_live = laggards.serve(subscriber.bit, lambda: bool(subscriber.link.full))
+        if laggards.lost > lost and subscriber.link.knows(Lost) and subscriber.link.peer.site == self._site:
+            subscriber.link.send(Lost([], LossReason.EXPIRED))
+        return is_live
 
     def seal(self) -> None:
         """Says to everybody that nothing more comes of what is others' under the view that holds."""

@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from accesspoint.core import AccessPointCore
+from accesspoint.gap_notices import GapNotices
 from accesspoint.hub import Hub
 from accesspoint.keeping import Keeping
 from accesspoint.move import NEXT, Move, News, Step
@@ -124,7 +125,8 @@ class World:
         core = cast(AccessPointCore, self)
         self.subscriptions = self.hub = self.inboxes = self.catch_up = self
         self.catch_ups = 0
-        self.recoveries = Recoveries(options, Hub(), Keeping())
+        hub = Hub()
+        self.recoveries = Recoveries(options, hub, Keeping(), GapNotices(hub, lambda step: None, lambda session: None))
         self.called: set[str] = set()
         self.source = Source(options, core, cast(Node, self), lambda: 0.0, get_logger("accesspoint", "ap1", "sto"))
         old = self.source.address

@@ -275,3 +275,67 @@ async def test_who_waits_for_an_answer_that_does_not_come_is_served_live(tcp: bo
         await c.settle()
         await change(c, 1)
         assert [event["payload"]["n"] for event in await ann.heard(1)] == [1]
+
+
+async def test_an_access_point_that_goes_to_another_aggregator_gets_what_it_missed(tcp: bool) -> None:
+    """DPS-11: it alone, in order and before what is live; others get nothing twice."""
+    async with Cluster(sites=1, aggregators=2, accesspoints=2, tcp=tcp) as c, c.user("ann", point=0) as ann, c.user("bob", point=1) as bob:
+        for user in (ann, bob):
+            await user.ask("subscribe", topics=[MIX], recover=True)
+        await change(c, 0)
+        await ann.heard(1)
+        await point_of(c, ann)
+        aggregator = c.aggregator_of("sto", 0)
+        c.partition("sto/ap1", aggregator)
+        await change(c, 1, 2, 3)
+        await c.until(lambda: c.of("accesspoint")[0].upstream.source.failovers > 0)
+        await c.settle()
+        await change(c, 4)
+        for user in (ann, bob):
+            await user.heard(5)
+            await user.fence()
+            assert heard(user) == [0, 1, 2, 3, 4]
+            assert [answer for answer in user.answers if answer["op"] == "gap"] == []
+
+
+async def test_who_follows_what_a_killed_broker_owned_hears_of_the_loss_and_nobody_else_does(tcp: bool) -> None:
+    """DPS-8: those of its topics that are followed with `recover`, and no others."""
+    async with Cluster(sites=1, brokers=2, tcp=tcp) as c, c.user("ann") as ann, c.user("bob") as bob:
+        users = [f"u{n}" for n in range(12)]
+        await ann.ask("subscribe", topics=[feed(user) for user in users], recover=True)
+        await bob.ask("subscribe", topics=[feed(user) for user in users])
+        lost = {feed(user) for user in users if c.owner(user).endswith("b2")}
+        assert 0 < len(lost) < 12
+        await c.crash("sto/b2")
+        gap = await ann.answer(lambda m: m["op"] == "gap")
+        assert (set(gap["topics"]), gap["reason"]) == (lost, "owner-lost")
+        await c.settle()
+        for user in (ann, bob):
+            await user.fence()
+            assert user.answers == []
+
+
+async def test_brokers_that_leave_as_planned_lose_nothing(tcp: bool) -> None:
+    """DPS-8: nobody is told of a loss that was none."""
+    async with Cluster(sites=1, brokers=2, tcp=tcp) as c, c.user("ann") as ann:
+        await ann.ask("subscribe", topics=[feed(f"u{n}") for n in range(12)], recover=True)
+        await c.leave("sto/b2")
+        await c.settle()
+        await ann.fence()
+        assert ann.answers == []
+
+
+async def test_who_is_behind_for_longer_than_events_are_kept_hears_of_the_loss(tcp: bool) -> None:
+    """DPS-8, DPS-12: the horizon has passed the aggregator."""
+    async with Cluster(sites=1, tcp=tcp, change=hurried(seconds=0.1)) as c, c.user("bob") as bob, c.user("ann") as ann:
+        for user in (ann, bob):
+            await user.ask("subscribe", topics=[MIX], recover=True)
+        await change(c, 0)
+        await ann.heard(1)
+        c.partition("sto/a1", "sto/b1")
+        await c.until(lambda: not c.linked("sto/a1", "sto/b1"))
+        await change(c, 1)
+        await c.until(lambda: c.of("broker")[0].counters()["broker_window_events"] == 0)
+        c.heal()
+        gap = await ann.answer(lambda m: m["op"] == "gap")
+        assert (gap["topics"], gap["reason"]) == ([MIX], "expired")

@@ -1,0 +1,218 @@
+"""What sessions have missed: they join a topic when the answer is there, and what comes before and after it is in order."""
+
+from typing import Any
+
+import pytest
+
+from accesspoint import hub as hub_module
+from accesspoint.core import AccessPointCore
+from accesspoint.messages import SubscribeMessage
+from accesspoint.point import write_point
+from infra.kernel.frames import Frame, Keeps, Recall, Recalled
+from infra.kernel.topics import Topic, parse_topic
+from tests.support.bare_core import FEEDS, KeptFrames, install, linked, make_core, welcomed
+from tests.support.recording_session import RecordingSession
+
+DAN, EVE = (parse_topic(uri) for uri in FEEDS[:2])
+KEEPS = Keeps({"user": ("latest", 120.0)})
+
+
+def body(seq: int, uri: str = FEEDS[0]) -> bytes:
+    return b'{"op":"event","site":"sto","epoch":7,"seq":%d,"topic":"%b"}' % (seq, uri.encode())
+
+
+class Place:
+    """An access point whose aggregator is linked, and answers as the test says."""
+
+    def __init__(self, **options: Any) -> None:
+        self.core: AccessPointCore = make_core(**options)
+        self.link: KeptFrames = linked(self.core)
+        self.core.keeping.learn(KEEPS)
+        self.core.recoveries.fed_by(self.link)
+
+    def asked(self) -> list[Recall]:
+        return [frame for frame in self.link if isinstance(frame, Recall)]
+
+    def answer(self, recall: Recall, *bodies: bytes, reason: str = "", topic: bytes = DAN) -> None:
+        self.core.recoveries.answered(Recalled(recall.n, [topic], [reason], [len(bodies)], list(bodies)), 0.1)
+        self.core.hub.flush()
+
+    def publish(self, *seqs: int, topic: Topic = DAN) -> None:
+        handle = self.core.hub.topics[topic].handle
+        self.core.hub.deliver([handle] * len(seqs), [body(seq) for seq in seqs])
+        self.core.hub.flush()
+
+    def installed(self) -> None:
+        last: Frame = next(frame for frame in reversed(self.link) if not isinstance(frame, Recall))
+        install(self.core, KeptFrames([last]), {"sto": 0})
+
+    def back(self, name: str = "ann", topics: list[str] = FEEDS[:1], **fields: Any) -> RecordingSession:
+        session = welcomed(self.core, name)
+        session.tell(0.0, op="subscribe", id=1, topics=topics, recover=True, **({"point": write_point("sto", {7: 1})} | fields))
+        return session
+
+
+def seqs(session: RecordingSession) -> list[int]:
+    return [message["seq"] for message in session.messages if message["op"] == "event"]
+
+
+def answers(session: RecordingSession) -> list[dict[str, Any]]:
+    return [message for message in session.messages if message["op"] == "subscribed"]
+
+
+def test_nothing_is_given_before_the_answer_and_everything_behind_it() -> None:
+    """DPS-6: without a buffer, and nobody else waits."""
+    place = Place()
+    other = welcomed(place.core, "bob")
+    place.core.subscriptions.add(other, [DAN])
+    ann = place.back()
+    (recall,) = place.asked()
+    assert (recall.topics, recall.stamps, recall.rest) == ([DAN], {7: 1}, False)
+    place.publish(5)
+    place.installed()
+    assert (seqs(ann), seqs(other), answers(ann)) == ([], [5], [])
+    place.answer(recall, body(4), body(5))
+    place.publish(6)
+    assert (seqs(ann), seqs(other)) == ([4, 5, 6], [5, 6])
+    assert [message["op"] for message in ann.messages[1:]] == ["event", "event", "subscribed", "event"]
+    (answer,) = answers(ann)
+    assert (answer["recovered"], answer["lost"], answer["replayed"]) == (True, [], 2)
+    assert place.core.recoveries.results == {"recovered": 1}
+
+
+def test_of_a_topic_that_lacks_something_nothing_comes_and_the_others_are_whole() -> None:
+    """DPS-5, DPS-6."""
+    place = Place()
+    ann = place.back(topics=FEEDS[:2])
+    (recall,) = place.asked()
+    place.answer(recall, body(4), reason="expired")
+    assert answers(ann) == []
+    place.answer(recall, body(1, FEEDS[1]), topic=EVE)
+    place.installed()
+    (answer,) = answers(ann)
+    assert (answer["recovered"], answer["lost"], answer["replayed"]) == (False, [{"topic": FEEDS[0], "reason": "expired"}], 1)
+
+
+def test_a_point_of_another_site_is_not_asked_about() -> None:
+    """DPS-9."""
+    place = Place()
+    ann = place.back(point=write_point("lon", {7: 1}), since={FEEDS[0]: {"lon": [3, 9]}})
+    (recall,) = place.asked()
+    assert (recall.stamps, recall.since) == ({}, [[("lon", 3, 9)]])
+    place.answer(recall, reason="expired")
+    place.installed()
+    assert answers(ann)[0]["lost"] == [{"topic": FEEDS[0], "reason": "other-site"}]
+
+
+def test_another_aggregator_is_asked_what_the_one_before_has_not_answered() -> None:
+    """DPS-6: the topics that are still open."""
+    place = Place()
+    ann = place.back(topics=FEEDS[:2])
+    (recall,) = place.asked()
+    place.answer(recall, body(4))
+    place.link.clear()
+    place.core.recoveries.fed_by(place.link)
+    assert [frame.topics for frame in place.asked()] == [[EVE]]
+    place.core.recoveries.fed_by(None)
+    assert seqs(ann) == [4]
+
+
+def test_who_leaves_a_topic_or_goes_meanwhile_gets_nothing() -> None:
+    place = Place()
+    ann, bob = place.back(), place.back("bob")
+    one, two = place.asked()
+    ann.tell(0.0, op="unsubscribe", topics=FEEDS[:1])
+    place.core.leave(bob, "lost")
+    for recall in (one, two):
+        place.answer(recall, body(4))
+    assert (seqs(ann), seqs(bob), len(place.core.recoveries)) == ([], [], 0)
+    assert DAN not in place.core.hub.topics or place.core.hub.topics[DAN].joining is None
+
+
+def test_a_row_that_is_served_in_slices_is_joined_behind_what_waits_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    """DPS-6: what waits for the others is in the answer already."""
+    monkeypatch.setattr(hub_module, "BURST_FROM", 1)
+    monkeypatch.setattr(hub_module, "SLICE", 1)
+    place = Place()
+    others = [welcomed(place.core, name) for name in ("bob", "eve")]
+    for other in others:
+        place.core.subscriptions.add(other, [DAN])
+    ann = place.back()
+    place.publish(5)
+    place.publish(6)
+    assert place.core.hub.owes(ann)
+    assert place.core.recoveries.point(others[0]) is None
+    place.answer(place.asked()[0], body(5), body(6))
+    place.publish(7)
+    while place.core.hub.bursting:
+        place.core.hub.step()
+        place.core.hub.flush()
+    assert [seqs(each) for each in (ann, *others)] == [[5, 6, 7]] * 3
+
+
+def test_what_an_access_point_missed_itself_goes_to_all_who_follow_and_not_to_those_who_recover() -> None:
+    """DPS-11."""
+    place = Place()
+    bob = welcomed(place.core, "bob")
+    place.core.subscriptions.add(bob, [DAN])
+    ann = place.back()
+    place.core.recoveries.resume(0.0)
+    assert len(place.asked()) == 1  # no stamps were heard of
+    place.core.recoveries.stamps = {7: 3}
+    place.core.recoveries.resume(0.0)
+    assert place.core.recoveries.point(bob) is None
+    resume = place.asked()[-1]
+    assert (resume.topics, resume.stamps, resume.rest) == ([DAN], {7: 3}, True)
+    place.publish(5)
+    place.core.recoveries.stamps = {7: 9}
+    place.core.recoveries.resume(0.0)  # lost again before the answer: from where it was
+    again = place.asked()[-1]
+    assert again.stamps == {7: 3}
+    place.answer(resume, body(4), body(5))
+    assert seqs(bob) == []
+    place.answer(again, body(4), body(5))
+    place.publish(6)
+    assert (seqs(bob), seqs(ann)) == ([4, 5, 6], [])
+    place.answer(place.asked()[0], body(3), body(4), body(5), body(6))
+    assert seqs(ann) == [3, 4, 5, 6]
+    assert place.core.recoveries.point(bob) is not None
+
+
+def test_what_does_not_come_in_time_is_late_and_nobody_waits_for_ever() -> None:
+    """DPS-5."""
+    place = Place(install_s=2.0)
+    bob = welcomed(place.core, "bob")
+    place.core.subscriptions.add(bob, [DAN])
+    ann = place.back()
+    place.core.recoveries.stamps = {7: 3}
+    place.core.recoveries.resume(0.0)
+    place.core.tick(1.9, 1.9)
+    place.publish(5)
+    assert (seqs(bob), seqs(ann)) == ([], [])
+    place.core.tick(2.0, 0.1)
+    place.publish(6)
+    assert (seqs(bob), seqs(ann)) == ([6], [6])
+    place.core.tick(4.1, 2.1)
+    assert answers(ann)[0]["lost"] == [{"topic": FEEDS[0], "reason": "late"}]
+    assert answers(ann)[0]["installed"] == "partial"
+
+
+def test_a_message_that_is_refused_leaves_nobody_waiting() -> None:
+    place = Place(max_topics=1)
+    ann = place.back(topics=FEEDS[:2])
+    assert place.core.hub.held(ann) == [DAN]
+    (recall,) = place.asked()
+    place.answer(recall, body(1))
+    place.installed()
+    (answer,) = answers(ann)
+    assert [each["code"] for each in answer["rejected"]] == ["too-many-topics"]
+    plan = place.core.recoveries.plan(ann, _message())
+    assert plan is not None
+    place.core.recoveries.hold(ann, plan, [DAN])
+    place.core.recoveries.give_up(ann, plan)
+    place.publish(2)
+    assert seqs(ann) == [1, 2]
+
+
+def _message() -> SubscribeMessage:
+    return SubscribeMessage(FEEDS[:1], recover=True, point=write_point("sto", {7: 1}))
