@@ -130,8 +130,8 @@ def claims(found: list[HarmPoint], *, is_full: bool) -> list[StudyClaim]:
 def _told(found: list[HarmPoint], kind: str, *, is_full: bool) -> StudyClaim:
     points = [each for each in found if each.kind == kind]
     measured = "; ".join(
-        f"{each.share:.0%}: {each.hits[0]:.1%} without, {each.hits[1]:.2%} and {each.hits[-1]:.3%} with 1 and {_REPAIRS[-1]} rounds, "
-        f"{each.held[2]:.0%} of Rings"
+        f"{100 * each.share:.0f} % of the nodes: {100 * each.hits[0]:.1f} % without, "
+        f"{100 * each.hits[1]:.1f} and {100 * each.hits[-1]:.2f} % with 1 and {_REPAIRS[-1]} rounds, {100 * each.held[2]:.0f} % of Rings"
         for each in points
     )
     return StudyClaim(

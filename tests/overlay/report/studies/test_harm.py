@@ -17,7 +17,9 @@ def test_repair_must_bring_more_for_each_share() -> None:
     assert [each.holds for each in claims(good, is_full=False)] == [None, None]
     worse = [*good, point("freeride", 0.3, (0.9, 0.9, 0.9))]
     assert [each.holds for each in claims(worse, is_full=True)] == [False, True]
-    assert "10%: 90.0% without, 99.00% and 99.900% with 1 and 3 rounds, 10% of Rings" in claims(good, is_full=True)[0].measured
+    assert (
+        "10 % of the nodes: 90.0 % without, 99.0 and 99.90 % with 1 and 3 rounds, 10 % of Rings" in claims(good, is_full=True)[0].measured
+    )
 
 
 def test_a_small_overlay_loses_events_to_freeriders_and_gets_most_of_them_back() -> None:
