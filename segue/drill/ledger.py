@@ -31,14 +31,19 @@ class DrillMeasured(NamedTuple):
     twice: int
     out_of_order: int
     undetected: int
+    told: int
     again_s: float
 
 
 class DrillLedger:
-    """The ledger of one row. `follows`: the topics of each follower. The events of a topic and site are sent one after the other."""
+    """The ledger of one row. The events of a topic and site are sent one after the other.
+
+    - `follows`: the topics of each follower.
+    - `told`: how often a follower was told that something of a topic may be missing.
+    """
 
     def __init__(self, follows: dict[str, frozenset[str]]) -> None:
-        self.marked_s = 0.0
+        self.marked_s, self.told = 0.0, 0
         self._follows = follows
         self._sent: list[tuple[Stream, float]] = []
         self._accepted: dict[int, None] = {}
@@ -72,6 +77,7 @@ class DrillLedger:
             twice=sum(each.total() - len(each) for each in counts),
             out_of_order=sum(later.n < earlier.n for earlier, later in self._steps()),
             undetected=self._undetected(),
+            told=self.told,
             again_s=max(0.0, round(max(self._bad_moments(), default=0.0) - self.marked_s, 2)),
         )
 

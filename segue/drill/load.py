@@ -4,7 +4,7 @@ import asyncio
 import random
 import time
 from contextlib import AsyncExitStack, suppress
-from typing import Final, Self
+from typing import Any, Final, Self
 
 from infra.kernel.backoff import Backoff
 from infra.runtime.ending import end_tasks
@@ -13,6 +13,7 @@ from segue.demo.until import until
 from segue.sdk.client import Client
 from segue.sdk.client_options import ClientOptions
 from segue.sdk.errors import SegueError
+from segue.sdk.messages import Gap
 from segue.sdk.publisher import Publisher, PublisherOptions
 
 from .ledger import Arrival, DrillLedger
@@ -100,10 +101,15 @@ class DrillLoad:
         doors = [f"ws://{door}" for door in self._nodes.doors("accesspoint", site)]
         mine = doors[int(point) :] + doors[: int(point)]
         options = ClientOptions(backoff=Backoff(base_s=0.2, cap_s=2.0), heartbeat_s=2.0)
-        client = Client(mine, self._token(user=name), client=name, on_state=lambda state: None, options=options, rng=self._draws())
+        quiet: dict[str, Any] = {"on_state": lambda state: None, "on_gap": self._tell}
+        client = Client(mine, self._token(user=name), client=name, options=options, rng=self._draws(), **quiet)
         await self._stack.enter_async_context(client)
         await client.subscribe(self._follows[name], wait="all")
         self._clients.append(asyncio.create_task(self._listen(name, client)))
+
+    def _tell(self, gap: Gap) -> None:
+        for topic in gap.topics:
+            self.ledgers[KIND_OF[topic]].told += 1
 
     async def _listen(self, name: str, client: Client) -> None:
         async for event in client:

@@ -40,6 +40,7 @@ class DrillPromise(NamedTuple):
     - `missing`: deliveries of accepted events that never came. `twice`: those that came again.
     - `out_of_order`: events of a topic and site that came after a later one.
     - `undetected`: missing ones that no number shows.
+    - `told`: times at which a follower was told that something of a topic may be missing.
     - `again_s`: until everybody is served as before, in seconds.
     """
 
@@ -47,6 +48,7 @@ class DrillPromise(NamedTuple):
     twice: int | None = 0
     out_of_order: int | None = 0
     undetected: int | None = 0
+    told: int | None = None
     again_s: float | None = None
 
 
@@ -92,7 +94,8 @@ FIVE: Final = msgspec.structs.replace(THREE, brokers=5)
 NOTHING: Final = DrillPromise(missing=0, again_s=0.0)
 LOST_NOTHING: Final = DrillPromise(missing=0)
 AGAIN_IN_4_S: Final = DrillPromise(again_s=4.0)
-LATER: Final = DrillPromise(missing=0, again_s=4.0)
+LATER: Final = DrillPromise(missing=0, told=0, again_s=4.0)
+RECOVERED: Final = DrillPromise(missing=0, told=0)
 MARK: Final = DrillStep("mark")
 
 
@@ -146,12 +149,22 @@ def _aggregators() -> tuple[DrillRow, ...]:
 
 def _points() -> tuple[DrillRow, ...]:
     return (
-        DrillRow("accesspoint-killed", "an access point is killed", _gone_and_back("kill", "sto/ap1"), DrillPromise(again_s=5.0)),
+        DrillRow(
+            "accesspoint-killed",
+            "an access point is killed",
+            _gone_and_back("kill", "sto/ap1"),
+            DrillPromise(again_s=5.0),
+            DrillPromise(missing=0, told=0, again_s=5.0),
+        ),
         # It waits a second, sends four clients away in another one, and each comes back within five.
         DrillRow(
-            "accesspoint-stopped", "an access point is asked to stop", _gone_and_back("stop", "sto/ap1", 8.0), DrillPromise(again_s=7.5)
+            "accesspoint-stopped",
+            "an access point is asked to stop",
+            _gone_and_back("stop", "sto/ap1", 8.0),
+            DrillPromise(again_s=7.5),
+            DrillPromise(missing=0, told=0, again_s=7.5),
         ),
-        DrillRow("accesspoint-stalled", "an access point stands still for 10 s", _hung("sto/ap1", 10.0), DrillPromise()),
+        DrillRow("accesspoint-stalled", "an access point stands still for 10 s", _hung("sto/ap1", 10.0), DrillPromise(), RECOVERED),
     )
 
 
@@ -196,6 +209,7 @@ def _planned() -> tuple[DrillRow, ...]:
             "all nodes of a site are restarted, one after the other",
             _rolled(*BROKERS, *AGGREGATORS, *POINTS),
             DrillPromise(),
+            RECOVERED,
         ),
         DrillRow(
             "three-five-three", "a site goes from 3 brokers to 5 and back", _grown_and_shrunk(*added), LOST_NOTHING, shape=FIVE, later=added

@@ -16,6 +16,7 @@ _COLUMNS: Final = {
     "twice": "twice",
     "out_of_order": "order",
     "undetected": "hidden",
+    "told": "told",
 }
 
 
@@ -46,7 +47,8 @@ def said(promise: DrillPromise) -> str:
     """Returns a promise in words, without what all rows promise."""
     again = "" if promise.again_s is None else f"again in {promise.again_s:g} s" if promise.again_s else "nobody waits"
     missing = "" if promise.missing is None else f"{promise.missing} missing"
-    return "; ".join(filter(None, (missing, again))) or "-"
+    told = "nobody told of a gap" if promise.told == 0 else ""
+    return "; ".join(filter(None, (missing, told, again))) or "-"
 
 
 def document(outcomes: list[DrillOutcome], way: str) -> dict[str, Any]:

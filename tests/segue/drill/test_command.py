@@ -73,7 +73,7 @@ def test_rows_that_take_minutes_are_played_when_they_are_asked_for(monkeypatch: 
 
     async def note(row: DrillRow, *_: object) -> DrillOutcome:
         played.append(row.name)
-        return DrillOutcome(row, {NO_WINDOW: DrillMeasured(1, 0, 1, 0, 0, 0, 0, 0.0)}, 0.0)
+        return DrillOutcome(row, {NO_WINDOW: DrillMeasured(1, 0, 1, 0, 0, 0, 0, 0, 0.0)}, 0.0)
 
     monkeypatch.setattr(command, "ladder", lambda random_s: (SHORT, long))
     monkeypatch.setattr(command, "play", note)

@@ -24,7 +24,7 @@ def test_what_arrives_once_and_in_order_is_well() -> None:
     for n in range(3):
         arrive(made, n, n + 1)
     found = made.measured()
-    assert found == (3, 0, 3, 0, 0, 0, 0, 0.0)
+    assert found == (3, 0, 3, 0, 0, 0, 0, 0, 0.0)
 
 
 def test_only_who_follows_lacks_what_was_accepted() -> None:
@@ -61,3 +61,9 @@ def test_somebody_is_served_again_when_nothing_is_lost_refused_or_late_any_more(
     refused.marked_s = 1.0
     arrive(refused, 0, 1, late_s=50.0)  # a broker that hung took it all the same, and nobody was promised anything
     assert refused.measured().again_s == 2.0
+
+
+def test_what_followers_were_told_is_counted() -> None:
+    made = ledger(1)
+    made.told += 2
+    assert made.measured().told == 2

@@ -48,6 +48,16 @@ async def test_an_aggregator_that_is_killed_is_back_at_its_name() -> None:
     assert outcome.is_good
 
 
+async def test_a_client_whose_access_point_is_killed_gets_what_it_missed_of_kinds_with_a_window() -> None:
+    """DPS-5, DPS-32: 0 missing, and nobody is told that something may be; of the others each one hears that something may."""
+    gone = DrillStep("kill", "sto/ap1"), DrillStep("wait", seconds=0.5), DrillStep("start", "sto/ap1"), DrillStep("wait", seconds=3.0)
+    outcome = await played(*gone)
+    assert outcome.measured[WINDOW].missing == outcome.measured[WINDOW].told == 0
+    assert outcome.measured[NO_WINDOW].missing > 0
+    assert outcome.measured[NO_WINDOW].told > 0
+    assert outcome.is_good
+
+
 async def test_at_random_everybody_is_back_in_the_end() -> None:
     async with LocalNodes(random.Random(2), SMALL) as nodes:
         await nodes.ready()

@@ -1,14 +1,17 @@
 """The ladder as data."""
 
 import random
+from pathlib import Path
 
 from infra.kernel.roles import ACCESSPOINT
-from segue.drill.load import WINDOW
+from segue.drill.load import KINDS, WINDOW
 from segue.drill.local_nodes import LocalNodes
 from segue.drill.nodes import SHAPE, name_of
 from segue.drill.process_nodes import ProcessNodes
 from segue.drill.rows import BOTH, ONE_PROCESS, ONLY, PROCESSES, USED, ladder
+from segue.drill.table import said
 
+ROOT = Path(__file__).resolve().parents[3]
 WAYS = {ONE_PROCESS: LocalNodes, PROCESSES: ProcessNodes}
 
 
@@ -58,3 +61,17 @@ async def test_the_aggregator_that_is_killed_is_the_one_that_is_used() -> None:
         await nodes.ready()
         points = [role for role in nodes.roles.values() if (role.role, role.site) == (ACCESSPOINT, "sto")]
         assert {point.upstream.source.address for point in points} == {USED}
+
+
+def test_the_page_has_every_row_and_what_it_promises() -> None:
+    """DPS-32: the table of docs/failure.md says what the rows say, and has figures of each way in which a row is played."""
+    page = (ROOT / "docs/failure.md").read_text()
+    lines = page[page.index("## The drill") : page.index("## What a service should do")].splitlines()
+    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if line.startswith("|")]
+    rows = ladder(30.0)
+    assert [row[0] for row in cells[2:]] == [row.what for row in rows]
+    for written, row in zip(cells[2:], rows, strict=True):
+        for first, kind in enumerate(KINDS):
+            promised, *found = written[1 + 3 * first : 4 + 3 * first]
+            assert promised == said(row.promised(kind)), row.name
+            assert row.is_long or [cell != "-" for cell in found] == [way in row.ways for way in BOTH], row.name

@@ -12,7 +12,7 @@ from segue.drill.rows import DrillPromise, DrillRow
 from segue.drill.table import cell, document, said, table
 
 ROW = DrillRow("killed", "something is killed", (), DrillPromise(again_s=1.5), DrillPromise(missing=0))
-MEASURED = DrillMeasured(accepted=10, refused=2, delivered=1_200, missing=34, twice=0, out_of_order=0, undetected=0, again_s=1.25)
+MEASURED = DrillMeasured(accepted=10, refused=2, delivered=1_200, missing=34, twice=0, out_of_order=0, undetected=0, told=0, again_s=1.25)
 
 
 def test_a_row_that_is_kept_and_one_that_is_broken() -> None:
@@ -52,4 +52,5 @@ def test_a_promise_in_words() -> None:
     assert said(DrillPromise()) == "-"
     assert said(DrillPromise(missing=0)) == "0 missing"
     assert said(DrillPromise(again_s=1.5)) == "again in 1.5 s"
+    assert said(DrillPromise(missing=0, told=0)) == "0 missing; nobody told of a gap"
     assert said(DrillPromise(missing=0, again_s=0.0)) == "0 missing; nobody waits"
