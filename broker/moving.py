@@ -201,5 +201,5 @@ def leaving(core: BrokerCore, me: str, before: Ring, after: Ring) -> Iterator[tu
             if (slot := goes_to(topic)) is not None:
                 ids.setdefault(slot, {}).setdefault(topic, []).append(event_id)
         yield None, None
-        for slot, every in ids.items():
+        for slot, every in sorted(ids.items()):  # ids come from a set: in another process they have another order
             yield slot, Moved(list(every), [NO_LAST for _ in every], list(every.values()))

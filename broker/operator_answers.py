@@ -164,3 +164,4 @@ class RingState(msgspec.Struct, frozen=True):
     rows: Annotated[int, msgspec.Meta(description="How many topics are followed at this broker.")]
     topic_bytes: Annotated[float, msgspec.Meta(description="How long these topics are on average.")]
     lag_s: Annotated[float, msgspec.Meta(description="By how much the event loop of this broker was late at worst, in the last 15 s.")]
+    waits_for: Annotated[list[str], msgspec.Meta(description="Whom this broker waits for before it is done with this view.")]

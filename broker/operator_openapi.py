@@ -54,6 +54,7 @@ _RING: Final = {
     "rows": 100000,
     "topic_bytes": 23.5,
     "lag_s": 0.004,
+    "waits_for": ["aggregator sto/a1"],
 }
 _BAN: Final = {"user": "ann", "since": 1795231479.27, "until": 1795317879.27}
 

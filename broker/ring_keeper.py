@@ -1,6 +1,6 @@
 """The ring of a broker's site, as operators see and change it."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from itertools import islice
 from statistics import fmean
 from typing import Final
@@ -23,10 +23,12 @@ class RingKeeper:
 
     - `options`: name the slots that there are.
     - `core`: knows what is followed here; `mesh`: who is there, and the view.
+    - `waits_for()`: returns whom this broker waits for before it is done with the view.
     """
 
-    def __init__(self, options: BrokerOptions, core: BrokerCore, mesh: Mesh, node: Node) -> None:
+    def __init__(self, options: BrokerOptions, core: BrokerCore, mesh: Mesh, node: Node, waits_for: Callable[[], list[str]]) -> None:
         self._options, self._core, self._mesh, self._node = options, core, mesh, node
+        self._waits_for = waits_for
         self._lag = LoopLag()
         self._is_measuring = False
 
@@ -47,6 +49,7 @@ class RingKeeper:
             rows=len(self._core.interest.rows),
             topic_bytes=round(fmean(topics), 1) if topics else 0.0,
             lag_s=round(self._lag.worst_s(), 4),
+            waits_for=self._waits_for(),
         )
 
     def check_site(self, site: str) -> None:

@@ -107,7 +107,7 @@ class Broker:
         context.revocations.on_news(self.handlers.heard)
         limits = HttpLimits(max_connections=options.max_connections, visitors=options.visitors)
         self.orders = ClusterOrders(self.links, self.far, context.log)
-        self.ring_keeper = RingKeeper(options, self.core, self.mesh, self.links)
+        self.ring_keeper = RingKeeper(options, self.core, self.mesh, self.links, self._waits_for)
         self.operators = OperatorHandlers(
             options,
             self.keeper,
@@ -277,6 +277,9 @@ class Broker:
         self.handover.begin(before, [*self.subscribers.late(view), MOVES])
         self.moves.begin(before, view, self.links.now_s)
         self.subscribers.hand_over()
+
+    def _waits_for(self) -> list[str]:
+        return [f"broker {self.site}/{slot}" for slot in self.moves.awaited] + self.subscribers.unsettled()
 
     def _owner_at(self, site: str, topic: Topic) -> str | None:
         return self.far[site].announcer.ring.owner(topic)

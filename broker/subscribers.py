@@ -164,6 +164,12 @@ class Subscribers:
         done = self._handover.over and all(subscriber.settled == number for subscriber in self.everyone)
         self._mesh.settled(number if done else 0, knows=all(subscriber.link.knows(Settled) for subscriber in self.everyone))
 
+    def unsettled(self) -> list[str]:
+        """Returns the names of those that have not said that they are done with the view that holds, sorted."""
+        number = self._mesh.view.number
+        peers = [subscriber.link.peer for subscriber in self.everyone if subscriber.settled != number]
+        return sorted(f"{peer.role} {peer.site}/{peer.node}" for peer in peers)
+
     def late(self, view: View) -> list[Subscriber]:
         """Returns those that have not announced everything under `view` yet."""
         return [subscriber for subscriber in self.everyone if subscriber.view != view]

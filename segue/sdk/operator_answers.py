@@ -111,6 +111,7 @@ class StandingRing(msgspec.Struct, frozen=True):
     - `number`: that of the view. `configured`: the slots that there may be. `steps`: from nothing to everything.
     - `rows`, `topic_bytes`: how many topics are followed at this broker, and how long they are on average.
     - `lag_s`: by how much its event loop was late at worst, in the last 15 s.
+    - `waits_for`: whom it waits for before it is done with this view; nobody where it is of an older version.
     """
 
     site: str
@@ -122,6 +123,7 @@ class StandingRing(msgspec.Struct, frozen=True):
     rows: int
     topic_bytes: float
     lag_s: float
+    waits_for: tuple[str, ...] = ()
 
     @property
     def share_of(self) -> dict[str, int]:

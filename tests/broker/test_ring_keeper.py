@@ -8,6 +8,7 @@ import pytest
 from broker.server import Broker
 from infra.kernel.frames import OLD_TAG
 from tests.support.cluster import Cluster
+from tests.support.peer import Peer
 
 FULL = {"b1": 256, "b2": 256, "b3": 256}
 USERS = [f"u{n}" for n in range(12)]
@@ -72,8 +73,24 @@ async def test_the_state_says_what_is_followed_and_who_is_done() -> None:
         assert sum(state["rows"] for state in states) >= 2
         assert max(state["topic_bytes"] for state in states) > 0
         for state in states:
-            assert (state["configured"], state["steps"], state["lag_s"]) == (["b1", "b2"], 8, 0.0)
+            assert (state["configured"], state["steps"], state["lag_s"], state["waits_for"]) == (["b1", "b2"], 8, 0.0, [])
             assert state["slots"] == [{"slot": slot, "share": 256, "goal": 256, "done": True} for slot in ("b1", "b2")]
+
+
+async def test_an_aggregator_that_never_says_that_it_is_done_is_named_and_holds_the_ring_up_only_while_it_is_there() -> None:
+    """DPS-15: who waits, and for whom."""
+    async with Cluster(sites=1, brokers=2) as c:
+        await there(c, {"b1": 256, "b2": 256})
+        async with Peer(c, "aggregator", "sto/mute") as mute:
+            await mute.dial("sto/b1")
+            await c.until(lambda: len(c.roles["sto/b1"].subscribers.everyone) == 2)
+            assert (await change(c, {"b2": 0}, {"b1": 256, "b2": 256}, broker=1))[0] == 200
+            await c.until(lambda: c.roles["sto/b1"].subscribers.unsettled() == ["aggregator sto/mute"])
+            stands = c.roles["sto/b1"].view()
+            state = (await c.operate("GET", "/v1/ring"))[1]
+            assert (state["waits_for"], state["slots"][0]["done"]) == (["aggregator sto/mute"], False)
+            assert (stands.share_of["b2"] > 0, c.roles["sto/b1"].view()) == (True, stands)
+        await there(c, {"b1": 256, "b2": 0})
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from broker.core import BrokerCore
 from broker.forwarder import Forwarder
 from broker.handover import Handover
 from broker.laggards import Laggards
+from broker.moving import TopicMoves
 from broker.server import Broker
 from infra.kernel.announcer import Announcer
 from infra.kernel.events import OPENING
@@ -93,6 +94,11 @@ def _says_done(forwarder: Forwarder, slot: str, hops: int, events: Any, done: Ca
     done(True)
 
 
+def _one_number_less(core: BrokerCore, topic: Topic) -> tuple[int, int] | None:
+    last = _LAST(core, topic)
+    return last and (last[0], last[1] - 1)
+
+
 async def _goes_at_once(broker: Broker) -> None:
     """Leaves without a word."""
 
@@ -101,6 +107,7 @@ def _resumes_late(laggards: Laggards, bit: int, stamp: int, opening: bytes) -> N
     _RESUME(laggards, bit, stamp + 1, opening)
 
 
+_LAST = BrokerCore.last
 _RESUME = Laggards.resume
 _SEAL, _FLUSH, _GIVE = Link._seal, Link.flush, Hub._give
 DEFECTS: Final = {
@@ -129,6 +136,9 @@ DEFECTS: Final = {
     "resumes-nothing": PlantedDefect("a link that comes back does not say where it was", SiteClient, "_resume", lambda *_: None),
     "given-back": PlantedDefect("another site gets back its own events from the window", BrokerCore, "opening", lambda *_: OPENING),
     "one-too-late": PlantedDefect("a link goes on one stamp after the right one", Laggards, "resume", _resumes_late),
+    "no-seal": PlantedDefect("a new owner does not wait for what former ones hand over", TopicMoves, "_is_awaited", lambda *_: False),
+    "ids-left-behind": PlantedDefect("ids of publications stay with the former owner", BrokerCore, "known_ids", lambda _: ()),
+    "one-number-less": PlantedDefect("a new owner is told the last number but one", BrokerCore, "last", _one_number_less),
     "dials-once": PlantedDefect("a link that is lost is not dialled again", Dialler, "_redial_s", lambda *_: 1e6),
 }
 

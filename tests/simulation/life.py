@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from functools import partial
@@ -24,6 +24,8 @@ ANSWERS_S: Final = 5.0
 # All is well when it has been for so long: a link that says nothing any more is noticed within 2.5 s.
 STEADY_S: Final = 3.0
 LOOKS_S: Final = 0.25
+# So many publications may be repeated, the last ones.
+REPEATABLE: Final = 8
 # Who follows a topic, and how often they had given it up before: who gives it up and follows it anew may miss something.
 _Followers = dict[Follower, int]
 
@@ -58,7 +60,7 @@ class SimulatedLife:
         self._lasting: list[Any] = []
         self._under_way: list[asyncio.Task[None]] = []
         self._waiting: list[asyncio.Future[None]] = []
-        self._last: tuple[str, list[dict[str, Any]]] | None = None
+        self._lately: deque[tuple[str, list[dict[str, Any]]]] = deque(maxlen=REPEATABLE)
         self._violated: Violated | None = None
 
     @property
@@ -181,6 +183,7 @@ class SimulatedLife:
         follower.wants.discard(topic)
         follower.installed.discard(topic)
         follower.given_up[topic] += 1
+        follower.lives = {key: life for key, life in follower.lives.items() if key[0] != topic}
         if await self._ask(follower, "unsubscribe", topics=[_feed(topic)]) is not None:
             follower.follows.discard(topic)
 
@@ -218,14 +221,15 @@ class SimulatedLife:
         name = among[topic % len(among)]
         numbers = [self.oracle.published(name, door.site) for _ in range(1 + number % 3)]
         events = [{"topic": _feed(name), "kind": "play", "id": f"event-{n}", "payload": {"n": n}} for n in numbers]
-        self._last = (door.site, events)
+        self._lately.append((door.site, events))
         self._meanwhile(partial(self._send, door, events))
 
-    async def _repeat(self, where: int, *_: int) -> None:
-        """Publishes again what was published last, as a service does that got no answer."""
-        doors = [broker for broker in self.world.of("broker", self._last[0]) if broker.ready() is None] if self._last else []
-        if self._last is not None and doors:
-            events = self._last[1]
+    async def _repeat(self, where: int, which: int, *_: int) -> None:
+        """Publishes again what was published lately, as a service does that got no answer."""
+        if not self._lately:
+            return
+        site, events = self._lately[which % len(self._lately)]
+        if doors := [broker for broker in self.world.of("broker", site) if broker.ready() is None]:
             self._repeats(events)
             self._meanwhile(partial(self._send, doors[where % len(doors)], events, again=True))
 
@@ -414,7 +418,7 @@ class SimulatedLife:
         self._check_owed()
         self.faults = 0
         self._again.clear()
-        self._last = None  # owners may have died since, who knew its ids
+        self._lately.clear()  # owners may have died since, who knew its ids
         await self._come_back()
         await self._agree(0.0, ARRIVES_S)
         self.oracle.looked_at["interest"] += 1

@@ -52,7 +52,7 @@ CALM: Final = {
     "unsubscribe": 8,
     "swap": 3,
     "publish": 40,
-    "repeat": 4,
+    "repeat": 8,
     "leave": 4,
     "start": 6,
     "settle": 1,

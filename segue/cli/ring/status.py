@@ -39,6 +39,9 @@ async def _stopped(sites: Sites) -> list[StandingRing]:
 def _tell(states: list[StandingRing]) -> None:
     rows = [(state.site, *_cells(each)) for state in states for each in state.slots]
     show_table(COLUMNS, rows, "no view yet")
+    for state in states:
+        if state.waits_for:
+            click.echo(f"{state.broker} of {state.site} waits for {', '.join(state.waits_for)}")
 
 
 def _cells(slot: StandingSlot) -> tuple[str, ...]:
