@@ -92,8 +92,7 @@ class SiteClient:
             self._book.meet(link)
         self.forwarder.up(slot, link)
         if self._announces:
-            self._resume(slot, link)
-            self.announcer.node_up(slot, link)
+            self.announcer.node_up(slot, link, self._resume(slot, link))
             if self._announced.number:
                 # Perhaps not the view that holds: then this says only that nothing is missing of what was wanted before.
                 link.send(Announced(self._announced))
@@ -110,15 +109,16 @@ class SiteClient:
         self.announcer.node_down(slot)
         self._announce()
 
-    def _resume(self, slot: str, link: Link) -> None:
-        """Says up to where we have got everything, if that is still what a broker that is back can go by."""
+    def _resume(self, slot: str, link: Link) -> Callable[[int], None] | None:
+        """Returns what says up to where we have got everything, if that is still what a broker that is back can go by."""
         self._untaken.pop(slot, None)
         era = self._broken_in.pop(slot, None)
         if link.knows(Resume) and era is not None and era == self._era() and slot in self._stamps:
-            link.send(Resume(self._stamps[slot]))
-        else:
-            self._stamps.pop(slot, None)
-            self._all_stamps = None
+            stamps = self._stamps[slot]
+            return lambda n: link.send(Resume(stamps, n))
+        self._stamps.pop(slot, None)
+        self._all_stamps = None
+        return None
 
     @property
     def stamps(self) -> dict[int, int]:
@@ -148,8 +148,10 @@ class SiteClient:
                     deliveries.append(frame)
                     if stamps:
                         self._untaken[self._slot(link)] = stamps
-                case Applied(n, sites):
+                case Applied(n, sites, stamps):
                     self.announcer.applied(self._slot(link), n, sites)
+                    if stamps:
+                        self._untaken[self._slot(link)] = stamps
                     self._settle()
                 case Published():
                     self.forwarder.published(self._slot(link), frame)

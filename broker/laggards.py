@@ -29,14 +29,17 @@ class _Laggard:
     - `stamp`: it has got everything up to here.
     - `opening`: the bodies that it gets begin with it: another site gets events of this one.
     - `is_announcing`: it has come back, and has not said everything yet that it wanted before; nothing is served until it has.
+    - `known`: changes with higher numbers are new also while it is announcing; 0 where none is.
+    - `is_new`: whether the change that is being done is.
     - `since`: row -> the stamp from which on it wants the topic, where that is later than where it is behind.
     - `passed`: stamps of events that went to another link for it.
     """
 
-    __slots__ = ("is_announcing", "opening", "passed", "since", "stamp")
+    __slots__ = ("is_announcing", "is_new", "known", "opening", "passed", "since", "stamp")
 
-    def __init__(self, stamp: int, opening: bytes, is_announcing: bool) -> None:
-        self.stamp, self.opening, self.is_announcing = stamp, opening, is_announcing
+    def __init__(self, stamp: int, opening: bytes, is_announcing: bool, known: int = 0) -> None:
+        self.stamp, self.opening, self.is_announcing, self.known = stamp, opening, is_announcing, known
+        self.is_new = not is_announcing
         self.since: dict[int, int] = {}
         self.passed: set[int] = set()
 
@@ -68,13 +71,19 @@ class Laggards:
         """
         self._begin(bit, _Laggard(self._window.stamp, opening, is_announcing=False))
 
-    def resume(self, bit: int, stamp: int, opening: bytes) -> None:
+    def resume(self, bit: int, stamp: int, opening: bytes, known: int = 0) -> None:
         """Notes that link `bit` is that of somebody who has come back, and has got everything up to `stamp` before.
 
         - `stamp`: one of the window, or an earlier one.
         - `opening`: the bodies that it gets begin so.
+        - `known`: its changes up to that number repeat what it wanted before; 0 where all do that come before `announced`.
         """
-        self._begin(bit, _Laggard(stamp, opening, is_announcing=True))
+        self._begin(bit, _Laggard(stamp, opening, is_announcing=True, known=known))
+
+    def change(self, bit: int, number: int) -> None:
+        """Notes that the change `number` of link `bit` is done next."""
+        if (laggard := self._links.get(bit)) is not None and laggard.is_announcing:
+            laggard.is_new = 0 < laggard.known < number
 
     def _begin(self, bit: int, laggard: _Laggard) -> None:
         if bit not in self._links:
@@ -86,13 +95,13 @@ class Laggards:
         laggard = self._links.get(bit)
         if laggard is None or not laggard.is_announcing:
             return False
-        laggard.is_announcing = False
+        laggard.is_announcing, laggard.is_new = False, True
         return True
 
     def wanted(self, bit: int, rows: Iterable[int]) -> None:
         """Notes that link `bit` has begun to want `rows`."""
         laggard = self._links.get(bit)
-        if laggard is not None and not laggard.is_announcing:
+        if laggard is not None and laggard.is_new:
             laggard.since.update(dict.fromkeys(rows, self._window.stamp))
 
     def passed(self, mask: int) -> None:

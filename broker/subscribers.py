@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Final
 
+from msgspec.structs import replace
+
 from infra.kernel.errors import Refused
 from infra.kernel.frames import Announced, AnyFrame, Heartbeat, Keeps, Lost, Recall, Resume, Sealed, Settled, Subscribe, Unsubscribe, View
 from infra.kernel.limbo import Limbo
@@ -53,8 +55,8 @@ class Subscriber:
             match frame:
                 case Subscribe() | Unsubscribe():
                     self._all.change(self, frame)
-                case Resume(stamps):
-                    self._all.resume(self, stamps)
+                case Resume(stamps, known):
+                    self._all.resume(self, stamps, known)
                 case Recall():
                     self._all.recall(self, frame)
                 case Announced(view):
@@ -101,8 +103,10 @@ class Subscribers:
             laggards.fill(subscriber.bit, self._core.opening(subscriber.bit))
             in_turns(self._serve(subscriber))
 
-    def resume(self, subscriber: Subscriber, stamps: Mapping[int, int]) -> None:
+    def resume(self, subscriber: Subscriber, stamps: Mapping[int, int], known: int) -> None:
         """Notes up to where `subscriber` has got everything on an earlier link. What is of another epoch was of another life.
+
+        `known`: changes up to that number repeat what it wanted then.
 
         Raises `Refused` for a stamp that was never given, and for one that comes late: some events have been sent by then.
         """
@@ -113,7 +117,7 @@ class Subscribers:
             return
         if stamp > window.stamp:
             raise Refused("bad-link-frame", f"the stamp {stamp} was never given, the newest one is {window.stamp}")
-        laggards.resume(subscriber.bit, stamp, self._core.opening(subscriber.bit))
+        laggards.resume(subscriber.bit, stamp, self._core.opening(subscriber.bit), known)
 
     def recall(self, subscriber: Subscriber, recall: Recall) -> None:
         """Answers what has come on some topics, at once: what is published on them after it comes behind the answer."""
@@ -189,6 +193,8 @@ class Subscribers:
     def change(self, subscriber: Subscriber, frame: Subscribe | Unsubscribe) -> None:
         """Changes what `subscriber` wants; `tell` says when that is installed."""
         topics: Sequence[Topic] = frame.topics  # type: ignore[assignment]  # the codec has checked them
+        if self._core.laggards is not None:
+            self._core.laggards.change(subscriber.bit, frame.n)
         if isinstance(frame, Unsubscribe):
             self._withdraw(*self._core.unsubscribe(subscriber.bit, topics))
         elif not topics:
@@ -244,4 +250,5 @@ class Subscribers:
             return
         reached = {site: client.announcer.reached.get(site, 0) for site, client in self._seen_by(subscriber).items()}
         if (news := subscriber.receipts.advance({self._site: 0} | reached)) is not None:
-            subscriber.link.send(news)
+            stamps = subscriber.link.stamps
+            subscriber.link.send(news if stamps is None else replace(news, stamps=stamps()))

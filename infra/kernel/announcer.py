@@ -49,19 +49,50 @@ class _Node:
     - `sent`: the number of the last change that it was sent. Numbers never start again, not even on a new link.
     - `done`: up to which change it has done them, on this link.
     - `applied`: for each site, up to which change they are installed there, as this link has told.
+    - `open`: changes with topics that are new to it, and that it has not said to be done.
+    - `fresh`: topics that were new to it when its link broke, or are wanted since; None before a link broke.
     """
 
-    __slots__ = ("applied", "done", "outlet", "sent")
+    __slots__ = ("applied", "done", "fresh", "open", "outlet", "sent")
 
     def __init__(self) -> None:
         self.sent = 0
-        self.link(None)
+        self.outlet: Outlet | None = None
+        self.open: deque[tuple[int, Sequence[Topic]]] = deque()
+        self.fresh: set[Topic] | None = None
+        self._begin()
 
-    def link(self, outlet: Outlet | None) -> None:
-        # A new link gets everything under new numbers, so what the old one has answered says nothing any more.
+    def up(self, outlet: Outlet) -> set[Topic]:
+        """Goes on over a new link. Returns what was fresh."""
+        fresh, self.fresh = self.fresh or set(), None
         self.outlet = outlet
+        self._begin()
+        return fresh
+
+    def down(self) -> None:
+        """Goes on without a link."""
+        if self.outlet is not None:
+            self.fresh = {topic for _, topics in self.open for topic in topics}
+        self.outlet = None
+        self._begin()
+
+    def _begin(self) -> None:
+        # A new link gets everything under new numbers, so what the old one has answered says nothing any more.
         self.done = 0
         self.applied: dict[str, int] = {}
+        self.open.clear()
+
+    def told(self, topics: Sequence[Topic]) -> None:
+        """Notes that the last change had `topics`, which are new to the node."""
+        if self.outlet is not None:
+            self.open.append((self.sent, topics))
+        elif self.fresh is not None:
+            self.fresh.update(topics)
+
+    def close(self, topics: Iterable[Topic]) -> None:
+        """Notes that `topics` are not wanted any more."""
+        if self.fresh is not None:
+            self.fresh.difference_update(topics)
 
 
 class _Mark(NamedTuple):
@@ -107,19 +138,28 @@ class Announcer:
         self._partings: deque[_Parting] = deque()
         self._beat = 0
 
-    def node_up(self, slot: str, outlet: Outlet) -> None:
-        """Announces to `slot`, to which a link stands, everything that it owns."""
-        self._node(slot).link(outlet)
+    def node_up(self, slot: str, outlet: Outlet, resume: Callable[[int], None] | None = None) -> None:
+        """Announces to `slot`, to which a link stands, everything that it owns.
+
+        `resume(n)`: is given where the node goes on where its last link broke. It is called before anything is announced. Changes up to `n`
+        will repeat what that link had installed, and later ones are new.
+        """
+        node = self._node(slot)
+        fresh = node.up(outlet)
         mine = [(row, topic) for row, topic in self._wanted() if self.ring.owner(topic) == slot]
-        if mine:
-            self._tell(slot, mine)
-        else:  # an empty change: its answer says which sites there are
+        again = [] if resume is None else [pair for pair in mine if pair[1] not in fresh]
+        if resume is not None:
+            resume(node.sent + -(-len(again) // BULK))
+            self._tell(slot, again)
+        if len(again) < len(mine):
+            self._tell(slot, [pair for pair in mine if pair[1] in fresh] if again else mine, new=True)
+        elif not mine:  # an empty change: its answer says which sites there are
             self._send(slot, Subscribe, [], [])
         self._start_over()
 
     def node_down(self, slot: str) -> None:
         """Notes that the link to `slot` is lost."""
-        self._node(slot).link(None)
+        self._node(slot).down()
         self._start_over()
 
     def set_view(self, view: View) -> bool:
@@ -155,7 +195,7 @@ class Announcer:
     def want(self, news: Iterable[tuple[int, Topic]]) -> None:
         """Announces topics that are newly wanted, as (row, topic), to their owners."""
         for slot, mine in self._by_owner(news).items():
-            self._tell(slot, mine)
+            self._tell(slot, mine, new=True)
 
     def unwant(self, topics: Iterable[Topic]) -> None:
         """Withdraws topics from their owners, and from former owners that still serve them."""
@@ -184,6 +224,8 @@ class Announcer:
             return
         # A number above what was sent is a defect of the peer. Believed, it would say "installed" of changes to come.
         node.done = min(n, node.sent)
+        while node.open and node.open[0][0] <= node.done:
+            node.open.popleft()
         node.applied = {site: min(number, node.sent) for site, number in sites.items()}
         for site in sites:
             self.reached.setdefault(site, 0)
@@ -235,12 +277,17 @@ class Announcer:
                 groups.setdefault(slot, []).append(pair)
         return groups
 
-    def _tell(self, slot: str, pairs: Sequence[tuple[int, Topic]]) -> None:
+    def _tell(self, slot: str, pairs: Sequence[tuple[int, Topic]], *, new: bool = False) -> None:
+        """Has `slot` deliver topics, which may be `new` to it. One that has moved is not: its former owner has delivered it so far."""
         for start in range(0, len(pairs), BULK):
             bulk = pairs[start : start + BULK]
-            self._send(slot, Subscribe, [row for row, _ in bulk], [topic for _, topic in bulk])
+            topics = [topic for _, topic in bulk]
+            self._send(slot, Subscribe, [row for row, _ in bulk], topics)
+            if new:
+                self._nodes[slot].told(topics)
 
     def _untell(self, slot: str, topics: Sequence[Topic]) -> None:
+        self._node(slot).close(topics)
         for start in range(0, len(topics), BULK):
             self._send(slot, Unsubscribe, topics[start : start + BULK])
 

@@ -146,10 +146,12 @@ class Applied(Frame, tag=5, frozen=True):
     """All changes of the peer up to `n` are done here, and known to every delivery that follows.
 
     `sites`: all changes up to that number are installed at the site now. The number falls when something has to be installed anew.
+    `stamps`: see `Deliver`. So a topic is not resumed from before it was wanted.
     """
 
     n: Number
     sites: dict[Name, Number]
+    stamps: Stamps = {}
 
 
 class Deliver(Frame, tag=6, frozen=True):
@@ -367,9 +369,12 @@ class Resume(Frame, tag=32, frozen=True):
     """The first frame of somebody who has come back, before they announce what they want: they have got everything up to `stamps`.
 
     What of it they wanted before they were cut off, and the peer still has, comes when they have said `Announced`, and then what is live.
+    `known`: changes up to that number repeat what they wanted before. Later ones are new, and bring what is published from then on. 0: all
+    that is said before `Announced` repeats.
     """
 
     stamps: Stamps
+    known: Number = 0
 
 
 class Moved(Frame, tag=33, frozen=True):

@@ -51,6 +51,7 @@ class LaggardMachine(RuleBasedStateMachine):
         self.taker = _Taker()
         self.bit: int | None = self.core.open(self.taker, False)
         self.wants: set[Topic] = set()
+        self.fresh: set[Topic] = set()
         self.due: list[int] = []
         self.live: list[int] = []
         self.published = self.stamp = 0
@@ -94,10 +95,21 @@ class LaggardMachine(RuleBasedStateMachine):
     def come_back(self) -> None:
         self.taker = _Taker()
         self.bit = self.core.open(self.taker, False)
-        self.laggards.resume(self.bit, self.stamp, b"")
-        for topic in self.wants:
+        known = sorted(self.wants)
+        self.laggards.resume(self.bit, self.stamp, b"", len(known) + 1)
+        for n, topic in enumerate([*known, *sorted(self.fresh)], start=2):
+            self.laggards.change(self.bit, n)
             self.core.subscribe(self.bit, [topic], [0])
         assert self.laggards.announced(self.bit)
+        self.wanted_behind |= bool(self.fresh)
+        self.wants |= self.fresh
+        self.fresh.clear()
+
+    @precondition(lambda self: self.bit is None)
+    @rule(topic=st.sampled_from(TOPICS))
+    def want_meanwhile(self, topic: Topic) -> None:
+        """Begins to want a topic while there is no link. What came before the link is back came by no link, or by another one."""
+        self.fresh |= {topic} - self.wants
 
     @precondition(lambda self: self.bit is not None and self.bit in self.laggards)
     @rule(room=st.integers(1, 4))

@@ -46,8 +46,8 @@ def _relay_to_all(core: BrokerCore, handles: Any, bodies: Any) -> None:
             core.fanout.send(row, core.interest.masks[row], body)
 
 
-def _silent_node_up(announcer: Announcer, slot: str, outlet: Any) -> None:
-    announcer._node(slot).link(outlet)
+def _silent_node_up(announcer: Announcer, slot: str, outlet: Any, resume: Any = None) -> None:
+    announcer._node(slot).up(outlet)
     announcer._send(slot, Subscribe, [], [])
     announcer._start_over()
 

@@ -10,7 +10,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from infra.kernel import announcer as announcer_module
 from infra.kernel.announcer import BULK, MAX_MARKS, MAX_PARTINGS, PARTING_BEATS, Announcer, Told
-from infra.kernel.frames import Applied, Subscribe, Unsubscribe, View
+from infra.kernel.frames import Applied, Frame, Subscribe, Unsubscribe, View
 from infra.kernel.interest import Interest
 from infra.kernel.limbo import Limbo
 from infra.kernel.topics import Topic, user_topic
@@ -350,3 +350,50 @@ def test_a_site_that_reaches_again_what_it_had_lost_is_restored_once() -> None:
             announcer.node_down("b1")
         announcer.node_up("b1", nodes["b1"])
     assert restored == [0, 1, 2]
+
+
+class _Log:
+    """The way of frames to a node that answers when it is told to."""
+
+    def __init__(self) -> None:
+        self.frames: list[Frame] = []
+
+    def send(self, frame: Frame) -> None:
+        """See `Outlet`."""
+        self.frames.append(frame)
+
+    def topics(self, first: int = 0, last: int = 1 << 30) -> set[bytes]:
+        """Returns what was announced by changes from `first` to `last`."""
+        return {topic for each in self.frames if isinstance(each, Subscribe) and first <= each.n <= last for topic in each.topics}
+
+
+def test_a_node_that_is_resumed_is_told_which_topics_its_last_link_had_not_brought() -> None:
+    """DPS-10: what came on a topic before it was wanted here may have come to a client by another way already."""
+    wanted = dict(enumerate(TOPICS[:1]))
+    announcer = Announcer(HERE, lambda: wanted.items())
+    announcer.set_view(View(1, ("b1",)))
+    first, second, third, known = _Log(), _Log(), _Log(), list[int]()
+    announcer.node_up("b1", first)
+    announcer.applied("b1", first.frames[-1].n, {HERE: 1})  # type: ignore[attr-defined]
+    for row, topic in ((1, TOPICS[1]), (2, TOPICS[2]), (3, TOPICS[3])):
+        wanted[row] = topic
+        announcer.want([(row, topic)])
+    announcer.applied("b1", first.frames[1].n, {HERE: 1})  # type: ignore[attr-defined]
+    announcer.node_down("b1")
+    wanted[4] = TOPICS[4]
+    announcer.want([(4, TOPICS[4])])
+    announcer.unwant([wanted.pop(3)])
+    announcer.node_up("b1", second, known.append)
+    assert second.topics(last=known[0]) == {*TOPICS[:2]}
+    assert second.topics(first=known[0] + 1) == {TOPICS[2], TOPICS[4]}
+    # It breaks again before it has answered: nothing has changed. Without a stamp to go on from, all of it is new.
+    announcer.node_down("b1")
+    announcer.node_up("b1", third, known.append)
+    assert third.topics(last=known[1]) == {*TOPICS[:2]}
+    announcer.node_down("b1")
+    announcer.node_up("b1", _Log())
+    announcer.node_down("b1")
+    fourth = _Log()
+    announcer.node_up("b1", fourth, known.append)
+    assert fourth.topics(last=known[2]) == set()
+    assert fourth.topics(first=known[2] + 1) == {*wanted.values()}
