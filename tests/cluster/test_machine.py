@@ -3,6 +3,9 @@
 Whatever happens: nobody gets what they do not follow, nothing twice, and everything in order per topic and site; a jump of
 the numbers is never larger than what was missed. And what is published while everybody knows who is there (after
 `settle`, and through graceful leaves and returns) reaches every follower that can be reached.
+
+Some go away and come back: they say what they have. Nothing comes to them twice, and where they are told that nothing is missing, the
+newest of what was published at their site is there (DPS-5, DPS-7).
 """
 
 import asyncio
@@ -29,18 +32,38 @@ NODES = [f"{site}/{kind}{n}" for site in SITES for kind in ("b", "a", "ap") for 
 
 
 class Follower(NamedTuple):
-    """One connection: where it is, what it follows, how far its events have been looked at."""
+    """One connection: where it is, what it follows, how far its events have been looked at; `earlier` ones came on another connection."""
 
     user: User
     site: str
     point: str
     follows: set[str]
     seen: list[dict[str, Any]]
+    earlier: int = 0
+
+
+class Absence(NamedTuple):
+    """Somebody who is away: what they had, and how many publications there were by then."""
+
+    site: str
+    follows: set[str]
+    seen: list[dict[str, Any]]
+    point: str | None
+    since: int
 
 
 class Publication(NamedTuple):
     topic: str
     site: str
+
+
+def numbers(seen: list[dict[str, Any]], follows: set[str]) -> dict[str, dict[str, list[int]]]:
+    """Returns the last number of each topic and site among events, as a client says it."""
+    since: dict[str, dict[str, list[int]]] = {}
+    for event in seen:
+        if event["topic"].split("/")[-2] in follows:
+            since.setdefault(event["topic"], {})[event["site"]] = [event["epoch"], event["seq"]]
+    return since
 
 
 class ClusterMachine(RuleBasedStateMachine):
@@ -53,6 +76,8 @@ class ClusterMachine(RuleBasedStateMachine):
         self.loop = asyncio.new_event_loop()
         self.followers: dict[str, Follower] = {}
         self.publications: list[Publication] = []
+        self.accepted: set[int] = set()
+        self.away: dict[str, Absence] = {}
         self.faults = 0
 
     @property
@@ -83,6 +108,8 @@ class ClusterMachine(RuleBasedStateMachine):
     async def _end(self) -> None:
         self.c.heal()
         await self.c.settle()
+        for name, absence in self.away.items():
+            await self._recover(name, absence, 0)
         await self._look()
         for follower in self.followers.values():
             await follower.user.__aexit__()
@@ -92,7 +119,7 @@ class ClusterMachine(RuleBasedStateMachine):
 
     @rule(name=st.sampled_from(NAMES), site=st.sampled_from(SITES), point=st.sampled_from((0, 1)))
     def connect(self, name: str, site: str, point: int) -> None:
-        if name not in self.followers:
+        if name not in self.followers and name not in self.away:
             self.run(self._connect(name, site, point))
 
     async def _connect(self, name: str, site: str, point: int) -> None:
@@ -112,6 +139,48 @@ class ClusterMachine(RuleBasedStateMachine):
             follower.user.kill()
         await follower.user.__aexit__()
         self._check(follower)
+
+    @precondition(lambda self: self.followers)
+    @rule(pick=PICKS)
+    def go_away(self, pick: int) -> None:
+        name = self._picked(pick)
+        self.run(self._go_away(name, self.followers[name]))
+
+    async def _go_away(self, name: str, follower: Follower) -> None:
+        await follower.user.ws.send('{"op":"ping","point":true}')
+        point = (await follower.user.answer(lambda m: m["op"] == "pong"))["point"]
+        await self._disconnect(self.followers.pop(name), kill=True)
+        self.away[name] = Absence(follower.site, follower.follows, follower.seen, point, len(self.publications))
+        for n, topic in enumerate(sorted(follower.follows)[:2]):
+            await self._publish(topic, follower.site, n)
+
+    @precondition(lambda self: self.away)
+    @rule(pick=PICKS, point=st.sampled_from((0, 1)))
+    def recover(self, pick: int, point: int) -> None:
+        name = list(self.away)[pick % len(self.away)]
+        self.run(self._recover(name, self.away.pop(name), point))
+
+    async def _recover(self, name: str, was: Absence, point: int) -> None:
+        await self._connect(name, was.site, point)
+        user = self.followers[name].user
+        self.followers[name] = follower = self.followers[name]._replace(follows=was.follows, seen=was.seen, earlier=len(was.seen))
+        if not was.follows:
+            return
+        said: dict[str, Any] = {"point": was.point} if was.point else {}
+        said |= {"since": since} if (since := numbers(was.seen, was.follows)) else {}
+        wait = "all" if self.settled and not self.c.plan.cuts else "local"
+        answer = await user.ask("subscribe", topics=[feed(topic) for topic in sorted(was.follows)], recover=True, wait=wait, **said)
+        self._check(follower)
+        assert answer["recovered"] == (not answer["lost"])
+        known = was.follows if was.point else {topic for topic in was.follows if feed(topic) in said.get("since", {})}
+        self._check_recovered(follower, was, known - {lost["topic"].split("/")[-2] for lost in answer["lost"]})
+
+    def _check_recovered(self, follower: Follower, was: Absence, recovered: set[str]) -> None:
+        for topic in recovered:
+            missed = [n for n in self.accepted if n >= was.since and self.publications[n] == (topic, was.site)]
+            if missed:
+                assert max(missed) in [event["payload"]["n"] for event in follower.seen], (topic, missed, follower)
+                self.looked_at["recovered"] += 1
 
     @precondition(lambda self: self.followers)
     @rule(pick=PICKS, topics=TOPIC_SETS)
@@ -151,6 +220,8 @@ class ClusterMachine(RuleBasedStateMachine):
         self.publications.append(Publication(topic, site))
         event = {"topic": feed(topic), "kind": "play", "payload": {"n": n}}
         status, answer = await self.c.post(event, site=site, broker=ready[broker % len(ready)])
+        if answer.get("accepted") == 1:
+            self.accepted.add(n)
         if self.settled:
             assert (status, answer.get("accepted")) == (202, 1), answer
             for follower in self.followers.values():
@@ -223,7 +294,7 @@ class ClusterMachine(RuleBasedStateMachine):
 
     def _check(self, follower: Follower) -> None:
         """What came since the last look, against what is followed now."""
-        news = follower.user.events[len(follower.seen) :]
+        news = follower.user.events[len(follower.seen) - follower.earlier :]
         for event in news:
             topic = event["topic"].split("/")[-2]
             assert topic in follower.follows
@@ -247,11 +318,11 @@ class ClusterMachine(RuleBasedStateMachine):
 
 
 def test_a_random_life() -> None:
-    """SB-10, SB-18, SB-25, SB-28, SB-59, SB-61 together; numbers and order of design 6."""
+    """SB-10, SB-18, SB-25, SB-28, SB-59, SB-61 together, with DPS-5 and DPS-6; numbers and order of design 6."""
     run_state_machine_as_test(
         ClusterMachine,
         settings=settings(
-            max_examples=6,
+            max_examples=8,
             stateful_step_count=25,
             deadline=None,
             derandomize=True,
@@ -259,4 +330,4 @@ def test_a_random_life() -> None:
             suppress_health_check=list(HealthCheck),
         ),
     )
-    assert min(ClusterMachine.looked_at[kind] for kind in ("promised", "events", "steps")) > 10, ClusterMachine.looked_at
+    assert min(ClusterMachine.looked_at[kind] for kind in ("promised", "events", "steps", "recovered")) > 10, ClusterMachine.looked_at
