@@ -10,10 +10,11 @@ import msgspec
 import pytest
 
 from infra.kernel.errors import Refused
-from infra.kernel.frames import OLD_TAG, Heartbeat, Hello, Settled, View
+from infra.kernel.frames import OLD_TAG, Announced, Heartbeat, Hello, Sealed, Settled, View
 from infra.kernel.membership import Timing
 from infra.kernel.ring import Ring
 from infra.kernel.topics import user_topic
+from infra.runtime.turns import in_turns
 from tests.support.cluster import FAST, QUICK, Cluster
 from tests.support.user import User
 
@@ -175,6 +176,25 @@ async def test_while_shares_are_not_full_nobody_is_let_in_who_would_reckon_with_
         with pytest.raises(Refused, match="does not know") as refused:
             b1.admit(old)
         assert refused.value.code.name == "unavailable"
+
+
+async def test_a_former_owner_seals_a_link_that_is_behind_only_when_all_is_served(tcp: bool) -> None:
+    """DPS-13: whoever subscribes there confirms the view behind that, so the new owner does not overtake what is still to come."""
+    async with Cluster(sites=1, brokers=2, tcp=tcp) as c:
+        await c.settle()
+        b1 = c.roles["sto/b1"]
+        subscriber = next(iter(b1.subscribers.everyone))
+        name = f"sto/{subscriber.link.peer.node}"
+        b1.core.laggards.fill(subscriber.bit, b"{")
+        view = View(b1.view().number + 1, b1.view().slots)
+        b1.mesh.offer(view)
+        await c.until(lambda: Sealed(view) in c.frames(Sealed, "sto/b1", "sto/b2"))
+        await c.until(lambda: Heartbeat(view) in c.frames(Heartbeat, "sto/b1", name))
+        assert Sealed(view) not in c.frames(Sealed, "sto/b1", name)
+        assert Announced(view) not in c.frames(Announced, name)
+        in_turns(b1.subscribers._serve(subscriber))
+        await c.until(lambda: Announced(view) in c.frames(Announced, name, "sto/b1"))
+        assert Sealed(view) in c.frames(Sealed, "sto/b1", name)
 
 
 def unhurried(options: Any) -> Any:
