@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from infra.kernel.backoff import Backoff
     from segue.sdk.api import Api, ApiUrls
+    from segue.sdk.artists import ArtistClient, ArtistFeed
     from segue.sdk.client import Client
     from segue.sdk.client_options import ClientOptions
     from segue.sdk.client_state import Phase, State
@@ -23,18 +24,22 @@ if TYPE_CHECKING:
     from segue.sdk.program import run
     from segue.sdk.publication import Publication, Rejection, Result
     from segue.sdk.publisher import Publisher, PublisherOptions
+    from segue.sdk.settings import EventExplanation, NotificationPreferences, PushDevice, QuietHours, SentCopy, SettingsClient
     from segue.sdk.social import Social
 
 __all__ = [
     "Announcement",
     "Api",
     "ApiUrls",
+    "ArtistClient",
+    "ArtistFeed",
     "Backoff",
     "Client",
     "ClientOptions",
     "ConnectionLost",
     "Ended",
     "Event",
+    "EventExplanation",
     "Gap",
     "History",
     "Installed",
@@ -43,6 +48,7 @@ __all__ = [
     "Marks",
     "Misuse",
     "Notification",
+    "NotificationPreferences",
     "Offloaded",
     "Operator",
     "OrderOutcome",
@@ -56,11 +62,15 @@ __all__ = [
     "Publication",
     "Publisher",
     "PublisherOptions",
+    "PushDevice",
+    "QuietHours",
     "Refused",
     "RejectedTopic",
     "Rejection",
     "Result",
     "SegueError",
+    "SentCopy",
+    "SettingsClient",
     "Social",
     "Stalled",
     "StandingBan",
@@ -74,6 +84,8 @@ __all__ = [
 _HOMES = {
     "infra.kernel.backoff": ("Backoff",),
     "segue.sdk.api": ("Api", "ApiUrls"),
+    "segue.sdk.artists": ("ArtistClient", "ArtistFeed"),
+    "segue.sdk.settings": ("EventExplanation", "NotificationPreferences", "PushDevice", "QuietHours", "SentCopy", "SettingsClient"),
     "segue.sdk.client": ("Client",),
     "segue.sdk.client_options": ("ClientOptions",),
     "segue.sdk.errors": ("ConnectionLost", "Misuse", "ProtocolError", "Refused", "SegueError", "Stalled"),

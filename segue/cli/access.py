@@ -21,10 +21,13 @@ OPEN_S: Final = 3.0
 CA_VARIABLE: Final = "SEGUE_CA"
 TOKEN_VARIABLE: Final = "SEGUE_TOKEN"  # noqa: S105 - the name of one
 
-Peer = Literal["access point", "broker", "broker of each site", "notification module", "playlist service", "social service"]
+Peer = Literal[
+    "access point", "artist service", "broker", "broker of each site", "notification module", "playlist service", "social service"
+]
 # As `segue up` calls the addresses that it prints.
 URL_VARIABLES: Final[dict[Peer, str]] = {
     "access point": "SEGUE_CLIENTS_URL",
+    "artist service": "SEGUE_ARTIST_URL",
     "broker": "SEGUE_SERVICES_URL",
     "broker of each site": "SEGUE_SERVICES_URL",
     "notification module": "SEGUE_NOTIFICATION_URL",

@@ -27,9 +27,13 @@ SECTIONS: Final = {
         entry("notify", "segue.cli.notify:notify", "Tell followers of TOPIC something"),
         entry("friends", "segue.cli.friends:friends", "Show whom a user follows, follow somebody, or stop following"),
         entry("playlists", "segue.cli.playlists:playlists", "Make and change playlists, list and follow them"),
+        entry("artists", "segue.cli.artists:artists", "Follow artists, and list whom a user follows"),
         entry("block", "segue.cli.block:block", "Block USER"),
         entry("unblock", "segue.cli.block:unblock", "Block USER no more"),
         entry("privacy", "segue.cli.privacy:privacy", "Show or set who sees what a user plays"),
+        entry("prefs", "segue.cli.prefs:prefs", "Show or set which notifications a user wants"),
+        entry("devices", "segue.cli.devices:devices", "List the browsers to which pushes go, or remove one"),
+        entry("why", "segue.cli.why:why", "Say why a user got EVENT, or did not"),
     ),
     "Run a role in a process of its own": tuple(entry(spec.name, f"segue.cli.role:{spec.name}", spec.help) for spec in ROLES.values()),
     "Analyse a workload, and plan for it": (

@@ -1,4 +1,5 @@
-"""The SDK for all that services keep for a user, in one object: `api.social`, `api.playlists`.
+"""The SDK for all that services keep for a user, in one object: `api.social`, `api.playlists`,
+`api.artists`, `api.settings`.
 
 async with segue.Api(segue.ApiUrls(), token) as api:
     await api.social.follow("bob")
@@ -13,8 +14,10 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Self
 
+from segue.sdk.artists import ArtistClient
 from segue.sdk.errors import Misuse
 from segue.sdk.playlists import PlaylistClient
+from segue.sdk.settings import SettingsClient
 from segue.sdk.social import Social
 from segue.sdk.token_source import Token
 from segue.sdk.trust import CaFile, check_trust
@@ -26,7 +29,9 @@ Urls = str | Iterable[str]
 class ApiUrls:
     """The addresses of the services of each kind; without any, those of `segue up` on this machine."""
 
+    artists: Urls = "http://127.0.0.1:7732"
     playlists: Urls = "http://127.0.0.1:7730"
+    settings: Urls = "http://127.0.0.1:7720"
     social: Urls = "http://127.0.0.1:7731"
 
 
@@ -44,7 +49,9 @@ class Api:
     def __init__(self, urls: ApiUrls | Urls, token: Token, *, ca_file: CaFile = None, tls: ssl.SSLContext | None = None) -> None:
         check_trust(ca_file, tls)
         each = urls if isinstance(urls, ApiUrls) else _all_at(urls)
+        self._artists = ArtistClient(each.artists, token, ca_file=ca_file, tls=tls)
         self._playlists = PlaylistClient(each.playlists, token, ca_file=ca_file, tls=tls)
+        self._settings = SettingsClient(each.settings, token, ca_file=ca_file, tls=tls)
         self._social = Social(each.social, token, ca_file=ca_file, tls=tls)
         self._open: AsyncExitStack | None = None
 
@@ -52,7 +59,7 @@ class Api:
         if self._open is not None:
             raise Misuse("every Api is entered once; make a new one")
         async with AsyncExitStack() as stack:
-            for part in (self._playlists, self._social):
+            for part in (self._artists, self._playlists, self._settings, self._social):
                 await stack.enter_async_context(part)
             self._open = stack.pop_all()
         return self
@@ -62,14 +69,26 @@ class Api:
         await self._open.aclose()
 
     @property
+    def artists(self) -> ArtistClient:
+        """Artists whom the user follows."""
+        self._check_open()
+        return self._artists
+
+    @property
     def playlists(self) -> PlaylistClient:
         """Playlists: made, changed, listed, followed."""
         self._check_open()
         return self._playlists
 
     @property
+    def settings(self) -> SettingsClient:
+        """Which notifications the user wants, where pushes go, and why something came."""
+        self._check_open()
+        return self._settings
+
+    @property
     def social(self) -> Social:
-        """Whom the user follows and blocks, and who sees what of theirs."""
+        """Whom the user follows and blocks, their address books, and who sees what of theirs."""
         self._check_open()
         return self._social
 
@@ -80,4 +99,4 @@ class Api:
 
 def _all_at(urls: Urls) -> ApiUrls:
     found = urls if isinstance(urls, str) else tuple(urls)
-    return ApiUrls(playlists=found, social=found)
+    return ApiUrls(artists=found, playlists=found, settings=found, social=found)

@@ -7,7 +7,7 @@
 Repeating a request changes nothing more, so a request that was not answered is sent to the next address.
 """
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from typing import Literal
 
 import msgspec
@@ -47,6 +47,26 @@ class PlaylistState(msgspec.Struct, frozen=True):
     editors: list[str]
 
 
+class LinkedBook(msgspec.Struct, frozen=True):
+    """An address book or a social account that the user has linked.
+
+    - `contacts`: how many of them are remembered.
+    - `verified`: whether a service vouches for who the user is there.
+    """
+
+    provider: str
+    contacts: int
+    verified: bool
+
+
+class _Links(msgspec.Struct):
+    links: list[LinkedBook]
+
+
+class _Wall(msgspec.Struct):
+    enabled: bool
+
+
 class _Friends(AnsweredPage):
     friends: list[FollowedUser]
 
@@ -73,6 +93,32 @@ class Social(ServiceClient):
     async def unfollow(self, user: str) -> None:
         """Follows `user` no more."""
         await self._ask(type(None), "DELETE", f"friends/{path_part(user)}")
+
+    async def links(self) -> list[LinkedBook]:
+        """Returns what the user has linked."""
+        return (await self._ask(_Links, "GET", "links")).links
+
+    async def link(self, provider: str, contacts: Sequence[str], *, me: str | None = None) -> int:
+        """Links an address book: whoever of its contacts is here, or comes later, is followed. Returns how many of these were taken.
+
+        - `provider`: where it is from, such as "address-book".
+        - `contacts`: ids of people there, at most 5,000; those of an earlier call stay.
+        - `me`: the user's own id there, which is left out of the contacts.
+        """
+        body = {"contacts": list(contacts), "me": me}
+        return (await self._ask(LinkedBook, "PUT", f"links/{path_part(provider)}", body)).contacts
+
+    async def unlink(self, provider: str) -> None:
+        """Has the user's id and contacts at `provider` forgotten."""
+        await self._ask(type(None), "DELETE", f"links/{path_part(provider)}")
+
+    async def wall(self) -> bool:
+        """Returns whether the user wants wall posts."""
+        return (await self._ask(_Wall, "GET", "wall")).enabled
+
+    async def set_wall(self, wanted: bool) -> bool:
+        """Says whether the user wants wall posts; returns what holds now."""
+        return (await self._ask(_Wall, "PUT", "wall", {"enabled": wanted})).enabled
 
     async def blocks(self) -> AsyncIterator[str]:
         """Yields all whom the user blocks, by name."""

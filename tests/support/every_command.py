@@ -62,6 +62,9 @@ EXAMPLES: Final[dict[CommandPath, Example]] = {
     ("analyze", "generate"): Example("{out} --scale 1/1000 --publications 1000 --sessions 0 --processes 2"),
     ("analyze", "import"): Example("edges {edges} {out}"),
     ("analyze", "validate"): Example("{trace}"),
+    ("artists", "follow"): Example("bjork --user {user} --url {artist} --state {state}"),
+    ("artists", "list"): Example("--user {user} --url {artist} --state {state}"),
+    ("artists", "unfollow"): Example("bjork --user {user} --url {artist} --state {state}"),
     ("block",): Example("eve --user {user} --url {social} --state {state}"),
     ("cassandra", "start"): Example("--dir {out} --port 0", code=2),
     ("cassandra", "status"): Example("--dir {out}", code=3),
@@ -72,6 +75,8 @@ EXAMPLES: Final[dict[CommandPath, Example]] = {
     ("certs", "secret"): Example("{out}{number}"),
     ("certs", "show"): Example("{certs}/authority.crt"),
     ("demo",): Example("--users 60 --capture {out} --json {out}.json", "cluster "),
+    ("devices", "list"): Example("--user {user} --url {notification} --state {state}"),
+    ("devices", "remove"): Example("https://push.example.org/a --user {user} --url {notification} --state {state}"),
     ("drill",): Example("--row repeated --json {out}.json", "about "),
     ("friends", "add"): Example("dan --user {user} --url {social} --state {state}"),
     ("friends", "list"): Example("--user {user} --url {social} --state {state}"),
@@ -98,6 +103,9 @@ EXAMPLES: Final[dict[CommandPath, Example]] = {
     ("playlists", "reorder"): Example("mix 0 2 --user {user} --url {playlist} --state {state}"),
     ("playlists", "show"): Example("mix --user {user} --url {playlist} --state {state}"),
     ("playlists", "unfollow"): Example("mix --user {user} --url {playlist} --state {state}"),
+    ("prefs", "reset"): Example("--user {user} --url {notification} --state {state}"),
+    ("prefs", "set"): Example("--tz Europe/Stockholm --user {user} --url {notification} --state {state}"),
+    ("prefs", "show"): Example("--user {user} --url {notification} --state {state}"),
     ("privacy", "listening"): Example("followers --user {user} --url {social} --state {state}"),
     ("privacy", "playlist"): Example("summer followers --user {user} --url {social} --state {state}"),
     ("privacy", "session"): Example("phone --hours 1 --user {user} --url {social} --state {state}"),
@@ -114,6 +122,7 @@ EXAMPLES: Final[dict[CommandPath, Example]] = {
     ("top",): Example("{admin} --once --interval 2", stays=True),
     ("unblock",): Example("eve --user {user} --url {social} --state {state}"),
     ("up",): Example("--json --port-base 0 --state {out}", '"clients"', stays=True, drains=True),
+    ("why",): Example("post-1 --user {user} --url {notification} --state {state}"),
 }
 
 
@@ -171,7 +180,8 @@ def ground(folder: Path) -> Iterator[Ground]:
 
 
 def _tell_both(url: str, state: Path) -> None:
-    arguments = ["hm://notifications/feed/bjork%new-album/", "--kind", "album", "--to", "alice,bob", "--url", url, "--state", str(state)]
+    album = ["hm://notifications/feed/bjork%new-album/", "--kind", "album", "--id", "post-1"]
+    arguments = [*album, "--to", "alice,bob", "--url", url, "--state", str(state)]
     subprocess.run([sys.executable, "-m", "segue", "notify", *arguments], check=True, stdout=subprocess.DEVNULL)
 
 

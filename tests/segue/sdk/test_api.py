@@ -34,6 +34,10 @@ async def test_what_one_part_sets_another_goes_by(c: Cluster) -> None:
 
 async def test_the_address_of_a_proxy_stands_for_all_services() -> None:
     async with segue.Api(["http://127.0.0.1:1"], "x") as one:
+        with pytest.raises(segue.ConnectionLost, match=r"http://127.0.0.1:1/v1/artists/bjork/follow did not answer"):
+            await one.artists.follow("bjork")
+        with pytest.raises(segue.ConnectionLost, match=r"http://127.0.0.1:1/v1/me/preferences did not answer"):
+            await one.settings.preferences()
         with pytest.raises(segue.ConnectionLost, match=r"http://127.0.0.1:1/v1/social/privacy did not answer"):
             await one.social.privacy()
         with pytest.raises(segue.ConnectionLost, match=r"http://127.0.0.1:1/v1/playlists/ann/mix did not answer"):

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import segue
-from segue.sdk.social import FollowedUser, PlaylistState, PrivacyState, Social
+from segue.sdk.social import FollowedUser, LinkedBook, PlaylistState, PrivacyState, Social
 from tests.support.cluster import Cluster
 from tests.support.too_much import too_much
 
@@ -39,6 +39,16 @@ async def test_all_that_a_user_sets_is_what_they_read_afterwards(c: Cluster) -> 
         await ann.set_editor("mix", "bob")
         assert await ann.set_playlist("mix", "private") == await ann.playlist("mix") == PlaylistState("mix", "private", ["bob"])
         assert (await ann.set_editor("mix", "bob", wanted=False)).editors == []
+
+
+async def test_a_book_is_linked_and_forgotten_and_wall_posts_are_chosen(c: Cluster) -> None:
+    async with social(c, "ann") as ann:
+        assert await ann.link("address-book", ["bob@example.org", "ann@example.org"], me="ann@example.org") == 1
+        assert await ann.link("address-book", ["cyd@example.org"]) == 1
+        assert await ann.links() == [LinkedBook("address-book", contacts=2, verified=False)]
+        await ann.unlink("address-book")
+        assert await ann.links() == []
+        assert (await ann.wall(), await ann.set_wall(True), await ann.wall()) == (False, True, True)
 
 
 async def test_lists_come_whole_through_all_their_pages(c: Cluster) -> None:
