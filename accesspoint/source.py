@@ -256,7 +256,7 @@ class Source:
             self._core.inboxes.catch_up.want()
         if before is not Step.ALONE:
             self._leave_old()
-        if how == "cut":
+        if before is Step.ALONE:  # what came before its fence was passed over, and is nowhere else
             self._core.recoveries.resume(self._now())
         self._core.hub.deliver(*move.take_kept())
         self._ask(self._new)

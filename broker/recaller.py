@@ -10,7 +10,7 @@ All or nothing: of a topic of which something is missing nothing is given, unles
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from infra.kernel.events import origin_epoch_seq, skipped_in, with_skipped
+from infra.kernel.events import after_in, origin_epoch_seq, skipped_in, with_skipped
 from infra.kernel.frames import Recall, Recalled
 from infra.kernel.loss_reasons import LossReason
 from infra.kernel.topics import Topic, kind_of
@@ -34,6 +34,11 @@ class Recaller:
 
     def __init__(self, site: str, core: BrokerCore, tenure: Tenure, *, is_alone: bool) -> None:
         self._site, self._core, self._tenure, self._is_alone = site, core, tenure, is_alone
+
+    def owns_now(self) -> None:
+        """Notes that no handover is going on: former owners have nothing on its way any more."""
+        if (window := self._core.window) is not None:
+            self._tenure.end(window.stamp, window.whole_from)
 
     def answers(self, bit: int, recall: Recall) -> Iterator[Recalled]:
         """Yields the answer to `recall`, which came on link `bit`, in frames that are not too large."""
@@ -81,25 +86,27 @@ class Recaller:
 
     def _shows_all(self, topic: Topic, kept: list[bytes], known: Known, *, is_latest: bool) -> bool:
         """Tells whether the numbers show that nothing is missing in `kept` which comes after what is `known`."""
-        places = [origin_epoch_seq(body) for body in kept]
         is_anchored = self._is_alone or any(_has(known, body) for body in kept)
-        return is_anchored and all(self._goes_on(topic, places, mine, is_latest=is_latest) for mine in known)
+        return is_anchored and all(self._goes_on(topic, kept, mine, is_latest=is_latest) for mine in known)
 
-    def _goes_on(self, topic: Topic, places: list[tuple[str, int, int]], mine: tuple[str, int, int], *, is_latest: bool) -> bool:
-        """Tells whether the events of one site are all there behind the one that is `mine`."""
-        site, epoch, last = mine
-        here = [(its, seq) for origin, its, seq in places if origin == site]
-        if any(its != epoch for its, _ in here):
-            return False
-        behind = [seq for _, seq in here if seq > last]
-        if site == self._site:
-            its, newest = self._core.last(topic) or (0, 0)
-            if its != epoch or newest < last:
+    def _goes_on(self, topic: Topic, kept: list[bytes], mine: tuple[str, int, int], *, is_latest: bool) -> bool:
+        """Tells whether the events of one site are all there behind the one that is `mine`, also from one epoch to the next (DPS-1)."""
+        site, *last = mine
+        place, found = (last[0], last[1]), False
+        for body in kept:
+            origin, epoch, seq = origin_epoch_seq(body)
+            if origin != site:
+                continue
+            found = True
+            if epoch == place[0]:
+                if seq > place[1] + 1 and not is_latest:
+                    return False
+                place = max(place, (epoch, seq))
+            elif after_in(body) == place:
+                place = epoch, seq
+            else:
                 return False
-            return newest == last or (is_latest and behind[-1:] == [newest]) or behind == list(range(last + 1, newest + 1))
-        if not here or (here[0][1] > last + 1 and not is_latest):
-            return False
-        return is_latest or behind == list(range(last + 1, last + 1 + len(behind)))
+        return self._core.last(topic) == place if site == self._site else found
 
 
 def _has(known: Known, body: bytes) -> bool:

@@ -80,7 +80,7 @@ class Broker:
             self.mesh.client.links,
             self.mesh.is_suspected,
             options.handover_s,
-            lambda: self.handover.announced(MOVES),
+            self._moves_over,
         )
         self.far = {
             site: SiteClient(self.links, site, brokers, self.core.wanted_here, era=self.mesh.era)
@@ -91,8 +91,8 @@ class Broker:
         self.router = EventRouter(self.node, self.core.publish, self.mesh.client.forwarder, self.handover, self.order)
         self.offloading = Offloading(self.core, context.log)
         self.tenure = Tenure(self.node)
-        recaller = Recaller(self.site, self.core, self.tenure, is_alone=not self.far)
-        self.subscribers = Subscribers(self.core, self.mesh, self.far, self.handover, recaller)
+        self._recaller = Recaller(self.site, self.core, self.tenure, is_alone=not self.far)
+        self.subscribers = Subscribers(self.core, self.mesh, self.far, self.handover, self._recaller)
         self.keeper = RevocationKeeper(context.revocations, self.links, options.state, f"{self.site}-{self.node}", context.log)
         self._peers = self._peer_roles()
         self.handlers = EventHandlers(
@@ -255,9 +255,13 @@ class Broker:
         if self.mesh.draining:
             self._check_left()
 
+    def _moves_over(self) -> None:
+        self.handover.announced(MOVES)
+        self._end_tenures()
+
     def _end_tenures(self) -> None:
-        if self.handover.over and self.window is not None:
-            self.tenure.end(self.window.stamp, self.window.whole_from)
+        if self.handover.over:
+            self._recaller.owns_now()
 
     # Views.
 

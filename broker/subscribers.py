@@ -159,8 +159,13 @@ class Subscribers:
         """Forgets one whose link is gone, and what it wanted with it."""
         del self.everyone[subscriber]
         self._withdraw(*self._core.close(subscriber.bit))
-        self._handover.announced(subscriber)
+        self._handed_over_to(subscriber)
         self.settle()
+
+    def _handed_over_to(self, subscriber: Subscriber) -> None:
+        self._handover.announced(subscriber)
+        if self._handover.over:
+            self._recaller.owns_now()
 
     def settle(self) -> None:
         """Says how far this broker is: under which view nothing is left to do, here and for those who subscribe here."""
@@ -188,7 +193,7 @@ class Subscribers:
             self._seal(subscriber)
         self._mesh.offer(view)  # whoever knows a higher one: a site that lost its memory must not go on below it
         if view == self._mesh.view:
-            self._handover.announced(subscriber)
+            self._handed_over_to(subscriber)
 
     def change(self, subscriber: Subscriber, frame: Subscribe | Unsubscribe) -> None:
         """Changes what `subscriber` wants; `tell` says when that is installed."""

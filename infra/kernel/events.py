@@ -29,6 +29,7 @@ _SEQ: Final = b',"seq":'
 _SKIPPED: Final = OPENING + b'"skipped":'
 _TOPIC: Final = b'"topic":"'
 _PRESENCE: Final = _TOPIC + b"hm://presence/"
+_AFTER: Final = re.compile(rb',"after":\[(\d{1,19}),(\d{1,19})\],')
 _KIND: Final = re.compile(r"[a-z][a-z0-9-]{0,31}")
 _ID: Final = re.compile(r"[A-Za-z0-9._:-]{1,64}")
 
@@ -172,6 +173,13 @@ def origin_epoch_seq(body: bytes) -> tuple[str, int, int]:
     seq_at = body.index(_SEQ, epoch_at) + len(_SEQ)
     site = body[site_at : body.index(b'"', site_at)].decode()
     return site, int(body[epoch_at : body.index(b",", epoch_at)]), int(body[seq_at : body.index(b",", seq_at)])
+
+
+def after_in(body: bytes) -> tuple[int, int] | None:
+    """Returns epoch and number of the event which a body says that its epoch goes on from; None where it says none."""
+    start = body.index(_SEQ) + len(_SEQ)  # what stands before it is ours and holds no such text
+    said = _AFTER.match(body, body.index(b",", start))
+    return (int(said[1]), int(said[2])) if said is not None else None
 
 
 def origin(body: bytes) -> bytes:

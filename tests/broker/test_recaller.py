@@ -128,6 +128,20 @@ def test_among_several_sites_an_event_that_is_known_must_be_there_still() -> Non
     assert place.ask(MIX, None, ("lon", 3, 11)) == ("", [])
 
 
+def test_numbers_go_on_from_one_epoch_to_the_next_where_it_says_after_which_event() -> None:
+    """DPS-1, DPS-5: a topic that has moved as planned."""
+    place = Place()
+    place.core.inherit(MIX, (3, 41))
+    assert place.ask(MIX, None, ("sto", 3, 41)) == ("", [])
+    assert place.ask(MIX, None, ("sto", 3, 40)) == ("expired", [])
+    place.publish(MIX, 2)
+    first, second = place.ask(MIX, None, ("sto", 3, 41))[1]
+    assert second == first + 1
+    assert place.ask(MIX, None, ("sto", EPOCH, first)) == ("", [second])
+    for known in (("sto", 3, 40), ("sto", 3, 42), ("sto", 2, 41)):
+        assert place.ask(MIX, None, known) == ("expired", [])
+
+
 def test_of_a_latest_kind_the_newest_comes_and_says_what_it_replaced() -> None:
     """DPS-7."""
     place = Place()

@@ -339,3 +339,25 @@ async def test_who_is_behind_for_longer_than_events_are_kept_hears_of_the_loss(t
         c.heal()
         gap = await ann.answer(lambda m: m["op"] == "gap")
         assert (gap["topics"], gap["reason"]) == ([MIX], "expired")
+
+
+async def test_who_is_away_while_topics_move_as_planned_recovers_by_numbers(tcp: bool) -> None:
+    """DPS-1, DPS-5: where somebody has followed all along, the new owner has the events, and says after which one it goes on."""
+    async with Cluster(sites=1, brokers=2, tcp=tcp) as c, c.user("bob") as bob:
+        topics = [f"hm://playlist/user/ann/playlist/p{n}/" for n in range(12)]
+        await bob.ask("subscribe", topics=topics)
+        async with c.user("ann") as ann:
+            await ann.ask("subscribe", topics=topics, recover=True)
+            for topic in topics:
+                await change(c, 0, topic=topic)
+            await ann.heard(12)
+            point, last = await point_of(c, ann), since(ann)
+        await c.leave("sto/b2")
+        await c.settle()
+        for topic in topics:
+            await change(c, 1, topic=topic)
+        async with c.user("ann") as ann:
+            answer = await ann.ask("subscribe", topics=topics, recover=True, point=point, since=last)
+            assert recovery(answer) == (True, [], 12)
+            assert heard(ann) == [1] * 12
+            assert any("after" in event for event in ann.events)

@@ -13,10 +13,13 @@ from infra.kernel.events import (
     Event,
     Submission,
     accept,
+    after_in,
     encode_tail,
+    first_body,
     is_presence,
     numbering,
     origin,
+    origin_epoch_seq,
     place,
     skipped_in,
     with_skipped,
@@ -157,6 +160,9 @@ def test_a_body_tells_its_class_and_origin_and_how_many_it_skipped(uri: str, sit
     assert origin(body) == site.encode()
     assert place(body) == place(spliced) == (numbering(site, epoch), seq)
     assert (skipped_in(body), skipped_in(spliced), origin(spliced)) == (0, skipped, site.encode())
+    first = first_body(numbering(site, epoch), seq, (3, 9), encode_tail(uri, 1, "1", "p", payload))
+    assert origin_epoch_seq(body) == origin_epoch_seq(spliced) == origin_epoch_seq(first) == (site, epoch, seq)
+    assert (after_in(body), after_in(spliced), after_in(first), after_in(with_skipped(first, skipped))) == (None, None, (3, 9), (3, 9))
     assert with_skipped(spliced, 2) == with_skipped(body, skipped + 2)
     assert is_presence(body) == is_presence(spliced) == (uri == USER)
     assert json.loads(spliced) == json.loads(body) | {"skipped": skipped}
