@@ -1,5 +1,6 @@
 """The ledger of a drill: what was accepted and what arrived, and what follows from that. Pure; it knows nothing of the engine."""
 
+from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
@@ -95,13 +96,16 @@ class DrillLedger:
 
     def _undetected(self) -> int:
         """Returns how many events are missing between two of one epoch whose numbers do not show it."""
-        hidden, missing = 0, defaultdict[str, set[int]](set)
+        hidden, missing = 0, defaultdict[tuple[str, Stream], list[int]](list)
         for follower, n in self._missing():
-            missing[follower].add(n)
+            missing[follower, self._sent[n][0]].append(n)
+        for each in missing.values():
+            each.sort()
         for follower, arrivals in self._arrivals.items():
             for stream in _by_stream(arrivals):
+                gone = missing[follower, stream[0].stream]
                 for earlier, later in pairwise(stream):
-                    lost = sum(self._sent[n][0] == later.stream for n in missing[follower] if earlier.n < n < later.n)
+                    lost = bisect_left(gone, later.n) - bisect_right(gone, earlier.n)
                     if earlier.epoch == later.epoch:
                         hidden += max(0, lost - (later.seq - earlier.seq - 1))
         return hidden
