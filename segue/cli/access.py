@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Final, Literal, TypeVar
 
 import click
+from click.core import ParameterSource
 
 from infra.kernel.printable import printable_lines
 from infra.runtime.event_loop import run
@@ -103,6 +104,8 @@ def access_options(*, url: str, peer: Peer) -> Callable[[Callable[..., None]], C
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
         @wraps(command)
         def with_access(*, urls: tuple[str, ...], token: str | None, state: Path, ca: Path | None, **others: Any) -> None:
+            if others.get("user") is not None and _is_from_environment("token"):
+                token = None  # whom an option names stands above the environment
             command(access=Access(urls, token, state, ca), **others)
 
         decorated: Callable[..., None] = with_access
@@ -111,6 +114,10 @@ def access_options(*, url: str, peer: Peer) -> Callable[[Callable[..., None]], C
         return decorated
 
     return decorate
+
+
+def _is_from_environment(option: str) -> bool:
+    return click.get_current_context().get_parameter_source(option) is ParameterSource.ENVIRONMENT
 
 
 def explained(error: SegueError, urls: Sequence[str]) -> click.ClickException:

@@ -1,8 +1,12 @@
 """segue.cli.access: where a command asks, and with what, is said by its options or by the environment."""
 
+import click
+import pytest
 from click.testing import CliRunner
 
+from segue.cli.access import Access
 from segue.cli.command_line import cli
+from segue.cli.user_access import social_options
 
 
 def said(*options: str, **variables: str) -> str:
@@ -22,3 +26,16 @@ def test_an_address_and_a_token_come_from_the_environment_and_an_option_stands_a
 def test_several_addresses_stand_in_one_variable() -> None:
     where = said(SEGUE_SOCIAL_URL="http://127.0.0.1:1 http://127.0.0.1:2", SEGUE_TOKEN="x")
     assert "nobody answers at http://127.0.0.1:1 or http://127.0.0.1:2;" in where
+
+
+@pytest.mark.parametrize(
+    ("options", "token"),
+    [([], "mine"), (["--user", "bob"], "None"), (["--user", "bob", "--token", "given"], "given"), (["--token", "given"], "given")],
+)
+def test_whom_an_option_names_stands_above_the_token_of_the_environment(options: list[str], token: str) -> None:
+    @click.command()
+    @social_options
+    def whose(user: str | None, access: Access) -> None:
+        click.echo(str(access.token))
+
+    assert CliRunner().invoke(whose, options, env={"SEGUE_TOKEN": "mine"}).output == f"{token}\n"
