@@ -42,13 +42,13 @@ async def test_events_of_another_site_that_find_no_room_end_the_handover_in_orde
 
     def change(options: RoleOptions) -> RoleOptions:
         if isinstance(options, BrokerOptions):
-            return msgspec.structs.replace(options, max_handover_bytes=1000, handover_s=1e9)
+            return msgspec.structs.replace(options, max_handover_bytes=1000)
         return options
 
     async with Cluster(sites=2, tcp=tcp, change=change) as c, c.user("ann", "lon") as ann:
         await ann.follow("dan")
         broker = c.roles["lon/b1"]
-        broker.handover.begin(Ring(("b1",)), ["nobody"], broker.links.now_s)
+        broker.handover.begin(Ring(("b2",)), ["nobody"])
         for n in range(2):
             await c.play("dan", site="sto", n=n)
         await c.until(lambda: broker.core.site_events == 0 and broker.counters()["broker_handover_bytes"] > 500)
