@@ -128,7 +128,7 @@ def test_each_table_follows_the_naming_rule_and_explains_every_metric(role: str)
         assert re.fullmatch(rf"{role}(_[a-z]+)+", metric.name)
         assert metric.help.endswith(".")
         assert metric.unit
-        assert metric.label in {"", "awaited", "code", "kind", "limit", "op", "state"}
+        assert metric.label in {"", "awaited", "code", "kind", "limit", "op", "result", "state"}
         assert not metric.name.removesuffix("_total").endswith("_bytes") or metric.unit == "bytes"
 
 
