@@ -8,6 +8,7 @@ import pytest
 from bench.dialects.dialect import DialectError
 from bench.dialects.mosquitto import Mosquitto
 from bench.dialects.nats import Nats
+from bench.dialects.recovering import RecoveringSegue
 from bench.dialects.segue import Segue
 from bench.stamp import PAYLOAD_BYTES, payload
 from infra.kernel.events import Submission, accept
@@ -33,6 +34,17 @@ def test_a_client_of_segue_is_ready_only_when_all_its_topics_are_installed(segue
     assert segue.confirms(b'{"op":"subscribed","id":1,"installed":"local","missing_sites":[],"rejected":[]}')
     with pytest.raises(DialectError, match="partial"):
         segue.confirms(b'{"op":"subscribed","id":1,"installed":"partial","missing_sites":["sto"],"rejected":[]}')
+
+
+def test_a_client_that_recovers_goes_on_from_its_point_and_is_ready_behind_what_it_missed(segue: Segue, tmp_path: Path) -> None:
+    client = RecoveringSegue(str(tmp_path), "a point")
+    assert msgspec.json.decode(client.hello(0, ["t"])[1])["point"] == "a point"
+    assert not client.confirms(b'{"op":"event","topic":"t"}')
+    confirmed = b'{"op":"subscribed","id":1,"installed":"local","missing_sites":[],"rejected":[],"recovered":true,"lost":[],"replayed":2}'
+    assert client.confirms(confirmed)
+    assert (client.recovered, client.replayed) == (1, 2)
+    with pytest.raises(DialectError, match="installed"):
+        client.confirms(b'{"op":"subscribed","id":1,"installed":"local","missing_sites":[],"rejected":[]}')
 
 
 def test_nats_is_told_the_size_of_the_payload_and_confirms_with_a_pong() -> None:
