@@ -7,6 +7,10 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 ANALYTICS_READY := $(VENV)/.analytics-ready
 ALL_READY := $(VENV)/.all-ready
+# The client for browsers needs node for its tests and its build, and nobody else does.
+JS := clients/js
+JS_READY := $(JS)/node_modules/.package-lock.json
+NPM := $(shell command -v npm)
 ARGS ?=
 SECONDS ?= 60
 SEED ?= 1
@@ -22,7 +26,7 @@ packages = $$(grep -c == requirements/$(1).txt) packages
 size = $$(du --summarize --human-readable $(VENV) | cut --fields 1)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-analytics setup-all demo report test simulate soak fuzz check bench clean
+.PHONY: help setup setup-analytics setup-all demo report test simulate soak fuzz check bench js clean
 
 help: ## say what there is to make
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -58,17 +62,22 @@ soak: $(ALL_READY) ## the same with one seed after the other, for a night (HOURS
 fuzz: $(ALL_READY) ## give odd inputs to what reads from strangers (SECONDS=600 TARGET=tokens ...; tests/fuzz/README.md)
 	$(BIN)/python -m tests.fuzz --seconds $(SECONDS) $(if $(TARGET),--target $(TARGET)) $(ARGS)
 
-check: $(ALL_READY) ## format, lint, types, imports
+check: $(ALL_READY) $(if $(NPM)$(CI),$(JS_READY)) ## format, lint, types, imports
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(if $(NPM)$(CI),cd $(JS) && npm run --silent types,@echo "NO NPM: the types of clients/js are not checked")
+
+js: $(JS_READY) ## build the client for browsers in clients/js/dist (needs node 20.10 or newer)
+	cd $(JS) && npm run --silent build && npm run --silent declarations
+	@echo "Ready: $$(ls $(JS)/dist/*.js)"
 
 bench: $(ALL_READY) ## run the benchmarks, as tables (see bench/README.md)
 	$(BIN)/python -m bench $(ARGS)
 
 clean: ## remove .venv, caches and build products
-	rm -rf $(VENV) build dist *.egg-info .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) build dist $(JS)/dist $(JS)/node_modules *.egg-info .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(READY): pyproject.toml requirements/runtime.txt
@@ -97,4 +106,9 @@ $(ALL_READY): $(ANALYTICS_READY) requirements/dev.txt
 	@echo "  $(call packages,dev): pytest, mypy, ruff, duckdb ..."
 	@$(PIP) --requirement requirements/dev.txt
 	@echo "  done: $(size)"
+	@touch $@
+
+$(JS_READY): $(JS)/package-lock.json
+	@echo "Adding what the client for browsers is built and tested with, about 40 MB in $(JS)/node_modules."
+	@cd $(JS) && npm ci --silent
 	@touch $@

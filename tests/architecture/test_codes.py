@@ -3,6 +3,7 @@
 from http import HTTPStatus
 
 from infra.kernel.codes import ALL, BY_NAME, BY_NUMBER
+from tests.architecture import codes_script
 from tests.architecture.codes_page import PAGE, render
 
 
@@ -19,3 +20,9 @@ def test_every_number_is_a_legal_close_code_and_every_status_an_http_error() -> 
 
 def test_the_page_equals_the_table() -> None:
     assert PAGE.read_text(encoding="utf-8") == render(), "run: .venv/bin/python tests/architecture/codes_page.py"
+
+
+def test_the_table_of_the_browser_client_equals_the_table() -> None:
+    assert codes_script.SCRIPT.read_text(encoding="utf-8") == codes_script.render(), (
+        "run: .venv/bin/python -m tests.architecture.codes_script"
+    )

@@ -9,7 +9,9 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 # Tool caches and environments, which have pages of their own.
-PAGES = sorted(path for path in ROOT.rglob("*.md") if not any(part.startswith((".", "build")) for part in path.relative_to(ROOT).parts))
+PAGES = sorted(
+    path for path in ROOT.rglob("*.md") if not any(part.startswith((".", "build", "node_modules")) for part in path.relative_to(ROOT).parts)
+)
 LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^)\s]+)\)")
 REFERENCE = re.compile(r"`([\w/.-]+\.py):([\w.]+)`")
 

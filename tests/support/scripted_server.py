@@ -48,6 +48,7 @@ class Peer:
         self._socket = socket
         self._request = request
         self._said: asyncio.Queue[Message] = asyncio.Queue()
+        self._is_over = asyncio.Event()
 
     async def heard(self, op: str) -> Message:
         """Returns the next message with this op; others are passed over."""
@@ -56,6 +57,19 @@ class Peer:
                 message = await self._said.get()
                 if message["op"] == op:
                     return message
+
+    async def next(self) -> Message:
+        """Returns the next message, whatever its op."""
+        async with asyncio.timeout(DEADLINE_S):
+            return await self._said.get()
+
+    def waiting(self) -> list[str]:
+        """Returns the ops of the messages that nobody has asked for."""
+        return [self._said.get_nowait()["op"] for _ in range(self._said.qsize())]
+
+    async def gone(self) -> None:
+        """Waits until the client has closed."""
+        await self._is_over.wait()
 
     async def send(self, message: Message | bytes | str) -> None:
         """Sends a message, or a binary frame, or a text as it is."""
@@ -88,6 +102,10 @@ class Peer:
         """What the client has not taken yet, beyond the kernel's buffers."""
         assert self._request.transport is not None
         return self._request.transport.get_write_buffer_size()
+
+    def end(self) -> None:
+        """Takes note that the client's connection is over."""
+        self._is_over.set()
 
     def note(self, message: Message) -> None:
         """Takes a message of the client. `ops` keeps the ops of all messages; `heard` gives them out."""
@@ -193,4 +211,6 @@ class ScriptedServer:
                 if self.inbox is not None and self.pulls_at_hello:
                     await peer.send(self.inbox.pull(message["client"], {}))
                 self._peers.put_nowait(peer)
+        if peer is not None:
+            peer.end()
         return socket

@@ -1,0 +1,13 @@
+/** Makes dist/: `node build.mjs` the package, `node build.mjs --tests` the tests and the conformance driver. */
+import { existsSync, readdirSync } from "node:fs";
+import { build } from "esbuild";
+
+const shared = { bundle: true, format: "esm", target: "es2022", logLevel: "warning" };
+const all = (folder) => (existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith(".ts")).map((name) => `${folder}/${name}`) : []);
+
+if (process.argv.includes("--tests")) {
+  await build({ ...shared, entryPoints: all("test"), outdir: "dist/test", platform: "node", packages: "external" });
+  await build({ ...shared, entryPoints: all("conformance"), outdir: "dist/conformance", platform: "node", packages: "external" });
+} else {
+  await build({ ...shared, entryPoints: { segue: "src/index.ts" }, outdir: "dist", minify: true, platform: "browser" });
+}

@@ -1,0 +1,77 @@
+/**
+ * The driver of this client for the conformance scenarios (clients/conformance/README.md): calls come as lines of JSON on standard input, and
+ * what they return and what the client tells goes out as lines of JSON on standard output.
+ */
+import { createInterface } from "node:readline";
+import { WebSocket } from "ws";
+import { Client, type ClientEvents, type ClientOptions } from "../src/index.js";
+
+interface Call {
+  readonly call: number;
+  readonly name: string;
+  readonly args: Record<string, unknown>;
+}
+
+const TOLD: readonly (keyof ClientEvents)[] = ["state", "event", "gap", "ended", "offloaded", "announcement"];
+const kept = new Map<string, string>();
+let client: Client;
+
+function say(line: object): void {
+  process.stdout.write(`${JSON.stringify(inWords(line))}\n`);
+}
+
+/** Returns `value` with the names of the scenarios: `missing_sites` for `missingSites`. Payloads stay as they are. */
+function inWords(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(inWords);
+  if (typeof value !== "object" || value === null) return value;
+  if (value instanceof Set) return [...value];
+  const named = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [named(name), name === "payload" || name === "data" ? each : inWords(each)]));
+}
+
+function camel(options: Record<string, unknown>): ClientOptions {
+  const named = (name: string): string => name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+  return Object.fromEntries(Object.entries(options).map(([name, each]) => [named(name), typeof each === "object" ? camel(each as Record<string, unknown>) : each]));
+}
+
+function made({ urls, tokens, positions, subscription_tokens, ...options }: Record<string, any>): Client {
+  const each = [...(tokens as string[])];
+  const token = each.length === 1 ? each[0]! : () => (each.length > 1 ? each.shift()! : each[0]!);
+  const made = new Client(urls, token, {
+    ...camel(options),
+    // That of node 20 is an experiment, and loses a message that comes right before a close.
+    webSocket: WebSocket as unknown as typeof globalThis.WebSocket,
+    ...(positions && { positions: { load: () => kept.get(positions) ?? null, save: (text: string) => void kept.set(positions, text) } }),
+    ...(subscription_tokens && { subscriptionTokens: () => subscription_tokens }),
+  });
+  for (const name of TOLD) made.on(name, (value) => say({ told: name, value }));
+  return made;
+}
+
+const CALLS: Record<string, (args: Record<string, any>) => unknown> = {
+  connect: (args) => (client = made(args)).connect(),
+  close: () => client.close(),
+  subscribe: ({ topics, wait }) => client.subscribe(topics, { wait }),
+  unsubscribe: ({ topics }) => client.unsubscribe(topics),
+  act: ({ kind, fields }) => client.act(kind, fields),
+  set_private: ({ on, hours }) => client.setPrivate(on, { hours }),
+  ping: () => client.ping(),
+  history: ({ topic, limit, before }) => client.history(topic, { limit, before }),
+  last: ({ topics }) => client.last(topics),
+  offloaded: () => client.offloaded,
+};
+
+function errorOf(error: unknown): object {
+  const { name, code, message } = error as { name: string; code?: { name: string }; message: string };
+  return { kind: name, code: code?.name ?? null, message };
+}
+
+async function answer({ call, name, args }: Call): Promise<void> {
+  try {
+    say({ call, value: (await CALLS[name]!(args)) ?? null });
+  } catch (error) {
+    say({ call, error: errorOf(error) });
+  }
+}
+
+createInterface({ input: process.stdin }).on("line", (line) => void answer(JSON.parse(line) as Call)).on("close", () => process.exit(0));

@@ -1,0 +1,266 @@
+/**
+ * The client: follow topics over WebSocket and stay connected. Its names are those of the Python SDK.
+ *
+ *     const client = new Client("ws://127.0.0.1:7700", () => fetchToken());
+ *     client.on("event", (event) => console.log(event.kind, event.payload));
+ *     await client.connect();
+ *     await client.subscribe("hm://presence/user/bob/");
+ */
+import { doors } from "./address.js";
+import type { Connection } from "./connection.js";
+import { Emitter } from "./emitter.js";
+import { ConnectionLost, Misuse, Refused } from "./errors.js";
+import { Keeper } from "./keeper.js";
+import {
+  announcementOf,
+  endedOf,
+  eventOf,
+  gapOf,
+  offloadedOf,
+  pastEventOf,
+  topicBatches,
+  type Announcement,
+  type Ended,
+  type Gap,
+  type History,
+  type Installed,
+  type Message,
+  type Offloaded,
+  type PastEvent,
+  type Payload,
+  type SegueEvent,
+  type Wait,
+  type Welcome,
+} from "./messages.js";
+import { settled, type ClientOptions } from "./options.js";
+import { Recoverer } from "./recoverer.js";
+import { PositionSaver } from "./saver.js";
+import type { State } from "./state.js";
+import type { Token } from "./token.js";
+
+const LAST_TOPICS = 500;
+const RESERVED = ["op", "id", "kind"];
+
+/** What a client tells, by name. */
+export interface ClientEvents {
+  state: State;
+  event: SegueEvent;
+  /** Something of followed topics may be missing: what they show should be fetched anew. */
+  gap: Gap;
+  /** The user may not see followed topics any more. They are followed no longer, also after a reconnect. */
+  ended: Ended;
+  offloaded: Offloaded;
+  announcement: Announcement;
+}
+
+/**
+ * A connection to Segue that comes back by itself, with all its topics.
+ *
+ * Events are real time. What is published while the client is away comes when it is back, as far as the server keeps it: the state
+ * "connected" says in `installed` whether that was all, and each event in `gap` what is missing before it. None comes twice.
+ *
+ * A code that forbids reconnecting, such as that of a bad token, ends the client. Every call that waits then raises Refused.
+ */
+export class Client extends Emitter<ClientEvents> {
+  #recoverer = new Recoverer();
+  #keeper: Keeper;
+  #saver: PositionSaver | undefined;
+  #offloaded = new Set<string>();
+  #state: State | undefined;
+  #online = (): void => this.#keeper.retryNow();
+  #hidden = (): void => this.#saver?.save();
+
+  /**
+   * - `urls`: one access point, or several that are tried in turn.
+   * - `token`: a JWT, or a function that returns one. It is called before every connection, and when most of a token's life is over. What
+   *   it raises ends the client, except ConnectionLost, which means: try again later.
+   */
+  constructor(urls: string | readonly string[], token: Token, options: ClientOptions = {}) {
+    super();
+    const settings = settled(options);
+    const { user, positions, subscriptionTokens } = options;
+    const hello = { client: settings.client, device: settings.device, ...(user !== undefined && { user }), ...(settings.private && { private: true }) };
+    if (positions) this.#saver = new PositionSaver(positions, this.#recoverer.cursors, settings.positionsEveryMs);
+    const ears = {
+      deliver: (message: Message) => this.#deliver(message),
+      welcomed: (welcome: Welcome) => this.#saver?.belong(welcome.user),
+      tell: (state: State) => this.#tell(state),
+    };
+    this.#keeper = new Keeper(doors(urls, ["ws", "wss"], "/v1/connect"), token, hello, settings, this.#recoverer, ears, subscriptionTokens);
+  }
+
+  /** Connects. Raises Refused, and ConnectionLost if no access point welcomes the client within `openTimeoutMs`. */
+  async connect(): Promise<void> {
+    globalThis.addEventListener?.("online", this.#online);
+    globalThis.addEventListener?.("pagehide", this.#hidden);
+    await this.#keeper.start();
+  }
+
+  /** Disconnects for good. May be called twice. */
+  close(): void {
+    this.#keeper.close();
+  }
+
+  /** The last state that was told; undefined before `connect`. */
+  get state(): State | undefined {
+    return this.#state;
+  }
+
+  /** The followed topics that are out of real time now, as far as this connection was told. It is empty without a connection. */
+  get offloaded(): ReadonlySet<string> {
+    return this.#offloaded;
+  }
+
+  /** The topics that are followed. */
+  get topics(): ReadonlySet<string> {
+    return this.#keeper.topics;
+  }
+
+  /**
+   * Follows `topics` from now on, over every reconnect. Returns how far the subscription is installed.
+   *
+   * With `wait` "local" it returns when the brokers of this site hold the subscription, with "all" when those of every live site do. Topics
+   * in `rejected` are not followed. It waits for a connection, and asks again if that breaks. Raises Refused: none of the new ones is
+   * followed then.
+   */
+  async subscribe(topics: string | Iterable<string>, { wait = "local" }: { readonly wait?: Wait } = {}): Promise<Installed> {
+    const wanted = listed(topics);
+    const followed = this.#keeper.topics;
+    const added = wanted.filter((topic) => !followed.has(topic));
+    for (const topic of wanted) followed.add(topic);
+    try {
+      const installed = await this.#install(wanted, wait);
+      this.#keeper.forget(installed.rejected.map(({ topic }) => topic));
+      return installed;
+    } catch (error) {
+      if (error instanceof Refused) await this.unsubscribe(added); // a part, sent in a message of its own, may have been accepted
+      throw error;
+    }
+  }
+
+  /** Stops following `topics`: none of their events arrives after it returns. Raises Refused. */
+  async unsubscribe(topics: string | Iterable<string>): Promise<void> {
+    const unwanted = listed(topics);
+    for (const topic of unwanted) {
+      this.#keeper.topics.delete(topic);
+      this.#offloaded.delete(topic);
+    }
+    try {
+      await this.#keeper.now().unsubscribe(unwanted);
+    } catch (error) {
+      if (!(error instanceof ConnectionLost)) throw error; // the access point forgot them together with the connection
+    } finally {
+      this.#recoverer.cursors.forget(unwanted.filter((topic) => !this.#keeper.topics.has(topic)));
+      this.#saver?.touch();
+    }
+  }
+
+  /**
+   * Tells the user's friends what the user does: `act("play", { artist: "Björk" })`. It is told at most once, and never kept for later.
+   *
+   * Raises Refused. Raises ConnectionLost without a connection, and when it breaks before the answer: then nobody knows whether it was told.
+   */
+  async act(kind: string, fields: Payload = {}): Promise<void> {
+    const taken = RESERVED.filter((name) => name in fields);
+    if (taken.length) throw new Misuse(`${taken.join(", ")}: a name of the protocol; call this field of the act something else`);
+    await this.#keeper.now().call("ok", { op: "act", kind, ...fields });
+  }
+
+  /** Begins or ends a private session of this device, for `hours` or until it is said otherwise. Returns until when, in ms since 1970. Raises as `act`. */
+  async setPrivate(on: boolean, { hours }: { readonly hours?: number } = {}): Promise<number> {
+    return (await this.#keeper.now().call("private", { op: "private", on, ...(hours !== undefined && { hours }) }))["until_ms"] as number;
+  }
+
+  /** Returns the clock of the access point, in ms since 1970. Raises ConnectionLost. */
+  async ping(): Promise<number> {
+    return await this.#keeper.now().ping();
+  }
+
+  /** Returns a page of the stored events of `topic`, newest first. `before` is the `next` of the page before it. Raises as `act`. */
+  async history(topic: string, { limit = 50, before }: { readonly limit?: number; readonly before?: string } = {}): Promise<History> {
+    const answer = await this.#keeper.now().call("history", { op: "history", topic, limit, ...(before !== undefined && { before }) });
+    const { items, next } = answer as unknown as { items: Payload[]; next: string | null };
+    return { topic, items: items.map(pastEventOf), next };
+  }
+
+  /** Returns the last event of each of `topics` that has one. They are friend feeds. Raises as `act`. */
+  async last(topics: string | Iterable<string>): Promise<readonly PastEvent[]> {
+    const connection = this.#keeper.now();
+    const { limits } = await connection.welcomed.promise;
+    const most = { ...limits, topics_per_message: Math.min(LAST_TOPICS, limits.topics_per_message) };
+    const found: PastEvent[] = [];
+    for (const batch of topicBatches(listed(topics), most)) {
+      const answer = await connection.call("last", { op: "last", topics: batch });
+      found.push(...(answer["events"] as Payload[]).map(pastEventOf));
+    }
+    return found;
+  }
+
+  async #install(topics: readonly string[], wait: Wait): Promise<Installed> {
+    for (;;) {
+      const connection: Connection = await this.#keeper.connected();
+      try {
+        return await connection.subscribe(topics, wait, this.#keeper.tokensFor);
+      } catch (error) {
+        if (!(error instanceof ConnectionLost)) throw error;
+        await connection.ended.promise;
+      }
+    }
+  }
+
+  #deliver(message: Message): void {
+    switch (message.op) {
+      case "event":
+        return this.#event(eventOf(message));
+      case "gap":
+        this.#saver?.touch();
+        return this.emit("gap", gapOf(message));
+      case "offloaded":
+        return this.#offload(offloadedOf(message));
+      case "ended":
+        return this.#drop(endedOf(message));
+      case "announcement":
+        return this.emit("announcement", announcementOf(message));
+      case "error":
+        return console.warn(`segue: the server complains about something that nobody waits for: ${String(message["code"])}: ${String(message["reason"])}`);
+    }
+  }
+
+  #event(event: SegueEvent): void {
+    const taken = this.#recoverer.take(event); // first: a position moves before its event is handed out
+    if (!taken) return;
+    this.#saver?.touch();
+    this.emit("event", taken);
+  }
+
+  #offload(news: Offloaded): void {
+    for (const topic of news.left) if (this.#keeper.topics.has(topic)) this.#offloaded.add(topic); // what was unsubscribed meanwhile is of no interest
+    for (const topic of news.back) this.#offloaded.delete(topic);
+    this.emit("offloaded", news);
+  }
+
+  #drop(news: Ended): void {
+    const ended = news.topics.map(({ topic }) => topic);
+    this.#keeper.forget(ended);
+    for (const topic of ended) this.#offloaded.delete(topic);
+    this.emit("ended", news);
+  }
+
+  #tell(state: State): void {
+    this.#state = state;
+    if (state.phase !== "connected") this.#offloaded.clear(); // a new connection is told of each topic that is out once it is subscribed
+    if (state.phase === "connected") this.#saver?.touch();
+    if (state.phase === "closed") this.#over();
+    this.emit("state", state);
+  }
+
+  #over(): void {
+    globalThis.removeEventListener?.("online", this.#online);
+    globalThis.removeEventListener?.("pagehide", this.#hidden);
+    this.#saver?.save();
+  }
+}
+
+function listed(topics: string | Iterable<string>): string[] {
+  return typeof topics === "string" ? [topics] : [...new Set(topics)];
+}

@@ -1,0 +1,221 @@
+/**
+ * The positions of a client in its topics, which tell what it has missed, and from where it recovers. Pure.
+ *
+ * Rule 1: numbers rise by one per topic and origin site within an epoch. The first number seen of a topic, site and epoch fixes the position.
+ * Rule 2: positions outlive a connection only where the server recovers.
+ * Rule 3: a skip is never taken for a loss: `skipped` covers missing numbers right before its event and no others.
+ * Rule 4: another epoch goes on from the one before it where `after` names the last number of that one. Otherwise nobody can count.
+ * Rule 5: a position is one value, replaced as a whole, before its event is handed out. Where something may be missing it is emptied, and
+ * the next event says so.
+ * Rule 6: while a topic is recovered, what came already is known by site, epoch and number, and left out.
+ */
+import type { SegueEvent } from "./messages.js";
+
+export const MAX_TOPICS = 10_000;
+/** Of one topic: sites with numbers, and epochs of a site that are remembered. */
+export const MAX_SITES = 64;
+export const MAX_EPOCHS = 4;
+
+export type Place = readonly [epoch: number, seq: number];
+/** The last numbers of a topic and origin site: the present epoch's first, then those of the epochs before it. */
+export type Places = readonly Place[];
+
+/** The position in a topic: the `point` up to which it is whole, and the numbers of each of its `sites`. */
+export interface Position {
+  readonly point: string | null;
+  readonly sites: ReadonlyMap<string, Places>;
+}
+
+type Phase = "away" | "asked" | "live";
+
+const NOWHERE: Position = { point: null, sites: new Map() };
+
+function isSomewhere(position: Position): boolean {
+  return position.point !== null || position.sites.size > 0;
+}
+
+class Cursor {
+  position = NOWHERE;
+  wasFollowed = false;
+  isWhole = true;
+  isRecovered = false;
+  isTold = false;
+  moved = new Set<string>();
+
+  constructor(public phase: Phase = "away") {}
+
+  get canMiss(): boolean {
+    return this.wasFollowed || this.position.sites.size > 0;
+  }
+
+  enter(phase: Phase): void {
+    this.phase = phase;
+    this.isRecovered = phase === "asked" && isSomewhere(this.position);
+    this.isTold = false;
+    this.moved = new Set();
+  }
+
+  /** Empties the position, except for what has come since the topic was asked for: that stands behind what is missing. */
+  empty(): void {
+    this.position = { point: null, sites: new Map([...this.position.sites].filter(([site]) => this.moved.has(site))) };
+    this.isWhole = this.isTold;
+  }
+
+  has(event: SegueEvent): boolean {
+    return (this.position.sites.get(event.site) ?? []).some(([epoch, seq]) => event.epoch === epoch && event.seq <= seq);
+  }
+
+  gapBefore(event: SegueEvent): number | null {
+    if (!this.isWhole) {
+      this.isWhole = true;
+      return null;
+    }
+    const places = this.position.sites.get(event.site);
+    const missing = places ? missingBetween(places, event) : 0;
+    return missing === null ? null : Math.max(0, missing - event.skipped);
+  }
+
+  move(event: SegueEvent): void {
+    const sites = new Map(this.position.sites);
+    if (!sites.has(event.site) && sites.size >= MAX_SITES) sites.delete(sites.keys().next().value!);
+    this.position = { point: this.position.point, sites: sites.set(event.site, behind(sites.get(event.site) ?? [], event)) };
+  }
+}
+
+/** The positions of one client, over all its connections. */
+export class Cursors {
+  #topics = new Map<string, Cursor>();
+
+  /** Moves past `event`. Returns it with its gap; null if it came already, before the topic was recovered. */
+  take(event: SegueEvent): SegueEvent | null {
+    let cursor = this.#topics.get(event.topic);
+    if (!cursor) {
+      if (this.#topics.size >= MAX_TOPICS) return { ...event, gap: null };
+      this.#topics.set(event.topic, (cursor = new Cursor("live")));
+    }
+    if (cursor.isRecovered && cursor.has(event)) return null;
+    const gap = cursor.gapBefore(event);
+    cursor.move(event);
+    if (cursor.phase === "asked") {
+      cursor.moved.add(event.site);
+      cursor.isTold ||= gap !== 0;
+    }
+    return { ...event, gap, replayed: cursor.isRecovered };
+  }
+
+  /** Returns from where `topic` is to be recovered; null where nothing is known, or where it is recovered already. */
+  position(topic: string): Position | null {
+    const cursor = this.#topics.get(topic);
+    return cursor?.phase === "away" && isSomewhere(cursor.position) ? cursor.position : null;
+  }
+
+  /** Notes that `topics` are asked for, from their positions. Returns those of which something can be missing. */
+  ask(topics: Iterable<string>): Set<string> {
+    const away = this.#away(topics);
+    for (const [, cursor] of away) cursor.enter("asked");
+    return missable(away);
+  }
+
+  /** Notes that `topics` are asked for where nothing recovers them. Returns those of which something may be missing. */
+  begin(topics: Iterable<string>): Set<string> {
+    const away = this.#away(topics);
+    const missed = missable(away);
+    for (const [, cursor] of away) cursor.enter("live");
+    this.empty(missed);
+    return missed;
+  }
+
+  /** Notes that `topics` are followed now, and that something may be missing of those that are `lost`. */
+  settle(topics: Iterable<string>, lost: Iterable<string>): void {
+    for (const cursor of this.#known(lost)) cursor.empty();
+    for (const cursor of this.#known(topics)) {
+      cursor.wasFollowed = true;
+      cursor.enter("live");
+    }
+  }
+
+  /** Empties the positions of `topics`, of which something may be missing. The next event of each says so. */
+  empty(topics: Iterable<string>): void {
+    for (const cursor of this.#known(topics)) {
+      cursor.enter(cursor.phase);
+      cursor.empty();
+    }
+  }
+
+  /** Notes that `topics` are not followed now; they are asked for again later. */
+  retreat(topics: Iterable<string>): void {
+    for (const cursor of this.#known(topics)) cursor.enter("away");
+  }
+
+  /** Notes that everything up to `point` has come, of all topics that are followed now. */
+  reach(point: string): void {
+    for (const cursor of this.#topics.values()) {
+      if (cursor.phase === "live") cursor.position = { ...cursor.position, point };
+    }
+  }
+
+  /** Notes the end of the connection. */
+  disconnect(): void {
+    this.#topics = new Map([...this.#topics].filter(([, cursor]) => cursor.canMiss));
+    this.retreat(this.#topics.keys());
+  }
+
+  /** Forgets `topics`, which are not followed any more. Following one again begins anew. */
+  forget(topics: Iterable<string>): void {
+    for (const topic of topics) this.#topics.delete(topic);
+  }
+
+  /** Returns all positions as they are now. */
+  snapshot(): Map<string, Position> {
+    return new Map([...this.#topics].map(([topic, { position }]) => [topic, position] as const).filter(([, position]) => isSomewhere(position)));
+  }
+
+  /** Begins with `positions`, which another process has kept. */
+  restore(positions: ReadonlyMap<string, Position>): void {
+    for (const [topic, position] of positions) {
+      const cursor = new Cursor();
+      cursor.position = position;
+      cursor.wasFollowed = true;
+      this.#topics.set(topic, cursor);
+    }
+  }
+
+  get size(): number {
+    return this.#topics.size;
+  }
+
+  #away(topics: Iterable<string>): [string, Cursor][] {
+    const found: [string, Cursor][] = [];
+    for (const topic of topics) {
+      const cursor = this.#topics.get(topic) ?? new Cursor();
+      this.#topics.set(topic, cursor);
+      if (cursor.phase === "away") found.push([topic, cursor]);
+    }
+    return found;
+  }
+
+  #known(topics: Iterable<string>): Cursor[] {
+    return [...topics].map((topic) => this.#topics.get(topic)).filter((cursor) => cursor !== undefined);
+  }
+}
+
+function missable(cursors: readonly [string, Cursor][]): Set<string> {
+  return new Set(cursors.filter(([, cursor]) => cursor.canMiss).map(([topic]) => topic));
+}
+
+/** Returns how many events are missing between the last of `places` and `event`; null where nobody can count them. */
+export function missingBetween(places: Places, event: SegueEvent): number | null {
+  const [epoch, seq] = places[0]!;
+  if (event.epoch === epoch) return Math.max(0, event.seq - seq - 1);
+  if (places.some(([each]) => event.epoch === each)) return 0; // it is late, and was before what has come since
+  if (event.after?.[0] === epoch) return Math.max(0, event.after[1] - seq);
+  return null;
+}
+
+/** Returns `places` with that of `event`, which turns none of them back. */
+function behind(places: Places, event: SegueEvent): Places {
+  if (places.some(([epoch]) => epoch === event.epoch)) {
+    return places.map(([epoch, seq]) => [epoch, epoch === event.epoch ? Math.max(seq, event.seq) : seq] as const);
+  }
+  return [[event.epoch, event.seq] as const, ...places].slice(0, MAX_EPOCHS);
+}

@@ -1,0 +1,102 @@
+"""The package in `clients/js`: its own tests, what it weighs, what it stands on, and that it works with a real site."""
+
+import asyncio
+import gzip
+import json
+import re
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from infra.runtime.tokens import read_secret
+from segue.cluster.tokens import user_token
+from tests.clients.conformance.drivers import FailedCallError, NodeDriver
+from tests.support.node import PACKAGE, built, run
+
+BOB: Final = "hm://presence/user/bob/"
+MAX_GZIPPED_BYTES: Final = 12 * 1024
+DEADLINE_S: Final = 60.0
+# What a pure file does not touch: clocks, chance, sockets, the page.
+OUTSIDE: Final = re.compile(
+    r"setTimeout|setInterval|performance\.|Math\.random|WebSocket|fetch\(|localStorage|Date\.now|globalThis|document\.|console\."
+)
+
+
+def test_its_own_tests_pass() -> None:
+    built()
+    said = run("node", "--test", "dist/test/")
+    counted = {name: int(number) for name, number in re.findall(r"^# (tests|pass|fail|skipped) (\d+)$", said, re.MULTILINE)}
+    assert counted["tests"] == counted["pass"] > 0
+
+
+def test_it_is_small() -> None:
+    assert len(gzip.compress((built() / "segue.js").read_bytes(), 9)) <= MAX_GZIPPED_BYTES
+
+
+def test_it_needs_nothing_at_run_time_and_everything_else_is_pinned() -> None:
+    package = json.loads((PACKAGE / "package.json").read_text(encoding="utf-8"))
+    assert {"dependencies", "peerDependencies", "optionalDependencies"}.isdisjoint(package)
+    assert all(re.fullmatch(r"\d+\.\d+\.\d+", version) for version in package["devDependencies"].values())
+
+
+def test_the_lock_names_no_address() -> None:
+    lock = json.loads((PACKAGE / "package-lock.json").read_text(encoding="utf-8"))
+    assert [name for name, each in lock["packages"].items() if "resolved" in each] == []
+    assert "://" not in json.dumps(lock)
+
+
+def test_a_file_that_calls_itself_pure_is() -> None:
+    files = {path.name: path.read_text(encoding="utf-8") for path in (PACKAGE / "src").glob("*.ts")}
+    pure = {name for name, text in files.items() if re.search(r"\bPure\b", text.partition("*/")[0])}
+    assert {"cursors.ts", "recoverer.ts", "reconnect.ts", "messages.ts"} <= pure
+    assert {name for name in pure if OUTSIDE.search(re.sub(r"/\*.*?\*/", "", files[name], flags=re.DOTALL))} == set()
+    for name in sorted(pure - {"topics.ts"}):
+        imported = re.findall(r'^import (?!type).*?from "\./(\w+)\.js"', files[name], re.MULTILINE | re.DOTALL)
+        assert {f"{each}.ts" for each in imported} <= pure | {"codes.ts", "errors.ts"}, name
+
+
+@pytest.fixture(scope="module")
+def site_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("site")
+
+
+@pytest.fixture
+async def site(site_folder: Path) -> AsyncIterator[dict[str, Any]]:
+    """The addresses of a `segue up` of its own, on ports of its own."""
+    command = ("-m", "segue", "up", "--policy", "open", "--json", "--port-base", "0", "--state", str(site_folder))
+    process = await asyncio.create_subprocess_exec(sys.executable, *command, stdout=asyncio.subprocess.PIPE, start_new_session=True)
+    try:
+        assert process.stdout is not None
+        async with asyncio.timeout(DEADLINE_S):
+            yield json.loads(await process.stdout.readline())
+    finally:
+        process.terminate()
+        await process.wait()
+
+
+@pytest.mark.e2e
+async def test_friends_hear_of_each_other_at_a_real_site(site: dict[str, Any], site_folder: Path) -> None:
+    """SB-26, SB-60: two clients of the package at `segue up`, the one follows what the other does."""
+    secret = read_secret(site_folder / "secret.key")
+    async with NodeDriver() as alice, NodeDriver() as bob, asyncio.timeout(DEADLINE_S):
+        for driver, user in ((alice, "alice"), (bob, "bob")):
+            await driver.call("connect", {"urls": site["clients"], "tokens": [user_token(secret, user)], "user": user})
+        assert (await alice.call("subscribe", {"topics": [BOB], "wait": "all"}))["installed"] == "all"
+        while not await acted(bob):
+            pass  # an access point that started before presence looks for it again within two seconds
+        event = await alice.told["event"].get()
+        assert (event["topic"], event["kind"], event["payload"], event["gap"]) == (BOB, "play", {"artist": "Björk"}, 0)
+        assert [each["id"] for each in await alice.call("last", {"topics": [BOB]})] == [event["id"]]
+
+
+async def acted(driver: NodeDriver) -> bool:
+    try:
+        await driver.call("act", {"kind": "play", "fields": {"artist": "Björk"}})
+    except FailedCallError as failed:
+        if failed.code != "unavailable":
+            raise
+        return False
+    return True
