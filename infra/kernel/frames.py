@@ -10,6 +10,7 @@ Deliveries name handles, so that the receiver indexes a list instead of hashing 
 A peer of the same protocol version may be newer than we are: elements that it appends to a frame are passed over.
 """
 
+import sys
 from collections.abc import Mapping
 from typing import Annotated, Final
 
@@ -30,6 +31,8 @@ Handle = Annotated[int, msgspec.Meta(ge=0, lt=1 << 32)]
 MOST_NUMBER: Final = (1 << 62) - 1
 Number = Annotated[int, msgspec.Meta(ge=0, le=MOST_NUMBER)]
 Name = Annotated[str, msgspec.Meta(min_length=1, max_length=128, pattern=r"^[A-Za-z0-9._-]+\Z")]
+# No infinity, and not what is no number: clients are told it as JSON.
+Seconds = Annotated[float, msgspec.Meta(ge=0, le=sys.float_info.max)]
 Share = Annotated[int, msgspec.Meta(ge=0, le=POINTS)]
 # The user of a call that is about no single user: the frame always has a name there.
 NOBODY: Final = "-"
@@ -402,7 +405,7 @@ class Sealed(Frame, tag=34, frozen=True):
 class Keeps(Frame, tag=35, frozen=True):
     """The past that windows of the sender's site keep: kind of topics -> `all` or `latest`, and for how many seconds."""
 
-    kinds: dict[Name, tuple[Name, float]]
+    kinds: dict[Name, tuple[Name, Seconds]]
 
 
 class Recall(Frame, tag=36, frozen=True):

@@ -4,7 +4,25 @@ from typing import Final
 
 from infra.kernel.codec import FrameDecoder, encode
 from infra.kernel.errors import Refused
-from infra.kernel.frames import AnyFrame, Call, Deliver, Heartbeat, Hello, Publish, Reply, Subscribe, Unsubscribe, View
+from infra.kernel.frames import (
+    AnyFrame,
+    Call,
+    Deliver,
+    Heartbeat,
+    Hello,
+    Keeps,
+    Lost,
+    Moved,
+    Publish,
+    Recall,
+    Recalled,
+    Reply,
+    Resume,
+    Sealed,
+    Subscribe,
+    Unsubscribe,
+    View,
+)
 from infra.kernel.topics import Topic
 from tests.fuzz.target import Ready, outcome
 
@@ -21,6 +39,11 @@ class LinkFrames(Ready):
         encode(Subscribe(1, [0, 1], [Topic(b"Udan"), Topic(b"Pdan/p1")])) + encode(Unsubscribe(2, [Topic(b"Udan")])),
         encode(Publish(1, 0, [Topic(b"Udan")], [b"id"], [b'"payload":{}}'])),
         encode(Deliver([0, 1], [b"{}", b"{}"])),
+        encode(Resume({1 << 48: 7}, 3)) + encode(Deliver([0], [b"{}"], {1 << 48: 8})),
+        encode(Keeps({"playlist": ("all", 120.0), "user": ("latest", 0.5)})) + encode(Lost([Topic(b"Udan")], "owner-lost")),
+        encode(Recall(1, [Topic(b"Udan"), Topic(b"Pdan/p1")], {1 << 48: 7}, [[("sto", 1 << 48, 3)], []], rest=True)),
+        encode(Recalled(1, [Topic(b"Udan"), Topic(b"Pdan/p1")], ["", "expired"], [2, 0], [b"{}", b"{}"])),
+        encode(Moved([Topic(b"Udan")], [(1 << 48, 3)], [[b"id"]])) + encode(Sealed(View(3, ("b1", "b2"), (256, 16), (256, 256)))),
         encode(Call(1, "pull", "eve", "c1", b"{}")) + encode(Reply(1, "", "", b"{}")),
     )
     words = (

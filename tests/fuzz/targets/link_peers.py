@@ -4,11 +4,15 @@ import asyncio
 import random
 from typing import Any, Final
 
+import msgspec
 from structlog.testing import capture_logs
 
+from broker.options import BrokerOptions
 from infra.kernel.codec import FrameDecoder, encode
 from infra.kernel.errors import Refused
 from infra.kernel.frames import (
+    HIGHEST_TAG,
+    Announced,
     AnyFrame,
     Applied,
     Bye,
@@ -19,9 +23,16 @@ from infra.kernel.frames import (
     Heartbeat,
     Hello,
     Here,
+    Keeps,
     Leaving,
+    Lost,
+    Moved,
     Publish,
+    Recall,
+    Recalled,
     Reply,
+    Resume,
+    Sealed,
     Subscribe,
     Survey,
     Unsubscribe,
@@ -31,6 +42,7 @@ from infra.kernel.topics import Topic
 from infra.runtime.wire.memory import MemoryNetwork
 from segue.cluster.factory import RoleFactory
 from segue.cluster.process import Process
+from segue.cluster.role_spec import RoleOptions
 from segue.cluster.shape import Shape
 from tests.fuzz.on_site import OnSite
 from tests.fuzz.target import outcome
@@ -56,24 +68,58 @@ SAID: Final = (
     Leaving(),
     Bye(4000, "bye"),
 )
+EPOCH: Final = 1 << 48
+NAMED: Final = (Topic(b"Udan"), Topic(b"Pdan/p1"))
+EVENT: Final = b'{"op":"event","site":"lon","epoch":1,"seq":1,"topic":"hm://presence/user/dan/","ts":1,"id":"i","kind":"k"}'
+HERE: Final = Heartbeat(View(3, ("b1", "x1")), {EPOCH: 8})
+# What windows, recoveries and moves have to say to each other.
+# What windows, recoveries and moves have to say: who, at which site, says it to whom, and what.
+RECOVERING: Final = (
+    ("sto/a1", "accesspoint", "sto", (SAID[1], Recall(1, list(NAMED), {EPOCH: 7}, [[("sto", EPOCH, 3)], []], rest=True), Fence(1))),
+    ("sto/b1", "aggregator", "sto", (Resume({EPOCH: 7}, 1), SAID[1], Announced(NO_VIEW), Recall(1, list(NAMED), {EPOCH: 7}))),
+    ("sto/b1", "aggregator", "sto", (SAID[1], Recall(1, list(NAMED), {}, [[("sto", EPOCH, 3)], [("lon", 1, 2)]]))),
+    ("sto/b1", "broker", "sto", (HERE, Moved(list(NAMED), [(EPOCH, 3), (0, 0)], [[b"id"], []]), Sealed(View(3, ("b1", "x1"))))),
+    ("sto/b1", "broker", "lon", (HERE, Resume({EPOCH: 7}, 1), SAID[1], Announced(View(3, ("x1",))), Deliver([0], [EVENT], {EPOCH: 9}))),
+    ("sto/b1", "broker", "lon", (HERE, Keeps({"user": ("latest", 9.0)}), Recalled(1, list(NAMED), ["", "late"], [1, 0], [EVENT]))),
+    ("sto/b1", "broker", "lon", (HERE, Lost(list(NAMED), "owner-lost"), Sealed(View(4, ("x1",))))),
+)
 
 
-def _input(port: str, role: str, *frames: Any) -> bytes:
-    hello = Hello(role, "x1", "sto", 1, 1_700_000_000_000, NO_VIEW)
+def _with_peers(options: RoleOptions) -> RoleOptions:
+    """Returns `options` in which brokers know of one more at their site and of one at another, which is who the inputs say they are."""
+    if not isinstance(options, BrokerOptions):
+        return options
+    return msgspec.structs.replace(options, sites={"sto": options.sites["sto"] | {"x1": "sto/x1"}, "lon": {"x1": "lon/x1"}})
+
+
+def _input(port: str, role: str, *frames: Any, site: str = "sto") -> bytes:
+    hello = Hello(role, "x1", site, 1, 1_700_000_000_000, NO_VIEW, tags=HIGHEST_TAG)
     return port.encode() + b"\n" + b"".join(encode(frame) for frame in (hello, *frames))
 
 
 class LinkPeers(OnSite):
     """A site in memory. An input is a line with the name of a node, and what a peer says at its link port."""
 
-    seeds = tuple(_input(port, role, *SAID[number % 5 :: 5]) for number, port in enumerate(PORTS) for role in ROLES)
-    words = (*map(encode, SAID), b"\x91", b"\xc4\x00", b"\xce\xff\xff\xff\xff", b"\xcf\x3f", b"Udan", b"Idan", b"-")
+    seeds = (
+        *(_input(port, role, *SAID[number % 5 :: 5]) for number, port in enumerate(PORTS) for role in ROLES),
+        *(_input(port, role, *said, site=site) for port, role, site, said in RECOVERING),
+    )
+    words = (
+        *map(encode, (*SAID, *(frame for _, _, _, said in RECOVERING for frame in said))),
+        b"\x91",
+        b"\xc4\x00",
+        b"\xce\xff\xff\xff\xff",
+        b"\xcf\x3f",
+        b"Udan",
+        b"Idan",
+        b"-",
+    )
 
     async def _start(self, shape: Shape) -> None:
         self._defects: list[str] = []
         asyncio.get_running_loop().set_exception_handler(lambda _, context: self._defects.append(str(context)))
         factory = RoleFactory.local(SECRET, random.Random(1))
-        process = await self._stack.enter_async_context(Process(factory, shape.options()))
+        process = await self._stack.enter_async_context(Process(factory, map(_with_peers, shape.options())))
         await process.settled()
         assert isinstance(factory.network, MemoryNetwork)
         self._network = factory.network

@@ -303,6 +303,9 @@ NO_VIEW: list[Any] = [0, []]
         (packed(19, ["ann"], []), "Unfollowed with lists of different length"),
         (packed(21, 1, 0, True, [b"U"], [], 0, 0, "b3m", 1, 1, 0.0, 0.0, 0), "Assignment with lists of different length or a malformed"),
         (packed(7, 1, 0, [b"Ua/"], [b""], [b"{}"]), "Publish with lists of different length or a malformed topic"),
+        (packed(35, {"user": ["latest", float("nan")]}), "`float`"),
+        (packed(35, {"user": ["latest", float("inf")]}), "`float`"),
+        (packed(35, {"user": ["latest", -1.0]}), "`float`"),
     ],
 )
 def test_a_frame_that_says_something_impossible_is_refused_with_a_reason(data: bytes, reason: str) -> None:
