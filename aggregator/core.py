@@ -20,7 +20,8 @@ class AggregatorCore:
     """
 
     def __init__(self) -> None:
-        self.fanout = Fanout()
+        # A change of the ring is one for all topics of the site, and it must not take as long as hashing them.
+        self.fanout = Fanout(by_cell=True)
         self.interest = self.fanout.interest
         self.received = self.stale = self.subscribes = self.unsubscribes = 0
 
@@ -55,6 +56,14 @@ class AggregatorCore:
     def wanted(self) -> Iterable[tuple[int, Topic]]:
         """Returns all (row, topic) that any access point wants."""
         return self.interest.wanted(ALL)
+
+    def wanted_in(self, cells: bytes) -> Iterable[tuple[int, Topic]]:
+        """Returns what `wanted` does, but for what is known to lie in other cells of the ring (see `Interest.wanted_in`)."""
+        return self.interest.wanted_in(ALL, cells)
+
+    def note_cell(self, row: int, cell: int) -> None:
+        """Notes the cell of the ring that the topic of `row` lies in."""
+        self.interest.note_cell(row, cell)
 
     def fan_out(self, rows: Sequence[int], bodies: Sequence[bytes]) -> None:
         """Gives events from brokers, under the `rows` announced to them, to each access point that wants them."""

@@ -6,7 +6,7 @@ dials, and the role gives the links to it (`SiteClient.link_up`).
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 
-from infra.kernel.announcer import Announcer, Wanted
+from infra.kernel.announcer import Announcer, Wanted, WantedByCell
 from infra.kernel.errors import Refused
 from infra.kernel.events import Event
 from infra.kernel.frames import Announced, AnyFrame, Applied, Deliver, Heartbeat, Published, Resume, Revoked, Sealed, Settled, View
@@ -25,7 +25,7 @@ class SiteClient:
     """All links from this node to the brokers of one site.
 
     - `brokers`: slot -> address.
-    - `wanted`: returns all (row, topic) that this node wants; without it this node only publishes.
+    - `wanted`: returns all (row, topic) that this node wants; without it this node only publishes. `by_cell`: see `Announcer`.
     - `max_forward_bytes`: so much of events waits for each broker at most.
     - `slots`: all slots of the site, where `brokers` are not all of them.
     - `era`: returns what must be the same when a link comes back for us to go on where it broke, None when that is not known. Brokers of
@@ -39,6 +39,7 @@ class SiteClient:
         site: str,
         brokers: Mapping[str, str],
         wanted: Wanted | None = None,
+        by_cell: WantedByCell | None = None,
         *,
         max_forward_bytes: int = MAX_WAITING_BYTES,
         book: RevocationBook | None = None,
@@ -48,7 +49,7 @@ class SiteClient:
         self.site = site
         self._known = frozenset(brokers if slots is None else slots)
         self._book = book
-        self.announcer = Announcer(site, wanted or tuple)
+        self.announcer = Announcer(site, wanted or tuple, by_cell)
         self._announces = wanted is not None
         self.forwarder = Forwarder(max_forward_bytes)
         self.links: dict[str, Link] = {}

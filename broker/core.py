@@ -300,8 +300,9 @@ class BrokerCore:
     # What goes with a topic that moves.
 
     def counted(self) -> Iterable[Topic]:
-        """Returns the topics that may have a number; those twice that may have one for two reasons."""
-        return [*self.interest.rows, *self._retained, *self._inherited]
+        """Returns the topics that have a number; those twice that have one for two reasons."""
+        seqs = self._seqs  # most topics have no events while they are followed, and so no number
+        return [*(topic for topic, row in self.interest.rows.items() if row in seqs), *self._retained, *self._inherited]
 
     def last(self, topic: Topic) -> Last | None:
         """Returns epoch and number of the last event of `topic`; None where none is known."""

@@ -3,6 +3,7 @@
 import http.client
 import sys
 import time
+import tomllib
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 import msgspec
+import tomli_w
 
 from infra.kernel.link_handshake import node_name
 from segue.cli.state import secret_of
@@ -157,6 +159,50 @@ def upstream_only(setting: BenchSetting) -> Iterator[tuple[str, list[int]]]:
         broker, _ = _role(stack, setting, config, "broker", [])
         aggregator, _ = _role(stack, setting, config, "aggregator", [])
         yield link, [broker.pid, aggregator.pid]
+
+
+class RingSite:
+    """Brokers of one site and an aggregator, each a process on the server's core, within `with ring_site(setting, slots) as site:`.
+
+    `aggregator` is the address at which access points dial, `doors` are those of services, by slot.
+    """
+
+    def __init__(self, stack: ExitStack, setting: BenchSetting, slots: Sequence[str]) -> None:
+        ports = stack.enter_context(Ports())
+        self.aggregator = ports.take()
+        self.doors: dict[str, str] = {}
+        self._stack, self._setting = stack, setting
+        config = _configure(setting, broker="", aggregator=self.aggregator, door="127.0.0.1:0")
+        addresses = {slot: ports.take() for slot in slots}
+        self._configs = {slot: setting.scratch / f"{slot}.toml" for slot in slots}
+        for slot, path in self._configs.items():
+            table = tomllib.loads(config.read_text())
+            table["broker"] |= {"slot": slot, "sites": {SITE: addresses}}
+            table["aggregator"]["brokers"] = addresses
+            path.write_text(tomli_w.dumps(table))
+
+    def start(self, slots: Sequence[str]) -> None:
+        """Starts brokers together, and waits until each of them is ready. Raises `BenchError`."""
+        started = [(slot, self._spawn("broker", slot)) for slot in slots]
+        for slot, process in started:
+            said = _said(process)
+            self.doors[slot] = said["door"]
+            _await_ready(process, said)
+
+    def start_aggregator(self) -> None:
+        """Starts the aggregator, and waits until it is ready. Raises `BenchError`."""
+        process = self._spawn("aggregator", next(iter(self._configs)))
+        _await_ready(process, _said(process))
+
+    def _spawn(self, role: str, slot: str) -> Spawned:
+        return self._stack.enter_context(spawned(_command(self._configs[slot], role, []), self._setting.server_core))
+
+
+@contextmanager
+def ring_site(setting: BenchSetting, slots: Sequence[str]) -> Iterator[RingSite]:
+    """Prepares a site with these slots, none of which runs yet, and without an aggregator."""
+    with ExitStack() as stack:
+        yield RingSite(stack, setting, slots)
 
 
 def _configure(setting: BenchSetting, *, broker: str, aggregator: str, door: str) -> Path:

@@ -21,7 +21,7 @@ from itertools import islice
 from typing import Any, Final, NamedTuple, Protocol
 
 from .frames import Frame, Subscribe, Unsubscribe, View
-from .ring import Ring, hash64
+from .ring import Ring, cell_of, hash64
 from .topics import Topic
 
 # Topics in one frame: so many of the longest are still far below `codec.MAX_FRAME_BYTES`.
@@ -41,6 +41,29 @@ class Outlet(Protocol):
 
     def send(self, frame: Frame) -> None:
         """Queues `frame`. It never blocks."""
+
+
+class WantedByCell(Protocol):
+    """Whoever keeps the cell of the ring for each row that is wanted: a change of the ring is about few of a million."""
+
+    def wanted_in(self, cells: bytes) -> Iterable[tuple[int, Topic]]:
+        """Returns at least all wanted (row, topic) whose cell is 1 in `cells`, and those whose cell is not known."""
+
+    def note_cell(self, row: int, cell: int) -> None:
+        """Takes down the cell of a row."""
+
+
+class _WantedInAll:
+    """The rows of whoever keeps no cells: all that are wanted, each time."""
+
+    def __init__(self, wanted: Wanted) -> None:
+        self._wanted = wanted
+
+    def wanted_in(self, cells: bytes) -> Iterable[tuple[int, Topic]]:
+        return self._wanted()
+
+    def note_cell(self, row: int, cell: int) -> None:
+        pass
 
 
 class _Node:
@@ -119,12 +142,13 @@ class _Parting:
 class Announcer:
     """The announcing side towards `site`. `wanted` lists all (row, topic) that are wanted now; rows are the handles.
 
+    - `by_cell`: keeps the cells of rows; without it, all that is wanted is looked at whenever the ring changes.
     - `reached`: for each site that was heard of, the newest mark that is reached there; 0 if none is.
     - `restored`: how often a site has reached again what was no longer reached there. What was published meanwhile may be lost.
     - `keeps_former`: while it is set, former owners go on serving, and what is on its way to them is delivered: nothing has to be restored.
     """
 
-    def __init__(self, site: str, wanted: Wanted) -> None:
+    def __init__(self, site: str, wanted: Wanted, by_cell: WantedByCell | None = None) -> None:
         self.site = site
         self.view = View(0, ())
         self.ring = Ring(())
@@ -132,7 +156,7 @@ class Announcer:
         self.restored = 0
         self._fell: dict[str, int] = {}
         self.keeps_former = False
-        self._wanted = wanted
+        self._rows: WantedByCell = by_cell or _WantedInAll(wanted)
         self._nodes: dict[str, _Node] = {}
         self._marks = deque([_Mark(1, {})])
         self._partings: deque[_Parting] = deque()
@@ -146,7 +170,7 @@ class Announcer:
         """
         node = self._node(slot)
         fresh = node.up(outlet)
-        mine = [(row, topic) for row, topic in self._wanted() if self.ring.owner(topic) == slot]
+        mine = [(row, topic) for row, topic in self._rows.wanted_in(self.ring.cells_of(slot)) if self._owner(row, topic) == slot]
         again = [] if resume is None else [pair for pair in mine if pair[1] not in fresh]
         if resume is not None:
             resume(node.sent + -(-len(again) // BULK))
@@ -169,8 +193,9 @@ class Announcer:
         before, self.ring, self.view = self.ring, view.ring, view
         news: dict[str, list[tuple[int, Topic]]] = {}
         gone: dict[str, list[Topic]] = {}
-        for row, topic in self._wanted():
-            hashed = hash64(topic)  # once for both rings: hashing is most of the work for a million topics
+        for row, topic in self._rows.wanted_in(before.moved_cells(self.ring)):
+            hashed = hash64(topic)  # once for both rings: hashing is most of the work
+            self._rows.note_cell(row, cell_of(hashed))
             old, new = before.owner_at(hashed), self.ring.owner_at(hashed)
             if old != new:
                 if new is not None:
@@ -204,8 +229,15 @@ class Announcer:
             for slot in self._nodes:
                 self._untell(slot, known)
             return
-        for slot, mine in self._by_owner((0, topic) for topic in topics).items():
-            self._untell(slot, [topic for _, topic in mine])
+        if len(self.ring.slots) == 1:
+            self._untell(self.ring.slots[0], list(topics))
+            return
+        mine: dict[str, list[Topic]] = {}
+        for topic in topics:
+            if (owner := self.ring.owner(topic)) is not None:
+                mine.setdefault(owner, []).append(topic)
+        for owner, its in mine.items():
+            self._untell(owner, its)
 
     def mark(self) -> int:
         """Returns the mark of this moment (see `reached`)."""
@@ -266,13 +298,18 @@ class Announcer:
     def _node(self, slot: str) -> _Node:
         return self._nodes.setdefault(slot, _Node())
 
+    def _owner(self, row: int, topic: Topic) -> str | None:
+        hashed = hash64(topic)
+        self._rows.note_cell(row, cell_of(hashed))
+        return self.ring.owner_at(hashed)
+
     def _by_owner(self, pairs: Iterable[tuple[int, Topic]]) -> dict[str, list[tuple[int, Topic]]]:
         groups: dict[str, list[tuple[int, Topic]]] = {}
         if len(self.ring.slots) == 1:  # an access point has one aggregator: nothing needs to be hashed
             mine = list(pairs)
             return {self.ring.slots[0]: mine} if mine else groups
         for pair in pairs:
-            slot = self.ring.owner(pair[1])
+            slot = self._owner(*pair)
             if slot is not None:
                 groups.setdefault(slot, []).append(pair)
         return groups

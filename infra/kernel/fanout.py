@@ -17,10 +17,10 @@ class Receiver(Protocol):
 
 
 class Fanout:
-    """Interest together with the links it speaks of."""
+    """Interest together with the links it speaks of. `by_cell`: see `Interest`."""
 
-    def __init__(self) -> None:
-        self.interest = Interest()
+    def __init__(self, *, by_cell: bool = False) -> None:
+        self.interest = Interest(by_cell=by_cell)
         self.deliveries = 0
         self._receivers: dict[int, Receiver] = {}
         self._targets: dict[int, list[tuple[Receiver, Sequence[int]]]] = {}

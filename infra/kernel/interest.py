@@ -18,11 +18,16 @@ LINKS: Final = (1 << MAX_LINKS) - 1
 
 
 class Interest:
-    """Topic -> row -> mask of links. Link numbers are bits 0 to 61; what the two others mean is up to the node."""
+    """Topic -> row -> mask of links. Link numbers are bits 0 to 61; what the two others mean is up to the node.
 
-    def __init__(self) -> None:
+    `by_cell`: each row has two bytes for the cell of the ring that its topic lies in, so that `wanted_in` need not hash them all. Whoever
+    hashes a topic anyway notes its cell. A row of which that is not known is in cell 0.
+    """
+
+    def __init__(self, *, by_cell: bool = False) -> None:
         self.rows: dict[Topic, int] = {}
         self.masks = array("Q")
+        self._cells = array("H") if by_cell else None
         self._handles: dict[int, array[int]] = {}
         self._free: list[int] = []
 
@@ -74,6 +79,8 @@ class Interest:
         else:
             row = len(self.masks)
             self.masks.append(0)
+            if self._cells is not None:
+                self._cells.append(0)
         self.rows[topic] = row
         return row
 
@@ -101,9 +108,26 @@ class Interest:
             return False
         del self.rows[topic]
         self._free.append(row)
+        if self._cells is not None:
+            self._cells[row] = 0
         return True
 
     def wanted(self, mask: int) -> Iterator[tuple[int, Topic]]:
         """Yields (row, topic) of everything that any link of `mask` wants."""
         masks = self.masks
         return ((row, topic) for topic, row in self.rows.items() if masks[row] & mask)
+
+    def note_cell(self, row: int, cell: int) -> None:
+        """Notes the cell of the ring that the topic of `row` lies in."""
+        if self._cells is not None:
+            self._cells[row] = cell
+
+    def wanted_in(self, mask: int, cells: bytes) -> Iterator[tuple[int, Topic]]:
+        """Yields (row, topic) of what any link of `mask` wants, but for what is known to lie in cells that are 0 in `cells`.
+
+        What is not known is in cell 0, so that one should be 1.
+        """
+        mine, masks = self._cells, self.masks
+        if mine is None:
+            return self.wanted(mask)
+        return ((row, topic) for topic, row in self.rows.items() if cells[mine[row]] and masks[row] & mask)

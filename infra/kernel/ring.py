@@ -6,7 +6,7 @@ processes would disagree.
 """
 
 from bisect import bisect_right
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from hashlib import blake2b
 from itertools import pairwise
@@ -18,12 +18,21 @@ from uhashring import HashRing
 POINTS: Final = 256
 # So many hashes there are.
 SPACE: Final = 1 << 64
+# A cell is all hashes that begin with the same 16 bits. Whoever keeps the cell of a million topics, at two bytes each, finds out
+# without hashing them again which of them a change of the ring may concern.
+CELLS: Final = 1 << 16
+_CELL_SHIFT: Final = 48
 
 
 def hash64(key: bytes | str) -> int:
     """Returns a 64-bit hash of `key`, the same in every process."""
     data = key.encode() if isinstance(key, str) else key
     return int.from_bytes(blake2b(data, digest_size=8).digest(), "big")
+
+
+def cell_of(hashed: int) -> int:
+    """Returns the cell that a hash lies in."""
+    return hashed >> _CELL_SHIFT
 
 
 @lru_cache(maxsize=16)
@@ -69,15 +78,36 @@ class Ring:
 
     def parts(self, later: "Ring") -> dict[tuple[str | None, str | None], float]:
         """Returns how much of all keys has which owner here and on the ring `later`, as parts of 1."""
-        edges = sorted({0, SPACE, *self._points, *later._points})
         found: dict[tuple[str | None, str | None], float] = {}
-        for start, end in pairwise(edges):
-            owners = self.owner_at(start), later.owner_at(start)
-            found[owners] = found.get(owners, 0.0) + (end - start) / SPACE
+        for start, end, here, there in self._arcs(later):
+            found[here, there] = found.get((here, there), 0.0) + (end - start) / SPACE
         return found
+
+    def moved_cells(self, later: "Ring") -> bytes:
+        """Returns for each cell 1 if a key in it has another owner on the ring `later`, else 0. Of cell 0 it is always 1."""
+        return _marked((start, end) for start, end, here, there in self._arcs(later) if here != there)
+
+    def cells_of(self, slot: str) -> bytes:
+        """Returns for each cell 1 if `slot` owns a key in it, else 0. Of cell 0 it is always 1."""
+        return _marked((start, end) for start, end, here, _ in self._arcs(self) if here == slot)
+
+    def _arcs(self, later: "Ring") -> Iterator[tuple[int, int, str | None, str | None]]:
+        """Yields start and end of each part of all hashes that has one owner here and one on the ring `later`, and these two."""
+        edges = sorted({0, SPACE, *self._points, *later._points})
+        for start, end in pairwise(edges):
+            yield start, end, self.owner_at(start), later.owner_at(start)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Ring) and (self._points, self._owners) == (other._points, other._owners)
 
     def __hash__(self) -> int:
         return hash((tuple(self._points), tuple(self._owners)))
+
+
+def _marked(arcs: Iterable[tuple[int, int]]) -> bytes:
+    cells = bytearray(CELLS)
+    cells[0] = 1  # there is also what nobody has hashed yet
+    for start, end in arcs:
+        first, last = start >> _CELL_SHIFT, (end - 1) >> _CELL_SHIFT
+        cells[first : last + 1] = b"\1" * (last + 1 - first)
+    return bytes(cells)

@@ -15,7 +15,7 @@ from segue.sdk.operator_answers import StandingRing
 
 # What a step takes besides its topics, and each topic of the site in it, as measured on one core (docs/ring.md).
 STEP_S: Final = 0.5
-TOPIC_S: Final = 1.2e-6
+TOPIC_S: Final = 0.2e-6
 # A topic is announced with its handle and its length.
 BESIDE_BYTES: Final = 7
 

@@ -4,6 +4,9 @@ What counts: in the end the owners hold exactly what is wanted; a mark is never 
 was withdrawn is never free while something may arrive under it.
 """
 
+from collections.abc import Iterable
+from typing import NamedTuple
+
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
@@ -24,15 +27,31 @@ GROUPS = st.sets(st.sampled_from(TOPICS), min_size=1, max_size=4)
 ROUNDS = 4
 
 
+class WantedCells(NamedTuple):
+    """The rows of one link, found by their cells (see `WantedByCell`)."""
+
+    interest: Interest
+    bit: int
+
+    def wanted_in(self, cells: bytes) -> Iterable[tuple[int, Topic]]:
+        return self.interest.wanted_in(1 << self.bit, cells)
+
+    def note_cell(self, row: int, cell: int) -> None:
+        self.interest.note_cell(row, cell)
+
+
 class AnnouncerMachine(RuleBasedStateMachine):
     """`marks`: what was wanted at each mark and has been ever since."""
+
+    by_cell = False
 
     def __init__(self) -> None:
         super().__init__()
         announcer_module.BULK = 2  # type: ignore[misc]  # so that a few topics are many frames
-        self.interest = Interest()
+        self.interest = Interest(by_cell=self.by_cell)
         self.bit = self.interest.open()
-        self.announcer = Announcer(HERE, lambda: self.interest.wanted(1 << self.bit))
+        cells = WantedCells(self.interest, self.bit) if self.by_cell else None
+        self.announcer = Announcer(HERE, lambda: self.interest.wanted(1 << self.bit), cells)
         self.limbo = Limbo([self.announcer])
         self.nodes = {slot: SimulatedNode(HERE) for slot in SLOTS}
         self.wanted: set[Topic] = set()
@@ -217,6 +236,16 @@ class AnnouncerMachine(RuleBasedStateMachine):
 
 TestAnnouncer = AnnouncerMachine.TestCase
 TestAnnouncer.settings = settings(max_examples=60, stateful_step_count=50)
+
+
+class CellAnnouncerMachine(AnnouncerMachine):
+    """The same where each row keeps its cell of the ring."""
+
+    by_cell = True
+
+
+TestAnnouncerByCell = CellAnnouncerMachine.TestCase
+TestAnnouncerByCell.settings = settings(max_examples=60, stateful_step_count=50)
 
 
 def linked(*slots: str, wanted: dict[Topic, int]) -> tuple[Announcer, dict[str, SimulatedNode]]:

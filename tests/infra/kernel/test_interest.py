@@ -128,3 +128,31 @@ def test_lists_of_different_length_are_a_defect_of_the_caller() -> None:
     interest = Interest()
     with pytest.raises(ValueError, match="zip"):
         interest.subscribe(interest.open(), [user_topic("ann")], [])
+
+
+def test_rows_are_found_by_their_cell_and_those_of_unknown_cells_with_cell_0() -> None:
+    interest = Interest(by_cell=True)
+    bit, (ann, bob, eve) = interest.open(), (user_topic(name) for name in ("ann", "bob", "eve"))
+    ((row, _, _), (other, _, _), _) = interest.subscribe(bit, [ann, bob, eve], [0, 0, 0])
+    interest.note_cell(row, 7)
+    interest.note_cell(other, 9)
+
+    def found(*cells: int) -> set[Topic]:
+        flags = bytes(cell in cells for cell in range(10))
+        return {topic for _, topic in interest.wanted_in(1 << bit, flags)}
+
+    assert (found(7), found(7, 9), found(0)) == ({ann}, {ann, bob}, {eve})
+    interest.unsubscribe(bit, [ann])
+    assert found(7) == set()
+    interest.release(row, ann)
+    new = user_topic("new")
+    assert interest.subscribe(bit, [new], [0])[0][0] == row
+    assert (found(7), found(0)) == (set(), {eve, new})  # the cell was that of another topic
+
+
+def test_without_cells_all_that_is_wanted_is_found() -> None:
+    interest = Interest()
+    bit, ann = interest.open(), user_topic("ann")
+    interest.subscribe(bit, [ann], [0])
+    interest.note_cell(0, 7)
+    assert list(interest.wanted_in(1 << bit, bytes(10))) == [(0, ann)]

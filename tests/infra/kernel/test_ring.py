@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from infra.kernel import ring as ring_module
-from infra.kernel.ring import POINTS, Ring, hash64
+from infra.kernel.ring import CELLS, POINTS, Ring, cell_of, hash64
 from infra.kernel.topics import user_topic
 
 SPACE: Final = 1 << 64
@@ -184,3 +184,21 @@ def test_a_key_is_owned_by_the_first_point_after_it_around_the_circle() -> None:
     for hashed in [*SAMPLE[:300], 0, SPACE - 1]:
         after = [slot for point, slot in points if point > hashed]
         assert ring.owner_at(hashed) == (after or [points[0][1]])[0]
+
+
+@given(TAKEN, TAKEN)
+@settings(max_examples=30, deadline=None)
+def test_what_moves_lies_in_a_moved_cell_and_what_a_slot_owns_in_one_of_its_cells(one: dict[str, int], other: dict[str, int]) -> None:
+    before, after = Ring(one, shares=one), Ring(other, shares=other)
+    moved_cells, cells = before.moved_cells(after), {slot: before.cells_of(slot) for slot in one}
+    assert (moved_cells[0], {of[0] for of in cells.values()}) == (1, {1})  # there is also what nobody has hashed
+    for hashed in SAMPLE[:5_000]:
+        owner = before.owner_at(hashed)
+        assert owner == after.owner_at(hashed) or moved_cells[cell_of(hashed)]
+        assert owner is None or cells[owner][cell_of(hashed)]
+
+
+def test_a_small_step_moves_few_cells() -> None:
+    before, after = (Ring("abc", shares={"a": 256, "b": 256, "c": share}) for share in (0, 32))
+    assert sum(before.moved_cells(after)) < CELLS / 8
+    assert sum(before.moved_cells(before)) == 1
