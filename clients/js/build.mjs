@@ -9,5 +9,6 @@ if (process.argv.includes("--tests")) {
   await build({ ...shared, entryPoints: all("test"), outdir: "dist/test", platform: "node", packages: "external" });
   await build({ ...shared, entryPoints: all("conformance"), outdir: "dist/conformance", platform: "node", packages: "external" });
 } else {
-  await build({ ...shared, entryPoints: { segue: "src/index.ts" }, outdir: "dist", minify: true, platform: "browser" });
+  const entryPoints = { segue: "src/index.ts", api: "src/http.ts" };
+  await build({ ...shared, entryPoints, outdir: "dist", splitting: true, chunkNames: "shared", minify: true, platform: "browser" });
 }

@@ -4,6 +4,7 @@
  */
 import { createInterface } from "node:readline";
 import { WebSocket } from "ws";
+import { Api } from "../src/http.js";
 import { Client, type ClientEvents, type ClientOptions } from "../src/index.js";
 
 interface Call {
@@ -59,7 +60,20 @@ const CALLS: Record<string, (args: Record<string, any>) => unknown> = {
   history: ({ topic, limit, before }) => client.history(topic, { limit, before }),
   last: ({ topics }) => client.last(topics),
   offloaded: () => client.offloaded,
+  notifications: () => void client.on("notification", (value) => say({ told: "notification", value })),
+  seen: ({ mark }) => client.seen(mark),
+  read: ({ mark }) => client.read(mark),
+  unread: () => client.unread,
+  // Of real services only, which no scenario has.
+  api: ({ urls, token, part, method, args }) => answered((new Api(urls, token) as unknown as Record<string, any>)[part][method](...args)),
 };
+
+async function answered(found: AsyncIterable<unknown> | Promise<unknown>): Promise<unknown> {
+  if (!(Symbol.asyncIterator in found)) return await found;
+  const each: unknown[] = [];
+  for await (const one of found) each.push(one);
+  return each;
+}
 
 function errorOf(error: unknown): object {
   const { name, code, message } = error as { name: string; code?: { name: string }; message: string };

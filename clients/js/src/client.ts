@@ -32,11 +32,14 @@ import {
   type Wait,
   type Welcome,
 } from "./messages.js";
+import { NotificationFeed } from "./feed.js";
+import type { Marks, ReadElsewhere, SegueNotification } from "./notifications.js";
 import { settled, type ClientOptions } from "./options.js";
 import { Recoverer } from "./recoverer.js";
 import { PositionSaver } from "./saver.js";
 import type { State } from "./state.js";
 import type { Token } from "./token.js";
+import { INBOXES } from "./topics.js";
 
 const LAST_TOPICS = 500;
 const RESERVED = ["op", "id", "kind"];
@@ -51,6 +54,10 @@ export interface ClientEvents {
   ended: Ended;
   offloaded: Offloaded;
   announcement: Announcement;
+  /** A stored notification of the user: each once, ascending by mark, whether it came live or was pulled. */
+  notification: SegueNotification;
+  /** The read mark or the number of unread notifications has changed, on whatever device. */
+  marks: ReadElsewhere;
 }
 
 /**
@@ -64,6 +71,7 @@ export interface ClientEvents {
 export class Client extends Emitter<ClientEvents> {
   #recoverer = new Recoverer();
   #keeper: Keeper;
+  #feed: NotificationFeed;
   #saver: PositionSaver | undefined;
   #offloaded = new Set<string>();
   #state: State | undefined;
@@ -83,10 +91,15 @@ export class Client extends Emitter<ClientEvents> {
     if (positions) this.#saver = new PositionSaver(positions, this.#recoverer.cursors, settings.positionsEveryMs);
     const ears = {
       deliver: (message: Message) => this.#deliver(message),
-      welcomed: (welcome: Welcome) => this.#saver?.belong(welcome.user),
+      welcomed: (welcome: Welcome) => {
+        this.#saver?.belong(welcome.user);
+        this.#feed.connected(welcome.user);
+      },
       tell: (state: State) => this.#tell(state),
     };
     this.#keeper = new Keeper(doors(urls, ["ws", "wss"], "/v1/connect"), token, hello, settings, this.#recoverer, ears, subscriptionTokens);
+    const told = { notification: (item: SegueNotification) => this.emit("notification", item), marks: (marks: ReadElsewhere) => this.emit("marks", marks) };
+    this.#feed = new NotificationFeed(settings, () => this.#keeper.now(), told, options.marks);
   }
 
   /** Connects. Raises Refused, and ConnectionLost if no access point welcomes the client within `openTimeoutMs`. */
@@ -196,6 +209,40 @@ export class Client extends Emitter<ClientEvents> {
     return found;
   }
 
+  /**
+   * Listens. From the first listener for `notification` or `marks` on, gaps are pulled, and what was told is seen.
+   */
+  override on<Name extends keyof ClientEvents>(name: Name, listener: (value: ClientEvents[Name]) => void): () => void {
+    const stop = super.on(name, listener);
+    if (name === "notification" || name === "marks") this.#feed.start();
+    return stop;
+  }
+
+  /** How many notifications a bell shows as unread. */
+  get unread(): number {
+    return this.#feed.bell.unread;
+  }
+
+  /** The mark up to which the user has read, on whatever device. */
+  get readMark(): number {
+    return this.#feed.bell.read;
+  }
+
+  /** Says that the application has dealt with everything up to `mark`. Raises Misuse without `seenByHand`. */
+  seen(mark: number): void {
+    this.#feed.see(mark);
+  }
+
+  /** Says that the user has read everything up to `mark`; without it, all there is. All devices are told. Returns the marks. Raises as `act`. */
+  async read(mark?: number): Promise<Marks> {
+    return await this.#feed.read(mark);
+  }
+
+  /** Returns the newest notifications, ascending by mark, whether this device has seen them or not. Raises as `act`. */
+  async recent(limit = 20): Promise<readonly SegueNotification[]> {
+    return await this.#feed.recent(limit);
+  }
+
   async #install(topics: readonly string[], wait: Wait): Promise<Installed> {
     for (;;) {
       const connection: Connection = await this.#keeper.connected();
@@ -215,6 +262,8 @@ export class Client extends Emitter<ClientEvents> {
       case "gap":
         this.#saver?.touch();
         return this.emit("gap", gapOf(message));
+      case "notifications":
+        return this.#feed.pulled(message);
       case "offloaded":
         return this.#offload(offloadedOf(message));
       case "ended":
@@ -227,6 +276,7 @@ export class Client extends Emitter<ClientEvents> {
   }
 
   #event(event: SegueEvent): void {
+    if (event.topic.startsWith(INBOXES)) return this.#feed.event(event.kind, event.payload);
     const taken = this.#recoverer.take(event); // first: a position moves before its event is handed out
     if (!taken) return;
     this.#saver?.touch();
@@ -250,6 +300,7 @@ export class Client extends Emitter<ClientEvents> {
     this.#state = state;
     if (state.phase !== "connected") this.#offloaded.clear(); // a new connection is told of each topic that is out once it is subscribed
     if (state.phase === "connected") this.#saver?.touch();
+    if (state.phase === "waiting") this.#feed.lost();
     if (state.phase === "closed") this.#over();
     this.emit("state", state);
   }
@@ -258,6 +309,7 @@ export class Client extends Emitter<ClientEvents> {
     globalThis.removeEventListener?.("online", this.#online);
     globalThis.removeEventListener?.("pagehide", this.#hidden);
     this.#saver?.save();
+    this.#feed.end();
   }
 }
 

@@ -18,6 +18,7 @@ export type {
   SegueEvent,
   Wait,
 } from "./messages.js";
+export type { Marks, ReadElsewhere, SegueNotification } from "./notifications.js";
 export type { ClientOptions, TextStore } from "./options.js";
 export type { State } from "./state.js";
 export type { Token, TokensFor } from "./token.js";

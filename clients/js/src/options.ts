@@ -22,6 +22,14 @@ export interface ClientOptions {
   readonly subscriptionTokens?: TokensFor;
   /** Keeps how far the application has come in its topics, so that the next page gets what was missed meanwhile. */
   readonly positions?: TextStore;
+  /** Keeps the mark where this device goes on with notifications. Without it the server's seen mark of `client` does. */
+  readonly marks?: TextStore;
+  /** Notifications are seen when the application calls `seen`, not as soon as they are told. */
+  readonly seenByHand?: boolean;
+  /** The seen mark is told at most once in so long. */
+  readonly seenEveryMs?: number;
+  /** How long the access point may take for the pull that it makes at hello. Then the client makes it itself. */
+  readonly helloPullMs?: number;
   /** How long `connect` tries before it gives up. */
   readonly openTimeoutMs?: number;
   /** How long one access point may take from the first packet to its welcome. */
@@ -42,7 +50,7 @@ export interface ClientOptions {
 }
 
 /** The options of a client with all their defaults. */
-export interface Settings extends Required<Omit<ClientOptions, "user" | "subscriptionTokens" | "positions" | "backoff">> {
+export interface Settings extends Required<Omit<ClientOptions, "user" | "subscriptionTokens" | "positions" | "marks" | "backoff">> {
   readonly backoff: Backoff;
 }
 
@@ -61,6 +69,9 @@ export function settled(options: ClientOptions): Settings {
     heartbeatMs: 15_000,
     stableMs: 5_000,
     positionsEveryMs: 1_000,
+    seenByHand: false,
+    seenEveryMs: 1_000,
+    helloPullMs: 5_000,
     refreshAt: 0.8,
     random: Math.random,
     ...options,

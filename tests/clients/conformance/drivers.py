@@ -47,7 +47,7 @@ class PythonDriver:
     def __init__(self) -> None:
         self.told: defaultdict[str, asyncio.Queue[Value]] = defaultdict(asyncio.Queue)
         self._client: segue.Client | None = None
-        self._reading: asyncio.Task[None] | None = None
+        self._reading: list[asyncio.Task[None]] = []
 
     async def __aenter__(self) -> Self:
         return self
@@ -73,6 +73,9 @@ class PythonDriver:
         calls: dict[str, Callable[..., Awaitable[Any]]] = {
             "act": lambda kind, fields: client.act(kind, **fields),
             "offloaded": self._offloaded,
+            "notifications": self._notifications,
+            "seen": self._seen,
+            "unread": self._unread,
         }
         return calls.get(name, getattr(client, name, None))(**args)  # type: ignore[misc]
 
@@ -98,17 +101,32 @@ class PythonDriver:
             **{"client": "browser", **options},
         )
         await self._client.__aenter__()
-        self._reading = asyncio.create_task(self._read(self._client))
+        self._reading.append(asyncio.create_task(self._read(self._client)))
 
     async def _close(self) -> None:
         if self._client is not None:
             await self._client.close()
-        if self._reading is not None:
-            await asyncio.gather(self._reading, return_exceptions=True)
+        await asyncio.gather(*self._reading, return_exceptions=True)
 
     async def _offloaded(self) -> list[str]:
         assert self._client is not None
         return sorted(self._client.offloaded)
+
+    async def _notifications(self) -> None:
+        assert self._client is not None
+        self._reading.append(asyncio.create_task(self._ring(self._client)))
+
+    async def _ring(self, client: segue.Client) -> None:
+        async for notification in client.notifications():
+            self._tell("notification", notification)
+
+    async def _seen(self, mark: int) -> None:
+        assert self._client is not None
+        self._client.seen(mark)
+
+    async def _unread(self) -> int:
+        assert self._client is not None
+        return self._client.unread
 
     async def _read(self, client: segue.Client) -> None:
         async for event in client:
