@@ -56,16 +56,21 @@ class PointLink:
     - `receipts`: which of its changes are installed, and what it was told of them.
     - `fence`: the fence that it waits for; None while it waits for none.
     - `stays`: whether it has said that it has nowhere else to go.
+    - `dropped`: the handles of events that found no room on the way to it and of which it has not been told.
+    - `tellings`: how many times it is being told of such ones.
     """
 
-    __slots__ = ("_points", "bit", "fence", "link", "receipts", "stays")
+    __slots__ = ("_points", "bit", "dropped", "fence", "link", "receipts", "stays", "tellings")
 
     def __init__(self, points: "AccessPoints", link: Link, bit: int) -> None:
         self.link, self.bit = link, bit
         self.receipts = Receipts()
         self.fence: _Fence | None = None
         self.stays = False
+        self.dropped: set[int] = set()
+        self.tellings = 0
         self._points = points
+        link.dropped = self.dropped.add
 
     def frames(self, frames: list[AnyFrame]) -> None:
         """Takes changes of what it wants, and its part of a move; then says what of that is done."""
@@ -125,9 +130,13 @@ class AccessPoints:
         """Returns the handler of one more link, which wants nothing yet."""
         point = PointLink(self, link, self._core.open(link))
         self.everyone[point] = None
-        link.stamps = partial(getattr, self._brokers, "stamps")
+        link.stamps = partial(self._stamps, point)
         self._tell_keeps(point)
         return point
+
+    def _stamps(self, point: PointLink) -> dict[int, int]:
+        """Returns up to where `point` has been given everything; nothing while it does not know of what was dropped before that."""
+        return {} if point.dropped or point.tellings else self._brokers.stamps
 
     def keep(self, keeps: Keeps) -> None:
         """Tells all what windows of this site keep, if that is news."""
@@ -158,18 +167,30 @@ class AccessPoints:
 
     def lost(self, reason: str, concerns: Callable[[Topic], bool]) -> None:
         """Tells access points that topics which `concerns` is true of may lack something, some of them in each turn of the loop."""
-        in_turns(self._tell_lost(reason, list(self._core.wanted()), concerns))
+        in_turns(self._tell_lost(reason, lambda row, topic: concerns(topic), None))
 
-    def _tell_lost(self, reason: str, wanted: Rows, concerns: Callable[[Topic], bool]) -> Iterator[float]:
+    def _tell_lost(self, reason: str, concerns: Callable[[int, Topic], bool], only: PointLink | None) -> Iterator[float]:
+        """Tells all access points, or `only` one, of the rows that `concerns` is true of, some in each turn."""
+        wanted: Rows = list(self._core.wanted())
         kinds = self._keeps.kinds if self._keeps is not None else {}
         masks = self._core.interest.masks
         for start in range(0, len(wanted), LOST_AT_ONCE):
-            some = [(row, topic) for row, topic in wanted[start : start + LOST_AT_ONCE] if kind_of(topic) in kinds and concerns(topic)]
+            some = [(row, topic) for row, topic in wanted[start : start + LOST_AT_ONCE] if kind_of(topic) in kinds and concerns(row, topic)]
             for point in self.everyone if some else ():
                 mine: list[bytes] = [topic for row, topic in some if masks[row] & 1 << point.bit]
-                if mine and point.link.knows(Lost):
+                if mine and only in (None, point) and point.link.knows(Lost):
                     point.link.send(Lost(mine, reason))
             yield 0.0
+
+    def _tell_dropped(self, point: PointLink) -> Iterator[float]:
+        """Tells an access point that reads again of which topics something was dropped on the way to it. Then its stamps go on."""
+        if point not in self.everyone:
+            return
+        handles, dropped = self._core.interest.handles(point.bit), set(point.dropped)
+        point.dropped.clear()
+        point.tellings += 1
+        yield from self._tell_lost(LossReason.TOO_MUCH, lambda row, topic: row < len(handles) and handles[row] in dropped, point)
+        point.tellings -= 1
 
     def _tell_keeps(self, point: PointLink) -> None:
         if self._keeps is not None and point.link.knows(Keeps):
@@ -245,6 +266,8 @@ class AccessPoints:
         for point in self.everyone:
             if point.fence is not None:
                 self.tell(point)
+            if point.dropped and not point.link.full:
+                in_turns(self._tell_dropped(point))
 
 
 class FeedingLink:

@@ -45,7 +45,7 @@ class Link:
     - `dialled`: the address if we have called, None if the peer has.
     - `heard`: the node's time of the last frame from the peer.
     - `wake(link)`: called when there is something to flush, once until that is done.
-    - `drops`: events that were dropped.
+    - `drops`: events that were dropped. `dropped(handle)`: is called for each of them.
     - `full`: how many times `max_queued_bytes` wait; from 1 on presence is dropped, from 2 on every event.
     - `filled()`: is called when it has become full, behind what was queued.
     - `stamps()`: returns what is said of the window with deliveries and heartbeats; None where there is none.
@@ -61,6 +61,7 @@ class Link:
         "_wake",
         "_woken",
         "dialled",
+        "dropped",
         "drops",
         "filled",
         "full",
@@ -79,6 +80,7 @@ class Link:
         self.dialled = dialled
         self.heard = now
         self.drops = 0
+        self.dropped: Callable[[int], None] | None = None
         self.full = 0
         self.filled: Callable[[], None] | None = None
         self.stamps: Callable[[], dict[int, int]] | None = None
@@ -103,6 +105,8 @@ class Link:
         """Queues one event for the peer's topic `handle`."""
         if self.full and (self.full > 1 or is_presence(body)):
             self.drops += 1
+            if self.dropped is not None:
+                self.dropped(handle)
         else:
             self._handles.append(handle)
             self._bodies.append(body)

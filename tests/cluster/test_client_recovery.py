@@ -11,7 +11,7 @@ from accesspoint.point import write_point
 from broker.options import BrokerOptions
 from broker.window_bounds import WindowBounds
 from infra.kernel.frames import Recall
-from infra.kernel.topics import Kind
+from infra.kernel.topics import Kind, parse_topic
 from infra.runtime import introduction
 from segue.cluster.role_spec import RoleOptions
 from tests.support.cluster import Cluster
@@ -339,6 +339,28 @@ async def test_who_is_behind_for_longer_than_events_are_kept_hears_of_the_loss(t
         c.heal()
         gap = await ann.answer(lambda m: m["op"] == "gap")
         assert (gap["topics"], gap["reason"]) == ([MIX], "expired")
+
+
+async def test_what_is_dropped_on_the_way_to_an_access_point_is_told_and_no_point_claims_it(tcp: bool) -> None:
+    """DPS-8, DPS-9: of the topics concerned, as soon as the access point reads again; a point goes on behind that."""
+    async with Cluster(sites=1, tcp=tcp) as c, c.user("ann") as ann:
+        await ann.ask("subscribe", topics=[MIX, OTHER], recover=True)
+        await change(c, 0)
+        await ann.heard(1)
+        await point_of(c, ann)
+        aggregator = c.roles["sto/a1"]
+        (point,) = aggregator.points.everyone
+        assert point.link.stamps()
+        # Everything up to the gap is one turn of the loop: the link has no room for one event, and then it has.
+        point.link.full = 2
+        aggregator.core.fan_out([aggregator.core.interest.rows[parse_topic(MIX)]], [b"an event"])
+        assert (point.link.drops, point.link.stamps()) == (1, {})
+        gap = await ann.answer(lambda m: m["op"] == "gap")
+        assert (gap["topics"], gap["reason"]) == ([MIX], "too-much")
+        await change(c, 1)
+        assert await point_of(c, ann)
+        await ann.fence()
+        assert ann.answers == []
 
 
 async def test_who_is_away_while_topics_move_as_planned_recovers_by_numbers(tcp: bool) -> None:
