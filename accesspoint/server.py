@@ -70,7 +70,8 @@ class AccessPoint:
         self.address = options.door
         self._loops = self.upstream.links.loops
         limits = HttpLimits(visitors=options.visitors)
-        self._http = HttpDoor({}, {"/v1/connect": self._upgrade}, limits, loops=self._loops, shares=self.shares)
+        upgrades, origins = {"/v1/connect": self._upgrade}, options.allowed_origins
+        self._http = HttpDoor({}, upgrades, limits, loops=self._loops, shares=self.shares, allowed_origins=origins)
         self._server: OpenDoor | None = None
         self._is_leaving = False
         self._ticker: asyncio.Task[None] | None = None
@@ -150,7 +151,8 @@ class AccessPoint:
     # What connections tell (see `ConnectionOwner`).
 
     def _upgrade(self, head: Head) -> Connection:
-        check_origin(head.headers, self.options.allowed_origins)
+        origin, host = (head.headers[name].decode("latin-1") if name in head.headers else None for name in (b"origin", b"host"))
+        check_origin(origin, host or "", self.options.allowed_origins)
         self.core.admit()
         return Connection(self, head.place)
 

@@ -12,6 +12,7 @@ from infra.kernel.interest import MAX_LINKS
 from infra.kernel.link_timing import LinkTiming
 from infra.kernel.membership import Timing
 from infra.kernel.option_checks import check_at_least, check_numbers
+from infra.kernel.origins import check_origins
 from infra.kernel.places import VisitorLimits
 from infra.kernel.ring import POINTS
 from infra.kernel.topics import Kind
@@ -67,6 +68,8 @@ class BrokerOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     max_topic_events_per_s: float = 2_000.0
     max_connections: int = 10_000
     visitors: VisitorLimits = VisitorLimits()
+    # Pages of which origins may ask over HTTP; see `may_connect`.
+    allowed_origins: list[str] = []
     max_link_queue_bytes: int = MAX_QUEUED_BYTES
     max_link_bytes: int = MAX_BYTES
     max_forward_bytes: int = MAX_WAITING_BYTES
@@ -109,6 +112,7 @@ class BrokerOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
         check_numbers("broker.membership", self.membership)
         self.link.check_in("broker")
         self.visitors.check_in("broker")
+        check_origins("broker.allowed_origins", self.allowed_origins)
         check_bounds("broker", self.max_link_queue_bytes, self.max_link_bytes)
         for key, other, times, why in CONTRADICTIONS:
             value, least = attrgetter(key)(self), attrgetter(other)(self)

@@ -121,7 +121,7 @@ class Broker:
             new_id=lambda: f"{context.rng.getrandbits(96):024x}",
         )
         routes = {("POST", PATH): self.handlers.exchange, **self.operators.routes()}
-        self._http = HttpDoor(routes, limits=limits, loops=self.links.loops)
+        self._http = HttpDoor(routes, limits=limits, loops=self.links.loops, allowed_origins=options.allowed_origins)
         self._server: OpenDoor | None = None
         self._left = asyncio.Event()
 

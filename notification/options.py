@@ -9,6 +9,7 @@ from infra.kernel.capture_options import CaptureOptions
 from infra.kernel.errors import ConfigError
 from infra.kernel.link_timing import LinkTiming
 from infra.kernel.option_checks import check_at_least, check_numbers
+from infra.kernel.origins import check_origins
 from infra.runtime.cassandra.options import CassandraOptions
 from infra.runtime.http.web_limits import WebLimits
 
@@ -28,6 +29,7 @@ class NotificationOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unkn
     - `path`: the folder of the SQLite file and of the keys.
     - `retention_days`: how long what is stored can be pulled.
     - `web`: the limits of HTTP connections and requests.
+    - `allowed_origins`: pages of which origins may ask over HTTP; see `may_connect`.
     - `rules`: a file of rules; without it the default set holds.
     """
 
@@ -53,6 +55,7 @@ class NotificationOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unkn
     public_url: str = ""
     max_body_bytes: int = 8 << 20
     web: WebLimits = WebLimits()
+    allowed_origins: list[str] = []
 
     def check(self) -> None:
         """Raises ConfigError when fields contradict each other."""
@@ -62,6 +65,7 @@ class NotificationOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unkn
         check_numbers("notification.patience", self.patience, ("email_s", "push_s"))
         self.link.check_in("notification")
         self.web.check_in("notification.web")
+        check_origins("notification.allowed_origins", self.allowed_origins)
         for name in ("email_s", "push_s"):
             wait_days, key = getattr(self.patience, name) / 86_400, f"notification.patience.{name} / 86400"
             check_at_least("notification.retention_days", self.retention_days, key, wait_days, "what is to be sent would have expired")

@@ -122,6 +122,7 @@ class StoredPath:
             name=NOTIFICATION,
             log=context.log,
             audit=context.audit,
+            allowed_origins=options.allowed_origins,
         )
         self._sweeper: asyncio.Task[None] | None = None
 

@@ -7,6 +7,7 @@ import msgspec
 from infra.kernel.errors import ConfigError
 from infra.kernel.link_timing import LinkTiming
 from infra.kernel.option_checks import check_numbers
+from infra.kernel.origins import check_origins
 from infra.runtime.cassandra.options import CassandraOptions
 from infra.runtime.http.web_limits import WebLimits
 
@@ -17,6 +18,7 @@ class ServiceOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
     - `notification`: the URLs of notification intakes, such as "http://127.0.0.1:7720". They are tried in turn.
     - `path`: the folder of the SQLite file.
     - `web`: the limits of HTTP connections and requests.
+    - `allowed_origins`: pages of which origins may ask over HTTP; see `may_connect`.
     - `node`: with `store` "cassandra" this name must outlive the process: what the node has promised to others is kept under it.
     """
 
@@ -33,6 +35,7 @@ class ServiceOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
     cassandra: CassandraOptions = CassandraOptions()
     max_body_bytes: int = 2 << 20
     web: WebLimits = WebLimits()
+    allowed_origins: list[str] = []
     max_followed: int = 10_000
 
     def check(self) -> None:
@@ -42,3 +45,4 @@ class ServiceOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
         check_numbers(self.role, self)
         self.link.check_in(self.role)
         self.web.check_in(f"{self.role}.web")
+        check_origins(f"{self.role}.allowed_origins", self.allowed_origins)

@@ -132,6 +132,7 @@ class ServiceRole(ABC, Generic[Options, Work]):
             name=self.role,
             log=self.context.log,
             audit=self.context.audit,
+            allowed_origins=self.options.allowed_origins,
         )
 
     async def drain(self) -> None:

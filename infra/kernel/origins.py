@@ -4,7 +4,7 @@ A browser says in `Origin` of which site the page is that connects, and lets it 
 pages of strangers, which would act in the name of whoever looks at them. Programs that are no browsers send no `Origin`.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -15,18 +15,23 @@ ANY: Final = "*"
 _SCHEMES: Final = frozenset({"http", "https"})
 
 
-def check_origin(headers: Mapping[bytes, bytes], allowed: Collection[str]) -> None:
-    """Raises `Refused("origin-refused")` unless the page that sent `headers`, if it was one, may connect.
+def check_origin(origin: str | None, host: str, allowed: Collection[str]) -> None:
+    """Raises `Refused("origin-refused")` for a page that may not connect.
+
+    - `origin`: its header `Origin`; None: it is no page.
+    - `host`: its header `Host`.
+    - `allowed`: see `may_connect`.
+    """
+    if origin is not None and not may_connect(origin, host, allowed):
+        raise Refused("origin-refused", f"pages of {origin.lower()!r:.120} may not connect; an operator can add it to allowed_origins")
+
+
+def may_connect(origin: str, host: str, allowed: Collection[str]) -> bool:
+    """Returns whether a page of `origin` may connect to `host`.
 
     Pages of the same host and port may, those of loopback addresses, and those whose origin is in `allowed`; with `"*"` all may.
     """
-    sent = headers.get(b"origin")
-    if sent is None or ANY in allowed:
-        return
-    origin = sent.decode("latin-1").lower()
-    host = headers.get(b"host", b"").decode("latin-1").lower()
-    if origin not in allowed and not _is_near(origin, host):
-        raise Refused("origin-refused", f"pages of {origin!r:.120} may not connect; an operator can add it to allowed_origins")
+    return ANY in allowed or origin.lower() in allowed or _is_near(origin.lower(), host.lower())
 
 
 def _is_near(origin: str, host: str) -> bool:

@@ -111,6 +111,7 @@ class Shape(msgspec.Struct, frozen=True, kw_only=True):
                 sites=self._all_brokers(),
                 door=door,
                 state=self.broker_state,
+                allowed_origins=self._allowed_origins,
                 link=self.link,
                 membership=self.membership,
                 visitors=LAPTOP,
@@ -132,9 +133,13 @@ class Shape(msgspec.Struct, frozen=True, kw_only=True):
                 link=self.link,
                 policy=self.effective_policy,
                 visitors=LAPTOP,
-                # Of what browsers open as a file, such as examples/follow.html, they say that its origin is "null".
-                allowed_origins=["null"] if Address(self.host, 0).is_loopback else [],
+                allowed_origins=self._allowed_origins,
             )
+
+    @property
+    def _allowed_origins(self) -> list[str]:
+        """Of what browsers open as a file, such as examples/follow.html, they say that its origin is "null"."""
+        return ["null"] if Address(self.host, 0).is_loopback else []
 
     @property
     def effective_policy(self) -> Policy:
@@ -165,6 +170,7 @@ class Shape(msgspec.Struct, frozen=True, kw_only=True):
                 listen=address,
                 door=self._door(index, NOTIFICATION + n),
                 link=self.link,
+                allowed_origins=self._allowed_origins,
                 store=self.store,
                 cassandra=self.cassandra,
                 path=self.state,
@@ -179,6 +185,7 @@ class Shape(msgspec.Struct, frozen=True, kw_only=True):
             "door": self._door(0, STORING[service]),
             "notification": [address for _, address in self._notification()],
             "link": self.link,
+            "allowed_origins": self._allowed_origins,
             "store": self.store,
             "cassandra": self.cassandra,
             "path": str(self.state),

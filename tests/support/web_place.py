@@ -9,6 +9,7 @@ from typing import Any, Self, cast
 from aiohttp import web
 
 from infra.runtime.door_opener import DoorOpener
+from infra.runtime.http.web_cors import WebCors
 from infra.runtime.http.web_door import WebDoor
 from infra.runtime.http.web_limits import WebLimits
 from infra.runtime.http.web_runner import WebRunner
@@ -60,7 +61,7 @@ class RawHttp:
 class WebPlace:
     """A server with the paths `/hello`, `/take` (answers the length of the body), `/wait` (answers when `free` is set), `/large`."""
 
-    def __init__(self, limits: WebLimits) -> None:
+    def __init__(self, limits: WebLimits, cors: WebCors | None = None) -> None:
         self.log = RecordingLog()
         self.door = WebDoor("test", limits, self.log)
         self.free = asyncio.Event()
@@ -68,7 +69,7 @@ class WebPlace:
         app = web.Application(client_max_size=1 << 20)
         for path, handle in (("/hello", self._hello), ("/take", self._take), ("/wait", self._wait), ("/large", self._large)):
             app.router.add_route("*", path, handle)
-        self.runner = WebRunner(app, self.door)
+        self.runner = WebRunner(app, self.door, cors=cors)
 
     def connect(self, from_host: str = "127.0.0.1") -> RawHttp:
         """Returns a connection to the server, from one of this machine's addresses."""
@@ -107,9 +108,9 @@ class WebPlace:
 
 
 @asynccontextmanager
-async def web_place(**limits: Any) -> AsyncIterator[WebPlace]:
-    """Serves while the block runs, within these `limits` (`WebLimits`)."""
-    place = WebPlace(WebLimits(**limits))
+async def web_place(cors: WebCors | None = None, **limits: Any) -> AsyncIterator[WebPlace]:
+    """Serves while the block runs, within these `limits` (`WebLimits`). `cors` says which pages may ask."""
+    place = WebPlace(WebLimits(**limits), cors)
     await place.runner.setup()
     try:
         await place.runner.listen(DoorOpener(log=place.log), "test.door", f"{place.host}:0")

@@ -6,19 +6,20 @@ from collections import Counter
 from typing import Final
 
 from infra.kernel.errors import Refused
+from infra.kernel.http_headers import Headers
 
 from .message import Answer, Response, json_error
 
 _LOG: Final = logging.getLogger(__name__)
 
 
-Owed = tuple[Answer | bytes, bool]
-"""An answer, or bytes that are written as they are; and whether the answer shows its body (HEAD wants none)."""
+Owed = tuple[Answer | bytes, bool, Headers]
+"""An answer, or bytes that are written as they are; whether the answer shows its body (HEAD wants none); what CORS adds to it."""
 
 
 def all_known(owed: list[Owed]) -> bool:
     """Returns whether `take_known` would leave nothing behind."""
-    return all(answer.done() for answer, _ in owed if isinstance(answer, Future))
+    return all(answer.done() for answer, _, _ in owed if isinstance(answer, Future))
 
 
 def take_known(owed: list[Owed], refusals: Counter[str], *, closing: bool) -> bytes:
@@ -30,7 +31,7 @@ def take_known(owed: list[Owed], refusals: Counter[str], *, closing: bool) -> by
     - `closing`: nothing will be added, so the very last answer says that the connection ends.
     """
     known: list[bytes] = []
-    for answer, with_body in owed:
+    for answer, with_body, cors in owed:
         if isinstance(answer, Future):
             if not answer.done():
                 break
@@ -38,7 +39,7 @@ def take_known(owed: list[Owed], refusals: Counter[str], *, closing: bool) -> by
         if isinstance(answer, Response):
             if answer.code:
                 refusals[answer.code] += 1
-            answer = answer.encode(keep_alive=not closing or len(known) < len(owed) - 1, with_body=with_body)
+            answer = answer.encode(keep_alive=not closing or len(known) < len(owed) - 1, with_body=with_body, cors=cors)
         known.append(answer)
     del owed[: len(known)]
     return known[0] if len(known) == 1 else b"".join(known)

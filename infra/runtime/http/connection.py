@@ -13,6 +13,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Final, cast
 
+from infra.kernel.cors import Cors
 from infra.kernel.errors import Refused
 from infra.kernel.places import HeldPlace
 from infra.kernel.shares import Shares
@@ -37,12 +38,14 @@ class Shared:
 
     - `now`: the time of the last sweep: exact enough for timeouts.
     - `shares`: of the turns of the loop.
+    - `cors`: which pages may read the answers.
     - `refusals`: how many requests were answered with an error, by code.
     """
 
     routes: RouteTable
     limits: HttpLimits
     shares: Shares
+    cors: Cors
     now: float = 0.0
     draining: bool = False
     open: set["HttpConnection"] = field(default_factory=set)
@@ -104,7 +107,13 @@ class HttpConnection(Protocol):
         shared, limits = self._shared, self._shared.limits
         self._transport = transport
         self._reader = RequestReader(
-            shared.routes, limits.max_head_bytes, self._owed, self._answered, place=self._place, refuse=self._ending
+            shared.routes,
+            limits.max_head_bytes,
+            self._owed,
+            self._answered,
+            cors=shared.cors,
+            place=self._place,
+            refuse=self._ending,
         )
         self._reader.last = shared.draining
         self._deadline = shared.now + limits.head_timeout_s
@@ -255,8 +264,9 @@ class HttpConnection(Protocol):
 
     def _fail(self, refused: Refused) -> None:
         """Refuses what is being read, and all that may follow."""
+        cors = self._reader.answer_headers if self._reader is not None else ()
         self._stop_reading()
-        self._owed.append((json_error(refused), True))
+        self._owed.append((json_error(refused), True, cors))
 
     def _hand_over(self, protocol: Protocol, response: bytes, rest: bytes) -> None:
         """Lets go of the connection, so that nothing of HTTP stays in memory beside a WebSocket."""

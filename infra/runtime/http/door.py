@@ -6,9 +6,10 @@ holds what a role needs to put up such a server.
 
 from asyncio import Task, get_running_loop
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import partial
 
+from infra.kernel.cors import Cors
 from infra.kernel.every_one import for_every_one
 from infra.kernel.places import HeldPlace, Places
 from infra.kernel.shares import Shares
@@ -51,17 +52,20 @@ class HttpDoor:
         *,
         loops: Loops,
         shares: Shares | None = None,
+        allowed_origins: Collection[str] = (),
     ) -> None:
         """Begins with these routes and `limits`, and without connections.
 
         - `routes`: (method, path) -> factory of exchanges.
         - `upgrades`: path -> what makes the protocol of its WebSockets.
         - `shares`: of the turns of the loop; those that its WebSockets have, too, if there are any.
+        - `allowed_origins`: of pages that may ask, beside those that always may (see `may_connect`).
         """
         limits = limits or HttpLimits()
         self._shared = Shared(
             routes=RouteTable(routes, upgrades or {}),
             limits=limits,
+            cors=Cors(allowed_origins),
             shares=Shares(lambda step: get_running_loop().call_soon(step)) if shares is None else shares,
         )
         self._shared.empty.set()

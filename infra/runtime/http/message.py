@@ -10,7 +10,7 @@ import msgspec
 
 from infra.kernel.errors import Refused
 from infra.kernel.http_error import JSON, http_error
-from infra.kernel.http_headers import ALWAYS
+from infra.kernel.http_headers import ALWAYS, Headers
 from infra.kernel.places import NOWHERE, HeldPlace
 
 
@@ -43,17 +43,23 @@ class Response(msgspec.Struct, frozen=True, gc=False):
     status: int
     body: bytes = b""
     content_type: str = JSON
-    headers: tuple[tuple[str, str], ...] = ()
+    headers: Headers = ()
     code: str = ""
 
-    def encode(self, *, keep_alive: bool = True, with_body: bool = True) -> bytes:
-        """Returns the bytes on the wire. `with_body=False` answers HEAD: the same headers, no body."""
+    def encode(self, *, keep_alive: bool = True, with_body: bool = True, cors: Headers = ()) -> bytes:
+        """Returns the bytes on the wire.
+
+        - `keep_alive`: whether the connection goes on.
+        - `with_body`: False answers HEAD: the same headers, no body.
+        - `cors`: what the page that asked must be told. It names the page's origin, so it is no part of what is built once.
+        """
         prefix = _prefix(self.status, self.content_type, self.headers, keep_alive)
-        return b"%b%d\r\n\r\n%b" % (prefix, len(self.body), self.body if with_body else b"")
+        more = b"".join(b"%b: %b\r\n" % (name.encode(), value.encode("latin-1")) for name, value in cors)
+        return b"%b%d\r\n%b\r\n%b" % (prefix, len(self.body), more, self.body if with_body else b"")
 
 
 @lru_cache(maxsize=256)
-def _prefix(status: int, content_type: str, headers: tuple[tuple[str, str], ...], keep_alive: bool) -> bytes:
+def _prefix(status: int, content_type: str, headers: Headers, keep_alive: bool) -> bytes:
     """Status line and headers up to the length; there are few different ones, so each is built once."""
     lines = [f"HTTP/1.1 {status} {HTTPStatus(status).phrase}", f"Content-Type: {content_type}"]
     lines += [f"{name}: {value}" for name, value in (*ALWAYS, *headers)]
@@ -130,8 +136,8 @@ class BufferedExchange:
         return Refused("too-large", f"the body is longer than {self._max_body_bytes} bytes; send it in parts")
 
 
-class RefusedExchange:
-    """An exchange that lets a short body pass by, and then answers what was wrong with the head. So the connection can go on."""
+class KnownExchange:
+    """An exchange that lets a short body pass by, and then answers what the head alone asked for. So the connection can go on."""
 
     __slots__ = ("_response",)
     is_stream: ClassVar[bool] = False

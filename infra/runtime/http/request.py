@@ -6,13 +6,15 @@ from typing import Final
 
 from httptools import HttpParserCallbackError, HttpParserError, HttpParserUpgrade, HttpRequestParser
 
+from infra.kernel.cors import PREFLIGHT_STATUS, Cors
 from infra.kernel.errors import Refused
+from infra.kernel.http_headers import Headers
 from infra.kernel.places import NOWHERE, HeldPlace
 from infra.kernel.request_head import check_host
 from infra.kernel.websocket_handshake import check_handshake, handshake_response
 
 from .answers import Owed, all_known, defect
-from .message import Exchange, Head, RefusedExchange, Response, json_error
+from .message import Exchange, Head, KnownExchange, Response, json_error
 from .route_table import ResolvedRoute, RouteTable, Upgrade
 
 _CONTINUE: Final = b"HTTP/1.1 100 Continue\r\n\r\n"
@@ -29,12 +31,14 @@ class RequestReader:
 
     - `requests`: how many were complete.
     - `barren_bytes`: received since the last complete head, piece of a body or end of a request.
+    - `answer_headers`: what the page that sent the request that is read now must be told, if it is one (CORS).
     - `last`: the request that is read now, or the next one, is the last.
     - `ended`: it is complete, and nothing more is read.
     - `takeover`: the protocol that gets the rest of the bytes, and the 101 to send before it does.
     """
 
     __slots__ = (
+        "_cors",
         "_exchange",
         "_headers",
         "_keep_alive",
@@ -49,6 +53,7 @@ class RequestReader:
         "_routes",
         "_target",
         "_with_body",
+        "answer_headers",
         "barren_bytes",
         "ended",
         "last",
@@ -63,6 +68,7 @@ class RequestReader:
         owed: list[Owed],
         on_answered: Callable[[Future[Response]], None],
         *,
+        cors: Cors,
         place: HeldPlace = NOWHERE,
         refuse: Callable[[Refused], None] = lambda refused: None,
     ) -> None:
@@ -71,6 +77,7 @@ class RequestReader:
         - `routes`: find the exchange of a request.
         - `max_head_bytes`: a longer head is refused.
         - `on_answered`: called when an answer that was not known becomes known.
+        - `cors`: which pages may read the answers.
         - `place`: of the connection (see `Head`).
         - `refuse`: ends the connection with a refusal of what is being read (see `Head`).
         """
@@ -89,6 +96,8 @@ class RequestReader:
         self.ended = False
         self._owed = owed
         self._place, self._refuse = place, refuse
+        self._cors = cors
+        self.answer_headers: Headers = ()
         self.takeover: tuple[Protocol, bytes] | None = None
 
     @property
@@ -164,13 +173,15 @@ class RequestReader:
         self._with_body = method != b"HEAD"
         self._keep_alive = parser.should_keep_alive() and not upgrades
         try:
+            if (origin := headers.get(b"origin")) is not None and self._is_preflight(origin.decode("latin-1"), method, headers):
+                return
             route = self._routes.exact.get((method, target)) or self._routes.find(method, target)
             head = Head(route.method, route.path, route.query, headers, self._keep_alive, self._place, self._refuse)
             self._begin(route, head, upgrades)
         except Refused as refused:
             if upgrades or b"expect" in headers or not _has_short_body(headers):
                 raise
-            self._exchange = RefusedExchange(json_error(refused))
+            self._exchange = KnownExchange(json_error(refused))
 
     def on_body(self, data: bytes) -> None:
         """Takes a piece of the body."""
@@ -193,7 +204,8 @@ class RequestReader:
             answer = exchange.end()
         except Refused as refused:
             answer = json_error(refused)
-        self._owed.append((answer, self._with_body))
+        self._owed.append((answer, self._with_body, self.answer_headers))
+        self.answer_headers = ()
         if isinstance(answer, Future):
             answer.add_done_callback(self._on_answered)
         self.ended = self.last or not self._keep_alive
@@ -208,7 +220,16 @@ class RequestReader:
             raise Refused("bad-request", "a request with a body cannot ask for another protocol; leave out Upgrade")
         self._exchange = route.factory(head)
         if b"expect" in headers and all_known(self._owed):
-            self._owed.append((_CONTINUE, True))
+            self._owed.append((_CONTINUE, True, ()))
+
+    def _is_preflight(self, origin: str, method: bytes, headers: dict[bytes, bytes]) -> bool:
+        """Notes what a page of `origin` must be told, and returns whether that is all it asked. Raises Refused."""
+        host = headers.get(b"host", b"").decode("latin-1")
+        self.answer_headers = self._cors.headers(origin, host)
+        if method != b"OPTIONS" or b"access-control-request-method" not in headers:
+            return False
+        self._exchange = KnownExchange(Response(PREFLIGHT_STATUS, headers=self._cors.preflight(origin, host)))
+        return True
 
     def _upgrade(self, upgrade: Upgrade, head: Head) -> tuple[Protocol, bytes]:
         assert self._parser is not None

@@ -4,7 +4,7 @@ The engine's own servers stand on `door`. This one is for services, where storag
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from functools import partial
 from typing import Any, Final, Literal, NamedTuple, TypeVar
 
@@ -14,6 +14,7 @@ from aiohttp.typedefs import Handler
 
 from infra.kernel.access import is_own
 from infra.kernel.bearer import bearer_token
+from infra.kernel.cors import Cors
 from infra.kernel.errors import Refused
 from infra.kernel.http_error import JSON
 from infra.kernel.json_text import typed
@@ -27,6 +28,7 @@ from ..tokens import Identity, Service, Tokens
 from .admin_access import MONITOR
 from .request_rates import RequestRates
 from .web_connection import peer_of, place_of
+from .web_cors import WebCors
 from .web_door import WebDoor
 from .web_limits import WebLimits
 from .web_metrics import web_figures
@@ -134,6 +136,7 @@ class Web:
     - `limits`: of connections and requests.
     - `name`: of the role, for the log and the metrics.
     - `audit`: is told of what operators change.
+    - `allowed_origins`: of pages that may ask, beside those that always may (see `may_connect`).
     """
 
     def __init__(
@@ -148,6 +151,7 @@ class Web:
         name: str,
         log: Logger,
         audit: AuditLog,
+        allowed_origins: Collection[str],
     ) -> None:
         self.requests = 0
         self._audit = audit
@@ -161,7 +165,7 @@ class Web:
         app = web.Application(client_max_size=max_body_bytes)
         for route in routes:
             app.router.add_route(route.method, route.path, self._serve(route), expect_handler=_check_expectation)
-        self._runner = WebRunner(app, self._door)
+        self._runner = WebRunner(app, self._door, cors=WebCors(Cors(allowed_origins), self._count_preflight))
 
     async def start(self, option: str, address: str) -> str:
         """Listens at "host:port", which `option` says, and returns it with the real port. Raises as `DoorOpener.open`."""
@@ -191,13 +195,21 @@ class Web:
                 body_timeout_s=self._limits.body_timeout_s,
                 check_still=ask,
             )
-            self._rates.check(request.user, request.service, network_of(peer_of(raw.transport)), asyncio.get_running_loop().time())
+            self._check_rate(raw, request.user, request.service)
             await _ask_for_body(raw)
             if isinstance(asker, Service) and route.audited:
                 return _response(await self._audited(asker, route, request))
             return _response(await route.handler(request))
 
         return handle
+
+    def _count_preflight(self, raw: web.BaseRequest) -> None:
+        """Raises RateRefused. A preflight bears no token, so it counts for the address that it comes from."""
+        self.requests += 1
+        self._check_rate(raw, "", "")
+
+    def _check_rate(self, raw: web.BaseRequest, user: str, service: str) -> None:
+        self._rates.check(user, service, network_of(peer_of(raw.transport)), asyncio.get_running_loop().time())
 
     async def _audited(self, who: Service, route: Route, request: Request) -> Answer:
         """Has a change of an operator made, and writes it down, also when it is refused to `who`, who is none."""

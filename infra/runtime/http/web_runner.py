@@ -17,6 +17,7 @@ from ..entrance import Entrance
 from .answers import defect
 from .message import closing_answer
 from .web_connection import EVERYWHERE, WebConnection
+from .web_cors import WebCors
 from .web_door import WebDoor
 
 CLOSING_S: Final = 1.0
@@ -25,12 +26,13 @@ CLOSING_S: Final = 1.0
 class WebRunner(web.AppRunner):
     """The server of `app`, whose connections `door` admits. Open requests get a second when it closes.
 
-    `hint` ends the reason for a path where there is nothing.
+    - `hint`: ends the reason for a path where there is nothing.
+    - `cors`: which pages may ask; None where no page should.
     """
 
-    def __init__(self, app: web.Application, door: WebDoor, hint: str = "") -> None:
+    def __init__(self, app: web.Application, door: WebDoor, hint: str = "", cors: WebCors | None = None) -> None:
         super().__init__(app, access_log=None, shutdown_timeout=CLOSING_S)
-        self._door, self._hint = door, hint
+        self._door, self._hint, self._cors = door, hint, cors
 
     async def setup(self) -> None:
         """Begins to admit connections."""
@@ -51,7 +53,7 @@ class WebRunner(web.AppRunner):
 
     async def _make_server(self) -> web.Server:
         made = await super()._make_server()
-        return _Server(self._door, _Guard(made.request_handler, self._hint), made, self._kwargs)
+        return _Server(self._door, _Guard(made.request_handler, self._hint, self._cors), made, self._kwargs)
 
 
 class _Site(web.BaseSite):
@@ -78,8 +80,8 @@ class _Site(web.BaseSite):
 class _Guard:
     """A handler around `handler`. Whatever goes wrong with a request is answered from the code table, and harms no other request."""
 
-    def __init__(self, handler: Callable[[web.BaseRequest], Awaitable[web.StreamResponse]], hint: str) -> None:
-        self._handler, self._hint = handler, hint
+    def __init__(self, handler: Callable[[web.BaseRequest], Awaitable[web.StreamResponse]], hint: str, cors: WebCors | None) -> None:
+        self._handler, self._hint, self._cors = handler, hint, cors
 
     async def __call__(self, request: web.BaseRequest) -> web.StreamResponse:
         connection = cast(WebConnection, request.protocol)
@@ -90,6 +92,8 @@ class _Guard:
             connection.end()
         if not response.prepared:
             response.headers.update(EVERYWHERE)
+            if self._cors is not None:
+                response.headers.update(self._cors.headers(request))
         return response
 
     async def _answer(self, request: web.BaseRequest, connection: WebConnection) -> web.StreamResponse:
@@ -101,6 +105,8 @@ class _Guard:
             return response
         try:
             check_encoding(request.raw_headers)
+            if self._cors is not None and (preflight := self._cors.preflight(request)) is not None:
+                return preflight
             return await self._handler(request)
         except Refused as refused:
             return connection.refusal(refused)

@@ -208,3 +208,41 @@ async def test_between_two_requests_and_behind_the_last_there_is_nothing_to_refu
     assert answered(transport) == [(200, b"1"), (200, b"2")]
     transport.abort()
     desk.heads[-1].refuse(Refused("token-revoked"))
+
+
+PAGE = "Origin: http://localhost:5173"
+
+
+async def test_a_page_that_may_ask_can_read_answers_and_refusals_and_the_next_request_is_a_programs_again(desk: Desk) -> None:
+    """DPS-26."""
+    transport = desk.serve(get("/echo?a", PAGE), get("/nowhere", PAGE), get("/echo?b"))
+    first, second, third = bytes(transport.written).split(b"HTTP/1.1 ")[1:]
+    told = b"Access-Control-Allow-Origin: http://localhost:5173\r\n"
+    assert (told in first, told in second, told in third) == (True, True, False)
+    assert all(b"Vary: Origin\r\n" in answer for answer in (first, second, third))
+    assert [status for status, _ in answered(transport)] == [200, 404, 200]
+
+
+async def test_a_page_learns_why_its_body_was_not_taken(desk: Desk) -> None:
+    transport = desk.serve(post("/stream", b"stop!", PAGE))
+    assert b"HTTP/1.1 400" in transport.written
+    assert b"Access-Control-Allow-Origin: http://localhost:5173\r\n" in transport.written
+
+
+async def test_a_preflight_is_answered_wherever_it_leads_unless_it_is_a_strangers(desk: Desk) -> None:
+    """DPS-26."""
+    asks = "Access-Control-Request-Method: POST"
+    transport = desk.serve(get("/echo", PAGE, asks, method="OPTIONS"), get("/echo", "Origin: http://evil.example", asks, method="OPTIONS"))
+    mine, strangers = bytes(transport.written).split(b"HTTP/1.1 ")[1:]
+    assert mine.startswith(b"200 ")
+    assert b"Access-Control-Allow-Headers: Authorization, Content-Type" in mine
+    assert strangers.startswith(b"403 ")
+    assert b"Access-Control" not in strangers
+    assert desk.heads == []
+
+
+async def test_options_of_who_asks_for_no_preflight_is_a_method_like_any_other(desk: Desk) -> None:
+    assert [status for status, _ in answered(desk.serve(get("/echo", method="OPTIONS"), get("/echo", PAGE, method="OPTIONS")))] == [
+        405,
+        405,
+    ]
