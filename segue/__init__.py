@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from segue.sdk.mark_file import MarkFile
     from segue.sdk.messages import Announcement, Ended, Event, Gap, Installed, LostTopic, Offloaded, RejectedTopic
     from segue.sdk.notification_messages import History, Marks, Notification, PastEvent
+    from segue.sdk.notifier import Notifier, StoredNotification
     from segue.sdk.operator import Operator
     from segue.sdk.operator_answers import OrderOutcome, StandingBan, StandingRevocation, UserSession, UserSessions
     from segue.sdk.playlists import PlaylistClient, PlaylistContents, PlaylistSummary
@@ -49,6 +50,7 @@ __all__ = [
     "Misuse",
     "Notification",
     "NotificationPreferences",
+    "Notifier",
     "Offloaded",
     "Operator",
     "OrderOutcome",
@@ -76,6 +78,7 @@ __all__ = [
     "StandingBan",
     "StandingRevocation",
     "State",
+    "StoredNotification",
     "UserSession",
     "UserSessions",
     "run",
@@ -92,6 +95,7 @@ _HOMES = {
     "segue.sdk.messages": ("Announcement", "Ended", "Event", "Gap", "Installed", "LostTopic", "Offloaded", "RejectedTopic"),
     "segue.sdk.mark_file": ("MarkFile",),
     "segue.sdk.notification_messages": ("History", "Marks", "Notification", "PastEvent"),
+    "segue.sdk.notifier": ("Notifier", "StoredNotification"),
     "segue.sdk.operator": ("Operator",),
     "segue.sdk.operator_answers": ("OrderOutcome", "StandingBan", "StandingRevocation", "UserSession", "UserSessions"),
     "segue.sdk.position_file": ("PositionFile",),

@@ -5,7 +5,7 @@ from typing import NamedTuple
 from broker.client import SiteClient
 from infra.runtime.loops import Loops
 
-from .notifier import Notifier
+from .intake_client import IntakeClient
 from .peers import ServicePeers
 
 
@@ -20,5 +20,5 @@ class Neighbours(NamedTuple):
 
     brokers: SiteClient
     peers: ServicePeers
-    notifier: Notifier
+    notifier: IntakeClient
     loops: Loops

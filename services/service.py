@@ -20,8 +20,8 @@ from infra.runtime.node import Node
 from infra.runtime.tokens import Tokens
 from infra.runtime.wrong_peer import wrong_peer
 
+from .intake_client import IntakeClient
 from .neighbours import Neighbours
-from .notifier import Notifier
 from .options import ServiceOptions
 from .peers import ServicePeers
 
@@ -74,7 +74,7 @@ class ServiceRole(ABC, Generic[Options, Work]):
         self.neighbours = Neighbours(
             SiteClient(self.links, self.site, self.broker_addresses(), book=context.revocations),
             ServicePeers(self.links, self.site, self.peer_addresses()),
-            Notifier(options.notification, partial(token, self.role), context=context.doors.client_context),
+            IntakeClient(options.notification, partial(token, self.role), context=context.doors.client_context),
             self.links.loops,
         )
         self.opened = AsyncExitStack()

@@ -20,7 +20,7 @@ from .state import default_state, secret_of
 
 OPEN_S: Final = 3.0
 CA_VARIABLE: Final = "SEGUE_CA"
-TOKEN_VARIABLE: Final = "SEGUE_TOKEN"  # noqa: S105 - the name of one
+TOKEN_VARIABLES: Final = {"service": "SEGUE_SERVICE_TOKEN", "user": "SEGUE_TOKEN"}
 
 Peer = Literal[
     "access point", "artist service", "broker", "broker of each site", "notification module", "playlist service", "social service"
@@ -87,16 +87,19 @@ def ca_option() -> Callable[[Callable[..., None]], Callable[..., None]]:
     return click.option("--ca", type=click.Path(path_type=Path, dir_okay=False), envvar=CA_VARIABLE, help=words)
 
 
-def access_options(*, url: str, peer: Peer) -> Callable[[Callable[..., None]], Callable[..., None]]:
+def access_options(*, url: str, peer: Peer, whose: Literal["service", "user"]) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Returns a decorator that gives a command `--url`, `--token`, `--state` and `--ca`, for it talks to a `peer`.
 
-    The command gets them as its argument `access`, an Access. Without `--url` it is what the variable of the `peer` says, or `url`.
+    The command gets them as its argument `access`, an Access.
+
+    - `url`, `peer`: without `--url` it is what the variable of the `peer` says, or `url`.
+    - `whose`: who shows the token. Each has a variable, so that a user's token in the environment is never shown as a service's.
     """
-    variable = URL_VARIABLES[peer]
+    variable, token_variable = URL_VARIABLES[peer], TOKEN_VARIABLES[whose]
     where = f"The {peer}; several are tried in turn.  [env: {variable}; default: {url}]"
     options = (
         click.option("--url", "urls", multiple=True, default=[url], envvar=variable, help=where),
-        click.option("--token", envvar=TOKEN_VARIABLE, help=f"Show this token instead of one made here.  [env: {TOKEN_VARIABLE}]"),
+        click.option("--token", envvar=token_variable, help=f"Show this token instead of one made here.  [env: {token_variable}]"),
         click.option("--state", type=click.Path(path_type=Path), default=default_state, help="Where the signing secret is kept."),
         ca_option(),
     )

@@ -22,7 +22,7 @@ EXAMPLE: Final = "artist=Björk"
 @payload_option('{"position_s": 12}', "More fields, which need not be texts: a JSON object.")
 @click.option("--user", help="Who does it; needed unless there is a --token.")
 @click.option("--client", default="segue-act", show_default=True, help="The name of the client that tells it.")
-@access_options(url="ws://127.0.0.1:7700/v1/connect", peer="access point")
+@access_options(url="ws://127.0.0.1:7700/v1/connect", peer="access point", whose="user")
 def act(kind: str, fields: tuple[str, ...], payload: dict[str, Any], user: str | None, client: str, access: Access) -> None:
     """Tell a user's friends what the user does.
 

@@ -5,7 +5,8 @@ import click
 from segue.sdk.artists import ArtistClient, ArtistFeed
 
 from .access import Access
-from .user_access import all_of, at_service, json_option, show_all, user_options
+from .as_json import json_option, show_all
+from .user_access import all_of, at_service, user_options
 
 artist_options = user_options(url="http://127.0.0.1:7732", peer="artist service")
 

@@ -3,8 +3,8 @@
 import click
 
 from .access import Access
+from .as_json import json_option, show_all
 from .settings_access import at_settings, settings_options
-from .user_access import json_option, show_all
 
 
 @click.group()

@@ -34,7 +34,7 @@ from .access import OPEN_S, Access, access_options
     metavar="FILE",
     help="Keep in FILE how far this got, and begin with what was missed since the last run.",
 )
-@access_options(url="ws://127.0.0.1:7700/v1/connect", peer="access point")
+@access_options(url="ws://127.0.0.1:7700/v1/connect", peer="access point", whose="user")
 def listen(
     topics: tuple[str, ...],
     notifications: bool,

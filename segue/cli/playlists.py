@@ -7,7 +7,8 @@ import click
 from segue.sdk.playlists import PlaylistClient, PlaylistContents, PlaylistSummary
 
 from .access import Access
-from .user_access import all_of, at_service, json_option, show_all, user_options
+from .as_json import json_option, show_all
+from .user_access import all_of, at_service, user_options
 
 playlist_options = user_options(url="http://127.0.0.1:7730", peer="playlist service")
 _PLAYLIST: Final = click.argument("playlist", metavar="[OWNER/]ID")

@@ -9,8 +9,8 @@ import msgspec
 from segue.sdk.settings import Digest, NotificationPreferences, QuietHours, SettingsClient, Weekday
 
 from .access import Access
+from .as_json import json_option, show_all
 from .settings_access import at_settings, settings_options
-from .user_access import json_option, show_all
 
 _NO_MAIL: Final = "none"
 _NEVER: Final = "never"

@@ -30,7 +30,7 @@ LINE: Final = '{"topic": "hm://presence/user/bob/", "kind": "play", "payload": {
 @payload_option('{"artist": "Björk"}')
 @click.option("--file", type=click.File("rb"), help="Publish every line of this NDJSON file, - for standard input.")
 @click.option("--service", default="presence", show_default=True, help="The service to publish as: presence, playlist or notification.")
-@access_options(url="http://127.0.0.1:7710", peer="broker")
+@access_options(url="http://127.0.0.1:7710", peer="broker", whose="service")
 def publish(topic: str | None, kind: str | None, payload: dict[str, Any], file: BinaryIO | None, service: str, access: Access) -> None:
     """Publish an event on TOPIC, or those in a file.
 

@@ -1,12 +1,10 @@
-"""How commands about what a user has get in: as that user, at a service; and how they print what it answers."""
+"""How commands about what a user has get in: as that user, at a service."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
-from typing import Any, Final, TypeVar
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Final, TypeVar
 
 import click
-import msgspec
 
-from infra.kernel.printable import printable
 from segue.sdk.service_client import ServiceClient
 from segue.sdk.social import Social
 
@@ -17,12 +15,11 @@ Result = TypeVar("Result")
 Command = Callable[..., None]
 
 _USER: Final = click.option("--user", help="Whose it is; needed unless there is a --token.")
-json_option = click.option("--json", "as_json", is_flag=True, help="Print what the service answers: one line of JSON for each.")
 
 
 def user_options(*, url: str, peer: Peer) -> Callable[[Command], Command]:
     """Returns a decorator that gives a command `--user` and what `access_options` gives."""
-    return lambda command: _USER(access_options(url=url, peer=peer)(command))
+    return lambda command: _USER(access_options(url=url, peer=peer, whose="user")(command))
 
 
 social_options = user_options(url="http://127.0.0.1:7731", peer="social service")
@@ -50,14 +47,3 @@ def at_social(access: Access, user: str | None, work: Callable[[Social], Awaitab
 async def all_of(source: AsyncIterator[Result]) -> list[Result]:
     """Returns all that `source` yields."""
     return [each async for each in source]
-
-
-def show_all(answers: Iterable[Result], as_json: bool, tell: Callable[[Result], str]) -> None:
-    """Prints each answer on a line that is safe for a terminal: as JSON, or in the words of `tell`."""
-    words: Callable[[Any], str] = _as_json if as_json else tell
-    for each in answers:
-        click.echo(printable(words(each)))
-
-
-def _as_json(answer: Any) -> str:
-    return msgspec.json.encode(answer).decode()

@@ -7,8 +7,8 @@ import click
 from segue.sdk.settings import EventExplanation
 
 from .access import Access
+from .as_json import json_option, show_all
 from .settings_access import at_settings, settings_options
-from .user_access import json_option, show_all
 
 
 @click.command()

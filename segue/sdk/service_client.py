@@ -8,6 +8,7 @@ from urllib.parse import quote
 import aiohttp
 import msgspec
 
+from infra.kernel.http_error import JSON
 from infra.runtime.bounded_answer import bounded_body
 from infra.runtime.network_reason import network_reason
 from segue.sdk.address import doors
@@ -20,6 +21,7 @@ from segue.sdk.trust import CaFile
 
 TIMEOUT: Final = aiohttp.ClientTimeout(total=30, connect=5)
 OK: Final = (200, 201, 202, 204)
+NDJSON: Final = "application/x-ndjson"
 
 
 class AnsweredPage(msgspec.Struct):
@@ -33,20 +35,23 @@ P = TypeVar("P", bound=AnsweredPage)
 
 
 class ServiceClient(HttpConnections):
-    """A client of the services of one kind at `urls`, which are tried in turn, for one user.
+    """A client of the services of one kind at `urls`, which are tried in turn, for whoever shows the token.
 
-    `token` is the user's JWT, or a function (plain or async) that is called for one at every request. All methods raise Refused when
-    trying again cannot help, and ConnectionLost when no address answered. Cancelling leaves open whether it was done.
+    All methods raise Refused when trying again cannot help, and ConnectionLost when no address answered. Cancelling leaves open whether
+    it was done.
 
+    - `token`: their JWT, or a function (plain or async) that is called for one at every request.
     - `ca_file`: the authorities that are believed at https addresses, as PEM; None: those that this machine trusts.
     - `tls`: a context for https addresses, instead.
     """
 
     path: ClassVar[str] = "/v1"
     """The path under which all is that the service answers."""
+    timeout: ClassVar[aiohttp.ClientTimeout] = TIMEOUT
+    """How long connecting and an answer may take, where the constructor is not told."""
 
     def __init__(self, urls: str | Iterable[str], token: Token, *, ca_file: CaFile = None, tls: ssl.SSLContext | None = None) -> None:
-        super().__init__(TIMEOUT, ca_file, tls)
+        super().__init__(self.timeout, ca_file, tls)
         self._urls = doors(urls, schemes=("http", "https"), path=self.path)
         self._token = token
 
@@ -64,13 +69,13 @@ class ServiceClient(HttpConnections):
         """Returns the answer of the first address that gives one.
 
         - `kind`: what its body is read as.
-        - `method`, `path`, `body`, `query`: the request.
+        - `method`, `path`, `body`, `query`: the request. A body that is bytes is NDJSON already.
         - `is_repeatable`: doing it twice is doing it once. What is not is sent to the next address only if this one was not reached.
         """
         lost: ConnectionLost | None = None
         for base in self._urls:
             try:
-                return await self._try(kind, method, f"{base}/{path}", body, query)
+                return await self._try(kind, method, f"{base}/{path}" if path else base, body, query)
             except ConnectionLost as error:
                 lost = error
                 if not is_repeatable and not isinstance(error.__cause__, aiohttp.ClientConnectorError):
@@ -80,8 +85,11 @@ class ServiceClient(HttpConnections):
 
     async def _try(self, kind: type[T], method: str, url: str, body: Any, query: dict[str, str]) -> T:
         headers = {"Authorization": f"Bearer {await fresh(self._token)}"}
+        if body is not None:
+            headers["Content-Type"] = NDJSON if isinstance(body, bytes) else JSON
+        data = body if body is None or isinstance(body, bytes) else msgspec.json.encode(body)
         try:
-            async with self._http.request(method, url, headers=headers, json=body, params=query, allow_redirects=False) as response:
+            async with self._http.request(method, url, headers=headers, data=data, params=query, allow_redirects=False) as response:
                 said = await bounded_body(response) or b"null"
                 return read_as(kind, url, response.status, said, response.headers.get("Retry-After"), accepts=OK)
         except (aiohttp.ClientError, OSError) as error:

@@ -16,7 +16,7 @@ from infra.kernel.topics import Topic, format_topic
 from infra.runtime.context import Context
 
 from ..follows import FollowStore, follower_pages
-from ..notifier import Audience, Notifier, OutgoingNotification
+from ..intake_client import Audience, IntakeClient, OutgoingNotification
 from .catalogue import Catalogue
 from .core import CatalogueItem, Standing, parse_line
 from .store import ArtistStores, Run
@@ -46,7 +46,9 @@ class RunTally(msgspec.Struct, kw_only=True):
 class DailyJob:
     """The job. With `announce_first` it announces the items of artists who were never seen, too."""
 
-    def __init__(self, catalogue: Catalogue, stores: ArtistStores, notifier: Notifier, context: Context, *, announce_first: bool) -> None:
+    def __init__(
+        self, catalogue: Catalogue, stores: ArtistStores, notifier: IntakeClient, context: Context, *, announce_first: bool
+    ) -> None:
         self.tally: RunTally | None = None
         self.finished = self.failed = self.announced = 0
         self._catalogue, self._notifier, self._announce_first = catalogue, notifier, announce_first

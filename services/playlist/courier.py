@@ -16,8 +16,8 @@ from infra.kernel.roles import PRESENCE, SOCIAL
 from infra.kernel.topics import format_topic, user_topic
 
 from ..follows import FollowStore, follower_pages
+from ..intake_client import Audience, OutgoingNotification
 from ..neighbours import Neighbours
-from ..notifier import Audience, OutgoingNotification
 from ..tasks import OutboxTask
 from .core import KIND, ChangeEvent, act_message, playlist_topic, wall_message
 from .viewers import Viewers

@@ -11,8 +11,8 @@ from infra.kernel.roles import PLAYLIST
 from infra.kernel.topics import format_topic
 
 from ..follows import FollowStore
+from ..intake_client import Audience, OutgoingNotification
 from ..neighbours import Neighbours
-from ..notifier import Audience, OutgoingNotification
 from ..tasks import OutboxTask
 from .core import joined_topic
 from .friends import Friends

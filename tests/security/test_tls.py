@@ -21,7 +21,7 @@ from segue.sdk.client import Client
 from segue.sdk.client_options import ClientOptions
 from segue.sdk.errors import ConnectionLost, Misuse, Refused
 from segue.sdk.publisher import Publisher, PublisherOptions
-from services.notifier import Audience, Notifier, OutgoingNotification
+from services.intake_client import Audience, IntakeClient, OutgoingNotification
 from tests.support.bystander import Watched
 from tests.support.certificate_folder import CertificateFolder
 from tests.support.cluster import Cluster
@@ -196,7 +196,7 @@ async def test_services_post_their_notices_over_https(authority: TestAuthority, 
     async with Cluster(sites=1, state=tmp_path / "state", opener=opener) as cluster:
         (module,) = cluster.of("notification")
         url = f"https://{module.address}"
-        notifier = Notifier([url], lambda: service_token("artist"), context=opener.client_context)
+        notifier = IntakeClient([url], lambda: service_token("artist"), context=opener.client_context)
         notice = OutgoingNotification("n1", "hm://notifications/feed/bjork%new-album/", "album", msgspec.Raw(b'{"album":"Post"}'), "bjork")
         assert await notifier.notify(notice, one_page()) == 2
         await notifier.close()

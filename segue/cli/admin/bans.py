@@ -7,8 +7,9 @@ from segue.sdk.operator import Operator
 from segue.sdk.operator_answers import MadeBan, StandingBan
 
 from ..access import Access
+from ..as_json import json_option, show
 from .moments import Duration, shown_time
-from .operating import json_option, operated, operator_options, show, show_kept, show_table
+from .operating import operated, operator_options, show_kept, show_table
 
 
 @click.command()

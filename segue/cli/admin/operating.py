@@ -4,7 +4,6 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import Final, TypeVar
 
 import click
-import msgspec
 from rich import box
 from rich.console import Console
 from rich.table import Table
@@ -15,13 +14,13 @@ from segue.sdk.operator import Operator
 from segue.sdk.operator_answers import OrderOutcome
 
 from ..access import Access, access_options
+from ..as_json import show
 from ..palette import QUIET
 
 OPERATOR: Final = "operator"
 T = TypeVar("T")
 
-operator_options = access_options(url="http://127.0.0.1:7710", peer="broker")
-json_option = click.option("--json", "as_json", is_flag=True, help="Print the answer of the broker as JSON.")
+operator_options = access_options(url="http://127.0.0.1:7710", peer="broker", whose="service")
 
 
 def operated(access: Access, work: Callable[[Operator], Awaitable[T]]) -> T:
@@ -32,14 +31,6 @@ def operated(access: Access, work: Callable[[Operator], Awaitable[T]]) -> T:
             return await work(operator)
 
     return access.run(run())
-
-
-def show(answer: T, as_json: bool, tell: Callable[[T], None]) -> None:
-    """Prints an answer: as one line of JSON that is safe for a terminal, or as `tell` prints it for people."""
-    if as_json:
-        click.echo(printable(msgspec.json.encode(answer).decode()))
-    else:
-        tell(answer)
 
 
 def show_table(columns: Sequence[str], rows: Iterable[Sequence[str]], none: str) -> None:

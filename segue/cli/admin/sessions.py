@@ -8,9 +8,10 @@ from infra.kernel.topics import parse_topic
 from segue.sdk.operator_answers import UserSessions
 
 from ..access import Access
+from ..as_json import json_option, show
 from ..json_object import payload_option
 from .moments import shown_time
-from .operating import json_option, operated, operator_options, show, show_missing, show_outcome, show_table
+from .operating import operated, operator_options, show_missing, show_outcome, show_table
 
 COLUMNS = ("session", "where", "client", "device", "since", "topics", "waiting")
 

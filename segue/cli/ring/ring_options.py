@@ -6,7 +6,7 @@ import click
 
 from ..access import access_options
 
-sites_options = access_options(url="http://127.0.0.1:7710", peer="broker of each site")
+sites_options = access_options(url="http://127.0.0.1:7710", peer="broker of each site", whose="service")
 
 
 class SlotNames(click.ParamType[tuple[str, ...]]):

@@ -5,7 +5,8 @@ import click
 from segue.sdk.operator_answers import StandingRing, StandingSlot
 
 from ..access import Access
-from ..admin.operating import json_option, show, show_table
+from ..admin.operating import show_table
+from ..as_json import json_option, show
 from .ring_options import sites_options
 from .sites import Sites, at_sites
 

@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from infra.kernel.errors import Refused, Unavailable
-from services.notifier import Audience, Notifier, OutgoingNotification
+from services.intake_client import Audience, IntakeClient, OutgoingNotification
 from tests.services.recording_intake import RecordingIntake
 from tests.support.samples import service_token
 
@@ -21,8 +21,8 @@ async def intake() -> AsyncIterator[RecordingIntake]:
 
 
 @pytest.fixture
-async def notifier(intake: RecordingIntake) -> AsyncIterator[Notifier]:
-    notifier = Notifier([intake.url], lambda: service_token("artist"))
+async def notifier(intake: RecordingIntake) -> AsyncIterator[IntakeClient]:
+    notifier = IntakeClient([intake.url], lambda: service_token("artist"))
     yield notifier
     await notifier.close()
 
@@ -32,7 +32,7 @@ async def pages(*audiences: Audience) -> AsyncIterator[Audience]:
         yield audience
 
 
-async def test_an_audience_goes_out_page_by_page_behind_the_notification(intake: RecordingIntake, notifier: Notifier) -> None:
+async def test_an_audience_goes_out_page_by_page_behind_the_notification(intake: RecordingIntake, notifier: IntakeClient) -> None:
     audience = pages(Audience(["ann", "bob"], friend=True, sent=True), Audience(["cyd"]))
     assert await notifier.notify(ALBUM, audience) == 3
     ((first, told),) = await intake.told(1)
@@ -41,7 +41,7 @@ async def test_an_audience_goes_out_page_by_page_behind_the_notification(intake:
     assert intake.headers[0]["Authorization"].startswith("Bearer ")
 
 
-async def test_a_large_audience_is_fetched_no_faster_than_it_is_taken(intake: RecordingIntake, notifier: Notifier) -> None:
+async def test_a_large_audience_is_fetched_no_faster_than_it_is_taken(intake: RecordingIntake, notifier: IntakeClient) -> None:
     """Memory: pages that were made and not read yet are bounded by the buffers of the connection."""
     made = 0
 
@@ -61,7 +61,7 @@ async def test_a_large_audience_is_fetched_no_faster_than_it_is_taken(intake: Re
 
 
 async def test_an_intake_that_does_not_answer_is_given_up(intake: RecordingIntake) -> None:
-    impatient = Notifier([intake.url], lambda: "t", idle_s=0.05)
+    impatient = IntakeClient([intake.url], lambda: "t", idle_s=0.05)
     intake.gate.clear()
     with pytest.raises(Unavailable, match="no answer in time"):
         await impatient.notify(ALBUM, pages(Audience(["ann"])))
@@ -72,7 +72,7 @@ async def test_an_intake_that_does_not_answer_is_given_up(intake: RecordingIntak
 
 @pytest.mark.parametrize(("status", "code"), [(400, "bad-field"), (403, "forbidden"), (409, "conflict"), (413, "too-large")])
 async def test_what_will_never_be_taken_is_refused_with_the_code_of_the_intake(
-    intake: RecordingIntake, notifier: Notifier, status: int, code: str
+    intake: RecordingIntake, notifier: IntakeClient, status: int, code: str
 ) -> None:
     intake.answer = lambda: (status, code)
     with pytest.raises(Refused, match=code):
@@ -80,7 +80,7 @@ async def test_what_will_never_be_taken_is_refused_with_the_code_of_the_intake(
 
 
 @pytest.mark.parametrize("status", [401, 404, 429, 500, 503])
-async def test_what_time_or_an_operator_can_mend_may_be_repeated(intake: RecordingIntake, notifier: Notifier, status: int) -> None:
+async def test_what_time_or_an_operator_can_mend_may_be_repeated(intake: RecordingIntake, notifier: IntakeClient, status: int) -> None:
     intake.answer = lambda: (status, "unavailable")
     with pytest.raises(Unavailable, match=str(status)):
         await notifier.notify(ALBUM, pages(Audience(["ann"])))
@@ -88,21 +88,21 @@ async def test_what_time_or_an_operator_can_mend_may_be_repeated(intake: Recordi
     assert await notifier.notify(ALBUM, pages(Audience(["ann"]))) == 1
 
 
-async def test_a_status_without_a_code_of_ours_is_refused_all_the_same(intake: RecordingIntake, notifier: Notifier) -> None:
+async def test_a_status_without_a_code_of_ours_is_refused_all_the_same(intake: RecordingIntake, notifier: IntakeClient) -> None:
     intake.answer = lambda: (400, "made-up")
     with pytest.raises(Refused, match="bad-request"):
         await notifier.notify(ALBUM, pages(Audience(["ann"])))
 
 
 async def test_after_a_failure_the_next_intake_is_tried(intake: RecordingIntake) -> None:
-    notifier = Notifier(["http://127.0.0.1:1", intake.url + "/"], lambda: "t")
+    notifier = IntakeClient(["http://127.0.0.1:1", intake.url + "/"], lambda: "t")
     with pytest.raises(Unavailable):
         await notifier.notify(ALBUM, pages(Audience(["ann"])))
     assert await notifier.notify(ALBUM, pages(Audience(["ann"]))) == 1
     await notifier.close()
 
 
-async def test_an_audience_that_breaks_off_is_not_taken_for_a_whole_one(intake: RecordingIntake, notifier: Notifier) -> None:
+async def test_an_audience_that_breaks_off_is_not_taken_for_a_whole_one(intake: RecordingIntake, notifier: IntakeClient) -> None:
     async def broken() -> AsyncIterator[Audience]:
         yield Audience(["ann"])
         raise Unavailable("the store is away")
@@ -115,4 +115,4 @@ async def test_an_audience_that_breaks_off_is_not_taken_for_a_whole_one(intake: 
 
 async def test_without_an_intake_nothing_can_be_told() -> None:
     with pytest.raises(Unavailable, match="no notification intake"):
-        await Notifier([], lambda: "t").notify(ALBUM, pages())
+        await IntakeClient([], lambda: "t").notify(ALBUM, pages())

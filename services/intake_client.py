@@ -57,7 +57,7 @@ class _Error(msgspec.Struct):
     reason: str = ""
 
 
-class Notifier:
+class IntakeClient:
     """A client of the intakes at `urls`. It moves on to the next one after each failure.
 
     - `token`: makes a fresh service token.
