@@ -1,5 +1,5 @@
 /** Makes dist/: `node build.mjs` the package, `node build.mjs --tests` the tests and the conformance driver. */
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync, readdirSync, rmSync } from "node:fs";
 import { build } from "esbuild";
 
 const shared = { bundle: true, format: "esm", target: "es2022", logLevel: "warning" };
@@ -9,6 +9,7 @@ if (process.argv.includes("--tests")) {
   await build({ ...shared, entryPoints: all("test"), outdir: "dist/test", platform: "node", packages: "external" });
   await build({ ...shared, entryPoints: all("conformance"), outdir: "dist/conformance", platform: "node", packages: "external" });
 } else {
-  const entryPoints = { segue: "src/index.ts", api: "src/http.ts" };
-  await build({ ...shared, entryPoints, outdir: "dist", splitting: true, chunkNames: "shared", minify: true, platform: "browser" });
+  rmSync("dist", { recursive: true, force: true }); // names of shared parts change with what is in them
+  const entryPoints = { segue: "src/index.ts", api: "src/http.ts", bell: "src/elements/bell.ts", feed: "src/elements/feed.ts" };
+  await build({ ...shared, entryPoints, outdir: "dist", splitting: true, chunkNames: "shared-[hash]", minify: true, platform: "browser" });
 }

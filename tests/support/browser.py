@@ -33,7 +33,7 @@ def find_browser() -> str:
         if path := shutil.which(name):
             return path
     message = (
-        f"NO BROWSER, examples/follow.html is not tested; it needs one of {', '.join(NAMES)} on the PATH (Debian: apt install chromium)"
+        f"NO BROWSER, pages and elements are not tested; they need one of {', '.join(NAMES)} on the PATH (Debian: apt install chromium)"
     )
     if os.environ.get("CI") == "true":
         pytest.fail(message)
@@ -110,6 +110,12 @@ class Browser:
                 addEventListener("load", look);
                 look();
             }})"""
+        )
+
+    async def within(self, condition: str) -> None:
+        """Waits until a JavaScript condition holds. It is looked at once a frame, for a shadow tells the document of no change."""
+        await self.value(
+            f"new Promise((resolve) => {{ const look = () => ({condition} ? resolve() : requestAnimationFrame(look)); look(); }})"
         )
 
     async def screenshot(self, *, width: int = 1200, height: int = 860, is_dark: bool = False) -> bytes:

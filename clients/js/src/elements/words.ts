@@ -1,0 +1,104 @@
+/** The words of the elements, as data: English and Swedish. Pure. */
+import type { SegueEvent } from "../messages.js";
+import type { SegueNotification } from "../notifications.js";
+
+export interface Words {
+  /** The language of these words, which is that of times, too. */
+  readonly language: string;
+  readonly notifications: string;
+  readonly unread: (count: number) => string;
+  readonly empty: string;
+  readonly quiet: string;
+  readonly friends: string;
+  readonly phases: Readonly<Record<string, string>>;
+  readonly missed: (count: number | null) => string;
+  readonly news: Readonly<Record<string, string>>;
+  readonly acts: Readonly<Record<string, string>>;
+  readonly isNew: string;
+}
+
+const ENGLISH: Words = {
+  language: "en",
+  notifications: "Notifications",
+  unread: (count) => `${count} unread`,
+  empty: "Nothing yet. New albums, playlists and friends appear here.",
+  quiet: "Nobody has played anything yet.",
+  friends: "What friends play",
+  phases: { connecting: "Connecting", connected: "Live", waiting: "Reconnecting", closed: "Not connected" },
+  missed: (count) => (count === null ? "something may be missing here" : `${count} ${count === 1 ? "event is" : "events are"} missing here`),
+  news: {
+    "new-album": "has a new album",
+    "new-track": "has a new track",
+    "artist-playlist": "has a new playlist",
+    "friend-joined": "has joined",
+    playlist: "changed a playlist",
+  },
+  acts: { play: "plays", pause: "paused", favourite: "likes", playlist: "listens to the playlist" },
+  isNew: "unread",
+};
+
+const SWEDISH: Words = {
+  language: "sv",
+  notifications: "Aviseringar",
+  unread: (count) => `${count} ${count === 1 ? "oläst" : "olästa"}`,
+  empty: "Inget ännu. Nya album, spellistor och vänner visas här.",
+  quiet: "Ingen har spelat något ännu.",
+  friends: "Vad vänner spelar",
+  phases: { connecting: "Ansluter", connected: "Direkt", waiting: "Ansluter igen", closed: "Inte ansluten" },
+  missed: (count) => (count === null ? "något kan saknas här" : `${count} ${count === 1 ? "händelse" : "händelser"} saknas här`),
+  news: {
+    "new-album": "har ett nytt album",
+    "new-track": "har en ny låt",
+    "artist-playlist": "har en ny spellista",
+    "friend-joined": "har gått med",
+    playlist: "ändrade en spellista",
+  },
+  acts: { play: "spelar", pause: "pausade", favourite: "gillar", playlist: "lyssnar på spellistan" },
+  isNew: "oläst",
+};
+
+/** Returns the words of a language such as "sv-SE"; English for one that is not here. */
+export function wordsOf(language: string): Words {
+  return language.toLowerCase().startsWith("sv") ? SWEDISH : ENGLISH;
+}
+
+/** What a line says: who does what, and what it is about. All of it is text. */
+export interface Line {
+  readonly who: string;
+  readonly verb: string;
+  readonly what: string;
+}
+
+export function lineOfNotification({ topic, kind, class: about, payload }: SegueNotification, words: Words): Line {
+  const who = text(payload, "artist", "friend", "owner", "user") || idOf(topic);
+  return { who, verb: words.news[about] ?? spoken(kind), what: text(payload, "album", "track", "title", "playlist", "name") };
+}
+
+export function lineOfEvent({ topic, kind, payload }: Pick<SegueEvent, "topic" | "kind" | "payload">, words: Words): Line {
+  const what = [text(payload, "track", "title", "album", "playlist", "name"), text(payload, "artist")].filter(Boolean).join(" · ");
+  return { who: idOf(topic), verb: words.acts[kind] ?? spoken(kind), what };
+}
+
+/** Returns how long ago something was, in the words of `language`. */
+export function ago(elapsedMs: number, language: string): string {
+  const format = new Intl.RelativeTimeFormat(language, { style: "narrow", numeric: "auto" });
+  const seconds = Math.max(0, Math.round(elapsedMs / 1000));
+  if (seconds < 60) return format.format(-0, "second");
+  if (seconds < 3_600) return format.format(-Math.floor(seconds / 60), "minute");
+  if (seconds < 86_400) return format.format(-Math.floor(seconds / 3_600), "hour");
+  return format.format(-Math.floor(seconds / 86_400), "day");
+}
+
+function text(payload: Readonly<Record<string, unknown>>, ...names: readonly string[]): string {
+  const found = names.map((name) => payload[name]).find((value) => typeof value === "string" || typeof value === "number");
+  return found === undefined ? "" : String(found);
+}
+
+/** Returns whom or what a topic is about: its first id. */
+function idOf(topic: string): string {
+  return /^hm:\/\/\w+\/\w+\/([^/%]+)/.exec(topic)?.[1] ?? topic;
+}
+
+function spoken(kind: string): string {
+  return kind.replaceAll("-", " ");
+}

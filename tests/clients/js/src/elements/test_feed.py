@@ -1,0 +1,89 @@
+"""`<segue-feed>` in a real browser, against a server that plays a script."""
+
+from collections.abc import AsyncIterator
+
+import pytest
+import pytest_asyncio
+
+from tests.support.browser import Browser
+from tests.support.element_page import ElementPage
+from tests.support.scripted_server import TIME_MS, Message, Peer, ScriptedServer, event
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+BOB = "hm://presence/user/bob/"
+EVE = "hm://presence/user/eve/"
+ROOT = "document.querySelector('segue-feed').shadowRoot"
+ROWS = f"[...{ROOT}.querySelectorAll('li')].map((row) => (row.querySelector('.what') ?? row).textContent)"
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def server() -> AsyncIterator[ScriptedServer]:
+    async with ScriptedServer() as running:
+        running.answers["last"] = last
+        yield running
+
+
+def last(message: Message) -> Message:
+    played = {"topic": EVE, "ts": TIME_MS, "id": "before", "kind": "play", "payload": {"artist": "Moloko", "track": "Indigo"}}
+    return {"op": "last", "id": message["id"], "events": [played] if EVE in message["topics"] else []}
+
+
+async def opened(browser: Browser, page: ElementPage, server: ScriptedServer, friends: str) -> Peer:
+    """Opens a page with a feed of `friends`, in `browser`, and returns its connection to `server` when it follows them."""
+    page.body = f"<segue-feed url='{server.url}' token='secret' friends='{friends}'></segue-feed>"
+    await browser.open(page.url)
+    peer = await server.next_peer()
+    await peer.heard("subscribe")
+    await peer.heard("last")
+    return peer
+
+
+async def shows(browser: Browser, *rows: str) -> None:
+    """Waits until the feed has these rows."""
+    await browser.within(f"JSON.stringify({ROWS}) === JSON.stringify({list(rows)})")
+
+
+async def test_it_begins_with_what_friends_did_and_goes_on_with_what_they_do(
+    browser: Browser, page: ElementPage, server: ScriptedServer
+) -> None:
+    peer = await opened(browser, page, server, "bob, eve")
+    await shows(browser, "eve playsIndigo · Moloko")
+    await peer.send(event(BOB, 1, payload={"artist": "Björk", "track": "Jóga"}))
+    await peer.send(event(EVE, 9, id="before"))
+    await shows(browser, "bob playsJóga · Björk", "eve playsIndigo · Moloko")
+    assert await browser.value(f"{ROOT}.querySelector('[role=status]').textContent") == "Live"
+    assert browser.problems == []
+
+
+async def test_what_is_missing_is_said(browser: Browser, page: ElementPage, server: ScriptedServer) -> None:
+    peer = await opened(browser, page, server, "bob")
+    await peer.send(event(BOB, 1))
+    await peer.send(event(BOB, 4))
+    await shows(browser, "bob playsBjörk", "2 events are missing here", "bob playsBjörk")
+
+
+async def test_a_lost_connection_is_said_and_comes_back(browser: Browser, page: ElementPage, server: ScriptedServer) -> None:
+    peer = await opened(browser, page, server, "bob")
+    await browser.until("document.querySelector('segue-feed').getAttribute('phase') === 'connected'")
+    peer.drop()
+    await browser.until("document.querySelector('segue-feed').getAttribute('phase') === 'waiting'")
+    peer = await server.next_peer()
+    assert (await peer.heard("subscribe"))["topics"] == [BOB]
+    await browser.until("document.querySelector('segue-feed').getAttribute('phase') === 'connected'")
+
+
+async def test_markup_in_an_event_stays_text(browser: Browser, page: ElementPage, server: ScriptedServer) -> None:
+    peer = await opened(browser, page, server, "bob")
+    markup = "<img src=x>"
+    await peer.send(event(BOB, 1, kind=markup, payload={"track": markup}))
+    await shows(browser, f"bob {markup}{markup}")
+    assert await browser.value(f"{ROOT}.querySelectorAll('img').length") == 0
+
+
+async def test_another_attribute_follows_others(browser: Browser, page: ElementPage, server: ScriptedServer) -> None:
+    await opened(browser, page, server, "bob")
+    await browser.value("document.querySelector('segue-feed').setAttribute('friends', 'eve')")
+    peer = await server.next_peer()
+    assert (await peer.heard("subscribe"))["topics"] == [EVE]
+    await shows(browser, "eve playsIndigo · Moloko")
