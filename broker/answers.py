@@ -1,6 +1,6 @@
 """The bodies of the broker's HTTP handlers: an event as a service sends it, and what became of a request."""
 
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Literal
 
 import msgspec
 
@@ -45,6 +45,27 @@ class SubmittedEvent(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             examples=["9f1c2a", ""],
         ),
     ] = ""
+
+
+class SubmittedCloudEvent(msgspec.Struct, frozen=True):
+    """A CloudEvent 1.0, as `broker.cloud_events` takes it. Attributes that are not named here are taken, and not passed on."""
+
+    specversion: Literal["1.0"]
+    id: Annotated[str, msgspec.Meta(description="With `source`, makes repeating safe.", min_length=1, examples=["play-1"])]
+    source: Annotated[str, msgspec.Meta(description="Who says it.", min_length=1, examples=["/players/7"])]
+    type: Annotated[
+        str,
+        msgspec.Meta(
+            description="What happened: the kind is what stands behind the last dot.",
+            pattern=r"^(.*\.)?[a-z][a-z0-9-]{0,31}$",
+            examples=["org.example.play", "play"],
+        ),
+    ]
+    subject: Annotated[str, msgspec.Meta(description="The topic.", pattern=_TOPIC, examples=["hm://presence/user/bob/"])]
+    data: Annotated[dict[str, Any], msgspec.Meta(description="The payload, passed on as it was written.", examples=[{"artist": "Björk"}])]
+    datacontenttype: Annotated[
+        str, msgspec.Meta(description="A media type of JSON.", pattern=r"^application/(.+\+)?json$", examples=["application/json"])
+    ] = "application/json"
 
 
 class PublishOutcome(msgspec.Struct, frozen=True):

@@ -12,6 +12,9 @@ from infra.runtime.http.door import Head
 
 NDJSON: Final = b"application/x-ndjson"
 JSON: Final = b"application/json"
+CLOUD_EVENT: Final = b"application/cloudevents+json"
+CLOUD_BATCH: Final = b"application/cloudevents-batch+json"
+FORMS: Final = (JSON, NDJSON, CLOUD_EVENT, CLOUD_BATCH)
 GRANT_S: Final = 1.0
 MAX_GRANTS: Final = 1024
 
@@ -20,11 +23,11 @@ Verify = Callable[[str, float], Any]
 
 
 class Grant(NamedTuple):
-    """A service, the kinds of topic that it may publish on, the form of its body, and until when that need not be looked at again."""
+    """A service, the kinds of topic that it may publish on, the form of its body (of `FORMS`), and until when that is not looked at again."""
 
     service: str
     kinds: frozenset[Kind]
-    is_lines: bool
+    form: bytes
     until_s: float
 
 
@@ -61,7 +64,7 @@ class PublishingGrants:
             raise Refused("forbidden", f"service {service!r} may not publish; only {', '.join(sorted(SERVICE_KINDS))} may")
         if (encoding or b"identity").lower() != b"identity":
             raise Refused("bad-content-type", "send the body as it is; no Content-Encoding is understood here")
-        kind = (content_type or JSON).partition(b";")[0].strip().lower()
-        if kind not in (JSON, NDJSON):
-            raise Refused("bad-content-type", f"the body must be {JSON.decode()} or {NDJSON.decode()}")
-        return Grant(service, SERVICE_KINDS[service], kind == NDJSON, self._now() + GRANT_S)
+        form = (content_type or JSON).partition(b";")[0].strip().lower()
+        if form not in FORMS:
+            raise Refused("bad-content-type", f"the body must be {', '.join(each.decode() for each in FORMS[:-1])} or {FORMS[-1].decode()}")
+        return Grant(service, SERVICE_KINDS[service], form, self._now() + GRANT_S)

@@ -1,7 +1,8 @@
 """The HTTP handlers of a broker: `POST /v1/events`, for publishing services (design 4.2).
 
-The body is one event, a JSON array, or NDJSON in a stream of any length. The answer says how many were accepted and which were
-not, by position. An accepted event is in its owner's memory and queued to every interested link; it is not stored.
+The body is one event, a JSON array, or NDJSON in a stream of any length; or a CloudEvent, or a batch of them. The answer says how many
+were accepted and which were not, by position. An accepted event is in its owner's memory and queued to every interested link; it is not
+stored.
 """
 
 import asyncio
@@ -22,7 +23,8 @@ from infra.kernel.revocations import Entry, Revocation
 from infra.kernel.topics import Kind, kind_of
 from infra.runtime.http.door import Answer, BufferedExchange, Exchange, Head, Response, json_error
 
-from .grants import Grant, PublishingGrants
+from .cloud_events import decode_cloud_batch, decode_cloud_event
+from .grants import CLOUD_BATCH, CLOUD_EVENT, NDJSON, Grant, PublishingGrants
 from .options import BrokerOptions
 from .publishing import Submit, not_yours
 from .quota import PublishingQuota
@@ -77,7 +79,7 @@ class EventHandlers:
         except Refused as refused:
             self.rejected[refused.code.name] += 1
             raise
-        if grant.is_lines:
+        if grant.form == NDJSON:
             stream = _Lines(self, grant, head)
             self._streams.add(stream)
             return stream
@@ -132,7 +134,7 @@ class _Request:
 
     def __init__(self, handlers: EventHandlers, grant: Grant) -> None:
         self._handlers = handlers
-        self._service, self._kinds = grant.service, grant.kinds
+        self._service, self._kinds, self._form = grant.service, grant.kinds, grant.form
         self._total = 0
         self._rejected: list[_Rejection] = []
         self._open = 0
@@ -206,15 +208,23 @@ class _Request:
 
 
 class _Document(_Request):
-    """A body that is one JSON event or an array of them. Where a single event is rejected the status says it."""
+    """A body that is one event or an array of them, of our own form or CloudEvents. Where a single event is rejected the status says it."""
 
     _is_array = False
 
     def answer_to(self, head: Head, body: bytes) -> Answer:
         """Takes the whole body; see `BufferedExchange`."""
-        self._is_array = body.lstrip()[:1] == b"["
-        self.take(decode_array(body, self._handlers.max_events) if self._is_array else [decode_one(body)])
+        self.take(self._decoded(body))
         return self.answer()
+
+    def _decoded(self, body: bytes) -> Iterable[Submission | Refused]:
+        """Raises `Refused` for a body of which nothing can be taken."""
+        if self._form == CLOUD_EVENT:
+            return [decode_cloud_event(body)]
+        self._is_array = self._form == CLOUD_BATCH or body.lstrip()[:1] == b"["
+        if self._form == CLOUD_BATCH:
+            return decode_cloud_batch(body, self._handlers.max_events)
+        return decode_array(body, self._handlers.max_events) if self._is_array else [decode_one(body)]
 
     def _response(self) -> Response:
         if self._rejected and not self._is_array:

@@ -7,7 +7,7 @@ import msgspec
 from infra.runtime.http import admin_openapi as admin
 from infra.runtime.http.openapi import Content, Document, Example, NamedRoute, Operation, ServerUrl, Success
 
-from .answers import PublishOutcome, SubmittedEvent
+from .answers import PublishOutcome, SubmittedCloudEvent, SubmittedEvent
 
 ROUTES: Final = (NamedRoute("POST", "/v1/events", "service"), *admin.ROUTES)
 EventLines = Annotated[
@@ -17,6 +17,15 @@ EventLines = Annotated[
         "Each is published when its line is whole, not when the request ends."
     ),
 ]
+
+_CLOUD_EVENT: Final = {
+    "specversion": "1.0",
+    "id": "play-1",
+    "source": "/players/7",
+    "type": "org.example.play",
+    "subject": "hm://presence/user/bob/",
+    "data": {"artist": "Björk"},
+}
 
 OPERATIONS: Final = {
     ("POST", "/v1/events"): Operation(
@@ -62,6 +71,12 @@ OPERATIONS: Final = {
                     )
                 },
                 media="application/x-ndjson",
+            ),
+            Content(SubmittedCloudEvent, {"event": Example(_CLOUD_EVENT, "One CloudEvent")}, media="application/cloudevents+json"),
+            Content(
+                list[SubmittedCloudEvent],
+                {"batch": Example([_CLOUD_EVENT], "A batch, in which one may be wrong and the others right")},
+                media="application/cloudevents-batch+json",
             ),
         ],
         replies={

@@ -35,8 +35,13 @@ def decode_array(body: bytes, most: int) -> Iterable[Submission | Refused]:
         return _few(_MANY.decode(body), most)
     except _UNREADABLE:
         pass
+    return map(decode_one, raw_items(body, most))
+
+
+def raw_items(body: bytes, most: int) -> Iterable[bytes]:
+    """Returns the text of each item of a JSON array. Raises `Refused` as `decode_array`."""
     try:
-        return map(decode_one, map(bytes, _few(_RAWS.decode(body), most)))
+        return map(bytes, _few(_RAWS.decode(body), most))
     except _UNREADABLE as wrong:
         raise Refused("bad-json", str(wrong)) from wrong
 

@@ -78,6 +78,24 @@ async def test_one_event_an_array_and_lines_are_accepted_and_counted(place: Watc
     assert counters["broker_events_rejected_total"] == {}
 
 
+def cloud(number: int, **fields: Any) -> dict[str, Any]:
+    """Returns a CloudEvent of fay's."""
+    told = {"specversion": "1.0", "id": str(number), "source": "/players/7", "type": "org.example.play"}
+    return told | {"subject": "hm://presence/user/fay/", "data": {"n": number}} | fields
+
+
+async def test_cloud_events_are_accepted_and_the_same_source_and_id_again_is_heard_once(place: Watched, ann: User) -> None:
+    one, many = "application/cloudevents+json", "application/cloudevents-batch+json; charset=utf-8"
+    assert await place.post(json.dumps(cloud(1)).encode(), one) == (202, {"accepted": 1, "rejected": []})
+    assert await place.post(json.dumps(cloud(1)).encode(), one) == (202, {"accepted": 1, "rejected": []})
+    status, answer = await place.post(json.dumps([cloud(1), cloud(2), cloud(3, subject="bob"), cloud(4)]).encode(), many)
+    assert (status, answer["accepted"], [(each["index"], each["code"]) for each in answer["rejected"]]) == (202, 3, [(2, "bad-topic")])
+    await heard(ann, [1, 2, 4])
+    status, answer = await place.post(json.dumps(cloud(5, subject="")).encode(), one)
+    assert (status, answer["code"]) == (400, "bad-field")
+    assert "it is the topic" in answer["reason"]
+
+
 @pytest.mark.parametrize("content_type", ["application/json", "Application/JSON; charset=utf-8", "application/x-ndjson", ""])
 async def test_nothing_is_a_right_number_of_events(content_type: str, place: Watched) -> None:
     """An empty array, lines that are all empty."""
