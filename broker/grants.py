@@ -23,7 +23,7 @@ Verify = Callable[[str, float], Any]
 
 
 class Grant(NamedTuple):
-    """A service, the kinds of topic that it may publish on, the form of its body (of `FORMS`), and until when that is not looked at again."""
+    """A service, the kinds of topic that it may publish on, the form of its body, and until when that is not looked at again."""
 
     service: str
     kinds: frozenset[Kind]
