@@ -169,6 +169,15 @@ class AccessPoints:
         """Tells access points that topics which `concerns` is true of may lack something, some of them in each turn of the loop."""
         in_turns(self._tell_lost(reason, lambda row, topic: concerns(topic), None))
 
+    def lost_on(self, topics: Iterable[bytes], reason: str) -> None:
+        """Tells access points that these `topics` may lack something."""
+        masks, rows = self._core.interest.masks, self._core.interest.rows
+        known = [(topic, rows[Topic(topic)]) for topic in topics if topic in rows]
+        for point in self.everyone:
+            mine = [topic for topic, row in known if masks[row] & 1 << point.bit]
+            if mine and point.link.knows(Lost):
+                point.link.send(Lost(mine, reason))
+
     def _tell_lost(self, reason: str, concerns: Callable[[int, Topic], bool], only: PointLink | None) -> Iterator[float]:
         """Tells all access points, or `only` one, of the rows that `concerns` is true of, some in each turn."""
         wanted: Rows = list(self._core.wanted())
@@ -290,8 +299,10 @@ class FeedingLink:
                     self._points.recalls.answered(self._broker.slot, frame)
                 case Keeps():
                     self._points.keep(frame)
-                case Lost(_, reason):
+                case Lost([], reason):
                     self._points.lost(reason, self._broker.owns)
+                case Lost(topics, reason):
+                    self._points.lost_on(topics, reason)
         self._broker.taken()
         self._points.follow_ring()
         # Behind the events: who waits for a fence gets what came in front of it first.

@@ -285,6 +285,13 @@ class BrokerCore:
     def _miss(self, row: int | None, topic: Topic) -> None:
         """Counts an event that nobody wants; if somebody did a moment ago, its number is used up all the same."""
         self.unmatched += 1
+        self._use_up(row, topic)
+
+    def break_off(self, topic: Topic) -> None:
+        """Uses up a number of `topic`, if it has one: its next event does not go on from what anybody has."""
+        self._use_up(self.interest.rows.get(topic), topic)
+
+    def _use_up(self, row: int | None, topic: Topic) -> None:
         if (last := self._inherited.get(topic)) is not None:
             self._pass_over(topic, last)
         elif row is not None and row in self._seqs:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 
-from infra.kernel.frames import AnyFrame, Heartbeat, Leaving, Moved, Sealed, Settled, View
+from infra.kernel.frames import AnyFrame, Apart, Heartbeat, Leaving, Moved, Sealed, Settled, View
 from infra.kernel.membership import Membership
 from infra.runtime.link import Link
 from infra.runtime.link_handlers import LinkHandler
@@ -134,14 +134,22 @@ class SiblingLink:
     - `rest`: the handler of what is forwarded: to us where the other has called, from us where we have.
     - `left(slot)`: is called when the other says that it leaves.
     - `moved(slot, frame)`: takes what the other says of topics that move.
+    - `apart(frame)`: takes under which view the other was apart.
     """
 
-    __slots__ = ("_left", "_mesh", "_moved", "_rest", "_slot")
+    __slots__ = ("_apart", "_left", "_mesh", "_moved", "_rest", "_slot")
 
     def __init__(
-        self, mesh: Mesh, link: Link, rest: LinkHandler, left: Callable[[str], None], moved: Callable[[str, Moved | Sealed], None]
+        self,
+        mesh: Mesh,
+        link: Link,
+        rest: LinkHandler,
+        left: Callable[[str], None],
+        moved: Callable[[str, Moved | Sealed], None],
+        apart: Callable[[Apart], None],
     ) -> None:
-        self._mesh, self._slot, self._rest, self._left, self._moved = mesh, link.peer.node, rest, left, moved
+        self._mesh, self._slot, self._rest = mesh, link.peer.node, rest
+        self._left, self._moved, self._apart = left, moved, apart
 
     def frames(self, frames: list[AnyFrame]) -> None:
         """Takes signs of life, views, and what is forwarded, in order: events count under the view that came before them."""
@@ -156,6 +164,8 @@ class SiblingLink:
                     self._mesh.told(self._slot, frame)
                 case Moved() | Sealed():
                     self._moved(self._slot, frame)
+                case Apart():
+                    self._apart(frame)
                 case _:
                     self._rest.frames([frame])
 

@@ -30,6 +30,7 @@ from .mesh import Mesh, SiblingLink
 from .moving import TopicMoves
 from .options import BrokerOptions
 from .publishing import PublishingLink, Submit
+from .splits import Splits
 from .subscribers import Subscribers
 
 
@@ -117,6 +118,7 @@ class OtherBrokers:
     - `subscribers`: where the counterparts that call us go.
     - `submit`: where events go that a broker of this site forwards.
     - `moves`: what goes with topics from one broker of this site to another.
+    - `splits`: what parts of this site have served without knowing of each other.
     """
 
     def __init__(
@@ -131,9 +133,11 @@ class OtherBrokers:
         relay: Callable[[Deliver], None],
         left: Callable[[str], None],
         moves: TopicMoves,
+        splits: Splits,
     ) -> None:
         self._sites, self._core, self._mesh, self._far, self._subscribers = options.sites, core, mesh, far, subscribers
         self._submit, self._relay, self._left, self._moves = submit, relay, left, moves
+        self._splits = splits
 
     def admit(self, hello: Hello) -> None:
         """Raises `Refused` for one that the configuration does not name, or when there is no room for one that subscribes."""
@@ -157,7 +161,8 @@ class OtherBrokers:
         self._mesh.offer(link.peer.view)
         if called:
             self._moves.link_up(link.peer.node)
-        return SiblingLink(self._mesh, link, rest, self._left, self._moves.take)
+            self._splits.link_up(link.peer.node)
+        return SiblingLink(self._mesh, link, rest, self._left, self._moves.take, self._splits.take)
 
     def _far_handler(self, link: Link) -> LinkHandler:
         client = self._far[link.peer.site]

@@ -68,7 +68,9 @@ class Recaller:
             return Missed([], MOVED)
         until = core.laggards.until(bit, row) if row is not None else None
         stamp = recall.stamps.get(window.epoch)
-        if stamp is None:
+        if self._tenure.was_split(topic, stamp or 0):
+            found, known = Missed([], LossReason.SPLIT), ()
+        elif stamp is None:
             found = Missed([], LossReason.OWNER_LOST if recall.stamps else LossReason.EXPIRED)
         elif not self._tenure.reaches(topic, stamp):
             found = Missed([], LossReason.OWNER_LOST)

@@ -48,6 +48,7 @@ from .publication_order import PublicationOrder
 from .recaller import Recaller
 from .revocation_keeper import RevocationKeeper
 from .ring_keeper import RingKeeper
+from .splits import Splits
 from .subscribers import Subscribers
 from .tenure import Tenure
 from .window import EventWindow
@@ -93,6 +94,7 @@ class Broker:
         self.tenure = Tenure(self.node)
         self._recaller = Recaller(self.site, self.core, self.tenure, is_alone=not self.far)
         self.subscribers = Subscribers(self.core, self.mesh, self.far, self.handover, self._recaller)
+        self.splits = Splits(self.node, self.core, self.tenure, self.mesh.client.links, self.subscribers.tell_lost)
         self.keeper = RevocationKeeper(context.revocations, self.links, options.state, f"{self.site}-{self.node}", context.log)
         self._peers = self._peer_roles()
         self.handlers = EventHandlers(
@@ -136,6 +138,7 @@ class Broker:
             relay=self._relay,
             left=self._sibling_left,
             moves=self.moves,
+            splits=self.splits,
         )
         services = PublishingServices(self.mesh, self.submit)
         return {
@@ -272,6 +275,7 @@ class Broker:
     def _view_changed(self) -> None:
         view, before = self.mesh.view, self.ring
         self.tenure.begin(before)
+        self.splits.follow(view, is_leaving=self.mesh.draining)
         self.router.follow(view.ring, self.links.now_s)
         self._log.info("view", number=view.number, slots=list(view.slots), **({"shares": list(view.shares)} if view.shares else {}))
         # Before anything is answered under the new view: on each link the view comes first.

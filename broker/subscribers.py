@@ -14,7 +14,7 @@ from infra.kernel.frames import Announced, AnyFrame, Heartbeat, Keeps, Lost, Rec
 from infra.kernel.limbo import Limbo
 from infra.kernel.loss_reasons import LossReason
 from infra.kernel.receipts import Receipts
-from infra.kernel.topics import Topic
+from infra.kernel.topics import Topic, kind_of
 from infra.runtime.link import Link
 from infra.runtime.link_handlers import makes_no_sense
 from infra.runtime.turns import in_turns
@@ -143,6 +143,16 @@ class Subscribers:
         if laggards.lost > lost and subscriber.link.knows(Lost) and subscriber.link.peer.site == self._site:
             subscriber.link.send(Lost([], LossReason.EXPIRED))
         return is_live
+
+    def tell_lost(self, topics: Sequence[Topic], reason: LossReason) -> None:
+        """Tells aggregators which of `topics` may lack something, as far as they want them and events of theirs are kept."""
+        masks, rows = self._core.interest.masks, self._core.interest.rows
+        bounds = self._core.window.bounds if self._core.window is not None else {}
+        known = [(topic, rows[topic]) for topic in topics if kind_of(topic) in bounds and topic in rows]
+        for subscriber in self.everyone:
+            mine: list[bytes] = [topic for topic, row in known if masks[row] & 1 << subscriber.bit]
+            if mine and subscriber.link.peer.site == self._site and subscriber.link.knows(Lost):
+                subscriber.link.send(Lost(mine, reason))
 
     def seal(self) -> None:
         """Says to everybody that nothing more comes of what is others' under the view that holds."""

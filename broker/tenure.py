@@ -21,6 +21,8 @@ class Tenure:
         self._over: deque[tuple[int, Ring]] = deque(maxlen=MOST_CHANGES)
         self._open: list[Ring] = []
         self._floor = 0
+        # The rings by which others served topics that were this broker's, with the stamp at which it learned of that.
+        self._splits: deque[tuple[int, Ring]] = deque(maxlen=MOST_CHANGES)
 
     def begin(self, before: Ring) -> None:
         """Notes a change of the ring, which was `before`."""
@@ -35,6 +37,16 @@ class Tenure:
         self._open.clear()
         while self._over and self._over[0][0] < oldest:
             self._over.popleft()
+        while self._splits and self._splits[0][0] < oldest:
+            self._splits.popleft()
+
+    def split(self, ring: Ring, stamp: int) -> None:
+        """Notes that until `stamp` another part of the site went by `ring`."""
+        self._splits.append((stamp, ring))
+
+    def was_split(self, topic: Topic, stamp: int) -> bool:
+        """Returns whether another broker has served `topic`, which is this one's, at some time after `stamp`."""
+        return any(until >= stamp and ring.owner(topic) != self._slot for until, ring in self._splits)
 
     def reaches(self, topic: Topic, stamp: int) -> bool:
         """Returns whether `topic`, which is the broker's, has been so since `stamp`."""

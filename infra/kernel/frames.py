@@ -23,7 +23,7 @@ from .ring import POINTS, Ring
 PROTOCOL: Final = 1
 # The highest tag of a frame that is understood here; what nodes understand that do not say it. A node may say more than an older
 # peer can read, so a newer frame is only said to who understands it (`Link.knows`).
-HIGHEST_TAG: Final = 38
+HIGHEST_TAG: Final = 39
 OLD_TAG: Final = 24
 
 Handle = Annotated[int, msgspec.Meta(ge=0, lt=1 << 32)]
@@ -447,6 +447,12 @@ class Lost(Frame, tag=38, frozen=True):
     reason: Annotated[str, msgspec.Meta(max_length=32)]
 
 
+class Apart(Frame, tag=39, frozen=True):
+    """The word of a broker that it served topics under `view`, while others of its site went by one without it (DPS-19)."""
+
+    view: View
+
+
 AnyFrame = (
     Hello
     | Heartbeat
@@ -482,5 +488,6 @@ AnyFrame = (
     | Recall
     | Recalled
     | Lost
+    | Apart
     | Proof
 )

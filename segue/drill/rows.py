@@ -190,8 +190,7 @@ def _cuts() -> tuple[DrillRow, ...]:
         _sites_cut(20.0, LATER),
         _sites_cut(100.0, LATER, is_long=True),
         _sites_cut(300.0, AGAIN_IN_4_S, is_long=True),
-        # Who owns a topic in one part goes on counting there, and knows nothing of what is published in the other one.
-        DrillRow("site-split", "a site falls in two parts for 8 s", split, DrillPromise(undetected=None, again_s=4.0)),
+        DrillRow("site-split", "a site falls in two parts for 8 s", split, AGAIN_IN_4_S),
     )
 
 

@@ -38,3 +38,13 @@ def test_so_many_changes_are_remembered_and_older_stamps_are_taken_for_lost() ->
     tenure.begin(TWO)
     tenure.end(501, oldest=400)
     assert not tenure.reaches(OTHER, 450)
+
+
+def test_what_another_part_of_the_site_served_was_split_until_that_was_known() -> None:
+    """DPS-19: what came to be known at a stamp concerns who was away before it, and nobody once nothing older is kept."""
+    tenure = Tenure("b1")
+    tenure.split(TWO, 5)
+    theirs, mine = OTHER, MINE
+    assert (tenure.was_split(theirs, 5), tenure.was_split(theirs, 6), tenure.was_split(mine, 0)) == (True, False, False)
+    tenure.end(9, 6)
+    assert not tenure.was_split(theirs, 0)

@@ -383,3 +383,48 @@ async def test_who_is_away_while_topics_move_as_planned_recovers_by_numbers(tcp:
             assert recovery(answer) == (True, [], 12)
             assert heard(ann) == [1] * 12
             assert any("after" in event for event in ann.events)
+
+
+async def test_parts_of_a_site_that_served_apart_say_so_when_they_meet_and_no_recovery_claims_more(tcp: bool) -> None:
+    """DPS-19: whoever followed in either part with `recover` hears of it; numbers do not go on; who was away is told `split`."""
+    async with Cluster(sites=1, brokers=2, aggregators=2, accesspoints=2, tcp=tcp) as c:
+        one, other = ("sto/b1", "sto/a1", "sto/ap1"), ("sto/b2", "sto/a2", "sto/ap2")
+        topics = [f"hm://playlist/user/ann/playlist/p{n}/" for n in range(8)]
+        async with c.user("ann", point=0) as ann, c.user("bob", point=1) as bob:
+            for user in (ann, bob):
+                assert recovery(await user.ask("subscribe", topics=topics, recover=True)) == (True, [], 0)
+            for topic in topics:
+                await change(c, 0, topic=topic)
+            await ann.heard(8)
+            await bob.heard(8)
+            point = await point_of(c, ann)
+            for here in one:
+                for there in other:
+                    c.partition(here, there)
+            await c.until(lambda: [len(each.view().slots) for each in c.of("broker", "sto")] == [1, 1])
+            brokers = c.of("broker", "sto")
+            await c.until(lambda: all(len(list(each.core.wanted_here())) == 8 for each in brokers))
+            for broker, n in ((0, 1), (1, 2)):
+                events = [{"topic": topic, "kind": "changed", "payload": {"n": n}} for topic in topics]
+                assert (await c.post(events, broker=broker, service="playlist"))[1]["accepted"] == 8
+            await ann.heard(16)
+            await bob.heard(16)
+            c.heal()
+            for user in (ann, bob):
+                named: set[str] = set()
+                while named != set(topics):
+                    gap = await user.answer(lambda m: m["op"] == "gap" and m["reason"] == "split")
+                    named |= set(gap["topics"])
+            await c.settle()
+            had = since(ann), since(bob)
+            for topic in topics:
+                await change(c, 3, topic=topic)
+            for user, before in zip((ann, bob), had, strict=True):
+                for event in (await user.heard(24))[16:]:
+                    epoch, seq = before[event["topic"]]["sto"]
+                    assert (event["epoch"], event["seq"]) != (epoch, seq + 1)
+                    assert event.get("after") != [epoch, seq]
+        async with c.user("eve") as eve:
+            answer = await eve.ask("subscribe", topics=topics, recover=True, point=point)
+            assert (answer["recovered"], {each["topic"] for each in answer["lost"]}) == (False, set(topics))
+            assert {each["reason"] for each in answer["lost"]} <= {"split", "owner-lost"}

@@ -81,6 +81,7 @@ FRAMES = st.one_of(
     st.builds(lambda n, hops, lists: frames.Publish(n, hops, *lists), NUMBERS, st.integers(0, 2), columns(TOPICS, BYTES, BYTES)),
     st.builds(lambda lists: frames.Moved(*lists), columns(TOPICS, st.tuples(NUMBERS, NUMBERS), st.lists(BYTES, max_size=3))),
     st.builds(frames.Sealed, VIEWS),
+    st.builds(frames.Apart, VIEWS),
     st.builds(frames.Published, NUMBERS, st.lists(NUMBERS, max_size=3)),
     st.builds(frames.Call, NUMBERS, NAMES, TEXTS, NAMES, BYTES, TEXTS),
     st.builds(frames.Reply, NUMBERS, TEXTS, TEXTS, BYTES),
@@ -340,6 +341,6 @@ def test_a_call_of_a_peer_of_before_has_no_queue_and_such_a_peer_understands_our
 def test_every_kind_of_frame_has_a_tag_of_its_own_that_never_changes() -> None:
     """A tag that is given away again would be misread by peers of the version before."""
     tags = {kind.__struct_config__.tag: kind.__name__ for kind in frames.AnyFrame.__args__}
-    assert sorted(tags) == [*range(1, 27), *range(30, 39)]
+    assert sorted(tags) == [*range(1, 27), *range(30, 40)]
     assert max(tags) <= frames.HIGHEST_TAG
     assert (tags[1], tags[2], tags[11]) == ("Hello", "Heartbeat", "Bye")

@@ -1,0 +1,84 @@
+"""Splits: two parts of a site that each went by a view without the other, and so both served the same topics (DPS-19).
+
+Whoever takes over a view in which they are not, though they have not left, has served topics while others did. They tell those who follow
+here, and tell the other brokers under which view they did (`Apart`). Each of these tells who follows there what it owned meanwhile.
+
+Nobody knows what was published in the other part. So each of those topics goes on with a number that nobody gets, and what was kept
+before serves no recovery of it.
+"""
+
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Final
+
+from infra.kernel.frames import Apart, View
+from infra.kernel.loss_reasons import LossReason
+from infra.kernel.topics import Topic
+from infra.runtime.link import Link
+from infra.runtime.turns import in_turns
+
+from .core import BrokerCore
+from .tenure import Tenure
+
+# So many topics are looked at in one turn.
+AT_ONCE: Final = 4096
+MOST_KNOWN: Final = 64
+
+
+class Splits:
+    """The splits that the broker `me` has seen.
+
+    - `core`, `tenure`: its topics, and since when they have been its own.
+    - `links`: slot -> link, to brokers of this site.
+    - `tell(topics, reason)`: tells who follows some of `topics` here that something may be missing.
+    """
+
+    def __init__(
+        self,
+        me: str,
+        core: BrokerCore,
+        tenure: Tenure,
+        links: Mapping[str, Link],
+        tell: Callable[[Sequence[Topic], LossReason], None],
+    ) -> None:
+        self._me, self._core, self._tenure, self._links, self._tell = me, core, tenure, links, tell
+        self._view = View(0, ())
+        # The view under which we were apart, and those who have not been told of it.
+        self._apart = View(0, ())
+        self._untold: set[str] = set()
+        self._known: deque[View] = deque(maxlen=MOST_KNOWN)
+
+    def follow(self, view: View, *, is_leaving: bool) -> None:
+        """Takes over `view`. `is_leaving`: this broker has said that it leaves, so it may be out."""
+        before, self._view = self._view, view
+        if self._me in before.slots and self._me not in view.slots and not is_leaving:
+            self._apart, self._untold = before, set(view.slots)
+            for slot in list(self._links):
+                self.link_up(slot)
+            mine = before.ring
+            in_turns(self._break(lambda topic: mine.owner(topic) == self._me))
+
+    def link_up(self, slot: str) -> None:
+        """Tells a broker to which there is a link under which view this one was apart."""
+        link = self._links.get(slot)
+        if slot in self._untold and link is not None:
+            self._untold.discard(slot)
+            if link.knows(Apart):
+                link.send(Apart(self._apart))
+
+    def take(self, frame: Apart) -> None:
+        """Learns under which view another broker was apart: what it gave to others, and is ours, was served twice."""
+        if frame.view.is_sound and frame.view not in self._known:
+            self._known.append(frame.view)
+            window, here, there = self._core.window, self._view.ring, frame.view.ring
+            self._tenure.split(there, window.stamp if window is not None else 0)
+            in_turns(self._break(lambda topic: here.owner(topic) == self._me != there.owner(topic)))
+
+    def _break(self, concerns: Callable[[Topic], bool]) -> Iterator[float]:
+        topics = [*dict.fromkeys([*self._core.interest.rows, *self._core.counted()])]
+        for start in range(0, len(topics), AT_ONCE):
+            some = [topic for topic in topics[start : start + AT_ONCE] if concerns(topic)]
+            for topic in some:
+                self._core.break_off(topic)
+            self._tell(some, LossReason.SPLIT)
+            yield 0.0

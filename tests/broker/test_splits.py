@@ -1,0 +1,112 @@
+"""Who says that topics were served in two parts of a site, to whom, and what becomes of their numbers."""
+
+import asyncio
+from collections.abc import Sequence
+
+from broker.core import BrokerCore
+from broker.splits import Splits
+from broker.tenure import Tenure
+from infra.kernel.frames import OLD_TAG, Apart, Hello, View
+from infra.kernel.loss_reasons import LossReason
+from infra.kernel.topics import Topic, user_topic
+from infra.runtime.link import Link
+from tests.support.recording_wire import RecordingWire
+
+TOPICS = [user_topic(f"u{n}") for n in range(40)]
+TOGETHER = View(1, ("b1", "b2", "b3"))
+HERE, THERE = View(2, ("b1", "b2")), View(3, ("b3",))
+MINE = {topic for topic in TOPICS if HERE.ring.owner(topic) == "b1"}
+
+
+class Taker:
+    """A link of an aggregator, that wants everything."""
+
+    def deliver(self, handle: int, body: bytes) -> None:
+        pass
+
+
+class OneBroker:
+    """The broker b1, its links to others, which keep what is said, and what its followers are told."""
+
+    def __init__(self, *others: str, old: bool = False) -> None:
+        self.core = BrokerCore("sto", 7)
+        self.core.subscribe(self.core.open(Taker(), False), TOPICS, range(len(TOPICS)))
+        for topic in TOPICS:
+            self.core.inherit(topic, (5, 1))
+        tags = OLD_TAG if old else 39
+        self.wires = {slot: RecordingWire() for slot in others}
+        self.links: dict[str, Link] = {}
+        self.hellos = {slot: Hello("broker", slot, "sto", 1, 1, View(0, ()), tags=tags) for slot in others}
+        self.told: list[Topic] = []
+        self.tenure = Tenure("b1")
+        self.splits = Splits("b1", self.core, self.tenure, self.links, self.tell)
+
+    def tell(self, topics: Sequence[Topic], reason: LossReason) -> None:
+        assert reason == LossReason.SPLIT
+        self.told += topics
+
+    def link(self, slot: str) -> None:
+        self.links[slot] = Link(self.wires[slot], self.hellos[slot], slot, 0.0, Link.flush)
+        self.splits.link_up(slot)
+
+    @property
+    def broken_off(self) -> set[Topic]:
+        return {topic for topic in TOPICS if self.core.last(topic) != (5, 1)}
+
+
+async def turns() -> None:
+    for _ in range(10):
+        await asyncio.sleep(0)
+
+
+async def test_whoever_was_left_out_tells_their_followers_and_each_other_broker_once() -> None:
+    """DPS-19: those linked by then at once, the others when a link stands."""
+    broker = OneBroker("b2", "b3")
+    broker.splits.follow(HERE, is_leaving=False)
+    broker.link("b2")
+    broker.splits.follow(View(3, ("b2", "b3")), is_leaving=False)
+    await turns()
+    assert set(broker.told) == MINE == broker.broken_off
+    broker.splits.follow(View(4, ("b1", "b2", "b3")), is_leaving=False)
+    for slot in ("b2", "b3", "b3"):
+        broker.link(slot)
+    assert [broker.wires[slot].sent for slot in ("b2", "b3")] == [[Apart(HERE)], [Apart(HERE)]]
+
+
+async def test_who_hears_of_another_part_tells_of_what_both_served_and_of_nothing_else() -> None:
+    """DPS-19: once for each view, however many say it."""
+    broker = OneBroker()
+    broker.splits.follow(HERE, is_leaving=False)
+    for _ in range(2):
+        broker.splits.take(Apart(THERE))
+    await turns()
+    assert sorted(broker.told) == sorted(MINE)
+    assert broker.broken_off == MINE
+    assert all(broker.tenure.was_split(topic, 0) for topic in MINE)
+    broker.splits.take(Apart(TOGETHER))  # who hung: they served what they had before, and we do so since
+    await turns()
+    both = {topic for topic in MINE if TOGETHER.ring.owner(topic) != "b1"}
+    assert sorted(broker.told[len(MINE) :]) == sorted(both)
+    assert both != MINE
+
+
+async def test_who_leaves_or_begins_or_stays_was_never_apart() -> None:
+    broker = OneBroker("b2")
+    broker.splits.follow(View(1, ("b2",)), is_leaving=False)  # not taken in yet
+    broker.splits.follow(HERE, is_leaving=False)
+    broker.splits.follow(TOGETHER, is_leaving=True)
+    broker.splits.follow(View(9, ("b2", "b3")), is_leaving=True)
+    broker.link("b2")
+    await turns()
+    assert (broker.told, broker.wires["b2"].sent) == ([], [])
+
+
+async def test_what_nobody_can_mean_and_who_cannot_read_it_are_passed_over() -> None:
+    broker = OneBroker("b2", old=True)
+    broker.splits.follow(HERE, is_leaving=False)
+    broker.splits.take(Apart(View(3, ("b3",), (1, 2))))
+    broker.link("b2")
+    broker.splits.follow(View(3, ("b2",)), is_leaving=False)
+    await turns()
+    assert broker.wires["b2"].sent == []
+    assert set(broker.told) == MINE  # their own followers hear of it all the same
