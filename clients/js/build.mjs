@@ -10,6 +10,7 @@ if (process.argv.includes("--tests")) {
   await build({ ...shared, entryPoints: all("conformance"), outdir: "dist/conformance", platform: "node", packages: "external" });
 } else {
   rmSync("dist", { recursive: true, force: true }); // names of shared parts change with what is in them
-  const entryPoints = { segue: "src/index.ts", api: "src/http.ts", bell: "src/elements/bell.ts", feed: "src/elements/feed.ts" };
+  const elements = Object.fromEntries(["bell", "feed", "preferences"].map((name) => [name, `src/elements/${name}.ts`]));
+  const entryPoints = { segue: "src/index.ts", api: "src/http.ts", ...elements };
   await build({ ...shared, entryPoints, outdir: "dist", splitting: true, chunkNames: "shared-[hash]", minify: true, platform: "browser" });
 }

@@ -1,7 +1,7 @@
 """A page on the loopback with the built elements of `clients/js`, for tests in a browser."""
 
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 from aiohttp import web
 
@@ -15,22 +15,29 @@ body {{ margin: 24px; background: light-dark(#f4f3f8, #121115); }}
 header {{ display: flex; justify-content: end; }}
 </style>
 <body>{body}
-<script type="module" src="/segue/bell.js"></script><script type="module" src="/segue/feed.js"></script>"""
+<script type="module" src="/segue/bell.js"></script><script type="module" src="/segue/feed.js"></script>
+<script type="module" src="/segue/preferences.js"></script>"""
 
 
 class ElementPage:
-    """A server of one page: `body` within it, in `language`. `url` is its address."""
+    """A server of one page: `body` within it, in `language`. `url` is its address.
+
+    It keeps `preferences` under the same address, and refuses them with the words of `refusal`, if there are any.
+    """
 
     def __init__(self) -> None:
         self.body = ""
         self.language = "en"
         self.url = ""
+        self.preferences: dict[str, Any] = {}
+        self.refusal = ""
         self._runner: web.AppRunner | None = None
 
     async def __aenter__(self) -> Self:
         app = web.Application()
         app.router.add_get("/", self._answer)
         app.router.add_static("/segue", built())
+        app.router.add_route("*", "/v1/me/preferences", self._preferences)
         self._runner = web.AppRunner(app, shutdown_timeout=0.1)
         await self._runner.setup()
         await web.TCPSite(self._runner, "127.0.0.1", 0).start()
@@ -41,6 +48,14 @@ class ElementPage:
     async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         assert self._runner is not None
         await self._runner.cleanup()
+
+    async def _preferences(self, request: web.Request) -> web.Response:
+        """Answers as a notification module does, at the address of the page itself."""
+        if self.refusal:
+            return web.json_response({"code": "bad-field", "number": 4105, "reason": self.refusal}, status=400)
+        if request.method == "PUT":
+            self.preferences = await request.json()
+        return web.json_response(self.preferences)
 
     async def _answer(self, _: web.Request) -> web.Response:
         direction = "rtl" if self.language == "ar" else "ltr"

@@ -11,6 +11,7 @@ test("a language that is not there is English, and each has all words", () => {
   const swedish = wordsOf("sv-SE");
   assert.deepEqual(Object.keys(swedish.news), Object.keys(ENGLISH.news));
   assert.deepEqual(Object.keys(swedish.phases), Object.keys(ENGLISH.phases));
+  for (const kind of ["classes", "channels", "digests"] as const) assert.deepEqual(Object.keys(swedish[kind]), Object.keys(ENGLISH[kind]));
   assert.deepEqual([swedish.unread(1), swedish.unread(2), swedish.missed(null)], ["1 oläst", "2 olästa", "något kan saknas här"]);
 });
 

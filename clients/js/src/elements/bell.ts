@@ -1,7 +1,8 @@
 /** `<segue-bell url="ws://…" token="…">`: the user's notifications, and how many are unread. */
 import type { Client } from "../client.js";
 import type { SegueNotification } from "../notifications.js";
-import { ClientElement, element, STYLE } from "./client_element.js";
+import { ClientElement } from "./client_element.js";
+import { element, STYLE } from "./parts.js";
 import { ago, lineOfNotification } from "./words.js";
 
 const SHOWN = 20;

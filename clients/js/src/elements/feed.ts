@@ -1,7 +1,8 @@
 /** `<segue-feed url="ws://…" token="…" friends="bob eve">`: what friends play, the moment it happens. */
 import type { Client } from "../client.js";
 import type { PastEvent, SegueEvent } from "../messages.js";
-import { ClientElement, element, STYLE } from "./client_element.js";
+import { ClientElement } from "./client_element.js";
+import { element, STYLE } from "./parts.js";
 import { ago, lineOfEvent } from "./words.js";
 
 const SHOWN = 50;

@@ -15,6 +15,18 @@ export interface Words {
   readonly news: Readonly<Record<string, string>>;
   readonly acts: Readonly<Record<string, string>>;
   readonly isNew: string;
+  readonly classes: Readonly<Record<string, string>>;
+  readonly channels: Readonly<Record<string, string>>;
+  readonly digests: Readonly<Record<string, string>>;
+  readonly mailTo: string;
+  readonly quietHours: string;
+  readonly from: string;
+  readonly to: string;
+  readonly digest: string;
+  readonly digestAt: string;
+  readonly digestDay: string;
+  readonly saved: string;
+  readonly notSaved: string;
 }
 
 const ENGLISH: Words = {
@@ -35,6 +47,24 @@ const ENGLISH: Words = {
   },
   acts: { play: "plays", pause: "paused", favourite: "likes", playlist: "listens to the playlist" },
   isNew: "unread",
+  classes: {
+    "new-album": "New albums",
+    "new-track": "New tracks",
+    "artist-playlist": "Playlists of artists",
+    "friend-joined": "Friends who join",
+    playlist: "Changed playlists",
+  },
+  channels: { "in-client": "Here", push: "Push", email: "Mail" },
+  digests: { off: "At once", daily: "Daily", weekly: "Weekly" },
+  mailTo: "Mail goes to",
+  quietHours: "No push at night",
+  from: "From",
+  to: "To",
+  digest: "Mails come",
+  digestAt: "At",
+  digestDay: "On",
+  saved: "Saved",
+  notSaved: "Not saved",
 };
 
 const SWEDISH: Words = {
@@ -55,6 +85,24 @@ const SWEDISH: Words = {
   },
   acts: { play: "spelar", pause: "pausade", favourite: "gillar", playlist: "lyssnar på spellistan" },
   isNew: "oläst",
+  classes: {
+    "new-album": "Nya album",
+    "new-track": "Nya låtar",
+    "artist-playlist": "Artisters spellistor",
+    "friend-joined": "Vänner som går med",
+    playlist: "Ändrade spellistor",
+  },
+  channels: { "in-client": "Här", push: "Push", email: "Mejl" },
+  digests: { off: "Direkt", daily: "Varje dag", weekly: "Varje vecka" },
+  mailTo: "Mejl går till",
+  quietHours: "Ingen push på natten",
+  from: "Från",
+  to: "Till",
+  digest: "Mejl kommer",
+  digestAt: "Klockan",
+  digestDay: "På",
+  saved: "Sparat",
+  notSaved: "Inte sparat",
 };
 
 /** Returns the words of a language such as "sv-SE"; English for one that is not here. */

@@ -1,0 +1,178 @@
+/** `<segue-preferences url="http://…" token="…">`: which notifications the user wants, on which ways, and when. */
+import { SettingsClient, type NotificationPreferences, type Weekday } from "../preferences.js";
+import { element, STYLE, wordsFor } from "./parts.js";
+
+const DEFAULT_URL = "http://127.0.0.1:7720";
+const CLASSES = ["new-album", "new-track", "artist-playlist", "friend-joined", "playlist"] as const;
+const CHANNELS = ["in-client", "push", "email"] as const;
+const DIGESTS = ["off", "daily", "weekly"] as const;
+const DAYS: readonly Weekday[] = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
+/** A night, for who has none yet. */
+const NIGHT = { from: "22:00", to: "07:00" };
+
+const PREFERENCES_STYLE = `${STYLE}
+  :host { display: block; border: 1px solid var(--_line); border-radius: 14px; background: var(--_surface); padding: 16px; }
+  fieldset { border: 0; margin: 0; padding: 0; min-width: 0; }
+  table { width: 100%; border-collapse: collapse; }
+  th, td { padding: 8px 4px; border-block-end: 1px solid var(--_line); text-align: center; font-weight: 400; }
+  th:first-child { text-align: start; overflow-wrap: anywhere; }
+  thead th { color: var(--_faint); font-size: 0.87em; }
+  input, select { font: inherit; color: inherit; background: var(--_surface); border: 1px solid var(--_line); border-radius: 8px; padding: 6px 8px;
+    max-width: 100%; }
+  input[type="checkbox"] { width: 20px; height: 20px; accent-color: var(--_accent); }
+  .field { display: flex; flex-wrap: wrap; gap: 8px 12px; align-items: center; padding: 12px 4px 0; }
+  .field > :first-child { flex: 1; min-width: 9em; }
+  #status { min-height: 1.5em; margin: 12px 4px 0; color: var(--_faint); }
+`;
+
+/** A form that saves what is changed at once. Times are those of the browser's time zone, which is saved with them. */
+export class SeguePreferences extends HTMLElement {
+  static readonly observedAttributes = ["url", "token"];
+  readonly root = this.attachShadow({ mode: "open" });
+  #given: SettingsClient | undefined;
+  #held: NotificationPreferences | undefined;
+  #saving: Promise<void> = Promise.resolve();
+  #form = element("form");
+  #status = element("p");
+
+  constructor() {
+    super();
+    this.#status.id = "status";
+    this.#status.role = "status";
+    this.#form.addEventListener("change", () => this.#save());
+    this.#form.addEventListener("submit", (event) => event.preventDefault());
+    this.root.append(element("style", "", PREFERENCES_STYLE), this.#form, this.#status);
+  }
+
+  /** What asks the service, where a token must be fetched; otherwise `url` and `token` say it. */
+  set settings(settings: SettingsClient) {
+    this.#given = settings;
+    if (this.isConnected) void this.#load();
+  }
+
+  connectedCallback(): void {
+    void this.#load();
+  }
+
+  attributeChangedCallback(): void {
+    if (this.isConnected) void this.#load();
+  }
+
+  #settings(): SettingsClient | undefined {
+    const token = this.getAttribute("token");
+    return this.#given ?? (token ? new SettingsClient(this.getAttribute("url") ?? DEFAULT_URL, token) : undefined);
+  }
+
+  async #load(): Promise<void> {
+    try {
+      const held = await this.#settings()?.preferences();
+      if (held) this.#show(held);
+    } catch (error) {
+      this.#failed(error);
+    }
+  }
+
+  /** Sends what the form says, one after the other. What the service refuses is shown as it was before. */
+  #save(): void {
+    const wanted = this.#read();
+    this.#saving = this.#saving.then(async () => {
+      try {
+        this.#show(await this.#settings()!.setPreferences(wanted));
+        this.#status.textContent = wordsFor(this).saved;
+      } catch (error) {
+        if (this.#held) this.#show(this.#held);
+        this.#failed(error);
+      }
+    });
+  }
+
+  #failed(error: unknown): void {
+    this.#status.textContent = `${wordsFor(this).notSaved} (${error instanceof Error ? error.message : String(error)})`;
+    this.dispatchEvent(new CustomEvent("segue-error", { detail: error, bubbles: true, composed: true }));
+  }
+
+  #read(): NotificationPreferences {
+    const said = new FormData(this.#form);
+    const text = (name: string): string => String(said.get(name) ?? "");
+    const channels: Record<string, Record<string, boolean>> = {};
+    for (const about of CLASSES) {
+      const refused = CHANNELS.filter((channel) => !said.has(`${about} ${channel}`));
+      if (refused.length) channels[about] = Object.fromEntries(refused.map((channel) => [channel, false]));
+    }
+    const quiet = said.has("quiet") ? { from: text("from") || NIGHT.from, to: text("to") || NIGHT.to } : null;
+    const digest = text("digest") as NotificationPreferences["digest"];
+    const rest = { email: text("email") || null, channels, quiet, digest, tz: Intl.DateTimeFormat().resolvedOptions().timeZone };
+    return { ...this.#held!, ...rest, digestAt: text("at") || this.#held!.digestAt, digestDay: (text("day") || this.#held!.digestDay) as Weekday };
+  }
+
+  #show(held: NotificationPreferences): void {
+    this.#held = held;
+    const focused = this.root.activeElement?.getAttribute("name");
+    this.#form.replaceChildren(element("fieldset", "", this.#table(held), this.#email(held), this.#quiet(held), this.#digest(held)));
+    if (focused) this.#form.querySelector<HTMLElement>(`[name="${CSS.escape(focused)}"]`)?.focus();
+  }
+
+  #table({ channels }: NotificationPreferences): HTMLTableElement {
+    const words = wordsFor(this);
+    const head = element("tr", "", element("td"), ...CHANNELS.map((channel) => heading(words.channels[channel]!, "col")));
+    const rows = CLASSES.map((about) => {
+      const boxes = CHANNELS.map((channel) => {
+        const box = input("checkbox", `${about} ${channel}`);
+        box.checked = channels[about]?.[channel] !== false;
+        box.ariaLabel = `${words.classes[about]}: ${words.channels[channel]}`;
+        return element("td", "", box);
+      });
+      return element("tr", "", heading(words.classes[about]!, "row"), ...boxes);
+    });
+    return element("table", "", element("thead", "", head), element("tbody", "", ...rows));
+  }
+
+  #email({ email }: NotificationPreferences): HTMLLabelElement {
+    const field = input("email", "email", email ?? "");
+    field.autocomplete = "email";
+    return element("label", "field", element("span", "", wordsFor(this).mailTo), field);
+  }
+
+  #quiet({ quiet }: NotificationPreferences): HTMLDivElement {
+    const words = wordsFor(this);
+    const box = input("checkbox", "quiet");
+    box.checked = quiet !== null;
+    const times = (["from", "to"] as const).map((name) => labelled(input("time", name, quiet?.[name] ?? NIGHT[name]), words[name]));
+    return element("div", "field", element("label", "", `${words.quietHours} `, box), ...(quiet ? times : []));
+  }
+
+  #digest({ digest, digestAt, digestDay }: NotificationPreferences): HTMLDivElement {
+    const words = wordsFor(this);
+    const named = new Intl.DateTimeFormat(words.language, { weekday: "long", timeZone: "UTC" });
+    const dayName = (day: Weekday): string => named.format(Date.UTC(2024, 0, 1 + DAYS.indexOf(day))); // a Monday
+    const how = select("digest", DIGESTS, digest, (each) => words.digests[each]!);
+    const details: HTMLElement[] = [labelled(input("time", "at", digestAt), words.digestAt)];
+    if (digest === "weekly") details.push(labelled(select("day", DAYS, digestDay, dayName), words.digestDay));
+    return element("div", "field", element("label", "", `${words.digest} `, how), ...(digest === "off" ? [] : details));
+  }
+}
+
+function heading(text: string, scope: "col" | "row"): HTMLTableCellElement {
+  const made = element("th", "", text);
+  made.scope = scope;
+  return made;
+}
+
+function input(type: string, name: string, value = ""): HTMLInputElement {
+  const made = element("input");
+  Object.assign(made, { type, name });
+  if (type !== "checkbox") made.value = value;
+  return made;
+}
+
+function labelled<Field extends HTMLElement>(field: Field, label: string): Field {
+  field.ariaLabel = label;
+  return field;
+}
+
+function select<Value extends string>(name: string, values: readonly Value[], chosen: Value, say: (value: Value) => string): HTMLSelectElement {
+  const options = values.map((value) => Object.assign(element("option", "", say(value)), { value, selected: value === chosen }));
+  return Object.assign(element("select", "", ...options), { name });
+}
+
+customElements.define("segue-preferences", SeguePreferences);
