@@ -96,6 +96,9 @@ class Recoveries:
         self.replayed = 0
         self._options, self._hub, self._keeping, self._notices = options, hub, keeping, notices
         self._resumption: Resumption | None = None
+        # Topics of which answers have brought more than `stamps` say, and the latest that any of them has.
+        self._further: dict[Topic, Mapping[int, int]] = {}
+        self._furthest: Mapping[int, int] = {}
         self._open: dict[int, SessionRecovery] = {}
         self._last = 0
 
@@ -165,6 +168,12 @@ class Recoveries:
             assert self.link is not None
             self.link.send(Recall(recovery.number, list(bulk), recovery.stamps, since if any(since) else []))
 
+    def note(self, stamps: Mapping[int, int]) -> None:
+        """Notes up to where everything has come. Of what has another epoch now nothing is known."""
+        self.stamps = _latest(stamps, self.stamps)
+        if self._further and _latest(self.stamps, self._furthest) == self.stamps:
+            self._further, self._furthest = {}, {}
+
     def fed_by(self, link: Outlet | None) -> None:
         """Notes that another aggregator feeds us, and asks it what is open."""
         self.link = link
@@ -183,16 +192,21 @@ class Recoveries:
         topics = [topic for _, topic in self._hub.wanted() if self._keeping.has(topic)]
         older = {topic: stamps for topic, stamps in before.open.items() if stamps} if before is not None else {}
         self._hub.hold(topics)
-        self._resumption = Resumption(self._last, now_s + self._options.install_s, {topic: older.get(topic, stamps) for topic in topics})
-        groups: dict[int, tuple[Mapping[int, int], list[bytes]]] = {}
-        for topic, its in self._resumption.open.items():
-            groups.setdefault(id(its), (its, []))[1].append(topic)
-        for its, named in groups.values():
+        behind = {topic: older.get(topic) or _latest(stamps, self._further.get(topic)) for topic in topics}
+        self._resumption = Resumption(self._last, now_s + self._options.install_s, behind)
+        self._further, self._furthest = {}, {}
+        groups: dict[tuple[tuple[int, int], ...], list[bytes]] = {}
+        for topic, its in behind.items():
+            groups.setdefault(tuple(its.items()), []).append(topic)
+        for shared, named in groups.items():
             for start in range(0, len(named), BULK):
-                link.send(Recall(self._last, named[start : start + BULK], dict(its), rest=True))
+                link.send(Recall(self._last, named[start : start + BULK], dict(shared), rest=True))
 
-    def _resumed(self, resumption: "Resumption", topic: Topic, reason: str, bodies: list[bytes]) -> None:
-        if resumption.open.pop(topic, None) is not None:
+    def _resumed(self, resumption: "Resumption", topic: Topic, reason: str, bodies: list[bytes], reached: Mapping[int, int]) -> None:
+        """Gives everybody what came on `topic` while no aggregator fed us. `reached`: up to where that is all."""
+        if (behind := resumption.open.pop(topic, None)) is not None:
+            self._further[topic] = further = _latest(behind, reached)
+            self._furthest = _latest(further, self._furthest)
             self._hub.go_on(topic, bodies)
             if reason and reason != LossReason.NO_WINDOW:
                 self._notices.lost([topic], reason)
@@ -207,7 +221,7 @@ class Recoveries:
             if recovery is not None:
                 self._join(recovery, Topic(topic), reason, bodies)
             elif resumption is not None and resumption.number == answer.n:
-                self._resumed(resumption, Topic(topic), reason, bodies)
+                self._resumed(resumption, Topic(topic), reason, bodies, answer.stamps)
         if recovery is not None:
             self._end(recovery, now_s)
 
@@ -237,7 +251,7 @@ class Recoveries:
         resumption = self._resumption
         if resumption is not None and resumption.deadline_s <= now_s:
             for topic in list(resumption.open):
-                self._resumed(resumption, topic, LossReason.LATE, [])
+                self._resumed(resumption, topic, LossReason.LATE, [], {})
         for_every_one(partial(self._late, each, now_s) for each in [each for each in self._open.values() if each.deadline_s <= now_s])
 
     def _late(self, recovery: SessionRecovery, now_s: float) -> None:
@@ -262,6 +276,11 @@ class Recoveries:
         self._hub.flush_one(session)
         named = [{"topic": format_topic(topic), "reason": str(reason)} for topic, reason in lost.items()]
         return messages.Recovery(not lost, named, replayed, self.point(session))
+
+
+def _latest(stamps: Mapping[int, int], others: Mapping[int, int] | None) -> Mapping[int, int]:
+    """Returns `stamps`, or the same ones of `others` where those are later."""
+    return {epoch: max(stamp, others.get(epoch, 0)) for epoch, stamp in stamps.items()} if others else stamps
 
 
 def _is_known(uri: str, sites: Iterable[str]) -> bool:

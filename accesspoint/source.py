@@ -156,11 +156,9 @@ class Source:
                 raise Refused("bad-link-frame", f"{type(frame).__name__} makes no sense to an access point")
 
     def _note(self, link: Link, stamps: dict[int, int]) -> None:
-        """Notes up to where everything has come. Of what has another epoch now nothing is known."""
         is_passed_over = self._move is not None and self._move.step is Step.ALONE
         if stamps and link is self.link and not is_passed_over:
-            mine = self._core.recoveries.stamps
-            self._core.recoveries.stamps = {epoch: max(stamp, mine.get(epoch, 0)) for epoch, stamp in stamps.items()}
+            self._core.recoveries.note(stamps)
 
     def _feed(self, link: Link | None) -> None:
         """Has `link` deliver from now on."""

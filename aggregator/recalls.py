@@ -81,7 +81,7 @@ class Recalls:
         question = self._open.get(answer.n)
         if question is None or question.slot != slot:
             return
-        mine = Recalled(question.recall.n, [], [], [], [])
+        mine = Recalled(question.recall.n, [], [], [], [], answer.stamps)
         moved: dict[bytes, _Known] = {}
         for topic, reason, bodies in _parts(answer):
             known = question.known.pop(topic, None)

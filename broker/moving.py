@@ -88,7 +88,8 @@ class TopicMoves:
         moves = before.parts(view.ring)
         former = {slot for slot, to in moves if to == self._me and slot not in (None, self._me) and self._is_awaited(slot, view)}
         step = _MovingStep(before, view, former, now_s)
-        if not any(slot == self._me != to for slot, to in moves):
+        # A seal is one of earlier steps, too: what goes in them stands before it.
+        if not any(slot == self._me != to for slot, to in moves) and all(each.is_told for each in self._steps):
             step.is_begun = True
             self._seal(step)
         self._steps.append(step)

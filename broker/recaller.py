@@ -42,7 +42,8 @@ class Recaller:
 
     def answers(self, bit: int, recall: Recall) -> Iterator[Recalled]:
         """Yields the answer to `recall`, which came on link `bit`, in frames that are not too large."""
-        part = Recalled(recall.n, [], [], [], [])
+        stamps = self._reached(bit)
+        part = Recalled(recall.n, [], [], [], [], stamps)
         size_bytes = part_bytes = 0
         for at, topic in enumerate(recall.topics):
             missed = self._missed(bit, Topic(topic), recall, recall.since[at] if recall.since else ())
@@ -51,13 +52,18 @@ class Recaller:
                 missed, size = Missed([], LossReason.TOO_MUCH), 0
             if part_bytes + size > FRAME_BYTES and part.topics:
                 yield part
-                part, part_bytes = Recalled(recall.n, [], [], [], []), 0
+                part, part_bytes = Recalled(recall.n, [], [], [], [], stamps), 0
             part.topics.append(topic)
             part.reasons.append(missed.reason)
             part.counts.append(len(missed.bodies))
             part.bodies.extend(missed.bodies)
             size_bytes, part_bytes = size_bytes + size, part_bytes + size
         yield part
+
+    def _reached(self, bit: int) -> dict[int, int]:
+        """Returns up to where an answer on link `bit` has everything; nothing while the link is behind, for there topics differ."""
+        window, laggards = self._core.window, self._core.laggards
+        return {window.epoch: window.stamp} if window is not None and laggards is not None and bit not in laggards else {}
 
     def _missed(self, bit: int, topic: Topic, recall: Recall, known: Known) -> Missed:
         core, window = self._core, self._core.window

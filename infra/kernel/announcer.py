@@ -217,6 +217,10 @@ class Announcer:
         """Whether no former owner serves anything any more that has moved."""
         return not self._partings
 
+    def has_parted(self, slot: str) -> bool:
+        """Returns whether `slot` serves nothing any more that has moved to others; other former owners may."""
+        return not any(slot in parting.topics for parting in self._partings)
+
     def want(self, news: Iterable[tuple[int, Topic]]) -> None:
         """Announces topics that are newly wanted, as (row, topic), to their owners."""
         for slot, mine in self._by_owner(news).items():

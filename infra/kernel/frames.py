@@ -428,6 +428,7 @@ class Recalled(Frame, tag=37, frozen=True):
 
     - `reasons`: for each of `topics` why not everything is here (see `LossReason`); empty where it is.
     - `counts`: how many of `bodies` belong to each, in order.
+    - `stamps`: up to where that is all of these topics; empty where it is not said.
     """
 
     n: Number
@@ -435,6 +436,7 @@ class Recalled(Frame, tag=37, frozen=True):
     reasons: list[Annotated[str, msgspec.Meta(max_length=32)]]
     counts: list[Annotated[int, msgspec.Meta(ge=0, lt=1 << 32)]]
     bodies: list[bytes]
+    stamps: Stamps = {}
 
 
 class Lost(Frame, tag=38, frozen=True):

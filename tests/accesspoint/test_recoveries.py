@@ -178,6 +178,29 @@ def test_what_an_access_point_missed_itself_goes_to_all_who_follow_and_not_to_th
     assert place.core.recoveries.point(bob) is not None
 
 
+def test_what_one_aggregator_brought_of_the_past_is_not_asked_of_the_next() -> None:
+    """DPS-11: it is lost right behind its answers, and has said no stamps yet."""
+    place = Place()
+    bob = welcomed(place.core, "bob")
+    place.core.subscriptions.add(bob, [DAN])
+    place.core.subscriptions.add(bob, [EVE])
+    place.core.recoveries.note({7: 3, 8: 1})
+    place.core.recoveries.resume(0.0)
+    (resume,) = place.asked()
+    place.core.recoveries.answered(Recalled(resume.n, [DAN], [""], [1], [body(4)], {7: 5}), 0.1)
+    place.core.recoveries.note({7: 4, 8: 2})
+    place.core.recoveries.resume(0.2)
+    asked = {topic: recall.stamps for recall in place.asked()[1:] for topic in recall.topics}
+    assert asked == {DAN: {7: 5, 8: 2}, EVE: {7: 3, 8: 1}}
+    for recall in place.asked()[1:]:
+        place.core.recoveries.answered(Recalled(recall.n, recall.topics, [""], [0], [], {7: 6, 8: 3}), 0.3)
+    place.core.hub.flush()
+    assert seqs(bob) == [4]
+    place.core.recoveries.note({7: 6, 8: 3})
+    place.core.recoveries.resume(0.4)
+    assert [(set(recall.topics), recall.stamps) for recall in place.asked()[3:]] == [({DAN, EVE}, {7: 6, 8: 3})]
+
+
 def test_what_does_not_come_in_time_is_late_and_nobody_waits_for_ever() -> None:
     """DPS-5."""
     place = Place(install_s=2.0)

@@ -42,7 +42,7 @@ class Place:
         """Lets a broker answer what it was asked last."""
         asked = self.brokers[slot][-1]
         counts = [len(bodies), *[0] * (len(asked.topics) - 1)]
-        self.recalls.answered(slot, Recalled(asked.n, asked.topics, [reason] * len(asked.topics), counts, list(bodies)))
+        self.recalls.answered(slot, Recalled(asked.n, asked.topics, [reason] * len(asked.topics), counts, list(bodies), {int(slot[1]): 9}))
 
 
 def test_each_owner_is_asked_for_its_topics_and_the_answers_go_back_under_the_askers_number() -> None:
@@ -52,7 +52,7 @@ def test_each_owner_is_asked_for_its_topics_and_the_answers_go_back_under_the_as
     assert place.brokers["b2"] == [Recall(2, [B], {7: 9}, [], True)]
     place.answer("b2", "expired")
     place.answer("b1", "", (b"{}",))
-    assert place.point == [Recalled(40, [B], ["expired"], [0], []), Recalled(40, [A], [""], [1], [b"{}"])]
+    assert place.point == [Recalled(40, [B], ["expired"], [0], [], {2: 9}), Recalled(40, [A], [""], [1], [b"{}"], {1: 9})]
     assert len(place.recalls) == 0
     place.answer("b1")  # once more: nobody waits for it
     assert len(place.point) == 2
@@ -73,7 +73,7 @@ def test_where_the_owner_changes_meanwhile_the_new_one_is_asked() -> None:
     place.owner[A] = "b1"
     place.recalls.tick()
     place.answer("b1")
-    assert place.point == [Recalled(40, [A], [""], [0], [])]
+    assert place.point == [Recalled(40, [A], [""], [0], [], {1: 9})]
 
 
 def test_a_link_that_is_lost_is_asked_again_when_it_is_back() -> None:

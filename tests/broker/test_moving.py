@@ -78,6 +78,20 @@ async def test_numbers_and_ids_go_to_the_new_owner_before_the_seal_and_to_nobody
     assert site.core.last(GOES[0]) is None
 
 
+async def test_a_step_in_which_nothing_goes_is_not_sealed_before_what_goes_in_the_one_before() -> None:
+    """DPS-13: a seal is one of all steps up to its view. What came behind it would be passed over, and its numbers lost."""
+    site = Site("b1", "b2", "b3")
+    site.publish(GOES[0], "id")
+    waits = View(3, SLOTS, (256, 256, 0), (256, 256, 256))
+    site.moves.begin(ONE.ring, TWO, 0.0)
+    site.moves.begin(TWO.ring, waits, 0.0)
+    await turns()
+    said = site.said("b2")
+    assert [frame for frame in said if isinstance(frame, Sealed)] == said[-2:] == [Sealed(TWO), Sealed(waits)]
+    assert isinstance(said[0], Moved)
+    assert site.moves.is_over
+
+
 async def test_a_new_owner_takes_what_comes_until_the_seal_and_nothing_of_a_stranger() -> None:
     site = Site("b2", "b1")
     topic, other = GOES[:2]

@@ -55,6 +55,11 @@ class Place:
         (answer,) = self.recaller.answers(self.bit, Recall(1, [topic], stamps, [list(known)] if known else [], rest))
         return answer.reasons[0], [int(body.split(b'"seq":')[1].split(b",")[0]) for body in answer.bodies]
 
+    def reached(self) -> dict[int, int]:
+        """Returns up to where an answer says that it has everything."""
+        (answer,) = self.recaller.answers(self.bit, Recall(1, [MIX], {EPOCH: 0}))
+        return answer.stamps
+
 
 def test_behind_a_stamp_everything_is_there_and_what_is_known_by_number_is_left_out() -> None:
     """DPS-5, DPS-6."""
@@ -161,8 +166,10 @@ def test_a_link_that_is_behind_gets_of_the_past_what_will_not_come_anyway() -> N
     place.core.laggards.fill(place.bit, b"")
     place.publish(MIX, 2)
     assert place.ask(MIX, 0) == ("", [1, 2])
+    assert place.reached() == {}
     place.core.laggards.end(place.bit)
     assert place.ask(MIX, 0) == ("", [1, 2, 3, 4])
+    assert place.reached() == {EPOCH: 4}
 
 
 def test_answers_are_bounded_and_come_in_frames_of_some_size(monkeypatch: pytest.MonkeyPatch) -> None:

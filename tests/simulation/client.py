@@ -43,6 +43,13 @@ class SimulatedClient(asyncio.Protocol):
             else:
                 self._transport.write(client_frame(CLOSE, (1000).to_bytes(2, "big")))
 
+    def leave(self, how: str) -> None:
+        """Ends the connection as `how` says: `says goodbye`, `hangs up` without one, or it `breaks` between two bytes."""
+        if how == "breaks" and isinstance(self._transport, SimulatedTransport):
+            self._transport.snap()
+        else:
+            self.end(kill=how == "hangs up")
+
     def data_received(self, data: bytes) -> None:
         self._data += data
         if not self.is_open:

@@ -12,9 +12,11 @@ from typing import Any, Final, NamedTuple
 from infra.kernel.roles import ACCESSPOINT
 from tests.support import interest_oracle
 
+from . import world
 from .births import hashed_by_birth
 from .operations import PLAYLISTS, TOPICS, USERS, Operation
-from .oracle import Follower, SimulationOracle, Violated
+from .oracle import Acceptance, Follower, Position, SimulationOracle, Violated
+from .returns import Return, check_gap, check_return
 from .world import SimulatedWorld
 
 # What nobody disturbs arrives within this time. When faults end, everybody agrees within the second one (DPS-31).
@@ -45,14 +47,19 @@ class SimulatedLife:
     """A life of one world. `story`: everything that happened. `faults`: how many things went wrong since all was well.
 
     A life is calm while there are none. What is promised to those who are calm is stricter.
+
+    - `away`: users whose connection has ended, and who will ask for what they miss.
+    - `wrong_s`: when something went wrong for the last time. `changed_s`: when a node came or left for the last time.
     """
 
     def __init__(self, seed: int, **shape: int) -> None:
         self.world = SimulatedWorld(seed, **shape)
         self.oracle = SimulationOracle()
         self.followers: dict[str, Follower] = {}
+        self.away: dict[str, Follower] = {}
         self.story: list[StoryLine] = []
         self.faults = 0
+        self.wrong_s = self.changed_s = 0.0
         self._asked = 0
         self._again: set[int] = set()
         # What was accepted while links were cut, and who was told that they follow it; what was the same all the time, if only they were.
@@ -115,12 +122,16 @@ class SimulatedLife:
         act: Callable[..., Awaitable[None]] = getattr(self, f"_{operation.what}")
         return act(*operation.picks)
 
-    async def _connect(self, who: int, where: int, *_: int) -> None:
+    async def _connect(self, who: int, where: int, how: int, *_: int) -> None:
         name = USERS[who % len(USERS)]
-        points = [each for each in self.world.of("accesspoint") if not each.core.draining]
-        if ((found := self.followers.get(name)) is not None and found.is_there) or not points:
+        points = self._open_points()
+        if ((found := self.followers.get(name)) is not None and found.is_there) or not points or name in self.away:
             return
-        await self._come(name, points[where % len(points)])
+        if (follower := await self._come(name, points[where % len(points)])) is not None:
+            follower.recovers = how % 4 > 0
+
+    def _open_points(self, site: str | None = None) -> list[Any]:
+        return [each for each in self.world.of("accesspoint", site) if not each.core.draining]
 
     async def _come(self, name: str, point: Any) -> Follower | None:
         where = f"{point.site}/{point.node}"
@@ -148,13 +159,112 @@ class SimulatedLife:
                     self.oracle.take(follower, message)
                 except Violated as violated:
                     self.violate(str(violated))
-            case "refused":
-                follower.ended = message["head"]
+            case "refused" | "lost":
+                self._ended(follower, message.get("head", ""))
             case "error" if message.get("id") is None:
-                follower.ended = message["code"]
+                self._given(follower, message.get("point"))
+                self._ended(follower, message["code"])
+            case "pong":
+                self._given(follower, message.get("point"))
+            case "gap":
+                self._told_gap(follower, message)
             case _ if isinstance(message.get("id"), int):
                 follower.answers[message["id"]] = message
+                if message["op"] == "subscribed" and follower.recovers:
+                    follower.position = None
+                    self._given(follower, message["point"])
         self._look()
+
+    def _ended(self, follower: Follower, why: str) -> None:
+        follower.ended = follower.ended or why
+        if follower.lost_s is None:
+            follower.lost_s = self.world.loop.now_s
+
+    def _given(self, follower: Follower, point: str | None) -> None:
+        if point is not None:
+            follower.position = Position(point, self.world.loop.now_s)
+
+    def _told_gap(self, follower: Follower, message: dict[str, Any]) -> None:
+        topics = _topics([{"topic": topic} for topic in message["topics"]])
+        try:
+            check_gap(follower, topics, message["reason"], is_calm=not self.faults)
+        except Violated as violated:
+            self.violate(str(violated))
+        self.oracle.looked_at["gaps"] += 1
+        follower.position = None
+        self._given(follower, message["point"])
+        for topic in topics:
+            follower.gaps[topic] += 1
+            self._lacks(follower, topic)
+
+    def _lacks(self, follower: Follower, topic: str) -> None:
+        """Has a user begin anew with a topic of which something may be missing."""
+        follower.forget(topic)
+        follower.whole_since_s[topic] = self.world.loop.now_s
+
+    async def _point(self, who: int, *_: int) -> None:
+        """Has a user ask for a point."""
+        if (follower := self.followers.get(USERS[who % len(USERS)])) is not None and follower.is_there and follower.client is not None:
+            follower.client.say({"op": "ping", "point": True})
+            asked_s = self.world.loop.now_s
+            await self._until(lambda: not follower.is_there or (follower.position or Position("", -1.0)).now_s >= asked_s, 0.1)
+
+    async def _go_away(self, who: int, how: int, *_: int) -> None:
+        """Ends a connection of somebody who will come back: with a goodbye, without one, or between two bytes."""
+        name = USERS[who % len(USERS)]
+        if (follower := self.followers.get(name)) is None or not follower.recovers or not follower.wants or follower.client is None:
+            return
+        self.followers.pop(name)
+        self.away[name] = follower
+        self._ended(follower, "")
+        self._tell(name, "goes away")
+        follower.client.leave(("says goodbye", "hangs up", "breaks")[how % 3])
+
+    async def _recover(self, who: int, where: int, said: int, *_: int) -> None:
+        """Has somebody who is away come back, at their site or, at times, at another one."""
+        names = list(self.away)
+        if names:
+            await self._return(names[who % len(names)], where, said)
+
+    async def _return(self, name: str, where: int, said: int) -> None:
+        was = self.away[name]
+        site = was.point.partition("/")[0] if where % 8 else None
+        if not (points := self._open_points(site)) or (back := await self._come(name, points[where % len(points)])) is None:
+            return
+        del self.away[name]
+        back.recovers = True
+        back.go_on_from(was)
+        fields: dict[str, Any] = {}
+        if was.position is not None and said % 3 != 0:
+            fields["point"] = was.position.point
+        if said % 3 != 1 and (since := _numbers_of(was)):
+            fields["since"] = since
+        back.begin_anew({*back.wants} if "since" not in fields else set(), self.oracle.publications)
+        if not fields:
+            back.whole_since_s.clear()
+            await self._follow(back, set(back.wants))
+            return
+        self._check()
+        asked_s = self.world.loop.now_s
+        answer = await self._ask(
+            back, "subscribe", topics=[_feed(topic) for topic in sorted(back.wants)], recover=True, wait="all", **fields
+        )
+        self._check()
+        if answer is None or "recovered" not in answer:
+            return
+        its = Return(was, back, asked_s, self.wrong_s, self._is_moved_since(was), self.faults, world.WINDOW_S)
+        late = check_return(self.oracle, its, answer, set(fields))
+        for topic in _topics(answer["lost"]):
+            self._lacks(back, topic)
+        if answer["installed"] == "all":
+            back.installed |= back.wants
+        for topic, numbers in late.items():
+            self._meanwhile(partial(self._arrived, topic, numbers, {back: back.given_up[topic]}))
+
+    def _is_moved_since(self, was: Follower) -> bool:
+        """Tells whether brokers may have changed since a user had their position: then another one may own their topics."""
+        began_s = was.position.now_s if was.position is not None else 0.0
+        return max(self.changed_s, self.wrong_s) + SETTLES_S > began_s or bool(self.world.unsettled())
 
     async def _disconnect(self, who: int, how: int, *_: int) -> None:
         if (follower := self.followers.pop(USERS[who % len(USERS)], None)) is not None and follower.client is not None:
@@ -168,10 +278,13 @@ class SimulatedLife:
     async def _follow(self, follower: Follower, topics: set[str]) -> None:
         follower.follows |= topics
         follower.wants |= topics
-        answer = await self._ask(follower, "subscribe", topics=[_feed(topic) for topic in sorted(topics)], wait="all")
+        recovery = {"recover": True} if follower.recovers else {}
+        answer = await self._ask(follower, "subscribe", topics=[_feed(topic) for topic in sorted(topics)], wait="all", **recovery)
         self._check()
         if answer is not None and answer.get("installed") == "all":
             follower.installed |= topics & follower.wants
+            for topic in topics & follower.wants:
+                follower.whole_since_s.setdefault(topic, self.world.loop.now_s)
         elif answer is not None and not self.faults:
             raise Violated(f"nothing is wrong, and {follower.name} is told {answer}")
 
@@ -183,7 +296,8 @@ class SimulatedLife:
         follower.wants.discard(topic)
         follower.installed.discard(topic)
         follower.given_up[topic] += 1
-        follower.lives = {key: life for key, life in follower.lives.items() if key[0] != topic}
+        follower.forget(topic)
+        follower.whole_since_s.pop(topic, None)
         if await self._ask(follower, "unsubscribe", topics=[_feed(topic)]) is not None:
             follower.follows.discard(topic)
 
@@ -240,7 +354,7 @@ class SimulatedLife:
             self.oracle.repeated |= self._again
 
     async def _send(self, door: Any, events: list[dict[str, Any]], *, again: bool = False) -> None:
-        calm = not self.faults
+        calm, began_s = not self.faults, self.world.loop.now_s
         topics = {topic: _numbers(events, topic) for topic in _topics(events)}
         waiting = {topic: {each: each.given_up[topic] for each in self.followers.values() if topic in each.installed} for topic in topics}
         status, answer = await self._asked_to_take(door, events)
@@ -250,6 +364,9 @@ class SimulatedLife:
             for other in others:
                 if status == 503:
                     status, answer = await self._asked_to_take(other, events)
+        if status == 202 and answer["accepted"] == len(events):
+            for event in events:
+                self.oracle.accepted.setdefault(event["payload"]["n"], Acceptance(began_s, self.world.loop.now_s))
         if not calm or self.faults:
             if status == 202 and answer["accepted"] == len(events) and not again:
                 self._owed += ((topic, numbers, waiting[topic]) for topic, numbers in topics.items() if topic in PLAYLISTS)
@@ -301,6 +418,7 @@ class SimulatedLife:
 
     def _goes_wrong(self) -> None:
         self.faults += 1
+        self.wrong_s = self.world.loop.now_s
         self.oracle.is_calm = False
         self.oracle.repeated |= self._again
 
@@ -334,7 +452,9 @@ class SimulatedLife:
         self._meanwhile(partial(self._leaves, name))
 
     async def _leaves(self, name: str) -> None:
+        self.changed_s = self.world.loop.now_s
         await self.world.leave(name)
+        self.changed_s = self.world.loop.now_s
         self._tell(name, "has stopped")
 
     def _meanwhile(self, work: Callable[[], Awaitable[None]]) -> None:
@@ -351,6 +471,7 @@ class SimulatedLife:
         if self.world.down:
             name = list(self.world.down)[pick % len(self.world.down)]
             self._tell(name, "is started")
+            self.changed_s = self.world.loop.now_s
             await self.world.start(name)
 
     async def _cut(self, one: int, other: int, how: int, *_: int) -> None:
@@ -412,7 +533,10 @@ class SimulatedLife:
             await asyncio.wait(self._under_way)
             self._under_way.clear()
             self._check()
+        if self.faults:
+            self.wrong_s = self.world.loop.now_s
         for name in list(self.world.down):
+            self.changed_s = self.world.loop.now_s
             await self.world.start(name)
         await self._agree()
         self._check_owed()
@@ -499,7 +623,12 @@ class SimulatedLife:
             back = await self._come(name, self.world.of("accesspoint", site)[0])
             if back is None:
                 raise Violated(f"nothing is wrong, and {name} cannot connect")
+            back.recovers = follower.recovers
             await self._follow(back, set(follower.wants))
+        for where, name in enumerate(list(self.away), 1):
+            await self._return(name, where, said=2)
+            if name in self.away:
+                raise Violated(f"nothing is wrong, and {name} cannot come back")
 
 
 class _watched(logging.Handler):  # noqa: N801 - it reads as what it does
@@ -527,6 +656,15 @@ def _still(follower: Follower, topic: str, times: int) -> bool:
 def _feed(topic: str) -> str:
     """Returns a topic of one of the two kinds that are recorded: of playlists all events are kept, of users the latest."""
     return f"hm://playlist/user/ann/playlist/{topic}/" if topic in PLAYLISTS else f"hm://presence/user/{topic}/"
+
+
+def _numbers_of(follower: Follower) -> dict[str, dict[str, list[int]]]:
+    """Returns the last number of each topic and site that a user has, as clients say it."""
+    since: dict[str, dict[str, list[int]]] = {}
+    for (topic, site), life in follower.lives.items():
+        if topic in follower.wants:
+            since.setdefault(_feed(topic), {})[site] = [life[2], follower.last[life]]
+    return since
 
 
 def _topics(events: list[dict[str, Any]]) -> list[str]:

@@ -22,6 +22,20 @@ class Publication(NamedTuple):
     site: str
 
 
+class Position(NamedTuple):
+    """A point, and when it was given."""
+
+    point: str
+    now_s: float
+
+
+class Acceptance(NamedTuple):
+    """The times at which a service began to publish an event, and was told that it is accepted."""
+
+    began_s: float
+    told_s: float
+
+
 @dataclass(eq=False)
 class Follower:
     """One connection of a user.
@@ -32,7 +46,11 @@ class Follower:
     - `answers`: to its messages, by id. `got`: how often each event came.
     - `last`: the last number of each topic, site and epoch. `lives`: the last of each topic and site.
     - `given_up`: how often it gave up each topic.
-    - `ended`: why it is over, as it was told.
+    - `ended`: why it is over, as it was told. `lost_s`: when it heard of its end.
+    - `recovers`: whether it asks for what it misses. `position`: the last point that it was given, and when; None while it has none.
+    - `whole_since_s`: from when on it must have everything of a topic, while nothing goes wrong.
+    - `gaps`: how often it was told that something of a topic may be missing.
+    - `repeatable`: events that may come again, since it has said a point alone.
     """
 
     name: str
@@ -49,23 +67,47 @@ class Follower:
     given_up: Counter[str] = field(default_factory=Counter)
     welcomed: bool = False
     ended: str = ""
+    lost_s: float | None = None
+    recovers: bool = False
+    position: Position | None = None
+    whole_since_s: dict[str, float] = field(default_factory=dict)
+    gaps: Counter[str] = field(default_factory=Counter)
+    repeatable: Counter[int] = field(default_factory=Counter)
 
     @property
     def is_there(self) -> bool:
         """Whether the connection stands, as far as the client knows."""
         return self.client is not None and self.welcomed and not self.client.lost and not self.ended
 
+    def forget(self, topic: str) -> None:
+        """Takes what it knows of the numbers of `topic` for nothing: something may be missing."""
+        self.lives = {key: life for key, life in self.lives.items() if key[0] != topic}
+
+    def begin_anew(self, topics: set[str], publications: list["Publication"]) -> None:
+        """Says no numbers of `topics`. What came on those of which none are said may come again, in order."""
+        for topic in topics:
+            self.forget(topic)
+        self.repeatable = Counter(n for n in self.got if publications[n] not in self.lives)
+        self.last = {life: seq for life, seq in self.last.items() if life[:2] in self.lives}
+
+    def go_on_from(self, former: "Follower") -> None:
+        """Takes over what the same user had on another connection."""
+        self.follows, self.wants = set(former.wants), set(former.wants)
+        self.got, self.last, self.lives = former.got, former.last, dict(former.lives)
+        self.given_up, self.whole_since_s = former.given_up, former.whole_since_s
+
 
 class SimulationOracle:
     """All that was published and what came of it. `take` is given each event that anybody gets.
 
-    - `publications`: by number. `repeated`: those that were published again with their ids.
+    - `publications`: by number. `accepted`: when those were that are. `repeated`: those that were published again with their ids.
     - `is_calm`: nothing has gone wrong in this life. Then an epoch says what it goes on from, and numbers jump only over what is missing.
     - `looked_at`: how much was checked; a life in which nothing arrives proves nothing.
     """
 
     def __init__(self) -> None:
         self.publications: list[Publication] = []
+        self.accepted: dict[int, Acceptance] = {}
         self.repeated: set[int] = set()
         self.is_calm = True
         self.looked_at: Counter[str] = Counter()
@@ -85,8 +127,9 @@ class SimulationOracle:
             raise Violated(f"{follower.name} got an event of {topic}, which they do not follow")
         if self.publications[n] != (topic, event["site"]):
             raise Violated(f"event {n} was {self.publications[n]}, and came as one of {topic} at {event['site']}")
-        if n in follower.got and n not in self.repeated:
+        if n in follower.got and n not in self.repeated and not follower.repeatable[n]:
             raise Violated(f"{follower.name} got event {n} twice")
+        follower.repeatable[n] -= 1
         follower.got[n] += 1
         self._check_number(follower, topic, event, n)
 

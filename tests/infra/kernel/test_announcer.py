@@ -329,6 +329,7 @@ def test_a_former_owner_is_kept_until_the_new_one_has_the_topics_everywhere_but_
         assert moved
         exchange(announcer, nodes, "lon")
         assert set(nodes["b2"].handles) == moved
+        assert (announcer.is_parted, announcer.has_parted("b2"), announcer.has_parted("b1")) == (False, False, True)
         if is_lost:
             for _ in range(PARTING_BEATS + 1):
                 announcer.tick()
@@ -336,6 +337,7 @@ def test_a_former_owner_is_kept_until_the_new_one_has_the_topics_everywhere_but_
         exchange(announcer, nodes)
         assert not nodes["b2"].handles
         assert nodes["b1"].handles == wanted
+        assert (announcer.is_parted, announcer.has_parted("b2")) == (True, True)
 
 
 def test_many_topics_are_announced_and_withdrawn_in_frames_of_bounded_size() -> None:

@@ -1,0 +1,122 @@
+"""What must hold when somebody comes back: what they are told of what they missed is true, and not lazy. Pure."""
+
+from typing import Any, Final, NamedTuple
+
+from .operations import PLAYLISTS
+from .oracle import Follower, SimulationOracle, Violated
+
+# So much may be older than the point that a user has: what it says is as old as a heartbeat.
+POINT_AGE_S: Final = 1.0
+# Nothing here is out of real time, as much as that, or in two parts that a site knows of.
+NEVER: Final = frozenset({"too-much", "evicted", "offloaded", "split"})
+
+
+class Return(NamedTuple):
+    """A return of somebody who was away.
+
+    - `was`, `back`: the connection that ended, and the new one.
+    - `asked_s`: when they asked for what they missed. `wrong_s`: when something went wrong for the last time.
+    - `is_moved`: whether another broker may own their topics since they had their point.
+    - `faults`: how many things are wrong now.
+    - `window_s`: for how long events are kept.
+    """
+
+    was: Follower
+    back: Follower
+    asked_s: float
+    wrong_s: float
+    is_moved: bool
+    faults: int
+    window_s: float
+
+    @property
+    def site(self) -> str:
+        """The site where they are now."""
+        return self.back.point.partition("/")[0]
+
+    @property
+    def is_elsewhere(self) -> bool:
+        """Whether that is another one than before."""
+        return self.site != self.was.point.partition("/")[0]
+
+    @property
+    def has_old_point(self) -> bool:
+        """Whether their point is so old that events behind it may be too old."""
+        return self.was.position is None or self.asked_s - self.was.position.now_s > self.window_s - POINT_AGE_S
+
+
+def check_gap(follower: Follower, topics: list[str], reason: str, *, is_calm: bool) -> None:
+    """Raises Violated where somebody should not have been told that something of `topics` may be missing."""
+    if is_calm:
+        raise Violated(f"nothing is wrong, and {follower.name} hears that something of {topics} may be missing: {reason}")
+    if not follower.recovers:
+        raise Violated(f"{follower.name} hears of a gap, and has not asked for that")
+    if odd := [topic for topic in topics if topic not in follower.follows]:
+        raise Violated(f"{follower.name} hears that something of {odd} may be missing, which they do not follow")
+
+
+def check_return(oracle: SimulationOracle, its: Return, answer: dict[str, Any], said: set[str]) -> dict[str, set[int]]:
+    """Returns, by topic, what must come within some seconds, from whatever site. Raises Violated where the `answer` is not true.
+
+    `said`: whether a `point` and numbers (`since`) were said.
+    """
+    lost = {each["topic"].split("/")[-2]: each["reason"] for each in answer["lost"]}
+    if answer["recovered"] != (not lost):
+        raise Violated(f"{its.back.name} is told {answer}")
+    for topic, reason in lost.items():
+        _check_reason(its, topic, reason, said)
+        oracle.looked_at[f"lost, {reason}"] += 1
+    coming = {}
+    for topic in its.back.wants - lost.keys():
+        if "point" in said or any(key[0] == topic for key in its.was.lives):
+            _check_whole(oracle, its, topic)
+            oracle.looked_at["missed"] += len(_owed(oracle, its, topic))
+            coming[topic] = {n for n in _owed(oracle, its, topic, is_anywhere=True) if topic in PLAYLISTS}
+            oracle.looked_at["recovered"] += 1
+    return {topic: numbers for topic, numbers in coming.items() if numbers}
+
+
+def _check_reason(its: Return, topic: str, reason: str, said: set[str]) -> None:
+    """Raises Violated where a topic is given up for a `reason` that is none: who is told so fetches everything anew."""
+    told = f"{its.back.name} is told that something of {topic} may be missing: {reason}"
+    if reason in NEVER:
+        raise Violated(f"{told}, which is never so here")
+    if reason in ("late", "no-window") and not its.faults:
+        raise Violated(f"nothing is wrong, and {told}")
+    if reason == "other-site" and not its.is_elsewhere:
+        raise Violated(f"{told}, but it is the same site")
+    if "point" in said and not (its.is_elsewhere or its.is_moved or its.has_old_point):
+        raise Violated(f"{told}, but nothing has changed since they had their point, and that is not old")
+
+
+def _check_whole(oracle: SimulationOracle, its: Return, topic: str) -> None:
+    """Raises Violated where somebody is told that they have everything of a topic, and lacks something of the site where they are."""
+    owed = _owed(oracle, its, topic)
+    if topic not in PLAYLISTS:
+        # The newest is enough: one that no other was published behind.
+        began_s = max((oracle.accepted[n].began_s for n in owed), default=0.0)
+        have = [n for n in its.back.got if oracle.publications[n] == (topic, its.site)]
+        owed = set() if any(n not in oracle.accepted or oracle.accepted[n].told_s >= began_s for n in have) else owed
+    if missing := sorted(owed - its.back.got.keys()):
+        raise Violated(f"{its.back.name} is told that nothing of {topic} is missing, and lacks {missing}")
+
+
+def _owed(oracle: SimulationOracle, its: Return, topic: str, *, is_anywhere: bool = False) -> set[int]:
+    """Returns what was accepted on a topic before they asked, and that they must have got, at their site or at all of them.
+
+    Where nothing went wrong that is all since they follow it. Else it is what was published since their connection ended.
+    """
+    whole_since_s = its.was.whole_since_s.get(topic)
+    is_calm = not its.faults and whole_since_s is not None and its.wrong_s < whole_since_s
+    if is_anywhere and not is_calm:
+        return set()
+    since_s = whole_since_s if is_calm else its.was.lost_s
+    assert since_s is not None
+    return {
+        n
+        for n, (began_s, told_s) in oracle.accepted.items()
+        if began_s >= since_s
+        and told_s <= its.asked_s
+        and oracle.publications[n].topic == topic
+        and (is_anywhere or oracle.publications[n].site == its.site)
+    }
