@@ -9,7 +9,7 @@ const SHOWN = 50;
 
 const FEED_STYLE = `${STYLE}
   :host { display: block; border: 1px solid var(--_line); border-radius: 14px; background: var(--_surface); overflow: hidden; }
-  header { display: flex; justify-content: space-between; align-items: baseline; gap: 12px; padding: 14px 16px; border-block-end: 1px solid var(--_line); }
+  .head { display: flex; justify-content: space-between; align-items: baseline; gap: 12px; padding: 14px 16px; border-block-end: 1px solid var(--_line); }
   h2 { font-size: 1.05em; margin: 0; }
   #phase { color: var(--_faint); font-size: 0.87em; }
   #phase::before { content: ""; display: inline-block; width: 8px; height: 8px; margin-inline-end: 6px; border-radius: 50%; background: var(--_faint); }
@@ -41,9 +41,11 @@ export class SegueFeed extends ClientElement {
     this.#phase.id = "phase";
     this.#phase.role = "status";
     this.#title.id = "title";
-    this.#list.setAttribute("role", "log");
-    this.#list.setAttribute("aria-labelledby", "title");
-    this.root.append(element("style", "", FEED_STYLE), element("header", "", this.#title, this.#phase), this.#list, this.#empty);
+    const log = element("div", "", this.#list); // what comes is read aloud
+    log.role = "log";
+    log.setAttribute("aria-labelledby", "title");
+    this.#list.role = "list"; // one without bullets is none to every reader
+    this.root.append(element("style", "", FEED_STYLE), element("div", "head", this.#title, this.#phase), log, this.#empty);
   }
 
   protected override listen(client: Client, until: (stop: () => void) => void): void {

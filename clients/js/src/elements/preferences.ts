@@ -19,7 +19,7 @@ const PREFERENCES_STYLE = `${STYLE}
   thead th { color: var(--_faint); font-size: 0.87em; }
   input, select { font: inherit; color: inherit; background: var(--_surface); border: 1px solid var(--_line); border-radius: 8px; padding: 6px 8px;
     max-width: 100%; }
-  input[type="checkbox"] { width: 20px; height: 20px; accent-color: var(--_accent); }
+  input[type="checkbox"] { vertical-align: middle; width: 20px; height: 20px; accent-color: var(--_accent); }
   .field { display: flex; flex-wrap: wrap; gap: 8px 12px; align-items: center; padding: 12px 4px 0; }
   .field > :first-child { flex: 1; min-width: 9em; }
   #status { min-height: 1.5em; margin: 12px 4px 0; color: var(--_faint); }

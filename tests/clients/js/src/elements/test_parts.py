@@ -1,0 +1,66 @@
+"""The elements, as axe-core judges them: names, roles and contrast, in the light and in the dark."""
+
+import json
+import time
+from typing import Any
+
+import pytest
+
+from tests.support.browser import Browser
+from tests.support.element_page import ElementPage
+from tests.support.inbox_model import InboxModel
+from tests.support.node import PACKAGE
+from tests.support.scripted_server import Message, ScriptedServer, event
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+BOB = "hm://presence/user/bob/"
+BELL = "document.querySelector('segue-bell').shadowRoot"
+FEED = "document.querySelector('segue-feed').shadowRoot"
+PREFERENCES = "document.querySelector('segue-preferences').shadowRoot"
+# The page around the elements is not theirs to judge.
+RULES = {name: {"enabled": False} for name in ("region", "landmark-one-main", "page-has-heading-one")}
+HELD: dict[str, Any] = {
+    "email": None,
+    "channels": {},
+    "muted": [],
+    "tz": "UTC",
+    "quiet": {"from": "22:00", "to": "07:00"},
+    "digest": "weekly",
+    "digest_at": "08:00",
+    "digest_day": "friday",
+}
+
+
+def nothing_before(message: Message) -> Message:
+    return {"op": "last", "id": message["id"], "events": []}
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+async def test_nobody_is_kept_out(browser: Browser, page: ElementPage, scheme: str) -> None:
+    async with ScriptedServer(InboxModel()) as server:
+        server.answers["last"] = nothing_before
+        await server.publish(payload={"artist": "Björk", "album": "Post"}, ts=int(time.time() * 1000))
+        where = f"url='{server.url}' token='secret'"
+        page.preferences = dict(HELD)
+        page.body = f"""<header><segue-bell {where}></segue-bell></header><segue-feed {where} friends='bob'></segue-feed>
+            <segue-preferences url='{page.url.rstrip("/")}' token='secret'></segue-preferences>"""
+        await browser.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
+        await browser.open(page.url)
+        peer = await server.next_peer()
+        await peer.heard("subscribe")
+        for number in (1, 4):
+            await peer.send(event(BOB, number))
+        await browser.within(f"{FEED}?.querySelectorAll('li').length === 3 && {BELL}.querySelectorAll('li').length === 1")
+        await browser.within(f"{PREFERENCES}?.querySelector('table')")
+        await judge(browser)
+        await browser.value(f"{BELL}.getElementById('bell').click()")
+        await browser.within(f"{BELL}.querySelector('li.unread')")
+        await judge(browser)
+
+
+async def judge(browser: Browser) -> None:
+    """Has axe-core look at the page. Fails with each rule that is broken, and where."""
+    await browser.value((PACKAGE / "node_modules" / "axe-core" / "axe.min.js").read_text(encoding="utf-8") + ";0")
+    found = await browser.value(f"axe.run(document, {{ rules: {json.dumps(RULES)} }})")
+    assert [(each["id"], [node["failureSummary"] for node in each["nodes"]]) for each in found["violations"]] == []
