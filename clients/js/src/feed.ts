@@ -3,7 +3,7 @@ import { Bell, PAGE, type NextPull, type Place } from "./bell.js";
 import type { Connection } from "./connection.js";
 import { ConnectionLost, Misuse, ProtocolError, Refused } from "./errors.js";
 import type { Message, Payload } from "./messages.js";
-import { notificationOf, pulledOf, type Marks, type ReadElsewhere, type SegueNotification } from "./notifications.js";
+import { marksOf, notificationOf, pulledOf, type Marks, type ReadElsewhere, type SegueNotification } from "./notifications.js";
 import type { Settings, TextStore } from "./options.js";
 
 /** What a feed tells its client. */
@@ -81,7 +81,7 @@ export class NotificationFeed {
   /** Moves the user's read mark to `mark`, or to the end without it. Returns the marks. */
   async read(mark?: number): Promise<Marks> {
     const held = this.bell.held;
-    const marks = (await this.now().call("marks", { op: "read", ...(mark !== undefined && this.#at(mark)) })) as unknown as Marks;
+    const marks = marksOf(await this.now().call("marks", { op: "read", ...(mark !== undefined && this.#at(mark)) }));
     this.bell.marked(marks, held);
     this.#share(marks);
     this.#settle();
@@ -169,7 +169,7 @@ export class NotificationFeed {
     const held = this.bell.held;
     const mark = this.bell.seenDue(performance.now());
     if (mark === undefined) return;
-    this.bell.marked((await this.now().call("marks", { op: "seen", ...this.#at(mark) })) as unknown as Marks, held);
+    this.bell.marked(marksOf(await this.now().call("marks", { op: "seen", ...this.#at(mark) })), held);
   }
 
   /** Returns a mark with the epoch to which it belongs, as a request names them. */

@@ -45,6 +45,11 @@ export function notificationOf(sent: Payload): SegueNotification {
   return { read: false, ...rest, types, tsMs: ts, rings: (types as string[]).includes("in-client") } as unknown as SegueNotification;
 }
 
+export function marksOf(message: Message): Marks {
+  const { seen, read, unread, epoch } = message as unknown as Marks;
+  return { seen, read, unread, ...(epoch !== undefined && { epoch }) };
+}
+
 export function pulledOf(message: Message): Pulled {
   const items = (message["items"] as Payload[] | undefined) ?? [];
   return { seen: 0, read: 0, unread: 0, more: false, reset: false, ...message, items: items.map(notificationOf) } as unknown as Pulled;
