@@ -312,8 +312,9 @@ class FeedingLink:
     def down(self, reason: str) -> None:
         """Takes what was installed there for lost."""
         self._lost()
-        self._broker.down(reason)
+        # First: with the link, nothing is left there that has moved, and a broker that hung would seem to have left as planned.
         self._points.broker_down(self._broker.slot)
+        self._broker.down(reason)
         self._points.tell_all()
 
 

@@ -4,22 +4,31 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Final, NamedTuple
 
+from accesspoint.gap_notices import GapNotices
 from accesspoint.hub import Hub, Row
+from accesspoint.point import write_point
+from accesspoint.recoveries import Recoveries
+from accesspoint.session import Session
+from aggregator.losses import OwnerLosses
 from broker.client import SiteClient
 from broker.core import BrokerCore
 from broker.forwarder import Forwarder
 from broker.handover import Handover
 from broker.laggards import Laggards
 from broker.moving import TopicMoves
+from broker.recaller import Recaller
 from broker.server import Broker
+from broker.tenure import Tenure
+from broker.window import EventWindow, Missed
 from infra.kernel.announcer import Announcer
 from infra.kernel.events import OPENING
-from infra.kernel.frames import Subscribe
+from infra.kernel.frames import Subscribe, View
 from infra.kernel.limbo import Limbo
 from infra.kernel.membership import Membership
 from infra.kernel.receipts import Receipts
 from infra.kernel.recent import RecentIds
-from infra.kernel.topics import Topic
+from infra.kernel.ring import Ring
+from infra.kernel.topics import Kind, Topic
 from infra.runtime.dialler import Dialler
 from infra.runtime.link import Link
 from infra.runtime.standing_links import StandingLinks
@@ -107,6 +116,24 @@ def _resumes_late(laggards: Laggards, bit: int, stamp: int, opening: bytes) -> N
     _RESUME(laggards, bit, stamp + 1, opening)
 
 
+def _seals_at_once(moves: TopicMoves, before: Ring, view: View, now_s: float) -> None:
+    waiting = [step for step in moves._steps if not step.is_told]
+    for step in waiting:
+        step.is_told = True
+    _BEGIN(moves, before, view, now_s)
+    for step in waiting:
+        step.is_told = False
+
+
+def _one_event_less(window: EventWindow, row: int | None, kind: Kind, stamp: int, until: int | None = None) -> Missed:
+    return _AFTER(window, row, kind, min(stamp + 1, max(stamp, window.stamp)), until)
+
+
+def _one_stamp_more(recoveries: Recoveries, session: Session) -> str | None:
+    return write_point(recoveries._options.site, {epoch: stamp + 1 for epoch, stamp in recoveries.stamps.items()})
+
+
+_BEGIN, _AFTER = TopicMoves.begin, EventWindow.topic_after
 _LAST = BrokerCore.last
 _RESUME = Laggards.resume
 _SEAL, _FLUSH, _GIVE = Link._seal, Link.flush, Hub._give
@@ -139,6 +166,19 @@ DEFECTS: Final = {
     "no-seal": PlantedDefect("a new owner does not wait for what former ones hand over", TopicMoves, "_is_awaited", lambda *_: False),
     "ids-left-behind": PlantedDefect("ids of publications stay with the former owner", BrokerCore, "known_ids", lambda _: ()),
     "one-number-less": PlantedDefect("a new owner is told the last number but one", BrokerCore, "last", _one_number_less),
+    "seals-at-once": PlantedDefect("a step is sealed before what goes in the one before", TopicMoves, "begin", _seals_at_once),
+    "joins-at-once": PlantedDefect("who comes back is served before the answer, and nobody is asked", Recoveries, "hold", lambda *_: None),
+    "one-event-less": PlantedDefect("who comes back gets all but the first event", EventWindow, "topic_after", _one_event_less),
+    "never-too-old": PlantedDefect("what is too old is not missed", EventWindow, "too_old", lambda *_: 0),
+    "point-too-far": PlantedDefect("a point is one stamp further than what was sent", Recoveries, "point", _one_stamp_more),
+    "no-tenure": PlantedDefect("a new owner says that it has what a former one had", Tenure, "reaches", lambda *_: True),
+    "no-anchor": PlantedDefect("numbers are taken for whole that show nothing", Recaller, "_shows_all", lambda *_, **__: True),
+    "no-answers": PlantedDefect("answers about the past are forgotten", Recoveries, "answered", lambda *_: None),
+    "no-gaps": PlantedDefect("nobody hears that an owner was lost", OwnerLosses, "link_up", lambda *_: None),
+    "gap-untold": PlantedDefect("clients do not hear of what was lost", GapNotices, "lost", lambda *_: None),
+    "gap-for-all": PlantedDefect(
+        "who leaves as planned is taken for lost while anything moves", Announcer, "has_parted", lambda announcer, _: announcer.is_parted
+    ),
     "dials-once": PlantedDefect("a link that is lost is not dialled again", Dialler, "_redial_s", lambda *_: 1e6),
 }
 

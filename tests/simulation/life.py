@@ -10,6 +10,7 @@ from hashlib import sha256
 from typing import Any, Final, NamedTuple
 
 from infra.kernel.roles import ACCESSPOINT
+from infra.kernel.topics import parse_topic
 from tests.support import interest_oracle
 
 from . import world
@@ -22,6 +23,8 @@ from .world import SimulatedWorld
 # What nobody disturbs arrives within this time. When faults end, everybody agrees within the second one (DPS-31).
 ARRIVES_S: Final = 3.0
 SETTLES_S: Final = 10.0
+# Who is gone without a word is noticed so late that a loss is told within this time.
+HANGS_S: Final = 4.0
 ANSWERS_S: Final = 5.0
 # All is well when it has been for so long: a link that says nothing any more is noticed within 2.5 s.
 STEADY_S: Final = 3.0
@@ -439,9 +442,51 @@ class SimulatedLife:
 
     def _end(self, pick: int, *, power: bool) -> None:
         if (name := self._node(pick)) is not None:
+            owned = self._owned_by(self.world.roles[name]) if not self.faults else set()
             self._goes_wrong()
             self._tell(name, "is gone without a word" if power else "is killed")
             self.world.kill(name, power=power)
+            if owned:
+                self._meanwhile(partial(self._hear_of_gaps, name.partition("/")[0], owned, HANGS_S if power else ARRIVES_S))
+
+    def _owned_by(self, role: Any) -> set[str]:
+        """Returns the topics that a broker owns, none where something is moving."""
+        if role.role != "broker" or self.world.unsettled():
+            return set()
+        return {topic for topic in TOPICS if role.ring.owner(parse_topic(_feed(topic))) == role.node}
+
+    async def _hear_of_gaps(self, site: str, owned: set[str], within_s: float) -> None:
+        """Waits until those are told whose topics a broker of `site` `owned` that is dead (DPS-8).
+
+        Raises Violated where they are not `within_s`, or where others are, while nothing else goes wrong.
+        """
+        faults, changed_s, before = self.faults, self.changed_s, {each: Counter(each.gaps) for each in self.followers.values()}
+        concerned = [
+            (each, topic, each.given_up[topic])
+            for each in before
+            if each.recovers and each.is_there and each.point.startswith(f"{site}/")
+            for topic in owned & each.installed
+        ]
+
+        def untold() -> list[tuple[str, str]]:
+            return [
+                (each.name, topic)
+                for each, topic, times in concerned
+                if _still(each, topic, times) and each.gaps[topic] == before[each][topic]
+            ]
+
+        def is_disturbed() -> bool:
+            return self.faults != faults or self.changed_s != changed_s
+
+        await self._until(lambda: is_disturbed() or not untold(), within_s)
+        if is_disturbed():
+            return
+        if missing := untold():
+            raise Violated(f"a broker is dead, and who may lack something did not hear of that: {missing}")
+        for each, gaps in before.items():
+            if others := sorted((each.gaps - gaps).keys() - owned):
+                raise Violated(f"{each.name} hears that something of {others} may be missing, which the dead broker did not own")
+        self.oracle.looked_at["owners lost"] += bool(concerned)
 
     async def _leave(self, pick: int, *_: int) -> None:
         # Access points do not promise that nothing is lost when they are asked to stop, so in a calm life they are not.

@@ -7,8 +7,8 @@ from .oracle import Follower, SimulationOracle, Violated
 
 # So much may be older than the point that a user has: what it says is as old as a heartbeat.
 POINT_AGE_S: Final = 1.0
-# Nothing here is out of real time, as much as that, or in two parts that a site knows of.
-NEVER: Final = frozenset({"too-much", "evicted", "offloaded", "split"})
+# Nothing here is out of real time, or as much as that.
+NEVER: Final = frozenset({"too-much", "evicted", "offloaded"})
 
 
 class Return(NamedTuple):

@@ -107,6 +107,28 @@ def test_a_broker_that_leaves_while_another_one_comes_is_no_loss_to_anybody() ->
     assert not found.violation, f"{found.violation}\n{found.table(20)}"
 
 
+def test_those_hear_of_it_whose_broker_was_replaced_before_its_link_was_found_to_be_broken() -> None:
+    """DPS-8: a broker that was gone without a word seemed to have left as planned, and nobody heard that its last events may be missing."""
+    operations = [
+        Operation("connect", 0.0, (3, 3, 3, 0)),
+        Operation("leave", 0.0875, (19568, 26014, 21888, 9288)),
+        Operation("leave", 0.0, (14803, 19288, 32111, 64300)),
+        Operation("power", 0.0, (20851, 7704, 65385, 19065)),
+        Operation("publish", 1.2651, (33468, 38704, 26576, 51607)),
+        Operation("kill", 0.0, (64178, 58477, 21842, 46531)),
+        Operation("swap", 0.0018, (4083, 50499, 29348, 21256)),
+        Operation("connect", 0.781, (12662, 1794, 35781, 37571)),
+        Operation("publish", 0.4776, (58965, 4421, 50890, 52572)),
+        Operation("go_away", 0.0097, (43821, 33368, 5905, 46269)),
+        Operation("start", 0.0009, (39047, 6880, 19099, 32705)),
+        Operation("settle", 0.0841, (15493, 14760, 7610, 63477)),
+        Operation("power", 0.0004, (40046, 31176, 43564, 12755)),
+    ]
+    found = run(71, 0, operations)
+    assert not found.violation, f"{found.violation}\n{found.table(20)}"
+    assert found.looked_at["owners lost"] == 1
+
+
 def test_a_seed_repeats_in_another_process() -> None:
     """DPS-29: byte for byte, also where texts have other hashes."""
     program = "from tests.simulation.runs import run; print(*(run(seed, 30).digest for seed in (1, 2)))"
