@@ -32,6 +32,9 @@ METRICS: Final = (
     Metric(
         "broker_window_passed_total", "counter", "Stamps that links lacked when they had gone: at most so many events are lost.", "stamps"
     ),
+    Metric("broker_overload_conflated_total", "counter", "Presence for other sites that a newer event of its topic replaced.", "events"),
+    Metric("broker_overload_shed_total", "counter", "Presence for other sites that was dropped while it was held.", "events", "kind"),
+    Metric("broker_overload_held_bytes", "gauge", "Presence that waits because a link to another site has too much to do.", "bytes"),
     Metric("broker_window_events", "gauge", "Events in the window, for those who were cut off.", "events"),
     Metric("broker_window_bytes", "gauge", "Memory of the window, about; at most window_bytes.", "bytes"),
     Metric("broker_links", "gauge", "Open links: aggregators, services and other brokers, both ways.", "links"),

@@ -20,6 +20,7 @@ from infra.runtime.link import MAX_BYTES, MAX_QUEUED_BYTES, check_bounds
 
 from .forwarder import MAX_WAITING_BYTES
 from .handover import MAX_HELD_BYTES
+from .overload_options import OverloadOptions
 from .window_bounds import DEFAULT_WINDOWS, WindowBounds, check_windows
 
 # An epoch is a time in ms and, in its last bits, a slot. More bits would soon make numbers that JavaScript cannot hold (2^53).
@@ -46,6 +47,7 @@ class BrokerOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     - `state`: the folder where it keeps revocations and bans. Without it, they are forgotten when all brokers have been restarted.
     - `longest_token_s`: no token lives longer. A revocation is kept for so long unless it says something else.
     - `announcements_per_minute`: how often operators may tell everybody something by this broker.
+    - `overload`: what is done when a link to another site has more to do than it can.
     - `window`: the kinds of topics whose last events are kept, and within which bounds. A file that has one such table has them all.
     """
 
@@ -81,6 +83,7 @@ class BrokerOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     drain_s: float = 5.0
     window_bytes: int = 64 << 20
     window: dict[Kind, WindowBounds] = msgspec.field(default_factory=DEFAULT_WINDOWS.copy)
+    overload: OverloadOptions = OverloadOptions()
 
     @property
     def node(self) -> str:
@@ -117,6 +120,7 @@ class BrokerOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
         for key, other, times, why in CONTRADICTIONS:
             value, least = attrgetter(key)(self), attrgetter(other)(self)
             check_at_least(f"broker.{key}", value, f"broker.{other}", least, why, times)
+        self.overload.check_in_broker(self.max_link_queue_bytes, self.max_payload_bytes)
         check_windows("broker", self.window, self.window_bytes, self.max_payload_bytes)
 
     def _check_how_many(self) -> None:

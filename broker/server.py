@@ -48,6 +48,7 @@ from .publication_order import PublicationOrder
 from .recaller import Recaller
 from .revocation_keeper import RevocationKeeper
 from .ring_keeper import RingKeeper
+from .site_outlets import SiteOutlets
 from .splits import Splits
 from .subscribers import Subscribers
 from .tenure import Tenure
@@ -93,7 +94,8 @@ class Broker:
         self.offloading = Offloading(self.core, context.log)
         self.tenure = Tenure(self.node)
         self._recaller = Recaller(self.site, self.core, self.tenure, is_alone=not self.far)
-        self.subscribers = Subscribers(self.core, self.mesh, self.far, self.handover, self._recaller)
+        outlets = SiteOutlets(options.overload, lambda: self.links.now_s)
+        self.subscribers = Subscribers(self.core, self.mesh, self.far, self.handover, self._recaller, outlets)
         self.splits = Splits(self.node, self.core, self.tenure, self.mesh.client.links, self.subscribers.tell_lost)
         self.keeper = RevocationKeeper(context.revocations, self.links, options.state, f"{self.site}-{self.node}", context.log)
         self._peers = self._peer_roles()
@@ -330,6 +332,7 @@ class Broker:
         core, forwarder, window = self.core, self.mesh.client.forwarder, self.window
         captured: dict[str, Any] = self._capture.counters() if self._capture is not None else {}
         others = captured | self.handlers.counters() | self.operators.counters() | self.offloading.counters() | self.links.loops.counters()
+        others |= self.subscribers.outlets.counters()
         return others | {
             "broker_http_turned_away_total": dict(self._http.turned_away),
             "broker_http_refused_total": dict(self._http.refusals),

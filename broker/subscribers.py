@@ -25,6 +25,7 @@ from .handover import Handover
 from .laggards import Laggards
 from .mesh import Mesh
 from .recaller import Recaller
+from .site_outlets import SiteOutlets
 
 # How long to wait for one that reads more slowly than its link may queue.
 PAUSE_S: Final = 0.05
@@ -77,9 +78,22 @@ class Subscriber:
 
 
 class Subscribers:
-    """All subscribing links of one broker. `far` has the client of every other site."""
+    """All subscribing links of one broker.
 
-    def __init__(self, core: BrokerCore, mesh: Mesh, far: Mapping[str, SiteClient], handover: Handover, recaller: Recaller) -> None:
+    - `far`: has the client of every other site.
+    - `outlets`: what links to other sites are given their events by.
+    """
+
+    def __init__(
+        self,
+        core: BrokerCore,
+        mesh: Mesh,
+        far: Mapping[str, SiteClient],
+        handover: Handover,
+        recaller: Recaller,
+        outlets: SiteOutlets,
+    ) -> None:
+        self.outlets = outlets
         self._core, self._mesh, self._far, self._handover, self._recaller = core, mesh, far, handover, recaller
         self._site = mesh.site
         self.everyone: dict[Subscriber, None] = {}
@@ -88,7 +102,9 @@ class Subscribers:
     def link_up(self, link: Link, learn: Callable[[View], None]) -> Subscriber:
         """Returns the handler of one more link, which wants nothing yet; see `Subscriber` for `learn`."""
         site, node = link.peer.site, link.peer.node
-        subscriber = Subscriber(self, link, self._core.open(link, site != self._site, (site, node)), learn)
+        is_far = site != self._site
+        bit = self._core.open(self.outlets.open(link) if is_far else link, is_far, (site, node))
+        subscriber = Subscriber(self, link, bit, learn)
         self.everyone[subscriber] = None
         if link.knows(Keeps) and site == self._site and self._core.window is not None:
             link.send(Keeps({kind: (bounds.keep, bounds.seconds) for kind, bounds in self._core.window.bounds.items()}))
@@ -163,12 +179,14 @@ class Subscribers:
         """Says so to `subscriber`, unless some of it is still to come: then it is said behind that (DPS-13)."""
         is_behind = self._core.laggards is not None and subscriber.bit in self._core.laggards
         if subscriber.link.knows(Sealed) and not is_behind:
+            self.outlets.release(subscriber.link)
             subscriber.link.send(Sealed(self._mesh.view))
 
     def lose(self, subscriber: Subscriber) -> None:
         """Forgets one whose link is gone, and what it wanted with it."""
         del self.everyone[subscriber]
         self._withdraw(*self._core.close(subscriber.bit))
+        self.outlets.close(subscriber.link)
         self._handed_over_to(subscriber)
         self.settle()
 
@@ -211,9 +229,11 @@ class Subscribers:
         if self._core.laggards is not None:
             self._core.laggards.change(subscriber.bit, frame.n)
         if isinstance(frame, Unsubscribe):
+            self.outlets.unwanted(subscriber.link, self._core.interest, subscriber.bit, topics)
             self._withdraw(*self._core.unsubscribe(subscriber.bit, topics))
         elif not topics:
             # An empty change asks for an answer behind all that was sent before: by the other sites, too.
+            self.outlets.release(subscriber.link)
             for client in self._seen_by(subscriber).values():
                 client.announcer.ask_all()
         elif news := self._core.subscribe(subscriber.bit, topics, frame.handles):

@@ -101,6 +101,11 @@ class Link:
         """Returns whether the peer understands frames of this `kind`: one of an older version may not."""
         return self.peer.knows(kind)
 
+    @property
+    def waiting_bytes(self) -> int:
+        """How much waits for the peer: what the wire has not taken, and what the next flush gives to it."""
+        return self.wire.queued_bytes + self._sealed_bytes + self._bytes
+
     def deliver(self, handle: int, body: bytes) -> None:
         """Queues one event for the peer's topic `handle`."""
         if self.full and (self.full > 1 or is_presence(body)):
