@@ -99,7 +99,8 @@ class Membership:
         if slot in self._leaving:
             del self._leaving[slot]
             self._heard[slot] = None
-            self._over.add(slot)
+            if slot in self.view.slots:
+                self._over.add(slot)
 
     def told(self, slot: str, settled: int, *, knows: bool) -> None:
         """Notes what `slot` says: all is done that followed from the view `settled`; and whether all who are linked to it know shares."""
@@ -135,6 +136,7 @@ class Membership:
             return False
         self._is_overruled |= self._me in self.view.slots and self._me not in view.slots
         self.view = view
+        self._over &= {*view.slots}  # who is out now comes back as a new process
         return True
 
     def _is_possible(self, view: View) -> bool:

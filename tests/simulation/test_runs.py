@@ -129,6 +129,21 @@ def test_those_hear_of_it_whose_broker_was_replaced_before_its_link_was_found_to
     assert found.looked_at["owners lost"] == 1
 
 
+def test_who_came_back_stays_in_the_ring_when_the_broker_that_issues_views_leaves() -> None:
+    """DPS-19: clients heard of a split where there was none."""
+    operations = [
+        Operation("leave", 0.005, (46586, 8380, 7061, 2040)),
+        Operation("connect", 0.0, (46832, 4378, 18073, 32516)),
+        Operation("subscribe", 1.7087, (54074, 18444, 12305, 39618)),
+        Operation("start", 0.0, (39883, 18227, 42089, 13866)),
+        Operation("leave", 0.0053, (44066, 23815, 11532, 7530)),
+        Operation("settle", 0.0, (1437, 21846, 35258, 54744)),
+        Operation("leave", 0.001, (27165, 46086, 61464, 54727)),
+    ]
+    found = run(9, 0, operations)
+    assert not found.violation, f"{found.violation}\n{found.table(20)}"
+
+
 def test_a_seed_repeats_in_another_process() -> None:
     """DPS-29: byte for byte, also where texts have other hashes."""
     program = "from tests.simulation.runs import run; print(*(run(seed, 30).digest for seed in (1, 2)))"

@@ -429,3 +429,17 @@ def test_a_process_that_comes_back_before_its_slot_is_out_begins_anew() -> None:
     site.stuck = set()
     site.check_agreement()
     assert shares_of(site, "b2", since)[-5:] == [0, 64, 128, 192, 256]
+
+
+def test_who_left_and_is_back_is_not_put_out_when_another_broker_begins_to_issue() -> None:
+    """One that does not issue forgets, too, that a process was over, when its slot is out of the view."""
+    site = whole(3, steps=4)
+    site.leave("b3")
+    site.check_agreement()
+    site.crash("b3")
+    site.start("b3")
+    site.check_agreement()
+    since = len(site.issued)
+    site.leave("b1")
+    site.check_agreement()
+    assert all("b3" in view.slots for _, view in site.issued[since:])
