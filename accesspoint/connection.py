@@ -82,6 +82,10 @@ class Connection(Session, asyncio.Protocol):
         self._transport = transport
         transport.set_write_buffer_limits(high=self._owner.options.write_buffer_bytes)
         self._owner.joined(self)
+        self.join()
+
+    def join(self) -> None:
+        """Does what is to be done first: it waits for a hello."""
 
     def data_received(self, data: bytes) -> None:
         """Takes bytes from the client (asyncio)."""

@@ -21,9 +21,12 @@ from .authorization.hook_arbiter import HookArbiter
 from .bearer import Verify
 from .connection import Connection
 from .core import AccessPointCore
+from .event_stream import EventStream
 from .hook_caller import HookCaller
 from .options import AccessPointOptions
 from .session import Session
+from .stream_request import PATH as STREAM
+from .stream_request import stream_request
 from .timeouts import Timeouts
 from .upstream import Upstream
 
@@ -50,6 +53,7 @@ class AccessPoint:
         self._loop = asyncio.get_running_loop()
         self.options, self.site, self.node = options, options.site, options.node
         self.log, self.wall, self.now = context.log, context.wall, context.now
+        self._verify = verify
         self._capture, self._doors = context.capture, context.doors
         self._caller: HookCaller | None
         self.hook: HookArbiter | None
@@ -71,7 +75,9 @@ class AccessPoint:
         self._loops = self.upstream.links.loops
         limits = HttpLimits(visitors=options.visitors)
         upgrades, origins = {"/v1/connect": self._upgrade}, options.allowed_origins
-        self._http = HttpDoor({}, upgrades, limits, loops=self._loops, shares=self.shares, allowed_origins=origins)
+        self._http = HttpDoor(
+            {}, upgrades, limits, streams={STREAM: self._stream}, loops=self._loops, shares=self.shares, allowed_origins=origins
+        )
         self._server: OpenDoor | None = None
         self._is_leaving = False
         self._ticker: asyncio.Task[None] | None = None
@@ -150,11 +156,24 @@ class AccessPoint:
 
     # What connections tell (see `ConnectionOwner`).
 
+    def _stream(self, head: Head) -> Connection:
+        """Returns a client of Server-Sent Events. What is wrong with its request is refused, so that no browser asks again for ever."""
+        self._check_page(head)
+        request = stream_request(head.query, head.headers)
+        self.core.subscriptions.check_count(request.topics)
+        head.place.check_token(partial(self._verify, request.token, self.wall()), self.now())
+        self.core.admit()
+        return EventStream(self, request, head.place)
+
     def _upgrade(self, head: Head) -> Connection:
-        origin, host = (head.headers[name].decode("latin-1") if name in head.headers else None for name in (b"origin", b"host"))
-        check_origin(origin, host or "", self.options.allowed_origins)
+        self._check_page(head)
         self.core.admit()
         return Connection(self, head.place)
+
+    def _check_page(self, head: Head) -> None:
+        """Raises `Refused("origin-refused")` for a page of strangers."""
+        origin, host = (head.headers[name].decode("latin-1") if name in head.headers else None for name in (b"origin", b"host"))
+        check_origin(origin, host or "", self.options.allowed_origins)
 
     def joined(self, connection: Connection) -> None:
         """Takes in a client whose handshake was answered, and whose hello is due."""

@@ -38,7 +38,7 @@ OPERATORS: Final = frozenset({Asker.OPERATOR})
 
 # What is a user's is ann's, and private: another user is a stranger to them.
 RIGHTS: Final = (
-    HttpRight("accesspoint", ("GET /v1/connect",), USERS),
+    HttpRight("accesspoint", ("GET /v1/connect", "GET /v1/stream"), USERS),
     HttpRight("broker", ("POST /v1/events",), frozenset({Asker.SERVICE}), "presence"),
     HttpRight(
         "broker",

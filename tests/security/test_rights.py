@@ -33,6 +33,8 @@ from tests.support.user import User
 PAGES: Final = [OpenapiPage(path.name) for path in sorted(DOCS.glob("openapi*.json"))]
 OPERATIONS: Final = {f"{method} {path}": operation for page in PAGES for (method, path), operation in page.operations().items()}
 CONNECT: Final = "GET /v1/connect"
+# What has no end is described in words, and not by OpenAPI.
+STREAM: Final = "GET /v1/stream"
 # What stands for the names in paths. Whoever is followed or blocked is not the one who asks.
 NAMES: Final = {"owner": "ann", "id": "summer", "user": "ann", "artist": "bjork", "event": "album-7", "key": "none", "provider": "radio"}
 OF_OTHERS: Final = re.compile(r"/(?:friends|blocks|editors)/\{user\}")
@@ -43,6 +45,11 @@ BODIES: Final[dict[str, Any]] = {
     "POST /v1/revocations": {"user": "gone"},
     "POST /v1/sessions/disconnect": {"user": "gone"},
     "POST /v1/events": {"topic": "hm://presence/user/ann/", "kind": "play", "payload": {}},
+}
+QUERIES: Final = {
+    "/v1/sessions": "?user=gone",
+    "/v1/stream": "?topics=hm://presence/user/ann/",
+    "/v1/me/devices": "?endpoint=https://push.example.org/x",
 }
 SERVICE_OF_NOBODY: Final = "reporting"
 
@@ -80,7 +87,8 @@ class Site:
         """Asks as somebody from an address of their own, so that nobody's limits are anybody else's."""
         method, _, path = route.partition(" ")
         body = self._body(route)
-        head = [f"{method} {self._filled(path)} HTTP/1.1", "Host: localhost", f"Content-Length: {len(body)}", "Connection: close"]
+        head = [f"{method} {self._filled(path)} HTTP/1.1", "Host: localhost", "Connection: close"]
+        head += [f"Content-Length: {len(body)}"] if body else []
         head += [f"Authorization: Bearer {token}"] if token else []
         head += ["Content-Type: application/json"] if body else []
         number = next(self._visitors)
@@ -107,10 +115,12 @@ class Site:
     def _filled(self, path: str) -> str:
         names = NAMES | {"token": self._unsubscribe, "client": "desk", "playlist": "summer"}
         names |= {"user": "bob"} if OF_OTHERS.search(path) else {}
-        query = {"/v1/sessions": "?user=gone", "/v1/me/devices": "?endpoint=https://push.example.org/x"}.get(path, "")
+        query = QUERIES.get(path, "")
         return re.sub(r"\{(\w+)\}", lambda found: names[found[1]], path) + query
 
     def _body(self, route: str) -> bytes:
+        if route == STREAM:
+            return b""
         content = OPERATIONS[route].get("requestBody", {}).get("content", {}).get("application/json")
         if content is None:
             return b""
@@ -163,7 +173,7 @@ async def prepare(site: Site) -> None:
 
 def test_the_table_has_every_route_that_is_described_and_every_door() -> None:
     listed = [route for right in RIGHTS for route in right.routes]
-    assert sorted(listed) == sorted([*OPERATIONS, CONNECT])
+    assert sorted(listed) == sorted([*OPERATIONS, CONNECT, STREAM])
     assert {right.door for right in RIGHTS} == set(DOORS)
 
 

@@ -76,6 +76,7 @@ class Desk:
             {route: self.buffered(answer) for route, answer in answering.items()} | refusing,
             {"/ws": self.take_over},
             HttpLimits(**limits),
+            streams={"/flow": self.take_over},
             loops=Loops(get_logger("desk", "d1", "sto")),
             shares=Shares(asyncio.get_running_loop().call_soon, share=1 << 40, whole=1 << 40) if shares is None else shares,
         )

@@ -50,6 +50,7 @@ class HttpDoor:
         upgrades: Mapping[str, Upgrade] | None = None,
         limits: HttpLimits | None = None,
         *,
+        streams: Mapping[str, Upgrade] | None = None,
         loops: Loops,
         shares: Shares | None = None,
         allowed_origins: Collection[str] = (),
@@ -58,12 +59,13 @@ class HttpDoor:
 
         - `routes`: (method, path) -> factory of exchanges.
         - `upgrades`: path -> what makes the protocol of its WebSockets.
+        - `streams`: path -> what makes the protocol of its answers without an end.
         - `shares`: of the turns of the loop; those that its WebSockets have, too, if there are any.
         - `allowed_origins`: of pages that may ask, beside those that always may (see `may_connect`).
         """
         limits = limits or HttpLimits()
         self._shared = Shared(
-            routes=RouteTable(routes, upgrades or {}),
+            routes=RouteTable(routes, upgrades or {}, streams or {}),
             limits=limits,
             cors=Cors(allowed_origins),
             shares=Shares(lambda step: get_running_loop().call_soon(step)) if shares is None else shares,

@@ -68,6 +68,12 @@ def _prefix(status: int, content_type: str, headers: Headers, keep_alive: bool) 
     return "\r\n".join([*lines, "Content-Length: "]).encode()
 
 
+def stream_head(cors: Headers) -> bytes:
+    """Returns the head of an answer of Server-Sent Events, which has no end. `cors`: see `Response.encode`."""
+    told = (("Content-Type", "text/event-stream"), *ALWAYS, ("X-Accel-Buffering", "no"), *cors, ("Connection", "close"))
+    return b"HTTP/1.1 200 OK\r\n%b\r\n" % "".join(f"{name}: {value}\r\n" for name, value in told).encode("latin-1")
+
+
 def json_error(refused: Refused) -> Response:
     """Returns the answer to what was `refused`."""
     status, headers, body = http_error(refused)

@@ -14,7 +14,7 @@ from infra.kernel.request_head import check_host
 from infra.kernel.websocket_handshake import check_handshake, handshake_response
 
 from .answers import Owed, all_known, defect
-from .message import Exchange, Head, KnownExchange, Response, json_error
+from .message import Exchange, Head, KnownExchange, Response, json_error, stream_head
 from .route_table import ResolvedRoute, RouteTable, Upgrade
 
 _CONTINUE: Final = b"HTTP/1.1 100 Continue\r\n\r\n"
@@ -34,7 +34,7 @@ class RequestReader:
     - `answer_headers`: what the page that sent the request that is read now must be told, if it is one (CORS).
     - `last`: the request that is read now, or the next one, is the last.
     - `ended`: it is complete, and nothing more is read.
-    - `takeover`: the protocol that gets the rest of the bytes, and the 101 to send before it does.
+    - `takeover`: the protocol that gets the rest of the bytes, and what is to be sent before it does: a 101, or the head of a stream.
     """
 
     __slots__ = (
@@ -51,6 +51,7 @@ class RequestReader:
         "_repeated",
         "_repeated_bytes",
         "_routes",
+        "_streams",
         "_target",
         "_with_body",
         "answer_headers",
@@ -92,6 +93,7 @@ class RequestReader:
         self._repeated: list[bytes] = []  # names of `_ONCE` that came again
         self._exchange: Exchange | None = None
         self._keep_alive = self._with_body = True
+        self._streams = False
         self.barren_bytes = self.requests = 0
         self.ended = False
         self._owed = owed
@@ -198,8 +200,9 @@ class RequestReader:
             self._repeated_bytes = 0
             self._repeated.clear()
         exchange, self._exchange = self._exchange, None
-        if exchange is None:
-            return  # a WebSocket takes over
+        if exchange is None:  # somebody takes over; behind the request for a stream there can be no other
+            self.ended = self._streams
+            return
         try:
             answer = exchange.end()
         except Refused as refused:
@@ -218,6 +221,9 @@ class RequestReader:
             return
         if upgrades and not _HAS_BODY.isdisjoint(headers):
             raise Refused("bad-request", "a request with a body cannot ask for another protocol; leave out Upgrade")
+        if route.stream is not None:
+            self.takeover, self._streams = self._stream(route.stream, head), True
+            return
         self._exchange = route.factory(head)
         if b"expect" in headers and all_known(self._owed):
             self._owed.append((_CONTINUE, True, ()))
@@ -230,6 +236,13 @@ class RequestReader:
             return False
         self._exchange = KnownExchange(Response(PREFLIGHT_STATUS, headers=self._cors.preflight(origin, host)))
         return True
+
+    def _stream(self, stream: Upgrade, head: Head) -> tuple[Protocol, bytes]:
+        if not _HAS_BODY.isdisjoint(head.headers):
+            raise Refused("bad-request", "a request for a stream has no body; leave it out")
+        if not all_known(self._owed):
+            raise Refused("bad-request", "read the answers to the earlier requests first, or use a fresh connection")
+        return stream(head), stream_head(self.answer_headers)
 
     def _upgrade(self, upgrade: Upgrade, head: Head) -> tuple[Protocol, bytes]:
         assert self._parser is not None

@@ -17,13 +17,15 @@ Upgrade = Callable[[Head], Protocol]
 
 
 class ResolvedRoute(NamedTuple):
-    """The way of one request: to `upgrade` if there is one and the request asks for a WebSocket, else to `factory`."""
+    """The way of one request: to `upgrade` if there is one and the request asks for a WebSocket, to `stream` if there is one, else to
+    `factory`."""
 
     method: str
     path: str
     query: str
     factory: Factory
     upgrade: Upgrade | None
+    stream: Upgrade | None
 
 
 class RouteTable:
@@ -32,9 +34,14 @@ class RouteTable:
     `exact` knows every route whose target has no query, by the raw bytes of method and target: one look-up for nearly every request.
     """
 
-    def __init__(self, routes: Mapping[tuple[str, str], Factory], upgrades: Mapping[str, Upgrade]) -> None:
-        self._upgrades = dict(upgrades)
-        self._routes = {("GET", path): _refuse_plain_request for path in upgrades} | dict(routes)
+    def __init__(self, routes: Mapping[tuple[str, str], Factory], upgrades: Mapping[str, Upgrade], streams: Mapping[str, Upgrade]) -> None:
+        """Begins with these.
+
+        - `routes`: (method, path) -> factory of exchanges.
+        - `upgrades`, `streams`: path -> what makes the protocol of its WebSockets, or of its answers without an end.
+        """
+        self._upgrades, self._streams = dict(upgrades), dict(streams)
+        self._routes = {("GET", path): _refuse_plain_request for path in (*upgrades, *streams)} | dict(routes)
         self.exact = {(method.encode(), path.encode()): self._route(method, path, "") for method, path in self._routes}
 
     def find(self, method: bytes, target: bytes) -> ResolvedRoute:
@@ -51,7 +58,8 @@ class RouteTable:
         if factory is None:
             allowed = [known for known, at in self._routes if at == path]
             raise MethodRefused(method, path, allowed) if allowed else Refused("not-found", f"there is nothing at {path}")
-        return ResolvedRoute(method, path, query, factory, self._upgrades.get(path) if method == "GET" else None)
+        upgrade, stream = (each.get(path) if method == "GET" else None for each in (self._upgrades, self._streams))
+        return ResolvedRoute(method, path, query, factory, upgrade, stream)
 
 
 def _refuse_plain_request(head: Head) -> Exchange:

@@ -246,3 +246,42 @@ async def test_options_of_who_asks_for_no_preflight_is_a_method_like_any_other(d
         405,
         405,
     ]
+
+
+async def test_an_answer_without_an_end_has_the_connection_from_its_head_on(desk: Desk) -> None:
+    transport = desk.serve(get("/echo"), get("/flow?x", PAGE), get("/echo"))
+    [flow] = desk.taken_over
+    head = bytes(transport.written).split(b"HTTP/1.1 ")[2]
+    assert head.startswith(b"200 OK\r\nContent-Type: text/event-stream\r\n")
+    assert b"Access-Control-Allow-Origin: http://localhost:5173\r\n" in head
+    assert head.endswith(b"Connection: close\r\n\r\n")
+    assert (flow.transport, transport.protocol, flow.received) == (transport, flow, get("/echo"))
+    assert desk.door.connections == 0
+
+
+async def test_what_stands_behind_a_request_for_a_stream_is_answered_by_nobody(desk: Desk) -> None:
+    transport = desk.serve(get("/flow") + get("/echo") + b"no HTTP")
+    assert transport.written.count(b"HTTP/1.1 ") == 1
+    assert (desk.heads, desk.taken_over[0].received) == ([], b"")
+
+
+@pytest.mark.parametrize(
+    ("said", "statuses"),
+    [
+        (post("/flow", b"x"), [405]),
+        (get("/flow?full"), [503]),
+        (b"GET /flow HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n\r\nx", [400]),
+    ],
+)
+async def test_a_stream_that_cannot_be_is_refused_with_a_status(desk: Desk, said: bytes, statuses: list[int]) -> None:
+    transport = desk.serve(said)
+    assert [status for status, _ in answered(transport)] == statuses
+    assert desk.taken_over == []
+
+
+async def test_a_stream_does_not_overtake_an_answer_that_is_owed(desk: Desk) -> None:
+    transport = desk.serve(get("/later"), get("/flow"))
+    assert desk.taken_over == []
+    desk.later[0].set_result(Response(200, b"now"))
+    await asyncio.sleep(0)
+    assert [status for status, _ in answered(transport)] == [200, 400]
