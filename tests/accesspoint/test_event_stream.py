@@ -53,6 +53,17 @@ async def test_it_hears_what_is_published_and_goes_on_where_it_was(c: Cluster) -
         assert (await source.next())["payload"] == {"n": 4}
 
 
+async def test_no_position_is_told_before_all_that_was_missed_has_come(c: Cluster) -> None:
+    async with stream(c) as source:
+        await source.next("subscribed")
+        await change(c, 1)
+        here = await source.until_id()
+    await change(c, 2)
+    async with stream(c, last_id=here) as source:
+        await source.next("subscribed")
+        assert source.last_id == here
+
+
 @pytest.mark.parametrize(("last_id", "told"), [("7", "gap"), (write_point("sto", {99: 7}) or "", "subscribed")])
 async def test_it_is_told_when_nobody_knows_what_it_missed(c: Cluster, last_id: str, told: str) -> None:
     async with stream(c, last_id=last_id) as source:
