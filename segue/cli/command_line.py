@@ -26,6 +26,8 @@ SECTIONS: Final = {
         entry("act", "segue.cli.act:act", "Tell a user's friends what the user does"),
         entry("notify", "segue.cli.notify:notify", "Tell followers of TOPIC something"),
         entry("friends", "segue.cli.friends:friends", "Show whom a user follows, follow somebody, or stop following"),
+        entry("links", "segue.cli.links:links", "Link address books, and list which a user has linked"),
+        entry("wall", "segue.cli.links:wall", "Show or set whether a user wants wall posts"),
         entry("playlists", "segue.cli.playlists:playlists", "Make and change playlists, list and follow them"),
         entry("artists", "segue.cli.artists:artists", "Follow artists, and list whom a user follows"),
         entry("block", "segue.cli.block:block", "Block USER"),

@@ -87,6 +87,9 @@ EXAMPLES: Final[dict[CommandPath, Example]] = {
     ("notify",): Example("hm://notifications/feed/bjork%new-album/ --kind album --file - --url {notification} --state {state}", stays=True),
     ("offload-demo",): Example("--users 30 --events 200 --sites 1 --json {out}", "engine "),
     ("overlay", "compare"): Example("--system scribe --nodes 1000 --settle 10 --processes 1 --out {out} --json {out}.json", "scribe: "),
+    ("links", "add"): Example("address-book dan@example.org --user {user} --url {social} --state {state}"),
+    ("links", "list"): Example("--user {user} --url {social} --state {state}"),
+    ("links", "remove"): Example("address-book --user {user} --url {social} --state {state}"),
     ("overlay", "report"): Example("--quick --study convergence --out {out} --json {out}.json", "Convergence of rings: friends"),
     ("overlay", "simulate"): Example("--nodes 3000 --out {out} --json {out}.json", "reading the workload"),
     ("plan", "provision"): Example("{trace} --out {out} --json {out}.json", "reading the trace"),
@@ -122,6 +125,7 @@ EXAMPLES: Final[dict[CommandPath, Example]] = {
     ("top",): Example("{admin} --once --interval 2", stays=True),
     ("unblock",): Example("eve --user {user} --url {social} --state {state}"),
     ("up",): Example("--json --port-base 0 --state {out}", '"clients"', stays=True, drains=True),
+    ("wall",): Example("--user {user} --url {social} --state {state}"),
     ("why",): Example("post-1 --user {user} --url {notification} --state {state}"),
 }
 
