@@ -126,7 +126,8 @@ def _seals_at_once(moves: TopicMoves, before: Ring, view: View, now_s: float) ->
 
 
 def _one_event_less(window: EventWindow, row: int | None, kind: Kind, stamp: int, until: int | None = None) -> Missed:
-    return _AFTER(window, row, kind, min(stamp + 1, max(stamp, window.stamp)), until)
+    found = _AFTER(window, row, kind, stamp, until)
+    return Missed(found.bodies[1:], found.reason)
 
 
 def _one_stamp_more(recoveries: Recoveries, session: Session) -> str | None:

@@ -326,8 +326,8 @@ class SimulatedLife:
         return follower.answers.get(mine)
 
     def _wanted(self) -> list[str]:
-        """Returns the topics that somebody follows; all where nobody follows any."""
-        return sorted({topic for each in self.followers.values() for topic in each.wants}) or list(TOPICS)
+        """Returns the topics that somebody follows, or who is away; all where nobody follows any."""
+        return sorted({topic for each in [*self.followers.values(), *self.away.values()] for topic in each.wants}) or list(TOPICS)
 
     async def _publish(self, topic: int, where: int, number: int, lot: int, *_: int) -> None:
         doors = [broker for broker in self.world.of("broker") if broker.ready() is None]
