@@ -18,7 +18,7 @@ from functools import partial
 from typing import Final
 
 from infra.kernel.assignment import Assigned, Switch
-from infra.kernel.events import Event, first_body, numbering, origin
+from infra.kernel.events import Event, first_body, numbering, opening_of, origin
 from infra.kernel.fanout import Fanout, Receiver
 from infra.kernel.frames import Assignment
 from infra.kernel.interest import LINKS
@@ -74,7 +74,8 @@ class BrokerCore:
         self.counts = TopicCounts()
         self.matched = self.unmatched = self.duplicates = self.offloaded = 0
         self.site_copies = self.site_events = self.stale = 0
-        self._site, self._epoch, self._numbering = site.encode(), epoch, numbering(site, epoch)
+        self._site, self._opening = site.encode(), opening_of(site)
+        self.epoch, self._numbering = epoch, numbering(site, epoch)
         # Masks of all aggregators of this site, and of all brokers of others.
         self._local = 0
         self._far = 0
@@ -161,7 +162,7 @@ class BrokerCore:
 
     def opening(self, bit: int) -> bytes:
         """Returns how the bodies begin that link `bit` gets: another site gets events of this one, and no others (rule 2)."""
-        return self._numbering if self._far & 1 << bit else b""
+        return self._opening if self._far & 1 << bit else b""
 
     def stamps(self, bit: int) -> dict[int, int]:
         """Returns up to where link `bit` has been given everything that is recorded and that it wants: epoch -> stamp."""
@@ -285,13 +286,6 @@ class BrokerCore:
     def _miss(self, row: int | None, topic: Topic) -> None:
         """Counts an event that nobody wants; if somebody did a moment ago, its number is used up all the same."""
         self.unmatched += 1
-        self._use_up(row, topic)
-
-    def break_off(self, topic: Topic) -> None:
-        """Uses up a number of `topic`, if it has one: its next event does not go on from what anybody has."""
-        self._use_up(self.interest.rows.get(topic), topic)
-
-    def _use_up(self, row: int | None, topic: Topic) -> None:
         if (last := self._inherited.get(topic)) is not None:
             self._pass_over(topic, last)
         elif row is not None and row in self._seqs:
@@ -319,7 +313,7 @@ class BrokerCore:
         seq = self._seqs.get(row) if row is not None else None
         if seq is None:
             seq = self._retained.get(topic)
-        return None if seq is None else (self._epoch, seq)
+        return None if seq is None else (self.epoch, seq)
 
     def give_up(self, topic: Topic) -> None:
         """Forgets the numbers of a topic that another broker counts from now on. If it comes back, others were given meanwhile."""
@@ -331,13 +325,27 @@ class BrokerCore:
     def inherit(self, topic: Topic, last: Last) -> None:
         """Goes on with a topic that has come from the broker that gave its `last` number, or has heard of it."""
         self.give_up(topic)
-        if last[0] == self._epoch:  # it was here before, and got no number elsewhere
+        if last[0] == self.epoch:  # it was here before, and got no number elsewhere
             self._stamped = max(self._stamped, last[1])
             self._retained[topic] = last[1]
             return
         self._inherited[topic] = last
         if len(self._inherited) > MAX_INHERITED:
             del self._inherited[next(iter(self._inherited))]
+
+    def begin_epoch(self, epoch: int, is_broken: Callable[[Topic], bool]) -> None:
+        """Begins another, higher `epoch`.
+
+        Topics that `is_broken` is true of go on from nothing, so nobody takes their numbers for whole. Others go on from their last one.
+        """
+        lasts = {topic: self.last(topic) for topic in self.counted() if not is_broken(topic)}
+        self._seqs.clear()
+        self._retained.clear()
+        self._inherited.clear()
+        self.epoch, self._numbering = epoch, numbering(self._site.decode(), epoch)
+        for topic, last in lasts.items():
+            if last is not None:
+                self.inherit(topic, last)
 
     def known_ids(self) -> Iterable[tuple[Topic, bytes]]:
         """Returns topic and id of the events that came lately."""

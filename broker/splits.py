@@ -3,8 +3,8 @@
 Whoever takes over a view in which they are not, though they have not left, has served topics while others did. They tell those who follow
 here, and tell the other brokers under which view they did (`Apart`). Each of these tells who follows there what it owned meanwhile.
 
-Nobody knows what was published in the other part. So each of those topics goes on with a number that nobody gets, and what was kept
-before serves no recovery of it.
+Nobody knows what was published in the other part. So the broker that owns such topics begins an epoch, under which they go on from
+nothing and all others from their last number. What was kept before serves no recovery of those topics.
 """
 
 from collections import deque
@@ -18,6 +18,7 @@ from infra.runtime.link import Link
 from infra.runtime.turns import in_turns
 
 from .core import BrokerCore
+from .options import SLOT_BITS
 from .tenure import Tenure
 
 # So many topics are looked at in one turn.
@@ -56,7 +57,7 @@ class Splits:
             for slot in list(self._links):
                 self.link_up(slot)
             mine = before.ring
-            in_turns(self._break(lambda topic: mine.owner(topic) == self._me))
+            in_turns(self._tell_of(lambda topic: mine.owner(topic) == self._me))
 
     def link_up(self, slot: str) -> None:
         """Tells a broker to which there is a link under which view this one was apart."""
@@ -72,13 +73,16 @@ class Splits:
             self._known.append(frame.view)
             window, here, there = self._core.window, self._view.ring, frame.view.ring
             self._tenure.split(there, window.stamp if window is not None else 0)
-            in_turns(self._break(lambda topic: here.owner(topic) == self._me != there.owner(topic)))
 
-    def _break(self, concerns: Callable[[Topic], bool]) -> Iterator[float]:
-        topics = [*dict.fromkeys([*self._core.interest.rows, *self._core.counted()])]
+            def is_both(topic: Topic) -> bool:
+                return here.owner(topic) == self._me != there.owner(topic)
+
+            # As if this broker had been started a millisecond later than it was.
+            self._core.begin_epoch(self._core.epoch + (1 << SLOT_BITS), is_both)
+            in_turns(self._tell_of(is_both))
+
+    def _tell_of(self, concerns: Callable[[Topic], bool]) -> Iterator[float]:
+        topics = list(self._core.interest.rows)
         for start in range(0, len(topics), AT_ONCE):
-            some = [topic for topic in topics[start : start + AT_ONCE] if concerns(topic)]
-            for topic in some:
-                self._core.break_off(topic)
-            self._tell(some, LossReason.SPLIT)
+            self._tell([topic for topic in topics[start : start + AT_ONCE] if concerns(topic)], LossReason.SPLIT)
             yield 0.0

@@ -108,9 +108,14 @@ def encode_tail(uri: str, ts_ms: int, event_id: str, kind: str, payload: bytes) 
     )
 
 
+def opening_of(site: str) -> bytes:
+    """Returns how all bodies of a site begin, and no others."""
+    return b'%b"site":"%b",' % (OPENING, site.encode())
+
+
 def numbering(site: str, epoch: int) -> bytes:
     """Returns the constant part of the bodies that one owner makes: `b"%b%d,%b" % (it, seq, tail)` is a body."""
-    return b'%b"site":"%b","epoch":%d,"seq":' % (OPENING, site.encode(), epoch)
+    return b'%b"epoch":%d,"seq":' % (opening_of(site), epoch)
 
 
 def first_body(opening: bytes, seq: int, last: tuple[int, int], tail: bytes) -> bytes:
