@@ -32,7 +32,9 @@ from ..cluster.factory import RoleFactory
 from ..cluster.process import Process
 from ..cluster.roles import ROLES, metrics_of, role_of
 from ..cluster.shape import SITES, STORING, Shape
+from ..mailbox.letters import Letters
 from .finite import Finite
+from .first_page import first_page, mailbox
 from .state import default_state, held, keys_of
 
 PORT_BASE = 7700
@@ -76,6 +78,7 @@ POLICIES: Final[dict[str, str]] = {
 )
 @click.option("--period", type=Finite(min=1), default=PLAN.period_s, show_default=True, help="Seconds between two decisions.")
 @click.option("--policy", type=click.Choice(list(POLICIES)), help="Who may see what.  [default: social where that service runs, else open]")
+@click.option("--mail", "has_mailbox", is_flag=True, help="Send mails, all of them to a mailbox on the page.")
 @click.option("--json", "as_json", is_flag=True, help="Print the addresses as one JSON line when ready.")
 @click.option("--log-format", type=click.Choice(["console", "json"]), default="console", show_default=True)
 @click.option("--log-level", type=click.Choice(["debug", "info", "warning", "error"]), default="warning", show_default=True)
@@ -98,13 +101,15 @@ def up(
     threshold: int,
     period: float,
     policy: Policy | None,
+    has_mailbox: bool,
     as_json: bool,
     log_format: str,
     log_level: str,
 ) -> None:
     """Run a whole site, or several, in this one process.
 
-    Clients connect to the first address, services publish to the second; `segue token` makes tokens for both.
+    Open the first address in a browser on this machine. Clients connect to the second one, services publish to the third;
+    `segue token` makes tokens for both.
     """
     configure(log_format, log_level)  # type: ignore[arg-type]  # click has checked them
     wanted = [*roles.split(","), *([DECISION] if capacity is not None else [])]
@@ -131,10 +136,12 @@ def up(
     )
     if shape.effective_policy == "social" and SOCIAL not in wanted:
         raise click.UsageError("--policy social needs the role social, which says who may see what; add it to --roles")
+    if has_mailbox and not (Address(host, 0).is_loopback and {NOTIFICATION, ACCESSPOINT} <= set(wanted)):
+        raise click.UsageError("--mail shows mails on the page, which is on loopback and needs the roles notification and accesspoint")
     tls = _tls(host, tls_cert, tls_key)
     with held(state):
         try:
-            run(_up(shape, wanted, keys_of(state), DoorOpener(tls, is_alone=True), as_json))
+            run(_up(shape, wanted, keys_of(state), DoorOpener(tls, is_alone=True), has_mailbox=has_mailbox, as_json=as_json))
         except CannotListen as taken:
             moves = "--port-base N moves all addresses, 0 takes free ones"
             raise ConfigError(f"cannot listen on {taken.address} ({taken.reason}); {moves}") from taken
@@ -171,7 +178,12 @@ def _empty_catalogue(state: Path) -> Path:
     return path
 
 
-async def _up(shape: Shape, roles: list[str], keys: Keys, doors: DoorOpener, as_json: bool) -> None:
+async def _up(shape: Shape, roles: list[str], keys: Keys, doors: DoorOpener, *, has_mailbox: bool, as_json: bool) -> None:
+    async with mailbox(shape, is_wanted=has_mailbox) as (mailed, letters):
+        await _serve(mailed, roles, keys, doors, letters, as_json=as_json)
+
+
+async def _serve(shape: Shape, roles: list[str], keys: Keys, doors: DoorOpener, letters: Letters | None, *, as_json: bool) -> None:
     factory = RoleFactory.local(keys, random.Random(secrets.randbits(64)), doors)
     options = [each for each in shape.options() if role_of(each) in roles]
     metrics = metrics_of(role for role in ROLES if role in roles)
@@ -180,15 +192,18 @@ async def _up(shape: Shape, roles: list[str], keys: Keys, doors: DoorOpener, as_
     async with (
         Process(factory, options) as process,
         Admin(process.roles, shape.host, shape.admin_port, metrics, doors, access=access) as admin,
+        first_page(process, shape, keys, doors, letters) as page,
         watched(get_logger("certificates", "", ""), doors.end),
     ):
         if {BROKER, AGGREGATOR} <= set(roles):
             await process.settled()
         addresses: dict[str, list[str] | str] = {
+            **({"page": page.link} if page is not None else {}),
             "clients": [f"{ws}://{each.address}/v1/connect" for each in process.of(ACCESSPOINT)],
             "services": [f"{http}://{each.address}/v1/events" for each in process.of(BROKER)],
             **{name: [f"{http}://{each.address}" for each in process.of(name)] for name in STORING if process.of(name)},
             NOTIFICATION: [f"{http}://{each.address}/v1/notifications" for each in process.of(NOTIFICATION)],
+            **({"mail": f"smtp://127.0.0.1:{shape.email.port}"} if shape.email is not None else {}),
             "admin": admin.address,
             "policy": shape.effective_policy,
         }

@@ -18,6 +18,8 @@ from infra.kernel.places import VisitorLimits
 from infra.kernel.roles import SOCIAL
 from infra.runtime.address import Address
 from infra.runtime.cassandra.options import CassandraOptions
+from notification.core import Patience
+from notification.email import EmailOptions
 from notification.options import NotificationOptions
 from services.artist.options import ArtistOptions
 from services.decision.options import DecisionOptions
@@ -33,7 +35,9 @@ SITES: Final = ("sto", "lon", "ash")
 CLIENTS: Final = 0
 SERVICES: Final = 10
 NOTIFICATION: Final = 20
+MAIL: Final = 25
 STORING: Final = {"playlist": 30, "social": 31, "artist": 32}
+PAGE: Final = 80
 ADMIN: Final = 90
 DECISION_NODE: Final = "decision1"
 PER_SITE: Final = 100
@@ -55,6 +59,7 @@ class Shape(msgspec.Struct, frozen=True, kw_only=True):
     - `store`, `cassandra`: where they store, and where the Cassandra server is.
     - `catalogue`: the file that the artist service reads.
     - `capture`: where roles that capture write the workload; the same for all.
+    - `email`, `patience`: how notification modules send mails, and how long mails and pushes wait.
     - `link`, `membership`: the times of links and views.
     - `host`, `port_base`: where doors are. With `port_base` 0 every door takes a free port.
     """
@@ -74,6 +79,8 @@ class Shape(msgspec.Struct, frozen=True, kw_only=True):
     cassandra: CassandraOptions = CassandraOptions()
     catalogue: str = "catalogue.jsonl"
     capture: CaptureOptions = CaptureOptions()
+    email: EmailOptions | None = None
+    patience: Patience = Patience()
     link: LinkTiming = LinkTiming()
     membership: Timing = Timing()
     host: str = "127.0.0.1"
@@ -174,6 +181,8 @@ class Shape(msgspec.Struct, frozen=True, kw_only=True):
                 store=self.store,
                 cassandra=self.cassandra,
                 path=self.state,
+                email=self.email,
+                patience=self.patience,
             )
 
     def _service(self, service: str) -> RoleOptions:
@@ -215,7 +224,20 @@ class Shape(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def admin_port(self) -> int:
         """The port of the admin door of the whole process."""
-        return self.port_base + ADMIN if self.port_base else 0
+        return self._port(ADMIN)
+
+    @property
+    def page_port(self) -> int:
+        """The port of the first page."""
+        return self._port(PAGE)
+
+    @property
+    def mail_port(self) -> int:
+        """The port of the mail server that keeps all mails, where there is one."""
+        return self._port(MAIL)
+
+    def _port(self, offset: int) -> int:
+        return self.port_base + offset if self.port_base else 0
 
 
 def _names(site: str, prefix: str, number: int) -> dict[str, str]:

@@ -1,15 +1,14 @@
 """The elements, as axe-core judges them: names, roles and contrast, in the light and in the dark."""
 
-import json
 import time
 from typing import Any
 
 import pytest
 
+from tests.support.axe import judge
 from tests.support.browser import Browser
 from tests.support.element_page import ElementPage
 from tests.support.inbox_model import InboxModel
-from tests.support.node import PACKAGE
 from tests.support.scripted_server import Message, ScriptedServer, event
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -53,14 +52,7 @@ async def test_nobody_is_kept_out(browser: Browser, page: ElementPage, scheme: s
             await peer.send(event(BOB, number))
         await browser.within(f"{FEED}?.querySelectorAll('li').length === 3 && {BELL}.querySelectorAll('li').length === 1")
         await browser.within(f"{PREFERENCES}?.querySelector('table')")
-        await judge(browser)
+        await judge(browser, RULES)
         await browser.value(f"{BELL}.getElementById('bell').click()")
         await browser.within(f"{BELL}.querySelector('li.unread')")
-        await judge(browser)
-
-
-async def judge(browser: Browser) -> None:
-    """Has axe-core look at the page. Fails with each rule that is broken, and where."""
-    await browser.value((PACKAGE / "node_modules" / "axe-core" / "axe.min.js").read_text(encoding="utf-8") + ";0")
-    found = await browser.value(f"axe.run(document, {{ rules: {json.dumps(RULES)} }})")
-    assert [(each["id"], [node["failureSummary"] for node in each["nodes"]]) for each in found["violations"]] == []
+        await judge(browser, RULES)

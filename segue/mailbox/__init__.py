@@ -1,0 +1,1 @@
+"""A mail server on the loopback that sends nothing on: what it takes is shown, or counted."""
