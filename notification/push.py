@@ -8,8 +8,8 @@ import asyncio
 import re
 import time
 from base64 import urlsafe_b64decode, urlsafe_b64encode
-from collections.abc import Callable
-from contextlib import AsyncExitStack
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
 from email.utils import parsedate_to_datetime
 from hashlib import blake2b
 from http import HTTPStatus
@@ -27,6 +27,7 @@ from infra.runtime.outgoing.options import OutgoingOptions
 
 from .letter import Line
 from .outcome import Outcome, delivered, failed, gone, retry
+from .promptness import Promptness
 from .turns import Turns
 from .vapid import Vapid
 
@@ -38,6 +39,8 @@ EXCERPT_BYTES: Final = 200
 # Pushes to one host that are under way or wait. More are refused for now, so that nobody's line grows without an end.
 MAX_WAITING_PER_HOST: Final = 256
 MAX_WAITING: Final = 16_384
+# An answer within this part of the timeout is soon.
+SOON_SHARE: Final = 0.25
 KEY_BYTES: Final = 65
 AUTH_BYTES: Final = 16
 
@@ -60,7 +63,8 @@ class PushOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     - `contact`: `mailto:` or `https:`, whom a push service asks when our pushes make trouble.
     - `allow_loopback`: takes endpoints on this machine, also with http. For tests and demos.
     - `timeout_s`: for one push, connecting included.
-    - `max_connections`: pushes at once; `max_connections_per_host` of them to one host.
+    - `max_connections`: pushes at once; `max_connections_per_host` of them to one host, and half of them to all hosts that are not known to
+      answer soon.
     """
 
     contact: str
@@ -99,7 +103,10 @@ class Subscription(msgspec.Struct, frozen=True):
 
 
 class Pusher:
-    """The connections to push services. At most `max_connections` pushes are under way, fewer to one host; others wait, in order."""
+    """The connections to push services. At most `max_connections` pushes are under way, fewer to one host; others wait, in order.
+
+    Half of the places are for hosts that have answered soon: whoever names hosts that never answer cannot take these.
+    """
 
     def __init__(
         self, options: PushOptions, vapid: Vapid, clock: Callable[[], float] = time.time, outgoing: OutgoingOptions | None = None
@@ -114,6 +121,9 @@ class Pusher:
         self._vapid = vapid
         self._clock = clock
         self._slots = asyncio.Semaphore(options.max_connections)
+        self._promptness = Promptness(SOON_SHARE * options.timeout_s)
+        self._unproven_places = max(1, options.max_connections // 2)
+        self._unproven = asyncio.Semaphore(self._unproven_places)
         self._hosts = Turns(MAX_WAITING, most_of_key=MAX_WAITING_PER_HOST, inside=options.max_connections_per_host)
         private = [*(outgoing.private if outgoing else []), *(_THIS_MACHINE if options.allow_loopback else [])]
         self._client = OutgoingClient(
@@ -154,7 +164,7 @@ class Pusher:
             "Urgency": urgency,
         } | ({"Topic": topic} if topic else {})
         try:
-            async with self._hosts.take(url.host or ""), self._slots:
+            async with self._place(url.host or ""):
                 if self._is_closed:
                     return retry("the pusher has been closed")
                 return await self._post(url, body, headers)
@@ -170,21 +180,35 @@ class Pusher:
             return
         self._is_closed = True
         try:
-            async with AsyncExitStack() as slots:
+            async with AsyncExitStack() as taken:
+                for _ in range(self._unproven_places):
+                    await taken.enter_async_context(self._unproven)
                 for _ in range(self._options.max_connections):
-                    await slots.enter_async_context(self._slots)
+                    await taken.enter_async_context(self._slots)
         finally:
             await self._client.close()
+
+    @asynccontextmanager
+    async def _place(self, host: str) -> AsyncIterator[None]:
+        """Waits for a place for a push to `host`, and has it inside the block. Raises `Unavailable` where its line is full."""
+        async with self._hosts.take(host), AsyncExitStack() as places:
+            if not self._promptness.is_prompt(host):
+                await places.enter_async_context(self._unproven)
+            await places.enter_async_context(self._slots)
+            yield
 
     async def _post(self, url: URL, body: bytes, headers: dict[str, str]) -> Outcome:
         now_s = self._clock()
         signed = headers | self._vapid.headers(str(url.origin()), self._options.contact, now_s)
+        begun_s = time.monotonic()
         try:
             answer = await self._client.post(url, body, signed)
+            self._promptness.note(url.host or "", time.monotonic() - begun_s)
         except Refused as error:
             return failed(f"the subscription cannot be used: {error}")
         except Unavailable as trouble:
             if isinstance(trouble.__cause__, TimeoutError):
+                self._promptness.note(url.host or "", self._options.timeout_s)
                 return retry(f"{url.host} did not answer within {self._options.timeout_s:g} s")
             return retry(f"{url.host} cannot be reached: {trouble}")
         reason = f"{url.host} answers {answer.status} {answer.body.decode(errors='replace')}"

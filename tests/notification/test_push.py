@@ -80,7 +80,7 @@ async def test_a_push_arrives_encrypted_and_signed_with_our_key(vapid: Vapid) ->
 
 async def test_one_host_that_does_not_answer_leaves_places_to_others(vapid: Vapid) -> None:
     """It has its share of the places and a line with an end; who finds that full tries again later."""
-    async with PushReceiver() as receiver, pusher(vapid, max_connections=3, max_connections_per_host=2, timeout_s=600.0) as sender:
+    async with PushReceiver() as receiver, pusher(vapid, max_connections=6, max_connections_per_host=2, timeout_s=600.0) as sender:
         receiver.answers[:] = [(HANG, {}, "")] * 2
         at = receiver.subscription()
         elsewhere = msgspec.structs.replace(at, endpoint=at.endpoint.replace("127.0.0.1", "localhost"))
@@ -93,6 +93,50 @@ async def test_one_host_that_does_not_answer_leaves_places_to_others(vapid: Vapi
         receiver.let_go()
         assert receiver.most_at_once == 3
         await asyncio.gather(*waiting)
+
+
+@contextlib.asynccontextmanager
+async def silent_hosts(number: int) -> AsyncIterator[tuple[list[Subscription], list[object]]]:
+    """Gives subscriptions at so many hosts that take a request and never answer, and what has come to them."""
+    came: list[object] = []
+
+    async def hear(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        came.append(writer)
+        await reader.read()
+        writer.close()
+
+    async with contextlib.AsyncExitStack() as stack:
+        servers = [await stack.enter_async_context(await asyncio.start_server(hear, f"127.0.0.{2 + n}", 0)) for n in range(number)]
+        ends = [server.sockets[0].getsockname() for server in servers]
+        yield [msgspec.structs.replace(GOOD, endpoint=f"http://{host}:{port}/push") for host, port in ends], came
+
+
+async def test_hosts_that_never_answer_take_half_of_the_places_however_many_they_are(vapid: Vapid) -> None:
+    """DPS-26: 32 users with a silent host each held all places for `timeout_s`."""
+    async with PushReceiver() as receiver, silent_hosts(9) as (silent, came), pusher(vapid, max_connections=8, timeout_s=600.0) as sender:
+        known = receiver.subscription()
+        await sender.send(known, b"hello", 60)
+        waiting = [asyncio.create_task(sender.send(each, b"hello", 60)) for each in silent]
+        await eventually(lambda: len(came) == 4)
+        async with asyncio.timeout(30):
+            outcomes = await asyncio.gather(*(sender.send(known, b"hello", 60) for _ in range(20)))
+        assert {outcome.state for outcome in outcomes} == {OutcomeState.DELIVERED}
+        assert len(came) == 4
+        for task in waiting:
+            task.cancel()
+        await asyncio.gather(*waiting, return_exceptions=True)
+
+
+async def test_a_host_that_falls_silent_counts_as_one_that_never_answered(vapid: Vapid) -> None:
+    async with PushReceiver() as receiver, pusher(vapid, max_connections=2, timeout_s=SHORT_S) as sender:
+        await sender.send(receiver.subscription(), b"hello", 60)
+        receiver.answers += [(HANG, {}, "")] * 3
+        assert (await sender.send(receiver.subscription(), b"hello", 60)).state is OutcomeState.RETRY
+        both = [asyncio.create_task(sender.send(receiver.subscription(), b"hello", 60)) for _ in range(2)]
+        await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
+        assert receiver.requests == 3
+        await asyncio.gather(*both)
 
 
 async def test_a_push_without_a_topic_replaces_none(vapid: Vapid) -> None:
@@ -212,7 +256,7 @@ async def test_a_closed_pusher_sends_nothing_and_may_be_closed_again(vapid: Vapi
 
 
 async def test_closing_waits_for_the_pushes_under_way(vapid: Vapid) -> None:
-    async with PushReceiver() as receiver, pusher(vapid, timeout_s=SHORT_S, max_connections=2) as sender:
+    async with PushReceiver() as receiver, pusher(vapid, timeout_s=SHORT_S, max_connections=4) as sender:
         receiver.answers += [(HANG, {}, "")] * 2
         pushes = [asyncio.create_task(sender.send(receiver.subscription(), b"hello", 60)) for _ in range(3)]
         async with asyncio.timeout(30):
