@@ -11,7 +11,7 @@ OWED_WHEN_SLOW: Final = 16
 
 
 class Promptness:
-    """What hosts have shown. A host that answers late, or not at all, has to show more than one that nobody knows.
+    """The record of what hosts have shown. A host that answers late, or not at all, has to show more than one that nobody knows.
 
     `soon_s`: within how many seconds an answer is soon.
     """

@@ -12,7 +12,8 @@ from typing import Final, TypeVar
 
 import msgspec
 
-from .errors import Refused
+from .errors import ConfigError, Refused
+from .forwarded import caller_behind
 from .option_checks import check_numbers
 from .public_address import IPNetwork, network_of, parse_address, parse_network
 from .rates import Bucket, Buckets, Rate, RateRefused
@@ -50,22 +51,38 @@ class CallerLimits(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
 class VisitorLimits(CallerLimits, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The bounds of `CallerLimits` for a door, where callers show tokens.
 
-    `bad_tokens_per_s`: how many tokens of one address may be refused a second, after a pause twice as many at once. Each costs the
-    verifying of a signature, so those that come later are not looked at.
+    - `bad_tokens_per_s`: how many tokens of one address may be refused a second, after a pause twice as many at once. Each costs the
+      verifying of a signature, so those that come later are not looked at.
+    - `forwarded_for`: whether the `proxies` append the address that has called them to the header `X-Forwarded-For`, whatever stood there.
+      Then bad tokens are counted against that address. A proxy that passes the header on as it came would let anybody name another one.
     """
 
     bad_tokens_per_s: float = 50.0
+    forwarded_for: bool = False
+
+    def check_in(self, table: str) -> None:
+        """See `CallerLimits`."""
+        super().check_in(table)
+        if self.forwarded_for and not self.proxies:
+            raise ConfigError(f"{table}.visitors.forwarded_for = true needs {table}.visitors.proxies: whose word about others counts")
 
 
 class HeldPlace:
     """The place of one connection, which comes from the address `host`; "" where it comes from nowhere, and is not counted."""
 
-    __slots__ = ("_is_whole", "_places", "_visitor", "host")
+    __slots__ = ("_forger", "_is_whole", "_places", "_visitor", "host", "is_forwarded")
 
-    def __init__(self, host: str = "", visitor: str = "", places: "Places | None" = None) -> None:
-        self.host = host
+    def __init__(self, host: str = "", visitor: str = "", places: "Places | None" = None, *, is_forwarded: bool = False) -> None:
+        """Begins the place of a connection, for `Places`. `is_forwarded`: whether each request says whom it is for (`speak_for`)."""
+        self.host, self.is_forwarded = host, is_forwarded
         self._visitor, self._places = visitor, places
+        self._forger = visitor  # against whom bad tokens count
         self._is_whole = True
+
+    def speak_for(self, forwarded: str) -> None:
+        """Notes whom the next tokens on a connection that `is_forwarded` are of: `forwarded` is the proxy's `X-Forwarded-For`."""
+        if self._places is not None:
+            self._forger = self._places.caller_behind(forwarded)
 
     def check_token(self, verify: Callable[[], T], now_s: float) -> T:
         """Returns what `verify` does, which verifies a token that was shown on this connection at `now_s`.
@@ -74,14 +91,14 @@ class HeldPlace:
         address has shown too many bad ones.
         """
         places = self._places
-        if places is None or not self._visitor:
+        if places is None or not self._forger:
             return verify()
-        places.check_tokens(self._visitor, now_s)
+        places.check_tokens(self._forger, now_s)
         try:
             return verify()
         except Refused as refused:
             if refused.code.http in _BAD:
-                places.note_bad_token(self._visitor, now_s)
+                places.note_bad_token(self._forger, now_s)
             raise
 
     def hand_over(self) -> None:
@@ -123,6 +140,7 @@ class Places:
         self._bad_per_s = limits.bad_tokens_per_s if isinstance(limits, VisitorLimits) else 1.0
         self._bad_tokens: Buckets[str] = Buckets(Rate.of(self._bad_per_s), REMEMBERED)
         self._proxies = [parse_network("proxies", proxy) for proxy in limits.proxies]
+        self._is_forwarded = isinstance(limits, VisitorLimits) and limits.forwarded_for
 
     @property
     def visitors(self) -> int:
@@ -134,12 +152,13 @@ class Places:
 
         Raises `Refused("overloaded")`, and counts that, if there is none; where it helps to come again later, it says when.
         """
-        visitor = "" if self._proxies and _is_in(host, self._proxies) else visitor_of(host)
+        is_proxy = bool(self._proxies) and _is_in(host, self._proxies)
+        visitor = "" if is_proxy else visitor_of(host)
         self._check(visitor, now_s)
         self.taken += 1
         if visitor:
             self._of_visitor[visitor] += 1
-        return HeldPlace(host, visitor, self)
+        return HeldPlace(host, visitor, self, is_forwarded=is_proxy and self._is_forwarded)
 
     def forget(self, visitor: str) -> None:
         """Forgets one connection of `visitor`. It is for `HeldPlace`."""
@@ -147,6 +166,10 @@ class Places:
             self._of_visitor[visitor] -= 1
             if not self._of_visitor[visitor]:
                 del self._of_visitor[visitor]  # so that nobody is remembered for longer than their connections
+
+    def caller_behind(self, forwarded: str) -> str:
+        """Returns whom one of our proxies speaks for. It is for `HeldPlace`."""
+        return caller_behind(forwarded, self._proxies)
 
     def check_tokens(self, visitor: str, now_s: float) -> None:
         """Raises RateRefused if `visitor` has shown too many bad tokens. It is for `HeldPlace`."""

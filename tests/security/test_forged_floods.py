@@ -52,6 +52,39 @@ async def test_an_address_that_shows_forged_tokens_waits_and_others_do_not(wante
             assert (await other.answer())[0] == answers[0][0]
 
 
+@pytest.mark.parametrize("wanted", WANTED)
+async def test_behind_a_proxy_the_address_that_it_names_waits_and_others_do_not(wanted: str, tmp_path: Path) -> None:
+    """DPS-26: forged tokens from behind `proxies` had no bound at all. Here one connection of a proxy carries two callers."""
+    method, path, make = WANTED[wanted]
+
+    def request(token: str, forwarded: str) -> bytes:
+        head = f"{method} {path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {token}\r\nX-Forwarded-For: {forwarded}\r\n"
+        return f"{head}Content-Length: 0\r\n\r\n".encode()
+
+    door = wanted.split()[0]
+    limits = (WebVisitorLimits if door != "broker" else VisitorLimits)(bad_tokens_per_s=FEW, proxies=["127.0.0.2"], forwarded_for=True)
+    async with opened(door, tmp_path, visitors=limits) as there, there.connect("127.0.0.2") as proxy:
+        statuses = []
+        for token, forwarded in ((FORGED, "192.0.2.1"), (FORGED, "8.8.8.8, 192.0.2.1"), (FORGED, "192.0.2.2"), (make(), "192.0.2.3")):
+            proxy.send(request(token, forwarded))
+            statuses.append((await proxy.answer())[0])
+        assert statuses[:3] == [401, 429, 401]
+        assert statuses[3] not in (401, 403, 429)
+
+
+async def test_hellos_from_behind_a_proxy_count_against_the_address_that_it_names() -> None:
+    """DPS-26."""
+    limits = VisitorLimits(bad_tokens_per_s=FEW, proxies=["127.0.0.1"], forwarded_for=True)
+    async with Watched(point={"visitors": limits}) as place:
+        codes = []
+        for forwarded in ("192.0.2.1", "192.0.2.1", "192.0.2.2"):
+            async with place.client(headers={"X-Forwarded-For": forwarded}) as client:
+                await client.say({"op": "hello", "token": FORGED})
+                _, errors = await client.end()
+                codes.append(errors[0]["code"])
+        assert codes == ["bad-token", "rate-limited", "bad-token"]
+
+
 async def test_a_hello_of_an_address_that_shows_forged_tokens_is_not_looked_at_and_sessions_stay() -> None:
     """DPS-26: at the door of clients the code is one after which they come back."""
     async with Watched(point={"visitors": VisitorLimits(bad_tokens_per_s=FEW)}) as place:

@@ -22,10 +22,19 @@ DEADLINE_S = 30.0
 
 class RawClient:
     """`async with RawClient(address) as client:` has shaken hands, unless it is `shy`, and said nothing else. `messages` are
-    those read so far. With `tls` it speaks wss."""
+    those read so far. With `tls` it speaks wss. `headers` are added to the handshake."""
 
-    def __init__(self, address: str, *, receive_buffer_bytes: int = 0, shy: bool = False, tls: ssl.SSLContext | None = None) -> None:
+    def __init__(
+        self,
+        address: str,
+        *,
+        receive_buffer_bytes: int = 0,
+        shy: bool = False,
+        tls: ssl.SSLContext | None = None,
+        headers: dict[str, str] | None = None,
+    ) -> None:
         self._address = address
+        self._headers = headers or {}
         self._from_server, self._to_server = ssl.MemoryBIO(), ssl.MemoryBIO()
         self._secure = tls.wrap_bio(self._from_server, self._to_server, server_hostname="localhost") if tls is not None else None
         self._receive_buffer_bytes = receive_buffer_bytes
@@ -71,7 +80,9 @@ class RawClient:
 
     async def shake_hands(self) -> None:
         """Asks for a WebSocket and reads the answer; see `refusal` for one that is not 101."""
-        self._protocol.send_request(self._protocol.connect())
+        request = self._protocol.connect()
+        request.headers.update(self._headers)
+        self._protocol.send_request(request)
         await self._flush()
         await self.until(lambda: self._protocol.handshake_exc is not None or self._protocol.state is not State.CONNECTING)
 

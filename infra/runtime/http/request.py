@@ -178,6 +178,8 @@ class RequestReader:
             if (origin := headers.get(b"origin")) is not None and self._is_preflight(origin.decode("latin-1"), method, headers):
                 return
             route = self._routes.exact.get((method, target)) or self._routes.find(method, target)
+            if self._place.is_forwarded:
+                self._place.speak_for(headers.get(b"x-forwarded-for", b"").decode("latin-1"))
             head = Head(route.method, route.path, route.query, headers, self._keep_alive, self._place, self._refuse)
             self._begin(route, head, upgrades)
         except Refused as refused:

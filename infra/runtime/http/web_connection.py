@@ -75,6 +75,8 @@ class WebConnection(web.RequestHandler):
     def begin(self, request: web.BaseRequest) -> None:
         """Notes that a handler has `request` now."""
         self._request, self._is_heard, self._is_new = request, False, False
+        if self.place.is_forwarded:
+            self.place.speak_for(",".join(request.headers.getall("X-Forwarded-For", [])))
 
     def end(self) -> None:
         """Notes that the handler has answered."""

@@ -81,6 +81,24 @@ def test_proxies_and_connections_from_nowhere_have_no_bound_of_bad_tokens() -> N
         assert {outcome_of(place, "bad-token", asked) for _ in range(9)} == {"bad-token"}
 
 
+def test_behind_a_proxy_that_says_who_has_called_each_caller_has_a_bound_of_their_own() -> None:
+    """DPS-26: one connection of the proxy may carry the requests of many."""
+    places, asked = Places(9, VisitorLimits(bad_tokens_per_s=0.5, proxies=["192.0.2.0/24"], forwarded_for=True)), list[int]()
+    place, direct = places.take("192.0.2.1", 0.0), places.take("198.51.100.1", 0.0)
+    told = []
+    for caller in ("203.0.113.1", "203.0.113.1", "203.0.113.2", "8.8.8.8, 203.0.113.1", "", ""):
+        place.speak_for(caller)
+        told.append(outcome_of(place, "bad-token", asked))
+    assert told == ["bad-token", "rate-limited", "bad-token", "rate-limited", "bad-token", "bad-token"]
+    assert (place.is_forwarded, direct.is_forwarded, NOWHERE.is_forwarded) == (True, False, False)
+    assert places.unread_tokens == 2
+
+
+def test_nobody_speaks_for_others_unless_a_proxy_is_listed() -> None:
+    with pytest.raises(ConfigError, match=r"broker\.visitors\.proxies"):
+        VisitorLimits(forwarded_for=True).check_in("broker")
+
+
 def test_a_full_door_says_so_until_somebody_leaves() -> None:
     """DPS-26."""
     places = places_for(size=2)
