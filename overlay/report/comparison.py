@@ -113,7 +113,7 @@ def compare(
         """Returns the hit ratio of a copy of the settled system: of one cycle, or of all."""
         told(f"{name}: {what}")
         flags = misdeeds(workload.nodes, HARMED, misdeed, conditions.seed) if misdeed else None
-        plan = ChurningPlan(churn=churn, before=before, flags=flags, seed=conditions.seed)
+        plan = ChurningPlan(churn=churn, before=before, flags=flags)
         found = [each.misses for each in run_churning(copy.deepcopy(settled), workload, plan)]
         kept = found if cycle is None else [found[cycle]]
         return 1 - sum(each.missed for each in kept) / max(1, sum(each.deliveries for each in kept))

@@ -83,6 +83,11 @@ def clear(agenda: EventAgenda) -> None:
     agenda.tally[FREE] = _NONE
 
 
+def has_lost(agenda: EventAgenda) -> bool:
+    """Returns whether an entry found no room since the agenda was cleared. Kernels that clear it again ask before they do."""
+    return agenda.tally[LOST] > 0
+
+
 def check_room(agenda: EventAgenda) -> None:
     """Raises OverlayError if an entry found no room since the agenda was cleared. Drivers ask after each kernel that adds."""
     lost = int(agenda.tally[LOST])

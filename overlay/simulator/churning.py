@@ -2,29 +2,20 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Final, NamedTuple, Protocol, runtime_checkable
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .churn.cycles import CycleChurn
-from .compiled import COMPILED
-from .draws import Array, Draws, Stream
-from .event_counts import EventCounts, as_arrays, new_event_counts, note_reached
+from .draws import Array
+from .event_counts import EventCounts
 from .harm import Partition
-from .system import NOT_REACHED, OverlaySystem
+from .system import OverlaySystem
 from .workload import OverlayWorkload
 
 # What nodes miss so shortly after they came does not count (PC 6.6).
 WARM_UP_MS: Final = 10_000
-
-
-@runtime_checkable
-class PublishesEach(Protocol):
-    """A system that publishes an event on each topic by itself, which is faster."""
-
-    def publish_each(self) -> EventCounts:
-        """Publishes one event on each topic, by random live subscribers, and returns what came of them (arrays)."""
 
 
 class MissCounts(NamedTuple):
@@ -72,14 +63,12 @@ class ChurningPlan:
     - `before`: so many cycles pass before the first one of the churn, and nobody publishes in them.
     - `partition`: when the network is in two parts. An event counts as missed by those on the other side of it, too.
     - `flags`: the misdeeds of each node (`harm.Misdeed`), from the first cycle of the churn on. What those nodes miss does not count.
-    - `seed`: of the publishers, where the system does not draw them itself.
     """
 
     churn: CycleChurn
     before: int = 0
     partition: Partition | None = None
     flags: NDArray[np.int64] | None = None
-    seed: int = 0
 
 
 def run_churning(
@@ -96,13 +85,12 @@ def run_churning(
         system.cycle()
     if plan.flags is not None:
         system.misbehave(plan.flags)
-    events, draws = _Events(system, workload), Draws(plan.seed, Stream.PUBLISHERS)
     for cycle in range(len(plan.churn)):
         if cycle:
             move(system, plan.churn, cycle, here)
         _divide(system, plan.partition, cycle, workload.nodes)
         system.cycle()
-        yield _outcome(plan, cycle, here, events.publish(here, draws))
+        yield _outcome(plan, cycle, here, system.publish_each())
         if after_cycle is not None:
             after_cycle(cycle)
 
@@ -149,32 +137,3 @@ def _misses(judged: NDArray[np.bool_], passed_over: Array, counts: EventCounts) 
     judged[passed_over] = False
     got, missed = np.asarray(counts.got)[judged], np.asarray(counts.missed)[judged]
     return MissCounts(len(got), int(np.count_nonzero(missed)), int(got.sum() + missed.sum()), int(missed.sum()))
-
-
-class _Events:
-    """One event on each topic: by the system itself where it can, otherwise one by one."""
-
-    def __init__(self, system: OverlaySystem, workload: OverlayWorkload) -> None:
-        self._system, self._workload = system, workload
-
-    def publish(self, here: NDArray[np.bool_], draws: Draws) -> EventCounts:
-        """Returns what came of an event on each topic that has a subscriber who is there."""
-        if isinstance(self._system, PublishesEach):
-            return self._system.publish_each()
-        counts, of = new_event_counts(self._workload.nodes, self._workload.topics, COMPILED), self._workload.subscribers_of
-        chances = draws.uniform(self._workload.topics)
-        for topic in range(self._workload.topics):
-            members = of.values[of.offsets[topic] : of.offsets[topic + 1]]
-            live = members[here[members]]
-            if len(live):
-                self._publish_one(topic, live, int(live[int(chances[topic] * len(live))]), counts)
-        return as_arrays(counts)
-
-    def _publish_one(self, topic: int, live: NDArray[np.int32], publisher: int, counts: EventCounts) -> None:
-        done = self._system.publish(topic, publisher)
-        counts.wanted[topic] += len(live)
-        for node in live.tolist():
-            if done.hops[node] == NOT_REACHED:
-                counts.missed[node] += 1
-            else:
-                note_reached(counts, topic, node, publisher, int(done.hops[node]), int(done.copies[node]))

@@ -31,7 +31,6 @@ class Stream(IntEnum):
     INTERESTS = FRIENDS + 11
     ROLES = FRIENDS + 12
     PROBES = FRIENDS + 13
-    PUBLISHERS = FRIENDS + 14
     SOURCES = FRIENDS + 15
 
 

@@ -5,6 +5,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from ..protocol.buffer import Buffer
+from ..protocol.chance import begin, below
 from .compiled import Execution
 
 # Streams of events have numbers that no node and nothing else in the world has.
@@ -76,6 +77,12 @@ def find_live(alive: Buffer, of: TopicMembers, topic: int) -> int:
     return size
 
 
+def draw_publisher(streams: Buffer, at: int, seed: int, number: int, of: TopicMembers, size: int) -> int:
+    """Returns a random one of the `size` subscribers that `find_live` has found, who publishes the event with this number."""
+    begin(streams, at, seed, FIRST_EVENT + number)
+    return of.members[of.live[below(streams, at, size)]]
+
+
 def note_reached(counts: EventCounts, topic: int, node: int, publisher: int, hops: int, copies: int) -> None:
     """Adds one subscriber that has the event on `topic` of `publisher`, after so many `hops` and in so many `copies`."""
     counts.reached[topic] += 1
@@ -94,6 +101,16 @@ def note_missed(counts: EventCounts, of: TopicMembers, size: int, hops: Buffer) 
         node = of.members[of.live[at]]
         if hops[node] < 0:
             counts.missed[node] += 1
+
+
+def note_event(counts: EventCounts, of: TopicMembers, topic: int, size: int, publisher: int, hops: Buffer, copies: Buffer) -> None:
+    """Adds one event, of whose `size` live subscribers `hops` and `copies` tell, by node, what each has received."""
+    counts.wanted[topic] += size
+    for at in range(size):
+        node = of.members[of.live[at]]
+        if hops[node] >= 0:
+            note_reached(counts, topic, node, publisher, hops[node], copies[node])
+    note_missed(counts, of, size, hops)
 
 
 def mean_hops(counts: EventCounts) -> float:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..protocol.buffer import Buffer
+from .event_counts import EventCounts
 from .latency.latency import MessageLatency
 
 NOT_REACHED = -1
@@ -71,3 +72,6 @@ class OverlaySystem(Protocol):
 
         `latency`: how long messages take; without it they arrive hop by hop.
         """
+
+    def publish_each(self, rounds: int = 1) -> EventCounts:
+        """Publishes `rounds` events on each topic, by random live subscribers, and returns what came of them all (arrays)."""

@@ -66,7 +66,7 @@ def run(scale: StudyScale, seed: int, told: Callable[[str], None]) -> StudyResul
     for way in WAYS:
         for fanout in FANOUTS:
             told(f"{way}, fanout {fanout}")
-            counts = system.publish_each(how(way, fanout), rounds=_ROUNDS)
+            counts = system.publish_each(_ROUNDS, how(way, fanout))
             received = float(np.asarray(counts.copies).sum()) / float(np.asarray(counts.reached).sum())
             points[way, fanout] = SpreadPoint(mean_hops(counts), mean_copies(counts), int(np.asarray(counts.missed).sum()), received)
     told("delay by subscribers, and copies by node")
@@ -131,7 +131,7 @@ def _hops(system: PolderCastOverlay) -> StudyTable:
     """Returns, for each number of hops, the percentage of deliveries that took more."""
     lines = []
     for way in WAYS[:3]:
-        counts: NDArray[Any] = np.asarray(system.publish_each(how(way, 5)).by_hops)
+        counts: NDArray[Any] = np.asarray(system.publish_each(how=how(way, 5)).by_hops)
         lines.append(100 * (1 - np.cumsum(counts) / max(1, counts.sum())))
     last = max(int(np.flatnonzero(line > 0).max(initial=0)) for line in lines) + 1
     rows: list[tuple[float | str, ...]] = [(at, *(float(line[at]) for line in lines)) for at in range(last + 1)]
@@ -147,7 +147,7 @@ def _crowded(system: PolderCastOverlay, workload: OverlayWorkload) -> StudyTable
     rich = lengths > min(_RICH, int(np.quantile(lengths, 0.95)))
     rows: list[tuple[float | str, ...]] = []
     for fanout in range(2, _HIGHEST + 1):
-        both = [system.publish_each(how(way, fanout), rounds=2) for way in ("vicinity", "mixed")]
+        both = [system.publish_each(2, how(way, fanout)) for way in ("vicinity", "mixed")]
         each = [np.asarray(counts.received) / np.maximum(1, np.asarray(counts.got)) for counts in both]
         shares = [100 * float((copies >= MANY).mean()) for copies in each]
         rows.append((fanout, *(100 * crowded_share(counts) for counts in both), *shares, *(float(copies[rich].mean()) for copies in each)))

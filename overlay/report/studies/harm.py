@@ -94,7 +94,7 @@ def _point(workload: OverlayWorkload, seed: int, kind: str, share: float, misdee
 
 def _published(system: PolderCastOverlay, honest: np.ndarray, rounds: int) -> tuple[float, float]:
     before = int(np.asarray(system.messages)[CONTROL::KINDS].sum())
-    counts = system.publish_each(SpreadOptions(repairs=rounds))
+    counts = system.publish_each(how=SpreadOptions(repairs=rounds))
     got, missed = int(np.asarray(counts.got)[honest].sum()), int(np.asarray(counts.missed)[honest].sum())
     told = int(np.asarray(system.messages)[CONTROL::KINDS].sum()) - before
     return got / max(1, got + missed), told / max(1, int(np.asarray(counts.got).sum()))

@@ -49,7 +49,7 @@ def run(scale: StudyScale, seed: int, told: Callable[[str], None]) -> StudyResul
     told("PolderCast's rings grow")
     polder = PolderCastOverlay(workload, seed)
     polder.run(cycles)
-    spreads = {name: polder.publish_each(how) for name, how in _LINKS.items()}
+    spreads = {name: polder.publish_each(how=how) for name, how in _LINKS.items()}
     told("messages are counted")
     theirs, ours = counted(scribe), counted(polder)
     told(f"{killed} rendezvous die, one after the other")

@@ -71,7 +71,7 @@ def _outcomes(
     seed: int,
     told: Callable[[str], None],
 ) -> list[ChurnedCycle]:
-    plan = ChurningPlan(churn=churn, before=before, seed=seed)
+    plan = ChurningPlan(churn=churn, before=before)
     return list(run_churning(system, workload, plan, lambda cycle: told(f"{name}: cycle {cycle + 1:,} of {len(churn):,}")))
 
 

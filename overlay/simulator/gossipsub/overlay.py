@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from ..agenda import add, check_room, new_agenda
 from ..compiled import COMPILED, Execution
+from ..event_counts import EventCounts, as_arrays, new_event_counts
 from ..latency.latency import MessageLatency, constant, times_of
 from ..subscriptions import TopicSubscriptions
 from ..system import Dissemination
@@ -18,6 +19,7 @@ from .interests import change_seats
 from .options import HEARTBEAT_US, GossipSubOptions
 from .running import begin_play, dial_all, drain, end_play, run_cycles, spread, take_seats
 from .state import LINKS, MOST_ROOM, NOW, PUBLISH, SORTS, agenda_room, new_events, new_gossip_state
+from .topics import publish_each
 
 DEPLOYED: Final = GossipSubOptions()
 # Messages that may be under way at once in a run by events: of each node, and of each node and event.
@@ -57,6 +59,7 @@ class GossipSubOverlay:
         self.nodes, self.topics = workload.nodes, workload.topics
         self.rules, self._execution = options.rules(), execution
         self._subscriptions = TopicSubscriptions(workload, execution)
+        self._seed, self._published = seed, 0
         scores = options.scores.settings(execution)
         self.state = new_gossip_state(workload, self._subscriptions.by_topic(), self.rules, scores, seed, execution, logged=logs)
         self.messages, self.sizes = self.state.messages, self.state.sizes
@@ -147,6 +150,17 @@ class GossipSubOverlay:
         check_room(self.state.agenda)
         hops, copies = np.asarray(events.hops, np.int32), np.asarray(events.copies, np.int32)
         return Dissemination(topic, publisher, hops, copies, _since(events.arrival_us, start) if latency is not None else None)
+
+    def publish_each(self, rounds: int = 1) -> EventCounts:
+        """Publishes `rounds` events on each topic, by random subscribers, and returns what came of them all (arrays). See `publish`."""
+        make, counts, of = self._execution, new_event_counts(self.nodes, self.topics, self._execution), self._subscriptions.by_topic()
+        during = self.state._replace(events=new_events(1, self.nodes, make), times=times_of(None))
+        streams, publish = make.filled(1), make.kernel(publish_each)
+        for _ in range(rounds):
+            publish(during, self.rules, of, streams, self._seed, self._published, counts)
+            check_room(self.state.agenda)
+            self._published += self.topics
+        return as_arrays(counts)
 
     def play(self, publications: Sequence[GossipPublication], until_s: float, latency: MessageLatency) -> NDArray[np.int64]:
         """Lets the overlay live until `until_s` from now, each node with heartbeats at times of its own, and publishes what is to be.

@@ -175,7 +175,7 @@ class PolderCastOverlay:
             make.kernel(find_live)(self.state.alive, self._rings.of, topic)
             make.kernel(repair)(self.state, self.settings, self.how.repairs, event, self._rings.of, members, topic, reached)
 
-    def publish_each(self, how: SpreadOptions | None = None, rounds: int = 1) -> EventCounts:
+    def publish_each(self, rounds: int = 1, how: SpreadOptions | None = None) -> EventCounts:
         """Publishes `rounds` events on each topic, by random subscribers, and returns what came of them all (arrays)."""
         counts = new_event_counts(self.nodes, self.topics, self._execution)
         settings = (how or self.how).settings()

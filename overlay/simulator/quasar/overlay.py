@@ -13,12 +13,14 @@ from ...protocol.quasar import TOLD
 from ..agenda import check_room, new_agenda
 from ..compiled import COMPILED, Execution
 from ..counters import KINDS
+from ..event_counts import EventCounts, as_arrays, new_event_counts
 from ..latency.latency import MessageLatency, times_of
 from ..neighbours import NeighbourGraph, random_graph
 from ..subscriptions import TopicSubscriptions
 from ..system import NOT_REACHED, Dissemination
 from ..workload import OverlayWorkload
 from .state import NEVER, PAPER, QuasarRules, QuasarSettings, QuasarState
+from .topics import publish_each
 from .updates import update_all
 from .walkers import LOGGED, MOST_NEGATIVE, TALLIES, Walkers
 from .walks import find_truth, poll_all, spread
@@ -57,7 +59,7 @@ class QuasarOverlay:
         self.settings, self._execution = settings, execution
         self.nodes, self.topics = nodes, workload.topics
         self._subscriptions = TopicSubscriptions(workload, execution)
-        self._now = 0
+        self._now, self._seed, self._published = 0, seed, 0
         if graph is None:
             graph = random_graph(nodes, mean=DEGREE, most=MOST_NEIGHBOURS, seed=seed, execution=execution)
         self.graph = graph
@@ -179,6 +181,21 @@ class QuasarOverlay:
             make.kernel(poll_all)(state, rules, walkers, marks, topic, order, self._now, hops, copies)
         times = np.asarray(arrival_us, np.int64) if latency else None
         return Dissemination(topic, publisher, np.asarray(hops, np.int32), np.asarray(copies, np.int32), times)
+
+    def publish_each(self, rounds: int = 1) -> EventCounts:
+        """Publishes `rounds` events on each topic, by random subscribers, and returns what came of them all (arrays)."""
+        make, nodes, of = self._execution, self.nodes, self._subscriptions.by_topic()
+        walkers, counts = self._walkers(len(of.live), None), new_event_counts(nodes, self.topics, make)
+        marks, copies, truth = make.filled(nodes, 0, np.uint8), make.filled(nodes, 0, np.int32), make.filled(0, 0, np.uint8)
+        hops, arrival_us = make.filled(nodes, NOT_REACHED, np.int32), make.filled(nodes, NOT_REACHED)
+        streams, publish = make.filled(1), make.kernel(publish_each)
+        for _ in range(rounds):
+            first, self._published = self._published, self._published + self.topics
+            publish(
+                self.state, self.rules, walkers, of, streams, self._seed, first, self._now, marks, hops, copies, arrival_us, truth, counts
+            )
+            check_room(walkers.agenda)
+        return as_arrays(counts)
 
     def _walkers(self, members: int, latency: MessageLatency | None) -> Walkers:
         make, most = self._execution, int(np.diff(np.asarray(self.graph.offsets)).max())

@@ -10,13 +10,12 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from ...protocol.buffer import Buffer
-from ...protocol.chance import begin, below
 from ...protocol.pastry import NOBODY
 from .. import sizes
-from ..agenda import AT_US, DETAIL, KIND, RECEIVER, EventAgenda, add, clear, new_agenda, take
+from ..agenda import AT_US, DETAIL, KIND, RECEIVER, EventAgenda, add, clear, has_lost, new_agenda, take
 from ..compiled import Execution
 from ..counters import DUPLICATE, EVENT, UNWANTED, count
-from ..event_counts import FIRST_EVENT, EventCounts, TopicMembers, find_live, note_missed, note_reached
+from ..event_counts import EventCounts, TopicMembers, draw_publisher, find_live, note_missed, note_reached
 from ..latency.latency import LatencyTimes, takes_us
 from ..system import NOT_REACHED
 from .routing import hop
@@ -158,16 +157,18 @@ def publish_each(
 ) -> None:
     """Publishes one event on each topic, by a random live subscriber, and adds what comes of them to `counts`.
 
-    The event on topic t has the number `first + t`, from which its publisher follows, drawn from `streams[0]`.
+    The event on topic t has the number `first + t`, from which its publisher follows, drawn from `streams[0]`. After an event whose
+    messages found no room there is no other.
     """
     for topic in range(len(counts.wanted)):
         size = find_live(state.alive, of, topic)
         if size > 0:
-            begin(streams, 0, seed, FIRST_EVENT + first + topic)
-            publisher = of.members[of.live[below(streams, 0, size)]]
+            publisher = draw_publisher(streams, 0, seed, first + topic, of, size)
             spread(state, rules, event, topic, publisher)
             note(state, event, of, topic, size, publisher, counts)
             forget_event(event)
+            if has_lost(event.agenda):
+                return
 
 
 def note(state: ScribeState, event: ScribeEvent, of: TopicMembers, topic: int, size: int, publisher: int, counts: EventCounts) -> None:

@@ -22,6 +22,7 @@ from overlay.simulator.agenda import (
     check_room,
     clear,
     enlarged,
+    has_lost,
     new_agenda,
     next_us,
     room_of,
@@ -53,6 +54,7 @@ def test_entries_come_by_time_and_those_of_one_time_in_the_order_in_which_they_w
             lost += 1
         assert next_us(agenda) == (model[0][0] if model else -1)
         assert agenda.tally[WAITING] == len(model) <= ROOM
+        assert has_lost(agenda) is (lost > 0)
     if lost:
         with pytest.raises(OverlayError, match=f"^{lost} messages found no room among {ROOM} "):
             check_room(agenda)

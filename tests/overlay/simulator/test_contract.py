@@ -10,10 +10,12 @@ import pytest
 from numpy.typing import NDArray
 
 from analytics.processes import results
+from overlay.protocol.chance import begin, below
 from overlay.simulator import sizes
 from overlay.simulator.compiled import CHECKED, COMPILED, INTERPRETED, Execution
 from overlay.simulator.counters import CONTROL, DUPLICATE, EVENT, KINDS, UNWANTED
 from overlay.simulator.errors import OverlayError
+from overlay.simulator.event_counts import FIRST_EVENT
 from overlay.simulator.harm import Misdeed
 from overlay.simulator.latency.latency import constant
 from overlay.simulator.system import NOT_REACHED
@@ -214,6 +216,35 @@ def test_with_one_latency_for_all_the_first_copy_comes_after_so_many_of_them_as_
         reached = done.hops >= 0
         assert done.arrival_us[reached].tolist() == (7500 * done.hops[reached].astype(int)).tolist()
         assert (done.arrival_us[~reached] == NOT_REACHED).all()
+
+
+@both_ways
+@pytest.mark.parametrize("name", ["quasar", "gossipsub"])
+def test_an_event_on_each_topic_is_one_event_after_the_other(name: str, execution: Execution) -> None:
+    """The same publishers, one by one, reach the same nodes, and all goes on alike; some are dead and some pass nothing on."""
+    together, apart = (world(name, execution, cycles=6) for _ in range(2))
+    for each in (together, apart):
+        each.leave([4, 11])
+        each.misbehave(np.array([int(Misdeed.FREERIDES) * (node % 9 == 1) for node in range(NODES)]))
+    counts, streams = together.publish_each(), [0]
+    missed, got, copies = np.zeros(NODES, int), np.zeros(NODES, int), np.zeros(TOPICS, int)
+    for topic in range(TOPICS):
+        members = np.array(apart.members(topic))
+        begin(streams, 0, 3, FIRST_EVENT + topic)
+        done = apart.publish(topic, int(members[below(streams, 0, len(members))]))
+        missed[members] += done.hops[members] < 0
+        got[members] += done.hops[members] > 0
+        copies[topic] = done.copies[members].sum()
+    assert (np.asarray(counts.missed) == missed).all()
+    assert (np.asarray(counts.got) == got).all()
+    assert (np.asarray(counts.copies) == copies).all()
+    assert missed.sum() > 0 or name == "gossipsub"
+    for each in (together, apart):
+        # What follows depends on what all have drawn and learned.
+        each.cycle()
+    assert (counted(together.messages) == counted(apart.messages)).all()
+    again = np.asarray(together.publish_each(rounds=2).wanted)
+    assert again.tolist() == [2 * len(apart.members(topic)) for topic in range(TOPICS)]
 
 
 @every_system

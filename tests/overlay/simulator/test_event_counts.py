@@ -9,8 +9,10 @@ from overlay.simulator.event_counts import (
     TopicMembers,
     as_arrays,
     crowded_share,
+    draw_publisher,
     find_live,
     new_event_counts,
+    note_event,
     note_missed,
     note_reached,
 )
@@ -54,3 +56,26 @@ def test_deliveries_in_many_copies_are_told_from_the_others() -> None:
         assert numbers(counts.crowded) == [2, 0, 0, 0]
         assert crowded_share(counts) == 2 / 3
         assert crowded_share(new_event_counts(4, 3, execution)) == 0
+
+
+def test_publishers_are_drawn_from_those_who_are_there_by_the_number_of_the_event() -> None:
+    drawn = []
+    for execution in (COMPILED, INTERPRETED):
+        of, streams = members(execution), execution.filled(1)
+        size = execution.kernel(find_live)(execution.buffer([1, 1, 1, 0], np.uint8), of, 0)
+        draw = execution.kernel(draw_publisher)
+        drawn.append([draw(streams, 0, 5, number, of, size) for number in range(100)])
+    assert drawn[0] == drawn[1]
+    assert {*drawn[0]} == {0, 2}
+
+
+def test_an_event_is_noted_by_who_has_it_and_who_has_not() -> None:
+    for execution in (COMPILED, INTERPRETED):
+        of, counts = members(execution), new_event_counts(4, 3, execution)
+        size = execution.kernel(find_live)(execution.buffer([1, 1, 1, 1], np.uint8), of, 0)
+        execution.kernel(note_event)(counts, of, 0, size, 3, execution.buffer([2, 7, -1, 0]), execution.buffer([4, 9, 0, 1]))
+        found = as_arrays(counts)
+        assert (found.wanted[0], found.reached[0], found.hops[0], found.copies[0]) == (3, 2, 2, 5)
+        assert numbers(found.got) == [1, 0, 0, 0]
+        assert numbers(found.missed) == [0, 0, 1, 0]
+        assert numbers(found.received) == [4, 0, 0, 1]

@@ -45,7 +45,7 @@ def test_links_that_are_missing_are_those_that_sorting_does_not_find() -> None:
 
 def test_events_on_all_topics_are_counted_as_one_by_one(converged: PolderCastOverlay) -> None:
     """The sums over topics are the sums over nodes."""
-    counts = converged.publish_each(SpreadOptions(fanout=3), rounds=2)
+    counts = converged.publish_each(how=SpreadOptions(fanout=3), rounds=2)
     assert counts.wanted.tolist() == [2 * len(converged.members(topic)) for topic in range(converged.topics)]  # type: ignore[attr-defined]
     got, received, missed = (np.asarray(each) for each in (counts.got, counts.received, counts.missed))
     wanted, reached, copies = (np.asarray(each) for each in (counts.wanted, counts.reached, counts.copies))

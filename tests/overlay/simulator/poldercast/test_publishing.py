@@ -36,7 +36,7 @@ def sent(done: Dissemination) -> int:
 def test_every_event_reaches_every_subscriber_and_nobody_else(converged: PolderCastOverlay, fanout: int, sources: Sources) -> None:
     """P2P-10, P2P-11, P2P-12: on each topic, with random links and without."""
     before = unwanted(converged.state)
-    counts = converged.publish_each(SpreadOptions(fanout=fanout, sources=sources))
+    counts = converged.publish_each(how=SpreadOptions(fanout=fanout, sources=sources))
     assert numbers(counts.reached) == numbers(counts.wanted)
     assert unwanted(converged.state) == before == 0
     assert mean_received(counts) <= fanout
@@ -98,7 +98,7 @@ def test_more_copies_make_it_faster_and_dearer(converged: PolderCastOverlay) -> 
     """P2P-13, P2P-14: Vicinity only is fastest and dearest, Cyclon only flat, both between; their union like Vicinity only."""
     ways: list[tuple[Sources, Mode]] = [("cyclon", "mixed"), ("vicinity", "mixed"), ("both", "mixed"), ("both", "union")]
     found = {
-        (sources, mode): [converged.publish_each(SpreadOptions(fanout=f, sources=sources, mode=mode), rounds=5) for f in (2, 3, 5, 10)]
+        (sources, mode): [converged.publish_each(how=SpreadOptions(fanout=f, sources=sources, mode=mode), rounds=5) for f in (2, 3, 5, 10)]
         for sources, mode in ways
     }
     hops = {key: [mean_hops(each) for each in counts] for key, counts in found.items()}
@@ -122,7 +122,7 @@ def test_a_ring_that_lost_a_node_is_passed_by_stand_bys_when_that_is_known() -> 
         system.cycle()
         cycles += 1
     assert 0 < cycles < 40
-    counts = system.publish_each(SpreadOptions(sources="none"))
+    counts = system.publish_each(how=SpreadOptions(sources="none"))
     assert numbers(counts.reached) == numbers(counts.wanted)
 
 

@@ -6,12 +6,17 @@ import numpy as np
 import pytest
 
 from overlay.protocol.chance import begin, below
+from overlay.simulator.agenda import check_room, new_agenda
 from overlay.simulator.compiled import COMPILED, INTERPRETED, Execution, numbers
-from overlay.simulator.event_counts import FIRST_EVENT
+from overlay.simulator.errors import OverlayError
+from overlay.simulator.event_counts import FIRST_EVENT, new_event_counts
 from overlay.simulator.harm import Misdeed, misdeeds
-from overlay.simulator.latency.latency import by_link, takes_us
+from overlay.simulator.latency.latency import by_link, takes_us, times_of
 from overlay.simulator.scribe.overlay import ScribeOverlay
+from overlay.simulator.scribe.spreading import new_event, publish_each
+from overlay.simulator.subscriptions import TopicSubscriptions
 from overlay.simulator.system import NOT_REACHED
+from overlay.simulator.workload import workload
 from tests.support.even_workload import even_workload
 from tests.support.scribe_trees import root_of, seats_of, way_down, way_up
 
@@ -87,6 +92,16 @@ def test_an_event_on_each_topic_is_what_they_are_one_by_one(execution: Execution
     assert missed.sum() > 0
     assert numbers(found.wanted) == [2 * len(single.members(topic)) for topic in range(TOPICS)]
     assert numbers(together.messages) == numbers(single.messages)
+
+
+def test_messages_that_find_no_room_are_told_whichever_topic_they_were_of() -> None:
+    """Each event clears the agenda, so the first one that loses messages is the last: here that of 40 nodes, and not that of one."""
+    work = workload(np.append(np.arange(40), 0), np.append(np.zeros(40, np.int64), 1))
+    system, of = ScribeOverlay(work, SEED, execution=INTERPRETED), TopicSubscriptions(work, INTERPRETED).by_topic()
+    event = new_event(40, times_of(None), INTERPRETED)._replace(agenda=new_agenda(2, INTERPRETED))
+    publish_each(system.state, system.rules, event, of, [0], SEED, 0, new_event_counts(40, 2, INTERPRETED))
+    with pytest.raises(OverlayError, match="found no room among 2"):
+        check_room(event.agenda)
 
 
 def test_no_event_passes_between_the_sides_of_a_divided_network() -> None:
