@@ -46,7 +46,7 @@ class Follower:
     - `answers`: to its messages, by id. `got`: how often each event came.
     - `last`: the last number of each topic, site and epoch. `lives`: the last of each topic and site.
     - `given_up`: how often it gave up each topic.
-    - `ended`: why it is over, as it was told. `lost_s`: when it heard of its end.
+    - `ended`: why it is over, as it was told. `lost_s`: when it heard of its end. `has_left`: whether its user has turned away from it.
     - `recovers`: whether it asks for what it misses. `position`: the last point that it was given, and when; None while it has none.
     - `whole_since_s`: from when on it must have everything of a topic, while nothing goes wrong.
     - `gaps`: how often it was told that something of a topic may be missing.
@@ -67,6 +67,7 @@ class Follower:
     given_up: Counter[str] = field(default_factory=Counter)
     welcomed: bool = False
     ended: str = ""
+    has_left: bool = False
     lost_s: float | None = None
     recovers: bool = False
     position: Position | None = None

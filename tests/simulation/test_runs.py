@@ -144,6 +144,24 @@ def test_who_came_back_stays_in_the_ring_when_the_broker_that_issues_views_leave
     assert not found.violation, f"{found.violation}\n{found.table(20)}"
 
 
+def test_what_comes_late_on_a_connection_that_its_user_has_left_is_nothing_that_comes_twice() -> None:
+    """The access point stood still when its client said goodbye, and gave the rest to the former connection seconds after it had gone on."""
+    found = played(
+        200038,
+        ("power", 1.978, (53813, 48483, 64913, 61520)),
+        ("leave", 0.584, (21362, 46315, 14392, 11577)),
+        ("start", 0.0066, (57863, 27542, 35056, 13123)),
+        ("stall", 0.0, (65194, 36166, 50918, 8439)),
+        ("publish", 0.0007, (25431, 7435, 426, 7244)),
+        ("publish", 0.0093, (11469, 18976, 3598, 61999)),
+        ("go_away", 0.0, (19935, 29577, 13848, 7716)),
+        ("publish", 0.0001, (44013, 9590, 44735, 16300)),
+        ("recover", 0.0007, (36465, 311, 51898, 1030)),
+    )
+    assert not found.violation, f"{found.violation}\n{found.table(20)}"
+    assert found.looked_at["missed"] > 0
+
+
 def test_a_seed_repeats_in_another_process() -> None:
     """DPS-29: byte for byte, also where texts have other hashes."""
     program = "from tests.simulation.runs import run; print(*(run(seed, 30).digest for seed in (1, 2)))"
