@@ -110,6 +110,13 @@ class Membership:
         """Returns the slots that are alive at `now`, sorted."""
         return tuple(slot for slot in self._heard if slot not in self._leaving and self._is_alive(slot, now))
 
+    def _is_lowest(self, now: float) -> bool:
+        """Tells whether of those that are alive, and may be in a view, this is the lowest one. It is asked with every heartbeat."""
+        for slot in self._heard:
+            if slot not in self._leaving and self._is_alive(slot, now) and self._may_join(slot, now):
+                return slot == self._me
+        return False
+
     def is_suspected(self, slot: str, now: float) -> bool:
         """Tells whether `slot` may be dead at `now`: a link to it was lost, or nothing was heard from it for `suspect_s`."""
         heard = self._heard.get(slot)
@@ -147,8 +154,7 @@ class Membership:
         """Issues a new view if that is this broker's duty and the set of live slots has changed. Returns whether it did."""
         if self._is_overruled:
             self._is_overruled, self._calm_until = False, now + CALM * self._timing.dead_s
-        alive = tuple(slot for slot in self.alive(now) if self._may_join(slot, now))
-        if not alive or alive[0] != self._me or not self._is_complete(now):
+        if not self._is_lowest(now) or not self._is_complete(now):
             return False
         before = {slot: RingPlace(share, self.view.goal_of[slot]) for slot, share in self.view.share_of.items()}
         after = self._next(before, now)

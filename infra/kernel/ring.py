@@ -22,6 +22,8 @@ SPACE: Final = 1 << 64
 # without hashing them again which of them a change of the ring may concern.
 CELLS: Final = 1 << 16
 _CELL_SHIFT: Final = 48
+# What was reckoned of the last rings is kept: the links of a process, and roles that share one, all ask for the same. Cells take 64 KiB.
+KEPT: Final = 32
 
 
 def hash64(key: bytes | str) -> int:
@@ -35,7 +37,7 @@ def cell_of(hashed: int) -> int:
     return hashed >> _CELL_SHIFT
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=KEPT)
 def _layout(taken: tuple[tuple[str, int], ...]) -> tuple[list[int], list[str]]:
     """Returns the points of slots that have taken so many, in order, and the owner of each. Equal rings of a process share them."""
     if not taken:
@@ -51,7 +53,7 @@ class Ring:
     - `slots`: those that own anything.
     """
 
-    __slots__ = ("_owners", "_points", "slots")
+    __slots__ = ("_owners", "_points", "_taken", "slots")
 
     def __init__(self, slots: Iterable[str], points: int = POINTS, shares: Mapping[str, int] | None = None) -> None:
         """Lays out the ring.
@@ -63,7 +65,8 @@ class Ring:
         """
         taken = {slot: points if shares is None else shares.get(slot, points) for slot in slots}
         self.slots: tuple[str, ...] = tuple(sorted(slot for slot, share in taken.items() if share))
-        self._points, self._owners = _layout(tuple((slot, taken[slot]) for slot in self.slots))
+        self._taken = tuple((slot, taken[slot]) for slot in self.slots)
+        self._points, self._owners = _layout(self._taken)
 
     def owner(self, key: bytes) -> str | None:
         """Returns the slot that owns `key`; None on an empty ring."""
@@ -78,30 +81,45 @@ class Ring:
 
     def parts(self, later: "Ring") -> dict[tuple[str | None, str | None], float]:
         """Returns how much of all keys has which owner here and on the ring `later`, as parts of 1."""
-        found: dict[tuple[str | None, str | None], float] = {}
-        for start, end, here, there in self._arcs(later):
-            found[here, there] = found.get((here, there), 0.0) + (end - start) / SPACE
-        return found
+        return dict(_parts(self, later))
 
     def moved_cells(self, later: "Ring") -> bytes:
         """Returns for each cell 1 if a key in it has another owner on the ring `later`, else 0. Of cell 0 it is always 1."""
-        return _marked((start, end) for start, end, here, there in self._arcs(later) if here != there)
+        return _moved_cells(self, later)
 
     def cells_of(self, slot: str) -> bytes:
         """Returns for each cell 1 if `slot` owns a key in it, else 0. Of cell 0 it is always 1."""
-        return _marked((start, end) for start, end, here, _ in self._arcs(self) if here == slot)
+        return _cells_of(self, slot)
 
-    def _arcs(self, later: "Ring") -> Iterator[tuple[int, int, str | None, str | None]]:
+    def arcs(self, later: "Ring") -> Iterator[tuple[int, int, str | None, str | None]]:
         """Yields start and end of each part of all hashes that has one owner here and one on the ring `later`, and these two."""
         edges = sorted({0, SPACE, *self._points, *later._points})
         for start, end in pairwise(edges):
             yield start, end, self.owner_at(start), later.owner_at(start)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Ring) and (self._points, self._owners) == (other._points, other._owners)
+        return isinstance(other, Ring) and self._taken == other._taken
 
     def __hash__(self) -> int:
-        return hash((tuple(self._points), tuple(self._owners)))
+        return hash(self._taken)
+
+
+@lru_cache(maxsize=KEPT)
+def _parts(ring: Ring, later: Ring) -> dict[tuple[str | None, str | None], float]:
+    found: dict[tuple[str | None, str | None], float] = {}
+    for start, end, here, there in ring.arcs(later):
+        found[here, there] = found.get((here, there), 0.0) + (end - start) / SPACE
+    return found
+
+
+@lru_cache(maxsize=KEPT)
+def _moved_cells(ring: Ring, later: Ring) -> bytes:
+    return _marked((start, end) for start, end, here, there in ring.arcs(later) if here != there)
+
+
+@lru_cache(maxsize=KEPT)
+def _cells_of(ring: Ring, slot: str) -> bytes:
+    return _marked((start, end) for start, end, here, _ in ring.arcs(ring) if here == slot)
 
 
 def _marked(arcs: Iterable[tuple[int, int]]) -> bytes:

@@ -82,6 +82,10 @@ class SimulatedLoop(asyncio.AbstractEventLoop):
         self._append(handle)
         return handle
 
+    def call_in(self, process: SimulatedProcess, callback: Callable[..., Any], *args: Any) -> None:
+        """Does the same for a process that is known."""
+        self._append(SimulatedHandle(callback, args, process.context, process))
+
     call_soon_threadsafe = call_soon  # type: ignore[assignment]
 
     def call_later(self, delay: float, callback: Callable[..., Any], *args: Any, context: Context | None = None) -> TimerHandle:  # type: ignore[override]
@@ -188,10 +192,11 @@ class SimulatedLoop(asyncio.AbstractEventLoop):
                 handle._context.run(self.call_exception_handler, {"message": "in a callback", "exception": error})
 
     def _wake_timers(self) -> None:
-        while self._timers and self._timers[0][0] <= self.now_s:
-            _, _, timer = heapq.heappop(self._timers)
+        timers, now_s = self._timers, self.now_s
+        while timers and timers[0][0] <= now_s:
+            _, _, timer = heapq.heappop(timers)
             if timer.process is None:
-                self._run(timer)
+                timer._callback(*timer._args)  # the network's, which raises nothing and needs no context
             elif not timer._cancelled:
                 self._append(timer)
 

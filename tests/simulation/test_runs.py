@@ -145,7 +145,7 @@ def test_who_came_back_stays_in_the_ring_when_the_broker_that_issues_views_leave
 
 
 def test_what_comes_late_on_a_connection_that_its_user_has_left_is_nothing_that_comes_twice() -> None:
-    """The access point stood still when its client said goodbye, and gave the rest to the former connection seconds after it had gone on."""
+    """The access point stood still when its client said goodbye, and gave the rest to the former connection seconds later."""
     found = played(
         200038,
         ("power", 1.978, (53813, 48483, 64913, 61520)),
@@ -160,6 +160,23 @@ def test_what_comes_late_on_a_connection_that_its_user_has_left_is_nothing_that_
     )
     assert not found.violation, f"{found.violation}\n{found.table(20)}"
     assert found.looked_at["missed"] > 0
+
+
+def test_who_gets_the_newest_event_need_not_hear_of_a_first_one_that_it_has_replaced() -> None:
+    """DPS-7: somebody came back after their topic had moved, and two events behind that. The first one had said `after`."""
+    operations = [
+        Operation("connect", 0.0, (2, 2, 2, 0)),
+        Operation("subscribe", 0.0, (2, 2, 2, 0)),
+        Operation("leave", 0.0075, (48780, 6436, 7075, 64814)),
+        Operation("publish", 0.0, (51042, 17751, 60555, 35915)),
+        Operation("subscribe", 0.9048, (30704, 48365, 2758, 49836)),
+        Operation("go_away", 0.0036, (37568, 61508, 20149, 50522)),
+        Operation("publish", 0.0, (43985, 41189, 44317, 51904)),
+        Operation("recover", 0.0, (42145, 60657, 59582, 44952)),
+    ]
+    found = run(210217, 0, operations)
+    assert not found.violation, f"{found.violation}\n{found.table(20)}"
+    assert found.looked_at["recovered"]
 
 
 def test_a_seed_repeats_in_another_process() -> None:

@@ -71,7 +71,7 @@ class SimulatedTransport(asyncio.Transport):
             self._soon(self._read)
 
     def _soon(self, callback: Callable[..., Any], *args: Any) -> None:
-        self._loop.call_soon(callback, *args, context=self.process.context)
+        self._loop.call_in(self.process, callback, *args)
 
     # Writing.
 
