@@ -13,8 +13,10 @@ SERVICE_OF: Final = {
     "act": "presence",
     "last": "presence",
     "pull": "notification",
+    "list": "notification",
     "seen": "notification",
     "read": "notification",
+    "change": "notification",
     "history": "notification",
 }
 

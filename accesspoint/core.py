@@ -215,6 +215,9 @@ class AccessPointCore:
                 self.gatekeeper.last(session, message, now_s)
             case messages.HistoryMessage():
                 self.gatekeeper.history(session, message, text, now_s)
+            case messages.ChangeMessage():
+                self._act_rates.check(session.user, now_s)
+                self.relay.ask(session, message.op, text, message.id, now_s)
             case _:
                 self.relay.ask(session, message.op, text, message.id, now_s)
 

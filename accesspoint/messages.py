@@ -104,6 +104,23 @@ class ReadMessage(_Op, frozen=True):
     mark: int | None = None
 
 
+class ListMessage(_Op, frozen=True):
+    """Stored notifications, the newest first: the archived ones, or the others."""
+
+    id: Id = None
+    limit: int = 50
+    before: int | None = None
+    archived: bool = False
+
+
+class ChangeMessage(_Op, frozen=True):
+    """The user does `action` with the stored notifications at `marks`."""
+
+    action: str
+    marks: list[int]
+    id: Id = None
+
+
 class HistoryMessage(_Op, frozen=True):
     """The stored past of a topic, the newest first."""
 
@@ -142,13 +159,15 @@ ClientMessage = (
     | PullMessage
     | SeenMessage
     | ReadMessage
+    | ListMessage
+    | ChangeMessage
     | HistoryMessage
     | PrivateMessage
     | PingMessage
     | RefreshMessage
 )
 OPS: Final = frozenset(
-    {"hello", "subscribe", "unsubscribe", "act", "last", "pull", "seen", "read", "history", "private", "ping", "refresh"}
+    {"hello", "subscribe", "unsubscribe", "act", "last", "pull", "list", "seen", "read", "change", "history", "private", "ping", "refresh"}
 )
 
 

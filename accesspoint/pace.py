@@ -67,7 +67,10 @@ class Pace:
 
 
 class ActRates:
-    """The rate of acts of each user, over all connections that they have here. As many users are known as there may be connections."""
+    """The rate of acts of each user, over all connections that they have here. As many users are known as there may be connections.
+
+    A change of stored notifications counts as an act: it is told to all devices of the user.
+    """
 
     def __init__(self, options: AccessPointOptions) -> None:
         self._per_s = options.max_user_acts_per_s

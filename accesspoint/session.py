@@ -42,6 +42,8 @@ EXPECTED: Final[dict[SessionState, tuple[frozenset[type], str]]] = {
                 messages.PullMessage,
                 messages.SeenMessage,
                 messages.ReadMessage,
+                messages.ListMessage,
+                messages.ChangeMessage,
                 messages.HistoryMessage,
                 messages.PrivateMessage,
                 messages.PingMessage,

@@ -31,6 +31,7 @@ class PulledItem(msgspec.Struct, frozen=True):
     ts: UnixMs
     id: str
     payload: dict[str, Any]
+    archived: Annotated[bool, msgspec.Meta(description="True: you have archived it.")] | msgspec.UnsetType = msgspec.UNSET
 
 
 class PulledInbox(msgspec.Struct, frozen=True):
@@ -45,6 +46,7 @@ class PulledInbox(msgspec.Struct, frozen=True):
     seen: Counted
     read: Counted
     unread: Counted
+    changed: Annotated[int, msgspec.Meta(ge=1, description="The number of the last change of an item.")] | msgspec.UnsetType = msgspec.UNSET
     reset: (
         Annotated[bool, msgspec.Meta(description="True: `since` stands for nothing in this epoch; the page begins behind 0.")]
         | msgspec.UnsetType

@@ -20,6 +20,7 @@ from .outcome import Outcome, OutcomeState
 from .owned import Owned
 from .retelling import Retelling
 from .retries import next_delay_s
+from .stand import DELETED, deleted_events
 from .store import Device, Person, Sent, Task
 
 # Questions to the store and to presence that are under way for each channel, and mails. Pushes have places of their own (`Pusher`).
@@ -122,7 +123,12 @@ class Attempts:
         person = (await self._owned.people.get([job.user]))[job.user]
         notices = await self._store.notices({task.event for task in job.tasks})
         online = (await self._online.ask([job.user]))[job.user]
-        decided = _Decided(job._replace(tasks=[]), [], notices, person, now_ms)
+        deleted = await deleted_events(self._store, job.user, [task.event for task in job.tasks])
+        ended = [Sent(task.user, task.event, task.channel, "dropped", DELETED, now_ms) for task in job.tasks if task.event in deleted]
+        job = job._replace(tasks=[task for task in job.tasks if task.event not in deleted])
+        decided = _Decided(job._replace(tasks=[]), ended, notices, person, now_ms)
+        if not job.tasks:
+            return decided
         if online & UNKNOWN:  # a user who is online may not be mailed: wait until that is known
             await self.put_off(job.tasks)
         elif job.channel == LIVE:

@@ -19,7 +19,8 @@ from rule_engine.facts import CLASSES
 from rule_engine.preferences import Preferences
 
 from . import unsubscribe, unsubscribe_page
-from .feed import MAX_MARK, Feed, PullQuery
+from .changes import MAX_MARK
+from .feed import Feed, PullQuery
 from .intake import Intake, Receipt
 from .module_context import ModuleContext
 from .notice import Header, NoticeRequest, Page

@@ -7,6 +7,7 @@ import msgspec
 from infra.kernel.events import Event, encode_tail
 from infra.kernel.topics import format_topic, inbox_topic
 
+from .item_state import ItemStates
 from .notice import Notice
 from .store import Item
 
@@ -15,6 +16,28 @@ LIVE_KIND: Final = "notification"
 MARKS_KIND: Final = "marks"
 
 _ENCODE: Final = msgspec.json.Encoder().encode
+
+
+class ToldMarks(msgspec.Struct, frozen=True):
+    """The marks of a user as all their devices are told them: the epoch, up to which mark they have read, and how many items are left."""
+
+    epoch: int
+    read: int
+    unread: int
+
+
+class ToldChange(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A change of items as all devices of a user are told it.
+
+    - `changed`: its number, and `after` that of the change before it.
+    - `action`: what was done with the items at `marks`, or with all up to `up_to`.
+    """
+
+    changed: int
+    after: int
+    action: str
+    marks: list[int] = []
+    up_to: int | None = None
 
 
 def told(notice: Notice) -> bytes:
@@ -40,14 +63,17 @@ def live(user: str, mark: int, epoch: int, types: tuple[str, ...], notice: Notic
     return _to_inbox(user, notice.ts_ms, notice.id, LIVE_KIND, payload)
 
 
-def marks_moved(user: str, epoch: int, read: int, unread: int, ts_ms: int) -> Event:
-    """Returns what the devices of `user` are told when something was read on one of them.
+def marks_moved(user: str, ts_ms: int, marks: ToldMarks, change: ToldChange | None = None) -> Event:
+    """Returns what the devices of `user` are told when something was read on one of them, or changed.
 
-    - `epoch`: the store's.
-    - `read`: up to which mark; `unread`: how many items are left.
     - `ts_ms`: when.
+    - `marks`: how things stand now.
+    - `change`: what was changed; None where the read mark has moved, and nothing else.
     """
-    return _to_inbox(user, ts_ms, f"read-{read}", MARKS_KIND, b'{"epoch":%d,"read":%d,"unread":%d}' % (epoch, read, unread))
+    if change is None:
+        return _to_inbox(user, ts_ms, f"read-{marks.read}", MARKS_KIND, _ENCODE(marks))
+    payload = {**msgspec.structs.asdict(marks), **msgspec.to_builtins(change)}
+    return _to_inbox(user, ts_ms, f"change-{change.changed}", MARKS_KIND, _ENCODE(payload))
 
 
 def _to_inbox(user: str, ts_ms: int, event_id: str, kind: str, payload: bytes) -> Event:
@@ -55,10 +81,11 @@ def _to_inbox(user: str, ts_ms: int, event_id: str, kind: str, payload: bytes) -
     return Event(topic, event_id.encode(), encode_tail(format_topic(topic), ts_ms, event_id, kind, payload))
 
 
-def listed(item: Item, read: int) -> bytes:
-    """Returns an item of the answer to a pull, for a user who has read up to `read`."""
-    is_read = b"true" if item.mark <= read else b"false"
-    return b'{"mark":%d,"types":%b,"read":%b,%b' % (item.mark, _ENCODE(item.types), is_read, told(item.notice))
+def listed(item: Item, read: int, states: ItemStates) -> bytes:
+    """Returns an item of an answer, for a user who has read up to `read`, and has said `states` of single items."""
+    is_read = b"true" if states.is_read(item.mark, read) else b"false"
+    archived = b'"archived":true,' if states.is_archived(item.mark) else b""
+    return b'{"mark":%d,"types":%b,"read":%b,%b%b' % (item.mark, _ENCODE(item.types), is_read, archived, told(item.notice))
 
 
 def remembered(notice: Notice) -> bytes:

@@ -8,7 +8,7 @@ from infra.runtime.http.openapi import ASKED, NAMED, SENT, Content, Operation, P
 from rule_engine.preferences import Preferences
 
 from .answers import DeviceEndpoint, DeviceList, PulledInbox, PushKey
-from .feed import Mark
+from .changes import Mark
 from .handlers import NewDevice
 from .why import Explanation
 

@@ -9,6 +9,7 @@ from typing import Final, NamedTuple, Protocol
 
 import msgspec
 
+from .item_state import ItemState, StatedItem
 from .notice import Notice
 from .ownership.core import Claims, FencingToken, NodeRecord
 
@@ -48,6 +49,7 @@ class Person(msgspec.Struct, gc=False):
     - `preferences`: JSON; empty for a user who said nothing.
     - `has_devices`: whether they have a device for pushes.
     - `mails`, `pushes`: when they were sent some lately, in ms.
+    - `changed`: the number of the last change of a state of an item (`item_state`); 0 if there was none.
     """
 
     user: str
@@ -57,6 +59,7 @@ class Person(msgspec.Struct, gc=False):
     has_devices: bool = False
     mails: tuple[int, ...] = ()
     pushes: tuple[int, ...] = ()
+    changed: int = 0
 
 
 class Decision(msgspec.Struct, frozen=True, gc=False):
@@ -176,6 +179,21 @@ class Store(Protocol):
 
     async def items(self, user: str, after: int, limit: int) -> list[Item]:
         """Returns items of `user` with higher marks than `after`, ascending, at most `limit`."""
+
+    async def items_before(self, user: str, before: int, limit: int) -> list[Item]:
+        """Returns items of `user` with lower marks than `before`, descending, at most `limit`."""
+
+    async def items_at(self, user: str, marks: Collection[int]) -> list[Item]:
+        """Returns those of the items of `user` at `marks` that are there, in no order."""
+
+    async def states(self, user: str) -> list[StatedItem]:
+        """Returns the items of `user` that have a state, in no order. A state goes with its item."""
+
+    async def change_items(self, user: str, marks: Collection[int], change: ItemState, changed: int) -> set[int]:
+        """Changes the states of the items of `user` at `marks` that are there, all of them at once. Returns their marks.
+
+        `changed` is the number of the change; the user's rises to it. Of two changes of the same the one with the higher number stays.
+        """
 
     async def forget_clients(self, user: str, clients: Collection[str]) -> None:
         """Forgets the marks of `clients` of `user`."""

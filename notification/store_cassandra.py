@@ -5,10 +5,10 @@ nothing is deleted but what was asked for: rows expire, cursors pass over what i
 
 The timestamp of a write under a fence is the number of the fence, which resembles the time: of two owners the later one wins.
 
-Here are notices, the log, and people; `SendingCassandra` has mails and pushes, `OwnershipCassandra` who owns what.
+Here are notices, the log, and people; `InboxCassandra` has items and marks, `SendingCassandra` mails and pushes, `OwnershipCassandra`
+who owns what.
 """
 
-import asyncio
 from collections.abc import Callable, Collection, Mapping, Sequence
 from importlib import resources
 from itertools import groupby
@@ -18,21 +18,20 @@ import msgspec
 
 from infra.runtime.cassandra.client import Cassandra, CassandraOptions
 
+from .inbox_cassandra import InboxCassandra
 from .notice import Notice
 from .ownership.core import FencingToken
 from .ownership.ownership_cassandra import OwnershipCassandra
 from .sending_cassandra import SendingCassandra
 from .shards import bucket_of
-from .store import Decision, Device, Item, LogRow, Person, Taken
-from .tables_cassandra import side_by_side
+from .store import Decision, Device, LogRow, Person, Taken
+from .tables_cassandra import TOLD, side_by_side
 
 # A batch of one partition is one mutation; the server warns about large ones.
 BATCH_ROWS: Final = 100
 
-_TOLD: Final = "service, topic, kind, producer, payload, ts_ms, digest"
 
-
-class CassandraStore(SendingCassandra, OwnershipCassandra):
+class CassandraStore(InboxCassandra, SendingCassandra, OwnershipCassandra):
     """A `store.Store` in Cassandra. `wall` is Unix time in seconds; times to live are counted by the servers' clocks."""
 
     parts_at_once = 4
@@ -69,11 +68,11 @@ class CassandraStore(SendingCassandra, OwnershipCassandra):
     async def begin(self, notice: Notice) -> Taken:
         """See `Store`."""
         places = "?, ?, ?, ?, ?, ?, ?, ?"
-        insert = f"INSERT INTO notices (id, {_TOLD}) VALUES ({places}) IF NOT EXISTS USING TTL ?"
+        insert = f"INSERT INTO notices (id, {TOLD}) VALUES ({places}) IF NOT EXISTS USING TTL ?"
         is_new = await self._db.swap(insert, notice.id, *_told(notice), self._ttl)
         taken = Taken(notice, None, is_new=True) if is_new else await self._begun(notice)
         if taken.followers is None:
-            by_topic = f"INSERT INTO notices_by_topic (id, {_TOLD}) VALUES ({places}) USING TTL ?"
+            by_topic = f"INSERT INTO notices_by_topic (id, {TOLD}) VALUES ({places}) USING TTL ?"
             await self._db.execute(by_topic, notice.id, *_told(taken.notice), self._ttl)
         return taken
 
@@ -97,7 +96,7 @@ class CassandraStore(SendingCassandra, OwnershipCassandra):
 
     async def _begun(self, notice: Notice) -> Taken:
         """Returns what is there in the place of a notice; it was there first."""
-        known = await self._db.execute(f"SELECT id, {_TOLD}, followers FROM notices WHERE id = ?", notice.id)
+        known = await self._db.execute(f"SELECT id, {TOLD}, followers FROM notices WHERE id = ?", notice.id)
         return Taken(Notice(*known[0][:-1]), known[0][-1], is_new=False) if known else await self.begin(notice)
 
     def _using(self, fence: FencingToken | None) -> tuple[int, int]:
@@ -110,13 +109,13 @@ class CassandraStore(SendingCassandra, OwnershipCassandra):
 
     async def notices(self, events: Collection[str]) -> dict[str, Notice]:
         """See `Store`."""
-        found = await self._each(f"SELECT id, {_TOLD} FROM notices WHERE id = ?", [(event,) for event in events])
+        found = await self._each(f"SELECT id, {TOLD} FROM notices WHERE id = ?", [(event,) for event in events])
         return {row[0]: Notice(*row) for row in found if row[-1] is not None}
 
     async def history(self, topic: str, before: tuple[int, str] | None, limit: int) -> list[Notice]:
         """See `Store`."""
         end = before or (1 << 62, "")
-        sql = f"SELECT id, {_TOLD} FROM notices_by_topic WHERE topic = ? AND (ts_ms, id) < (?, ?) LIMIT ?"
+        sql = f"SELECT id, {TOLD} FROM notices_by_topic WHERE topic = ? AND (ts_ms, id) < (?, ?) LIMIT ?"
         return [Notice(*row) for row in await self._db.execute(sql, topic, *end, limit)]
 
     async def rows(self, after: Mapping[int, int], limit: int) -> dict[int, list[LogRow]]:
@@ -159,7 +158,7 @@ class CassandraStore(SendingCassandra, OwnershipCassandra):
 
     async def people(self, users: Collection[str]) -> dict[str, Person]:
         """See `Store`."""
-        sql = "SELECT user, last, shown, preferences, has_devices, sent_times FROM people WHERE user = ?"
+        sql = "SELECT user, last, shown, preferences, has_devices, sent_times, changed FROM people WHERE user = ?"
         found = {row[0]: _person(row) for row in await self._each(sql, [(user,) for user in users])}
         return {user: found.get(user) or Person(user) for user in users}
 
@@ -168,7 +167,7 @@ class CassandraStore(SendingCassandra, OwnershipCassandra):
         using = self._using(fence)
         until = "USING TTL ? AND TIMESTAMP ?"
         decision_sql = f"INSERT INTO decisions (user, event, mark, shown, types, reasons, ts_ms) VALUES (?, ?, ?, ?, ?, ?, ?) {until}"
-        item_sql = f"INSERT INTO items (user, mark, shown, types, event, {_TOLD}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) {until}"
+        item_sql = f"INSERT INTO items (user, mark, shown, types, event, {TOLD}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) {until}"
         person_sql = "INSERT INTO people (user, last, shown) VALUES (?, ?, ?) USING TIMESTAMP ?"
         batches: dict[str, list[tuple[str, tuple[Any, ...]]]] = {}
         for each, notice in decided:
@@ -190,31 +189,6 @@ class CassandraStore(SendingCassandra, OwnershipCassandra):
             (user, event): Decision(user, event, mark, shown, tuple(types.split()), tuple(reasons.split()), ts_ms)
             for user, event, mark, shown, types, reasons, ts_ms in await self._each(sql, list(pairs))
         }
-
-    async def items(self, user: str, after: int, limit: int) -> list[Item]:
-        """See `Store`."""
-        sql = f"SELECT mark, shown, types, event, {_TOLD} FROM items WHERE user = ? AND mark > ? LIMIT ?"
-        found = await self._db.execute(sql, user, after, limit)
-        return [Item(mark, shown, tuple(types.split()), Notice(*notice)) for mark, shown, types, *notice in found]
-
-    async def marks(self, user: str) -> dict[str, int]:
-        """See `Store`."""
-        return {
-            client.removeprefix("@"): mark for client, mark in await self._db.execute("SELECT client, mark FROM marks WHERE user = ?", user)
-        }
-
-    async def move(self, user: str, client: str, mark: int) -> None:
-        """See `Store`."""
-        if mark:  # a timestamp cannot be 0, and nobody's mark is below
-            sql = "INSERT INTO marks (user, client, mark) VALUES (?, ?, ?) USING TIMESTAMP ?"
-            await self._db.execute(sql, user, f"@{client}", mark, mark)  # a clustering key cannot be empty
-
-    async def forget_clients(self, user: str, clients: Collection[str]) -> None:
-        """See `Store`."""
-        marks = await self.marks(user)
-        # With the mark as its time a deletion takes away this mark and lower ones, and a higher one that comes meanwhile stays.
-        sql = "DELETE FROM marks USING TIMESTAMP ? WHERE user = ? AND client = ?"
-        await asyncio.gather(*(self._db.execute(sql, marks[each], user, f"@{each}") for each in clients if marks.get(each)))
 
     async def save_preferences(self, user: str, preferences: bytes) -> None:
         """See `Store`."""
@@ -251,6 +225,6 @@ def _told(notice: Notice) -> tuple[object, ...]:
 
 
 def _person(row: tuple[Any, ...]) -> Person:
-    user, last, shown, preferences, has_devices, sent_times = row
+    user, last, shown, preferences, has_devices, sent_times, changed = row
     mails, pushes = msgspec.json.decode(sent_times, type=tuple[tuple[int, ...], tuple[int, ...]]) if sent_times else ((), ())
-    return Person(user, last or 0, shown or 0, preferences or b"", bool(has_devices), mails, pushes)
+    return Person(user, last or 0, shown or 0, preferences or b"", bool(has_devices), mails, pushes, changed or 0)

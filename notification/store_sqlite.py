@@ -1,11 +1,11 @@
 """The store in an SQLite file: the embedded default (design 7). An item's body is kept once, with its notice.
 
-Here are notices, the log, and people; `SendingSqlite` has mails and pushes, `OwnershipSqlite` who owns what.
+Here are notices, the log, and people; `InboxSqlite` has items and marks, `SendingSqlite` mails and pushes, `OwnershipSqlite` who owns
+what.
 """
 
 import sqlite3
 from collections.abc import Callable, Collection, Mapping, Sequence
-from functools import lru_cache
 from pathlib import Path
 from typing import Final, Self
 
@@ -14,37 +14,28 @@ import msgspec
 from infra.kernel.errors import Unavailable
 from infra.runtime.sqlite import Sqlite, insert
 
+from .inbox_sqlite import InboxSqlite
 from .notice import Notice
 from .ownership.core import FencingToken
 from .ownership.ownership_sqlite import OwnershipSqlite
-from .retention import Lived, lived_on
+from .retention import Lived
 from .sending_sqlite import SendingSqlite
 from .shards import US_PER_MS
-from .store import Decision, Device, Item, LogRow, Person, Taken
-from .tables_sqlite import SCRIPTS
+from .store import Decision, Device, LogRow, Person, Taken
+from .tables_sqlite import NOTICE, SCRIPTS, split, words
 
-_NOTICE: Final = "notices.id, service, topic, kind, producer, payload, ts_ms, digest"
 _ENCODE: Final = msgspec.json.Encoder().encode
 
 # Many rows come as one JSON text: for each row by itself the thread would ask for the interpreter, as in `sqlite.insert`.
-_PersonRow = tuple[str, int, int, str, int, str]
+_PersonRow = tuple[str, int, int, str, int, str, int]
 _DECODE_PEOPLE: Final = msgspec.json.Decoder(list[_PersonRow]).decode
 _DECODE_ROWS: Final = msgspec.json.Decoder(list[LogRow]).decode
 
 
-class SqliteStore(SendingSqlite, OwnershipSqlite):
-    """A `store.Store` in a file.
-
-    - `wall`: Unix time in seconds.
-    - `lived`: how far time had come for what it holds; None: to what `wall` says.
-    """
+class SqliteStore(InboxSqlite, SendingSqlite, OwnershipSqlite):
+    """A `store.Store` in a file."""
 
     parts_at_once = 64
-
-    def __init__(self, db: Sqlite, retention_s: float, wall: Callable[[], float], lived: Lived | None = None) -> None:
-        super().__init__(db)
-        self._retention_ms, self._wall = int(retention_s * 1000), wall
-        self._lived = lived or Lived(int(wall() * 1000))
 
     @classmethod
     async def open(cls, folder: Path, retention_s: float, wall: Callable[[], float]) -> Self:
@@ -57,19 +48,13 @@ class SqliteStore(SendingSqlite, OwnershipSqlite):
         """See `Store`."""
         await self._db.close()
 
-    def _horizon_ms(self) -> int:
-        return self._lived_on().trusted_ms - self._retention_ms
-
-    def _lived_on(self) -> Lived:
-        return lived_on(self._lived, int(self._wall() * 1000), self._retention_ms)
-
     # Notices and the log.
 
     async def begin(self, notice: Notice) -> Taken:
         """See `Store`."""
 
         def work(db: sqlite3.Connection) -> Taken:
-            known = db.execute(f"SELECT {_NOTICE}, followers FROM notices WHERE id = ?", (notice.id,)).fetchone()
+            known = db.execute(f"SELECT {NOTICE}, followers FROM notices WHERE id = ?", (notice.id,)).fetchone()
             if known is not None:
                 return Taken(Notice(*known[:-1]), known[-1], is_new=False)
             values = (
@@ -95,13 +80,13 @@ class SqliteStore(SendingSqlite, OwnershipSqlite):
 
     async def notices(self, events: Collection[str]) -> dict[str, Notice]:
         """See `Store`."""
-        found = await self._each(f"SELECT {_NOTICE} FROM notices WHERE id = ? AND ts_ms > ?", [(e, self._horizon_ms()) for e in events])
+        found = await self._each(f"SELECT {NOTICE} FROM notices WHERE id = ? AND ts_ms > ?", [(e, self._horizon_ms()) for e in events])
         return {row[0]: Notice(*row) for row in found}
 
     async def history(self, topic: str, before: tuple[int, str] | None, limit: int) -> list[Notice]:
         """See `Store`."""
         end = before or (1 << 62, "")
-        sql = f"SELECT {_NOTICE} FROM notices WHERE topic = ? AND (ts_ms, id) < (?, ?) AND ts_ms > ? ORDER BY ts_ms DESC, id DESC LIMIT ?"
+        sql = f"SELECT {NOTICE} FROM notices WHERE topic = ? AND (ts_ms, id) < (?, ?) AND ts_ms > ? ORDER BY ts_ms DESC, id DESC LIMIT ?"
         found = await self._all(sql, (topic, *end, self._horizon_ms(), limit))
         return [Notice(*row) for row in found]
 
@@ -136,7 +121,8 @@ class SqliteStore(SendingSqlite, OwnershipSqlite):
     async def people(self, users: Collection[str]) -> dict[str, Person]:
         """See `Store`."""
         sql = """SELECT json_group_array(json_array(user, last, shown, CAST(preferences AS TEXT),
-                                                    EXISTS (SELECT 1 FROM devices WHERE user = people.user), CAST(sent_times AS TEXT)))
+                                                    EXISTS (SELECT 1 FROM devices WHERE user = people.user), CAST(sent_times AS TEXT),
+                                                    changed))
                  FROM json_each(?) AS asked CROSS JOIN people ON user = asked.value"""
         ((text,),) = await self._all(sql, (_ENCODE(list(users)).decode(),))
         found = {row[0]: _person(row) for row in _DECODE_PEOPLE(text)}
@@ -145,9 +131,9 @@ class SqliteStore(SendingSqlite, OwnershipSqlite):
     async def decide(self, decided: Sequence[tuple[Decision, Notice]], fence: FencingToken | None = None) -> None:
         """See `Store`."""
         decisions = [
-            (each.user, each.event, each.mark, each.shown, _words(each.types), _words(each.reasons), each.ts_ms) for each, _ in decided
+            (each.user, each.event, each.mark, each.shown, words(each.types), words(each.reasons), each.ts_ms) for each, _ in decided
         ]
-        items = [(each.user, each.mark, each.shown, _words(each.types), each.event) for each, _ in decided if each.mark]
+        items = [(each.user, each.mark, each.shown, words(each.types), each.event) for each, _ in decided if each.mark]
         people = [(each.user, each.mark, each.shown) for each, _ in decided if each.mark]
 
         for rows in (decisions, items, people):
@@ -167,30 +153,9 @@ class SqliteStore(SendingSqlite, OwnershipSqlite):
         sql = "SELECT user, event, mark, shown, types, reasons, ts_ms FROM decisions WHERE user = ? AND event = ? AND ts_ms > ?"
         found = await self._each(sql, [(*pair, self._horizon_ms()) for pair in pairs])
         return {
-            (user, event): Decision(user, event, mark, shown, _split(types), _split(reasons), ts_ms)
+            (user, event): Decision(user, event, mark, shown, split(types), split(reasons), ts_ms)
             for user, event, mark, shown, types, reasons, ts_ms in found
         }
-
-    async def items(self, user: str, after: int, limit: int) -> list[Item]:
-        """See `Store`."""
-        sql = f"""SELECT mark, shown, types, {_NOTICE} FROM items JOIN notices ON notices.id = items.event
-                  WHERE user = ? AND mark > ? AND ts_ms > ? ORDER BY mark LIMIT ?"""
-        found = await self._all(sql, (user, after, self._horizon_ms(), limit))
-        return [Item(mark, shown, _split(types), Notice(*notice)) for mark, shown, types, *notice in found]
-
-    async def marks(self, user: str) -> dict[str, int]:
-        """See `Store`."""
-        return dict(await self._all("SELECT client, mark FROM marks WHERE user = ?", (user,)))
-
-    async def move(self, user: str, client: str, mark: int) -> None:
-        """See `Store`."""
-        sql = "INSERT INTO marks VALUES (?, ?, ?) ON CONFLICT (user, client) DO UPDATE SET mark = max(mark, excluded.mark)"
-        await self._db.write(lambda db: db.execute(sql, (user, client, mark)))
-
-    async def forget_clients(self, user: str, clients: Collection[str]) -> None:
-        """See `Store`."""
-        keys = [(user, client) for client in clients]
-        await self._db.write(lambda db: db.executemany("DELETE FROM marks WHERE user = ? AND client = ?", keys))
 
     async def save_preferences(self, user: str, preferences: bytes) -> None:
         """See `Store`."""
@@ -248,6 +213,7 @@ def _sweep(db: sqlite3.Connection, horizon_ms: int, limit: int) -> int:
         for n, user, event in rows:
             for (mark,) in db.execute("SELECT mark FROM decisions WHERE user = ? AND event = ?", (user, event)).fetchall():
                 db.execute("DELETE FROM items WHERE user = ? AND mark = ?", (user, mark))
+                db.execute("DELETE FROM item_states WHERE user = ? AND mark = ?", (user, mark))
             db.execute("DELETE FROM decisions WHERE user = ? AND event = ?", (user, event))
             db.execute("DELETE FROM sent WHERE user = ? AND event = ?", (user, event))
             db.execute("DELETE FROM events WHERE part = ? AND n = ?", (part, n))
@@ -263,15 +229,6 @@ def _sweep(db: sqlite3.Connection, horizon_ms: int, limit: int) -> int:
 
 
 def _person(row: _PersonRow) -> Person:
-    user, last, shown, preferences, has_devices, sent_times = row
+    user, last, shown, preferences, has_devices, sent_times, changed = row
     mails, pushes = msgspec.json.decode(sent_times, type=tuple[tuple[int, ...], tuple[int, ...]]) if sent_times else ((), ())
-    return Person(user, last, shown, preferences.encode(), bool(has_devices), mails, pushes)
-
-
-@lru_cache(maxsize=1 << 10)
-def _words(words: tuple[str, ...]) -> str:
-    return " ".join(words)
-
-
-def _split(words: str) -> tuple[str, ...]:
-    return tuple(words.split())
+    return Person(user, last, shown, preferences.encode(), bool(has_devices), mails, pushes, changed)

@@ -48,7 +48,7 @@ from .vapid import Vapid
 from .why import Why
 from .worker import Worker
 
-OPS: Final = ("pull", "seen", "read", "history")
+OPS: Final = ("pull", "list", "seen", "read", "change", "history")
 SWEEP_S: Final = 60.0
 SWEEP_ROWS: Final = 2000
 AGAIN_S: Final = 0.1

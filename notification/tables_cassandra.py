@@ -11,6 +11,7 @@ from .shards import BUCKET_US, US_PER_MS
 X = TypeVar("X")
 Y = TypeVar("Y")
 
+TOLD: Final = "service, topic, kind, producer, payload, ts_ms, digest"
 BUCKET_MS: Final = BUCKET_US // US_PER_MS
 # So many requests of one call at once: several calls share the connection.
 WIDTH: Final = 64

@@ -1,9 +1,14 @@
 """The tables of the notification module in its SQLite file, and how they are asked."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import Any, Final
 
 from infra.runtime.sqlite import Sqlite
+
+from .retention import Lived, lived_on
+
+NOTICE: Final = "notices.id, service, topic, kind, producer, payload, ts_ms, digest"
 
 SCRIPTS: Final = [
     (
@@ -51,14 +56,30 @@ SCRIPTS: Final = [
         INSERT INTO lived SELECT 0, max(ts_ms), 0, 0 FROM notices HAVING count(*) > 0
         """,
     ),
+    (
+        "0005_item_states",
+        """
+        ALTER TABLE people ADD COLUMN changed INTEGER DEFAULT 0;
+        CREATE TABLE item_states (
+            user TEXT, mark INTEGER, is_read INTEGER, is_archived INTEGER, is_deleted INTEGER, PRIMARY KEY (user, mark)
+        ) WITHOUT ROWID
+        """,
+    ),
 ]
 
 
 class SqliteTables:
-    """The tables in the file `db`. Each part of the store is a class of its own on it."""
+    """The tables in the file `db`. Each part of the store is a class of its own on it.
 
-    def __init__(self, db: Sqlite) -> None:
+    - `retention_s`: how long what expires stays.
+    - `wall`: Unix time in seconds.
+    - `lived`: how far time had come for what the file holds; None: to what `wall` says.
+    """
+
+    def __init__(self, db: Sqlite, retention_s: float, wall: Callable[[], float], lived: Lived | None = None) -> None:
         self._db = db
+        self._retention_ms, self._wall = int(retention_s * 1000), wall
+        self._lived = lived or Lived(int(wall() * 1000))
 
     async def _all(self, sql: str, values: Sequence[object]) -> list[tuple[Any, ...]]:
         return await self._db.read(lambda db: db.execute(sql, values).fetchall())
@@ -70,3 +91,20 @@ class SqliteTables:
     async def _changes(self, sql: str, values: Sequence[object]) -> bool:
         """Writes, and returns whether that has changed one row."""
         return await self._db.write(lambda db: db.execute(sql, values).rowcount == 1)
+
+    def _horizon_ms(self) -> int:
+        return self._lived_on().trusted_ms - self._retention_ms
+
+    def _lived_on(self) -> Lived:
+        return lived_on(self._lived, int(self._wall() * 1000), self._retention_ms)
+
+
+@lru_cache(maxsize=1 << 10)
+def words(several: tuple[str, ...]) -> str:
+    """Returns several words as one column has them."""
+    return " ".join(several)
+
+
+def split(column: str) -> tuple[str, ...]:
+    """Returns the words of a column."""
+    return tuple(column.split())

@@ -46,6 +46,8 @@ _ROWS: Final = (
     Code(4114, "bad-method", "this path does not take this method", False, False, 405),
     Code(4115, "bad-content-type", "the body must be application/json or application/x-ndjson", False, False, 415),
     Code(4116, "conflict", "it has changed, or the same id stands for something else; look again", False, False, 409),
+    Code(4117, "unknown-mark", "the inbox has no item with this mark: it is deleted, or too old", False, False, 404),
+    Code(4118, "too-many-items", "more items than one message may name, or than may be changed in one inbox", False, False, 400),
     # 42xx: who you are, and what you may do.
     Code(4200, "bad-token", "the token is missing, malformed, forged or signed with an algorithm that is not allowed", True, False, 401),
     Code(4201, "token-expired", "the token has expired; fetch a new one", True, False, 401),

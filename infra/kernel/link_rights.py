@@ -142,7 +142,7 @@ LINK_KINDS: Final = (
     LinkKind(DECISION, BROKER, "any site", _says(f.Survey, f.Assignment), _says(f.Tally, f.Surveyed, *_NEWS)),
     LinkKind(ACCESSPOINT, DECISION, "any site", _says(f.Followed, f.Unfollowed, f.Surveyed), _says(f.Survey, f.Assignment)),
     _calls(ACCESSPOINT, PRESENCE, "one site", "act", "last", besides=[f.Here, f.Gone]),
-    _calls(ACCESSPOINT, NOTIFICATION, "any site", "pull", "seen", "read", "history"),
+    _calls(ACCESSPOINT, NOTIFICATION, "any site", "pull", "list", "seen", "read", "change", "history"),
     _calls(ACCESSPOINT, PLAYLIST, "any site", *_FOLLOW),
     _calls(ACCESSPOINT, ARTIST, "any site", *_FOLLOW),
     _calls(ACCESSPOINT, SOCIAL, "any site", *_FOLLOW, "may-see", "who-may-see", "private", "is-private", answers=[f.Barred]),

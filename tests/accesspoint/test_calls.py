@@ -24,14 +24,15 @@ def test_a_request_goes_to_the_service_that_is_named_and_its_reply_comes_back() 
     calls, presence, notification, results = Calls(9, 1000, 5.0), Outlet(), Outlet(), list[Result]()
     calls.node_up("presence", "p1", presence)
     calls.node_up("notification", "n1", notification)
-    for op in ("act", "pull", "seen", "read"):
+    for op in ("act", "pull", "list", "seen", "read", "change"):
         calls.call(SERVICE_OF[op], op, "ann", "desktop", op.encode(), 0.0, results.append)
     assert presence == [Call(1, "ann", "desktop", "act", b"act")]
-    others = ("pull", "seen", "read")
+    others = ("pull", "list", "seen", "read", "change")
     assert notification == [Call(n, "ann", "desktop", op, op.encode()) for n, op in enumerate(others, 2)]
-    for n in (3, 1, 4, 2):
+    order = (3, 1, 6, 4, 2, 5)
+    for n in order:
         calls.reply("p1" if n == 1 else "n1", Reply(n, "", "", b"%d" % n))
-    assert results == [Reply(n, "", "", b"%d" % n) for n in (3, 1, 4, 2)]
+    assert results == [Reply(n, "", "", b"%d" % n) for n in order]
 
 
 def test_a_user_is_served_by_one_node_of_a_service_while_the_nodes_stay() -> None:

@@ -134,7 +134,14 @@ def test_an_action_goes_to_its_service_as_it_was_written_and_the_answer_comes_ba
 def test_a_service_may_answer_with_a_body_of_its_own() -> None:
     core = make_core()
     outlet, session = service_up(core, "notification"), welcomed(core)
-    for op, more in (("pull", {"since": 17}), ("seen", {"mark": 18}), ("read", {}), ("history", {"topic": FEEDS[0], "before": "c"})):
+    for op, more in (
+        ("pull", {"since": 17}),
+        ("seen", {"mark": 18}),
+        ("read", {}),
+        ("list", {}),
+        ("change", {"action": "archive", "marks": [1]}),
+        ("history", {"topic": FEEDS[0], "before": "c"}),
+    ):
         session.tell(op=op, id=1, **more)
         assert (last_call(outlet).op, json.loads(last_call(outlet).body)) == (op, {"op": op, "id": 1} | more)
     core.calls.reply("p1", Reply(last_call(outlet).n, "", "", b'{"op":"history","items":[]}'))
@@ -204,6 +211,15 @@ def test_a_user_has_one_rate_of_acts_however_many_connections_they_have() -> Non
     assert (len([each for each in outlet if isinstance(each, Call)]), core.refusals) == (7, {"rate-limited": 2})
     assert acts(other, 0.5) == [None, "rate-limited", "rate-limited"]
     assert "2 acts a second" in other.messages[-1]["reason"]
+
+
+def test_changes_of_notifications_count_as_acts() -> None:
+    """DPS-26: each is told to all devices of the user."""
+    core = make_core(max_user_acts_per_s=2)
+    service_up(core, "notification")
+    session = welcomed(core)
+    said = [session.tell(0.0, op="change", action="archive", marks=[1]) for _ in range(5)]
+    assert [(each or {}).get("code") for each in said] == [None] * 4 + ["rate-limited"]
 
 
 def test_nobody_who_has_left_gets_the_answer_of_a_service() -> None:

@@ -25,6 +25,8 @@ from infra.kernel.http_error import described
         ('{"op":"pull"}', messages.PullMessage(None, 50, None)),
         ('{"op":"pull","since":17,"limit":5}', messages.PullMessage(None, 5, 17)),
         ('{"op":"seen","mark":18,"id":3}', messages.SeenMessage(3, 18)),
+        ('{"op":"list","before":18,"archived":true,"id":3}', messages.ListMessage(3, before=18, archived=True)),
+        ('{"op":"change","action":"archive","marks":[3,4],"id":3}', messages.ChangeMessage("archive", [3, 4], 3)),
         ('{"op":"read"}', messages.ReadMessage(None, None)),
         ('{"op":"history","topic":"a","before":"c","id":7}', messages.HistoryMessage("a", 7, 50)),
         ('{"op":"ping","from":"a newer client"}', messages.PingMessage()),
@@ -38,7 +40,7 @@ def test_what_a_client_may_say(text: str, message: messages.ClientMessage) -> No
 
 def test_every_op_is_a_message_and_every_message_an_op() -> None:
     for op in messages.OPS:
-        assert _code(b'{"op":"%b","token":"","topics":[],"topic":"","kind":"","on":true}' % op.encode()) is None
+        assert _code(b'{"op":"%b","token":"","topics":[],"topic":"","kind":"","on":true,"action":"","marks":[]}' % op.encode()) is None
     assert _code(b'{"op":"welcome"}') == "unknown-op"
 
 
@@ -51,7 +53,11 @@ def test_every_op_is_a_message_and_every_message_an_op() -> None:
         ("[]", "bad-field", "a message is a JSON object with an op"),
         ('{"token":"t"}', "bad-field", "missing required field `op`"),
         ('{"op":null}', "bad-field", "$.op"),
-        ('{"op":"dance"}', "unknown-op", "act, hello, history, last, ping, private, pull, read, refresh, seen, subscribe, unsubscribe"),
+        (
+            '{"op":"dance"}',
+            "unknown-op",
+            "act, change, hello, history, last, list, ping, private, pull, read, refresh, seen, subscribe, unsubscribe",
+        ),
         ('{"op":"hello"}', "bad-field", "missing required field `token`"),
         ('{"op":"hello","token":"t","device":"fridge"}', "bad-field", "$.device"),
         ('{"op":"hello","token":"t","client":"' + "c" * 129 + '"}', "bad-field", "<= 128"),

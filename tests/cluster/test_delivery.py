@@ -200,7 +200,22 @@ async def test_no_acknowledgement_flows_and_who_is_killed_loses_what_was_on_its_
         assert bob.events == []
         assert c.copies("sto/b1", "sto/a1") == c.copies("sto/a1", "sto/ap1") == 2
         assert upward(c, before) == Counter()
-    assert {"hello", "subscribe", "unsubscribe", "act", "last", "pull", "seen", "read", "history", "ping", "refresh", "private"} == OPS
+    assert {
+        "hello",
+        "subscribe",
+        "unsubscribe",
+        "act",
+        "last",
+        "pull",
+        "list",
+        "seen",
+        "read",
+        "change",
+        "history",
+        "ping",
+        "refresh",
+        "private",
+    } == OPS
 
 
 def upward(c: Cluster, since: int) -> Counter[str]:

@@ -20,7 +20,7 @@ from tests.support.samples import service_token
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "client-protocol.md"
 # Different each time: compared by their type.
-VOLATILE = {"session", "time_ms", "expires_ms", "until_ms", "epoch", "seq", "ts"}
+VOLATILE = {"session", "time_ms", "expires_ms", "until_ms", "epoch", "seq", "ts", "changed", "after"}
 NODE = "sto/n1"
 Step = Callable[..., Awaitable[None]]
 

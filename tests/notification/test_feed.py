@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 from infra.kernel.frames import Deliver
-from notification.feed import MAX_ANSWER_BYTES, MAX_CLIENTS, READ, Feed, MarkMove, PullQuery
+from notification.feed import MAX_ANSWER_BYTES, MAX_CLIENTS, Feed, MarkMove, PullQuery
 from notification.items import IN_CLIENT
+from notification.stand import READ
 from notification.store import Decision, Item
 from notification.store_sqlite import SqliteStore
 from tests.notification.test_core import NOW_MS, notice

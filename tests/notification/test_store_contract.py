@@ -9,11 +9,13 @@ from importlib import resources
 from itertools import count
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from infra.kernel.errors import Unavailable
 from infra.runtime.cassandra.options import CassandraOptions
 from infra.runtime.sqlite import Sqlite
+from notification.item_state import ACTIONS, ItemState, StatedItem
 from notification.notice import Notice
 from notification.ownership.core import FencingToken, NodeRecord
 from notification.shards import SHARDS, US_PER_MS
@@ -127,6 +129,75 @@ async def test_cursors_stay(store: Store) -> None:
     await store.save_cursors({one: 8})
     cursors = await store.cursors()
     assert (cursors[one], cursors[other], cursors.get(-1)) == (8, 6, None)
+
+
+async def three_items(store: Store, name: str) -> str:
+    """Stores three items; returns whose they are. The second is not in the bell."""
+    user, notices = f"{name}-ann", [notice(name, n) for n in range(3)]
+    for each in notices:
+        await store.begin(each)
+    decided = [decision(user, each.id, mark, mark - (mark > 1)) for mark, each in enumerate(notices, 1)]
+    decided[1] = msgspec.structs.replace(decided[1], types=("push",))
+    await store.decide(list(zip(decided, notices, strict=True)))
+    return user
+
+
+async def test_items_are_read_from_both_ends_and_by_their_marks(store: Store, name: str) -> None:
+    user = await three_items(store, name)
+    assert [item.mark for item in await store.items_before(user, 4, 10)] == [3, 2, 1]
+    assert [item.mark for item in await store.items_before(user, 3, 1)] == [2]
+    assert await store.items_before(user, 1, 10) == []
+    assert sorted(item.mark for item in await store.items_at(user, [3, 1, 7])) == [1, 3]
+    assert (await store.items_at(user, [2]))[0] == (await store.items(user, 1, 1))[0]
+
+
+async def test_what_was_said_of_an_item_stays_until_something_else_is_said(store: Store, name: str) -> None:
+    """SB-51: each change concerns one side of a state. Marks that stand for nothing are changed by nobody."""
+    user = await three_items(store, name)
+    assert ((await store.people([user]))[user].changed, await store.states(user)) == (0, [])
+    assert await store.change_items(user, [1, 2, 7], ACTIONS["archive"], 10) == {1, 2}
+    assert await store.change_items(user, [1], ACTIONS["unread"], 11) == {1}
+    assert await store.change_items(user, [1, 3], ACTIONS["delete"], 12) == {1, 3}
+    assert await store.change_items(user, [2], ACTIONS["unarchive"], 13) == {2}
+    assert await store.change_items(user, [7], ACTIONS["delete"], 14) == set()
+    assert await store.change_items(f"{user}-other", [1], ACTIONS["delete"], 14) == set()
+    assert sorted(await store.states(user), key=lambda each: each.mark) == [
+        StatedItem(1, True, ItemState(is_read=False, is_archived=True, is_deleted=True)),
+        StatedItem(2, False, ItemState(is_archived=False)),
+        StatedItem(3, True, ItemState(is_deleted=True)),
+    ]
+    person = (await store.people([user]))[user]
+    assert (person.changed, person.last, person.shown) == (13, 3, 2)
+    assert [item.mark for item in await store.items(user, 0, 10)] == [1, 2, 3]
+    assert await store.states(f"{user}-other") == []
+
+
+async def test_a_state_goes_with_its_item_and_the_number_of_the_change_stays(
+    adapter: str, request: pytest.FixtureRequest, tmp_path: Path, name: str
+) -> None:
+    """One that outlived its item would be counted as one that is not unread, for ever."""
+    retention_s = 2.0
+    store: Store
+    if adapter == "sqlite":
+        store = await SqliteStore.open(tmp_path, retention_s, time.time)
+    else:
+        options = CassandraOptions(port=request.getfixturevalue("cassandra_server").port, keyspace="notification_contract")
+        store = await CassandraStore.open(options, retention_s, time.time)
+    try:
+        user = f"{name}-ann"
+        each = notice(name, ts_ms=int(time.time() * 1000))
+        await store.begin(each)
+        await store.decide([(decision(user, each.id, 1, 1), each)])
+        assert await store.change_items(user, [1], ACTIONS["archive"], 10) == {1}
+        assert len(await store.states(user)) == 1
+        while await store.items(user, 0, 1):
+            await store.sweep(100)
+        while await store.states(user):
+            await store.sweep(100)
+        assert await store.change_items(user, [1], ACTIONS["archive"], 11) == set()
+        assert (await store.people([user]))[user].changed == 10
+    finally:
+        await store.close()
 
 
 async def test_a_decision_brings_its_item_and_the_last_mark(store: Store, name: str) -> None:

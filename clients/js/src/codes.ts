@@ -36,6 +36,8 @@ const ROWS: readonly (readonly [number: number, name: string, flags: number])[] 
   [4114, "bad-method", 0],
   [4115, "bad-content-type", 0],
   [4116, "conflict", 0],
+  [4117, "unknown-mark", 0],
+  [4118, "too-many-items", 0],
   [4200, "bad-token", FATAL],
   [4201, "token-expired", FATAL],
   [4202, "token-not-yet-valid", FATAL],

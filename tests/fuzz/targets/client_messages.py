@@ -52,6 +52,8 @@ class ClientMessages(Ready):
         b'{"op":"unsubscribe","id":"u","topics":["hm://presence/user/bob/"]}',
         b'{"op":"hello","token":"eve"}\n{"op":"act","id":4,"kind":"play","artist":"Portishead"}\n{"op":"last","id":6,"topics":["hm://presence/user/b/"]}',
         b'{"op":"hello","token":"eve"}\n{"op":"pull","id":1,"since":0,"epoch":1,"limit":1}\n{"op":"seen","mark":1}\n{"op":"read","id":2,"mark":1}',
+        b'{"op":"hello","token":"eve"}\n{"op":"list","id":1,"before":9,"epoch":1,"limit":5,"archived":true}\n'
+        b'{"op":"change","id":2,"action":"archive","marks":[1,2],"epoch":1}',
         b'{"op":"hello","token":"eve"}\n{"op":"history","id":1,"topic":"hm://notifications/feed/bjork%new-album/","limit":5}',
         b'{"op":"hello","token":"eve"}\n{"op":"refresh","id":1,"token":"eve"}\n{"op":"refresh","token":"bob"}',
         b'{"op":"hello","token":"eve"}\n{"op":"private","id":1,"on":true,"hours":2}\n{"op":"private","on":false}',

@@ -119,7 +119,7 @@ def test_one_event_that_is_not_allowed_refuses_all_of_a_frame() -> None:
 
 def test_only_access_points_ask_for_users() -> None:
     """DPS-24: nobody else pulls an inbox, marks it, asks what somebody may see, or changes a private session for them."""
-    for op in ("pull", "seen", "read", "history", "private", "follow", "unfollow"):
+    for op in ("pull", "list", "seen", "read", "change", "history", "private", "follow", "unfollow"):
         assert {one for one, _, _, _, may in everywhere() if op in may.ops} == {roles.ACCESSPOINT}, op
     assert {one for one, _, _, _, may in everywhere() if "act" in may.ops} == {roles.ACCESSPOINT, roles.PLAYLIST}
 
