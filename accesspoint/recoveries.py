@@ -96,6 +96,8 @@ class Recoveries:
         self.replayed = 0
         self._options, self._hub, self._keeping, self._notices = options, hub, keeping, notices
         self._resumption: Resumption | None = None
+        # Recoveries that are to be asked again when the access point has what it missed itself, by topic.
+        self._again: dict[Topic, list[SessionRecovery]] = {}
         # Topics of which answers have brought more than `stamps` say, and the latest that any of them has.
         self._further: dict[Topic, Mapping[int, int]] = {}
         self._furthest: Mapping[int, int] = {}
@@ -157,11 +159,10 @@ class Recoveries:
                 recovery.open[topic] = None
         self._open[recovery.number] = recovery
         session.recoveries.add(recovery.number)
-        self._ask(recovery)
+        self._ask(recovery, list(recovery.open))
         self._end(recovery, now_s)
 
-    def _ask(self, recovery: SessionRecovery) -> None:
-        topics = list(recovery.open)
+    def _ask(self, recovery: SessionRecovery, topics: Sequence[Topic]) -> None:
         for start in range(0, len(topics) if self.link is not None else 0, BULK):
             bulk = topics[start : start + BULK]
             since = [recovery.since.get(topic, []) for topic in bulk]
@@ -178,7 +179,7 @@ class Recoveries:
         """Notes that another aggregator feeds us, and asks it what is open."""
         self.link = link
         for recovery in self._open.values():
-            self._ask(recovery)
+            self._ask(recovery, list(recovery.open))
 
     def resume(self, now_s: float) -> None:
         """Asks the aggregator for what we have missed, at `now_s`: what came behind our stamps, on all topics whose events are kept.
@@ -210,15 +211,22 @@ class Recoveries:
             self._hub.go_on(topic, bodies)
             if reason and reason != LossReason.NO_WINDOW:
                 self._notices.lost([topic], reason)
+            for recovery in self._again.pop(topic, ()):
+                if topic in recovery.open and recovery.number in self._open:
+                    self._ask(recovery, [topic])
         if not resumption.open:
             self._resumption = None
+            self._again.clear()
 
     def answered(self, answer: Recalled, now_s: float) -> None:
         """Gives a session what it has missed, at `now_s`. Behind that it gets what is live."""
         recovery, resumption, at = self._open.get(answer.n), self._resumption, 0
         for topic, reason, count in zip(answer.topics, answer.reasons, answer.counts, strict=True):
             bodies, at = answer.bodies[at : at + count], at + count
-            if recovery is not None:
+            if recovery is not None and resumption is not None and topic in resumption.open:
+                # What we have missed ourselves would come behind this answer, and repeat it.
+                self._again.setdefault(Topic(topic), []).append(recovery)
+            elif recovery is not None:
                 self._join(recovery, Topic(topic), reason, bodies)
             elif resumption is not None and resumption.number == answer.n:
                 self._resumed(resumption, Topic(topic), reason, bodies, answer.stamps)

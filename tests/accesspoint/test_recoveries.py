@@ -178,6 +178,27 @@ def test_what_an_access_point_missed_itself_goes_to_all_who_follow_and_not_to_th
     assert place.core.recoveries.point(bob) is not None
 
 
+def test_an_answer_that_comes_before_what_the_access_point_missed_itself_is_asked_for_again() -> None:
+    """DPS-6, DPS-11: what comes for all would repeat it. Simulated seed 210573."""
+    place = Place()
+    bob = welcomed(place.core, "bob")
+    place.core.subscriptions.add(bob, [DAN])
+    ann = place.back()
+    place.core.recoveries.note({7: 3})
+    place.core.recoveries.resume(0.0)
+    mine, resume = place.asked()
+    place.answer(mine, body(4))
+    place.publish(5)
+    assert seqs(ann) == seqs(bob) == []
+    place.answer(resume, body(4), body(5))
+    assert (seqs(ann), seqs(bob)) == ([], [4, 5])
+    again = place.asked()[-1]
+    assert (again.n, again.topics, again.stamps) == (mine.n, [DAN], mine.stamps)
+    place.answer(again, body(4), body(5))
+    place.publish(6)
+    assert seqs(ann) == seqs(bob) == [4, 5, 6]
+
+
 def test_what_one_aggregator_brought_of_the_past_is_not_asked_of_the_next() -> None:
     """DPS-11: it is lost right behind its answers, and has said no stamps yet."""
     place = Place()
